@@ -1,0 +1,1 @@
+"""What every party agrees on: records, encodings, keys, rules, ledger and evidence."""

@@ -1,0 +1,165 @@
+"""secp256k1 keys: who signed what.
+
+Signatures are Sawtooth's: 64 bytes r ‖ s, compact, low s, over the SHA-256 of
+the message, with the deterministic nonce of RFC 6979; keys are 33 byte
+compressed points. Only libsecp256k1 verifies: it refuses the high-s twin that
+OpenSSL accepts, and mixing verifiers would split what counts as valid.
+"""
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Self
+
+import coincurve
+from coincurve.ecdsa import cdata_to_der, deserialize_compact
+
+from contracts.errors import RejectedError
+
+PRIVATE_KEY_HEX: Final = 64
+SIGNATURE_BYTES: Final = 64
+_PUBLIC_KEY: Final = re.compile(r"0[23][0-9a-f]{64}")
+_SIGNATURE: Final = re.compile(r"[0-9a-f]{128}")
+
+
+def is_public_key(text: str) -> bool:
+    """Say whether `text` has the form of a compressed public key, lower-case hexadecimal."""
+    return _PUBLIC_KEY.fullmatch(text) is not None
+
+
+def is_signature(text: str) -> bool:
+    """Say whether `text` has the form of a signature, 128 lower-case hexadecimal digits."""
+    return _SIGNATURE.fullmatch(text) is not None
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Signer:
+    """A private key and its public half.
+
+    Attributes:
+        public_key: Compressed point, 66 hexadecimal digits.
+    """
+
+    _key: coincurve.PrivateKey
+    public_key: str
+
+    @classmethod
+    def generate(cls) -> Self:
+        """Make a new random key."""
+        return cls._of(coincurve.PrivateKey())
+
+    @classmethod
+    def from_hex(cls, text: str) -> Self:
+        """Take the private key written as 64 hexadecimal digits.
+
+        Raises:
+            RejectedError: Wrong form, or outside the group order. The text is never echoed.
+        """
+        expected = (
+            f"a private key is {PRIVATE_KEY_HEX} hexadecimal digits within the group order; "
+            f"got {len(text)} characters that are not"
+        )
+        if len(text) != PRIVATE_KEY_HEX:
+            raise RejectedError(expected)
+        try:
+            return cls._of(coincurve.PrivateKey(bytes.fromhex(text)))
+        except ValueError as error:
+            raise RejectedError(expected) from error
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Read the key file at `path`: one line of 64 hexadecimal digits.
+
+        Raises:
+            RejectedError: The file is missing, unreadable or holds no key.
+        """
+        try:
+            text = path.read_text("ascii")
+        except (OSError, UnicodeDecodeError) as error:
+            raise RejectedError(f"key file {path}: {error}") from error
+        try:
+            return cls.from_hex(text.strip())
+        except RejectedError as error:
+            raise RejectedError(f"key file {path}: {error}") from error
+
+    def save(self, path: Path) -> None:
+        """Write the key to a new file that only its owner can read, and fsync it.
+
+        Raises:
+            RejectedError: The file exists; a key is never overwritten.
+        """
+        try:
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        except FileExistsError as error:
+            raise RejectedError(f"key file {path} exists and is not overwritten") from error
+        try:
+            os.write(descriptor, self._key.to_hex().encode("ascii") + b"\n")
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+    @classmethod
+    def load_or_create(cls, path: Path) -> Self:
+        """Read the key file at `path`; make one when there is none."""
+        if path.exists():
+            return cls.load(path)
+        signer = cls.generate()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        signer.save(path)
+        return signer
+
+    def sign(self, message: bytes) -> str:
+        """Return the signature over `message`, 128 hexadecimal digits.
+
+        Source: Sawtooth 1.2, sawtooth_signing.secp256k1; RFC 6979.
+        """
+        return self._key.sign_recoverable(message)[:SIGNATURE_BYTES].hex()
+
+    @classmethod
+    def _of(cls, key: coincurve.PrivateKey) -> Self:
+        return cls(key, key.public_key.format().hex())
+
+
+class PublicKeys:
+    """Parsed public keys, kept, since decompressing a point costs as much as a hash.
+
+    Bounded: a hostile sender of many keys empties it rather than growing it.
+    """
+
+    _LIMIT: Final = 4096
+
+    def __init__(self) -> None:
+        self._parsed: dict[str, coincurve.PublicKey] = {}
+
+    def get(self, public_key: str) -> coincurve.PublicKey | None:
+        """Return the parsed key, or None when the text is no point of the curve."""
+        known = self._parsed.get(public_key)
+        if known is None and is_public_key(public_key):
+            try:
+                known = coincurve.PublicKey(bytes.fromhex(public_key))
+            except ValueError:
+                return None
+            if len(self._parsed) >= self._LIMIT:
+                self._parsed.clear()
+            self._parsed[public_key] = known
+        return known
+
+
+_KEYS: Final = PublicKeys()
+
+
+def verify(public_key: str, signature: str, message: bytes) -> bool:
+    """Say whether `signature` over `message` was made by the owner of `public_key`.
+
+    Anything malformed, a high-s signature included, is simply not valid. The
+    global interpreter lock is released meanwhile.
+    """
+    key = _KEYS.get(public_key)
+    if key is None or not is_signature(signature):
+        return False
+    try:
+        compact = cdata_to_der(deserialize_compact(bytes.fromhex(signature)))
+    except ValueError:
+        return False
+    return key.verify(compact, message)

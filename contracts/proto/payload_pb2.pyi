@@ -1,0 +1,278 @@
+from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class Payload(_message.Message):
+    __slots__ = ("register_party", "register_site", "register_device", "open_delivery", "start_trip", "record_reading", "seal_trip", "record_video", "hand_over")
+    REGISTER_PARTY_FIELD_NUMBER: _ClassVar[int]
+    REGISTER_SITE_FIELD_NUMBER: _ClassVar[int]
+    REGISTER_DEVICE_FIELD_NUMBER: _ClassVar[int]
+    OPEN_DELIVERY_FIELD_NUMBER: _ClassVar[int]
+    START_TRIP_FIELD_NUMBER: _ClassVar[int]
+    RECORD_READING_FIELD_NUMBER: _ClassVar[int]
+    SEAL_TRIP_FIELD_NUMBER: _ClassVar[int]
+    RECORD_VIDEO_FIELD_NUMBER: _ClassVar[int]
+    HAND_OVER_FIELD_NUMBER: _ClassVar[int]
+    register_party: RegisterParty
+    register_site: RegisterSite
+    register_device: RegisterDevice
+    open_delivery: OpenDelivery
+    start_trip: StartTrip
+    record_reading: RecordReading
+    seal_trip: SealTrip
+    record_video: RecordVideo
+    hand_over: HandOver
+    def __init__(self, register_party: _Optional[_Union[RegisterParty, _Mapping]] = ..., register_site: _Optional[_Union[RegisterSite, _Mapping]] = ..., register_device: _Optional[_Union[RegisterDevice, _Mapping]] = ..., open_delivery: _Optional[_Union[OpenDelivery, _Mapping]] = ..., start_trip: _Optional[_Union[StartTrip, _Mapping]] = ..., record_reading: _Optional[_Union[RecordReading, _Mapping]] = ..., seal_trip: _Optional[_Union[SealTrip, _Mapping]] = ..., record_video: _Optional[_Union[RecordVideo, _Mapping]] = ..., hand_over: _Optional[_Union[HandOver, _Mapping]] = ...) -> None: ...
+
+class RegisterParty(_message.Message):
+    __slots__ = ("party_id", "name", "public_keys")
+    PARTY_ID_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    PUBLIC_KEYS_FIELD_NUMBER: _ClassVar[int]
+    party_id: str
+    name: str
+    public_keys: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, party_id: _Optional[str] = ..., name: _Optional[str] = ..., public_keys: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class RegisterSite(_message.Message):
+    __slots__ = ("site_id", "party_id", "name", "gln", "gateway_public_keys")
+    SITE_ID_FIELD_NUMBER: _ClassVar[int]
+    PARTY_ID_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    GLN_FIELD_NUMBER: _ClassVar[int]
+    GATEWAY_PUBLIC_KEYS_FIELD_NUMBER: _ClassVar[int]
+    site_id: str
+    party_id: str
+    name: str
+    gln: str
+    gateway_public_keys: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, site_id: _Optional[str] = ..., party_id: _Optional[str] = ..., name: _Optional[str] = ..., gln: _Optional[str] = ..., gateway_public_keys: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class RegisterDevice(_message.Message):
+    __slots__ = ("device_id", "party_id", "public_keys", "calibrated_until_ms")
+    DEVICE_ID_FIELD_NUMBER: _ClassVar[int]
+    PARTY_ID_FIELD_NUMBER: _ClassVar[int]
+    PUBLIC_KEYS_FIELD_NUMBER: _ClassVar[int]
+    CALIBRATED_UNTIL_MS_FIELD_NUMBER: _ClassVar[int]
+    device_id: str
+    party_id: str
+    public_keys: _containers.RepeatedScalarFieldContainer[str]
+    calibrated_until_ms: int
+    def __init__(self, device_id: _Optional[str] = ..., party_id: _Optional[str] = ..., public_keys: _Optional[_Iterable[str]] = ..., calibrated_until_ms: _Optional[int] = ...) -> None: ...
+
+class Lot(_message.Message):
+    __slots__ = ("gtin", "lot")
+    GTIN_FIELD_NUMBER: _ClassVar[int]
+    LOT_FIELD_NUMBER: _ClassVar[int]
+    gtin: str
+    lot: str
+    def __init__(self, gtin: _Optional[str] = ..., lot: _Optional[str] = ...) -> None: ...
+
+class Limit(_message.Message):
+    __slots__ = ("quantity", "minimum", "maximum", "tolerated_s")
+    class Quantity(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+        __slots__ = ()
+        QUANTITY_UNSET: _ClassVar[Limit.Quantity]
+        TEMPERATURE_MCEL: _ClassVar[Limit.Quantity]
+        HUMIDITY_MPCT: _ClassVar[Limit.Quantity]
+        PRESSURE_PA: _ClassVar[Limit.Quantity]
+    QUANTITY_UNSET: Limit.Quantity
+    TEMPERATURE_MCEL: Limit.Quantity
+    HUMIDITY_MPCT: Limit.Quantity
+    PRESSURE_PA: Limit.Quantity
+    QUANTITY_FIELD_NUMBER: _ClassVar[int]
+    MINIMUM_FIELD_NUMBER: _ClassVar[int]
+    MAXIMUM_FIELD_NUMBER: _ClassVar[int]
+    TOLERATED_S_FIELD_NUMBER: _ClassVar[int]
+    quantity: Limit.Quantity
+    minimum: int
+    maximum: int
+    tolerated_s: int
+    def __init__(self, quantity: _Optional[_Union[Limit.Quantity, str]] = ..., minimum: _Optional[int] = ..., maximum: _Optional[int] = ..., tolerated_s: _Optional[int] = ...) -> None: ...
+
+class OpenDelivery(_message.Message):
+    __slots__ = ("delivery_id", "order_id", "lots", "product", "quantity", "unit", "payment_terms_sha256", "seller_id", "carrier_id", "buyer_id", "limits")
+    DELIVERY_ID_FIELD_NUMBER: _ClassVar[int]
+    ORDER_ID_FIELD_NUMBER: _ClassVar[int]
+    LOTS_FIELD_NUMBER: _ClassVar[int]
+    PRODUCT_FIELD_NUMBER: _ClassVar[int]
+    QUANTITY_FIELD_NUMBER: _ClassVar[int]
+    UNIT_FIELD_NUMBER: _ClassVar[int]
+    PAYMENT_TERMS_SHA256_FIELD_NUMBER: _ClassVar[int]
+    SELLER_ID_FIELD_NUMBER: _ClassVar[int]
+    CARRIER_ID_FIELD_NUMBER: _ClassVar[int]
+    BUYER_ID_FIELD_NUMBER: _ClassVar[int]
+    LIMITS_FIELD_NUMBER: _ClassVar[int]
+    delivery_id: str
+    order_id: str
+    lots: _containers.RepeatedCompositeFieldContainer[Lot]
+    product: str
+    quantity: int
+    unit: str
+    payment_terms_sha256: bytes
+    seller_id: str
+    carrier_id: str
+    buyer_id: str
+    limits: _containers.RepeatedCompositeFieldContainer[Limit]
+    def __init__(self, delivery_id: _Optional[str] = ..., order_id: _Optional[str] = ..., lots: _Optional[_Iterable[_Union[Lot, _Mapping]]] = ..., product: _Optional[str] = ..., quantity: _Optional[int] = ..., unit: _Optional[str] = ..., payment_terms_sha256: _Optional[bytes] = ..., seller_id: _Optional[str] = ..., carrier_id: _Optional[str] = ..., buyer_id: _Optional[str] = ..., limits: _Optional[_Iterable[_Union[Limit, _Mapping]]] = ...) -> None: ...
+
+class Source(_message.Message):
+    __slots__ = ("role", "name", "sha256")
+    ROLE_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    SHA256_FIELD_NUMBER: _ClassVar[int]
+    role: str
+    name: str
+    sha256: bytes
+    def __init__(self, role: _Optional[str] = ..., name: _Optional[str] = ..., sha256: _Optional[bytes] = ...) -> None: ...
+
+class StartTrip(_message.Message):
+    __slots__ = ("trip_id", "nonce", "device_id", "delivery_ids", "origin_site_id", "destination_site_id", "started_at_ms", "derived_from")
+    TRIP_ID_FIELD_NUMBER: _ClassVar[int]
+    NONCE_FIELD_NUMBER: _ClassVar[int]
+    DEVICE_ID_FIELD_NUMBER: _ClassVar[int]
+    DELIVERY_IDS_FIELD_NUMBER: _ClassVar[int]
+    ORIGIN_SITE_ID_FIELD_NUMBER: _ClassVar[int]
+    DESTINATION_SITE_ID_FIELD_NUMBER: _ClassVar[int]
+    STARTED_AT_MS_FIELD_NUMBER: _ClassVar[int]
+    DERIVED_FROM_FIELD_NUMBER: _ClassVar[int]
+    trip_id: str
+    nonce: bytes
+    device_id: str
+    delivery_ids: _containers.RepeatedScalarFieldContainer[str]
+    origin_site_id: str
+    destination_site_id: str
+    started_at_ms: int
+    derived_from: _containers.RepeatedCompositeFieldContainer[Source]
+    def __init__(self, trip_id: _Optional[str] = ..., nonce: _Optional[bytes] = ..., device_id: _Optional[str] = ..., delivery_ids: _Optional[_Iterable[str]] = ..., origin_site_id: _Optional[str] = ..., destination_site_id: _Optional[str] = ..., started_at_ms: _Optional[int] = ..., derived_from: _Optional[_Iterable[_Union[Source, _Mapping]]] = ...) -> None: ...
+
+class Position(_message.Message):
+    __slots__ = ("latitude_e7", "longitude_e7", "accuracy_cm")
+    LATITUDE_E7_FIELD_NUMBER: _ClassVar[int]
+    LONGITUDE_E7_FIELD_NUMBER: _ClassVar[int]
+    ACCURACY_CM_FIELD_NUMBER: _ClassVar[int]
+    latitude_e7: int
+    longitude_e7: int
+    accuracy_cm: int
+    def __init__(self, latitude_e7: _Optional[int] = ..., longitude_e7: _Optional[int] = ..., accuracy_cm: _Optional[int] = ...) -> None: ...
+
+class Clock(_message.Message):
+    __slots__ = ("utc_ms", "monotonic_ms", "boot_id", "origin")
+    class Origin(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+        __slots__ = ()
+        NONE: _ClassVar[Clock.Origin]
+        RTC: _ClassVar[Clock.Origin]
+        NTP: _ClassVar[Clock.Origin]
+        GNSS: _ClassVar[Clock.Origin]
+    NONE: Clock.Origin
+    RTC: Clock.Origin
+    NTP: Clock.Origin
+    GNSS: Clock.Origin
+    UTC_MS_FIELD_NUMBER: _ClassVar[int]
+    MONOTONIC_MS_FIELD_NUMBER: _ClassVar[int]
+    BOOT_ID_FIELD_NUMBER: _ClassVar[int]
+    ORIGIN_FIELD_NUMBER: _ClassVar[int]
+    utc_ms: int
+    monotonic_ms: int
+    boot_id: bytes
+    origin: Clock.Origin
+    def __init__(self, utc_ms: _Optional[int] = ..., monotonic_ms: _Optional[int] = ..., boot_id: _Optional[bytes] = ..., origin: _Optional[_Union[Clock.Origin, str]] = ...) -> None: ...
+
+class RecordReading(_message.Message):
+    __slots__ = ("trip_id", "device_id", "sequence", "previous_sha256", "clock", "temperature_mcel", "humidity_mpct", "pressure_pa", "position", "tamper_flags", "derived")
+    TRIP_ID_FIELD_NUMBER: _ClassVar[int]
+    DEVICE_ID_FIELD_NUMBER: _ClassVar[int]
+    SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    PREVIOUS_SHA256_FIELD_NUMBER: _ClassVar[int]
+    CLOCK_FIELD_NUMBER: _ClassVar[int]
+    TEMPERATURE_MCEL_FIELD_NUMBER: _ClassVar[int]
+    HUMIDITY_MPCT_FIELD_NUMBER: _ClassVar[int]
+    PRESSURE_PA_FIELD_NUMBER: _ClassVar[int]
+    POSITION_FIELD_NUMBER: _ClassVar[int]
+    TAMPER_FLAGS_FIELD_NUMBER: _ClassVar[int]
+    DERIVED_FIELD_NUMBER: _ClassVar[int]
+    trip_id: str
+    device_id: str
+    sequence: int
+    previous_sha256: bytes
+    clock: Clock
+    temperature_mcel: int
+    humidity_mpct: int
+    pressure_pa: int
+    position: Position
+    tamper_flags: int
+    derived: bool
+    def __init__(self, trip_id: _Optional[str] = ..., device_id: _Optional[str] = ..., sequence: _Optional[int] = ..., previous_sha256: _Optional[bytes] = ..., clock: _Optional[_Union[Clock, _Mapping]] = ..., temperature_mcel: _Optional[int] = ..., humidity_mpct: _Optional[int] = ..., pressure_pa: _Optional[int] = ..., position: _Optional[_Union[Position, _Mapping]] = ..., tamper_flags: _Optional[int] = ..., derived: _Optional[bool] = ...) -> None: ...
+
+class SealedRecording(_message.Message):
+    __slots__ = ("sha256", "size")
+    SHA256_FIELD_NUMBER: _ClassVar[int]
+    SIZE_FIELD_NUMBER: _ClassVar[int]
+    sha256: bytes
+    size: int
+    def __init__(self, sha256: _Optional[bytes] = ..., size: _Optional[int] = ...) -> None: ...
+
+class SealTrip(_message.Message):
+    __slots__ = ("trip_id", "device_id", "reading_count", "head_sha256", "recordings", "clock")
+    TRIP_ID_FIELD_NUMBER: _ClassVar[int]
+    DEVICE_ID_FIELD_NUMBER: _ClassVar[int]
+    READING_COUNT_FIELD_NUMBER: _ClassVar[int]
+    HEAD_SHA256_FIELD_NUMBER: _ClassVar[int]
+    RECORDINGS_FIELD_NUMBER: _ClassVar[int]
+    CLOCK_FIELD_NUMBER: _ClassVar[int]
+    trip_id: str
+    device_id: str
+    reading_count: int
+    head_sha256: bytes
+    recordings: _containers.RepeatedCompositeFieldContainer[SealedRecording]
+    clock: Clock
+    def __init__(self, trip_id: _Optional[str] = ..., device_id: _Optional[str] = ..., reading_count: _Optional[int] = ..., head_sha256: _Optional[bytes] = ..., recordings: _Optional[_Iterable[_Union[SealedRecording, _Mapping]]] = ..., clock: _Optional[_Union[Clock, _Mapping]] = ...) -> None: ...
+
+class RecordVideo(_message.Message):
+    __slots__ = ("trip_id", "device_id", "sha256", "size", "tree_root", "pseudo_file_id", "media_type", "started_at_ms", "duration_ms", "derived", "source_sha256", "seal_transaction_id")
+    TRIP_ID_FIELD_NUMBER: _ClassVar[int]
+    DEVICE_ID_FIELD_NUMBER: _ClassVar[int]
+    SHA256_FIELD_NUMBER: _ClassVar[int]
+    SIZE_FIELD_NUMBER: _ClassVar[int]
+    TREE_ROOT_FIELD_NUMBER: _ClassVar[int]
+    PSEUDO_FILE_ID_FIELD_NUMBER: _ClassVar[int]
+    MEDIA_TYPE_FIELD_NUMBER: _ClassVar[int]
+    STARTED_AT_MS_FIELD_NUMBER: _ClassVar[int]
+    DURATION_MS_FIELD_NUMBER: _ClassVar[int]
+    DERIVED_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_SHA256_FIELD_NUMBER: _ClassVar[int]
+    SEAL_TRANSACTION_ID_FIELD_NUMBER: _ClassVar[int]
+    trip_id: str
+    device_id: str
+    sha256: bytes
+    size: int
+    tree_root: bytes
+    pseudo_file_id: str
+    media_type: str
+    started_at_ms: int
+    duration_ms: int
+    derived: bool
+    source_sha256: bytes
+    seal_transaction_id: str
+    def __init__(self, trip_id: _Optional[str] = ..., device_id: _Optional[str] = ..., sha256: _Optional[bytes] = ..., size: _Optional[int] = ..., tree_root: _Optional[bytes] = ..., pseudo_file_id: _Optional[str] = ..., media_type: _Optional[str] = ..., started_at_ms: _Optional[int] = ..., duration_ms: _Optional[int] = ..., derived: _Optional[bool] = ..., source_sha256: _Optional[bytes] = ..., seal_transaction_id: _Optional[str] = ...) -> None: ...
+
+class HandOver(_message.Message):
+    __slots__ = ("trip_id", "delivery_id", "site_id", "from_party_id", "to_party_id", "at_ms")
+    TRIP_ID_FIELD_NUMBER: _ClassVar[int]
+    DELIVERY_ID_FIELD_NUMBER: _ClassVar[int]
+    SITE_ID_FIELD_NUMBER: _ClassVar[int]
+    FROM_PARTY_ID_FIELD_NUMBER: _ClassVar[int]
+    TO_PARTY_ID_FIELD_NUMBER: _ClassVar[int]
+    AT_MS_FIELD_NUMBER: _ClassVar[int]
+    trip_id: str
+    delivery_id: str
+    site_id: str
+    from_party_id: str
+    to_party_id: str
+    at_ms: int
+    def __init__(self, trip_id: _Optional[str] = ..., delivery_id: _Optional[str] = ..., site_id: _Optional[str] = ..., from_party_id: _Optional[str] = ..., to_party_id: _Optional[str] = ..., at_ms: _Optional[int] = ...) -> None: ...

@@ -1,0 +1,1 @@
+"""Hyperledger Sawtooth's transactions, batches and blocks: build, sign, parse, verify."""

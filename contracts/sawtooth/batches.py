@@ -1,0 +1,100 @@
+"""Batches: transactions that are committed together or not at all.
+
+Source: Sawtooth 1.2 architecture guide, "Transactions and Batches".
+"""
+
+from collections.abc import Sequence
+
+from google.protobuf.message import DecodeError
+
+from contracts.errors import RejectedError
+from contracts.keys import Signer, is_signature, verify
+from contracts.proto.sawtooth_pb2 import Batch, BatchHeader, BatchList, Transaction
+from contracts.sawtooth.transactions import ID_HEX, check_transaction, parse_header
+
+
+def build_batch(signer: Signer, transactions: Sequence[Transaction]) -> Batch:
+    """Return a signed batch; its id is its header signature.
+
+    Raises:
+        RejectedError: No transactions: an empty batch stops a Sawtooth validator.
+    """
+    if not transactions:
+        raise RejectedError("a batch needs at least one transaction, got none")
+    header = BatchHeader(
+        signer_public_key=signer.public_key,
+        transaction_ids=[transaction.header_signature for transaction in transactions],
+    ).SerializeToString(deterministic=True)
+    return Batch(header=header, header_signature=signer.sign(header), transactions=transactions)
+
+
+def parse_batch(wire: bytes) -> Batch:
+    """Parse one serialised batch, without judging its signatures.
+
+    Raises:
+        RejectedError: The bytes are no Batch message.
+    """
+    try:
+        return Batch.FromString(wire)
+    except DecodeError as error:
+        raise RejectedError(f"{len(wire)} bytes that are no Batch message") from error
+
+
+def parse_batch_list(wire: bytes) -> BatchList:
+    """Parse a serialised BatchList, without judging its signatures.
+
+    Raises:
+        RejectedError: The bytes are no BatchList message.
+    """
+    try:
+        return BatchList.FromString(wire)
+    except DecodeError as error:
+        raise RejectedError(f"{len(wire)} bytes that are no BatchList message") from error
+
+
+def parse_batch_header(batch: Batch) -> BatchHeader:
+    """Parse the header of `batch`.
+
+    Raises:
+        RejectedError: The header bytes are no BatchHeader.
+    """
+    try:
+        return BatchHeader.FromString(batch.header)
+    except DecodeError as error:
+        raise RejectedError("batch header is no BatchHeader message") from error
+
+
+def check_batch(batch: Batch) -> None:
+    """Check every signature in `batch` and that header and transactions agree.
+
+    Raises:
+        RejectedError: Names the batch or transaction and what does not hold.
+    """
+    name = batch.header_signature
+    if not is_signature(name):
+        raise RejectedError(
+            f"batch signature must be {ID_HEX} lower-case hexadecimal digits: {name[:80]!r}"
+        )
+    header = parse_batch_header(batch)
+    if not verify(header.signer_public_key, name, batch.header):
+        raise RejectedError(
+            f"batch {name[:16]}…: signature does not match header and key "
+            f"{header.signer_public_key[:66]!r}"
+        )
+    ids = [transaction.header_signature for transaction in batch.transactions]
+    if not ids:
+        raise RejectedError(f"batch {name[:16]}…: holds no transactions, expected at least one")
+    if ids != list(header.transaction_ids):
+        raise RejectedError(
+            f"batch {name[:16]}…: header names {len(header.transaction_ids)} transactions, "
+            f"the batch holds {len(ids)}, and they differ or stand in another order"
+        )
+    for transaction in batch.transactions:
+        transaction_header = parse_header(transaction)
+        check_transaction(transaction, transaction_header)
+        if transaction_header.batcher_public_key != header.signer_public_key:
+            raise RejectedError(
+                f"transaction {transaction.header_signature[:16]}…: made for batcher "
+                f"{transaction_header.batcher_public_key[:66]!r}, "
+                f"batch signed by {header.signer_public_key}"
+            )

@@ -1,0 +1,1 @@
+"""The checkpoint: intake, uploads, the offload saga, the index, audits over REST."""

@@ -1,0 +1,1 @@
+"""Bytes at rest: blobs and whole recordings on volumes."""
