@@ -111,39 +111,32 @@ def scope(
         signer_public_key: Key that signs the transaction.
         deliveries: Addresses of the deliveries that the trip carries; for readings only.
     """
-    signer = address.key(signer_public_key)
+    inputs = [address.key(signer_public_key)]
     match action:
         case RegisterParty():
             outputs = [address.party(action.party_id), *map(address.key, action.public_keys)]
-            return [address.setting(ADMIN_KEYS_SETTING), *outputs], outputs
+            inputs = [address.setting(ADMIN_KEYS_SETTING)]
         case RegisterSite():
             outputs = [address.site(action.site_id)]
-            return [signer, address.party(action.party_id), *outputs], outputs
+            inputs.append(address.party(action.party_id))
         case RegisterDevice():
-            keys = address.KEY_PREFIX
-            return (
-                [signer, address.party(action.party_id), address.device(action.device_id), keys],
-                [address.device(action.device_id), keys],
-            )
+            outputs = [address.device(action.device_id), address.KEY_PREFIX]
+            inputs.append(address.party(action.party_id))
         case OpenDelivery():
             outputs = [address.delivery(action.delivery_id)]
-            parties = [action.seller_id, action.carrier_id, action.buyer_id]
-            return [signer, *map(address.party, parties), *outputs], outputs
+            inputs += map(address.party, (action.seller_id, action.carrier_id, action.buyer_id))
         case StartTrip():
-            outputs = [
-                address.trip_prefix(action.trip_id),
-                *map(address.delivery, action.delivery_ids),
-            ]
-            return [signer, address.device(action.device_id), *outputs], outputs
+            deliveries = [address.delivery(delivery_id) for delivery_id in action.delivery_ids]
+            outputs = [address.trip_prefix(action.trip_id), *deliveries]
+            inputs.append(address.device(action.device_id))
         case RecordReading():
             outputs = [address.trip_prefix(action.trip_id), *deliveries]
-            return [signer, address.device(action.device_id), *outputs], outputs
+            inputs.append(address.device(action.device_id))
         case SealTrip() | RecordVideo():
             outputs = [address.trip_prefix(action.trip_id)]
-            return [signer, *outputs], outputs
         case HandOver():
             outputs = [address.trip_prefix(action.trip_id), address.delivery(action.delivery_id)]
-            return [signer, *outputs], outputs
+    return inputs + outputs, outputs
 
 
 def check_scope(action: Action, header: TransactionHeader) -> None:

@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1a\x63ontracts/proto/wire.proto\x12\x0cwayseal.wire\"\x1a\n\x07Records\x12\x0f\n\x07\x62\x61tches\x18\x01 \x03(\x0c\"]\n\x05Offer\x12\x0f\n\x07session\x18\x01 \x01(\x0c\x12\x11\n\tbatch_ids\x18\x02 \x03(\t\x12\x30\n\nrecordings\x18\x03 \x03(\x0b\x32\x1c.wayseal.wire.RecordingOffer\"U\n\x0eRecordingOffer\x12\x0e\n\x06sha256\x18\x01 \x01(\x0c\x12\x0c\n\x04size\x18\x02 \x01(\x04\x12\x0f\n\x07trip_id\x18\x03 \x01(\t\x12\x14\n\x0c\x64igest_batch\x18\x04 \x01(\x0c\"i\n\x04Held\x12\x0f\n\x07session\x18\x01 \x01(\x0c\x12\x11\n\tbatch_ids\x18\x02 \x03(\t\x12&\n\x07refused\x18\x03 \x03(\x0b\x32\x15.wayseal.wire.Refusal\x12\x15\n\ranswers_offer\x18\x04 \x01(\x08\"%\n\x07Refusal\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0e\n\x06reason\x18\x02 \x01(\t\"R\n\x0fStoredRecording\x12\x0e\n\x06sha256\x18\x01 \x01(\x0c\x12\x0c\n\x04size\x18\x02 \x01(\x04\x12\x11\n\ttree_root\x18\x03 \x01(\x0c\x12\x0e\n\x06\x63opies\x18\x04 \x03(\t\"\x8d\x02\n\x0bReceiptBody\x12\x11\n\tdevice_id\x18\x01 \x01(\t\x12\x0f\n\x07trip_id\x18\x02 \x01(\t\x12\x15\n\rreading_count\x18\x03 \x01(\x04\x12\x13\n\x0bhead_sha256\x18\x04 \x01(\x0c\x12\x1b\n\x13seal_transaction_id\x18\x05 \x01(\t\x12\x31\n\nrecordings\x18\x06 \x03(\x0b\x32\x1d.wayseal.wire.StoredRecording\x12\x11\n\tblock_num\x18\x07 \x01(\x04\x12\x10\n\x08\x62lock_id\x18\x08 \x01(\t\x12\x12\n\ngenesis_id\x18\t \x01(\t\x12\x14\n\x0cissued_at_ms\x18\n \x01(\x04\x12\x0f\n\x07site_id\x18\x0b \x01(\t\"F\n\x07Receipt\x12\x0c\n\x04\x62ody\x18\x01 \x01(\x0c\x12\x1a\n\x12gateway_public_key\x18\x02 \x01(\t\x12\x11\n\tsignature\x18\x03 \x01(\tb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1a\x63ontracts/proto/wire.proto\x12\x0cwayseal.wire\"\x1a\n\x07Records\x12\x0f\n\x07\x62\x61tches\x18\x01 \x03(\x0c\"]\n\x05Offer\x12\x0f\n\x07session\x18\x01 \x01(\x0c\x12\x11\n\tbatch_ids\x18\x02 \x03(\t\x12\x30\n\nrecordings\x18\x03 \x03(\x0b\x32\x1c.wayseal.wire.RecordingOffer\"U\n\x0eRecordingOffer\x12\x0e\n\x06sha256\x18\x01 \x01(\x0c\x12\x0c\n\x04size\x18\x02 \x01(\x04\x12\x0f\n\x07trip_id\x18\x03 \x01(\t\x12\x14\n\x0c\x64igest_batch\x18\x04 \x01(\x0c\"R\n\x04Held\x12\x0f\n\x07session\x18\x01 \x01(\x0c\x12\x11\n\tbatch_ids\x18\x02 \x03(\t\x12&\n\x07refused\x18\x03 \x03(\x0b\x32\x15.wayseal.wire.Refusal\"%\n\x07Refusal\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0e\n\x06reason\x18\x02 \x01(\t\"R\n\x0fStoredRecording\x12\x0e\n\x06sha256\x18\x01 \x01(\x0c\x12\x0c\n\x04size\x18\x02 \x01(\x04\x12\x11\n\ttree_root\x18\x03 \x01(\x0c\x12\x0e\n\x06\x63opies\x18\x04 \x03(\t\"\x8d\x02\n\x0bReceiptBody\x12\x11\n\tdevice_id\x18\x01 \x01(\t\x12\x0f\n\x07trip_id\x18\x02 \x01(\t\x12\x15\n\rreading_count\x18\x03 \x01(\x04\x12\x13\n\x0bhead_sha256\x18\x04 \x01(\x0c\x12\x1b\n\x13seal_transaction_id\x18\x05 \x01(\t\x12\x31\n\nrecordings\x18\x06 \x03(\x0b\x32\x1d.wayseal.wire.StoredRecording\x12\x11\n\tblock_num\x18\x07 \x01(\x04\x12\x10\n\x08\x62lock_id\x18\x08 \x01(\t\x12\x12\n\ngenesis_id\x18\t \x01(\t\x12\x14\n\x0cissued_at_ms\x18\n \x01(\x04\x12\x0f\n\x07site_id\x18\x0b \x01(\t\"F\n\x07Receipt\x12\x0c\n\x04\x62ody\x18\x01 \x01(\x0c\x12\x1a\n\x12gateway_public_key\x18\x02 \x01(\t\x12\x11\n\tsignature\x18\x03 \x01(\tb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -38,13 +38,13 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_RECORDINGOFFER']._serialized_start=167
   _globals['_RECORDINGOFFER']._serialized_end=252
   _globals['_HELD']._serialized_start=254
-  _globals['_HELD']._serialized_end=359
-  _globals['_REFUSAL']._serialized_start=361
-  _globals['_REFUSAL']._serialized_end=398
-  _globals['_STOREDRECORDING']._serialized_start=400
-  _globals['_STOREDRECORDING']._serialized_end=482
-  _globals['_RECEIPTBODY']._serialized_start=485
-  _globals['_RECEIPTBODY']._serialized_end=754
-  _globals['_RECEIPT']._serialized_start=756
-  _globals['_RECEIPT']._serialized_end=826
+  _globals['_HELD']._serialized_end=336
+  _globals['_REFUSAL']._serialized_start=338
+  _globals['_REFUSAL']._serialized_end=375
+  _globals['_STOREDRECORDING']._serialized_start=377
+  _globals['_STOREDRECORDING']._serialized_end=459
+  _globals['_RECEIPTBODY']._serialized_start=462
+  _globals['_RECEIPTBODY']._serialized_end=731
+  _globals['_RECEIPT']._serialized_start=733
+  _globals['_RECEIPT']._serialized_end=803
 # @@protoc_insertion_point(module_scope)

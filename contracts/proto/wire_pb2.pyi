@@ -35,16 +35,14 @@ class RecordingOffer(_message.Message):
     def __init__(self, sha256: _Optional[bytes] = ..., size: _Optional[int] = ..., trip_id: _Optional[str] = ..., digest_batch: _Optional[bytes] = ...) -> None: ...
 
 class Held(_message.Message):
-    __slots__ = ("session", "batch_ids", "refused", "answers_offer")
+    __slots__ = ("session", "batch_ids", "refused")
     SESSION_FIELD_NUMBER: _ClassVar[int]
     BATCH_IDS_FIELD_NUMBER: _ClassVar[int]
     REFUSED_FIELD_NUMBER: _ClassVar[int]
-    ANSWERS_OFFER_FIELD_NUMBER: _ClassVar[int]
     session: bytes
     batch_ids: _containers.RepeatedScalarFieldContainer[str]
     refused: _containers.RepeatedCompositeFieldContainer[Refusal]
-    answers_offer: bool
-    def __init__(self, session: _Optional[bytes] = ..., batch_ids: _Optional[_Iterable[str]] = ..., refused: _Optional[_Iterable[_Union[Refusal, _Mapping]]] = ..., answers_offer: _Optional[bool] = ...) -> None: ...
+    def __init__(self, session: _Optional[bytes] = ..., batch_ids: _Optional[_Iterable[str]] = ..., refused: _Optional[_Iterable[_Union[Refusal, _Mapping]]] = ...) -> None: ...
 
 class Refusal(_message.Message):
     __slots__ = ("id", "reason")

@@ -1,0 +1,72 @@
+"""When something was observed, and how far that claim can be trusted."""
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Final, Self
+
+from contracts.errors import RejectedError
+from contracts.proto.payload_pb2 import Clock as ClockMessage
+
+BOOT_ID_BYTES: Final = 16
+UTC_MS_MAX: Final = 253_402_300_799_999
+"""The last millisecond of the year 9999, beyond which RFC 3339 has no form."""
+
+
+class ClockOrigin(IntEnum):
+    """Where the UTC time came from, weakest first."""
+
+    NONE = 0
+    RTC = 1
+    NTP = 2
+    GNSS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """A moment: the claimed UTC time beside a counter that no clock setting moves.
+
+    Attributes:
+        utc_ms: Milliseconds since the Unix epoch, UTC.
+        monotonic_ms: Milliseconds since the device booted.
+        boot_id: 16 bytes that change with every boot.
+        origin: Where `utc_ms` came from.
+
+    Raises:
+        RejectedError: A field is outside its range.
+    """
+
+    utc_ms: int
+    monotonic_ms: int
+    boot_id: bytes
+    origin: ClockOrigin
+
+    def __post_init__(self) -> None:
+        """Check the ranges, so that no invalid clock exists."""
+        if not 0 <= self.utc_ms <= UTC_MS_MAX:
+            raise RejectedError(f"utc_ms must be 0..{UTC_MS_MAX}: {self.utc_ms}")
+        if not 0 <= self.monotonic_ms < 1 << 63:
+            raise RejectedError(f"monotonic_ms must be 0..2^63-1: {self.monotonic_ms}")
+        if len(self.boot_id) != BOOT_ID_BYTES:
+            raise RejectedError(f"boot id must be {BOOT_ID_BYTES} bytes, got {len(self.boot_id)}")
+
+    def message(self) -> ClockMessage:
+        """Return the wire form."""
+        return ClockMessage(
+            utc_ms=self.utc_ms,
+            monotonic_ms=self.monotonic_ms,
+            boot_id=self.boot_id,
+            origin=ClockMessage.Origin.Name(self.origin),
+        )
+
+    @classmethod
+    def from_message(cls, message: ClockMessage) -> Self:
+        """Take the wire form.
+
+        Raises:
+            RejectedError: A field is outside its range or an unknown origin.
+        """
+        try:
+            origin = ClockOrigin(message.origin)
+        except ValueError as error:
+            raise RejectedError(f"clock origin must be 0..3: {message.origin}") from error
+        return cls(message.utc_ms, message.monotonic_ms, message.boot_id, origin)

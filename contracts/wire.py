@@ -1,0 +1,107 @@
+"""What devices and gateways say to each other over MQTT: topics, limits, parsing.
+
+Order on `records` is not promised by MQTT across reconnects, delivery is at
+least once; every message can be repeated, since batches are named by content.
+"""
+
+from collections.abc import Iterable, Iterator
+from enum import StrEnum
+from typing import Final, TypeVar
+
+from google.protobuf.message import DecodeError, Message
+
+from contracts.errors import RejectedError
+from contracts.proto.wire_pb2 import Records
+
+TOPIC_ROOT: Final = "wayseal/v1"
+QOS: Final = 1
+MESSAGE_BYTES_MAX: Final = 256 * 1024
+"""Payload limit of any message; MQTT brokers differ, so both ends enforce it."""
+BATCH_BYTES_MAX: Final = MESSAGE_BYTES_MAX - 64
+OFFER_BATCHES_MAX: Final = 1500
+"""Ids per offer; 1500 of 130 bytes stay below the payload limit with 16 recordings."""
+OFFER_RECORDINGS_MAX: Final = 16
+ID_MAX: Final = 64
+
+_MessageT = TypeVar("_MessageT", bound=Message)
+
+
+class Topic(StrEnum):
+    """The last level of a topic; device to gateway first, then the answers."""
+
+    RECORDS = "records"
+    OFFERS = "offers"
+    HELD = "held"
+    RECEIPTS = "receipts"
+
+
+def topic(device_id: str, kind: Topic) -> str:
+    """Return the topic of `kind` for one device; `+` stands for all devices."""
+    return f"{TOPIC_ROOT}/{device_id}/{kind}"
+
+
+def parse_topic(name: str) -> tuple[str, Topic]:
+    """Return device id and kind of a topic.
+
+    Raises:
+        RejectedError: Not one of ours.
+    """
+    parts = name.split("/")
+    if len(parts) != TOPIC_ROOT.count("/") + 3 or not name.startswith(TOPIC_ROOT + "/"):
+        raise RejectedError(f"topic must be {TOPIC_ROOT}/DEVICE/KIND: {name[:120]!r}")
+    try:
+        return parts[-2], Topic(parts[-1])
+    except ValueError as error:
+        kinds = ", ".join(Topic)
+        raise RejectedError(f"last level must be one of {kinds}: {name[:120]!r}") from error
+
+
+def check_id(kind: str, text: str) -> str:
+    """Return `text` when it can name a party, site, device or delivery.
+
+    Raises:
+        RejectedError: Empty, over 64 characters, or with characters other than
+            ASCII letters, digits, `.`, `_` and `-`: ids become topic levels and file names.
+    """
+    allowed = text.isascii() and text.replace(".", "a").replace("_", "a").replace("-", "a")
+    if not 1 <= len(text) <= ID_MAX or not allowed or not allowed.isalnum():
+        raise RejectedError(
+            f"{kind} id must be 1..{ID_MAX} ASCII letters, digits, '.', '_' or '-': {text[:80]!r}"
+        )
+    return text
+
+
+def parse_message(kind: type[_MessageT], wire: bytes) -> _MessageT:
+    """Parse one payload.
+
+    Raises:
+        RejectedError: Oversized, or no message of that kind.
+    """
+    if len(wire) > MESSAGE_BYTES_MAX:
+        raise RejectedError(
+            f"{kind.__name__} message of {len(wire)} bytes, at most {MESSAGE_BYTES_MAX} allowed"
+        )
+    try:
+        return kind.FromString(wire)
+    except DecodeError as error:
+        raise RejectedError(f"{len(wire)} bytes that are no {kind.__name__} message") from error
+
+
+def pack_records(batches: Iterable[bytes]) -> Iterator[bytes]:
+    """Pack serialised batches, in order, into as few payloads as the limit allows.
+
+    Raises:
+        RejectedError: One batch alone exceeds the limit.
+    """
+    message, size = Records(), 0
+    for batch in batches:
+        if len(batch) > BATCH_BYTES_MAX:
+            raise RejectedError(f"batch of {len(batch)} bytes, at most {BATCH_BYTES_MAX} allowed")
+        framed = len(batch) + 8
+        if size + framed > MESSAGE_BYTES_MAX:
+            yield message.SerializeToString()
+            message, size = Records(), 0
+        message.batches.append(batch)
+        size += framed
+    if message.batches:
+        yield message.SerializeToString()
