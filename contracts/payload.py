@@ -114,7 +114,7 @@ def scope(
     inputs = [address.key(signer_public_key)]
     match action:
         case RegisterParty():
-            outputs = [address.party(action.party_id), *map(address.key, action.public_keys)]
+            outputs = [address.party(action.party_id), address.KEY_PREFIX]
             inputs = [address.setting(ADMIN_KEYS_SETTING)]
         case RegisterSite():
             outputs = [address.site(action.site_id)]
@@ -129,6 +129,7 @@ def scope(
             deliveries = [address.delivery(delivery_id) for delivery_id in action.delivery_ids]
             outputs = [address.trip_prefix(action.trip_id), *deliveries]
             inputs.append(address.device(action.device_id))
+            inputs += map(address.site, (action.origin_site_id, action.destination_site_id))
         case RecordReading():
             outputs = [address.trip_prefix(action.trip_id), *deliveries]
             inputs.append(address.device(action.device_id))
@@ -136,6 +137,7 @@ def scope(
             outputs = [address.trip_prefix(action.trip_id)]
         case HandOver():
             outputs = [address.trip_prefix(action.trip_id), address.delivery(action.delivery_id)]
+            inputs.append(address.site(action.site_id))
     return inputs + outputs, outputs
 
 

@@ -21,7 +21,6 @@ BATCH_BYTES_MAX: Final = MESSAGE_BYTES_MAX - 64
 OFFER_BATCHES_MAX: Final = 1500
 """Ids per offer; 1500 of 130 bytes stay below the payload limit with 16 recordings."""
 OFFER_RECORDINGS_MAX: Final = 16
-ID_MAX: Final = 64
 
 _MessageT = TypeVar("_MessageT", bound=Message)
 
@@ -54,21 +53,6 @@ def parse_topic(name: str) -> tuple[str, Topic]:
     except ValueError as error:
         kinds = ", ".join(Topic)
         raise RejectedError(f"last level must be one of {kinds}: {name[:120]!r}") from error
-
-
-def check_id(kind: str, text: str) -> str:
-    """Return `text` when it can name a party, site, device or delivery.
-
-    Raises:
-        RejectedError: Empty, over 64 characters, or with characters other than
-            ASCII letters, digits, `.`, `_` and `-`: ids become topic levels and file names.
-    """
-    allowed = text.isascii() and text.replace(".", "a").replace("_", "a").replace("-", "a")
-    if not 1 <= len(text) <= ID_MAX or not allowed or not allowed.isalnum():
-        raise RejectedError(
-            f"{kind} id must be 1..{ID_MAX} ASCII letters, digits, '.', '_' or '-': {text[:80]!r}"
-        )
-    return text
 
 
 def parse_message(kind: type[_MessageT], wire: bytes) -> _MessageT:

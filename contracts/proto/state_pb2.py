@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from contracts.proto import payload_pb2 as contracts_dot_proto_dot_payload__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1b\x63ontracts/proto/state.proto\x12\rwayseal.state\x1a\x1d\x63ontracts/proto/payload.proto\"\'\n\x05Party\x12\x10\n\x08party_id\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\"3\n\x04Site\x12+\n\x04site\x18\x01 \x01(\x0b\x32\x1d.wayseal.payload.RegisterSite\"_\n\x06\x44\x65vice\x12\x11\n\tdevice_id\x18\x01 \x01(\t\x12\x10\n\x08party_id\x18\x02 \x01(\t\x12\x1b\n\x13\x63\x61librated_until_ms\x18\x03 \x01(\x04\x12\x13\n\x0bpublic_keys\x18\x04 \x03(\t\"\x82\x01\n\x03Key\x12\'\n\x05owner\x18\x01 \x01(\x0e\x32\x18.wayseal.state.Key.Owner\x12\x10\n\x08owner_id\x18\x02 \x01(\t\x12\x0f\n\x07revoked\x18\x03 \x01(\x08\"/\n\x05Owner\x12\x0f\n\x0bOWNER_UNSET\x10\x00\x12\t\n\x05PARTY\x10\x01\x12\n\n\x06\x44\x45VICE\x10\x02\"\xf0\x01\n\x08\x44\x65livery\x12,\n\x05terms\x18\x01 \x01(\x0b\x32\x1d.wayseal.payload.OpenDelivery\x12\x11\n\tsigned_by\x18\x02 \x03(\t\x12.\n\x06status\x18\x03 \x01(\x0e\x32\x1e.wayseal.state.Delivery.Status\x12\x10\n\x08\x62reaches\x18\x04 \x01(\r\x12\x0f\n\x07tampers\x18\x05 \x01(\r\"P\n\x06Status\x12\x10\n\x0cSTATUS_UNSET\x10\x00\x12\x0b\n\x07OFFERED\x10\x01\x12\x08\n\x04OPEN\x10\x02\x12\x0e\n\nIN_TRANSIT\x10\x03\x12\r\n\tDELIVERED\x10\x04\"I\n\nTripLimits\x12\x13\n\x0b\x64\x65livery_id\x18\x01 \x01(\t\x12&\n\x06limits\x18\x02 \x03(\x0b\x32\x16.wayseal.payload.Limit\"`\n\x04Trip\x12)\n\x05start\x18\x01 \x01(\x0b\x32\x1a.wayseal.payload.StartTrip\x12-\n\ndeliveries\x18\x02 \x03(\x0b\x32\x19.wayseal.state.TripLimits\"\xa0\x01\n\tExcursion\x12\x13\n\x0b\x64\x65livery_id\x18\x01 \x01(\t\x12\x31\n\x08quantity\x18\x02 \x01(\x0e\x32\x1f.wayseal.payload.Limit.Quantity\x12\x10\n\x08since_ms\x18\x03 \x01(\x04\x12\x16\n\x0esince_sequence\x18\x04 \x01(\x04\x12\x0f\n\x07\x65xtreme\x18\x05 \x01(\x11\x12\x10\n\x08\x62reached\x18\x06 \x01(\x08\"\xa7\x02\n\x05\x43hain\x12\x11\n\tdevice_id\x18\x01 \x01(\t\x12\r\n\x05\x63ount\x18\x02 \x01(\x04\x12\x13\n\x0bhead_sha256\x18\x03 \x01(\x0c\x12\x13\n\x0blast_utc_ms\x18\x04 \x01(\x04\x12\x14\n\x0clast_boot_id\x18\x05 \x01(\x0c\x12\x19\n\x11last_monotonic_ms\x18\x06 \x01(\x04\x12\x14\n\x0ctamper_flags\x18\x07 \x01(\r\x12,\n\nexcursions\x18\x08 \x03(\x0b\x32\x18.wayseal.state.Excursion\x12\x1b\n\x13seal_transaction_id\x18\t \x01(\t\x12\'\n\x04seal\x18\n \x01(\x0b\x32\x19.wayseal.payload.SealTrip\x12\x17\n\x0frecorded_videos\x18\x0b \x03(\x0c\"u\n\x07\x46inding\x12\x0c\n\x04rule\x18\x01 \x01(\t\x12\x0f\n\x07trip_id\x18\x02 \x01(\t\x12\x11\n\tdevice_id\x18\x03 \x01(\t\x12\x10\n\x08sequence\x18\x04 \x01(\x04\x12\x0e\n\x06\x64\x65tail\x18\x05 \x01(\t\x12\x16\n\x0etransaction_id\x18\x06 \x01(\t\"4\n\x08\x46indings\x12(\n\x08\x66indings\x18\x01 \x03(\x0b\x32\x16.wayseal.state.Finding\"\x89\x02\n\x06\x42reach\x12\x0f\n\x07trip_id\x18\x01 \x01(\t\x12\x11\n\tdevice_id\x18\x02 \x01(\t\x12\x13\n\x0b\x64\x65livery_id\x18\x03 \x01(\t\x12%\n\x05limit\x18\x04 \x01(\x0b\x32\x16.wayseal.payload.Limit\x12\x10\n\x08since_ms\x18\x05 \x01(\x04\x12\x16\n\x0esince_sequence\x18\x06 \x01(\x04\x12\x10\n\x08until_ms\x18\x07 \x01(\x04\x12\x16\n\x0euntil_sequence\x18\x08 \x01(\x04\x12\x0f\n\x07\x65xtreme\x18\t \x01(\x11\x12+\n\x08position\x18\n \x01(\x0b\x32\x19.wayseal.payload.Position\x12\r\n\x05\x65nded\x18\x0b \x01(\x08\"L\n\rHandOverState\x12(\n\x05terms\x18\x01 \x01(\x0b\x32\x19.wayseal.payload.HandOver\x12\x11\n\tsigned_by\x18\x02 \x03(\tb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1b\x63ontracts/proto/state.proto\x12\rwayseal.state\x1a\x1d\x63ontracts/proto/payload.proto\"<\n\x05Party\x12\x10\n\x08party_id\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x13\n\x0bpublic_keys\x18\x03 \x03(\t\"3\n\x04Site\x12+\n\x04site\x18\x01 \x01(\x0b\x32\x1d.wayseal.payload.RegisterSite\"_\n\x06\x44\x65vice\x12\x11\n\tdevice_id\x18\x01 \x01(\t\x12\x10\n\x08party_id\x18\x02 \x01(\t\x12\x1b\n\x13\x63\x61librated_until_ms\x18\x03 \x01(\x04\x12\x13\n\x0bpublic_keys\x18\x04 \x03(\t\"\x82\x01\n\x03Key\x12\'\n\x05owner\x18\x01 \x01(\x0e\x32\x18.wayseal.state.Key.Owner\x12\x10\n\x08owner_id\x18\x02 \x01(\t\x12\x0f\n\x07revoked\x18\x03 \x01(\x08\"/\n\x05Owner\x12\x0f\n\x0bOWNER_UNSET\x10\x00\x12\t\n\x05PARTY\x10\x01\x12\n\n\x06\x44\x45VICE\x10\x02\"\xf0\x01\n\x08\x44\x65livery\x12,\n\x05terms\x18\x01 \x01(\x0b\x32\x1d.wayseal.payload.OpenDelivery\x12\x11\n\tsigned_by\x18\x02 \x03(\t\x12.\n\x06status\x18\x03 \x01(\x0e\x32\x1e.wayseal.state.Delivery.Status\x12\x10\n\x08\x62reaches\x18\x04 \x01(\r\x12\x0f\n\x07tampers\x18\x05 \x01(\r\"P\n\x06Status\x12\x10\n\x0cSTATUS_UNSET\x10\x00\x12\x0b\n\x07OFFERED\x10\x01\x12\x08\n\x04OPEN\x10\x02\x12\x0e\n\nIN_TRANSIT\x10\x03\x12\r\n\tDELIVERED\x10\x04\"I\n\nTripLimits\x12\x13\n\x0b\x64\x65livery_id\x18\x01 \x01(\t\x12&\n\x06limits\x18\x02 \x03(\x0b\x32\x16.wayseal.payload.Limit\"`\n\x04Trip\x12)\n\x05start\x18\x01 \x01(\x0b\x32\x1a.wayseal.payload.StartTrip\x12-\n\ndeliveries\x18\x02 \x03(\x0b\x32\x19.wayseal.state.TripLimits\"\xca\x01\n\tExcursion\x12\x13\n\x0b\x64\x65livery_id\x18\x01 \x01(\t\x12\x31\n\x08quantity\x18\x02 \x01(\x0e\x32\x1f.wayseal.payload.Limit.Quantity\x12\x10\n\x08since_ms\x18\x03 \x01(\x04\x12\x16\n\x0esince_sequence\x18\x04 \x01(\x04\x12\x0f\n\x07\x65xtreme\x18\x05 \x01(\x11\x12\x10\n\x08\x62reached\x18\x06 \x01(\x08\x12\x10\n\x08until_ms\x18\x07 \x01(\x04\x12\x16\n\x0euntil_sequence\x18\x08 \x01(\x04\"\xf8\x02\n\x05\x43hain\x12\x11\n\tdevice_id\x18\x01 \x01(\t\x12\r\n\x05\x63ount\x18\x02 \x01(\x04\x12\x13\n\x0bhead_sha256\x18\x03 \x01(\x0c\x12\x13\n\x0blast_utc_ms\x18\x04 \x01(\x04\x12\x14\n\x0clast_boot_id\x18\x05 \x01(\x0c\x12\x19\n\x11last_monotonic_ms\x18\x06 \x01(\x04\x12\x14\n\x0ctamper_flags\x18\x07 \x01(\r\x12,\n\nexcursions\x18\x08 \x03(\x0b\x32\x18.wayseal.state.Excursion\x12\x1b\n\x13seal_transaction_id\x18\t \x01(\t\x12\'\n\x04seal\x18\n \x01(\x0b\x32\x19.wayseal.payload.SealTrip\x12\x17\n\x0frecorded_videos\x18\x0b \x03(\x0c\x12\x15\n\rnext_sequence\x18\x0c \x01(\x04\x12\x1b\n\x13\x63\x61librated_until_ms\x18\r \x01(\x04\x12\x1b\n\x13\x63\x61libration_expired\x18\x0e \x01(\x08\"u\n\x07\x46inding\x12\x0c\n\x04rule\x18\x01 \x01(\t\x12\x0f\n\x07trip_id\x18\x02 \x01(\t\x12\x11\n\tdevice_id\x18\x03 \x01(\t\x12\x10\n\x08sequence\x18\x04 \x01(\x04\x12\x0e\n\x06\x64\x65tail\x18\x05 \x01(\t\x12\x16\n\x0etransaction_id\x18\x06 \x01(\t\"4\n\x08\x46indings\x12(\n\x08\x66indings\x18\x01 \x03(\x0b\x32\x16.wayseal.state.Finding\"\x89\x02\n\x06\x42reach\x12\x0f\n\x07trip_id\x18\x01 \x01(\t\x12\x11\n\tdevice_id\x18\x02 \x01(\t\x12\x13\n\x0b\x64\x65livery_id\x18\x03 \x01(\t\x12%\n\x05limit\x18\x04 \x01(\x0b\x32\x16.wayseal.payload.Limit\x12\x10\n\x08since_ms\x18\x05 \x01(\x04\x12\x16\n\x0esince_sequence\x18\x06 \x01(\x04\x12\x10\n\x08until_ms\x18\x07 \x01(\x04\x12\x16\n\x0euntil_sequence\x18\x08 \x01(\x04\x12\x0f\n\x07\x65xtreme\x18\t \x01(\x11\x12+\n\x08position\x18\n \x01(\x0b\x32\x19.wayseal.payload.Position\x12\r\n\x05\x65nded\x18\x0b \x01(\x08\"\x8f\x01\n\x0bTamperEvent\x12\x0f\n\x07trip_id\x18\x01 \x01(\t\x12\x11\n\tdevice_id\x18\x02 \x01(\t\x12\x10\n\x08sequence\x18\x03 \x01(\x04\x12\x0e\n\x06utc_ms\x18\x04 \x01(\x04\x12\r\n\x05\x66lags\x18\x05 \x01(\r\x12+\n\x08position\x18\x06 \x01(\x0b\x32\x19.wayseal.payload.Position\"L\n\rHandOverState\x12(\n\x05terms\x18\x01 \x01(\x0b\x32\x19.wayseal.payload.HandOver\x12\x11\n\tsigned_by\x18\x02 \x03(\tb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -33,33 +33,35 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'contracts.proto.state_pb2',
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_PARTY']._serialized_start=77
-  _globals['_PARTY']._serialized_end=116
-  _globals['_SITE']._serialized_start=118
-  _globals['_SITE']._serialized_end=169
-  _globals['_DEVICE']._serialized_start=171
-  _globals['_DEVICE']._serialized_end=266
-  _globals['_KEY']._serialized_start=269
-  _globals['_KEY']._serialized_end=399
-  _globals['_KEY_OWNER']._serialized_start=352
-  _globals['_KEY_OWNER']._serialized_end=399
-  _globals['_DELIVERY']._serialized_start=402
-  _globals['_DELIVERY']._serialized_end=642
-  _globals['_DELIVERY_STATUS']._serialized_start=562
-  _globals['_DELIVERY_STATUS']._serialized_end=642
-  _globals['_TRIPLIMITS']._serialized_start=644
-  _globals['_TRIPLIMITS']._serialized_end=717
-  _globals['_TRIP']._serialized_start=719
-  _globals['_TRIP']._serialized_end=815
-  _globals['_EXCURSION']._serialized_start=818
-  _globals['_EXCURSION']._serialized_end=978
-  _globals['_CHAIN']._serialized_start=981
-  _globals['_CHAIN']._serialized_end=1276
-  _globals['_FINDING']._serialized_start=1278
-  _globals['_FINDING']._serialized_end=1395
-  _globals['_FINDINGS']._serialized_start=1397
-  _globals['_FINDINGS']._serialized_end=1449
-  _globals['_BREACH']._serialized_start=1452
-  _globals['_BREACH']._serialized_end=1717
-  _globals['_HANDOVERSTATE']._serialized_start=1719
-  _globals['_HANDOVERSTATE']._serialized_end=1795
+  _globals['_PARTY']._serialized_end=137
+  _globals['_SITE']._serialized_start=139
+  _globals['_SITE']._serialized_end=190
+  _globals['_DEVICE']._serialized_start=192
+  _globals['_DEVICE']._serialized_end=287
+  _globals['_KEY']._serialized_start=290
+  _globals['_KEY']._serialized_end=420
+  _globals['_KEY_OWNER']._serialized_start=373
+  _globals['_KEY_OWNER']._serialized_end=420
+  _globals['_DELIVERY']._serialized_start=423
+  _globals['_DELIVERY']._serialized_end=663
+  _globals['_DELIVERY_STATUS']._serialized_start=583
+  _globals['_DELIVERY_STATUS']._serialized_end=663
+  _globals['_TRIPLIMITS']._serialized_start=665
+  _globals['_TRIPLIMITS']._serialized_end=738
+  _globals['_TRIP']._serialized_start=740
+  _globals['_TRIP']._serialized_end=836
+  _globals['_EXCURSION']._serialized_start=839
+  _globals['_EXCURSION']._serialized_end=1041
+  _globals['_CHAIN']._serialized_start=1044
+  _globals['_CHAIN']._serialized_end=1420
+  _globals['_FINDING']._serialized_start=1422
+  _globals['_FINDING']._serialized_end=1539
+  _globals['_FINDINGS']._serialized_start=1541
+  _globals['_FINDINGS']._serialized_end=1593
+  _globals['_BREACH']._serialized_start=1596
+  _globals['_BREACH']._serialized_end=1861
+  _globals['_TAMPEREVENT']._serialized_start=1864
+  _globals['_TAMPEREVENT']._serialized_end=2007
+  _globals['_HANDOVERSTATE']._serialized_start=2009
+  _globals['_HANDOVERSTATE']._serialized_end=2085
 # @@protoc_insertion_point(module_scope)

@@ -9,12 +9,14 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class Party(_message.Message):
-    __slots__ = ("party_id", "name")
+    __slots__ = ("party_id", "name", "public_keys")
     PARTY_ID_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
+    PUBLIC_KEYS_FIELD_NUMBER: _ClassVar[int]
     party_id: str
     name: str
-    def __init__(self, party_id: _Optional[str] = ..., name: _Optional[str] = ...) -> None: ...
+    public_keys: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, party_id: _Optional[str] = ..., name: _Optional[str] = ..., public_keys: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class Site(_message.Message):
     __slots__ = ("site",)
@@ -95,23 +97,27 @@ class Trip(_message.Message):
     def __init__(self, start: _Optional[_Union[_payload_pb2.StartTrip, _Mapping]] = ..., deliveries: _Optional[_Iterable[_Union[TripLimits, _Mapping]]] = ...) -> None: ...
 
 class Excursion(_message.Message):
-    __slots__ = ("delivery_id", "quantity", "since_ms", "since_sequence", "extreme", "breached")
+    __slots__ = ("delivery_id", "quantity", "since_ms", "since_sequence", "extreme", "breached", "until_ms", "until_sequence")
     DELIVERY_ID_FIELD_NUMBER: _ClassVar[int]
     QUANTITY_FIELD_NUMBER: _ClassVar[int]
     SINCE_MS_FIELD_NUMBER: _ClassVar[int]
     SINCE_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
     EXTREME_FIELD_NUMBER: _ClassVar[int]
     BREACHED_FIELD_NUMBER: _ClassVar[int]
+    UNTIL_MS_FIELD_NUMBER: _ClassVar[int]
+    UNTIL_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
     delivery_id: str
     quantity: _payload_pb2.Limit.Quantity
     since_ms: int
     since_sequence: int
     extreme: int
     breached: bool
-    def __init__(self, delivery_id: _Optional[str] = ..., quantity: _Optional[_Union[_payload_pb2.Limit.Quantity, str]] = ..., since_ms: _Optional[int] = ..., since_sequence: _Optional[int] = ..., extreme: _Optional[int] = ..., breached: _Optional[bool] = ...) -> None: ...
+    until_ms: int
+    until_sequence: int
+    def __init__(self, delivery_id: _Optional[str] = ..., quantity: _Optional[_Union[_payload_pb2.Limit.Quantity, str]] = ..., since_ms: _Optional[int] = ..., since_sequence: _Optional[int] = ..., extreme: _Optional[int] = ..., breached: _Optional[bool] = ..., until_ms: _Optional[int] = ..., until_sequence: _Optional[int] = ...) -> None: ...
 
 class Chain(_message.Message):
-    __slots__ = ("device_id", "count", "head_sha256", "last_utc_ms", "last_boot_id", "last_monotonic_ms", "tamper_flags", "excursions", "seal_transaction_id", "seal", "recorded_videos")
+    __slots__ = ("device_id", "count", "head_sha256", "last_utc_ms", "last_boot_id", "last_monotonic_ms", "tamper_flags", "excursions", "seal_transaction_id", "seal", "recorded_videos", "next_sequence", "calibrated_until_ms", "calibration_expired")
     DEVICE_ID_FIELD_NUMBER: _ClassVar[int]
     COUNT_FIELD_NUMBER: _ClassVar[int]
     HEAD_SHA256_FIELD_NUMBER: _ClassVar[int]
@@ -123,6 +129,9 @@ class Chain(_message.Message):
     SEAL_TRANSACTION_ID_FIELD_NUMBER: _ClassVar[int]
     SEAL_FIELD_NUMBER: _ClassVar[int]
     RECORDED_VIDEOS_FIELD_NUMBER: _ClassVar[int]
+    NEXT_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    CALIBRATED_UNTIL_MS_FIELD_NUMBER: _ClassVar[int]
+    CALIBRATION_EXPIRED_FIELD_NUMBER: _ClassVar[int]
     device_id: str
     count: int
     head_sha256: bytes
@@ -134,7 +143,10 @@ class Chain(_message.Message):
     seal_transaction_id: str
     seal: _payload_pb2.SealTrip
     recorded_videos: _containers.RepeatedScalarFieldContainer[bytes]
-    def __init__(self, device_id: _Optional[str] = ..., count: _Optional[int] = ..., head_sha256: _Optional[bytes] = ..., last_utc_ms: _Optional[int] = ..., last_boot_id: _Optional[bytes] = ..., last_monotonic_ms: _Optional[int] = ..., tamper_flags: _Optional[int] = ..., excursions: _Optional[_Iterable[_Union[Excursion, _Mapping]]] = ..., seal_transaction_id: _Optional[str] = ..., seal: _Optional[_Union[_payload_pb2.SealTrip, _Mapping]] = ..., recorded_videos: _Optional[_Iterable[bytes]] = ...) -> None: ...
+    next_sequence: int
+    calibrated_until_ms: int
+    calibration_expired: bool
+    def __init__(self, device_id: _Optional[str] = ..., count: _Optional[int] = ..., head_sha256: _Optional[bytes] = ..., last_utc_ms: _Optional[int] = ..., last_boot_id: _Optional[bytes] = ..., last_monotonic_ms: _Optional[int] = ..., tamper_flags: _Optional[int] = ..., excursions: _Optional[_Iterable[_Union[Excursion, _Mapping]]] = ..., seal_transaction_id: _Optional[str] = ..., seal: _Optional[_Union[_payload_pb2.SealTrip, _Mapping]] = ..., recorded_videos: _Optional[_Iterable[bytes]] = ..., next_sequence: _Optional[int] = ..., calibrated_until_ms: _Optional[int] = ..., calibration_expired: _Optional[bool] = ...) -> None: ...
 
 class Finding(_message.Message):
     __slots__ = ("rule", "trip_id", "device_id", "sequence", "detail", "transaction_id")
@@ -183,6 +195,22 @@ class Breach(_message.Message):
     position: _payload_pb2.Position
     ended: bool
     def __init__(self, trip_id: _Optional[str] = ..., device_id: _Optional[str] = ..., delivery_id: _Optional[str] = ..., limit: _Optional[_Union[_payload_pb2.Limit, _Mapping]] = ..., since_ms: _Optional[int] = ..., since_sequence: _Optional[int] = ..., until_ms: _Optional[int] = ..., until_sequence: _Optional[int] = ..., extreme: _Optional[int] = ..., position: _Optional[_Union[_payload_pb2.Position, _Mapping]] = ..., ended: _Optional[bool] = ...) -> None: ...
+
+class TamperEvent(_message.Message):
+    __slots__ = ("trip_id", "device_id", "sequence", "utc_ms", "flags", "position")
+    TRIP_ID_FIELD_NUMBER: _ClassVar[int]
+    DEVICE_ID_FIELD_NUMBER: _ClassVar[int]
+    SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    UTC_MS_FIELD_NUMBER: _ClassVar[int]
+    FLAGS_FIELD_NUMBER: _ClassVar[int]
+    POSITION_FIELD_NUMBER: _ClassVar[int]
+    trip_id: str
+    device_id: str
+    sequence: int
+    utc_ms: int
+    flags: int
+    position: _payload_pb2.Position
+    def __init__(self, trip_id: _Optional[str] = ..., device_id: _Optional[str] = ..., sequence: _Optional[int] = ..., utc_ms: _Optional[int] = ..., flags: _Optional[int] = ..., position: _Optional[_Union[_payload_pb2.Position, _Mapping]] = ...) -> None: ...
 
 class HandOverState(_message.Message):
     __slots__ = ("terms", "signed_by")

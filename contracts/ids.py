@@ -1,0 +1,72 @@
+"""Names of parties, sites, devices and deliveries, and the GS1 keys among them."""
+
+import re
+from typing import Final
+
+from contracts.errors import RejectedError
+
+ID_MAX: Final = 64
+_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_TRIP_ID: Final = re.compile(r"[0-9a-f]{32}")
+_GTIN_DIGITS: Final = (8, 12, 13, 14)
+_GLN_DIGITS: Final = (13,)
+
+
+def check_id(kind: str, text: str) -> str:
+    """Return `text` when it can name a party, site, device or delivery.
+
+    Raises:
+        RejectedError: Empty, over 64 characters, or with characters other than ASCII letters,
+            digits, `.`, `_` and `-`, since ids become topic levels and parts of addresses.
+    """
+    if not _ID.fullmatch(text):
+        raise RejectedError(
+            f"{kind} id must be 1..{ID_MAX} ASCII letters, digits, '.', '_' or '-': {text[:80]!r}"
+        )
+    return text
+
+
+def check_trip_id(text: str) -> str:
+    """Return `text` when it has the form of a trip id, 32 hexadecimal digits.
+
+    Raises:
+        RejectedError: It has not.
+    """
+    if not _TRIP_ID.fullmatch(text):
+        raise RejectedError(f"trip id must be 32 lower-case hexadecimal digits: {text[:80]!r}")
+    return text
+
+
+def check_gtin(text: str) -> str:
+    """Return `text` when it is a GTIN of 8, 12, 13 or 14 digits.
+
+    Raises:
+        RejectedError: Wrong length or check digit.
+
+    Source: GS1 General Specifications, 3.3.2 and 7.9 (check digit).
+    """
+    return _check_gs1("GTIN", text, _GTIN_DIGITS)
+
+
+def check_gln(text: str) -> str:
+    """Return `text` when it is a GLN of 13 digits.
+
+    Raises:
+        RejectedError: Wrong length or check digit.
+
+    Source: GS1 General Specifications, 3.7.9 and 7.9 (check digit).
+    """
+    return _check_gs1("GLN", text, _GLN_DIGITS)
+
+
+def _check_gs1(kind: str, text: str, lengths: tuple[int, ...]) -> str:
+    if not text.isascii() or not text.isdigit() or len(text) not in lengths:
+        wanted = " or ".join(map(str, lengths))
+        raise RejectedError(f"{kind} must be {wanted} digits: {text[:20]!r}")
+    weighted = sum(
+        int(digit) * (3 if place % 2 == 0 else 1) for place, digit in enumerate(text[-2::-1])
+    )
+    expected = -weighted % 10
+    if int(text[-1]) != expected:
+        raise RejectedError(f"{kind} {text}: check digit must be {expected}, got {text[-1]}")
+    return text

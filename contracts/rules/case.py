@@ -1,0 +1,140 @@
+"""One transaction before the rules: who signed what, and typed access to state."""
+
+from dataclasses import dataclass
+from typing import TypeVar
+
+from google.protobuf.message import Message
+
+from contracts import address
+from contracts.payload import canonical
+from contracts.proto.sawtooth_pb2 import TransactionHeader
+from contracts.proto.state_pb2 import Chain, Finding, Findings, Key, Trip
+from contracts.rules.context import Context, InvalidTransactionError
+from contracts.rules.ids import Rule
+
+EVENT_FINDING = "wayseal/finding"
+EVENT_BREACH = "wayseal/breach"
+EVENT_TAMPER = "wayseal/tamper"
+
+_MessageT = TypeVar("_MessageT", bound=Message)
+
+
+def invalid(rule: Rule, text: str) -> InvalidTransactionError:
+    """Return the error that makes a transaction invalid, naming the rule."""
+    return InvalidTransactionError(f"{rule}: {text}")
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A decoded, well-formed transaction and the state it may touch."""
+
+    header: TransactionHeader
+    transaction_id: str
+    context: Context
+
+    @property
+    def signer(self) -> str:
+        """Return the public key that signed the transaction."""
+        return self.header.signer_public_key
+
+    def load(self, place: str, kind: type[_MessageT]) -> _MessageT | None:
+        """Return the entry at address `place`, or None."""
+        value = self.context.get(place)
+        return None if value is None else kind.FromString(value)
+
+    def store(self, place: str, entry: Message) -> None:
+        """Put `entry` at address `place`."""
+        self.context.set(place, canonical(entry))
+
+    def declares(self, place: str) -> bool:
+        """Say whether the transaction may write at address `place`."""
+        return any(place.startswith(output) for output in self.header.outputs)
+
+    def key(self) -> Key | None:
+        """Return what the ledger knows of the signer's key."""
+        return self.load(address.key(self.signer), Key)
+
+    def party_id(self) -> str:
+        """Return the party that signed.
+
+        Raises:
+            InvalidTransactionError: The signer's key is not, or no longer, a party's.
+        """
+        key = self.key()
+        if key is None or key.owner != Key.PARTY or key.revoked:
+            raise invalid(Rule.NOT_THE_PARTY, f"key {self.signer} is no current key of a party")
+        return key.owner_id
+
+    def require_party(self, party_id: str) -> None:
+        """Check that the party `party_id` signed.
+
+        Raises:
+            InvalidTransactionError: Someone else did.
+        """
+        signed_by = self.party_id()
+        if signed_by != party_id:
+            raise invalid(Rule.NOT_THE_PARTY, f"must be signed by {party_id}, is by {signed_by}")
+
+    def device_key(self) -> Key:
+        """Return the device key that signed, revoked or not.
+
+        Raises:
+            InvalidTransactionError: The signer never was a key of a registered device.
+        """
+        key = self.key()
+        if key is None or key.owner != Key.DEVICE:
+            raise invalid(
+                Rule.UNKNOWN_DEVICE, f"key {self.signer} never was a key of a registered device"
+            )
+        return key
+
+    def trip(self, trip_id: str) -> Trip:
+        """Return the trip `trip_id`.
+
+        Raises:
+            InvalidTransactionError: There is none.
+        """
+        trip = self.load(address.trip(trip_id), Trip)
+        if trip is None:
+            raise invalid(Rule.UNKNOWN_TRIP, f"trip {trip_id} does not exist")
+        return trip
+
+    def chain(self, trip_id: str, device_id: str) -> Chain:
+        """Return the chain of a device's readings on a trip; empty before the first."""
+        return self.load(address.chain(trip_id, device_id), Chain) or Chain(device_id=device_id)
+
+    def event(self, kind: str, trip_id: str, entry: Message) -> None:
+        """Announce `entry`, which concerns a trip, in the transaction's receipt."""
+        self.context.add_event(kind, {"trip_id": trip_id}, canonical(entry))
+
+
+@dataclass(frozen=True, slots=True)
+class Notes:
+    """Gathers the findings about one transaction and records them together."""
+
+    case: Case
+    trip_id: str
+    device_id: str
+    found: list[Finding]
+
+    def add(self, rule: Rule, detail: str, sequence: int = 0) -> None:
+        """Note that the transaction is committed although `rule` does not hold."""
+        self.found.append(
+            Finding(
+                rule=rule,
+                trip_id=self.trip_id,
+                device_id=self.device_id,
+                sequence=sequence,
+                detail=detail,
+                transaction_id=self.case.transaction_id,
+            )
+        )
+
+    def record(self) -> None:
+        """Write the findings, if any, under the trip and announce each."""
+        if not self.found:
+            return
+        place = address.finding(self.trip_id, self.case.transaction_id)
+        self.case.store(place, Findings(findings=self.found))
+        for finding in self.found:
+            self.case.event(EVENT_FINDING, self.trip_id, finding)

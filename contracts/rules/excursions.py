@@ -1,0 +1,160 @@
+"""Excursions: how long a delivery's limit has been exceeded, and when that is a breach."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from contracts import address
+from contracts.proto.payload_pb2 import Limit, RecordReading
+from contracts.proto.state_pb2 import Breach, Chain, Delivery, Excursion, Trip
+from contracts.rules.case import EVENT_BREACH, Case, Notes
+from contracts.rules.ids import Rule
+
+_FIELD = {
+    Limit.TEMPERATURE_MCEL: "temperature_mcel",
+    Limit.HUMIDITY_MPCT: "humidity_mpct",
+    Limit.PRESSURE_PA: "pressure_pa",
+}
+
+
+def follow(trip: Trip, chain: Chain, record: RecordReading, notes: Notes) -> None:
+    """Carry every excursion on this chain forward by one reading."""
+    for delivery in trip.deliveries:
+        for limit in delivery.limits:
+            field = _FIELD[limit.quantity]
+            if record.HasField(field):
+                value: int = getattr(record, field)
+                _Watch(chain, delivery.delivery_id, limit, record, notes).step(value)
+
+
+def close(trip: Trip, chain: Chain, case: Case) -> None:
+    """End every breach that was still going on at the device's last reading."""
+    limits = {
+        (delivery.delivery_id, limit.quantity): limit
+        for delivery in trip.deliveries
+        for limit in delivery.limits
+    }
+    for excursion in chain.excursions:
+        if excursion.breached:
+            limit = limits[excursion.delivery_id, excursion.quantity]
+            _end(case, trip.start.trip_id, chain.device_id, limit, excursion)
+    del chain.excursions[:]
+
+
+@dataclass(frozen=True, slots=True)
+class _Watch:
+    """One limit of one delivery, at one reading."""
+
+    chain: Chain
+    delivery_id: str
+    limit: Limit
+    record: RecordReading
+    notes: Notes
+
+    def step(self, value: int) -> None:
+        going_on = next(self._going_on(), None)
+        if self._exceeded(value):
+            self._exceed(value, going_on)
+        elif going_on is not None:
+            if going_on.breached:
+                _end(
+                    self.notes.case,
+                    self.record.trip_id,
+                    self.record.device_id,
+                    self.limit,
+                    going_on,
+                )
+            self.chain.excursions.remove(going_on)
+
+    def _going_on(self) -> Iterator[Excursion]:
+        for excursion in self.chain.excursions:
+            if (excursion.delivery_id, excursion.quantity) == (
+                self.delivery_id,
+                self.limit.quantity,
+            ):
+                yield excursion
+
+    def _exceeded(self, value: int) -> bool:
+        limit = self.limit
+        return (limit.HasField("minimum") and value < limit.minimum) or (
+            limit.HasField("maximum") and value > limit.maximum
+        )
+
+    def _exceed(self, value: int, going_on: Excursion | None) -> None:
+        now = self.record.clock.utc_ms
+        if going_on is None:
+            going_on = self.chain.excursions.add(
+                delivery_id=self.delivery_id,
+                quantity=self.limit.quantity,
+                since_ms=now,
+                since_sequence=self.record.sequence,
+                extreme=value,
+            )
+        # Beyond the maximum the highest value counts, below the minimum the lowest.
+        above = self.limit.HasField("maximum") and value > self.limit.maximum
+        going_on.extreme = (max if above else min)(going_on.extreme, value)
+        going_on.until_ms, going_on.until_sequence = now, self.record.sequence
+        lasted_ms = now - going_on.since_ms
+        tolerated_ms = self.limit.tolerated_s * 1000
+        if not going_on.breached and (lasted_ms > tolerated_ms or not tolerated_ms):
+            going_on.breached = True
+            self._breach(going_on)
+
+    def _breach(self, excursion: Excursion) -> None:
+        case = self.notes.case
+        breach = _breach_of(self.record.trip_id, self.record.device_id, self.limit, excursion)
+        if self.record.HasField("position"):
+            breach.position.CopyFrom(self.record.position)
+        case.store(_place(breach), breach)
+        case.event(EVENT_BREACH, breach.trip_id, breach)
+        mark_delivery(self.notes, self.delivery_id, self.record.sequence, breaches=1)
+
+
+def mark_delivery(
+    notes: Notes, delivery_id: str, sequence: int, *, breaches: int = 0, tampers: int = 0
+) -> None:
+    """Count a breach or a tamper event on a delivery, if the reading declares it."""
+    place = address.delivery(delivery_id)
+    if not notes.case.declares(place):
+        notes.add(
+            Rule.DELIVERY_NOT_DECLARED, f"the reading cannot mark delivery {delivery_id}", sequence
+        )
+        return
+    delivery = notes.case.load(place, Delivery)
+    if delivery is not None:
+        delivery.breaches += breaches
+        delivery.tampers += tampers
+        notes.case.store(place, delivery)
+
+
+def _end(case: Case, trip_id: str, device_id: str, limit: Limit, excursion: Excursion) -> None:
+    breach = _breach_of(trip_id, device_id, limit, excursion)
+    begun = case.load(_place(breach), Breach)
+    if begun is not None and begun.HasField("position"):
+        breach.position.CopyFrom(begun.position)
+    breach.ended = True
+    case.store(_place(breach), breach)
+    case.event(EVENT_BREACH, trip_id, breach)
+
+
+def _breach_of(trip_id: str, device_id: str, limit: Limit, excursion: Excursion) -> Breach:
+    return Breach(
+        trip_id=trip_id,
+        device_id=device_id,
+        delivery_id=excursion.delivery_id,
+        limit=limit,
+        since_ms=excursion.since_ms,
+        since_sequence=excursion.since_sequence,
+        until_ms=excursion.until_ms,
+        until_sequence=excursion.until_sequence,
+        extreme=excursion.extreme,
+    )
+
+
+def _place(breach: Breach) -> str:
+    return address.breach(
+        breach.trip_id,
+        breach.device_id,
+        breach.delivery_id,
+        breach.limit.quantity,
+        breach.since_sequence,
+    )

@@ -1,0 +1,46 @@
+"""Every rule by the name that errors, events, tests and docs/contract.md use."""
+
+from enum import StrEnum
+
+
+class Rule(StrEnum):
+    """A rule broken. The first group makes a transaction invalid."""
+
+    FORM = "form"
+    NOT_ADMIN = "not-admin"
+    NOT_THE_PARTY = "not-the-party"
+    UNKNOWN_PARTY = "unknown-party"
+    KEY_TAKEN = "key-taken"
+    KEY_WAS_REVOKED = "key-was-revoked"
+    DEVICE_TAKEN = "device-taken"
+    UNKNOWN_DEVICE = "unknown-device"
+    UNKNOWN_TRIP = "unknown-trip"
+    TRIP_ID = "trip-id"
+    TRIP_EXISTS = "trip-exists"
+    UNKNOWN_DELIVERY = "unknown-delivery"
+    NOT_ON_TRIP = "not-on-trip"
+    TERMS_DIFFER = "terms-differ"
+    ALREADY_SIGNED = "already-signed"
+    NOT_SEALED = "not-sealed"
+    SEAL_NOT_NAMED = "seal-not-named"
+    READINGS_MISSING = "readings-missing"
+
+    # These are committed, with a finding that says so.
+    KEY_REVOKED = "key-revoked"
+    SIGNER_MISMATCH = "signer-mismatch"
+    CHAIN_BROKEN = "chain-broken"
+    SEQUENCE_GAP = "sequence-gap"
+    SEQUENCE_REPEATED = "sequence-repeated"
+    AFTER_SEAL = "after-seal"
+    CLOCK_BACK = "clock-back"
+    CLOCK_JUMP = "clock-jump"
+    OUT_OF_CALIBRATION = "out-of-calibration"
+    DELIVERY_UNKNOWN = "delivery-unknown"
+    DELIVERY_NOT_OPEN = "delivery-not-open"
+    DELIVERY_NOT_DECLARED = "delivery-not-declared"
+    CARRIER_MISMATCH = "carrier-mismatch"
+    SITE_UNKNOWN = "site-unknown"
+    SEAL_MISMATCH = "seal-mismatch"
+    SEAL_REPEATED = "seal-repeated"
+    RECORDING_NOT_SEALED = "recording-not-sealed"
+    RECORDING_REPEATED = "recording-repeated"
