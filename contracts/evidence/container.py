@@ -1,0 +1,150 @@
+r"""The container of an evidence file: a magic line, frames in a fixed order, a digest.
+
+Layout, big-endian:
+
+    19   magic, b"WAYSEAL EVIDENCE 1\n"
+    then frames: u8 kind, u32 length, payload
+    last frame: kind 255, the SHA-256 of every byte before that frame
+
+Kinds stand in ascending order: one Header, BlockHead..., Batch..., LeafHashes...,
+Blob..., End. The digest finds accidents; signatures and hashes within find intent.
+
+Source: docs/evidence.md.
+"""
+
+import hashlib
+import struct
+from collections.abc import Iterator
+from enum import IntEnum
+from typing import BinaryIO, Final, TypeVar
+
+from google.protobuf.message import DecodeError, Message
+
+from contracts.errors import RejectedError
+from contracts.payload import canonical
+from contracts.proto.evidence_pb2 import Blob, BlockHead, Header, LeafHashes
+from contracts.proto.sawtooth_pb2 import Batch
+
+MAGIC: Final = b"WAYSEAL EVIDENCE 1\n"
+FRAME_BYTES_MAX: Final = 64 << 20
+_FRAME: Final = struct.Struct(">BI")
+_MessageT = TypeVar("_MessageT", bound=Message)
+
+
+class NotEvidenceError(RejectedError):
+    """The file does not begin as an evidence file does."""
+
+
+class Part(IntEnum):
+    """Kinds of frames, in the order in which they stand."""
+
+    HEADER = 1
+    BLOCK_HEAD = 2
+    BATCH = 3
+    LEAF_HASHES = 4
+    BLOB = 5
+    END = 255
+
+
+_KIND: Final[dict[type[Message], Part]] = {
+    Header: Part.HEADER,
+    BlockHead: Part.BLOCK_HEAD,
+    Batch: Part.BATCH,
+    LeafHashes: Part.LEAF_HASHES,
+    Blob: Part.BLOB,
+}
+
+
+class EvidenceWriter:
+    """Writes the frames of one evidence file; the caller keeps their order."""
+
+    def __init__(self) -> None:
+        self._digest = hashlib.sha256()
+
+    def start(self, header: Header) -> bytes:
+        """Return the bytes that begin the file."""
+        self._digest.update(MAGIC)
+        return MAGIC + self.frame(header)
+
+    def frame(self, part: Message) -> bytes:
+        """Return the bytes of one frame."""
+        payload = canonical(part)
+        wire = _FRAME.pack(_KIND[type(part)], len(payload)) + payload
+        self._digest.update(wire)
+        return wire
+
+    def end(self) -> bytes:
+        """Return the bytes that end the file."""
+        digest = self._digest.digest()
+        return _FRAME.pack(Part.END, len(digest)) + digest
+
+
+def read_frames(file: BinaryIO) -> Iterator[tuple[Part, bytes]]:
+    """Yield kind and payload of every frame but the last, whose digest is checked.
+
+    Raises:
+        NotEvidenceError: The magic is missing.
+        RejectedError: Truncated, oversized, out of order, altered, or with bytes after the end.
+    """
+    digest = hashlib.sha256()
+    magic = file.read(len(MAGIC))
+    if magic != MAGIC:
+        raise NotEvidenceError(f"no evidence file: begins with {magic!r}, expected {MAGIC!r}")
+    digest.update(magic)
+    before = Part.HEADER
+    while True:
+        head = _read(file, _FRAME.size, "a frame's head")
+        kind, size = _FRAME.unpack(head)
+        part = _part(kind, size, before)
+        payload = _read(file, size, f"{size} bytes of a {part.name.lower()} frame")
+        if part is Part.END:
+            _check_end(file, payload, digest.digest())
+            return
+        digest.update(head)
+        digest.update(payload)
+        before = part
+        yield part, payload
+
+
+def parse_part(kind: type[_MessageT], payload: bytes) -> _MessageT:
+    """Parse a frame's payload.
+
+    Raises:
+        RejectedError: No such message, or not in canonical encoding.
+    """
+    try:
+        message = kind.FromString(payload)
+    except DecodeError as error:
+        raise RejectedError(f"a frame of {len(payload)} bytes is no {kind.__name__}") from error
+    if canonical(message) != payload:
+        raise RejectedError(f"a {kind.__name__} frame is not in canonical encoding")
+    return message
+
+
+def _part(kind: int, size: int, before: Part) -> Part:
+    try:
+        part = Part(kind)
+    except ValueError as error:
+        raise RejectedError(f"a frame of unknown kind {kind}") from error
+    if part < before:
+        raise RejectedError(f"a {part.name.lower()} frame after a {before.name.lower()} frame")
+    if size > FRAME_BYTES_MAX:
+        raise RejectedError(f"a frame of {size} bytes, at most {FRAME_BYTES_MAX} allowed")
+    return part
+
+
+def _read(file: BinaryIO, size: int, what: str) -> bytes:
+    data = file.read(size)
+    if len(data) != size:
+        raise RejectedError(f"file ends early: expected {what}, got {len(data)} bytes")
+    return data
+
+
+def _check_end(file: BinaryIO, expected: bytes, found: bytes) -> None:
+    if expected != found:
+        raise RejectedError(
+            f"file was altered: its bytes hash to {found.hex()[:16]}…, "
+            f"its end says {expected.hex()[:16]}…"
+        )
+    if file.read(1):
+        raise RejectedError("bytes follow the end of the evidence")

@@ -1,0 +1,78 @@
+"""The keys one trusts: where every chain of signatures must end.
+
+A small JSON file that an auditor gets by another way than the evidence:
+
+    {"genesis_block_id": "128 hex digits",
+     "block_signers": ["66 hex digits", ...],
+     "admin_keys": ["66 hex digits", ...]}
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Self
+
+from contracts.errors import RejectedError
+from contracts.keys import is_public_key, is_signature
+
+_KEYS: Final = {"genesis_block_id", "block_signers", "admin_keys"}
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """Whom an auditor believes.
+
+    Attributes:
+        genesis_block_id: Which ledger, 128 hexadecimal digits.
+        block_signers: Public keys that may sign its blocks.
+        admin_keys: Public keys that may register parties.
+    """
+
+    genesis_block_id: str
+    block_signers: frozenset[str]
+    admin_keys: frozenset[str]
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Read the trust file at `path`.
+
+        Raises:
+            RejectedError: Missing, no JSON, or with other keys or values than documented.
+        """
+        try:
+            document = json.loads(path.read_text("utf-8"))
+        except (OSError, ValueError) as error:
+            raise RejectedError(f"trust file {path}: {error}") from error
+        if not isinstance(document, dict) or set(document) != _KEYS:
+            raise RejectedError(f"trust file {path}: expected an object with {sorted(_KEYS)}")
+        genesis = document["genesis_block_id"]
+        if not isinstance(genesis, str) or not is_signature(genesis):
+            raise RejectedError(
+                f"trust file {path}: genesis_block_id must be 128 lower-case hexadecimal digits"
+            )
+        return cls(
+            genesis,
+            _public_keys(path, "block_signers", document["block_signers"]),
+            _public_keys(path, "admin_keys", document["admin_keys"]),
+        )
+
+    def to_json(self) -> str:
+        """Return the trust file's text."""
+        document = {
+            "genesis_block_id": self.genesis_block_id,
+            "block_signers": sorted(self.block_signers),
+            "admin_keys": sorted(self.admin_keys),
+        }
+        return json.dumps(document, indent=2) + "\n"
+
+
+def _public_keys(path: Path, name: str, value: object) -> frozenset[str]:
+    if not isinstance(value, list) or not value:
+        raise RejectedError(f"trust file {path}: {name} must be a list of public keys")
+    for key in value:
+        if not isinstance(key, str) or not is_public_key(key):
+            raise RejectedError(
+                f"trust file {path}: {name} must hold 66 lower-case hexadecimal digits, "
+                f"got {str(key)[:80]!r}"
+            )
+    return frozenset(value)

@@ -1,0 +1,209 @@
+"""A small network of parties, for tests: keys, terms, and ready signed batches."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from contracts import address
+from contracts.keys import Signer
+from contracts.payload import Action, build, decode, trip_id_of
+from contracts.proto.payload_pb2 import (
+    HandOver,
+    Limit,
+    Lot,
+    OpenDelivery,
+    RecordReading,
+    RecordVideo,
+    RegisterDevice,
+    RegisterParty,
+    RegisterSite,
+    SealedRecording,
+    SealTrip,
+    StartTrip,
+)
+from contracts.proto.sawtooth_pb2 import Batch, Transaction
+from contracts.records.clock import Clock, ClockOrigin
+from contracts.records.reading import Link, Position, Reading, Tamper, digest, record_of
+from contracts.records.recording import RecordingDigest, pseudo_file_id
+from contracts.sawtooth.batches import build_batch
+
+START_MS = 1_750_000_000_000
+STEP_MS = 5_000
+BOOT = bytes(16)
+TERMS = OpenDelivery(
+    delivery_id="delivery-1",
+    order_id="order-1",
+    lots=[Lot(gtin="00012345678905", lot="L42")],
+    product="vaccine",
+    quantity=100,
+    unit="C62",
+    payment_terms_sha256=bytes(32),
+    seller_id="seller",
+    carrier_id="carrier",
+    buyer_id="buyer",
+    limits=[Limit(quantity=Limit.TEMPERATURE_MCEL, minimum=2000, maximum=8000, tolerated_s=20)],
+)
+
+
+def key(name: str) -> Signer:
+    """Return the key that tests know by `name`, always the same."""
+    return Signer.from_hex(hashlib.sha256(name.encode()).hexdigest())
+
+
+def one(signer: Signer, action: Action, dependencies: Sequence[str] = ()) -> Batch:
+    """Return a batch of one transaction."""
+    return build_batch(signer, [build(signer, action, dependencies=dependencies)])
+
+
+def registrations() -> list[Batch]:
+    """Return what must be on the ledger before a truck leaves: parties, sites, device, delivery."""
+    parties = [
+        RegisterParty(party_id=name, name=name.title(), public_keys=[key(name).public_key])
+        for name in ("seller", "carrier", "buyer")
+    ]
+    sites = [
+        RegisterSite(
+            site_id=f"site-{name}",
+            party_id=name,
+            name=f"Dock of {name}",
+            gln="4006381333931",
+            gateway_public_keys=[key(f"gateway-{name}").public_key],
+        )
+        for name in ("seller", "buyer")
+    ]
+    device = RegisterDevice(
+        device_id="truck-1", party_id="carrier", public_keys=[key("truck-1").public_key]
+    )
+    return [
+        *(one(key("admin"), party) for party in parties),
+        *(one(key(site.party_id), site) for site in sites),
+        one(key("carrier"), device),
+        one(key("seller"), TERMS),
+        one(key("buyer"), TERMS),
+    ]
+
+
+def reading(number: int, temperature_mcel: int = 5000, tamper: Tamper = Tamper.NONE) -> Reading:
+    """Return reading `number` of a drive that takes one every five seconds."""
+    at_ms = number * STEP_MS
+    return Reading(
+        Clock(START_MS + at_ms, at_ms, BOOT, ClockOrigin.GNSS),
+        temperature_mcel,
+        55_000,
+        101_325,
+        Position(526_291_510 + number * 100, -86_617_460, 300),
+        tamper,
+    )
+
+
+@dataclass
+class Trip:
+    """A trip that one device records, transaction by transaction."""
+
+    device_id: str = "truck-1"
+    nonce: bytes = bytes(16)
+    deliveries: list[str] = field(default_factory=lambda: ["delivery-1"])
+    signer: Signer = field(default_factory=lambda: key("truck-1"))
+    last: list[str] = field(default_factory=list)
+    records: list[RecordReading] = field(default_factory=list)
+
+    @property
+    def trip_id(self) -> str:
+        return trip_id_of(self.device_id, self.nonce)
+
+    @property
+    def start(self) -> StartTrip:
+        return StartTrip(
+            trip_id=self.trip_id,
+            nonce=self.nonce,
+            device_id=self.device_id,
+            delivery_ids=self.deliveries,
+            origin_site_id="site-seller",
+            destination_site_id="site-buyer",
+            started_at_ms=START_MS,
+        )
+
+    def record(self, value: Reading) -> Transaction:
+        """Sign the next reading of the chain."""
+        before = self.records[-1] if self.records else None
+        first = Link(self.trip_id, self.device_id, 0, b"")
+        link = first.after(before) if before else first
+        self.records.append(record_of(value, link))
+        return self.sign(self.records[-1])
+
+    def seal(self, recordings: Sequence[RecordingDigest] = ()) -> Transaction:
+        """Sign the seal over all readings so far."""
+        return self.sign(
+            SealTrip(
+                trip_id=self.trip_id,
+                device_id=self.device_id,
+                reading_count=len(self.records),
+                head_sha256=digest(self.records[-1]) if self.records else b"",
+                recordings=[
+                    SealedRecording(sha256=made.sha256, size=made.size)
+                    for made in sorted(recordings, key=lambda made: made.sha256)
+                ],
+                clock=reading(len(self.records)).clock.message(),
+            )
+        )
+
+    def video(self, made: RecordingDigest, seal_transaction_id: str) -> Batch:
+        """Sign one recording's digest, alone in its batch."""
+        action = RecordVideo(
+            trip_id=self.trip_id,
+            device_id=self.device_id,
+            sha256=made.sha256,
+            size=made.size,
+            tree_root=made.tree_root,
+            pseudo_file_id=pseudo_file_id(self.device_id, "video.mp4"),
+            media_type="video/mp4",
+            started_at_ms=START_MS,
+            seal_transaction_id=seal_transaction_id,
+        )
+        return one(self.signer, action, dependencies=[seal_transaction_id])
+
+    def sign(self, action: Action, dependencies: Sequence[str] = ()) -> Transaction:
+        deliveries = [address.delivery(name) for name in self.deliveries]
+        return build(
+            self.signer,
+            action,
+            dependencies=dependencies,
+            deliveries=deliveries if isinstance(action, RecordReading) else (),
+        )
+
+    def whole(
+        self, values: Sequence[Reading], recordings: Sequence[RecordingDigest] = (), size: int = 10
+    ) -> list[Batch]:
+        """Return the whole trip in batches of up to `size` transactions, linked as on a truck."""
+        actions: list[Transaction] = [self.sign(self.start)]
+        actions += [self.record(value) for value in values]
+        actions.append(self.seal(recordings))
+        batches = self.batches(actions, size)
+        seal_id = batches[-1].transactions[-1].header_signature
+        return batches + [self.video(made, seal_id) for made in recordings]
+
+    def batches(self, transactions: Sequence[Transaction], size: int) -> list[Batch]:
+        """Group transactions; the first of each group depends on the last of the one before."""
+        made: list[Batch] = []
+        for at in range(0, len(transactions), size):
+            group = list(transactions[at : at + size])
+            if made:
+                group[0] = self._depending(group[0], made[-1].transactions[-1].header_signature)
+            made.append(build_batch(self.signer, group))
+        return made
+
+    def _depending(self, transaction: Transaction, before: str) -> Transaction:
+        return self.sign(decode(transaction.payload), dependencies=[before])
+
+
+def handovers(trip_id: str) -> list[Batch]:
+    """Return the handover of the delivery from carrier to buyer, signed by both."""
+    action = HandOver(
+        trip_id=trip_id,
+        delivery_id="delivery-1",
+        site_id="site-buyer",
+        from_party_id="carrier",
+        to_party_id="buyer",
+        at_ms=START_MS + 10_000_000,
+    )
+    return [one(key("carrier"), action), one(key("buyer"), action)]
