@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import httpx
 
+from contracts import address
 from contracts.errors import RejectedError, UnavailableError
 from contracts.payload import canonical
 from contracts.proto.sawtooth_pb2 import (
@@ -22,6 +23,8 @@ from contracts.proto.sawtooth_pb2 import (
     Block,
     BlockHeader,
     Event,
+    Setting,
+    StateChange,
     Transaction,
     TransactionHeader,
     TransactionReceipt,
@@ -99,41 +102,41 @@ class LedgerClient:
             found.update((entry["id"], _status(entry)) for entry in data)
         return found
 
+    def head_id(self) -> str:
+        """Return the id of the newest block.
+
+        Asked of `/state`, whose answer is short, while `/blocks` sends all of the block.
+        """
+        return str(self._json("GET", "/state", params={"limit": "1"})["head"])
+
     def blocks(self, first: int) -> Iterator[Block]:
-        """Yield the blocks from number `first` on, oldest first, until the head."""
-        while True:
-            answer = self._send(
-                "GET",
-                "/blocks",
-                params={
-                    "start": f"0x{first:016x}",
-                    "limit": str(BLOCKS_PER_PAGE),
-                    "reverse": "true",
-                },
-            )
-            if answer.status_code == _NOT_FOUND:
-                return
-            data = _check(answer)["data"]
-            yield from map(block_from_json, data)
-            first += len(data)
-            if len(data) < BLOCKS_PER_PAGE:
-                return
+        """Yield the blocks from number `first` on, oldest first, until the head.
 
-    def head(self) -> Block:
-        """Return the newest block."""
-        return block_from_json(self._json("GET", "/blocks", params={"limit": "1"})["data"][0])
+        Raises:
+            UnavailableError: No answer; Sawtooth gives none beyond its head.
+        """
+        start: str | None = f"0x{first:016x}"
+        while start:
+            page = self._page(start, BLOCKS_PER_PAGE)
+            yield from map(block_from_json, page["data"])
+            start = page["paging"].get("next_position")
 
-    def block(self, block_num: int) -> Block | None:
-        """Return block number `block_num`, or None beyond the head."""
-        if block_num > int(self._head_header().block_num):
-            return None
-        params = {"start": f"0x{block_num:016x}", "limit": "1"}
-        return block_from_json(self._json("GET", "/blocks", params=params)["data"][0])
+    def genesis(self) -> Block:
+        """Return the first block."""
+        return block_from_json(self._page(f"0x{0:016x}", 1)["data"][0])
 
     def batch(self, batch_id: str) -> Batch | None:
         """Return a committed batch, or None."""
         answer = self._send("GET", f"/batches/{batch_id}")
         return None if answer.status_code == _NOT_FOUND else batch_from_json(_check(answer)["data"])
+
+    def has_transaction(self, transaction_id: str) -> bool:
+        """Say whether a transaction is committed."""
+        answer = self._send("GET", f"/transactions/{transaction_id}")
+        if answer.status_code == _NOT_FOUND:
+            return False
+        _check(answer)
+        return True
 
     def receipts(self, transaction_ids: Sequence[str]) -> dict[str, TransactionReceipt]:
         """Return the receipts of committed transactions.
@@ -148,13 +151,21 @@ class LedgerClient:
             found.update((entry["id"], _receipt(entry)) for entry in data)
         return found
 
-    def state(self, address: str) -> bytes | None:
+    def state(self, place: str) -> bytes | None:
         """Return the value at a state address, or None."""
-        answer = self._send("GET", f"/state/{address}")
+        answer = self._send("GET", f"/state/{place}")
         return None if answer.status_code == _NOT_FOUND else _bytes(_check(answer)["data"])
 
-    def _head_header(self) -> BlockHeader:
-        return BlockHeader.FromString(self.head().header)
+    def setting(self, name: str) -> str:
+        """Return the value of an on-chain setting; empty when it is not set."""
+        entry = self.state(address.setting(name))
+        entries = Setting.FromString(entry).entries if entry is not None else ()
+        return next((pair.value for pair in entries if pair.key == name), "")
+
+    def _page(self, start: str, limit: int) -> dict[str, Any]:
+        # Sawtooth lists the newest first; `reverse`, without a value, the oldest.
+        params = {"start": start, "limit": str(limit), "reverse": ""}
+        return self._json("GET", "/blocks", params=params)
 
     def _json(self, method: str, path: str, **request: Any) -> dict[str, Any]:  # noqa: ANN401
         return _check(self._send(method, path, **request))
@@ -207,7 +218,15 @@ def _receipt(document: dict[str, Any]) -> TransactionReceipt:
         )
         for event in document["events"]
     ]
-    return TransactionReceipt(transaction_id=document["id"], events=events)
+    changes = [
+        StateChange(
+            address=change["address"],
+            value=_bytes(change["value"]),
+            type=change["type"],
+        )
+        for change in document["state_changes"]
+    ]
+    return TransactionReceipt(transaction_id=document["id"], events=events, state_changes=changes)
 
 
 def _status(entry: dict[str, Any]) -> BatchStatus:

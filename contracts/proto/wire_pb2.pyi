@@ -45,12 +45,14 @@ class Held(_message.Message):
     def __init__(self, session: _Optional[bytes] = ..., batch_ids: _Optional[_Iterable[str]] = ..., refused: _Optional[_Iterable[_Union[Refusal, _Mapping]]] = ...) -> None: ...
 
 class Refusal(_message.Message):
-    __slots__ = ("id", "reason")
+    __slots__ = ("id", "reason", "retry")
     ID_FIELD_NUMBER: _ClassVar[int]
     REASON_FIELD_NUMBER: _ClassVar[int]
+    RETRY_FIELD_NUMBER: _ClassVar[int]
     id: str
     reason: str
-    def __init__(self, id: _Optional[str] = ..., reason: _Optional[str] = ...) -> None: ...
+    retry: bool
+    def __init__(self, id: _Optional[str] = ..., reason: _Optional[str] = ..., retry: _Optional[bool] = ...) -> None: ...
 
 class StoredRecording(_message.Message):
     __slots__ = ("sha256", "size", "tree_root", "copies")

@@ -7,6 +7,7 @@ from contracts.errors import RejectedError
 from contracts.ids import check_gtin, check_id, check_trip_id
 from contracts.proto.payload_pb2 import HandOver, Limit, OpenDelivery
 from contracts.proto.state_pb2 import Delivery, HandOverState, Site
+from contracts.records.clock import check_utc_ms
 from contracts.rules.case import Case, invalid
 from contracts.rules.ids import Rule
 from contracts.rules.parties import check_name, require_known
@@ -51,6 +52,7 @@ def open_delivery(action: OpenDelivery, case: Case) -> None:
 def hand_over(action: HandOver, case: Case) -> None:
     """Sign that goods changed hands; it counts once both parties signed the very same words."""
     check_trip_id(action.trip_id)
+    check_utc_ms("at_ms", action.at_ms)
     signed_by = case.party_id()
     delivery = _delivery_on_trip(action, case)
     _check_hands(action, delivery.terms, signed_by)

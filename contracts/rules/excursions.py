@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from contracts import address
 from contracts.proto.payload_pb2 import Limit, RecordReading
-from contracts.proto.state_pb2 import Breach, Chain, Delivery, Excursion, Trip
+from contracts.proto.state_pb2 import Breach, Chain, Delivery, Device, Excursion, Trip
+from contracts.records.clock import UTC_MS_MAX
 from contracts.rules.case import EVENT_BREACH, Case, Notes
 from contracts.rules.ids import Rule
 
@@ -18,12 +19,24 @@ _FIELD = {
 
 def follow(trip: Trip, chain: Chain, record: RecordReading, notes: Notes) -> None:
     """Carry every excursion on this chain forward by one reading."""
+    passed_ms = _passed_ms(chain, record)
+    for excursion in chain.excursions:
+        excursion.lasted_ms = min(excursion.lasted_ms + passed_ms, UTC_MS_MAX)
     for delivery in trip.deliveries:
         for limit in delivery.limits:
             field = _FIELD[limit.quantity]
             if record.HasField(field):
                 value: int = getattr(record, field)
                 _Watch(chain, delivery.delivery_id, limit, record, notes).step(value)
+
+
+def _passed_ms(chain: Chain, record: RecordReading) -> int:
+    """Return the time since the reading before, which no clock setting may stretch or undo."""
+    clock = record.clock
+    counted_ms = clock.monotonic_ms - chain.last_monotonic_ms
+    if clock.boot_id == chain.last_boot_id and counted_ms >= 0:
+        return counted_ms
+    return max(0, clock.utc_ms - chain.last_utc_ms)
 
 
 def close(trip: Trip, chain: Chain, case: Case) -> None:
@@ -52,7 +65,7 @@ class _Watch:
 
     def step(self, value: int) -> None:
         going_on = next(self._going_on(), None)
-        if self._exceeded(value):
+        if self._excess(value) > 0:
             self._exceed(value, going_on)
         elif going_on is not None:
             if going_on.breached:
@@ -73,10 +86,12 @@ class _Watch:
             ):
                 yield excursion
 
-    def _exceeded(self, value: int) -> bool:
+    def _excess(self, value: int) -> int:
+        """Return how far outside the limit `value` lies; not above zero within it."""
         limit = self.limit
-        return (limit.HasField("minimum") and value < limit.minimum) or (
-            limit.HasField("maximum") and value > limit.maximum
+        return max(
+            limit.minimum - value if limit.HasField("minimum") else 0,
+            value - limit.maximum if limit.HasField("maximum") else 0,
         )
 
     def _exceed(self, value: int, going_on: Excursion | None) -> None:
@@ -89,13 +104,10 @@ class _Watch:
                 since_sequence=self.record.sequence,
                 extreme=value,
             )
-        # Beyond the maximum the highest value counts, below the minimum the lowest.
-        above = self.limit.HasField("maximum") and value > self.limit.maximum
-        going_on.extreme = (max if above else min)(going_on.extreme, value)
+        going_on.extreme = max(going_on.extreme, value, key=self._excess)
         going_on.until_ms, going_on.until_sequence = now, self.record.sequence
-        lasted_ms = now - going_on.since_ms
         tolerated_ms = self.limit.tolerated_s * 1000
-        if not going_on.breached and (lasted_ms > tolerated_ms or not tolerated_ms):
+        if not going_on.breached and (going_on.lasted_ms > tolerated_ms or not tolerated_ms):
             going_on.breached = True
             self._breach(going_on)
 
@@ -112,7 +124,11 @@ class _Watch:
 def mark_delivery(
     notes: Notes, delivery_id: str, sequence: int, *, breaches: int = 0, tampers: int = 0
 ) -> None:
-    """Count a breach or a tamper event on a delivery, if the reading declares it."""
+    """Count a breach or a tamper event on a delivery, if the reading declares it.
+
+    Only devices of its carrier count: anyone's may write readings on a trip, and none may mark
+    a competitor's goods.
+    """
     place = address.delivery(delivery_id)
     if not notes.case.declares(place):
         notes.add(
@@ -120,7 +136,17 @@ def mark_delivery(
         )
         return
     delivery = notes.case.load(place, Delivery)
-    if delivery is not None:
+    device = notes.case.load(address.device(notes.device_id), Device)
+    if delivery is None or device is None:
+        return
+    if device.party_id != delivery.terms.carrier_id:
+        notes.add(
+            Rule.CARRIER_MISMATCH,
+            f"a device of {device.party_id} does not mark delivery {delivery_id}, "
+            f"which {delivery.terms.carrier_id} carries",
+            sequence,
+        )
+    else:
         delivery.breaches += breaches
         delivery.tampers += tampers
         notes.case.store(place, delivery)

@@ -11,6 +11,7 @@ from contracts.payload import ADMIN_KEYS_SETTING
 from contracts.proto.payload_pb2 import RegisterDevice, RegisterParty, RegisterSite
 from contracts.proto.sawtooth_pb2 import Setting
 from contracts.proto.state_pb2 import Device, Key, Party, Site
+from contracts.records.clock import check_utc_ms
 from contracts.rules.case import Case, invalid
 from contracts.rules.ids import Rule
 
@@ -55,6 +56,7 @@ def register_site(action: RegisterSite, case: Case) -> None:
 def register_device(action: RegisterDevice, case: Case) -> None:
     """Register a device, or replace its keys; the party that owns it signs."""
     check_id("device", action.device_id)
+    check_utc_ms("calibrated_until_ms", action.calibrated_until_ms)
     _check_keys(action.public_keys)
     case.require_party(action.party_id)
     before = case.load(address.device(action.device_id), Device)
@@ -100,7 +102,7 @@ def _admin_keys(case: Case) -> list[str]:
     entries = setting.entries if setting else ()
     for entry in entries:
         if entry.key == ADMIN_KEYS_SETTING:
-            return entry.value.split(",")
+            return [public_key.strip() for public_key in entry.value.split(",")]
     return []
 
 
@@ -123,5 +125,5 @@ def _replace_keys(
         if known is not None and known.revoked:
             raise invalid(Rule.KEY_WAS_REVOKED, f"key {public_key} was revoked")
         case.store(address.key(public_key), Key(owner=owner, owner_id=owner_id))
-    for public_key in set(before) - set(after):
+    for public_key in sorted(set(before) - set(after)):  # every host in the same order
         case.store(address.key(public_key), Key(owner=owner, owner_id=owner_id, revoked=True))

@@ -5,10 +5,10 @@ from typing import Final
 from contracts import address
 from contracts.chunktree import HASH_BYTES
 from contracts.errors import RejectedError
-from contracts.ids import check_trip_id
+from contracts.ids import check_id, check_trip_id
 from contracts.proto.payload_pb2 import RecordVideo, SealTrip
 from contracts.proto.state_pb2 import Chain
-from contracts.records.clock import Clock
+from contracts.records.clock import Clock, check_utc_ms
 from contracts.records.recording import RecordingDigest
 from contracts.rules import excursions
 from contracts.rules.case import Case, Notes, invalid
@@ -21,6 +21,7 @@ RECORDINGS_MAX: Final = 512
 def seal_trip(action: SealTrip, case: Case) -> None:
     """Close a device's chain: nothing counts after it, and what it names must all be there."""
     check_trip_id(action.trip_id)
+    check_id("device", action.device_id)
     Clock.from_message(action.clock)
     _check_sealed_recordings(action)
     key = case.device_key()
@@ -50,6 +51,8 @@ def seal_trip(action: SealTrip, case: Case) -> None:
 def record_video(action: RecordVideo, case: Case) -> None:
     """Record a video's digest, once all readings that its device sealed are committed."""
     check_trip_id(action.trip_id)
+    check_utc_ms("started_at_ms", action.started_at_ms)
+    check_utc_ms("duration_ms", action.duration_ms)
     RecordingDigest(action.sha256, action.size, action.tree_root)
     key = case.device_key()
     case.trip(action.trip_id)
@@ -67,8 +70,12 @@ def record_video(action: RecordVideo, case: Case) -> None:
     elif (action.sha256, action.size) not in {
         (sealed.sha256, sealed.size) for sealed in chain.seal.recordings
     }:
-        notes.add(Rule.RECORDING_NOT_SEALED, f"the seal does not name {action.sha256.hex()}")
-    if action.sha256 not in chain.recorded_videos:
+        # Not kept in the chain: it would grow without limit, and stand for the sealed one.
+        notes.add(
+            Rule.RECORDING_NOT_SEALED,
+            f"the seal does not name {action.sha256.hex()} with {action.size} bytes",
+        )
+    else:
         chain.recorded_videos.append(action.sha256)
         case.store(address.chain(action.trip_id, action.device_id), chain)
     notes.record()

@@ -15,6 +15,7 @@ from contracts.proto.state_pb2 import (
     Trip,
     TripLimits,
 )
+from contracts.records.clock import check_utc_ms
 from contracts.rules.case import Case, Notes, invalid
 from contracts.rules.ids import Rule
 
@@ -60,6 +61,7 @@ def _check_start(action: StartTrip) -> None:
         len(action.delivery_ids) > DELIVERIES_MAX
     ):
         raise RejectedError(f"a trip carries up to {DELIVERIES_MAX} different deliveries")
+    check_utc_ms("started_at_ms", action.started_at_ms)
     if len(action.derived_from) > SOURCES_MAX or any(
         len(source.sha256) != HASH_BYTES for source in action.derived_from
     ):
@@ -81,6 +83,7 @@ def _carry(trip: Trip, delivery_id: str, notes: Notes) -> None:
             f"{delivery_id} is to be carried by {delivery.terms.carrier_id}, "
             f"not by {device.party_id if device else 'nobody'}",
         )
+        return  # its limits are watched, but a stranger moves no delivery along
     if delivery.status != Delivery.OPEN:
         status = Delivery.Status.Name(delivery.status).lower()
         notes.add(Rule.DELIVERY_NOT_OPEN, f"delivery {delivery_id} is {status}")

@@ -1,0 +1,266 @@
+"""`wayseal-party`: a party's word on the ledger, signed with its key and submitted.
+
+Registers parties, sites and devices, signs deliveries and handovers.
+"""
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from datetime import datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Final, NoReturn
+
+from contracts.errors import RejectedError, UnavailableError, WaysealError
+from contracts.keys import Signer
+from contracts.ledger import LedgerClient, Status
+from contracts.payload import Action, build
+from contracts.proto.payload_pb2 import (
+    HandOver,
+    Limit,
+    Lot,
+    OpenDelivery,
+    RegisterDevice,
+    RegisterParty,
+    RegisterSite,
+)
+from contracts.sawtooth.batches import build_batch
+
+WORKED, FAILED, WRONG_USAGE = 0, 1, 2
+COMMIT_TIMEOUT_S: Final = 60
+_SCALES: Final = {
+    "temperature": (Limit.TEMPERATURE_MCEL, 1000),
+    "humidity": (Limit.HUMIDITY_MPCT, 1000),
+    "pressure": (Limit.PRESSURE_PA, 100),
+}
+
+_EPILOG = """\
+exit status: 0 committed, 1 refused or no answer, 2 wrong usage
+
+examples:
+  wayseal-party --key admin.key register-party dairy --name "Dairy Ltd" --public-key 02ab…
+  wayseal-party --key dairy.key register-site dock-1 --party dairy --name "Dock 1"
+  wayseal-party --key haulier.key register-device truck-7 --party haulier --public-key 03cd…
+  wayseal-party --key dairy.key sign-delivery D1 --order 4711 --lot 00012345678905:L42 \\
+      --product milk --quantity 100 --unit C62 --seller dairy --carrier haulier --buyer shop \\
+      --limit temperature:2:8:600"""
+
+
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Run `wayseal-party`; exit as its help says."""
+    options = _parse(arguments)
+    try:
+        signer = Signer.load(options.key)
+        action = options.action(options)
+    except RejectedError as error:
+        _fail(WRONG_USAGE, error)
+    try:
+        transaction_id = submit(signer, action, options.ledger)
+    except WaysealError as error:
+        _fail(FAILED, error)
+    print(json.dumps({"committed": True, "transaction_id": transaction_id}))
+    sys.exit(WORKED)
+
+
+def submit(signer: Signer, action: Action, ledger_url: str) -> str:
+    """Sign an action, submit it alone, and return its transaction id once it is committed.
+
+    Raises:
+        RejectedError: The rules refuse it.
+        UnavailableError: The ledger does not answer, or does not commit it in time.
+    """
+    transaction = build(signer, action, nonce=str(time.time_ns()))
+    batch = build_batch(signer, [transaction])
+    ledger = LedgerClient(ledger_url)
+    try:
+        ledger.submit([batch])
+        answer = ledger.statuses([batch.header_signature], wait_s=COMMIT_TIMEOUT_S)
+    finally:
+        ledger.close()
+    status = answer[batch.header_signature]
+    if status.status is Status.INVALID:
+        raise RejectedError(status.reason)
+    if status.status is not Status.COMMITTED:
+        raise UnavailableError(f"not committed within {COMMIT_TIMEOUT_S} s: {status.status}")
+    return transaction.header_signature
+
+
+def _register_party(options: argparse.Namespace) -> Action:
+    return RegisterParty(party_id=options.id, name=options.name, public_keys=options.public_key)
+
+
+def _register_site(options: argparse.Namespace) -> Action:
+    return RegisterSite(
+        site_id=options.id,
+        party_id=options.party,
+        name=options.name,
+        gln=options.gln,
+        gateway_public_keys=options.gateway_key,
+    )
+
+
+def _register_device(options: argparse.Namespace) -> Action:
+    return RegisterDevice(
+        device_id=options.id,
+        party_id=options.party,
+        public_keys=options.public_key,
+        calibrated_until_ms=_milliseconds(options.calibrated_until),
+    )
+
+
+def _sign_delivery(options: argparse.Namespace) -> Action:
+    return OpenDelivery(
+        delivery_id=options.id,
+        order_id=options.order,
+        lots=[_lot(text) for text in options.lot],
+        product=options.product,
+        quantity=options.quantity,
+        unit=options.unit,
+        seller_id=options.seller,
+        carrier_id=options.carrier,
+        buyer_id=options.buyer,
+        limits=[_limit(text) for text in options.limit],
+    )
+
+
+def _hand_over(options: argparse.Namespace) -> Action:
+    return HandOver(
+        trip_id=options.trip,
+        delivery_id=options.id,
+        site_id=options.site,
+        from_party_id=options.giver,
+        to_party_id=options.taker,
+        at_ms=_milliseconds(options.at),
+    )
+
+
+def _lot(text: str) -> Lot:
+    gtin, separator, lot = text.partition(":")
+    if not separator:
+        raise RejectedError(f"a lot is GTIN:LOT, got {text[:80]!r}")
+    return Lot(gtin=gtin, lot=lot)
+
+
+def _limit(text: str) -> Limit:
+    """Read QUANTITY:MINIMUM:MAXIMUM:SECONDS, in Cel, % or hPa, either bound may be empty."""
+    try:
+        name, minimum, maximum, tolerated_s = text.split(":")
+        quantity, scale = _SCALES[name]
+        return Limit(
+            quantity=quantity,
+            minimum=_scaled(minimum, scale),
+            maximum=_scaled(maximum, scale),
+            tolerated_s=int(tolerated_s),
+        )
+    except (ValueError, KeyError, ArithmeticError) as error:
+        raise RejectedError(
+            f"a limit is QUANTITY:MINIMUM:MAXIMUM:SECONDS with one of {', '.join(_SCALES)}, "
+            f"got {text[:80]!r}"
+        ) from error
+
+
+def _scaled(text: str, scale: int) -> int | None:
+    return int(Decimal(text) * scale) if text else None
+
+
+def _milliseconds(text: str) -> int:
+    """Return an RFC 3339 time in milliseconds since the Unix epoch; 0 for none."""
+    if not text:
+        return 0
+    try:
+        return round(datetime.fromisoformat(text).timestamp() * 1000)
+    except ValueError as error:
+        raise RejectedError(f"expected an RFC 3339 time, got {text[:80]!r}") from error
+
+
+def _parse(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="wayseal-party",
+        description=__doc__,
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--key", metavar="FILE", type=Path, required=True, help="who signs")
+    parser.add_argument(
+        "--ledger",
+        metavar="URL",
+        default=os.environ.get("WAYSEAL_LEDGER__URL", "http://127.0.0.1:8008"),
+        help="Sawtooth REST API (default: $WAYSEAL_LEDGER__URL, else %(default)s)",
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for name, action, text, arguments_of in _COMMANDS:
+        command = commands.add_parser(name, help=text)
+        command.add_argument("id", help="what it is called on the ledger")
+        for flag, more in arguments_of.items():
+            command.add_argument(flag, **more)
+        command.set_defaults(action=action)
+    return parser.parse_args(arguments)
+
+
+_NEEDED: Final[dict[str, Any]] = {"required": True}
+_SOME: Final[dict[str, Any]] = {"action": "append", "default": []}
+_COMMANDS: Final[list[tuple[str, Callable[[argparse.Namespace], Action], str, dict[str, Any]]]] = [
+    (
+        "register-party",
+        _register_party,
+        "register a party or replace its keys; an administrator signs",
+        {"--name": _NEEDED, "--public-key": _SOME},
+    ),
+    (
+        "register-site",
+        _register_site,
+        "register a checkpoint; the party it belongs to signs",
+        {
+            "--party": _NEEDED,
+            "--name": _NEEDED,
+            "--gln": {"default": "", "help": "GS1 location number"},
+            "--gateway-key": _SOME,
+        },
+    ),
+    (
+        "register-device",
+        _register_device,
+        "register a device or replace its keys; the party that owns it signs",
+        {
+            "--party": _NEEDED,
+            "--public-key": _SOME,
+            "--calibrated-until": {"default": "", "help": "RFC 3339"},
+        },
+    ),
+    (
+        "sign-delivery",
+        _sign_delivery,
+        "sign a delivery's terms; seller and buyer sign the same ones",
+        {
+            "--order": _NEEDED,
+            "--lot": _SOME | {"required": True, "help": "GTIN:LOT"},
+            "--product": _NEEDED,
+            "--quantity": _NEEDED | {"type": int},
+            "--unit": {"default": "C62", "help": "UN/ECE code (default: C62, pieces)"},
+            "--seller": _NEEDED,
+            "--carrier": _NEEDED,
+            "--buyer": _NEEDED,
+            "--limit": _SOME | {"help": "QUANTITY:MINIMUM:MAXIMUM:TOLERATED_SECONDS"},
+        },
+    ),
+    (
+        "hand-over",
+        _hand_over,
+        "sign that a delivery changed hands; both parties sign the same words",
+        {
+            "--trip": _NEEDED,
+            "--site": _NEEDED,
+            "--giver": _NEEDED,
+            "--taker": _NEEDED,
+            "--at": _NEEDED | {"help": "RFC 3339"},
+        },
+    ),
+]
+
+
+def _fail(status: int, error: WaysealError) -> NoReturn:
+    print(f"wayseal-party: {error}", file=sys.stderr)
+    sys.exit(status)

@@ -1,0 +1,145 @@
+"""What a device may leave in the inbox: well signed, well formed, of one trip.
+
+Bytes whose signatures do not hold are refused and not kept, since anyone could
+make them. A well signed batch that no rule would take is kept in quarantine,
+visibly: it is some device's word.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from contracts.errors import RejectedError
+from contracts.ids import check_id, check_trip_id
+from contracts.payload import FAMILY, canonical, check_scope, decode
+from contracts.proto.payload_pb2 import RecordReading, RecordVideo, SealTrip, StartTrip
+from contracts.proto.sawtooth_pb2 import Batch
+from contracts.proto.wire_pb2 import RecordingOffer
+from contracts.records.recording import RecordingDigest
+from contracts.rules.readings import check_record
+from contracts.sawtooth.batches import check_batch, parse_batch
+from contracts.sawtooth.transactions import parse_header
+from contracts.wire import BATCH_BYTES_MAX
+from gateway.inbox import HeldBatch, Offer, State
+
+TripAction = StartTrip | RecordReading | SealTrip | RecordVideo
+_ActionT = TypeVar("_ActionT", bound=TripAction)
+
+
+def admit_records(wire: bytes) -> HeldBatch:
+    """Take a batch of a trip's start, readings and seal.
+
+    Returns:
+        The batch, held, or quarantined with a reason.
+
+    Raises:
+        RejectedError: Not a batch, oversized, or a signature does not hold.
+    """
+    batch = _signed(wire)
+    try:
+        return _held(batch, wire, _actions(batch, StartTrip, RecordReading, SealTrip))
+    except RejectedError as error:
+        return _quarantined(batch, wire, str(error))
+
+
+def admit_offer(offer: RecordingOffer) -> tuple[HeldBatch, Offer]:
+    """Take the offer of a recording with its digest, alone in its batch.
+
+    Raises:
+        RejectedError: A signature does not hold, or offer and digest are not of one recording.
+    """
+    batch = _signed(offer.digest_batch)
+    actions = _actions(batch, RecordVideo)
+    if len(actions) != 1:
+        raise RejectedError(f"a digest is alone in its batch, got {len(actions)} transactions")
+    digest = actions[0]
+    RecordingDigest(digest.sha256, digest.size, digest.tree_root)
+    if (offer.sha256, offer.size, offer.trip_id) != (digest.sha256, digest.size, digest.trip_id):
+        raise RejectedError(
+            f"offer of {offer.sha256.hex()[:16]} with {offer.size} bytes on trip {offer.trip_id}, "
+            f"its digest is of {digest.sha256.hex()[:16]} with {digest.size} bytes on trip "
+            f"{digest.trip_id}"
+        )
+    held = replace(_held(batch, offer.digest_batch, actions), recording=digest.sha256)
+    return held, Offer(
+        held.trip_id,
+        held.device_id,
+        digest.sha256,
+        digest.size,
+        digest.tree_root,
+        held.batch_id,
+    )
+
+
+def _signed(wire: bytes) -> Batch:
+    if len(wire) > BATCH_BYTES_MAX:
+        raise RejectedError(f"batch of {len(wire)} bytes, at most {BATCH_BYTES_MAX} allowed")
+    batch = parse_batch(wire)
+    check_batch(batch)
+    if canonical(batch) != wire:
+        raise RejectedError(f"batch {batch.header_signature[:16]}… is not in canonical encoding")
+    return batch
+
+
+def _actions(batch: Batch, *kinds: type[_ActionT]) -> list[_ActionT]:
+    actions: list[_ActionT] = []
+    for transaction in batch.transactions:
+        header = parse_header(transaction)
+        if (header.family_name, header.family_version) != (FAMILY.name, FAMILY.version):
+            raise RejectedError(
+                f"transaction of family {header.family_name[:40]!r} {header.family_version[:20]!r},"
+                f" expected {FAMILY.name} {FAMILY.version}"
+            )
+        action = decode(transaction.payload)
+        if not isinstance(action, kinds):
+            wanted = ", ".join(kind.__name__ for kind in kinds)
+            raise RejectedError(f"a {type(action).__name__} where {wanted} is expected")
+        check_scope(action, header)
+        if isinstance(action, RecordReading):
+            check_record(action)
+        actions.append(action)
+    return actions
+
+
+def _held(batch: Batch, wire: bytes, actions: Sequence[TripAction]) -> HeldBatch:
+    """Return the batch as held, once it is of one device and one trip."""
+    places = {(action.trip_id, action.device_id) for action in actions}
+    if len(places) != 1:
+        raise RejectedError(f"a batch holds one device's trip, got {len(places)}")
+    (trip_id, device_id) = next(iter(places))
+    return HeldBatch(
+        batch.header_signature,
+        check_id("device", device_id),
+        check_trip_id(trip_id),
+        wire,
+        sum(isinstance(action, RecordReading) for action in actions),
+        _dependency(batch),
+        batch.transactions[-1].header_signature,
+    )
+
+
+def _dependency(batch: Batch) -> str:
+    """Return the one transaction outside the batch that must come before it, or ""."""
+    inside = {transaction.header_signature for transaction in batch.transactions}
+    outside = {
+        dependency
+        for transaction in batch.transactions
+        for dependency in parse_header(transaction).dependencies
+    } - inside
+    if len(outside) > 1:
+        raise RejectedError(f"a batch follows one transaction, got {len(outside)}")
+    return next(iter(outside), "")
+
+
+def _quarantined(batch: Batch, wire: bytes, reason: str) -> HeldBatch:
+    return HeldBatch(
+        batch.header_signature,
+        "",
+        "",
+        wire,
+        0,
+        "",
+        batch.transactions[-1].header_signature,
+        state=State.QUARANTINED,
+        reason=reason,
+    )

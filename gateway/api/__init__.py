@@ -1,0 +1,1 @@
+"""REST under /v1: one router per resource."""

@@ -1,0 +1,49 @@
+"""The REST application: routes, roles, problem documents, OpenAPI under /v1/openapi.json."""
+
+from fastapi import FastAPI
+
+from gateway.access import Role, Tokens
+from gateway.api import problems
+from gateway.api.catalogue import catalogue_router
+from gateway.api.evidence import evidence_router
+from gateway.api.operations import operations_router, status_router
+from gateway.api.recordings import recordings_router
+from gateway.api.security import require
+from gateway.api.trips import trips_router
+from gateway.api.uploads import uploads_router
+from gateway.services import Services
+
+_DESCRIPTION = """\
+What happened to goods on the way, from the ledger, and evidence of it.
+Answers come from an index that follows the ledger; evidence proves them."""
+
+
+def build_app(services: Services, tokens: Tokens) -> FastAPI:
+    """Wire the routes around the gateway's services."""
+    app = FastAPI(
+        title="Wayseal gateway",
+        version="1",
+        description=_DESCRIPTION,
+        openapi_url="/v1/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+    )
+    problems.install(app)
+    may_read = require(tokens, Role.AUDITOR, Role.OPERATOR)
+    may_operate = require(tokens, Role.OPERATOR)
+    may_upload = require(tokens, Role.DEVICE, Role.OPERATOR)
+    index, recordings = services.index, services.recordings
+    app.include_router(catalogue_router(index, may_read))
+    app.include_router(trips_router(index, recordings, may_read))
+    app.include_router(recordings_router(index, recordings, may_read))
+    app.include_router(evidence_router(services.audit, may_read))
+    app.include_router(uploads_router(services.uploads, may_upload))
+    app.include_router(
+        operations_router(services.inbox, services.saga, services.uploads, may_operate)
+    )
+    app.include_router(
+        status_router(
+            services.settings.site_id, services.public_key, services.intake, index, may_read
+        )
+    )
+    return app

@@ -1,0 +1,107 @@
+"""What an operator watches: offloads under way, what is stuck, and the gateway itself."""
+
+from collections.abc import Callable
+from typing import Any
+
+from fastapi import APIRouter, Depends
+
+from contracts.errors import RejectedError
+from gateway.api import models, views
+from gateway.api.problems import NotFoundError
+from gateway.inbox import Inbox, State
+from gateway.index.store import IndexStore
+from gateway.intake import Intake
+from gateway.offload import OffloadSaga
+from gateway.uploads import Uploads
+
+QUARANTINE_MAX = 1000
+
+
+def operations_router(
+    inbox: Inbox, saga: OffloadSaga, uploads: Uploads, may_operate: Callable[..., Any]
+) -> APIRouter:
+    """Return the routes, for callers that `may_operate` lets pass."""
+    router = APIRouter(prefix="/v1", tags=["operations"], dependencies=[Depends(may_operate)])
+
+    @router.get("/offloads")
+    def offloads() -> list[models.Offload]:
+        """Return every visit of a device, newest last, and how far its offload is."""
+        return [_offload(*visit) for visit in inbox.visits()]
+
+    @router.get("/quarantine")
+    def quarantine() -> list[models.QuarantinedBatch]:
+        """Return the signed batches that the ledger would not take, with the reason."""
+        return [
+            models.QuarantinedBatch(
+                batch_id=batch.batch_id,
+                device_id=batch.device_id,
+                trip_id=batch.trip_id,
+                reason=batch.reason,
+                bytes=len(batch.wire),
+            )
+            for batch in inbox.in_state(State.QUARANTINED, QUARANTINE_MAX)
+        ]
+
+    @router.post("/quarantine/{batch_id}/release", status_code=204)
+    def release(batch_id: str) -> None:
+        """Try a quarantined batch once more, for example after its device was registered."""
+        batch = inbox.batch(batch_id)
+        if batch is None or batch.state is not State.QUARANTINED:
+            raise NotFoundError(f"no quarantined batch {batch_id[:140]!r}")
+        if not batch.trip_id:
+            raise RejectedError(f"no rule will ever take this batch: {batch.reason}")
+        inbox.mark([batch_id], State.HELD)
+        saga.wake()
+
+    def _offload(trip_id: str, device_id: str, since_ms: int) -> models.Offload:
+        counts = inbox.counts(trip_id, device_id)
+        blocked = saga.blocked_by()
+        return models.Offload(
+            trip_id=trip_id,
+            device_id=device_id,
+            since=views.moment(since_ms),
+            batches={state: batches for state, (batches, _) in counts.items()},
+            readings={state: readings for state, (_, readings) in counts.items()},
+            blocked_by={
+                batch_id: blocked[batch_id]
+                for batch_id in inbox.batch_ids(trip_id, device_id, State.HELD)
+                if batch_id in blocked
+            },
+            recordings=[
+                _recording(recording, size, state)
+                for recording, size, state in inbox.offered(trip_id, device_id)
+            ],
+            receipted=inbox.receipt(trip_id, device_id) is not None,
+        )
+
+    def _recording(recording: bytes, size: int, state: State) -> models.OffloadRecording:
+        status = uploads.status(recording)
+        return models.OffloadRecording(
+            recording_id=recording.hex(),
+            size=size,
+            received=status.offset if status else 0,
+            digest=state,
+        )
+
+    return router
+
+
+def status_router(
+    site_id: str, public_key: str, intake: Intake, index: IndexStore, may_read: Callable[..., Any]
+) -> APIRouter:
+    """Return the route that tells how the gateway is."""
+    router = APIRouter(prefix="/v1", tags=["operations"], dependencies=[Depends(may_read)])
+
+    @router.get("/status")
+    def status() -> models.Status:
+        """Return who this gateway is, and how far it has followed the ledger."""
+        head = index.head()
+        return models.Status(
+            site_id=site_id,
+            gateway_public_key=public_key,
+            broker_connected=intake.connected.is_set(),
+            index_block_num=head[0] if head else None,
+            index_block_id=head[1] if head else None,
+        )
+
+    return router

@@ -1,0 +1,36 @@
+"""The Range header: one range of bytes, or none.
+
+Source: RFC 9110, 14.1.2 and 14.2.
+"""
+
+import re
+from typing import Final
+
+from contracts.errors import RejectedError
+
+_RANGE: Final = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
+
+
+class UnsatisfiableError(RejectedError):
+    """The range lies outside the content, or is not one range of bytes."""
+
+
+def parse_range(header: str | None, size: int) -> tuple[int, int]:
+    """Return first byte and the one after the last that `header` asks for of `size` bytes.
+
+    Raises:
+        UnsatisfiableError: Not `bytes=FIRST-LAST`, `bytes=FIRST-` or `bytes=-COUNT`, or outside.
+    """
+    if header is None:
+        return 0, size
+    match = _RANGE.fullmatch(header.strip())
+    if match is None or match.groups() == ("", ""):
+        raise UnsatisfiableError(f"expected one range, bytes=FIRST-LAST, got {header[:80]!r}")
+    first, last = match.groups()
+    if not first:
+        start, stop = max(0, size - int(last)), size
+    else:
+        start, stop = int(first), min(size, int(last) + 1) if last else size
+    if start >= stop:
+        raise UnsatisfiableError(f"range {header[:80]!r} of {size} bytes")
+    return start, stop

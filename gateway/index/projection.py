@@ -1,0 +1,158 @@
+"""One block as rows of the index: what its transactions say, and what the rules made of it."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+
+from contracts import address
+from contracts.payload import FAMILY, Action, canonical, decode
+from contracts.proto.payload_pb2 import (
+    HandOver,
+    OpenDelivery,
+    RecordReading,
+    RecordVideo,
+    RegisterDevice,
+    RegisterParty,
+    RegisterSite,
+    SealTrip,
+    StartTrip,
+)
+from contracts.proto.sawtooth_pb2 import (
+    Block,
+    StateChange,
+    Transaction,
+    TransactionHeader,
+    TransactionReceipt,
+)
+from contracts.proto.state_pb2 import Breach, Delivery
+from contracts.rules.case import EVENT_BREACH, EVENT_FINDING, EVENT_TAMPER
+from contracts.sawtooth.transactions import parse_header
+
+Row = tuple[object, ...]
+Rows = Mapping[str, list[Row]]
+
+
+def our_transactions(block: Block) -> Iterator[tuple[int, TransactionHeader, Transaction]]:
+    """Yield the block's transactions of family `wayseal`, with the place of their batch."""
+    for place, batch in enumerate(block.batches):
+        for transaction in batch.transactions:
+            header = parse_header(transaction)
+            if (header.family_name, header.family_version) == (FAMILY.name, FAMILY.version):
+                yield place, header, transaction
+
+
+def project(block: Block, block_num: int, receipts: Mapping[str, TransactionReceipt]) -> Rows:
+    """Return the rows to add, by table, each ending in the block's number.
+
+    Args:
+        block: A committed block.
+        block_num: Its number.
+        receipts: Of its transactions of family `wayseal`, by transaction id.
+    """
+    rows: dict[str, list[Row]] = defaultdict(list)
+    rows["blocks"] = [(block_num, block.header_signature, block.header)]
+    subjects: set[tuple[str, int]] = set()
+    for place, header, transaction in our_transactions(block):
+        action = decode(transaction.payload)
+        subjects.update((subject, place) for subject in _subjects(action))
+        for table, row in _rows(action, header.signer_public_key, transaction.header_signature):
+            rows[table].append((*row, block_num))
+        receipt = receipts.get(transaction.header_signature)
+        if receipt is not None:
+            for table, row in _outcome(receipt):
+                rows[table].append((*row, block_num))
+    rows["batches"] = [
+        (subject, block.batches[place].header_signature, block_num, place)
+        for subject, place in sorted(subjects)
+    ]
+    return rows
+
+
+def _subjects(action: Action) -> list[str]:
+    match action:
+        case RegisterParty():
+            return [f"party {action.party_id}"]
+        case RegisterSite():
+            return [f"site {action.site_id}"]
+        case RegisterDevice():
+            return [f"device {action.device_id}"]
+        case OpenDelivery():
+            return [f"delivery {action.delivery_id}"]
+        case StartTrip() | RecordReading() | SealTrip() | RecordVideo() | HandOver():
+            return [f"trip {action.trip_id}"]
+
+
+def _rows(action: Action, signer: str, transaction_id: str) -> Iterator[tuple[str, Row]]:
+    match action:
+        case RecordReading():
+            yield (
+                "readings",
+                (
+                    None,
+                    action.trip_id,
+                    action.device_id,
+                    action.sequence,
+                    canonical(action),
+                    transaction_id,
+                ),
+            )
+        case StartTrip():
+            start = (action.trip_id, action.device_id, canonical(action), transaction_id)
+            yield "trips", start
+            for delivery_id in action.delivery_ids:
+                yield "trip_deliveries", (delivery_id, action.trip_id)
+        case SealTrip():
+            yield "seals", (action.trip_id, action.device_id, canonical(action), transaction_id)
+        case RecordVideo():
+            yield "videos", (action.sha256, action.trip_id, canonical(action), transaction_id)
+        case HandOver():
+            yield "handovers", (action.trip_id, action.delivery_id, canonical(action), signer)
+        case OpenDelivery():
+            for lot in action.lots:
+                yield "lots", (lot.gtin, lot.lot, action.delivery_id)
+        case _:
+            yield _registration(action)
+
+
+def _registration(action: RegisterParty | RegisterSite | RegisterDevice) -> tuple[str, Row]:
+    match action:
+        case RegisterParty():
+            return "parties", (action.party_id, action.name, json.dumps(list(action.public_keys)))
+        case RegisterSite():
+            return "sites", (action.site_id, action.party_id, action.name, action.gln)
+        case RegisterDevice():
+            keys = json.dumps(list(action.public_keys))
+            return (
+                "devices",
+                (action.device_id, action.party_id, keys, action.calibrated_until_ms),
+            )
+
+
+def _outcome(receipt: TransactionReceipt) -> Iterator[tuple[str, Row]]:
+    """Yield what the rules concluded: events, and how deliveries stand afterwards."""
+    for event in receipt.events:
+        trip_id = next((pair.value for pair in event.attributes if pair.key == "trip_id"), "")
+        match event.event_type:
+            case t if t == EVENT_BREACH:
+                yield "breaches", (trip_id, _which(Breach.FromString(event.data)), event.data)
+            case t if t == EVENT_TAMPER:
+                yield "tampers", (trip_id, event.data)
+            case t if t == EVENT_FINDING:
+                yield "findings", (trip_id, event.data)
+            case _:
+                pass
+    for change in receipt.state_changes:
+        if change.type == StateChange.SET and change.address.startswith(address.DELIVERY_PREFIX):
+            delivery = Delivery.FromString(change.value)
+            yield "deliveries", (delivery.terms.delivery_id, change.value)
+
+
+def _which(breach: Breach) -> str:
+    return "|".join(
+        (
+            breach.device_id,
+            breach.delivery_id,
+            str(breach.limit.quantity),
+            str(breach.since_sequence),
+        )
+    )

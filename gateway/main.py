@@ -1,0 +1,178 @@
+"""`wayseal-gateway`: the checkpoint's process, and its few chores."""
+
+import argparse
+import json
+import logging
+import os
+import secrets
+import socket
+import sys
+from pathlib import Path
+from typing import Final, NoReturn
+
+import uvicorn
+
+from contracts.errors import RejectedError, UnavailableError, WaysealError
+from contracts.evidence.trust import Trust
+from contracts.keys import Signer
+from contracts.ledger import LedgerClient
+from contracts.payload import ADMIN_KEYS_SETTING
+from contracts.sawtooth.blocks import parse_block_header
+from gateway.access import Role, Tokens
+from gateway.api.app import build_app
+from gateway.broker import BrokerAccess, EmbeddedBroker
+from gateway.services import Services
+from gateway.settings import Settings, load_settings
+
+WORKED, FAILED, WRONG_USAGE = 0, 1, 2
+GRACE_S: Final = 10
+KEEP_ALIVE_S: Final = 30
+
+_EPILOG = """\
+exit status: 0 it worked, 1 it did not, 2 wrong usage or settings
+
+examples:
+  wayseal-gateway serve --config gateway.toml
+  wayseal-gateway token truck-7 --role device --config gateway.toml
+  wayseal-gateway key --config gateway.toml"""
+
+
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Run `wayseal-gateway`; exit as its help says."""
+    options = _parse(arguments)
+    logging.basicConfig(
+        level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
+    )
+    logging.getLogger("httpx").setLevel(logging.WARNING)
+    try:
+        settings = load_settings(options.config)
+    except RejectedError as error:
+        _fail(WRONG_USAGE, error)
+    try:
+        options.run(options, settings)
+    except WaysealError as error:
+        _fail(FAILED, error)
+    sys.exit(WORKED)
+
+
+def serve(_: argparse.Namespace, settings: Settings) -> None:
+    """Run the gateway until SIGTERM or SIGINT."""
+    settings.data.mkdir(parents=True, exist_ok=True)
+    broker, settings = _embedded_broker(settings)
+    services = None
+    try:
+        services = Services(settings)
+        services.start()
+        _serve_rest(services, Tokens(settings.tokens_file))
+    finally:
+        if services is not None:
+            services.close()
+        if broker is not None:
+            broker.close()
+
+
+def token(options: argparse.Namespace, settings: Settings) -> None:
+    """Make a token and print it, the only time it is shown."""
+    made = Tokens(settings.tokens_file).add(options.name, Role(options.role))
+    print(json.dumps({"name": options.name, "role": options.role, "token": made}))
+
+
+def key(_: argparse.Namespace, settings: Settings) -> None:
+    """Print the public key that signs this gateway's receipts; make the key if there is none."""
+    settings.data.mkdir(parents=True, exist_ok=True)
+    signer = Signer.load_or_create(settings.key_file)
+    print(json.dumps({"site_id": settings.site_id, "public_key": signer.public_key}))
+
+
+def trust(_: argparse.Namespace, settings: Settings) -> None:
+    """Print the trust file of the ledger as it stands, to be checked by other ways."""
+    ledger = LedgerClient(settings.ledger.url)
+    try:
+        genesis = ledger.genesis()
+        signer = parse_block_header(genesis.header).signer_public_key
+        admins = ledger.setting(ADMIN_KEYS_SETTING)
+        found = Trust(genesis.header_signature, frozenset([signer]), frozenset(admins.split(",")))
+        print(found.to_json(), end="")
+    finally:
+        ledger.close()
+
+
+class _Server(uvicorn.Server):
+    """Says where it listens, once it does."""
+
+    def __init__(self, config: uvicorn.Config, mqtt: str) -> None:
+        super().__init__(config)
+        self._mqtt = mqtt
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen, then print the line that tells scripts that all is up."""
+        await super().startup(sockets)
+        if self.started:
+            host, port = self.servers[0].sockets[0].getsockname()[:2]
+            print(f"ready rest=http://{host}:{port} mqtt={self._mqtt}", flush=True)
+
+
+def _serve_rest(services: Services, tokens: Tokens) -> None:
+    rest, mqtt = services.settings.rest, services.settings.mqtt
+    config = uvicorn.Config(
+        build_app(services, tokens),
+        host=rest.host,
+        port=rest.port,
+        log_level="warning",
+        access_log=False,
+        timeout_graceful_shutdown=GRACE_S,
+        timeout_keep_alive=KEEP_ALIVE_S,
+        server_header=False,
+    )
+    server = _Server(config, f"{mqtt.host}:{mqtt.port}")
+    server.run()
+    if not server.started:
+        raise UnavailableError(f"REST cannot listen on {rest.host}:{rest.port}")
+
+
+def _embedded_broker(settings: Settings) -> tuple[EmbeddedBroker | None, Settings]:
+    """Start the broker if it is embedded, with a password that only this process knows."""
+    mqtt = settings.mqtt
+    if not mqtt.embedded:
+        return None, settings
+    password = secrets.token_urlsafe()
+    access = BrokerAccess(settings.tokens_file, mqtt.username, password)
+    broker = EmbeddedBroker(mqtt.host, mqtt.port, access)
+    mqtt = mqtt.model_copy(update={"password": password, "port": broker.port})
+    return broker, settings.model_copy(update={"mqtt": mqtt})
+
+
+def _parse(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="wayseal-gateway",
+        description="The checkpoint: takes in what trucks recorded, and answers auditors.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    common = argparse.ArgumentParser(add_help=False)
+    default = os.environ.get("WAYSEAL_GATEWAY_CONFIG")
+    common.add_argument(
+        "--config",
+        metavar="FILE",
+        type=Path,
+        default=Path(default) if default else None,
+        help="settings, TOML (default: $WAYSEAL_GATEWAY_CONFIG); WAYSEAL_… variables win over it",
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for run, name in ((serve, "serve"), (key, "key"), (trust, "trust")):
+        command = commands.add_parser(name, parents=[common], help=_first_line(run.__doc__))
+        command.set_defaults(run=run)
+    command = commands.add_parser("token", parents=[common], help=_first_line(token.__doc__))
+    command.add_argument("name", help="who will use it; for a device, its device id")
+    command.add_argument("--role", required=True, choices=list(Role))
+    command.set_defaults(run=token)
+    return parser.parse_args(arguments)
+
+
+def _first_line(text: str | None) -> str:
+    return (text or "").partition("\n")[0]
+
+
+def _fail(status: int, error: WaysealError) -> NoReturn:
+    print(f"wayseal-gateway: {error}", file=sys.stderr)
+    sys.exit(status)

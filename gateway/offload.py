@@ -1,0 +1,198 @@
+"""The offload saga: from held to committed, receipted, and allowed to be forgotten on the truck.
+
+Its state is the inbox, the recordings and the ledger, nothing else, and each step
+can be repeated; so a gateway that was killed goes on where it was:
+
+    held -> submitted -> committed        every batch of readings, in its chain's order
+    offered -> whole -> digest committed  every recording
+    sealed, all of it committed -> receipt
+"""
+
+import logging
+import threading
+from collections.abc import Iterator
+from typing import Final
+
+from contracts.errors import RejectedError, UnavailableError, WaysealError
+from contracts.ledger import LedgerClient, Status
+from contracts.payload import decode
+from contracts.proto.payload_pb2 import StartTrip
+from contracts.proto.sawtooth_pb2 import Batch
+from contracts.sawtooth.batches import parse_batch
+from contracts.sawtooth.transactions import parse_header
+from gateway.directory import Directory
+from gateway.inbox import HeldBatch, Inbox, Offer, State
+from gateway.receipts import Receipts
+from storage.recordings import RecordingStore
+
+SUBMIT_BATCHES_MAX: Final = 20
+"""Batches of one chain in one BatchList: enough to fill a block, few enough to bound memory."""
+SUBMITTED_MAX: Final = 500
+"""Batches at the ledger whose outcome is not known yet."""
+STATUS_WAIT_S: Final = 1
+IDLE_S: Final = 1.0
+BACK_OFF_S: Final = 2.0
+
+_log = logging.getLogger(__name__)
+
+
+class OffloadSaga:
+    """A thread that moves whatever can be moved, and waits when nothing can."""
+
+    def __init__(
+        self,
+        inbox: Inbox,
+        ledger: LedgerClient,
+        directory: Directory,
+        recordings: RecordingStore,
+        receipts: Receipts,
+    ) -> None:
+        self._inbox = inbox
+        self._ledger = ledger
+        self._directory = directory
+        self._recordings = recordings
+        self._receipts = receipts
+        self._blocked: dict[str, str] = {}
+        self._stop = threading.Event()
+        self._wake = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="offload", daemon=True)
+
+    def start(self) -> None:
+        """Begin to work."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop after the step at hand."""
+        self._stop.set()
+        self._wake.set()
+        self._thread.join()
+
+    def wake(self) -> None:
+        """Look again now: the inbox grew, a recording became whole, or a block arrived."""
+        self._wake.set()
+
+    def blocked_by(self) -> dict[str, str]:
+        """Return, for each batch that cannot go yet, the transaction that it waits for."""
+        return dict(self._blocked)
+
+    def step(self) -> bool:
+        """Do what can be done once; say whether anything moved.
+
+        Raises:
+            UnavailableError: The ledger, the inbox or a disk did not answer.
+        """
+        moved = self._settle()
+        blocked: dict[str, str] = {}
+        for chain in self._inbox.chains(SUBMIT_BATCHES_MAX):
+            moved |= self._submit(list(self._ready(chain, blocked)))
+        self._blocked = blocked
+        for offer in self._inbox.offers_in(State.HELD):
+            moved |= self._submit_digest(offer)
+        return self._receipts.issue() or moved
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            self._wake.clear()
+            try:
+                wait_s = 0.0 if self.step() else IDLE_S
+            except WaysealError as error:
+                _log.warning("offload waits: %s", error)
+                wait_s = BACK_OFF_S
+            self._wake.wait(wait_s)
+
+    def _settle(self) -> bool:
+        """Learn what became of the batches at the ledger."""
+        waiting = [batch.batch_id for batch in self._inbox.in_state(State.SUBMITTED, SUBMITTED_MAX)]
+        if not waiting:
+            return False
+        moved = False
+        found = self._ledger.statuses(waiting, wait_s=STATUS_WAIT_S)
+        for batch_id in waiting:
+            answer = found[batch_id]
+            if answer.status is Status.PENDING:
+                continue
+            moved = True
+            if answer.status is Status.COMMITTED:
+                self._inbox.mark([batch_id], State.COMMITTED)
+            elif answer.status is Status.INVALID:
+                self._quarantine(batch_id, f"the ledger says: {answer.reason}")
+            else:
+                # The ledger lost it, as it may when it restarts: it was never committed.
+                _log.warning("batch %s… is unknown to the ledger, submitted again", batch_id[:16])
+                self._inbox.mark([batch_id], State.HELD)
+        return moved
+
+    def _ready(self, chain: list[HeldBatch], blocked: dict[str, str]) -> Iterator[HeldBatch]:
+        """Yield the batches from the front of a chain that the ledger can take now."""
+        ends: set[str] = set()
+        started = False
+        for held in chain:
+            before = held.dependency
+            if before and before not in ends and not self._directory.has_transaction(before):
+                blocked[held.batch_id] = before
+                continue
+            batch = parse_batch(held.wire)
+            reason = self._inadmissible(held, batch, started=started)
+            if reason:
+                self._quarantine(held.batch_id, reason)
+                continue
+            started = True
+            ends.add(held.last_transaction_id)
+            yield held
+
+    def _inadmissible(self, held: HeldBatch, batch: Batch, *, started: bool) -> str:
+        """Return why the ledger would not take a batch, or nothing."""
+        for transaction in batch.transactions:
+            signer = parse_header(transaction).signer_public_key
+            if not self._directory.is_device_key(signer):
+                return f"key {signer} never was a key of a registered device"
+        first = decode(batch.transactions[0].payload)
+        if not (started or isinstance(first, StartTrip) or self._directory.has_trip(held.trip_id)):
+            return f"trip {held.trip_id} does not exist"
+        return ""
+
+    def _submit(self, ready: list[HeldBatch]) -> bool:
+        """Hand batches to the ledger, in one list."""
+        if not ready:
+            return False
+        # Marked first: after a kill in between, the ledger is asked, and answers UNKNOWN.
+        ids = [held.batch_id for held in ready]
+        self._inbox.mark(ids, State.SUBMITTED)
+        try:
+            self._ledger.submit([parse_batch(held.wire) for held in ready])
+        except UnavailableError:
+            self._inbox.mark(ids, State.HELD)
+            raise
+        except RejectedError as error:
+            self._submit_apart(ready, str(error))
+        return True
+
+    def _submit_apart(self, ready: list[HeldBatch], reason: str) -> None:
+        """Find the batch that made the ledger refuse a whole list, by halves."""
+        if len(ready) == 1:
+            self._quarantine(ready[0].batch_id, reason)
+            return
+        half = len(ready) // 2
+        self._submit(ready[:half])
+        self._submit(ready[half:])
+
+    def _submit_digest(self, offer: Offer) -> bool:
+        """Hand a recording's digest to the ledger, once its bytes are here and its trip sealed."""
+        held = self._inbox.batch(offer.batch_id)
+        stored = self._recordings.manifest(offer.recording)
+        if held is None or stored is None:
+            return False
+        if not self._directory.has_transaction(held.dependency):
+            return False
+        if (stored.size, stored.tree_root) != (offer.size, offer.tree_root):
+            self._quarantine(
+                held.batch_id,
+                f"the recording has {stored.size} bytes and tree root {stored.tree_root.hex()}, "
+                f"its digest says {offer.size} and {offer.tree_root.hex()}",
+            )
+            return True
+        return self._submit([held])
+
+    def _quarantine(self, batch_id: str, reason: str) -> None:
+        _log.warning("batch %s… quarantined: %s", batch_id[:16], reason)
+        self._inbox.mark([batch_id], State.QUARANTINED, reason)

@@ -1,0 +1,122 @@
+"""Receipts: signed once a device's trip is sealed, all of it committed and all of it stored."""
+
+import logging
+import time
+from collections.abc import Callable, Iterable
+
+from contracts.keys import Signer
+from contracts.proto.state_pb2 import Chain
+from contracts.proto.wire_pb2 import ReceiptBody, StoredRecording
+from contracts.receipt import sign_receipt
+from gateway.directory import Directory
+from gateway.inbox import Inbox
+from gateway.index.store import IndexStore
+from storage.recordings import RecordingStore
+
+_log = logging.getLogger(__name__)
+
+
+class Receipts:
+    """Signs, keeps and sends the receipts of one gateway."""
+
+    def __init__(
+        self,
+        inbox: Inbox,
+        index: IndexStore,
+        directory: Directory,
+        recordings: RecordingStore,
+        signer: Signer,
+        *,
+        site_id: str,
+        send: Callable[[str, bytes], None],
+    ) -> None:
+        self._inbox = inbox
+        self._index = index
+        self._directory = directory
+        self._recordings = recordings
+        self._signer = signer
+        self._site_id = site_id
+        self._send = send
+
+    def issue(self) -> bool:
+        """Sign and send every receipt that is due; say whether there was one."""
+        issued = False
+        for trip_id, device_id in self._inbox.open_visits():
+            body = self._body(trip_id, device_id)
+            if body is not None:
+                wire = sign_receipt(self._signer, body).SerializeToString()
+                self._inbox.put_receipt(trip_id, device_id, wire)
+                self._send(device_id, wire)
+                _log.info("receipt for trip %s of %s", trip_id, device_id)
+                issued = True
+        return issued
+
+    def repeat(self, device_id: str, trip_ids: Iterable[str]) -> None:
+        """Send again the receipts of trips that a device still asks about."""
+        for trip_id in set(trip_ids):
+            wire = self._inbox.receipt(trip_id, device_id)
+            if wire is not None:
+                self._send(device_id, wire)
+
+    def _body(self, trip_id: str, device_id: str) -> ReceiptBody | None:
+        """Return the receipt of a visit, or None while something is missing."""
+        chain = self._directory.chain(trip_id, device_id)
+        seal = chain.seal
+        if not chain.HasField("seal") or (chain.count, chain.head_sha256) != (
+            seal.reading_count,
+            seal.head_sha256,
+        ):
+            return None
+        copies = self._copies(chain)
+        block = self._last_block(trip_id, len(seal.recordings))
+        if copies is None or block is None:
+            return None
+        block_num, block_id, genesis_id = block
+        return ReceiptBody(
+            device_id=device_id,
+            trip_id=trip_id,
+            reading_count=seal.reading_count,
+            head_sha256=seal.head_sha256,
+            seal_transaction_id=chain.seal_transaction_id,
+            recordings=copies,
+            block_num=block_num,
+            block_id=block_id,
+            genesis_id=genesis_id,
+            issued_at_ms=time.time_ns() // 1_000_000,
+            site_id=self._site_id,
+        )
+
+    def _copies(self, chain: Chain) -> list[StoredRecording] | None:
+        """Return what is stored of the sealed recordings, or None while one is missing."""
+        copies = []
+        for sealed in chain.seal.recordings:
+            stored = self._recordings.manifest(sealed.sha256)
+            if stored is None or sealed.sha256 not in chain.recorded_videos:
+                return None
+            copies.append(
+                StoredRecording(
+                    sha256=stored.sha256,
+                    size=stored.size,
+                    tree_root=stored.tree_root,
+                    copies=stored.copies,
+                )
+            )
+        return copies
+
+    def _last_block(self, trip_id: str, recordings: int) -> tuple[int, str, str] | None:
+        """Return number and id of the block that completed a visit, and the genesis id.
+
+        None while the index, which follows the ledger, has not come that far.
+        """
+        rows = self._index.query(
+            "SELECT b.block_num, b.block_id, g.block_id FROM blocks b, blocks g"
+            " WHERE g.block_num = 0 AND b.block_num ="
+            " (SELECT max(block_num) FROM batches WHERE subject = ?)"
+            " AND EXISTS (SELECT 1 FROM seals WHERE trip_id = ?)"
+            " AND (SELECT count(DISTINCT sha256) FROM videos WHERE trip_id = ?) >= ?",
+            f"trip {trip_id}",
+            trip_id,
+            trip_id,
+            recordings,
+        )
+        return rows[0] if rows else None

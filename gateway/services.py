@@ -1,0 +1,126 @@
+"""The gateway's parts, wired together, started and stopped in order."""
+
+import logging
+from contextlib import ExitStack
+
+from contracts.errors import RejectedError
+from contracts.keys import Signer
+from contracts.ledger import LedgerClient
+from gateway.access import Caller, Role
+from gateway.audit import Audit
+from gateway.directory import Directory
+from gateway.inbox import Inbox
+from gateway.index.follower import Follower
+from gateway.index.store import IndexStore
+from gateway.intake import Intake
+from gateway.offload import OffloadSaga
+from gateway.receipts import Receipts
+from gateway.settings import Settings
+from gateway.uploads import Uploads
+from storage.blobs.files import FileBlobs
+from storage.recordings import RecordingStore
+from storage.volumes.directory import VolumeDirectory
+
+_log = logging.getLogger(__name__)
+
+
+class Services:
+    """Everything that a gateway runs besides its broker and its REST server."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Open what is on disk; nothing runs before `start`.
+
+        Raises:
+            RejectedError: The key file is no key.
+            UnavailableError: A directory or file cannot be opened.
+        """
+        self.settings = settings
+        settings.data.mkdir(parents=True, exist_ok=True)
+        signer = Signer.load_or_create(settings.key_file)
+        self.public_key = signer.public_key
+        self._closing = ExitStack()
+        self.ledger = LedgerClient(settings.ledger.url)
+        self._closing.callback(self.ledger.close)
+        self.recordings = self._closing.enter_context(
+            RecordingStore(
+                settings.data / "recordings",
+                FileBlobs(settings.blobs_dir),
+                VolumeDirectory(settings.volume_dir),
+            )
+        )
+        self.inbox = Inbox(
+            settings.data / "inbox.db",
+            bytes_max=settings.limits.inbox_bytes,
+            quarantine_bytes_max=settings.limits.quarantine_bytes,
+        )
+        self._closing.callback(self.inbox.close)
+        self.index = IndexStore(settings.data / "index.db")
+        self._closing.callback(self.index.close)
+        self.audit = Audit(self.index, self.ledger, self.recordings)
+        directory = Directory(self.ledger)
+        self._receipts = Receipts(
+            self.inbox,
+            self.index,
+            directory,
+            self.recordings,
+            signer,
+            site_id=settings.site_id,
+            send=self._send_receipt,
+        )
+        self.saga = OffloadSaga(self.inbox, self.ledger, directory, self.recordings, self._receipts)
+        self.follower = Follower(self.ledger, self.index, self.saga.wake)
+        self.intake = Intake(
+            self.inbox,
+            settings.site_id,
+            trip_of=self._trip_of,
+            repeat_receipts=self._receipts.repeat,
+            on_change=self.saga.wake,
+        )
+        self.uploads = Uploads(self.recordings, self._note_recording, self._accepts)
+
+    def start(self) -> None:
+        """Start to follow the ledger, to offload, and to take in what trucks send."""
+        mqtt = self.settings.mqtt
+        self.follower.start()
+        self._closing.callback(self.follower.close)
+        self.saga.start()
+        self._closing.callback(self.saga.close)
+        self.intake.start(mqtt.host, mqtt.port, mqtt.username, mqtt.password)
+        self._closing.callback(self.intake.close)
+
+    def close(self) -> None:
+        """Stop everything, in the opposite order, each after the step at hand."""
+        self._closing.close()
+
+    def _send_receipt(self, device_id: str, wire: bytes) -> None:
+        self.intake.send_receipt(device_id, wire)
+
+    def _note_recording(self, recording_id: bytes) -> None:
+        _log.info("recording %s is whole", recording_id.hex())
+        self.saga.wake()
+
+    def _trip_of(self, batch_id: str) -> str | None:
+        """Return the trip of a committed batch, or None."""
+        rows = self.index.query(
+            "SELECT subject FROM batches WHERE batch_id = ? AND subject LIKE 'trip %'", batch_id
+        )
+        return str(rows[0][0]).removeprefix("trip ") if rows else None
+
+    def _accepts(self, recording_id: bytes, size: int, caller: Caller) -> None:
+        """Let in what was announced with a signed digest, from the device that signed it."""
+        if size > self.settings.limits.upload_bytes:
+            raise RejectedError(
+                f"recording of {size} bytes, at most {self.settings.limits.upload_bytes} allowed"
+            )
+        offers = self.inbox.offers_of(recording_id)
+        mine = [
+            offer
+            for offer in offers
+            if offer.size == size
+            and (caller.role is Role.OPERATOR or offer.device_id == caller.name)
+        ]
+        if not mine:
+            raise RejectedError(
+                f"no signed digest by {caller.name} announces recording {recording_id.hex()} "
+                f"with {size} bytes"
+            )
