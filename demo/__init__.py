@@ -1,0 +1,1 @@
+"""The main job on one machine: truck, checkpoint, ledger and auditor, each its own process."""

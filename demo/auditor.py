@@ -1,0 +1,127 @@
+"""The demo's auditor: asks over REST, checks what comes, exports evidence, has it judged."""
+
+import hashlib
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+
+from contracts.errors import RejectedError, UnavailableError
+from demo.processes import run
+
+PAGE: Final = 1000
+TIMEOUT_S: Final = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What an audit of one trip found."""
+
+    readings: int
+    breaches: list[dict[str, Any]]
+    tampers: int
+    recordings: list[dict[str, Any]]
+
+    @property
+    def video_bytes(self) -> int:
+        """Return the size of all recordings, in bytes."""
+        return sum(int(recording["size"]) for recording in self.recordings)
+
+
+class Auditor:
+    """An auditor with a token."""
+
+    def __init__(self, rest: str, token: str) -> None:
+        self._http = httpx.Client(
+            base_url=rest,
+            headers={"Authorization": f"Bearer {token}"},
+            timeout=TIMEOUT_S,
+            trust_env=False,
+        )
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._http.close()
+
+    def ask(self, path: str) -> Any:  # noqa: ANN401  # JSON
+        """Return the JSON answer to a GET."""
+        answer = self._http.get(path)
+        if not answer.is_success:
+            raise UnavailableError(f"GET {path}: HTTP {answer.status_code}: {answer.text[:300]}")
+        return answer.json()
+
+    def audit(self, trip_id: str) -> Findings:
+        """Read all of a trip, and every byte of its video.
+
+        Raises:
+            RejectedError: The video is not what the ledger says.
+        """
+        recordings = self.ask(f"/v1/trips/{trip_id}/recordings")
+        for recording in recordings:
+            self._check_video(recording["recording_id"])
+        return Findings(
+            self._count(f"/v1/trips/{trip_id}/readings"),
+            self.ask(f"/v1/trips/{trip_id}/breaches"),
+            self._count(f"/v1/trips/{trip_id}/tampers"),
+            recordings,
+        )
+
+    def rotten(self, recording_id: str) -> list[str]:
+        """Return which blobs of which copies are rotten, as `COPY INDEX`."""
+        answer = self._http.post(f"/v1/recordings/{recording_id}/verify")
+        if not answer.is_success:
+            raise UnavailableError(f"verify: HTTP {answer.status_code}: {answer.text[:300]}")
+        return [
+            f"{copy['copy_name']} {index}"
+            for copy in answer.json()["copies"]
+            for index in copy["rotten_blobs"]
+        ]
+
+    def export(self, trip_id: str, path: Path) -> None:
+        """Save the evidence of a trip, with its video."""
+        query = {"trip": trip_id, "video": "true"}
+        with self._http.stream("GET", "/v1/evidence", params=query) as answer:
+            if not answer.is_success:
+                raise UnavailableError(f"evidence: HTTP {answer.status_code}")
+            with path.open("wb") as file:
+                for piece in answer.iter_bytes():
+                    file.write(piece)
+
+    def _count(self, path: str) -> int:
+        count, cursor = 0, "0"
+        while cursor:
+            page = self.ask(f"{path}?limit={PAGE}&cursor={cursor}")
+            count += len(page["items"])
+            cursor = page["next_cursor"]
+        return count
+
+    def _check_video(self, recording_id: str) -> None:
+        digest = hashlib.sha256()
+        with self._http.stream("GET", f"/v1/recordings/{recording_id}/content") as answer:
+            for piece in answer.iter_bytes():
+                digest.update(piece)
+        if digest.hexdigest() != recording_id:
+            raise RejectedError(
+                f"recording {recording_id} came as {digest.hexdigest()}, HTTP {answer.status_code}"
+            )
+
+
+def judge(evidence: Path, trust: Path | None, desk: Path) -> tuple[int, str]:
+    """Have `wayseal-verify` judge a copy of the evidence on an empty desk; return exit and words.
+
+    Args:
+        evidence: The file to judge.
+        trust: The keys that the auditor brought along, or none.
+        desk: A directory made for this, with nothing else in it.
+    """
+    shutil.rmtree(desk, ignore_errors=True)
+    desk.mkdir(parents=True)
+    shutil.copy(evidence, desk / "evidence")
+    command = ["wayseal-verify", "evidence"]
+    if trust is not None:
+        shutil.copy(trust, desk / "trust.json")
+        command += ["--trust", "trust.json"]
+    done = run(command, cwd=desk, env={"WAYSEAL_TRUST": ""})
+    return done.returncode, (done.stdout + done.stderr).strip()

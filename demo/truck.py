@@ -1,0 +1,65 @@
+"""A truck of the demo: its settings and its agent, driven through `wayseal-device`."""
+
+import json
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from demo.appliance import DELIVERY_ID, Appliance
+from demo.processes import BIN, run_json
+
+
+@dataclass(frozen=True, slots=True)
+class Truck:
+    """One truck, in one directory."""
+
+    directory: Path
+    device_id: str
+
+    @property
+    def settings_file(self) -> Path:
+        """Return the agent's settings file."""
+        return self.directory / "device.toml"
+
+    def join(self, appliance: Appliance) -> None:
+        """Give the truck a key, a token and its settings, and register it with the network."""
+        token = appliance.token(self.device_id, "device")
+        self.directory.mkdir(parents=True, exist_ok=True)
+        self.settings_file.write_text(
+            f"""\
+device_id = "{self.device_id}"
+data = {json.dumps(str(self.directory / "data"))}
+
+[trip]
+origin_site = "site-a"
+destination_site = "site-b"
+deliveries = ["{DELIVERY_ID}"]
+
+[gateway]
+mqtt = "{appliance.mqtt}"
+rest = "{appliance.rest}"
+token = "{token}"
+public_keys = ["{appliance.gateway_key()}"]
+""",
+            "utf-8",
+        )
+        public_key = self.ask("init")["public_key"]
+        appliance.register_device(self.device_id, public_key)
+
+    def ask(self, *arguments: str) -> dict[str, Any]:
+        """Run a command of the agent and return its JSON answer."""
+        return run_json([*self._command(*arguments), "--json"])
+
+    def begin(self, *arguments: str) -> subprocess.Popen[str]:
+        """Start a command of the agent and return at once."""
+        command = self._command(*arguments)
+        return subprocess.Popen(  # noqa: S603  # our own command
+            [BIN / command[0], *command[1:]],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def _command(self, *arguments: str) -> list[str]:
+        return ["wayseal-device", "--config", str(self.settings_file), *arguments]
