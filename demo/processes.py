@@ -71,6 +71,14 @@ class Service:
             self.process.stdout.close()
 
 
+def is_ours(pid: int) -> bool:
+    """Say whether a process runs under that number and is one of our commands."""
+    try:
+        return b"wayseal-" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return False
+
+
 def run(
     command: list[str], *, cwd: Path | None = None, env: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:

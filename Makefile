@@ -1,0 +1,61 @@
+# Two commands to begin with: `make demo` and `make test`. The rest is in `make help`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+READINGS ?=
+TRACK ?=
+VIDEO ?=
+REST_PORT ?= 8080
+MQTT_PORT ?= 1883
+LEDGER_PORT ?= 8008
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check unit soak measure up down proto lock clean
+
+help: ## what there is
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+
+$(READY): requirements.lock pyproject.toml scripts/setup
+	@scripts/setup "$(PYTHON)" "$(VENV)"
+
+demo: $(READY) ## the main job; with READINGS=csv TRACK=gpx VIDEO=file on real files
+	@$(BIN)/python -m demo.main --readings "$(READINGS)" --track "$(TRACK)" --video "$(VIDEO)"
+
+test: $(READY) ## all checks and all tests
+	@scripts/packages mosquitto
+	@$(MAKE) --no-print-directory check
+	@$(BIN)/pytest -q -rs
+
+unit: $(READY) ## the tests that need no other process
+	@$(BIN)/pytest -q tests/unit tests/property
+
+soak: $(READY) ## the kill tests, long
+	@scripts/packages mosquitto
+	@WAYSEAL_KILLS=100 $(BIN)/pytest -q tests/e2e/test_kills.py --timeout 7200
+
+check: $(READY) ## lint, format, types, import rules
+	@$(BIN)/ruff format --check -q .
+	@$(BIN)/ruff check -q .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-cache | tail -n 3
+
+measure: $(READY) ## the figures of docs/performance.md, from this machine
+	@$(BIN)/python -m demo.measure
+
+up: $(READY) ## start a gateway; its addresses and tokens are in build/up.json
+	@$(BIN)/python -m demo.up --rest $(REST_PORT) --mqtt $(MQTT_PORT) --ledger $(LEDGER_PORT)
+
+down: $(READY) ## stop it; its data stays in build/up
+	@$(BIN)/python -m demo.down
+
+proto: $(READY) ## generate contracts/proto/*_pb2.py again
+	@$(BIN)/python -m grpc_tools.protoc -I. --python_out=. --pyi_out=. contracts/proto/*.proto
+
+lock: $(READY) ## choose dependency versions again
+	@$(BIN)/uv pip compile pyproject.toml --all-extras --group dev --universal \
+	  --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	  --no-emit-index-url --quiet --upgrade -o requirements.lock
+
+clean: ## remove what was built, not what was learned
+	@rm -rf build $(VENV)
