@@ -8,9 +8,10 @@ kept.
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final
 
 from contracts.errors import RejectedError
+from gateway.access import Caller
 from gateway.lanes import Checksum, Lane, Lanes, OversizedError, Pouring
 from storage.manifest import RECORDING_BYTES_MAX
 from storage.recordings import RecordingStore
@@ -41,15 +42,6 @@ class ConflictError(RejectedError):
         super().__init__(f"{what}: expected {expected}, got {actual}")
         self.expected = expected
         self.actual = actual
-
-
-class Caller(Protocol):
-    """Who asks."""
-
-    @property
-    def name(self) -> str:
-        """Name of the device or operator."""
-        ...
 
 
 Accepts = Callable[[bytes, int, Caller], None]

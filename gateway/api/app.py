@@ -1,5 +1,8 @@
 """The REST application: routes, roles, problem documents, OpenAPI under /v1/openapi.json."""
 
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+
 from fastapi import FastAPI
 
 from gateway.access import Role, Tokens
@@ -27,6 +30,7 @@ def build_app(services: Services, tokens: Tokens) -> FastAPI:
         openapi_url="/v1/openapi.json",
         docs_url=None,
         redoc_url=None,
+        lifespan=_closing(services),
     )
     problems.install(app)
     may_read = require(tokens, Role.AUDITOR, Role.OPERATOR)
@@ -47,3 +51,14 @@ def build_app(services: Services, tokens: Tokens) -> FastAPI:
         )
     )
     return app
+
+
+def _closing(services: Services) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
+    """Return what ends open uploads, in their own event loop, when the server stops."""
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        await services.uploads.close()
+
+    return lifespan

@@ -15,6 +15,7 @@ from fastapi.routing import APIRoute
 from starlette.requests import ClientDisconnect
 
 from contracts.errors import RejectedError, UnavailableError, WaysealError
+from gateway.access import Caller
 from gateway.api import tus
 from gateway.api.problems import MEDIA_TYPE as PROBLEM
 from gateway.api.problems import problem
@@ -26,7 +27,6 @@ from gateway.lanes import (
 )
 from gateway.uploads import (
     UPLOAD_BYTES_MAX,
-    Caller,
     ConflictError,
     NotAcceptedError,
     UnknownUploadError,
@@ -98,7 +98,9 @@ def uploads_router(uploads: Uploads, require_device: Callable[..., Any]) -> APIR
             any byte of a body is read.
     """
 
-    def identify(request: Request, caller: Annotated[Caller, Depends(require_device)]) -> None:
+    async def identify(
+        request: Request, caller: Annotated[Caller, Depends(require_device)]
+    ) -> None:
         request.state.caller = caller
 
     routes, one = _Routes(uploads), "/{recording}"
@@ -238,7 +240,7 @@ class _Routes:
         )
 
 
-def _discover() -> Response:
+async def _discover() -> Response:
     """Say which version and extensions of tus are spoken here."""
     headers = {
         "Tus-Version": tus.VERSION,
@@ -249,7 +251,7 @@ def _discover() -> Response:
     return Response(status_code=204, headers=headers)
 
 
-def _require_version(tus_resumable: Annotated[str | None, Header()] = None) -> None:
+async def _require_version(tus_resumable: Annotated[str | None, Header()] = None) -> None:
     if tus_resumable != tus.VERSION:
         raise _VersionError(f"Tus-Resumable must be {tus.VERSION}, got {tus_resumable!r}")
 

@@ -1,0 +1,170 @@
+"""Which recordings are here, whole or in part: a manifest or a progress record for each.
+
+root/whole/ab/abcd…      manifest, written last: a recording is whole when it exists
+root/partial/abcd…       progress record of an upload
+root/leaving/abcd…       manifest of a recording that is being deleted
+root/tmp/                files on their way in
+"""
+
+import logging
+import re
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from contracts.chunktree import HASH_BYTES
+from contracts.errors import RejectedError
+from storage.disk import disk_errors, make_directory, remove_file, sync_directory, write_file
+from storage.manifest import Progress, StoredRecording
+
+_LOG: Final = logging.getLogger(__name__)
+_ID: Final = re.compile(rf"[0-9a-f]{{{2 * HASH_BYTES}}}")
+
+
+class Catalogue:
+    """Keeps manifests and progress records.
+
+    Args:
+        root: Directory for this catalogue alone; made when it is missing.
+
+    Raises:
+        UnavailableError: The directory cannot be made or swept.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._whole = root / "whole"
+        self._partial = root / "partial"
+        self._leaving = root / "leaving"
+        self._tmp = root / "tmp"
+        with disk_errors("prepare catalogue", root):
+            for directory in (self._whole, self._partial, self._leaving, self._tmp):
+                make_directory(directory)
+            for leftover in self._tmp.iterdir():
+                leftover.unlink()
+
+    def manifest(self, recording_id: bytes) -> StoredRecording | None:
+        """Return the manifest; None when the recording is not whole.
+
+        Raises:
+            RejectedError: The manifest is damaged, or that of another recording.
+            UnavailableError: The medium failed.
+        """
+        path = self._manifest(recording_id)
+        wire = _read(path)
+        if wire is None:
+            return None
+        try:
+            manifest = StoredRecording.decode(wire)
+        except RejectedError as error:
+            raise RejectedError(f"manifest {path}: {error}") from error
+        if manifest.sha256 != recording_id:
+            raise RejectedError(f"manifest {path} is that of recording {manifest.sha256.hex()}")
+        return manifest
+
+    def is_whole(self, recording_id: bytes) -> bool:
+        """Say whether a manifest is there, without reading it."""
+        path = self._manifest(recording_id)
+        with disk_errors("look for", path):
+            return path.exists()
+
+    def progress(self, recording_id: bytes) -> Progress | None:
+        """Return how far the recording has come; None when no upload is under way.
+
+        A damaged record counts as none: it stands for bytes that can be sent again, and without
+        it nothing says which of them are good.
+
+        Raises:
+            UnavailableError: The medium failed.
+        """
+        path = self._progress(recording_id)
+        wire = _read(path)
+        if wire is None:
+            return None
+        try:
+            progress = Progress.decode(wire)
+        except RejectedError as error:
+            _LOG.warning("progress record %s: %s; the upload starts over", path, error)
+            return None
+        return progress if progress.recording_id == recording_id else None
+
+    def record(self, progress: Progress) -> None:
+        """Replace the progress record; durable on return.
+
+        Raises:
+            UnavailableError: The medium failed or is full; the record is as it was.
+        """
+        write_file(
+            self._progress(progress.recording_id), progress.encode(), temporary=self._temporary()
+        )
+
+    def complete(self, manifest: StoredRecording) -> None:
+        """Write the manifest, then drop the progress record: from here on it is whole."""
+        path = self._manifest(manifest.sha256)
+        write_file(path, manifest.encode(), temporary=self._temporary())
+        self.drop_progress(manifest.sha256)
+
+    def start_leaving(self, recording_id: bytes) -> None:
+        """Put the manifest aside durably: from here on the recording is not whole.
+
+        A rename, since deleting must work on a full disk; after a kill `leaving` tells what is
+        left to do. Without a manifest nothing happens.
+        """
+        path = self._manifest(recording_id)
+        with disk_errors("put aside", path):
+            try:
+                path.replace(self._leaving / path.name)
+            except FileNotFoundError:
+                return
+            sync_directory(self._leaving)
+            sync_directory(path.parent)
+
+    def end_leaving(self, recording_id: bytes) -> None:
+        """Forget the manifest that was put aside."""
+        remove_file(self._leaving / recording_id.hex())
+
+    def leaving(self) -> Iterator[bytes]:
+        """Yield the id of every recording whose deletion has not ended."""
+        with disk_errors("list", self._leaving):
+            names = sorted(path.name for path in self._leaving.iterdir())
+        yield from (bytes.fromhex(name) for name in names if _ID.fullmatch(name))
+
+    def drop_progress(self, recording_id: bytes) -> None:
+        """Remove the progress record durably."""
+        remove_file(self._progress(recording_id))
+
+    def whole(self) -> Iterator[bytes]:
+        """Yield the id of every whole recording, in ascending order."""
+        with disk_errors("list", self._whole):
+            names = sorted(path.name for path in self._whole.glob("??/*"))
+        yield from (bytes.fromhex(name) for name in names if _ID.fullmatch(name))
+
+    def partial(self) -> Iterator[Progress]:
+        """Yield the progress of every recording that is not whole, in ascending order."""
+        with disk_errors("list", self._partial):
+            names = sorted(path.name for path in self._partial.iterdir())
+        for name in names:
+            recording_id = bytes.fromhex(name) if _ID.fullmatch(name) else None
+            if recording_id is None or self.is_whole(recording_id):
+                continue  # whole: a kill came between the manifest and the end of its record
+            progress = self.progress(recording_id)
+            if progress is not None:
+                yield progress
+
+    def _manifest(self, recording_id: bytes) -> Path:
+        text = recording_id.hex()
+        return self._whole / text[:2] / text
+
+    def _progress(self, recording_id: bytes) -> Path:
+        return self._partial / recording_id.hex()
+
+    def _temporary(self) -> Path:
+        return self._tmp / uuid.uuid4().hex
+
+
+def _read(path: Path) -> bytes | None:
+    with disk_errors("read", path):
+        try:
+            return path.read_bytes()
+        except FileNotFoundError:
+            return None

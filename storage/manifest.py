@@ -1,0 +1,178 @@
+"""What is written down about a recording: a manifest when it is whole, progress until then.
+
+Both end with the SHA-256 of everything before it, 32 bytes. Integers are
+big-endian.
+
+    manifest   "WSM1"  u64 size  32 sha256  32 tree root
+               u8 copies, each u8 length and ASCII name
+               32 leaf hash per blob, in order
+    progress   "WSP1"  32 recording id  u64 size  u64 offset
+"""
+
+import hashlib
+import struct
+from dataclasses import dataclass
+from typing import Final, Self
+
+from contracts.chunktree import HASH_BYTES, blob_count, root_hash
+from contracts.errors import RejectedError
+
+RECORDING_BYTES_MAX: Final = 64 << 30
+COPIES_MAX: Final = 8
+COPY_NAME_MAX: Final = 64
+_MANIFEST: Final = struct.Struct(">4sQ32s32sB")
+_MANIFEST_MAGIC: Final = b"WSM1"
+_PROGRESS: Final = struct.Struct(">4s32sQQ")
+_PROGRESS_MAGIC: Final = b"WSP1"
+
+
+def check_recording(recording_id: bytes, size: int = 0) -> None:
+    """Check the form of a recording id and a size in bytes.
+
+    Raises:
+        RejectedError: Not 32 bytes, or a size outside 0..RECORDING_BYTES_MAX.
+    """
+    if len(recording_id) != HASH_BYTES:
+        raise RejectedError(f"recording id must have {HASH_BYTES} bytes, got {len(recording_id)}")
+    if not 0 <= size <= RECORDING_BYTES_MAX:
+        raise RejectedError(f"recording must have 0..{RECORDING_BYTES_MAX} bytes, got {size}")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRecording:
+    """A whole recording, as its manifest describes it.
+
+    Attributes:
+        sha256: 32 bytes, of the whole file: the recording id.
+        size: Bytes.
+        tree_root: 32 bytes, RFC 6962 over the leaf hashes; means something with the size only.
+        leaves: Leaf hash of every blob, in order.
+        copies: Names of the copies that were durable when the manifest was written.
+
+    Raises:
+        RejectedError: A field is outside its range, or they contradict each other.
+    """
+
+    sha256: bytes
+    size: int
+    tree_root: bytes
+    leaves: tuple[bytes, ...]
+    copies: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        """Check that size, leaves and root belong together."""
+        check_recording(self.sha256, self.size)
+        if len(self.leaves) != blob_count(self.size):
+            raise RejectedError(
+                f"recording of {self.size} bytes has {blob_count(self.size)} leaves, "
+                f"got {len(self.leaves)}"
+            )
+        if any(len(leaf) != HASH_BYTES for leaf in self.leaves):
+            raise RejectedError(f"leaf hashes must have {HASH_BYTES} bytes")
+        if root_hash(self.leaves) != self.tree_root:
+            raise RejectedError(
+                f"leaves lead to tree root {root_hash(self.leaves).hex()}, "
+                f"expected {self.tree_root.hex()}"
+            )
+        if len(self.copies) > COPIES_MAX or not all(map(_is_copy_name, self.copies)):
+            raise RejectedError(
+                f"at most {COPIES_MAX} copies with names of 1..{COPY_NAME_MAX} ASCII characters, "
+                f"got {self.copies!r}"
+            )
+
+    def encode(self) -> bytes:
+        """Return the manifest; equal recordings give equal bytes."""
+        head = _MANIFEST.pack(
+            _MANIFEST_MAGIC, self.size, self.sha256, self.tree_root, len(self.copies)
+        )
+        names = b"".join(bytes((len(name),)) + name.encode("ascii") for name in self.copies)
+        return _sealed(head + names + b"".join(self.leaves))
+
+    @classmethod
+    def decode(cls, wire: bytes) -> Self:
+        """Parse a manifest.
+
+        Raises:
+            RejectedError: The checksum or anything else does not hold.
+        """
+        body = _unsealed(wire, _MANIFEST.size, _MANIFEST_MAGIC)
+        _, size, sha256, tree_root, count = _MANIFEST.unpack_from(body)
+        copies, at = _names(body, _MANIFEST.size, count)
+        if (len(body) - at) % HASH_BYTES:
+            raise RejectedError(f"manifest ends inside a leaf hash, {len(wire)} bytes long")
+        leaves = tuple(
+            body[place : place + HASH_BYTES] for place in range(at, len(body), HASH_BYTES)
+        )
+        return cls(sha256, size, tree_root, leaves, copies)
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a recording has come that is not whole yet.
+
+    Attributes:
+        recording_id: 32 bytes.
+        size: Bytes it will have.
+        offset: Bytes of it that are durable on the volume.
+    """
+
+    recording_id: bytes
+    size: int
+    offset: int
+
+    def __post_init__(self) -> None:
+        """Check the ranges, so that no invalid progress exists."""
+        check_recording(self.recording_id, self.size)
+        if not 0 <= self.offset <= self.size:
+            raise RejectedError(f"offset must be 0..{self.size}, got {self.offset}")
+
+    def encode(self) -> bytes:
+        """Return the progress record; equal progress gives equal bytes."""
+        return _sealed(_PROGRESS.pack(_PROGRESS_MAGIC, self.recording_id, self.size, self.offset))
+
+    @classmethod
+    def decode(cls, wire: bytes) -> Self:
+        """Parse a progress record.
+
+        Raises:
+            RejectedError: The checksum or anything else does not hold.
+        """
+        body = _unsealed(wire, _PROGRESS.size, _PROGRESS_MAGIC)
+        if len(body) != _PROGRESS.size:
+            raise RejectedError(
+                f"progress record must have {_PROGRESS.size + HASH_BYTES} bytes, got {len(wire)}"
+            )
+        _, recording_id, size, offset = _PROGRESS.unpack(body)
+        return cls(recording_id, size, offset)
+
+
+def _is_copy_name(name: str) -> bool:
+    return name.isascii() and name.isprintable() and 1 <= len(name) <= COPY_NAME_MAX
+
+
+def _names(body: bytes, at: int, count: int) -> tuple[tuple[str, ...], int]:
+    names = []
+    for _ in range(count):
+        end = at + 1 + body[at] if at < len(body) else len(body) + 1
+        if end > len(body):
+            raise RejectedError("manifest ends inside a copy's name")
+        names.append(body[at + 1 : end].decode("ascii", "replace"))
+        at = end
+    return tuple(names), at
+
+
+def _sealed(body: bytes) -> bytes:
+    return body + hashlib.sha256(body).digest()
+
+
+def _unsealed(wire: bytes, least: int, magic: bytes) -> bytes:
+    body, checksum = wire[:-HASH_BYTES], wire[-HASH_BYTES:]
+    if len(body) < least or not body.startswith(magic):
+        raise RejectedError(
+            f"expected at least {least + HASH_BYTES} bytes beginning {magic!r}, "
+            f"got {len(wire)} beginning {wire[: len(magic)]!r}"
+        )
+    actual = hashlib.sha256(body).digest()
+    if actual != checksum:
+        raise RejectedError(f"checksum is {checksum.hex()}, the bytes before it {actual.hex()}")
+    return body

@@ -1,0 +1,1 @@
+"""Whole recordings as files on a volume."""

@@ -1,0 +1,37 @@
+"""A whole appliance for a test: node, gateway, and a network that they serve."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from demo.appliance import Appliance
+from demo.auditor import Auditor
+from demo.processes import run
+
+
+@pytest.fixture
+def appliance(tmp_path: Path) -> Iterator[Appliance]:
+    made = Appliance(tmp_path / "site-b")
+    try:
+        made.start()
+        made.register_network()
+        yield made
+    finally:
+        made.stop()
+
+
+@pytest.fixture
+def operator(appliance: Appliance) -> Iterator[Auditor]:
+    asker = Auditor(appliance.rest, appliance.token("operator", "operator"))
+    yield asker
+    asker.close()
+
+
+@pytest.fixture(scope="session")
+def drive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A simulated drive of 1,080 readings and a video of several blobs."""
+    out = tmp_path_factory.mktemp("drive")
+    done = run(["wayseal-device", "simulate", "--out", str(out)])
+    assert done.returncode == 0, done.stderr
+    return out

@@ -1,0 +1,316 @@
+"""The offload against real brokers, with a small gateway that speaks the wire."""
+
+import contextlib
+import random
+import signal
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from support.hosts import DirectHost, apply_all, rules_found
+from support.truck import Truck, walk, write_log
+from support.truck_gateway import SIGNER, FakeGateway, amqtt_broker, mosquitto_broker, wait_until
+from support.world import key, registrations
+
+from contracts.errors import RejectedError
+from contracts.proto.wire_pb2 import Receipt, ReceiptBody, StoredRecording
+from contracts.receipt import sign_receipt
+from contracts.wire import Topic
+from device.journal.outbox import Expected, Outbox
+from device.offload.receipts import accept
+from device.sensors.simulated import SimulatedDrive
+from device.settings import load
+from device.simulate import DriveFiles, write_drive
+from device.station import open_journal
+
+pytestmark = pytest.mark.integration
+MOSQUITTO = Path("/usr/sbin/mosquitto")
+
+
+@pytest.fixture(scope="module")
+def drive(tmp_path_factory: pytest.TempPathFactory) -> DriveFiles:
+    return write_drive(SimulatedDrive(20, seed=3), tmp_path_factory.mktemp("drive"))
+
+
+@pytest.fixture(scope="module", params=["amqtt", "mosquitto"])
+def broker_port(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[int]:
+    if request.param == "mosquitto" and not MOSQUITTO.exists():
+        pytest.skip(f"{MOSQUITTO} is not installed")
+    folder = tmp_path_factory.mktemp("broker")
+    with amqtt_broker() if request.param == "amqtt" else mosquitto_broker(folder) as port:
+        yield port
+
+
+@pytest.fixture
+def gateway(broker_port: int) -> Iterator[FakeGateway]:
+    with FakeGateway(broker_port) as made:
+        yield made
+
+
+@pytest.fixture
+def truck(gateway: FakeGateway, tmp_path: Path) -> Truck:
+    return Truck(tmp_path / "truck", gateway.section)
+
+
+def record(truck: Truck, drive: DriveFiles) -> str:
+    made = truck.must(
+        "record", "--readings", drive.readings, "--track", drive.track, "--video", drive.video
+    )
+    return str(made["trip"])
+
+
+def left_over(truck: Truck) -> list[Path]:
+    videos = truck.data / "videos"
+    return list(videos.rglob("*")) if videos.exists() else []
+
+
+def test_everything_goes_and_is_deleted_on_the_receipt(
+    truck: Truck, gateway: FakeGateway, drive: DriveFiles
+) -> None:
+    trip_id = record(truck, drive)
+    assert truck.must("offload")["receipted"] == [trip_id]
+    _, readings, _ = walk(gateway.trip(trip_id))
+    assert len(readings) == 240
+    assert list(gateway.uploads.values()) == [drive.video.read_bytes()]
+    assert truck.batches() == []
+    assert left_over(truck) == []
+    status = truck.must("status")
+    assert status["trips"][0]["state"] == "receipted"
+    assert status["journal_bytes"]["used"] == status["video_bytes"]["used"] == 0
+    assert truck.must("offload")["receipted"] == []
+
+
+def test_the_rule_book_takes_all_of_it_without_a_finding(
+    truck: Truck, gateway: FakeGateway, drive: DriveFiles
+) -> None:
+    trip_id = record(truck, drive)
+    truck.must("offload")
+    host = DirectHost()
+    apply_all(host, registrations())
+    assert rules_found(apply_all(host, gateway.trip(trip_id))) == []
+
+
+def test_a_cut_upload_resumes_at_the_same_byte(
+    truck: Truck, gateway: FakeGateway, drive: DriveFiles
+) -> None:
+    record(truck, drive)
+    gateway.cut_after = [1_500_000, 700_001]
+    gateway.http_failures = [403, 429, 503]
+    truck.must("offload")
+    assert list(gateway.uploads.values()) == [drive.video.read_bytes()]
+    assert gateway.requests.count("POST") == 1
+
+
+def test_unanswered_offers_are_repeated(
+    truck: Truck, gateway: FakeGateway, drive: DriveFiles
+) -> None:
+    trip_id = record(truck, drive)
+    gateway.deaf = 2
+    assert truck.must("offload")["receipted"] == [trip_id]
+    assert gateway.offers > 2
+
+
+def test_a_refused_batch_is_kept_and_named(
+    truck: Truck, gateway: FakeGateway, drive: DriveFiles
+) -> None:
+    trip_id = record(truck, drive)
+    third = truck.batches()[2].header_signature
+    gateway.refuse = lambda name: "key of nobody" if name == third else ""
+    code, _, err = truck.run("offload")
+    assert code == 1
+    assert "key of nobody" in err
+    assert truck.must("status")["trips"][0]["refusals"] == {third: "key of nobody"}
+    gateway.refuse = lambda _: ""
+    assert truck.must("offload")["receipted"] == [trip_id]
+
+
+def _other_count(body: ReceiptBody) -> None:
+    body.reading_count -= 1
+
+
+def _other_head(body: ReceiptBody) -> None:
+    body.head_sha256 = bytes(32)
+
+
+def _other_seal(body: ReceiptBody) -> None:
+    body.seal_transaction_id = "0" * 128
+
+
+def _other_device(body: ReceiptBody) -> None:
+    body.device_id = "truck-2"
+
+
+def _no_recording(body: ReceiptBody) -> None:
+    del body.recordings[:]
+
+
+def _other_root(body: ReceiptBody) -> None:
+    body.recordings[0].tree_root = bytes(32)
+
+
+@pytest.mark.parametrize(
+    "alter",
+    [
+        _other_count,
+        _other_head,
+        _other_seal,
+        _other_device,
+        _no_recording,
+        _other_root,
+    ],
+)
+def test_a_receipt_that_says_something_else_deletes_nothing(
+    truck: Truck, drive: DriveFiles, alter: Callable[[ReceiptBody], None]
+) -> None:
+    """The check alone: what a whole conversation does with the answer is tested below."""
+    trip_id = record(truck, drive)
+    with open_journal(load(truck.config, {}), key("truck-1")) as database:
+        outbox = Outbox(database)
+        expected = outbox.expected(trip_id)
+        assert expected is not None
+        body = receipt_of(expected)
+        alter(body)
+        with pytest.raises(RejectedError, match="receipt"):
+            take(truck, outbox, sign_receipt(SIGNER, body))
+        assert outbox.expected(trip_id) == expected
+        body = receipt_of(expected)
+        body.trip_id = "0" * 32
+        assert take(truck, outbox, sign_receipt(SIGNER, body)) is None
+        body = receipt_of(expected)
+        with pytest.raises(RejectedError, match="not trusted"):
+            take(truck, outbox, sign_receipt(key("stranger"), body))
+        forged = sign_receipt(SIGNER, body)
+        forged.body = forged.body + b"\0"
+        with pytest.raises(RejectedError, match="signature"):
+            take(truck, outbox, forged)
+        assert left_over(truck)
+        assert take(truck, outbox, sign_receipt(SIGNER, body)) == trip_id
+        assert take(truck, outbox, sign_receipt(SIGNER, body)) is None
+    assert left_over(truck) == []
+
+
+def take(truck: Truck, outbox: Outbox, receipt: Receipt) -> str | None:
+    return accept(
+        receipt.SerializeToString(),
+        outbox,
+        device_id="truck-1",
+        trusted_keys=[SIGNER.public_key],
+        videos=truck.data / "videos",
+    )
+
+
+def receipt_of(expected: Expected) -> ReceiptBody:
+    return ReceiptBody(
+        device_id="truck-1",
+        trip_id=expected.trip_id,
+        reading_count=expected.reading_count,
+        head_sha256=expected.head_sha256,
+        seal_transaction_id=expected.seal_transaction_id,
+        recordings=[
+            StoredRecording(
+                sha256=item.digest.sha256, size=item.digest.size, tree_root=item.digest.tree_root
+            )
+            for item in expected.recordings
+        ],
+    )
+
+
+def test_a_wrong_receipt_and_noise_are_ignored_until_the_right_one_comes(
+    truck: Truck, gateway: FakeGateway, drive: DriveFiles
+) -> None:
+    trip_id = record(truck, drive)
+    gateway.alter = _other_head
+    with truck.start("offload") as process:
+        wait_until(lambda: any(len(item) for item in gateway.uploads.values()))
+        for kind in (Topic.HELD, Topic.RECEIPTS):
+            gateway.say("truck-1", kind, b"\xff" * 100)
+            gateway.say("truck-1", kind, b"")
+        wait_until(lambda: gateway.offers > 1)
+        assert process.poll() is None
+        assert left_over(truck)
+        gateway.alter = lambda _: None
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    assert "receipt head" in err
+    assert truck.must("status")["trips"][0]["receipt"]["block_num"] == 7
+    assert truck.must("status")["trips"][0]["trip"] == trip_id
+
+
+def test_a_gateway_that_is_away_is_an_error_and_loses_nothing(
+    truck: Truck, drive: DriveFiles
+) -> None:
+    record(truck, drive)
+    before = truck.batches()
+    truck.environment["WAYSEAL_GATEWAY__MQTT"] = "127.0.0.1:1"
+    code, _, err = truck.run("offload", "--wait-s", "0")
+    assert code == 1
+    assert "127.0.0.1:1" in err
+    assert truck.batches() == before
+
+
+def test_an_open_trip_is_no_success(truck: Truck, gateway: FakeGateway, tmp_path: Path) -> None:
+    log = write_log(tmp_path / "log.csv", 100)
+    with truck.start("record", "--readings", log, "--speed", "5") as process:
+        wait_until(lambda: readings_of(truck) > 1)
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "continues it" in err
+    code, _, err = truck.run("offload")
+    assert code == 1
+    assert "still open" in err
+    trip_id = truck.must("close")["trip"]
+    assert truck.must("offload")["receipted"] == [trip_id]
+    walk(gateway.trip(trip_id))
+
+
+def readings_of(truck: Truck) -> int:
+    trips = truck.must("status")["trips"]
+    return int(trips[0]["readings"]) if trips else 0
+
+
+def test_offload_survives_kill_9_at_any_moment(
+    truck: Truck, gateway: FakeGateway, drive: DriveFiles
+) -> None:
+    trip_id = record(truck, drive)
+    gateway.cut_after = [400_000] * 6
+    dice = random.Random(5)  # noqa: S311 - the moments of the kills
+    for _ in range(6):
+        with truck.start("offload") as process:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(0.3 + dice.random())
+            process.kill()
+            process.communicate()
+    truck.must("offload")
+    assert truck.must("status")["trips"][0]["state"] == "receipted"
+    assert truck.batches() == []
+    assert left_over(truck) == []
+    _, readings, _ = walk(gateway.trip(trip_id))
+    assert len(readings) == 240
+    assert list(gateway.uploads.values()) == [drive.video.read_bytes()]
+
+
+def test_the_agent_records_offloads_and_stops_on_sigterm(
+    gateway: FakeGateway, drive: DriveFiles, tmp_path: Path
+) -> None:
+    source = (
+        f'[source]\ndriver = "replay"\nreadings = "{drive.readings}"\n'
+        f'videos = ["{drive.video}"]\nspeed = "max"\n'
+    )
+    agent = Truck(tmp_path / "agent", gateway.section + source)
+    lock = agent.data / "recording.lock"
+    for _ in range(2):  # the second start finds its drive recorded and records it no more
+        lock.unlink(missing_ok=True)
+        with agent.start("run") as process:
+            wait_until(lambda: lock.exists() and states(agent) == ["receipted"])
+            process.send_signal(signal.SIGTERM)
+            _, err = process.communicate(timeout=60)
+        assert process.returncode == 0, err
+    assert states(agent) == ["receipted"]
+
+
+def states(truck: Truck) -> list[str]:
+    return [trip["state"] for trip in truck.must("status")["trips"]]

@@ -1,0 +1,275 @@
+"""The node as a process: start, stop, a second one, kill -9, a full disk, hostile bodies."""
+
+import resource
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import httpx
+import pytest
+from support.nodes import (
+    OCTETS,
+    READY,
+    WAIT_S,
+    Node,
+    intkey,
+    intkey_batch,
+    naive_root,
+    recorded_options,
+    running,
+    whole_state,
+)
+
+from contracts import address
+from contracts.keys import Signer
+from contracts.payload import ADMIN_KEYS_SETTING
+from contracts.proto.sawtooth_pb2 import Batch, BatchList, Setting
+from contracts.sawtooth.batches import build_batch
+from contracts.sawtooth.transactions import Family, build_transaction
+
+pytestmark = pytest.mark.integration
+
+KILLS = 10
+DEADLINE_S = 60.0
+
+
+def start(*options: str) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-c", "from contracts.node.main import main; main()", *options]
+    return subprocess.run(  # noqa: S603 - our own module
+        command, capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+def committed(node: Node) -> set[str]:
+    names: set[str] = set()
+    path = "/blocks?limit=1000"
+    while path:
+        page = node.client.get(path).json()
+        names.update(name for block in page["data"] for name in block["header"]["batch_ids"])
+        path = page["paging"].get("next", "")
+    return names
+
+
+def test_own_genesis_names_the_admins(tmp_path: Path) -> None:
+    admins = [Signer.generate().public_key, Signer.generate().public_key]
+    options = [part for admin in admins for part in ("--admin", admin)]
+    with running(tmp_path / "data", *options) as node:
+        answer = node.client.get(f"/state/{address.setting(ADMIN_KEYS_SETTING)}").json()
+        root, state = whole_state(node.client)
+        assert node.stop() == 0
+        assert node.process.stdout is not None
+        assert node.process.stdout.read() == ""
+    setting = Setting.FromString(state[address.setting(ADMIN_KEYS_SETTING)])
+    assert answer["head"]
+    assert [entry.value for entry in setting.entries] == [",".join(admins)]
+    assert naive_root(state) == root
+
+
+def test_restart_goes_on_and_ignores_genesis(tmp_path: Path) -> None:
+    options = recorded_options(tmp_path)
+    signer = Signer.generate()
+    with running(tmp_path / "data", *options) as node:
+        node.commit(intkey_batch(signer, 0))
+        before = node.client.get("/blocks").json()["data"]
+        assert node.stop() == 0
+    with running(tmp_path / "data", *options) as node:
+        assert node.client.get("/blocks").json()["data"] == before
+        node.commit(intkey_batch(signer, 1))
+    assert "ignored" in (tmp_path / "data.stderr").read_text()
+
+
+def test_second_node_is_refused(tmp_path: Path) -> None:
+    with running(tmp_path / "data"):
+        second = start("--data", str(tmp_path / "data"), "--rest", "127.0.0.1:0")
+    assert second.returncode == 2
+    assert second.stdout == ""
+    assert "in use by another node" in second.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ((), "--data"),
+        (("--rest", "8008"), "expected HOST:PORT"),
+        (("--rest", "127.0.0.1:70000"), "expected HOST:PORT"),
+        (("--rest", "127.0.0.1:0", "--admin", "zz"), "compressed public key"),
+        (("--rest", "127.0.0.1:0", "--key", "/nonexistent/key"), "key file /nonexistent/key"),
+        (("--rest", "127.0.0.1:0", "--genesis", "/nonexistent"), "genesis file /nonexistent"),
+        (("--rest", "192.0.2.1:1"), "cannot listen on 192.0.2.1:1"),
+    ],
+)
+def test_bad_arguments_exit_2_with_one_line(
+    tmp_path: Path, options: tuple[str, ...], message: str
+) -> None:
+    data = ("--data", str(tmp_path / "data")) if options else ()
+    ended = start(*data, *options)
+    assert ended.returncode == 2
+    assert ended.stdout == ""
+    assert message in ended.stderr.splitlines()[-1]
+    assert "Traceback" not in ended.stderr
+
+
+def test_help_teaches() -> None:
+    shown = start("--help")
+    assert shown.returncode == 0
+    assert READY in shown.stdout
+
+
+def test_kill_loses_nothing_committed(tmp_path: Path) -> None:
+    signer = Signer.generate()
+    batches = [intkey_batch(signer, first, 5) for first in range(0, 2_000, 5)]
+    reported: set[str] = set()
+    for kill in range(KILLS):
+        with running(tmp_path / "data") as node:
+            assert reported <= committed(node)
+            loader = threading.Thread(target=load, args=(node, batches[kill::KILLS], reported))
+            goal = len(reported) + 1
+            loader.start()
+            wait_until(partial(has_reached, reported, goal))
+            node.process.kill()
+            loader.join()
+    with running(tmp_path / "data") as node:
+        assert reported <= committed(node)
+        root, state = whole_state(node.client)
+        node.commit(intkey_batch(signer, 10_000))
+    assert len(reported) >= KILLS
+    assert naive_root(state) == root
+
+
+def load(node: Node, batches: list[Batch], reported: set[str]) -> None:
+    """Submit batches until the node dies; take note of what it says is committed."""
+    try:
+        for batch in batches:
+            node.post(batch)
+            if node.statuses(batch) == ["COMMITTED"]:
+                reported.add(batch.header_signature)
+    except httpx.TransportError:
+        return
+
+
+def has_reached(reported: set[str], goal: int) -> bool:
+    return len(reported) >= goal
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + DEADLINE_S
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_full_disk_is_said_and_survived(tmp_path: Path) -> None:
+    signer = Signer.generate()
+    with running(tmp_path / "data") as node:
+        node.commit(intkey_batch(signer, 0))
+        size = (tmp_path / "data" / "chain.log").stat().st_size
+        resource.prlimit(
+            node.process.pid, resource.RLIMIT_FSIZE, (size + 100, resource.RLIM_INFINITY)
+        )
+        waiting = intkey_batch(signer, 1)
+        assert node.post(waiting).status_code == 202
+        wait_until(lambda: node.post(intkey_batch(signer, 2)).status_code == 503)
+        refused = node.post(intkey_batch(signer, 2)).json()["error"]
+        assert refused["code"] == 202
+        assert "chain.log" in refused["message"]
+        assert node.statuses(waiting, wait_s=1) == ["PENDING"]
+        assert node.client.get("/blocks").status_code == 200
+        assert (tmp_path / "data" / "chain.log").stat().st_size == size
+        resource.prlimit(
+            node.process.pid,
+            resource.RLIMIT_FSIZE,
+            (resource.RLIM_INFINITY, resource.RLIM_INFINITY),
+        )
+        assert node.statuses(waiting) == ["COMMITTED"]
+        wait_until(lambda: node.post(intkey_batch(signer, 3)).status_code == 202)
+        assert node.stop() == 0
+    with running(tmp_path / "data") as node:
+        root, state = whole_state(node.client)
+        assert node.statuses(waiting) == ["COMMITTED"]
+    assert naive_root(state) == root
+
+
+def test_full_disk_lets_the_node_end(tmp_path: Path) -> None:
+    with running(tmp_path / "data") as node:
+        size = (tmp_path / "data" / "chain.log").stat().st_size
+        resource.prlimit(node.process.pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+        node.post(intkey_batch(Signer.generate(), 1))
+        assert node.stop() == 0
+
+
+def test_damage_at_every_byte_is_one_clear_error(tmp_path: Path) -> None:
+    signer = Signer.generate()
+    batch = intkey_batch(signer, 1)
+    whole = BatchList(batches=[batch]).SerializeToString()
+    with running(tmp_path / "data") as node:
+        for place in range(len(whole)):
+            damaged = bytearray(whole)
+            damaged[place] ^= 1 + place % 255
+            answer = node.client.post("/batches", content=bytes(damaged), headers=OCTETS)
+            assert answer.status_code in (202, 400), (place, answer.text)
+        for cut in range(0, len(whole), 7):
+            answer = node.client.post("/batches", content=whole[:cut], headers=OCTETS)
+            assert answer.status_code == 400
+        assert node.statuses(batch) in (["COMMITTED"], ["UNKNOWN"])
+        node.commit(batch)
+        blocks = node.client.get("/blocks").json()["data"]
+    held = [one["header_signature"] for block in blocks[:-1] for one in block["batches"]]
+    assert held == [batch.header_signature]
+
+
+def test_oversized_bodies_are_refused(tmp_path: Path) -> None:
+    with running(tmp_path / "data") as node:
+        announced = node.client.post("/batches", content=bytes((16 << 20) + 1), headers=OCTETS)
+        assert (announced.status_code, announced.json()["error"]["code"]) == (413, 200)
+        ids = {"Content-Type": "application/json"}
+        posted = node.client.post("/batch_statuses", content=bytes((1 << 20) + 1), headers=ids)
+        assert (posted.status_code, posted.json()["error"]["code"]) == (413, 200)
+        node.commit(intkey_batch(Signer.generate(), 1))
+
+
+def test_an_endless_head_ends_the_connection(tmp_path: Path) -> None:
+    with running(tmp_path / "data") as node:
+        url = node.client.base_url
+        with socket.create_connection((url.host, url.port or 0), timeout=WAIT_S) as connection:
+            connection.sendall(b"GET /blocks?id=")
+            with pytest.raises(ConnectionError):
+                connection.sendall(b"0" * (64 << 20))
+        assert node.client.get("/blocks").status_code == 200
+
+
+def test_dependencies_across_submissions(tmp_path: Path) -> None:
+    signer = Signer.generate()
+    first = intkey(signer, "set", "a", 1)
+    parent = build_batch(signer, [first])
+    child = build_batch(
+        signer, [intkey(signer, "inc", "a", 1, dependencies=[first.header_signature])]
+    )
+    with running(tmp_path / "data") as node:
+        assert node.post(child).status_code == 202
+        wait_until(lambda: node.statuses(child) == ["UNKNOWN"])
+        node.commit(parent)
+        assert node.statuses(child) == ["COMMITTED"]
+
+
+def test_unknown_family_is_invalid(tmp_path: Path) -> None:
+    signer = Signer.generate()
+    stranger = build_transaction(
+        signer,
+        Family("nobody", "9"),
+        b"",
+        batcher_public_key=signer.public_key,
+        inputs=[],
+        outputs=[],
+    )
+    with running(tmp_path / "data") as node:
+        batch = build_batch(signer, [stranger])
+        assert node.post(batch).status_code == 202
+        assert node.statuses(batch) == ["INVALID"]
+        answer = node.client.get(f"/batch_statuses?id={batch.header_signature}").json()
+    (reason,) = answer["data"][0]["invalid_transactions"]
+    assert "no processor for family 'nobody' version '9'" in reason["message"]

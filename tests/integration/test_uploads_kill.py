@@ -1,0 +1,126 @@
+"""Writers that are killed, and a disk that is full: real processes, a real file system."""
+
+import hashlib
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from contracts.chunktree import BLOB_BYTES
+from contracts.errors import UnavailableError
+from storage.blobs.files import FileBlobs
+from storage.recordings import RecordingStore
+from storage.volumes.directory import VolumeDirectory
+from storage.writer import RecordingWriter
+
+pytestmark = pytest.mark.integration
+
+SIZE = 24 * BLOB_BYTES + 12_345
+KILLS = 8
+
+WRITER = """
+import sys
+from pathlib import Path
+from storage.blobs.files import FileBlobs
+from storage.recordings import RecordingStore
+from storage.volumes.directory import VolumeDirectory
+
+root, source = Path(sys.argv[1]), Path(sys.argv[2])
+store = RecordingStore(root / "c", FileBlobs(root / "b"), VolumeDirectory(root / "v"))
+writer = store.begin(bytes.fromhex(sys.argv[3]), source.stat().st_size)
+with source.open("rb") as file:
+    file.seek(writer.offset)
+    print("at", writer.offset, flush=True)
+    while piece := file.read(200_000):
+        writer.write(piece)
+        print("took", writer.offset, flush=True)
+        if writer.offset % 3 == 0:
+            print("synced", writer.sync(), flush=True)
+writer.finish()
+print("whole", flush=True)
+"""
+
+
+def open_store(root: Path) -> RecordingStore:
+    return RecordingStore(root / "c", FileBlobs(root / "b"), VolumeDirectory(root / "v"))
+
+
+def write_rest(writer: RecordingWriter, data: bytes) -> None:
+    writer.write(data[writer.offset :])
+    writer.finish()
+
+
+def test_a_writer_killed_again_and_again_ends_in_the_same_recording(tmp_path: Path) -> None:
+    chance = random.Random(7)  # noqa: S311 - video, not a secret
+    data = chance.randbytes(SIZE)
+    source, root = tmp_path / "video", tmp_path / "store"
+    source.write_bytes(data)
+    recording_id = hashlib.sha256(data).digest()
+    command = [sys.executable, "-c", WRITER, str(root), str(source), recording_id.hex()]
+    synced = 0
+    for kill in range(KILLS + 1):
+        lines_left = chance.randrange(1, 30) if kill < KILLS else None
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:  # noqa: S603
+            assert writer.stdout is not None
+            for line in writer.stdout:
+                word, _, number = line.strip().partition(" ")
+                if word == "at":
+                    assert synced <= int(number) <= SIZE
+                if word == "synced":
+                    synced = int(number)
+                if lines_left is not None:
+                    lines_left -= 1
+                    if lines_left == 0:
+                        writer.kill()
+                        break
+    with open_store(root) as store:
+        assert b"".join(store.read(recording_id)) == data
+        assert store.verify(recording_id).holds
+        assert list(store.partial()) == []
+    assert list((root / "b" / "tmp").iterdir()) == []
+    assert list((root / "v" / "parts").iterdir()) == []
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 8 MiB."""
+    if os.geteuid() != 0:
+        pytest.skip("mounting a small file system needs root")
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=8m", "none", str(disk)]
+    if subprocess.run(mount, check=False).returncode != 0:  # noqa: S603
+        pytest.skip("this machine does not let a container mount tmpfs")
+    yield disk
+    subprocess.run(["umount", str(disk)], check=True)  # noqa: S603, S607
+
+
+def test_a_full_disk_refuses_keeps_and_goes_on(small_disk: Path) -> None:
+    chance = random.Random(8)  # noqa: S311 - video, not a secret
+    ballast = small_disk / "ballast"
+    first, second = chance.randbytes(BLOB_BYTES), chance.randbytes(2 * BLOB_BYTES + 5)
+    with open_store(small_disk) as store:
+        first_id, second_id = (hashlib.sha256(data).digest() for data in (first, second))
+        with store.begin(first_id, len(first)) as writer:
+            writer.write(first)
+            writer.finish()
+        ballast.write_bytes(bytes(3 * BLOB_BYTES))
+        with store.begin(second_id, len(second)) as writer:  # 3 MiB free, both copies need 4
+            writer.write(second[:BLOB_BYTES])
+            writer.sync()
+            with pytest.raises(UnavailableError, match=r"cannot write .*\(ENOSPC\)"):
+                write_rest(writer, second)
+        assert b"".join(store.read(first_id)) == first
+        with pytest.raises(UnavailableError, match=r"needed, \d+ free \(ENOSPC\)"):
+            store.begin(bytes(32), 6 * BLOB_BYTES)
+        ballast.unlink()
+        with store.begin(second_id, len(second)) as writer:
+            assert writer.offset in (BLOB_BYTES, len(second))
+            write_rest(writer, second)
+        assert b"".join(store.read(second_id)) == second
+        assert store.verify(first_id).holds
+        assert store.verify(second_id).holds

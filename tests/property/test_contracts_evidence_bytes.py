@@ -1,0 +1,123 @@
+"""An evidence file altered or cut at any byte does not hold."""
+
+import io
+from itertools import pairwise
+
+import pytest
+from support.chain import (
+    EXPORTED_AT_MS,
+    Evidence,
+    digest_of,
+    evidence_of,
+    frame_starts,
+    seal,
+    trust_in,
+    unseal,
+)
+from support.world import Trip, key, one, reading
+
+from contracts.evidence.container import MAGIC, NotEvidenceError
+from contracts.evidence.verify import verify_evidence
+from contracts.payload import canonical
+from contracts.proto.evidence_pb2 import Header
+from contracts.proto.payload_pb2 import RegisterDevice, RegisterParty
+
+VIDEO = b"a very short video"
+
+
+def small() -> Evidence:
+    """Return evidence with every kind of part, in few bytes."""
+    trip = Trip(deliveries=[])
+    carrier = RegisterParty(
+        party_id="carrier", name="Carrier", public_keys=[key("carrier").public_key]
+    )
+    truck = RegisterDevice(
+        device_id="truck-1", party_id="carrier", public_keys=[key("truck-1").public_key]
+    )
+    groups = [
+        [one(key("admin"), carrier), one(key("carrier"), truck)],
+        trip.whole([reading(0), reading(1)], [digest_of(VIDEO)]),
+    ]
+    evidence = evidence_of(groups, [trip.trip_id])
+    evidence.add_video(VIDEO)
+    return evidence
+
+
+EVIDENCE = small()
+WIRE = EVIDENCE.wire()
+TRUST = trust_in(EVIDENCE.heads)
+
+
+def holds(wire: bytes) -> bool:
+    """Say whether `wire` holds; when not, the verdict must say why."""
+    try:
+        verdict = verify_evidence(io.BytesIO(wire), TRUST, [])
+    except NotEvidenceError:
+        assert not wire.startswith(MAGIC)
+        return False
+    assert verdict.holds or verdict.problems
+    return verdict.holds
+
+
+def altered(wire: bytes, at: int) -> bytes:
+    """Return `wire` with another byte at `at`, which differs from place to place."""
+    return wire[:at] + bytes([wire[at] ^ (at % 255 + 1)]) + wire[at + 1 :]
+
+
+def export_time_at() -> range:
+    """Return the places of the one thing that nobody signs: when the file was made.
+
+    It is a note of the exporter's, no part of what is proved, and the verdict does not repeat it.
+    """
+    header = Header.FromString(canonical(EVIDENCE.header))
+    header.exported_at_ms = 0
+    _, start, end = next(frame_starts(WIRE))
+    first = start + len(canonical(header)) + 1  # after the field's tag
+    assert Header(exported_at_ms=EXPORTED_AT_MS).SerializeToString()[1:] == WIRE[first:end]
+    return range(first, end)
+
+
+def test_the_honest_file_holds() -> None:
+    assert holds(WIRE)
+    assert {kind for kind, _, _ in frame_starts(WIRE)} == {1, 2, 3, 4, 5, 255}
+
+
+def test_one_altered_byte_anywhere() -> None:
+    assert [at for at in range(len(WIRE)) if holds(altered(WIRE, at))] == []
+
+
+def test_one_altered_byte_anywhere_under_a_new_digest() -> None:
+    body = unseal(WIRE)
+    harmless = [at for at in range(len(body)) if holds(seal(altered(body, at)))]
+    assert set(harmless) <= set(export_time_at())
+
+
+def test_one_inserted_byte_anywhere_under_a_new_digest() -> None:
+    body = unseal(WIRE)
+    places = range(0, len(body), 7)  # every byte would take long, and every part is met so
+    assert [at for at in places if holds(seal(body[:at] + b"\x20" + body[at:]))] == []
+
+
+def test_cut_at_any_byte() -> None:
+    assert [end for end in range(len(WIRE)) if holds(WIRE[:end])] == []
+
+
+def test_cut_between_frames_under_a_new_digest() -> None:
+    ends = [end for _, _, end in frame_starts(unseal(WIRE))]
+    # Without its last frames the file still holds where those were video, which may be left out.
+    whole = [end for end in ends if holds(seal(WIRE[:end]))]
+    assert whole == ends[-3:]
+
+
+def test_any_two_neighbouring_frames_swapped_under_a_new_digest() -> None:
+    starts = [len(MAGIC), *(end for _, _, end in frame_starts(unseal(WIRE)))]
+    frames = [WIRE[start:end] for start, end in pairwise(starts)]
+    for at in range(len(frames) - 1):
+        swapped = [*frames[:at], frames[at + 1], frames[at], *frames[at + 2 :]]
+        assert not holds(seal(MAGIC + b"".join(swapped)))
+
+
+@pytest.mark.parametrize("wire", [b"", b"W", MAGIC[:-1], b"PK\x03\x04", MAGIC.lower()])
+def test_what_is_no_evidence_file(wire: bytes) -> None:
+    with pytest.raises(NotEvidenceError, match="no evidence file"):
+        verify_evidence(io.BytesIO(wire), TRUST, [])

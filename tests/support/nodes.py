@@ -1,0 +1,144 @@
+"""Node processes for tests: real ones, on ports that the system chooses."""
+
+import base64
+import hashlib
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import cbor2
+import httpx
+from support import intkey_node
+from support.intkey_node import INTKEY, address_of
+
+from contracts.keys import Signer
+from contracts.proto.sawtooth_pb2 import Batch, BatchList, Transaction
+from contracts.sawtooth.batches import build_batch
+from contracts.sawtooth.transactions import build_transaction
+
+GOLDEN: Final = Path(__file__).parents[1] / "golden"
+GENESIS: Final = [GOLDEN / "config-genesis.batch", GOLDEN / "config.batch"]
+RECORDED_KEY: Final = "11" * 32
+OCTETS: Final = {"Content-Type": "application/octet-stream"}
+READY: Final = "ready rest="
+WAIT_S: Final = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A running node.
+
+    Attributes:
+        process: The process.
+        client: Talks to it.
+    """
+
+    process: subprocess.Popen[str]
+    client: httpx.Client
+
+    def post(self, *batches: Batch) -> httpx.Response:
+        """Submit batches."""
+        body = BatchList(batches=batches).SerializeToString()
+        return self.client.post("/batches", content=body, headers=OCTETS)
+
+    def statuses(self, *batches: Batch, wait_s: int = WAIT_S) -> list[str]:
+        """Return the statuses of batches once none is pending."""
+        names = [batch.header_signature for batch in batches]
+        answer = self.client.post(f"/batch_statuses?wait={wait_s}", json=names)
+        return [entry["status"] for entry in answer.json()["data"]]
+
+    def commit(self, *batches: Batch) -> None:
+        """Submit batches and wait until they are committed."""
+        assert self.post(*batches).status_code == 202
+        assert set(self.statuses(*batches)) == {"COMMITTED"}
+
+    def stop(self) -> int:
+        """Ask the process to end; return its exit status."""
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(WAIT_S)
+
+
+@contextmanager
+def running(data: Path, *options: str) -> Iterator[Node]:
+    """Run a node that knows the intkey family on the chain in `data`."""
+    script = str(Path(intkey_node.__file__))
+    command = [sys.executable, script, "--data", str(data), "--rest", "127.0.0.1:0", *options]
+    with (
+        (data.parent / f"{data.name}.stderr").open("ab") as stderr,
+        subprocess.Popen(  # noqa: S603 - our own script
+            command, stdout=subprocess.PIPE, stderr=stderr, text=True
+        ) as process,
+    ):
+        try:
+            assert process.stdout is not None
+            line = process.stdout.readline()
+            assert line.startswith(READY), line
+            with httpx.Client(base_url=line.removeprefix(READY).strip(), timeout=60) as client:
+                yield Node(process, client)
+        finally:
+            if process.poll() is None:
+                process.kill()
+
+
+def recorded_options(directory: Path) -> list[str]:
+    """Return the options that make a node begin as the recorded one did."""
+    key = directory / "recorded.key"
+    key.write_text(RECORDED_KEY)
+    return ["--key", str(key), *(part for file in GENESIS for part in ("--genesis", str(file)))]
+
+
+def intkey(
+    signer: Signer, verb: str, name: str, value: int, *, dependencies: Sequence[str] = ()
+) -> Transaction:
+    """Return an intkey transaction."""
+    place = address_of(name)
+    return build_transaction(
+        signer,
+        INTKEY,
+        cbor2.dumps({"Verb": verb, "Name": name, "Value": value}),
+        batcher_public_key=signer.public_key,
+        inputs=[place],
+        outputs=[place],
+        dependencies=dependencies,
+    )
+
+
+def intkey_batch(signer: Signer, first: int, count: int = 1) -> Batch:
+    """Return a batch that sets `count` names from number `first` on."""
+    numbers = range(first, first + count)
+    return build_batch(signer, [intkey(signer, "set", f"k{number}", number) for number in numbers])
+
+
+def whole_state(client: httpx.Client) -> tuple[str, dict[str, bytes]]:
+    """Return the newest state root and everything in that state, read page by page."""
+    head = client.get("/blocks?limit=1").json()
+    state: dict[str, bytes] = {}
+    path = f"/state?head={head['head']}&limit=1000"
+    while path:
+        page = client.get(path).json()
+        for entry in page["data"]:
+            state[entry["address"]] = base64.b64decode(entry["data"])
+        path = page["paging"].get("next", "")
+    return head["data"][0]["header"]["state_root_hash"], state
+
+
+def naive_root(state: dict[str, bytes]) -> str:
+    """Return the root of Sawtooth's tree over `state`, one node per token, nothing collapsed."""
+    return _naive_node([(address, value) for address, value in sorted(state.items())], 0)
+
+
+def _naive_node(entries: list[tuple[str, bytes]], depth: int) -> str:
+    value: bytes | None = None
+    children: dict[str, list[tuple[str, bytes]]] = {}
+    for address, content in entries:
+        if len(address) == depth:
+            value = cbor2.dumps(content)
+        else:
+            children.setdefault(address[depth : depth + 2], []).append((address, content))
+    hashes = {token: _naive_node(below, depth + 2) for token, below in sorted(children.items())}
+    return hashlib.sha512(cbor2.dumps({"c": hashes, "v": value})).hexdigest()[:64]

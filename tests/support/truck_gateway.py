@@ -1,0 +1,338 @@
+"""A small gateway for the truck's tests: holds batches, takes uploads, signs receipts.
+
+It keeps the words of the wire, over a real broker and a real HTTP server, and
+can be told to misbehave.
+"""
+
+import asyncio
+import contextlib
+import hashlib
+import shutil
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Self
+
+from amqtt.broker import Broker
+from paho.mqtt.client import Client, MQTTMessage
+from paho.mqtt.enums import CallbackAPIVersion
+from support.world import key
+
+from contracts.chunktree import BLOB_BYTES, leaf_hash, root_hash
+from contracts.payload import decode
+from contracts.proto.payload_pb2 import SealTrip
+from contracts.proto.sawtooth_pb2 import Batch
+from contracts.proto.wire_pb2 import (
+    Held,
+    Offer,
+    ReceiptBody,
+    Records,
+    Refusal,
+    StoredRecording,
+)
+from contracts.receipt import sign_receipt
+from contracts.sawtooth.batches import check_batch, parse_batch
+from contracts.wire import QOS, Topic, parse_message, parse_topic, topic
+
+TOKEN = "a-token"  # noqa: S105 - of a gateway that lives as long as a test
+SIGNER = key("gateway-buyer")
+
+
+def wait_until(condition: Callable[[], bool], timeout_s: float = 30) -> None:
+    """Return once `condition` holds; fail when it does not in time."""
+    deadline_s = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < deadline_s, "condition did not come true in time"
+        time.sleep(0.02)
+
+
+@contextlib.contextmanager
+def amqtt_broker() -> Iterator[int]:
+    """Run amqtt in this process; give its port."""
+    loop = asyncio.new_event_loop()
+    port = _free_port()
+    config = {
+        "listeners": {"default": {"type": "tcp", "bind": f"127.0.0.1:{port}"}},
+        "plugins": {"amqtt.plugins.authentication.AnonymousAuthPlugin": {"allow_anonymous": True}},
+    }
+    broker = Broker(config, loop=loop)
+    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    thread.start()
+    asyncio.run_coroutine_threadsafe(broker.start(), loop).result(15)
+    try:
+        yield port
+    finally:
+        asyncio.run_coroutine_threadsafe(_end(broker), loop).result(15)
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+
+async def _end(broker: Broker) -> None:
+    """Stop the broker, and the tasks that it forgets."""
+    await broker.shutdown()
+    rest = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in rest:
+        task.cancel()
+    await asyncio.gather(*rest, return_exceptions=True)
+
+
+@contextlib.contextmanager
+def mosquitto_broker(folder: Path) -> Iterator[int]:
+    """Run mosquitto; give its port."""
+    port = _free_port()
+    config = folder / "mosquitto.conf"
+    config.write_text(f"listener {port} 127.0.0.1\nallow_anonymous true\n")
+    binary = shutil.which("mosquitto") or "/usr/sbin/mosquitto"
+    process = subprocess.Popen([binary, "-c", config], stderr=subprocess.DEVNULL)  # noqa: S603
+    try:
+        wait_until(lambda: _accepts(port))
+        yield port
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _accepts(port: int) -> bool:
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+        return True
+    return False
+
+
+class FakeGateway:
+    """What a gateway does for one truck, without ledger or disk.
+
+    Attributes:
+        held: Batches by id, in the order of arrival.
+        uploads: Bytes by recording id.
+        announced: Size of each announced recording, by id.
+        refuse: Returns why a batch is refused, or nothing.
+        deaf: Number of offers that get no answer.
+        receipts: Whether to send them.
+        alter: Changes a receipt before it is signed.
+        http_failures: Status codes that the next uploads' requests get instead of an answer.
+    """
+
+    def __init__(self, broker_port: int) -> None:
+        self.held: dict[str, Batch] = {}
+        self.uploads: dict[str, bytearray] = {}
+        self.announced: dict[str, int] = {}
+        self.refuse: Callable[[str], str] = lambda _: ""
+        self.deaf = 0
+        self.receipts = True
+        self.alter: Callable[[ReceiptBody], None] = lambda _: None
+        self.http_failures: list[int] = []
+        self.cut_after: list[int] = []
+        self.requests: list[str] = []
+        self.offers = 0
+        self.broker_port = broker_port
+        self._lock = threading.RLock()
+        self._http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.05,))
+        self._client = Client(CallbackAPIVersion.VERSION2, client_id="fake-gateway")
+        self._client.on_message = self._on_message
+
+    @property
+    def section(self) -> str:
+        """[gateway] of a truck that is to meet it."""
+        return (
+            f'[gateway]\nmqtt = "127.0.0.1:{self.broker_port}"\n'
+            f'rest = "http://127.0.0.1:{self._http.server_port}"\ntoken = "{TOKEN}"\n'
+            f'public_keys = ["{SIGNER.public_key}"]\ntimeout_s = 5\n'
+        )
+
+    def __enter__(self) -> Self:
+        ready = threading.Event()
+        self._client.on_subscribe = lambda *_: ready.set()
+        self._client.connect("127.0.0.1", self.broker_port)
+        self._client.loop_start()
+        self._client.subscribe([(topic("+", Topic.RECORDS), QOS), (topic("+", Topic.OFFERS), QOS)])
+        assert ready.wait(15)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._client.disconnect()
+        self._client.loop_stop()
+        self._http.shutdown()
+        self._thread.join()
+        self._http.server_close()
+
+    def trip(self, trip_id: str) -> list[Batch]:
+        """Return what is held of a trip, in the order of its dependencies."""
+        first = {batch.transactions[0].header_signature: batch for batch in self.held.values()}
+        of_trip = [
+            batch
+            for batch in first.values()
+            if getattr(decode(batch.transactions[0].payload), "trip_id", "") == trip_id
+        ]
+        return sorted(of_trip, key=_order)
+
+    def say(self, device_id: str, kind: Topic, wire: bytes) -> None:
+        """Publish one message to a truck."""
+        self._client.publish(topic(device_id, kind), wire, qos=QOS)
+
+    def _on_message(self, _client: Client, _userdata: object, message: MQTTMessage) -> None:
+        device_id, kind = parse_topic(message.topic)
+        with self._lock:
+            if kind is Topic.RECORDS:
+                held = Held()
+                for wire in parse_message(Records, bytes(message.payload)).batches:
+                    self._take(wire, held)
+                self.say(device_id, Topic.HELD, held.SerializeToString())
+            else:
+                self._answer(device_id, parse_message(Offer, bytes(message.payload)))
+            self._issue(device_id)
+
+    def _take(self, wire: bytes, held: Held) -> None:
+        batch = parse_batch(wire)
+        check_batch(batch)
+        reason = self.refuse(batch.header_signature)
+        if reason:
+            held.refused.append(Refusal(id=batch.header_signature, reason=reason))
+        else:
+            self.held.setdefault(batch.header_signature, batch)
+            held.batch_ids.append(batch.header_signature)
+
+    def _answer(self, device_id: str, offer: Offer) -> None:
+        self.offers += 1
+        if self.deaf:
+            self.deaf -= 1
+            return
+        held = Held(session=offer.session)
+        held.batch_ids.extend(name for name in offer.batch_ids if name in self.held)
+        for recording in offer.recordings:
+            self._take(recording.digest_batch, held)
+            self.announced[recording.sha256.hex()] = recording.size
+        self.say(device_id, Topic.HELD, held.SerializeToString())
+
+    def _issue(self, device_id: str) -> None:
+        """Send the receipt of every trip that is here as a whole; again and again."""
+        if not self.receipts:
+            return
+        for batch in list(self.held.values()):
+            seal = decode(batch.transactions[-1].payload)
+            if isinstance(seal, SealTrip):
+                body = self._receipt(seal, batch.transactions[-1].header_signature)
+                if body:
+                    self.alter(body)
+                    self.say(
+                        device_id,
+                        Topic.RECEIPTS,
+                        sign_receipt(SIGNER, body).SerializeToString(),
+                    )
+
+    def _receipt(self, seal: SealTrip, seal_id: str) -> ReceiptBody | None:
+        readings = sum(
+            decode(item.payload).__class__.__name__ == "RecordReading"
+            for batch in self.trip(seal.trip_id)
+            for item in batch.transactions
+        )
+        stored = [self._stored(item.sha256, item.size) for item in seal.recordings]
+        if readings != seal.reading_count or None in stored:
+            return None
+        return ReceiptBody(
+            device_id=seal.device_id,
+            trip_id=seal.trip_id,
+            reading_count=seal.reading_count,
+            head_sha256=seal.head_sha256,
+            seal_transaction_id=seal_id,
+            recordings=[item for item in stored if item],
+            block_num=7,
+            site_id="site-buyer",
+        )
+
+    def _stored(self, sha256: bytes, size: int) -> StoredRecording | None:
+        content = bytes(self.uploads.get(sha256.hex(), b""))
+        if hashlib.sha256(content).digest() != sha256:
+            return None
+        blobs = [content[at : at + BLOB_BYTES] for at in range(0, size, BLOB_BYTES)]
+        root = root_hash([leaf_hash(blob) for blob in blobs])
+        return StoredRecording(sha256=sha256, size=size, tree_root=root)
+
+    def _handler(self) -> type[BaseHTTPRequestHandler]:
+        gateway = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+            def do_HEAD(self) -> None:
+                gateway.serve(self)
+
+            do_POST = do_PATCH = do_HEAD  # noqa: N815 - names given by http.server
+
+        return Handler
+
+    def serve(self, request: BaseHTTPRequestHandler) -> None:
+        """Answer one request of an upload."""
+        name, length = request.path.rpartition("/")[2], request.headers.get("Upload-Length")
+        self.requests.append(request.command)
+        status, offset = self._judge(request, name)
+        if status == 201 and length:
+            self.uploads[self._named(request)] = bytearray()
+        elif status == 204:
+            status = self._append(request, name)
+            offset = len(self.uploads[name])
+        request.close_connection = status >= 300
+        request.send_response(status)
+        request.send_header("Upload-Offset", str(offset))
+        request.send_header("Content-Length", "0")
+        request.end_headers()
+
+    def _judge(self, request: BaseHTTPRequestHandler, name: str) -> tuple[int, int]:
+        if request.headers["Authorization"] != f"Bearer {TOKEN}":
+            return 401, 0
+        if self.http_failures:
+            return self.http_failures.pop(0), 0
+        if request.command == "POST":
+            return (201 if self._named(request) in self.announced else 403), 0
+        if name not in self.uploads:
+            return 404, 0
+        offset = len(self.uploads[name])
+        if request.command == "HEAD":
+            return 200, offset
+        return (204 if request.headers["Upload-Offset"] == str(offset) else 409), offset
+
+    def _named(self, request: BaseHTTPRequestHandler) -> str:
+        import base64  # noqa: PLC0415
+
+        pairs = dict(pair.split(" ") for pair in request.headers["Upload-Metadata"].split(","))
+        return base64.b64decode(pairs["sha256"]).decode()
+
+    def _append(self, request: BaseHTTPRequestHandler, name: str) -> int:
+        left = int(request.headers["Content-Length"])
+        limit = self.cut_after.pop(0) if self.cut_after else left
+        while left and limit > 0:
+            part = request.rfile.read(min(left, 65_536, limit))
+            if not part:
+                break
+            self.uploads[name] += part
+            left, limit = left - len(part), limit - len(part)
+        if left:
+            return 503
+        if len(self.uploads[name]) == self.announced[name]:
+            if hashlib.sha256(self.uploads[name]).hexdigest() != name:
+                self.uploads[name].clear()
+                return 422
+            with self._lock:
+                self._issue("truck-1")
+        return 204
+
+
+def _order(batch: Batch) -> tuple[int, int]:
+    action = decode(batch.transactions[0].payload)
+    kinds = ["StartTrip", "RecordReading", "SealTrip", "RecordVideo"]
+    return kinds.index(type(action).__name__), getattr(action, "sequence", 0)

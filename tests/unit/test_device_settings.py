@@ -1,0 +1,118 @@
+"""Every key is checked, and the message names it."""
+
+from pathlib import Path
+
+import pytest
+from support.truck import Truck
+from support.world import key
+
+from device.main import main
+from device.settings import load
+from device.settings_keys import SettingsError
+
+GATEWAY = (
+    '[gateway]\nmqtt = "[::1]:1883"\nrest = "http://g:1/"\ntoken = "secret-word"\n'
+    f'public_keys = ["{key("g").public_key}"]\n'
+)
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "device.toml"
+    path.write_text(text)
+    return path
+
+
+def test_file_and_defaults(tmp_path: Path) -> None:
+    settings = load(write(tmp_path, 'device_id = "t"\ndata = "d"\n' + GATEWAY), {})
+    assert settings.data == tmp_path / "d"
+    assert settings.key_file == tmp_path / "d" / "device.key"
+    assert (settings.batch.max_readings, settings.batch.max_seconds) == (100, 60)
+    gateway = settings.need_gateway()
+    assert (gateway.mqtt_host, gateway.mqtt_port) == ("::1", 1883)
+    assert gateway.rest == "http://g:1"
+    with pytest.raises(SettingsError, match=r"\[trip\]"):
+        settings.need_trip()
+
+
+def test_environment_wins_and_foreign_variables_are_left_alone(tmp_path: Path) -> None:
+    environment = {
+        "WAYSEAL_DEVICE_ID": "other",
+        "WAYSEAL_BATCH__MAX_READINGS": "7",
+        "WAYSEAL_TRIP__ORIGIN_SITE": "a",
+        "WAYSEAL_TRIP__DESTINATION_SITE": "b",
+        "WAYSEAL_TRIP__DELIVERIES": "one, two",
+        "WAYSEAL_TRUST": "/elsewhere",
+        "WAYSEAL_LEDGER__URL": "http://elsewhere",
+        "WAYSEAL_DEVICE_CONFIG": str(write(tmp_path, 'device_id = "t"\ndata = "d"\n')),
+    }
+    settings = load(None, environment)
+    assert settings.device_id == "other"
+    assert settings.batch.max_readings == 7
+    assert settings.need_trip().deliveries == ("one", "two")
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ('data = "d"', "key device_id: expected a value, it is missing"),
+        ('device_id = "a/b"\ndata = "d"', "key device_id"),
+        ('device_id = 3\ndata = "d"', "key device_id: expected a text, got 3"),
+        ('device_id = "t"\ndata = "d"\nextra = 1', "key extra: unknown"),
+        ('device_id = "t"\ndata = "d"\n[batch]\nmax_readings = 0', "key batch.max_readings"),
+        ('device_id = "t"\ndata = "d"\n[batch]\nmax_readings = true', "key batch.max_readings"),
+        ('device_id = "t"\ndata = "d"\nbatch = 4', "key batch: expected a section"),
+        ('device_id = "t"\ndata = "d"\n[trip]\norigin_site = "a"', "key trip.destination_site"),
+        ('device_id = "t"\ndata = "d"\n' + GATEWAY.replace("1883", "x"), "key gateway.mqtt"),
+        ('device_id = "t"\ndata = "d"\n' + GATEWAY.replace("http:", "ftp:"), "key gateway.rest"),
+        ('device_id = "t"\ndata = "d"\n' + GATEWAY.replace('"02', '"2'), "gateway.public_keys"),
+        ('device_id = "t"\ndata = "d"\n[source]\ndriver = "replay"', "key source.readings"),
+        ('device_id = "t"\ndata = "d"\n[source]\ndriver = "magic"', "key source.driver"),
+        ("device_id = ", "settings "),
+    ],
+)
+def test_wrong_settings(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, named: str
+) -> None:
+    text = text.replace('"03', '"3')
+    assert main(["--config", str(write(tmp_path, text)), "status"]) == 2
+    assert named in capsys.readouterr().err
+
+
+def test_the_token_is_never_shown(tmp_path: Path) -> None:
+    text = 'device_id = "t"\ndata = "d"\n' + GATEWAY.replace('"secret-word"', "[1, 2, 77777]")
+    with pytest.raises(SettingsError) as caught:
+        load(write(tmp_path, text), {})
+    assert "77777" not in str(caught.value)
+    settings = load(write(tmp_path, 'device_id = "t"\ndata = "d"\n' + GATEWAY), {})
+    assert "secret-word" not in repr(settings)
+
+
+def test_no_settings_at_all() -> None:
+    with pytest.raises(SettingsError, match="--config"):
+        load(None, {})
+
+
+def test_unknown_variable_of_our_section(tmp_path: Path) -> None:
+    path = write(tmp_path, 'device_id = "t"\ndata = "d"\n')
+    with pytest.raises(SettingsError, match=r"batch\.max_reading: unknown"):
+        load(path, {"WAYSEAL_BATCH__MAX_READING": "7"})
+
+
+def test_init_is_safe_to_repeat_and_guards_the_journal(tmp_path: Path) -> None:
+    truck = Truck(tmp_path)
+    assert truck.must("init") == truck.must("init")
+    (truck.data / "device.key").unlink()
+    code, _, err = truck.run("init")
+    assert code == 1
+    assert "belongs to device truck-1" in err
+
+
+def test_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments in ([], ["fly"], ["record"], ["record", "--simulate", "--speed", "-1"]):
+        with pytest.raises(SystemExit) as caught:
+            main(arguments)
+        assert caught.value.code == 2
+    with pytest.raises(SystemExit) as caught:
+        main(["--help"])
+    assert caught.value.code == 0
+    assert "examples:" in capsys.readouterr().out

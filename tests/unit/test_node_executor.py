@@ -1,0 +1,148 @@
+"""Transactions stay within what they declare, and a batch is all or nothing."""
+
+from collections.abc import Callable
+
+import pytest
+
+from contracts.keys import Signer
+from contracts.node.executor import MESSAGE_CHARS_MAX, Execution, Verdict, execute
+from contracts.node.families import Families
+from contracts.node.verify import VerifiedBatch, verify_batch
+from contracts.proto.sawtooth_pb2 import StateChange, Transaction, TransactionHeader
+from contracts.rules.context import Context, InvalidTransactionError
+from contracts.sawtooth.batches import build_batch
+from contracts.sawtooth.transactions import Family, build_transaction
+
+SIGNER = Signer.generate()
+FAMILY = Family("probe", "1.0")
+INSIDE, BESIDE, OUTSIDE = "aa" * 35, "aa" * 34 + "bb", "cc" * 35
+Action = Callable[[Context], None]
+
+
+def nothing(_: str) -> bytes | None:
+    return None
+
+
+def batch_of(*scopes: tuple[list[str], list[str]]) -> VerifiedBatch:
+    return verify_batch(
+        build_batch(SIGNER, [transaction(number, *scope) for number, scope in enumerate(scopes)])
+    )
+
+
+def transaction(number: int, inputs: list[str], outputs: list[str]) -> Transaction:
+    return build_transaction(
+        SIGNER,
+        FAMILY,
+        bytes((number,)),
+        batcher_public_key=SIGNER.public_key,
+        inputs=inputs,
+        outputs=outputs,
+    )
+
+
+def families(*actions: Action) -> Families:
+    def apply(_: TransactionHeader, payload: bytes, _id: str, context: Context) -> None:
+        actions[payload[0]](context)
+
+    return {FAMILY: apply}
+
+
+@pytest.mark.parametrize("scope", ["", "aa", INSIDE])
+def test_prefixes_allow(scope: str) -> None:
+    def action(context: Context) -> None:
+        context.set(INSIDE, b"1")
+        assert context.get(INSIDE) == b"1"
+        context.delete(INSIDE)
+        assert context.get(INSIDE) is None
+
+    result = execute(batch_of(([scope], [scope])), families(action), nothing)
+    assert isinstance(result, Execution)
+    assert result.changes == {INSIDE: None}
+
+
+@pytest.mark.parametrize(
+    ("action", "message"),
+    [
+        (lambda context: context.get(OUTSIDE), f"Tried to get unauthorized address: ['{OUTSIDE}']"),
+        (
+            lambda context: context.set(OUTSIDE, b""),
+            f"Tried to set unauthorized address: ['{OUTSIDE}']",
+        ),
+        (
+            lambda context: context.delete(OUTSIDE),
+            f"Tried to delete unauthorized address: ['{OUTSIDE}']",
+        ),
+        (lambda context: context.set("aa", b""), "Tried to set unauthorized address: ['aa']"),
+        (lambda context: context.get("aa" * 34 + "AA"), "Tried to get unauthorized address"),
+    ],
+)
+def test_outside_is_refused(action: Action, message: str) -> None:
+    result = execute(batch_of((["aa"], ["aa"])), families(action), nothing)
+    assert isinstance(result, Verdict)
+    assert result.message.startswith(message)
+
+
+@pytest.mark.parametrize("scope", ["a", "AA", "zz", "aa" * 36, "aa\n"])
+def test_malformed_scope_is_refused(scope: str) -> None:
+    scopes: list[tuple[list[str], list[str]]] = [([scope], []), ([], [scope])]
+    for declared in scopes:
+        result = execute(batch_of(declared), families(lambda _: None), nothing)
+        assert isinstance(result, Verdict)
+        assert "is not valid" in result.message
+
+
+def test_no_scope_allows_nothing() -> None:
+    result = execute(
+        batch_of(([], [])), families(lambda context: _drop(context.get(INSIDE))), nothing
+    )
+    assert isinstance(result, Verdict)
+
+
+def _drop(_: object) -> None:
+    return None
+
+
+def test_later_transactions_see_earlier_ones_and_receipts_say_who_did_what() -> None:
+    def first(context: Context) -> None:
+        context.set(INSIDE, b"1")
+        context.set(BESIDE, b"2")
+
+    def second(context: Context) -> None:
+        assert context.get(INSIDE) == b"1"
+        context.delete(INSIDE)
+        context.set(BESIDE, b"3")
+        context.add_event("probe/done", {"k": "v"}, b"d")
+
+    batch = batch_of((["aa"], ["aa"]), (["aa"], ["aa"]))
+    result = execute(batch, families(first, second), nothing)
+    assert isinstance(result, Execution)
+    assert result.changes == {INSIDE: None, BESIDE: b"3"}
+    one, two = result.receipts
+    assert [(change.address, change.value) for change in one.state_changes] == [
+        (INSIDE, b"1"),
+        (BESIDE, b"2"),
+    ]
+    assert [(change.address, change.type) for change in two.state_changes] == [
+        (BESIDE, StateChange.SET),
+        (INSIDE, StateChange.DELETE),
+    ]
+    assert [event.event_type for event in two.events] == ["probe/done"]
+    assert two.transaction_id == batch.batch.transactions[1].header_signature
+
+
+def test_one_refusal_voids_the_batch() -> None:
+    def refuse(_: Context) -> None:
+        raise InvalidTransactionError("x" * 5_000)
+
+    batch = batch_of((["aa"], ["aa"]), ([], []))
+    result = execute(batch, families(lambda context: context.set(INSIDE, b"1"), refuse), nothing)
+    assert result == Verdict(batch.batch.transactions[1].header_signature, "x" * MESSAGE_CHARS_MAX)
+
+
+def test_a_failing_family_is_one_invalid_batch() -> None:
+    def fail(_: Context) -> None:
+        raise ZeroDivisionError
+
+    result = execute(batch_of(([], [])), families(fail), nothing)
+    assert isinstance(result, Verdict)
+    assert result.message == "internal error of family 'probe'"

@@ -1,0 +1,324 @@
+"""REST answers that the recordings do not show: orders, limits, errors, hostile requests."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from httpx import ASGITransport, AsyncClient, Response
+from support.intkey_node import FAMILIES, address_of
+from support.nodes import OCTETS, intkey_batch
+
+from contracts.keys import Signer
+from contracts.node.candidate import Candidate
+from contracts.node.chain import Chain
+from contracts.node.genesis import found, own_genesis
+from contracts.node.publisher import Publisher, Submission, publish
+from contracts.node.rest import body as body_module
+from contracts.node.rest import envelope as envelope_module
+from contracts.node.rest import submit as submit_module
+from contracts.node.rest.app import build_app
+from contracts.node.rest.submit import Submit
+from contracts.node.statuses import Outcome, Statuses
+from contracts.node.verify import Verifier, verify_batch
+from contracts.proto.sawtooth_pb2 import Batch, BatchList
+from contracts.sawtooth.batches import build_batch
+
+SIGNER = Signer.from_hex("11" * 32)
+BLOCKS = 4
+JSON = {"Content-Type": "application/json"}
+
+
+@pytest.fixture(scope="module")
+def chain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chain]:
+    """A genesis block, then blocks of two batches of two transactions each."""
+    chain = Chain.open(tmp_path_factory.mktemp("rest"))
+    found(chain, SIGNER, FAMILIES, [own_genesis(SIGNER, [SIGNER.public_key])])
+    for number in range(1, BLOCKS):
+        candidate = Candidate(chain.blocks, chain.state.get, FAMILIES)
+        for batch in (0, 1):
+            first = 10 * number + 2 * batch
+            assert candidate.add(verify_batch(intkey_batch(SIGNER, first, 2))) is None
+        publish(chain, SIGNER, candidate)
+    yield chain
+    chain.close()
+
+
+class Api:
+    """The application in this process; its publisher never starts unless told to."""
+
+    def __init__(self, chain: Chain) -> None:
+        self._chain = chain
+
+    def ask(self, *requests: tuple[str, str, dict[str, Any]]) -> list[Response]:
+        return asyncio.run(self._ask(requests))
+
+    def get(self, path: str, headers: dict[str, str] | None = None) -> Response:
+        return self.ask(("GET", path, {"headers": headers}))[0]
+
+    def post(self, path: str, **more: Any) -> Response:  # noqa: ANN401 - httpx takes what it takes
+        return self.ask(("POST", path, more))[0]
+
+    async def _ask(self, requests: tuple[tuple[str, str, dict[str, Any]], ...]) -> list[Response]:
+        verifier = Verifier()
+        statuses = Statuses(lambda name: self._chain.blocks.find_batch(name) is not None)
+        publisher = Publisher(self._chain, SIGNER, FAMILIES, _ignore, _ignore)
+        app = build_app(self._chain, Submit(publisher, verifier, statuses), statuses)
+        transport = ASGITransport(app)
+        async with AsyncClient(transport=transport, base_url="http://node") as client:
+            answers = [await client.request(how, path, **more) for how, path, more in requests]
+        verifier.close()
+        return answers
+
+
+def _ignore(_: Outcome | Exception) -> None:
+    return None
+
+
+@pytest.fixture
+def api(chain: Chain) -> Api:
+    return Api(chain)
+
+
+def names(api: Api, path: str) -> list[str]:
+    """Return the ids or addresses of a whole list, page by page."""
+    found: list[str] = []
+    while path:
+        page = api.get(path).json()
+        found += [one.get("header_signature") or one["address"] for one in page["data"]]
+        path = page["paging"].get("next", "")
+    return found
+
+
+def code(answer: Response) -> int:
+    number: int = answer.json()["error"]["code"]
+    return number
+
+
+@pytest.mark.parametrize("resource", ["blocks", "batches", "transactions", "state"])
+def test_pages_make_up_the_list_in_both_orders(api: Api, resource: str) -> None:
+    whole = names(api, f"/{resource}?limit=1000")
+    assert len(whole) == len(set(whole)) >= BLOCKS
+    assert names(api, f"/{resource}?reverse") == whole[::-1]
+    assert names(api, f"/{resource}?reverse=false") == whole
+    for limit in (1, 2, 3):
+        assert names(api, f"/{resource}?limit={limit}") == whole
+        assert names(api, f"/{resource}?limit={limit}&reverse") == whole[::-1]
+
+
+@pytest.mark.parametrize("resource", ["blocks", "batches", "transactions", "state"])
+def test_pages_end_early_when_items_are_large(
+    api: Api, resource: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = names(api, f"/{resource}")
+    monkeypatch.setattr(envelope_module, "PAGE_BYTES", 1)
+    assert len(api.get(f"/{resource}").json()["data"]) == 1
+    assert names(api, f"/{resource}") == whole
+
+
+@pytest.mark.parametrize("resource", ["blocks", "batches", "transactions", "state"])
+def test_an_older_head_shows_the_list_as_it_was(api: Api, resource: str) -> None:
+    heads = names(api, "/blocks")
+    lists = [names(api, f"/{resource}?head={head}&limit=2") for head in heads]
+    assert lists[0] == names(api, f"/{resource}")
+    for newer, older in pairwise(lists):
+        assert set(older) < set(newer)
+    assert names(api, f"/{resource}?head={heads[1]}&reverse&limit=2") == lists[1][::-1]
+
+
+def test_ids_choose_in_their_own_order(api: Api) -> None:
+    for resource in ("blocks", "batches", "transactions"):
+        whole = names(api, f"/{resource}")
+        chosen = [whole[2], whole[0]]
+        query = ",".join([chosen[0], "0" * 128, chosen[1]])
+        assert names(api, f"/{resource}?id={query}") == chosen
+        oldest = names(api, "/blocks")[-1]
+        assert names(api, f"/{resource}?head={oldest}&id={query}") == []
+        if resource != "blocks":
+            assert names(api, f"/{resource}?id={query}&reverse&limit=1") == chosen[::-1]
+            assert code(api.get(f"/{resource}?id={query}&start={whole[1]}")) == 54
+
+
+NOWHERE = "0" * 128
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "number"),
+    [
+        ("/blocks?start=0x", 400, 54),
+        ("/blocks?start=4", 400, 54),
+        ("/blocks?start=0x-1", 400, 54),
+        ("/blocks?start=0x" + "f" * 5_000, 400, 54),
+        ("/blocks?start=0x4", 503, 17),
+        ("/blocks?limit=0", 400, 53),
+        ("/blocks?limit=2147483648", 400, 53),
+        ("/blocks?limit=" + "9" * 5_000, 400, 53),
+        ("/blocks?limit=", 400, 53),
+        ("/blocks?head=", 400, 60),
+        ("/blocks?id=", 400, 60),
+        ("/blocks?reverse=header", 400, 57),
+        ("/batches?reverse=block_num", 400, 57),
+        ("/state?reverse=x", 400, 57),
+        (f"/batches?start={NOWHERE}", 400, 54),
+        (f"/transactions?head={NOWHERE}", 404, 50),
+        (f"/state?head={NOWHERE}", 404, 70),
+        ("/state?head=zz", 400, 60),
+        ("/state?address=0", 400, 62),
+        ("/state?address=AA", 400, 62),
+        ("/state?address=" + "00" * 36, 400, 62),
+        ("/state?start=" + "ab" * 35, 400, 54),
+        (f"/state/{'00' * 35}?head={NOWHERE}", 404, 70),
+        (f"/state/{'00' * 36}", 400, 62),
+        (f"/state/{'00' * 35}", 404, 75),
+        (f"/blocks/{NOWHERE}", 404, 70),
+        ("/receipts?id=", 400, 60),
+        (f"/receipts?id={NOWHERE}", 404, 80),
+        ("/batch_statuses?id=", 400, 60),
+    ],
+)
+def test_errors(api: Api, path: str, status: int, number: int) -> None:
+    answer = api.get(path)
+    assert (answer.status_code, code(answer)) == (status, number)
+    assert answer.headers["content-type"] == "application/json; charset=utf-8"
+
+
+def test_too_many_ids_are_refused(api: Api) -> None:
+    answer = api.post("/receipts", json=[NOWHERE] * 1_001)
+    assert (answer.status_code, code(answer)) == (400, 204)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"[", b"[" * 100_000, b"\xff", b"null", b"[1]", b'["a", null]', b'"a"', b"{}"]
+)
+def test_bodies_that_are_no_list_of_ids(api: Api, content: bytes) -> None:
+    for path, number in (("/batch_statuses", 46), ("/receipts", 82)):
+        answer = api.post(path, content=content, headers=JSON)
+        assert (answer.status_code, code(answer)) == (400, number)
+
+
+def test_content_types_are_exact(api: Api) -> None:
+    assert code(api.post("/batches", content=b"x")) == 42
+    assert code(api.post("/batch_statuses", content=b"[]")) == 43
+    assert code(api.post("/receipts", content=b"[]")) == 81
+
+
+def test_unknown_paths_and_methods_are_plain_text(api: Api) -> None:
+    for path in ("/", "/blocks/", "/state/", "/blocks/a/b"):
+        answer = api.get(path)
+        assert (answer.status_code, answer.text) == (404, "404: Not Found")
+    for how, path in (("PUT", "/batches"), ("POST", "/blocks")):
+        (answer,) = api.ask((how, path, {}))
+        assert (answer.status_code, answer.text) == (405, "405: Method Not Allowed")
+
+
+def test_links_follow_what_a_proxy_says(api: Api) -> None:
+    plain = api.get("/peers?b=1&a&head=x&b=2").json()
+    assert plain["link"] == "http://node/peers?head=x&a&b=1"
+    headers = {"X-Forwarded-Proto": "https", "X-Forwarded-Host": "h", "X-Forwarded-Path": "/p"}
+    assert api.get("/peers", headers=headers).json()["link"] == "https://h/p/peers"
+    forwarded = {"Forwarded": 'for=x; proto=https, host="h:1"; path=/q'}
+    assert api.get("/peers", headers=forwarded).json()["link"] == "https://h:1/q/peers"
+
+
+def test_receipts_tell_what_changed(api: Api) -> None:
+    newest = names(api, "/transactions?limit=1000")[0]
+    (receipt,) = api.get(f"/receipts?id={newest}").json()["data"]
+    (change,) = receipt["state_changes"]
+    assert (receipt["id"], change["type"]) == (newest, "SET")
+    assert change["address"] == address_of("k30")
+    genesis = names(api, "/transactions?limit=1000")[-1]
+    (receipt,) = api.post("/receipts", json=[genesis]).json()["data"]
+    assert receipt["events"][0]["event_type"] == "settings/update"
+    assert "data" not in receipt["events"][0]
+
+
+def wire(*batches: Batch) -> bytes:
+    return BatchList(batches=batches).SerializeToString()
+
+
+def submission(first: int) -> tuple[str, str, dict[str, Any]]:
+    content = wire(intkey_batch(SIGNER, first))
+    return ("POST", "/batches", {"content": content, "headers": OCTETS})
+
+
+def test_a_full_queue_pushes_back(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(submit_module, "QUEUED_BATCHES_MAX", 2)
+    answers = api.ask(*(submission(first) for first in range(100, 104)))
+    assert [answer.status_code for answer in answers] == [202, 202, 429, 429]
+    assert code(answers[-1]) == 31
+    size = len(submission(100)[2]["content"])
+    monkeypatch.setattr(submit_module, "QUEUED_BATCHES_MAX", 100)
+    monkeypatch.setattr(submit_module, "QUEUED_BYTES_MAX", 2 * size + 50)
+    answers = api.ask(*(submission(first) for first in range(100, 104)))
+    assert [answer.status_code for answer in answers] == [202, 202, 429, 429]
+
+
+def test_what_is_refused_leaves_the_queue_as_it_was(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(submit_module, "QUEUED_BATCHES_MAX", 1)
+    good = submission(100)
+    bad = bytearray(good[2]["content"])
+    bad[-1] ^= 1
+    refused = [
+        ("POST", "/batches", {"content": content, "headers": OCTETS})
+        for content in (b"", b"\xff", b"\x12\x00", bytes(bad), wire(Batch()))
+    ]
+    answers = api.ask(*refused, *refused, good)
+    assert [answer.status_code for answer in answers] == [400] * 10 + [202]
+    assert [code(answer) for answer in answers[:5]] == [34, 35, 34, 30, 30]
+
+
+def test_a_batch_with_one_transaction_twice_is_refused(api: Api) -> None:
+    (one,) = intkey_batch(SIGNER, 100).transactions
+    content = wire(build_batch(SIGNER, [one, one]))
+    assert code(api.post("/batches", content=content, headers=OCTETS)) == 30
+
+
+def test_bodies_are_bounded_in_size_and_time(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def endless() -> AsyncIterator[bytes]:
+        while True:
+            yield bytes(1 << 20)
+
+    async def stuck() -> AsyncIterator[bytes]:
+        yield b"x"
+        await asyncio.Event().wait()
+
+    large = api.post("/batches", content=endless(), headers=OCTETS)
+    assert (large.status_code, code(large)) == (413, 200)
+    monkeypatch.setattr(body_module, "BODY_S", 0.01)
+    slow = api.post("/batches", content=stuck(), headers=OCTETS)
+    assert (slow.status_code, code(slow)) == (408, 201)
+
+
+def test_submissions_keep_their_order(chain: Chain) -> None:
+    """A large submission that arrived first is queued before a small one that arrived later."""
+    order: list[str] = []
+
+    class Listener(Publisher):
+        """Takes note of the order instead of making blocks."""
+
+        def submit(self, submission: Submission) -> None:
+            order.extend(batch.id for batch in submission.batches)
+
+    async def walk() -> list[str]:
+        verifier = Verifier()
+        statuses = Statuses(lambda _: False)
+        publisher = Listener(chain, SIGNER, FAMILIES, _ignore, _ignore)
+        app = build_app(chain, Submit(publisher, verifier, statuses), statuses)
+        large, small = intkey_batch(SIGNER, 1_000, 300), intkey_batch(SIGNER, 2_000)
+        async with AsyncClient(transport=ASGITransport(app), base_url="http://node") as client:
+            first = asyncio.create_task(
+                client.post("/batches", content=wire(large), headers=OCTETS)
+            )
+            await asyncio.sleep(0)
+            second = asyncio.create_task(
+                client.post("/batches", content=wire(small), headers=OCTETS)
+            )
+            for answer in await asyncio.gather(first, second):
+                assert answer.status_code == 202
+        verifier.close()
+        return [large.header_signature, small.header_signature]
+
+    assert asyncio.run(walk()) == order

@@ -1,0 +1,111 @@
+"""Payloads: what an action declares, and what names it."""
+
+import pytest
+from support.world import TERMS, Trip, key, reading
+
+from contracts import address
+from contracts.errors import RejectedError
+from contracts.payload import Action, build, check_scope, decode, encode, scope, trip_id_of
+from contracts.proto.payload_pb2 import (
+    HandOver,
+    RecordVideo,
+    RegisterDevice,
+    RegisterParty,
+    RegisterSite,
+    SealTrip,
+)
+from contracts.sawtooth.transactions import parse_header
+
+SIGNER = key("truck-1")
+TRIP = Trip()
+TRIP.record(reading(0))
+ACTIONS: list[Action] = [
+    RegisterParty(party_id="p", name="P"),
+    RegisterSite(site_id="s", party_id="p", name="S"),
+    RegisterDevice(device_id="d", party_id="p"),
+    TERMS,
+    TRIP.start,
+    TRIP.records[0],
+    SealTrip(trip_id=TRIP.trip_id, device_id="truck-1"),
+    RecordVideo(trip_id=TRIP.trip_id, device_id="truck-1"),
+    HandOver(trip_id=TRIP.trip_id, delivery_id="delivery-1", site_id="site-buyer"),
+]
+
+
+@pytest.mark.parametrize("action", ACTIONS, ids=lambda action: type(action).__name__)
+def test_every_action_comes_back(action: Action) -> None:
+    wire = encode(action)
+    assert decode(wire) == action
+    assert encode(decode(wire)) == wire
+
+
+@pytest.mark.parametrize("action", ACTIONS, ids=lambda action: type(action).__name__)
+def test_what_is_declared_is_what_the_rules_expect(action: Action) -> None:
+    header = parse_header(build(SIGNER, action))
+    check_scope(action, header)
+    assert header.signer_public_key == header.batcher_public_key == SIGNER.public_key
+    for place in (*header.inputs, *header.outputs):
+        assert len(place) in (8, 38, address.ADDRESS_HEX)
+        assert place[:6] in (address.NAMESPACE, address.SETTINGS_NAMESPACE)
+    assert set(header.outputs) <= set(header.inputs)
+
+
+@pytest.mark.parametrize("action", ACTIONS, ids=lambda action: type(action).__name__)
+def test_another_action_or_signer_needs_other_addresses(action: Action) -> None:
+    header = parse_header(build(SIGNER, action))
+    other = ACTIONS[1] if action == ACTIONS[0] else ACTIONS[0]
+    with pytest.raises(RejectedError, match="other inputs or outputs"):
+        check_scope(other, header)
+    if not isinstance(action, RegisterParty):
+        header.signer_public_key = key("carrier").public_key
+        with pytest.raises(RejectedError, match="other inputs or outputs"):
+            check_scope(action, header)
+
+
+def test_a_reading_declares_the_deliveries_of_its_trip() -> None:
+    places = [address.delivery("a"), address.delivery("b")]
+    record = TRIP.records[0]
+    _, outputs = scope(record, SIGNER.public_key, places)
+    assert outputs == [address.trip_prefix(TRIP.trip_id), *places]
+    check_scope(record, parse_header(build(SIGNER, record, deliveries=places)))
+    for wrong in (address.DELIVERY_PREFIX, address.party("p"), places[0] + "0", ""):
+        with pytest.raises(RejectedError, match="to deliveries only"):
+            check_scope(record, parse_header(build(SIGNER, record, deliveries=[wrong])))
+
+
+def test_equal_transactions_differ_by_nonce_and_dependencies_only() -> None:
+    action = TRIP.start
+    plain = build(SIGNER, action)
+    assert build(SIGNER, action) == plain
+    assert build(SIGNER, action, nonce="1").header_signature != plain.header_signature
+    assert build(SIGNER, action, dependencies=["0" * 128]) != plain
+
+
+def test_a_trip_id_follows_from_device_and_nonce() -> None:
+    assert trip_id_of("truck-1", bytes(16)) == "2962ec23e87231ae912abb7d85a93377"
+    assert trip_id_of("truck-2", bytes(16)) != trip_id_of("truck-1", bytes(16))
+    assert trip_id_of("truck-1", bytes(15) + b"1") != trip_id_of("truck-1", bytes(16))
+
+
+def test_addresses_of_a_trip_share_its_prefix() -> None:
+    trip_id = TRIP.trip_id
+    places = {
+        address.trip(trip_id),
+        address.chain(trip_id, "truck-1"),
+        address.handover(trip_id, "delivery-1", "site-buyer"),
+        address.breach(trip_id, "truck-1", "delivery-1", 1, 0),
+        address.breach(trip_id, "truck-1", "delivery-1", 1, 1),
+        address.finding(trip_id, "0" * 128),
+    }
+    assert len(places) == 6
+    assert {len(place) for place in places} == {address.ADDRESS_HEX}
+    assert {place[:38] for place in places} == {address.trip_prefix(trip_id)}
+
+
+def test_published_addresses() -> None:
+    assert address.NAMESPACE == "b7a4b7"
+    # Sawtooth 1.2, Settings transaction family, "Addressing": its own example.
+    assert (
+        address.setting("sawtooth.config.vote.proposals")
+        == "000000a87cb5eafdcca6a8b79606fb3afea5bdab274474a6aa82c1c0cbf0fbcaf64c0b"
+    )

@@ -1,0 +1,375 @@
+"""Recordings are written once, whole or not at all, and read from the nearest good copy."""
+
+import hashlib
+import os
+import random
+import resource
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from contracts.chunktree import BLOB_BYTES, EMPTY_ROOT, leaf_hash, root_hash
+from contracts.errors import RejectedError, UnavailableError
+from storage.blobs.files import FileBlobs
+from storage.manifest import RECORDING_BYTES_MAX, StoredRecording
+from storage.recordings import RecordingStore
+from storage.volumes.directory import VolumeDirectory
+from storage.writer import GROUP_BLOBS, DigestError
+
+SIZES = [
+    0,
+    1,
+    BLOB_BYTES - 1,
+    BLOB_BYTES,
+    BLOB_BYTES + 1,
+    GROUP_BLOBS * BLOB_BYTES,
+    3 * GROUP_BLOBS * BLOB_BYTES + 77,
+]
+
+
+class House:
+    """A store and the places of its files."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.damage: list[tuple[bytes, int, str]] = []
+        self.volume = VolumeDirectory(root / "volume")
+        self.store = self._open()
+
+    def _open(self) -> RecordingStore:
+        return RecordingStore(
+            self.root / "catalogue",
+            FileBlobs(self.root / "blobs"),
+            self.volume,
+            lambda *damage: self.damage.append(damage),
+        )
+
+    def restart(self) -> None:
+        self.store.close()
+        self.store = self._open()
+
+    def put(self, data: bytes) -> bytes:
+        recording_id = hashlib.sha256(data).digest()
+        with self.store.begin(recording_id, len(data)) as writer:
+            writer.write(data)
+            writer.finish()
+        return recording_id
+
+    def whole_file(self, recording_id: bytes) -> Path:
+        return self.root / "volume" / recording_id.hex()[:2] / recording_id.hex()
+
+    def part_file(self, recording_id: bytes) -> Path:
+        return self.root / "volume" / "parts" / f"{recording_id.hex()}.part"
+
+    def blob_file(self, recording_id: bytes, index: int) -> Path:
+        text = recording_id.hex()
+        return self.root / "blobs" / text[:2] / text[2:4] / text / f"{index:08d}"
+
+    def files(self) -> set[str]:
+        return {str(path.relative_to(self.root)) for path in self.root.rglob("*") if path.is_file()}
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[House]:
+    house = House(tmp_path)
+    yield house
+    house.store.close()
+
+
+def content(size: int, seed: int = 0) -> bytes:
+    return random.Random(seed).randbytes(size)  # noqa: S311 - video, not a secret
+
+
+def expected(data: bytes) -> StoredRecording:
+    leaves = tuple(leaf_hash(data[at : at + BLOB_BYTES]) for at in range(0, len(data), BLOB_BYTES))
+    sha256 = hashlib.sha256(data).digest()
+    return StoredRecording(sha256, len(data), root_hash(leaves), leaves, ("volume", "blobs"))
+
+
+def flip(path: Path, place: int) -> None:
+    wire = bytearray(path.read_bytes())
+    wire[place] ^= 1
+    path.write_bytes(wire)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_recording_comes_back_from_both_copies(house: House, size: int) -> None:
+    data = content(size)
+    recording_id = house.put(data)
+    house.restart()
+    assert house.store.manifest(recording_id) == expected(data)
+    assert b"".join(house.store.read(recording_id)) == data
+    assert house.whole_file(recording_id).read_bytes() == data
+    assert house.store.verify(recording_id).holds
+    assert house.damage == []
+    house.whole_file(recording_id).unlink()
+    assert b"".join(house.store.read(recording_id)) == data
+    assert list(house.store.recordings()) == [recording_id]
+    assert list(house.store.partial()) == []
+
+
+def test_the_empty_recording_is_defined(house: House) -> None:
+    recording_id = house.put(b"")
+    manifest = house.store.manifest(recording_id)
+    assert manifest is not None
+    assert (manifest.size, manifest.tree_root, manifest.leaves) == (0, EMPTY_ROOT, ())
+    assert list(house.store.read(recording_id)) == []
+
+
+@pytest.mark.parametrize(
+    ("start", "stop"),
+    [(0, 0), (0, 1), (BLOB_BYTES - 1, BLOB_BYTES + 1), (BLOB_BYTES, 2 * BLOB_BYTES), (5, None)],
+)
+def test_a_range_is_exactly_that(house: House, start: int, stop: int | None) -> None:
+    data = content(2 * BLOB_BYTES + 9)
+    assert b"".join(house.store.read(house.put(data), start, stop)) == data[start:stop]
+
+
+@pytest.mark.parametrize(("start", "stop"), [(-1, 1), (2, 1), (0, 11), (11, None)])
+def test_a_range_outside_is_refused(house: House, start: int, stop: int | None) -> None:
+    recording_id = house.put(content(10))
+    with pytest.raises(RejectedError, match="of a recording of 10 bytes"):
+        house.store.read(recording_id, start, stop)
+
+
+@pytest.mark.parametrize("kept", [0, 1, BLOB_BYTES, BLOB_BYTES + 5, 5 * BLOB_BYTES])
+def test_what_was_synced_is_resumed(house: House, kept: int) -> None:
+    data = content(5 * BLOB_BYTES)
+    recording_id = hashlib.sha256(data).digest()
+    with house.store.begin(recording_id, len(data)) as writer:
+        writer.write(data[:kept])
+        assert writer.sync() == kept
+        writer.write(data[kept : kept + 100])
+    house.restart()
+    progress = house.store.progress(recording_id)
+    assert progress is not None
+    assert (progress.offset, progress.size) == (kept, len(data))
+    assert list(house.store.partial()) == [progress]
+    with pytest.raises(RejectedError, match=f"partial, {kept} of {len(data)} bytes"):
+        house.store.read(recording_id)
+    with house.store.begin(recording_id, len(data)) as writer:
+        assert writer.offset == kept
+        writer.write(data[kept:])
+        assert writer.finish() == writer.finish() == expected(data)
+    assert b"".join(house.store.read(recording_id)) == data
+    assert house.store.verify(recording_id).holds
+
+
+Damage = Callable[[House, bytes], None]
+
+
+def _cut_part(house: House, recording_id: bytes) -> None:
+    os.truncate(house.part_file(recording_id), BLOB_BYTES + 33)
+
+
+def _lengthen_part(house: House, recording_id: bytes) -> None:
+    with house.part_file(recording_id).open("ab") as file:
+        file.write(bytes(BLOB_BYTES))
+
+
+def _lose_part(house: House, recording_id: bytes) -> None:
+    house.part_file(recording_id).unlink()
+
+
+def _lose_blob(house: House, recording_id: bytes) -> None:
+    house.blob_file(recording_id, 1).unlink()
+
+
+def _cut_blob_head(house: House, recording_id: bytes) -> None:
+    os.truncate(house.blob_file(recording_id, 1), 7)
+
+
+def _damage_progress(house: House, recording_id: bytes) -> None:
+    flip(house.root / "catalogue" / "partial" / recording_id.hex(), 50)
+
+
+def _publish_without_manifest(house: House, recording_id: bytes) -> None:
+    final = house.whole_file(recording_id)
+    final.parent.mkdir()
+    house.part_file(recording_id).rename(final)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        _cut_part,
+        _lengthen_part,
+        _lose_part,
+        _lose_blob,
+        _cut_blob_head,
+        _damage_progress,
+        _publish_without_manifest,
+    ],
+)
+def test_a_kill_at_any_step_ends_in_the_same_recording(house: House, damage: Damage) -> None:
+    data = content(GROUP_BLOBS * BLOB_BYTES + 5)
+    recording_id = hashlib.sha256(data).digest()
+    with house.store.begin(recording_id, len(data)) as writer:
+        writer.write(data)
+        writer.sync()  # and closing waits for the group of blobs that is under way
+    damage(house, recording_id)
+    house.restart()
+    for progress in house.store.partial():
+        assert progress.offset <= house.volume.length(recording_id)
+    with house.store.begin(recording_id, len(data)) as writer:
+        writer.write(data[writer.offset :])
+        assert writer.finish() == expected(data)
+    assert house.store.verify(recording_id).holds
+    assert house.files() == {
+        f"catalogue/whole/{recording_id.hex()[:2]}/{recording_id.hex()}",
+        str(house.whole_file(recording_id).relative_to(house.root)),
+        *(
+            str(house.blob_file(recording_id, index).relative_to(house.root))
+            for index in range(GROUP_BLOBS + 1)
+        ),
+    }
+
+
+def test_foreign_bytes_are_not_kept(house: House) -> None:
+    data, other = content(2 * BLOB_BYTES), content(2 * BLOB_BYTES, seed=1)
+    recording_id = hashlib.sha256(data).digest()
+    with house.store.begin(recording_id, len(data)) as writer:
+        writer.write(other)
+        with pytest.raises(DigestError) as caught:
+            writer.finish()
+    assert recording_id.hex() in str(caught.value)
+    assert hashlib.sha256(other).hexdigest() in str(caught.value)
+    assert house.files() == {f"catalogue/partial/{recording_id.hex()}"}
+    with house.store.begin(recording_id, len(data)) as writer:
+        assert writer.offset == 0
+        writer.write(data)
+        writer.finish()
+    assert b"".join(house.store.read(recording_id)) == data
+
+
+def test_an_early_finish_changes_nothing(house: House) -> None:
+    data = content(10)
+    with house.store.begin(hashlib.sha256(data).digest(), 10) as writer:
+        writer.write(data[:4])
+        with pytest.raises(RejectedError, match="has 10 bytes, 4 have come"):
+            writer.finish()
+        with pytest.raises(RejectedError, match="got 7 more at 4"):
+            writer.write(bytes(7))
+        writer.write(data[4:])
+        assert writer.finish() == expected(data)
+
+
+def test_one_writer_one_size_once(house: House) -> None:
+    data = content(10)
+    recording_id = hashlib.sha256(data).digest()
+    with house.store.begin(recording_id, 10):
+        with pytest.raises(UnavailableError, match="is being written"):
+            house.store.begin(recording_id, 10)
+        with pytest.raises(UnavailableError, match="is being written"):
+            house.store.delete(recording_id)
+    with pytest.raises(RejectedError, match="begun with 10 bytes, got 11"):
+        house.store.begin(recording_id, 11)
+    house.put(data)
+    with pytest.raises(RejectedError, match="is whole"):
+        house.store.begin(recording_id, 10)
+    for wrong_id, size in ((b"short", 1), (recording_id, -1), (recording_id, 1 << 60)):
+        with pytest.raises(RejectedError, match=r"got -?\d+"):
+            house.store.begin(wrong_id, size)
+
+
+def test_a_rotten_chunk_on_the_volume_is_read_from_the_blobs(house: House) -> None:
+    data = content(3 * BLOB_BYTES)
+    recording_id = house.put(data)
+    flip(house.whole_file(recording_id), BLOB_BYTES + 3)
+    assert b"".join(house.store.read(recording_id)) == data
+    assert house.damage == [(recording_id, 1, "volume")]
+    report = house.store.verify(recording_id)
+    assert not report.holds
+    volume, blobs = report.copies
+    assert (volume.rotten, volume.missing, volume.sha256_holds) == ((1,), (), False)
+    assert blobs.holds
+
+
+def test_two_rotten_copies_are_one_clear_error(house: House) -> None:
+    data = content(3 * BLOB_BYTES)
+    recording_id = house.put(data)
+    flip(house.whole_file(recording_id), 2 * BLOB_BYTES)
+    house.blob_file(recording_id, 2).unlink()
+    came: list[bytes] = []
+    with pytest.raises(RejectedError, match="blob 2: no copy holds") as caught:
+        came.extend(house.store.read(recording_id))
+    assert b"".join(came) == data[: 2 * BLOB_BYTES]
+    for word in (recording_id.hex(), "copy volume", "copy blobs", "is missing"):
+        assert word in str(caught.value)
+    assert house.store.verify(recording_id).copies[1].missing == (2,)
+    assert b"".join(house.store.read(recording_id, 0, 5)) == data[:5]
+
+
+def test_a_file_that_was_cut_or_goes_on_is_damage(house: House) -> None:
+    data = content(2 * BLOB_BYTES)
+    recording_id = house.put(data)
+    for length in (2 * BLOB_BYTES + 1, 2 * BLOB_BYTES - 1, BLOB_BYTES):
+        os.truncate(house.whole_file(recording_id), length)
+        assert not house.store.verify(recording_id).copies[0].holds
+        assert b"".join(house.store.read(recording_id)) == data
+    assert house.damage == [(recording_id, 1, "volume")] * 3
+
+
+def test_a_damaged_manifest_is_named(house: House) -> None:
+    recording_id = house.put(content(10))
+    flip(house.root / "catalogue" / "whole" / recording_id.hex()[:2] / recording_id.hex(), 20)
+    with pytest.raises(RejectedError, match="checksum"):
+        house.store.read(recording_id)
+
+
+def test_deleting_leaves_nothing_even_after_a_kill_in_between(house: House) -> None:
+    data = content(BLOB_BYTES + 1)
+    recording_id = house.put(data)
+    catalogue = house.root / "catalogue"
+    manifest = catalogue / "whole" / recording_id.hex()[:2] / recording_id.hex()
+    manifest.rename(catalogue / "leaving" / recording_id.hex())  # the kill is here
+    assert house.store.manifest(recording_id) is None
+    house.restart()
+    assert house.files() == set()
+    house.put(data)
+    house.store.delete(recording_id)
+    house.store.delete(recording_id)
+    assert house.files() == set()
+    with house.store.begin(recording_id, len(data)) as writer:
+        writer.write(data[:5])
+        writer.sync()
+    house.store.delete(recording_id)
+    assert house.files() == set()
+
+
+@contextmanager
+def largest_file(limit: int) -> Iterator[None]:
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_a_medium_that_takes_no_more_loses_nothing(house: House) -> None:
+    stored = house.put(content(100))
+    data = content(4 * BLOB_BYTES, seed=2)
+    recording_id = hashlib.sha256(data).digest()
+    with house.store.begin(recording_id, len(data)) as writer, largest_file(2 * BLOB_BYTES):
+        writer.write(data[:BLOB_BYTES])
+        writer.sync()
+        with pytest.raises(UnavailableError, match=r"cannot write 3145728 bytes at .*\(EFBIG\)"):
+            writer.write(data[BLOB_BYTES:])
+        with pytest.raises(UnavailableError, match="begin again"):
+            writer.sync()
+        assert b"".join(house.store.read(stored)) == content(100)
+    with house.store.begin(recording_id, len(data)) as writer:
+        assert writer.offset == BLOB_BYTES
+        writer.write(data[BLOB_BYTES:])
+        assert writer.finish() == expected(data)
+
+
+def test_an_upload_that_cannot_fit_is_refused_at_once(house: House) -> None:
+    with pytest.raises(
+        UnavailableError, match=rf"{RECORDING_BYTES_MAX << 20} bytes needed, \d+ free"
+    ):
+        house.volume.require_room(RECORDING_BYTES_MAX << 20)
+    assert house.files() == set()
