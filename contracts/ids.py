@@ -6,7 +6,7 @@ from typing import Final
 from contracts.errors import RejectedError
 
 ID_MAX: Final = 64
-_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _TRIP_ID: Final = re.compile(r"[0-9a-f]{32}")
 _GTIN_DIGITS: Final = (8, 12, 13, 14)
 _GLN_DIGITS: Final = (13,)
@@ -16,12 +16,14 @@ def check_id(kind: str, text: str) -> str:
     """Return `text` when it can name a party, site, device or delivery.
 
     Raises:
-        RejectedError: Empty, over 64 characters, or with characters other than ASCII letters,
-            digits, `.`, `_` and `-`, since ids become topic levels and parts of addresses.
+        RejectedError: Empty, over 64 characters, with characters other than ASCII letters, digits,
+            `.`, `_` and `-`, or not beginning with a letter or digit, since ids become topic
+            levels, file names and words on command lines.
     """
     if not _ID.fullmatch(text):
         raise RejectedError(
-            f"{kind} id must be 1..{ID_MAX} ASCII letters, digits, '.', '_' or '-': {text[:80]!r}"
+            f"{kind} id must be 1..{ID_MAX} ASCII letters, digits, '.', '_' or '-' after a letter "
+            f"or digit: {text[:80]!r}"
         )
     return text
 

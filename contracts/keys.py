@@ -8,6 +8,7 @@ OpenSSL accepts, and mixing verifiers would split what counts as valid.
 
 import os
 import re
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
@@ -15,7 +16,7 @@ from typing import Final, Self
 import coincurve
 from coincurve.ecdsa import cdata_to_der, deserialize_compact
 
-from contracts.errors import RejectedError
+from contracts.errors import RejectedError, UnavailableError
 
 PRIVATE_KEY_HEX: Final = 64
 SIGNATURE_BYTES: Final = 64
@@ -84,28 +85,46 @@ class Signer:
             raise RejectedError(f"key file {path}: {error}") from error
 
     def save(self, path: Path) -> None:
-        """Write the key to a new file that only its owner can read, and fsync it.
+        """Write the key to a new file that only its owner can read; durable on return.
+
+        After a power cut there is the whole file or none, since half a key would be taken for a
+        damaged one and stop the owner for good.
 
         Raises:
             RejectedError: The file exists; a key is never overwritten.
+            UnavailableError: The disk is full or fails; there is no file.
         """
         try:
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            descriptor, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+            try:
+                with os.fdopen(descriptor, "wb") as file:
+                    file.write(self._key.to_hex().encode("ascii") + b"\n")
+                    file.flush()
+                    os.fsync(descriptor)
+                os.link(draft, path)  # unlike a rename, it fails when the name is taken
+            finally:
+                Path(draft).unlink()
+            _sync_directory(path.parent)
         except FileExistsError as error:
             raise RejectedError(f"key file {path} exists and is not overwritten") from error
-        try:
-            os.write(descriptor, self._key.to_hex().encode("ascii") + b"\n")
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        except OSError as error:
+            raise UnavailableError(f"key file {path}: {error}") from error
 
     @classmethod
     def load_or_create(cls, path: Path) -> Self:
-        """Read the key file at `path`; make one when there is none."""
+        """Read the key file at `path`; make one when there is none.
+
+        Raises:
+            RejectedError: The file holds no key.
+            UnavailableError: It cannot be made.
+        """
         if path.exists():
             return cls.load(path)
         signer = cls.generate()
-        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UnavailableError(f"key file {path}: {error}") from error
         signer.save(path)
         return signer
 
@@ -119,6 +138,14 @@ class Signer:
     @classmethod
     def _of(cls, key: coincurve.PrivateKey) -> Self:
         return cls(key, key.public_key.format().hex())
+
+
+def _sync_directory(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 class PublicKeys:

@@ -73,6 +73,16 @@ def canonical(message: Message) -> bytes:
     return message.SerializeToString(deterministic=True)
 
 
+def is_canonical(message: Message, wire: bytes) -> bool:
+    """Say whether `wire` is the one byte string that stands for `message`, which was parsed of it.
+
+    Unknown fields are dropped from `message` first: the parser keeps them, and would write them
+    out again where they stood.
+    """
+    message.DiscardUnknownFields()
+    return canonical(message) == wire
+
+
 def encode(action: Action) -> bytes:
     """Return the canonical payload that carries `action`."""
     payload = Payload()
@@ -95,7 +105,7 @@ def decode(wire: bytes) -> Action:
     field = payload.WhichOneof("action")
     if field is None:
         raise RejectedError("payload carries no action that this version knows")
-    if canonical(payload) != wire:
+    if not is_canonical(payload, wire):
         raise RejectedError(f"payload {field} is not in canonical encoding")
     action: Action = getattr(payload, field)
     return action

@@ -11,6 +11,7 @@ from typing import Final, TypeVar
 from google.protobuf.message import DecodeError, Message
 
 from contracts.errors import RejectedError
+from contracts.ids import check_id
 from contracts.proto.wire_pb2 import Records
 
 TOPIC_ROOT: Final = "wayseal/v1"
@@ -49,7 +50,7 @@ def parse_topic(name: str) -> tuple[str, Topic]:
     if len(parts) != TOPIC_ROOT.count("/") + 3 or not name.startswith(TOPIC_ROOT + "/"):
         raise RejectedError(f"topic must be {TOPIC_ROOT}/DEVICE/KIND: {name[:120]!r}")
     try:
-        return parts[-2], Topic(parts[-1])
+        return check_id("device", parts[-2]), Topic(parts[-1])
     except ValueError as error:
         kinds = ", ".join(Topic)
         raise RejectedError(f"last level must be one of {kinds}: {name[:120]!r}") from error

@@ -21,11 +21,13 @@ from typing import BinaryIO, Final, TypeVar
 from google.protobuf.message import DecodeError, Message
 
 from contracts.errors import RejectedError
-from contracts.payload import canonical
+from contracts.payload import canonical, is_canonical
 from contracts.proto.evidence_pb2 import Blob, BlockHead, Header, LeafHashes
 from contracts.proto.sawtooth_pb2 import Batch
 
 MAGIC: Final = b"WAYSEAL EVIDENCE 1\n"
+VERSION: Final = 1
+"""What the header's `version` says."""
 FRAME_BYTES_MAX: Final = 64 << 20
 _FRAME: Final = struct.Struct(">BI")
 _MessageT = TypeVar("_MessageT", bound=Message)
@@ -67,8 +69,8 @@ class EvidenceWriter:
         return MAGIC + self.frame(header)
 
     def frame(self, part: Message) -> bytes:
-        """Return the bytes of one frame."""
-        payload = canonical(part)
+        """Return the bytes of one frame; of a batch, what its signatures cover."""
+        payload = canonical(_signed_part(part) if isinstance(part, Batch) else part)
         wire = _FRAME.pack(_KIND[type(part)], len(payload)) + payload
         self._digest.update(wire)
         return wire
@@ -116,9 +118,18 @@ def parse_part(kind: type[_MessageT], payload: bytes) -> _MessageT:
         message = kind.FromString(payload)
     except DecodeError as error:
         raise RejectedError(f"a frame of {len(payload)} bytes is no {kind.__name__}") from error
-    if canonical(message) != payload:
+    if not is_canonical(message, payload):
         raise RejectedError(f"a {kind.__name__} frame is not in canonical encoding")
     return message
+
+
+def _signed_part(batch: Batch) -> Batch:
+    """Return `batch` without `trace` and unknown fields: ledgers keep them, nobody signs them."""
+    signed = Batch()
+    signed.CopyFrom(batch)
+    signed.DiscardUnknownFields()
+    signed.trace = False
+    return signed
 
 
 def _part(kind: int, size: int, before: Part) -> Part:

@@ -58,6 +58,11 @@ class BlockHeads:
         """Return how many heads there are."""
         return self._count
 
+    @property
+    def last_id(self) -> str:
+        """Return the id of the last block; that of no block before the first."""
+        return self._last_id
+
     def place(self, batch_id: str) -> tuple[int, int]:
         """Return block number and place in that block of a batch.
 
@@ -83,10 +88,15 @@ class Batches:
 
         Raises:
             RejectedError: A signature does not hold, no block took the batch, it stands out of
-                order, or a transaction comes before one that it depends on.
+                order, or a transaction comes twice, before one that it depends on, or under rules
+                of another version.
         """
         batch = parse_part(Batch, payload)
         check_batch(batch)
+        if batch.trace:
+            raise RejectedError(
+                f"batch {batch.header_signature[:16]}… has `trace` set, which no signature covers"
+            )
         place = self._heads.place(batch.header_signature)
         if place <= self._last:
             raise RejectedError(
@@ -95,12 +105,20 @@ class Batches:
         self._last = place
         for transaction in batch.transactions:
             header = parse_header(transaction)
-            for dependency in header.dependencies:
-                if dependency not in self._seen:
-                    raise RejectedError(
-                        f"transaction {transaction.header_signature[:16]}… depends on "
-                        f"{dependency[:16]}…, which is missing"
-                    )
+            self._check_place(transaction.header_signature, header)
             self._seen.add(transaction.header_signature)
             if (header.family_name, header.family_version) == (FAMILY.name, FAMILY.version):
                 yield header, transaction
+
+    def _check_place(self, transaction_id: str, header: TransactionHeader) -> None:
+        name = f"transaction {transaction_id[:16]}…"
+        if transaction_id in self._seen:
+            raise RejectedError(f"{name} is here twice")
+        if header.family_name == FAMILY.name and header.family_version != FAMILY.version:
+            raise RejectedError(
+                f"{name} is of {FAMILY.name} {header.family_version[:20]!r}, "
+                f"this verifier knows the rules of {FAMILY.version}"
+            )
+        for dependency in header.dependencies:
+            if dependency not in self._seen:
+                raise RejectedError(f"{name} depends on {dependency[:16]}…, which is missing")

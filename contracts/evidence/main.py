@@ -87,3 +87,7 @@ def _fail(options: argparse.Namespace, verdict: str, problem: str) -> NoReturn:
     else:
         print(f"wayseal-verify: {problem}", file=sys.stderr)
     sys.exit(NOT_CHECKED)
+
+
+if __name__ == "__main__":
+    main()

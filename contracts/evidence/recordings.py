@@ -38,8 +38,18 @@ class Recordings:
         self._videos: dict[bytes, Video] = {}
 
     def announce(self, digest: RecordVideo) -> None:
-        """Take a committed digest."""
-        self._videos.setdefault(digest.sha256, Video(digest))
+        """Take a committed digest.
+
+        Raises:
+            RejectedError: Another one gives the same file another size or tree, so one of the two
+                lies, and no part of the video proves which.
+        """
+        known = self._videos.setdefault(digest.sha256, Video(digest)).digest
+        if (known.size, known.tree_root) != (digest.size, digest.tree_root):
+            raise RejectedError(
+                f"recording {digest.sha256.hex()[:16]}…: {known.device_id} and {digest.device_id} "
+                f"signed different sizes or trees"
+            )
 
     def videos(self) -> list[Video]:
         """Return what is known of every recording."""
@@ -55,6 +65,8 @@ class Recordings:
         video = self._video(part.recording_sha256)
         name = part.recording_sha256.hex()[:16]
         count = blob_count(video.digest.size)
+        if video.leaves is not None:
+            raise RejectedError(f"recording {name}…: its leaf hashes are here twice")
         if len(part.hashes) != count * HASH_BYTES:
             raise RejectedError(
                 f"recording {name}…: {len(part.hashes)} bytes of leaf hashes for {count} blobs"
@@ -95,7 +107,7 @@ class Recordings:
             RejectedError: The blobs hold, the file's hash does not.
         """
         for video in self._videos.values():
-            complete = video.blobs == blob_count(video.digest.size) and video.blobs > 0
+            complete = video.blobs == blob_count(video.digest.size)
             if complete and video.whole.digest() != video.digest.sha256:
                 raise RejectedError(
                     f"recording {video.digest.sha256.hex()[:16]}…: whole file hashes to "

@@ -1,21 +1,40 @@
 """The rules applied once more, to the evidence alone: what the ledger must have concluded."""
 
 from dataclasses import dataclass, field
+from typing import Final
 
 from contracts import address
 from contracts.evidence.recordings import Recordings
 from contracts.payload import ADMIN_KEYS_SETTING, canonical, decode
-from contracts.proto.payload_pb2 import RecordReading, RecordVideo, RegisterParty, StartTrip
+from contracts.proto.payload_pb2 import (
+    RecordReading,
+    RecordVideo,
+    RegisterParty,
+    SealTrip,
+    StartTrip,
+)
 from contracts.proto.sawtooth_pb2 import Event, Setting, Transaction, TransactionHeader
-from contracts.proto.state_pb2 import Breach, Chain, Finding, TamperEvent
+from contracts.proto.state_pb2 import Breach, Chain, Finding, Key, TamperEvent
 from contracts.rules.case import EVENT_BREACH, EVENT_FINDING, EVENT_TAMPER
 from contracts.rules.ids import Rule
 from contracts.rules.memory import MemoryHost
 
 INCOMPLETE: frozenset[str] = frozenset(
-    {Rule.CHAIN_BROKEN, Rule.SEQUENCE_GAP, Rule.SEAL_MISMATCH, Rule.RECORDING_NOT_SEALED}
+    {
+        Rule.CHAIN_BROKEN,
+        Rule.SEQUENCE_GAP,
+        Rule.SEAL_MISMATCH,
+        Rule.RECORDING_NOT_SEALED,
+        Rule.DELIVERY_UNKNOWN,
+    }
 )
-"""Findings after which nobody can say that all readings and recordings are here."""
+"""Findings after which nobody can say that all readings, recordings and limits are here."""
+NOT_IN_CHAIN: frozenset[str] = frozenset(
+    {Rule.SIGNER_MISMATCH, Rule.SEQUENCE_REPEATED, Rule.AFTER_SEAL}
+)
+"""Findings on a reading that its device's chain does not take."""
+_OF_TRIP: Final = (StartTrip, RecordReading, SealTrip, RecordVideo)
+_OfTrip = StartTrip | RecordReading | SealTrip | RecordVideo
 
 
 @dataclass(slots=True)
@@ -26,8 +45,10 @@ class TripStory:
         start: As its device signed it.
         first_ms: Time of the first reading, milliseconds since the Unix epoch.
         last_ms: Time of the last reading.
-        readings: How many readings of it are here, findings or not.
+        readings: How many readings its devices' chains hold.
+        derived: How many of them were replayed or shifted, not measured then and there.
         devices: Devices that recorded on it.
+        signers: Public keys of those devices that signed here.
         breaches: By where they began, the last word on each.
     """
 
@@ -35,7 +56,9 @@ class TripStory:
     first_ms: int | None = None
     last_ms: int | None = None
     readings: int = 0
+    derived: int = 0
     devices: set[str] = field(default_factory=set)
+    signers: set[str] = field(default_factory=set)
     breaches: dict[tuple[str, str, int, int], Breach] = field(default_factory=dict)
     tampers: list[TamperEvent] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
@@ -45,12 +68,15 @@ class Replay:
     """Applies the evidence's transactions in the ledger's order and keeps the stories.
 
     Attributes:
+        named: The trips that the evidence is about. What else its batches hold must obey the
+            rules too, but is not told: nobody checks that it is whole.
         trips: The stories, by trip id.
         admin_keys: Keys that registered parties.
     """
 
     def __init__(self, recordings: Recordings, admin_keys: frozenset[str] | None) -> None:
         """Start from an empty state in which `admin_keys` rule; None takes those found."""
+        self.named: frozenset[str] = frozenset()
         self.trips: dict[str, TripStory] = {}
         self.admin_keys: set[str] = set()
         self._recordings = recordings
@@ -70,17 +96,23 @@ class Replay:
             if self._trusted is None:
                 self._admit(frozenset(self.admin_keys))
         events = self._host.apply(header, transaction.payload, transaction.header_signature)
+        if not isinstance(action, _OF_TRIP) or action.trip_id not in self.named:
+            return
+        if isinstance(action, StartTrip):
+            self.trips[action.trip_id] = TripStory(action)
+        story = self.trips[action.trip_id]
+        before = len(story.findings)
+        for event in events:
+            self._hear(event)
+        found = {finding.rule for finding in story.findings[before:]}
+        self._meet(action, header.signer_public_key)
         match action:
-            case StartTrip():
-                self.trips[action.trip_id] = TripStory(action)
-            case RecordReading():
+            case RecordReading() if not found & NOT_IN_CHAIN:
                 self._count(action)
             case RecordVideo():
                 self._recordings.announce(action)
             case _:
                 pass
-        for event in events:
-            self._hear(event)
 
     def missing(self, trip_id: str) -> list[str]:
         """Return, in words, why the story of a trip is not whole; empty when it is."""
@@ -92,7 +124,7 @@ class Replay:
             for finding in story.findings
             if finding.rule in INCOMPLETE
         ]
-        for device_id in sorted(story.devices | {story.start.device_id}):
+        for device_id in sorted(story.devices):
             problems += self._missing_of(trip_id, device_id)
         return problems
 
@@ -113,10 +145,18 @@ class Replay:
         setting = canonical(Setting(entries=[entry]))
         self._host.state[address.setting(ADMIN_KEYS_SETTING)] = setting
 
+    def _meet(self, action: "_OfTrip", signer: str) -> None:
+        """Keep which device acted, and under which key, unless it spoke in another's name."""
+        story = self.trips[action.trip_id]
+        key = Key.FromString(self._host.state[address.key(signer)])
+        if key.owner_id == action.device_id:
+            story.devices.add(action.device_id)
+            story.signers.add(signer)
+
     def _count(self, record: RecordReading) -> None:
         story = self.trips[record.trip_id]
         story.readings += 1
-        story.devices.add(record.device_id)
+        story.derived += record.derived
         now = record.clock.utc_ms
         story.first_ms = now if story.first_ms is None else min(story.first_ms, now)
         story.last_ms = now if story.last_ms is None else max(story.last_ms, now)

@@ -29,7 +29,7 @@ def summary(verdict: Verdict) -> str:
 
 def as_text(verdict: Verdict) -> str:
     """Return the verdict for people, several lines."""
-    return "\n".join(_lines(verdict)) + "\n"
+    return "".join(f"{_printable(line)}\n" for line in _lines(verdict))
 
 
 def as_json(verdict: Verdict) -> dict[str, Any]:
@@ -42,12 +42,14 @@ def as_json(verdict: Verdict) -> dict[str, Any]:
             "block_signers": sorted(verdict.block_signers),
             "admin_keys": sorted(verdict.admin_keys),
         },
+        "ledger": {"blocks": verdict.blocks, "last_block_id": verdict.last_block_id},
         "trips": [_trip_json(story) for story in verdict.trips.values()],
         "recordings": [_video_json(video) for video in verdict.videos],
     }
 
 
 def _lines(verdict: Verdict) -> Iterator[str]:
+    yield f"ledger: {verdict.blocks} blocks, the last is {verdict.last_block_id}"
     for story in verdict.trips.values():
         yield from _trip_lines(story)
     for video in verdict.videos:
@@ -76,12 +78,18 @@ def _trip_lines(story: TripStory) -> Iterator[str]:
         f"{start.origin_site_id} to {start.destination_site_id}: {story.readings} readings"
         f"{_span(story)}"
     )
+    if story.derived:
+        yield f"  derived: {story.derived} of {story.readings} readings, replayed or shifted"
     for source in start.derived_from:
         yield f"  derived: {source.role} from {source.name}, SHA-256 {source.sha256.hex()}"
+    yield from (f"  signed by device key {key}" for key in sorted(story.signers))
     for breach in story.breaches.values():
         yield f"  breach: {_breach_words(breach)}"
     for tamper in story.tampers:
-        yield f"  tamper: {Tamper(tamper.flags).name} at {_time(tamper.utc_ms)}"
+        yield (
+            f"  tamper: {Tamper(tamper.flags).name} at {_time(tamper.utc_ms)}, "
+            f"device {tamper.device_id}"
+        )
     for rule, count in sorted(Counter(finding.rule for finding in story.findings).items()):
         yield f"  finding: {rule}, {count} times"
 
@@ -91,6 +99,7 @@ def _trip_json(story: TripStory) -> dict[str, Any]:
     return {
         "trip_id": start.trip_id,
         "device_id": start.device_id,
+        "device_keys": sorted(story.signers),
         "origin_site_id": start.origin_site_id,
         "destination_site_id": start.destination_site_id,
         "delivery_ids": list(start.delivery_ids),
@@ -99,11 +108,16 @@ def _trip_json(story: TripStory) -> dict[str, Any]:
             for source in start.derived_from
         ],
         "readings": story.readings,
+        "readings_derived": story.derived,
         "first_reading_at": _time(story.first_ms) if story.first_ms is not None else None,
         "last_reading_at": _time(story.last_ms) if story.last_ms is not None else None,
         "breaches": [_breach_words(breach) for breach in story.breaches.values()],
         "tampers": [
-            {"at": _time(tamper.utc_ms), "flags": Tamper(tamper.flags).name}
+            {
+                "at": _time(tamper.utc_ms),
+                "device_id": tamper.device_id,
+                "flags": Tamper(tamper.flags).name,
+            }
             for tamper in story.tampers
         ],
         "findings": [
@@ -118,6 +132,7 @@ def _video_json(video: Video) -> dict[str, Any]:
         "sha256": video.digest.sha256.hex(),
         "trip_id": video.digest.trip_id,
         "size": video.digest.size,
+        "derived": video.digest.derived,
         "blobs": blob_count(video.digest.size),
         "leaf_hashes_checked": video.leaves is not None,
         "blobs_checked": video.blobs,
@@ -128,8 +143,13 @@ def _breach_words(breach: Breach) -> str:
     name, scale, unit = _SCALE[breach.limit.quantity]
     return (
         f"{name} up to {breach.extreme / scale:g} {unit} from {_time(breach.since_ms)} "
-        f"to {_time(breach.until_ms)}, delivery {breach.delivery_id}"
+        f"to {_time(breach.until_ms)}, delivery {breach.delivery_id}, device {breach.device_id}"
     )
+
+
+def _printable(line: str) -> str:
+    """Return `line` so that no name in it can end the line, or move a terminal's cursor."""
+    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in line)
 
 
 def _span(story: TripStory) -> str:

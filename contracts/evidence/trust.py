@@ -41,7 +41,7 @@ class Trust:
         """
         try:
             document = json.loads(path.read_text("utf-8"))
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise RejectedError(f"trust file {path}: {error}") from error
         if not isinstance(document, dict) or set(document) != _KEYS:
             raise RejectedError(f"trust file {path}: expected an object with {sorted(_KEYS)}")

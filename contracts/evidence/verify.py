@@ -5,7 +5,13 @@ from pathlib import Path
 from typing import BinaryIO
 
 from contracts.errors import RejectedError
-from contracts.evidence.container import NotEvidenceError, Part, parse_part, read_frames
+from contracts.evidence.container import (
+    VERSION,
+    NotEvidenceError,
+    Part,
+    parse_part,
+    read_frames,
+)
 from contracts.evidence.ledgerparts import Batches, BlockHeads
 from contracts.evidence.recordings import Recordings, Video
 from contracts.evidence.replay import Replay, TripStory
@@ -21,6 +27,8 @@ class Verdict:
         problems: What does not hold, in words; empty when all does.
         anchored: Every chain of signatures ends in a key that was trusted beforehand.
         genesis_id: Id of the ledger's first block, as found.
+        blocks: How many blocks of the ledger were seen, from the first on.
+        last_block_id: Id of the last of them; two honest files never differ at equal height.
         block_signers: Keys that signed blocks, as found.
         admin_keys: Keys that registered parties, as found.
         trips: What the evidence says, by trip id.
@@ -30,6 +38,8 @@ class Verdict:
     problems: list[str] = field(default_factory=list)
     anchored: bool = False
     genesis_id: str = ""
+    blocks: int = 0
+    last_block_id: str = ""
     block_signers: frozenset[str] = frozenset()
     admin_keys: frozenset[str] = frozenset()
     trips: dict[str, TripStory] = field(default_factory=dict)
@@ -113,6 +123,7 @@ class _Check:
     def conclude(self) -> Verdict:
         verdict = self.verdict
         verdict.genesis_id = self._heads.genesis_id
+        verdict.blocks, verdict.last_block_id = self._heads.count, self._heads.last_id
         verdict.block_signers = frozenset(self._heads.signers)
         verdict.admin_keys = frozenset(self._replay.admin_keys)
         verdict.trips = self._replay.trips
@@ -140,6 +151,10 @@ class _Check:
     def _open(self, header: Header) -> None:
         if self._header is not None:
             raise RejectedError("a second header frame")
-        if not header.trip_ids:
-            raise RejectedError("the header names no trip")
+        if header.version != VERSION:
+            raise RejectedError(f"the header says version {header.version}, expected {VERSION}")
+        named = frozenset(header.trip_ids)
+        if not named or len(named) != len(header.trip_ids):
+            raise RejectedError("the header must name at least one trip, and none twice")
         self._header = header
+        self._replay.named = named

@@ -12,6 +12,16 @@ UTC_MS_MAX: Final = 253_402_300_799_999
 """The last millisecond of the year 9999, beyond which RFC 3339 has no form."""
 
 
+def check_utc_ms(name: str, value: int) -> None:
+    """Check a claimed time, milliseconds since the Unix epoch.
+
+    Raises:
+        RejectedError: Before 1970 or after the year 9999.
+    """
+    if not 0 <= value <= UTC_MS_MAX:
+        raise RejectedError(f"{name} must be 0..{UTC_MS_MAX}: {value}")
+
+
 class ClockOrigin(IntEnum):
     """Where the UTC time came from, weakest first."""
 
@@ -42,8 +52,7 @@ class Clock:
 
     def __post_init__(self) -> None:
         """Check the ranges, so that no invalid clock exists."""
-        if not 0 <= self.utc_ms <= UTC_MS_MAX:
-            raise RejectedError(f"utc_ms must be 0..{UTC_MS_MAX}: {self.utc_ms}")
+        check_utc_ms("utc_ms", self.utc_ms)
         if not 0 <= self.monotonic_ms < 1 << 63:
             raise RejectedError(f"monotonic_ms must be 0..2^63-1: {self.monotonic_ms}")
         if len(self.boot_id) != BOOT_ID_BYTES:

@@ -11,6 +11,7 @@ from enum import IntFlag
 from typing import Final, Self
 
 from contracts.errors import RejectedError
+from contracts.ids import check_id, check_trip_id
 from contracts.payload import canonical
 from contracts.proto.payload_pb2 import Position as PositionMessage
 from contracts.proto.payload_pb2 import RecordReading
@@ -131,7 +132,7 @@ class Link:
         previous_sha256: `digest` of the reading before; empty for the first.
 
     Raises:
-        RejectedError: The number and the hash before it do not fit together.
+        RejectedError: Wrong ids, or the number and the hash before it do not fit together.
     """
 
     trip_id: str
@@ -141,6 +142,8 @@ class Link:
 
     def __post_init__(self) -> None:
         """Check the ranges, so that no invalid link exists."""
+        check_trip_id(self.trip_id)
+        check_id("device", self.device_id)
         if not 0 <= self.sequence < 1 << 63:
             raise RejectedError(f"sequence must be 0..2^63-1: {self.sequence}")
         expected = DIGEST_BYTES if self.sequence else 0

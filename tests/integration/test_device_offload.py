@@ -8,10 +8,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from support.hosts import DirectHost, apply_all, rules_found
-from support.truck import Truck, walk, write_log
-from support.truck_gateway import SIGNER, FakeGateway, amqtt_broker, mosquitto_broker, wait_until
-from support.world import key, registrations
 
 from contracts.errors import RejectedError
 from contracts.proto.wire_pb2 import Receipt, ReceiptBody, StoredRecording
@@ -23,9 +19,19 @@ from device.sensors.simulated import SimulatedDrive
 from device.settings import load
 from device.simulate import DriveFiles, write_drive
 from device.station import open_journal
+from support.hosts import DirectHost, apply_all, rules_found
+from support.truck import Truck, walk, write_log
+from support.truck_gateway import (
+    MOSQUITTO,
+    SIGNER,
+    FakeGateway,
+    amqtt_broker,
+    mosquitto_broker,
+    wait_until,
+)
+from support.world import key, registrations
 
 pytestmark = pytest.mark.integration
-MOSQUITTO = Path("/usr/sbin/mosquitto")
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +46,8 @@ def broker_port(
     if request.param == "mosquitto" and not MOSQUITTO.exists():
         pytest.skip(f"{MOSQUITTO} is not installed")
     folder = tmp_path_factory.mktemp("broker")
-    with amqtt_broker() if request.param == "amqtt" else mosquitto_broker(folder) as port:
+    broker = amqtt_broker if request.param == "amqtt" else mosquitto_broker
+    with broker(folder) as port:
         yield port
 
 

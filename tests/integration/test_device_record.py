@@ -9,10 +9,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from support.hosts import DirectHost, apply_all, breaches, rules_found, tampers
-from support.truck import Truck, walk, write_log
-from support.truck_gateway import wait_until
-from support.world import key, registrations
 
 from contracts.errors import RejectedError, UnavailableError
 from contracts.payload import decode
@@ -25,6 +21,10 @@ from device.journal.database import Database
 from device.sensors.replay_csv import CsvReplay
 from device.sensors.simulated import SimulatedDrive
 from device.simulate import DriveFiles, write_drive
+from support.hosts import DirectHost, apply_all, breaches, rules_found, tampers
+from support.truck import Truck, walk, write_log
+from support.truck_gateway import wait_until
+from support.world import key, registrations
 
 pytestmark = pytest.mark.integration
 SAMPLES = Path(

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+
 from support.nodes import GOLDEN, Node, recorded_options, running
 
 pytestmark = pytest.mark.integration

@@ -12,6 +12,13 @@ from pathlib import Path
 
 import httpx
 import pytest
+
+from contracts import address
+from contracts.keys import Signer
+from contracts.payload import ADMIN_KEYS_SETTING
+from contracts.proto.sawtooth_pb2 import Batch, BatchList, Setting
+from contracts.sawtooth.batches import build_batch
+from contracts.sawtooth.transactions import Family, build_transaction
 from support.nodes import (
     OCTETS,
     READY,
@@ -24,13 +31,6 @@ from support.nodes import (
     running,
     whole_state,
 )
-
-from contracts import address
-from contracts.keys import Signer
-from contracts.payload import ADMIN_KEYS_SETTING
-from contracts.proto.sawtooth_pb2 import Batch, BatchList, Setting
-from contracts.sawtooth.batches import build_batch
-from contracts.sawtooth.transactions import Family, build_transaction
 
 pytestmark = pytest.mark.integration
 

@@ -3,8 +3,6 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.chain import digest_of
-from support.world import TERMS, Trip, handovers, key, one, reading, registrations
 
 from contracts.errors import RejectedError
 from contracts.keys import Signer, verify
@@ -24,6 +22,8 @@ from contracts.records.reading import (
 from contracts.sawtooth.batches import build_batch, check_batch, parse_batch
 from contracts.sawtooth.transactions import parse_header
 from contracts.wire import MESSAGE_BYTES_MAX, pack_records, parse_message
+from support.chain import digest_of
+from support.world import TERMS, Trip, handovers, key, one, reading, registrations
 
 clocks = st.builds(
     Clock,

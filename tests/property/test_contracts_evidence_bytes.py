@@ -4,6 +4,12 @@ import io
 from itertools import pairwise
 
 import pytest
+
+from contracts.evidence.container import MAGIC, NotEvidenceError
+from contracts.evidence.verify import verify_evidence
+from contracts.payload import canonical
+from contracts.proto.evidence_pb2 import Header
+from contracts.proto.payload_pb2 import RegisterDevice, RegisterParty
 from support.chain import (
     EXPORTED_AT_MS,
     Evidence,
@@ -15,12 +21,6 @@ from support.chain import (
     unseal,
 )
 from support.world import Trip, key, one, reading
-
-from contracts.evidence.container import MAGIC, NotEvidenceError
-from contracts.evidence.verify import verify_evidence
-from contracts.payload import canonical
-from contracts.proto.evidence_pb2 import Header
-from contracts.proto.payload_pb2 import RegisterDevice, RegisterParty
 
 VIDEO = b"a very short video"
 

@@ -2,8 +2,6 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
-from support.hosts import DirectHost, apply_all, breaches, refused, rules_found
-from support.world import START_MS, Trip, key, one, reading, registrations
 
 from contracts import address
 from contracts.errors import RejectedError
@@ -14,6 +12,8 @@ from contracts.records.clock import UTC_MS_MAX
 from contracts.records.reading import link_of, reading_of
 from contracts.rules.ids import Rule
 from contracts.sawtooth.batches import build_batch
+from support.hosts import DirectHost, apply_all, breaches, refused, rules_found
+from support.world import START_MS, Trip, key, one, reading, registrations
 
 TRIP = Trip()
 U32, U63, U64 = (1 << 32) - 1, (1 << 63) - 1, (1 << 64) - 1

@@ -5,11 +5,11 @@ from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
-from support.truck import write_log
 
 from contracts.errors import RejectedError
 from device.sensors.port import Sample
 from device.sensors.replay_csv import CsvReplay
+from support.truck import write_log
 
 ROWS = 6
 

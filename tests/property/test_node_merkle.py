@@ -3,7 +3,6 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.nodes import naive_root
 
 from contracts.errors import RejectedError
 from contracts.node.merkle import (
@@ -17,6 +16,7 @@ from contracts.node.merkle import (
     find,
     walk,
 )
+from support.nodes import naive_root
 
 FILLING = "ab" * 35
 addresses = st.builds(

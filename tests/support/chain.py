@@ -5,8 +5,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 
-from support.world import Trip, handovers, key, reading, registrations
-
 from contracts.chunktree import BLOB_BYTES, leaf_hash
 from contracts.evidence.container import MAGIC, Part
 from contracts.evidence.trust import Trust
@@ -18,6 +16,7 @@ from contracts.records.recording import RecordingDigest
 from contracts.sawtooth.batches import build_batch
 from contracts.sawtooth.blocks import NULL_BLOCK_ID, build_block
 from contracts.sawtooth.transactions import Family, build_transaction
+from support.world import Trip, handovers, key, reading, registrations
 
 EXPORTED_AT_MS = 1_760_000_000_000
 WARM = [5000, 5000, 9000, 9500, 9000, 9100, 9200, 9000, 4000, 4000]

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Protocol
 
 import pytest
-from support.world import key
 
 from contracts import address
 from contracts.errors import RejectedError
@@ -16,6 +15,7 @@ from contracts.rules.ids import Rule
 from contracts.rules.memory import MemoryHost
 from contracts.sawtooth.batches import check_batch
 from contracts.sawtooth.transactions import parse_header
+from support.world import key
 
 
 def admin_setting() -> bytes:

@@ -13,13 +13,13 @@ from typing import Final
 
 import cbor2
 import httpx
-from support import intkey_node
-from support.intkey_node import INTKEY, address_of
 
 from contracts.keys import Signer
 from contracts.proto.sawtooth_pb2 import Batch, BatchList, Transaction
 from contracts.sawtooth.batches import build_batch
 from contracts.sawtooth.transactions import build_transaction
+from support import intkey_node
+from support.intkey_node import INTKEY, address_of
 
 GOLDEN: Final = Path(__file__).parents[1] / "golden"
 GENESIS: Final = [GOLDEN / "config-genesis.batch", GOLDEN / "config.batch"]

@@ -10,14 +10,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from support.world import key
-
 from contracts.payload import decode
 from contracts.proto.payload_pb2 import RecordReading, RecordVideo, SealTrip, StartTrip
 from contracts.proto.sawtooth_pb2 import Batch
 from contracts.records.reading import Link, digest, link_of
 from contracts.sawtooth.batches import check_batch, parse_batch
 from contracts.sawtooth.transactions import parse_header
+from support.world import key
 
 HEADER = "Date/Time,Latitude,Longitude,Temperature,Humidity,Pressure,Motion\n"
 

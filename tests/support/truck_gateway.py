@@ -4,12 +4,11 @@ It keeps the words of the wire, over a real broker and a real HTTP server, and
 can be told to misbehave.
 """
 
-import asyncio
 import contextlib
 import hashlib
-import shutil
 import socket
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -17,10 +16,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Self
 
-from amqtt.broker import Broker
 from paho.mqtt.client import Client, MQTTMessage
 from paho.mqtt.enums import CallbackAPIVersion
-from support.world import key
 
 from contracts.chunktree import BLOB_BYTES, leaf_hash, root_hash
 from contracts.payload import decode
@@ -37,9 +34,11 @@ from contracts.proto.wire_pb2 import (
 from contracts.receipt import sign_receipt
 from contracts.sawtooth.batches import check_batch, parse_batch
 from contracts.wire import QOS, Topic, parse_message, parse_topic, topic
+from support.world import key
 
 TOKEN = "a-token"  # noqa: S105 - of a gateway that lives as long as a test
 SIGNER = key("gateway-buyer")
+MOSQUITTO = Path("/usr/sbin/mosquitto")
 
 
 def wait_until(condition: Callable[[], bool], timeout_s: float = 30) -> None:
@@ -51,50 +50,42 @@ def wait_until(condition: Callable[[], bool], timeout_s: float = 30) -> None:
 
 
 @contextlib.contextmanager
-def amqtt_broker() -> Iterator[int]:
-    """Run amqtt in this process; give its port."""
-    loop = asyncio.new_event_loop()
-    port = _free_port()
-    config = {
-        "listeners": {"default": {"type": "tcp", "bind": f"127.0.0.1:{port}"}},
-        "plugins": {"amqtt.plugins.authentication.AnonymousAuthPlugin": {"allow_anonymous": True}},
-    }
-    broker = Broker(config, loop=loop)
-    thread = threading.Thread(target=loop.run_forever, daemon=True)
-    thread.start()
-    asyncio.run_coroutine_threadsafe(broker.start(), loop).result(15)
-    try:
+def amqtt_broker(folder: Path) -> Iterator[int]:
+    """Run amqtt in a process of its own, since it leaks what killed clients leave; give its port."""
+    port, config = _free_port(), folder / "amqtt.yaml"
+    config.write_text(
+        f"listeners:\n  default:\n    type: tcp\n    bind: 127.0.0.1:{port}\n"
+        "plugins:\n  amqtt.plugins.authentication.AnonymousAuthPlugin:\n"
+        "    allow_anonymous: true\n"
+    )
+    with _running([Path(sys.executable).with_name("amqtt"), "-c", config], port):
         yield port
-    finally:
-        asyncio.run_coroutine_threadsafe(_end(broker), loop).result(15)
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        loop.close()
-
-
-async def _end(broker: Broker) -> None:
-    """Stop the broker, and the tasks that it forgets."""
-    await broker.shutdown()
-    rest = asyncio.all_tasks() - {asyncio.current_task()}
-    for task in rest:
-        task.cancel()
-    await asyncio.gather(*rest, return_exceptions=True)
 
 
 @contextlib.contextmanager
 def mosquitto_broker(folder: Path) -> Iterator[int]:
     """Run mosquitto; give its port."""
-    port = _free_port()
-    config = folder / "mosquitto.conf"
+    port, config = _free_port(), folder / "mosquitto.conf"
     config.write_text(f"listener {port} 127.0.0.1\nallow_anonymous true\n")
-    binary = shutil.which("mosquitto") or "/usr/sbin/mosquitto"
-    process = subprocess.Popen([binary, "-c", config], stderr=subprocess.DEVNULL)  # noqa: S603
+    with _running([MOSQUITTO, "-c", config], port):
+        yield port
+
+
+@contextlib.contextmanager
+def _running(command: list[Path | str], port: int) -> Iterator[None]:
+    process = subprocess.Popen(  # noqa: S603 - a broker that the tests bring along
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     try:
         wait_until(lambda: _accepts(port))
-        yield port
+        yield
     finally:
         process.terminate()
-        process.wait()
+        try:
+            process.wait(5)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
 
 
 def _free_port() -> int:

@@ -1,6 +1,7 @@
 """The hosts of the rules, all of which must pass one suite."""
 
 import pytest
+
 from support.hosts import DirectHost, Host
 
 

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import pytest
-from support.truck import Truck
-from support.world import key
 
 from device.main import main
 from device.settings import load
 from device.settings_keys import SettingsError
+from support.truck import Truck
+from support.world import key
 
 GATEWAY = (
     '[gateway]\nmqtt = "[::1]:1883"\nrest = "http://g:1/"\ntoken = "secret-word"\n'

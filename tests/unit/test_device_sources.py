@@ -4,7 +4,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from support.truck import HEADER, write_log
 
 from contracts.errors import RejectedError
 from contracts.records.reading import Position, Tamper
@@ -15,6 +14,7 @@ from device.sensors.replay_csv import LINE_BYTES_MAX, CsvReplay
 from device.sensors.simulated import SimulatedDrive
 from device.simulate import write_drive
 from device.track import TRACK_BYTES_MAX, Track
+from support.truck import HEADER, write_log
 
 GPX = '<gpx version="1.1" creator="t"><trk><trkseg>{}</trkseg></trk></gpx>'
 

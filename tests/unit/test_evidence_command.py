@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from support.chain import seal, story, trust_in, unseal
 
 VIDEO = b"a short clip" * 60

@@ -6,18 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support.chain import (
-    Evidence,
-    blobs_of,
-    chain_blocks,
-    digest_of,
-    evidence_of,
-    genesis_batch,
-    pack,
-    story,
-    trust_in,
-)
-from support.world import START_MS, Trip, key, one, reading, registrations
 
 from contracts.chunktree import BLOB_BYTES
 from contracts.evidence.container import Part
@@ -31,6 +19,18 @@ from contracts.proto.sawtooth_pb2 import Batch, Transaction
 from contracts.sawtooth.batches import build_batch
 from contracts.sawtooth.blocks import build_block
 from contracts.sawtooth.transactions import Family, build_transaction
+from support.chain import (
+    Evidence,
+    blobs_of,
+    chain_blocks,
+    digest_of,
+    evidence_of,
+    genesis_batch,
+    pack,
+    story,
+    trust_in,
+)
+from support.world import START_MS, Trip, key, one, reading, registrations
 
 LONG = bytes(range(256)) * (BLOB_BYTES // 256) + b"more."
 SHORT = b"a short clip" * 60

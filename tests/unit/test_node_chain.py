@@ -7,8 +7,6 @@ from pathlib import Path
 
 import lmdb
 import pytest
-from support.intkey_node import FAMILIES, address_of
-from support.nodes import intkey_batch, naive_root
 
 from contracts.errors import RejectedError
 from contracts.keys import Signer
@@ -20,6 +18,8 @@ from contracts.node.index import LAYER_ENTRIES, Index, Table
 from contracts.node.publisher import publish
 from contracts.node.state import NotKeptError
 from contracts.node.verify import verify_batch
+from support.intkey_node import FAMILIES, address_of
+from support.nodes import intkey_batch, naive_root
 
 SIGNER = Signer.from_hex("11" * 32)
 

@@ -7,8 +7,6 @@ from typing import Any
 
 import pytest
 from httpx import ASGITransport, AsyncClient, Response
-from support.intkey_node import FAMILIES, address_of
-from support.nodes import OCTETS, intkey_batch
 
 from contracts.keys import Signer
 from contracts.node.candidate import Candidate
@@ -24,6 +22,8 @@ from contracts.node.statuses import Outcome, Statuses
 from contracts.node.verify import Verifier, verify_batch
 from contracts.proto.sawtooth_pb2 import Batch, BatchList
 from contracts.sawtooth.batches import build_batch
+from support.intkey_node import FAMILIES, address_of
+from support.nodes import OCTETS, intkey_batch
 
 SIGNER = Signer.from_hex("11" * 32)
 BLOCKS = 4

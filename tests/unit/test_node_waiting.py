@@ -3,7 +3,6 @@
 import asyncio
 
 import pytest
-from support.nodes import intkey_batch
 
 from contracts.keys import Signer
 from contracts.node import orphans as orphans_module
@@ -12,6 +11,7 @@ from contracts.node.executor import Verdict
 from contracts.node.orphans import Orphans
 from contracts.node.statuses import Outcome, Status, Statuses
 from contracts.node.verify import verify_batch
+from support.nodes import intkey_batch
 
 SIGNER = Signer.generate()
 NO = Verdict("t", "no")

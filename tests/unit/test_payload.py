@@ -1,7 +1,6 @@
 """Payloads: what an action declares, and what names it."""
 
 import pytest
-from support.world import TERMS, Trip, key, reading
 
 from contracts import address
 from contracts.errors import RejectedError
@@ -15,6 +14,7 @@ from contracts.proto.payload_pb2 import (
     SealTrip,
 )
 from contracts.sawtooth.transactions import parse_header
+from support.world import TERMS, Trip, key, reading
 
 SIGNER = key("truck-1")
 TRIP = Trip()

@@ -1,11 +1,11 @@
 """Receipts: only what a trusted gateway signed frees a truck of its evidence."""
 
 import pytest
-from support.world import key
 
 from contracts.errors import RejectedError
 from contracts.proto.wire_pb2 import Receipt, ReceiptBody
 from contracts.receipt import open_receipt, sign_receipt
+from support.world import key
 
 GATEWAY = key("gateway-buyer")
 BODY = ReceiptBody(device_id="truck-1", trip_id="0" * 32, reading_count=3, block_num=9)

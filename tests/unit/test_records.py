@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support.world import START_MS, Trip, reading
 
 from contracts.chunktree import BLOB_BYTES, EMPTY_ROOT, leaf_hash
 from contracts.errors import RejectedError
@@ -23,6 +22,7 @@ from contracts.records.reading import (
     record_of,
 )
 from contracts.records.recording import RecordingDigest, pseudo_file_id
+from support.world import START_MS, Trip, reading
 
 CLOCK = Clock(START_MS, 0, bytes(16), ClockOrigin.NONE)
 LINK = Link("0" * 32, "truck-1", 0, b"")

@@ -3,13 +3,13 @@
 from collections.abc import Callable
 
 import pytest
-from support.hosts import Host, apply_all, refused, rules_found
-from support.world import START_MS, TERMS, Trip, handovers, key, one, reading, registrations
 
 from contracts import address
 from contracts.proto.payload_pb2 import HandOver, Limit, Lot, OpenDelivery
 from contracts.proto.state_pb2 import Delivery, HandOverState
 from contracts.rules.ids import Rule
+from support.hosts import Host, apply_all, refused, rules_found
+from support.world import START_MS, TERMS, Trip, handovers, key, one, reading, registrations
 
 SELLER, CARRIER, BUYER = key("seller"), key("carrier"), key("buyer")
 BEFORE_DELIVERY = registrations()[:-2]

@@ -4,9 +4,6 @@ import re
 from pathlib import Path
 
 import pytest
-from support.chain import digest_of
-from support.hosts import DirectHost, Host, apply_all, refused, rules_found
-from support.world import TERMS, Trip, handovers, key, one, reading, registrations
 
 from contracts.keys import Signer
 from contracts.payload import FAMILY, PAYLOAD_BYTES_MAX, Action, encode, scope
@@ -15,6 +12,9 @@ from contracts.proto.sawtooth_pb2 import Batch
 from contracts.rules.ids import Rule
 from contracts.sawtooth.batches import build_batch
 from contracts.sawtooth.transactions import build_transaction
+from support.chain import digest_of
+from support.hosts import DirectHost, Host, apply_all, refused, rules_found
+from support.world import TERMS, Trip, handovers, key, one, reading, registrations
 
 ADMIN = key("admin")
 PARTY = RegisterParty(party_id="p", name="P")

@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 
 import pytest
-from support.hosts import Host, apply_all, refused, rules_found
-from support.world import Trip, key, one, reading, registrations
 
 from contracts import address
 from contracts.payload import ADMIN_KEYS_SETTING, Action, canonical
@@ -16,6 +14,8 @@ from contracts.rules.ids import Rule
 from contracts.rules.memory import MemoryHost
 from contracts.sawtooth.batches import build_batch
 from contracts.sawtooth.transactions import parse_header
+from support.hosts import Host, apply_all, refused, rules_found
+from support.world import Trip, key, one, reading, registrations
 
 ADMIN, CARRIER, SELLER = key("admin"), key("carrier"), key("seller")
 

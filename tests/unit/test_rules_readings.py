@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 
 import pytest
-from support.hosts import Host, apply_all, breaches, refused, rules_found, tampers
-from support.world import BOOT, START_MS, STEP_MS, Trip, key, one, reading, registrations
 
 from contracts import address
 from contracts.payload import Action, build
@@ -15,6 +13,8 @@ from contracts.records.clock import Clock, ClockOrigin
 from contracts.records.reading import Reading, Tamper
 from contracts.rules.ids import Rule
 from contracts.sawtooth.batches import build_batch
+from support.hosts import Host, apply_all, breaches, refused, rules_found, tampers
+from support.world import BOOT, START_MS, STEP_MS, Trip, key, one, reading, registrations
 
 
 def ready(host: Host) -> Trip:

@@ -3,9 +3,6 @@
 from dataclasses import replace
 
 import pytest
-from support.chain import digest_of
-from support.hosts import Host, apply_all, refused, rules_found
-from support.world import Trip, key, one, reading, registrations
 
 from contracts import address
 from contracts.payload import build, decode
@@ -15,6 +12,9 @@ from contracts.proto.state_pb2 import Chain
 from contracts.records.recording import RecordingDigest
 from contracts.rules.ids import Rule
 from contracts.sawtooth.batches import build_batch
+from support.chain import digest_of
+from support.hosts import Host, apply_all, refused, rules_found
+from support.world import Trip, key, one, reading, registrations
 
 FIRST, SECOND = digest_of(b"first"), digest_of(b"second")
 

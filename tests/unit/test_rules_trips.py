@@ -3,8 +3,6 @@
 from collections.abc import Callable
 
 import pytest
-from support.hosts import Host, apply_all, refused, rules_found
-from support.world import TERMS, Trip, key, one, registrations
 
 from contracts import address
 from contracts.payload import trip_id_of
@@ -12,6 +10,8 @@ from contracts.proto.payload_pb2 import OpenDelivery, RegisterDevice, Source, St
 from contracts.proto.state_pb2 import Delivery
 from contracts.proto.state_pb2 import Trip as TripState
 from contracts.rules.ids import Rule
+from support.hosts import Host, apply_all, refused, rules_found
+from support.world import TERMS, Trip, key, one, registrations
 
 
 def start(change: Callable[[StartTrip], object] = lambda _: None) -> StartTrip:

@@ -1,13 +1,13 @@
 """Topics, limits and packing of what goes over MQTT."""
 
 import pytest
-from support.chain import digest_of
-from support.world import Trip
 
 from contracts import wire
 from contracts.errors import RejectedError
 from contracts.payload import canonical
 from contracts.proto.wire_pb2 import Held, Offer, Receipt, RecordingOffer, Records
+from support.chain import digest_of
+from support.world import Trip
 
 
 @pytest.mark.parametrize("kind", wire.Topic)

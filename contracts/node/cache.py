@@ -1,0 +1,34 @@
+"""A bounded cache that forgets what was not asked for lately."""
+
+from typing import Generic, TypeVar
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+
+class Cache(Generic[Key, Value]):
+    """Keeps the last `limit` to twice `limit` values, at the cost of a dictionary.
+
+    Two generations: a hit moves a value to the young one; when that is full it
+    becomes the old one, and what the old one held is gone. Threads may share it.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._young: dict[Key, Value] = {}
+        self._old: dict[Key, Value] = {}
+
+    def get(self, key: Key) -> Value | None:
+        """Return the value at `key` if it is still there."""
+        found = self._young.get(key)
+        if found is None:
+            found = self._old.get(key)
+            if found is not None:
+                self.put(key, found)
+        return found
+
+    def put(self, key: Key, value: Value) -> None:
+        """Keep `value`."""
+        if len(self._young) >= self._limit:
+            self._old, self._young = self._young, {}
+        self._young[key] = value

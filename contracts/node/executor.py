@@ -1,0 +1,159 @@
+"""Runs the transactions of a batch, confined to the addresses that they declare.
+
+Source: Sawtooth 1.2 architecture guide, "Transaction Scheduling" and "Events
+and Transaction Receipts"; messages are those of the sawtooth-sdk.
+"""
+
+import logging
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from contracts.node.families import Families, handler_of
+from contracts.node.verify import VerifiedBatch
+from contracts.proto.sawtooth_pb2 import Event, StateChange, TransactionHeader, TransactionReceipt
+from contracts.rules.context import InvalidTransactionError
+
+_LOG = logging.getLogger(__name__)
+
+ADDRESS: Final = re.compile(r"[0-9a-f]{70}")
+NAMESPACE: Final = re.compile(r"(?:[0-9a-f]{2}){0,35}")
+STATE_VALUE_BYTES_MAX: Final = 16 << 20
+MESSAGE_CHARS_MAX: Final = 1024
+
+Changes = dict[str, bytes | None]
+"""New values by address; None means deleted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Why a batch is invalid.
+
+    Attributes:
+        transaction_id: The transaction that was refused.
+        message: What its family's rules say, at most `MESSAGE_CHARS_MAX` characters.
+    """
+
+    transaction_id: str
+    message: str
+
+
+class TransactionContext:
+    """State as one transaction sees it; implements `contracts.rules.context.Context`.
+
+    Args:
+        header: Declares inputs and outputs.
+        read: Returns the value at an address before this transaction.
+    """
+
+    def __init__(self, header: TransactionHeader, read: Callable[[str], bytes | None]) -> None:
+        self._inputs = _namespaces("inputs", tuple(header.inputs))
+        self._outputs = _namespaces("outputs", tuple(header.outputs))
+        self._read = read
+        self.changes: Changes = {}
+        self._events: list[Event] = []
+        self._data: list[bytes] = []
+
+    def get(self, address: str) -> bytes | None:
+        """See `Context.get`."""
+        _check("get", address, self._inputs)
+        if address in self.changes:
+            return self.changes[address]
+        return self._read(address)
+
+    def set(self, address: str, value: bytes) -> None:
+        """See `Context.set`."""
+        _check("set", address, self._outputs)
+        if len(value) > STATE_VALUE_BYTES_MAX:
+            raise InvalidTransactionError(
+                f"value of {len(value)} bytes, at most {STATE_VALUE_BYTES_MAX} allowed"
+            )
+        self.changes[address] = value
+
+    def delete(self, address: str) -> None:
+        """See `Context.delete`."""
+        _check("delete", address, self._outputs)
+        self.changes[address] = None
+
+    def add_event(self, event_type: str, attributes: Mapping[str, str], data: bytes = b"") -> None:
+        """See `Context.add_event`."""
+        pairs = [Event.Attribute(key=key, value=value) for key, value in attributes.items()]
+        self._events.append(Event(event_type=event_type, attributes=pairs, data=data))
+
+    def add_receipt_data(self, data: bytes) -> None:
+        """Add bytes of the family's own to the receipt."""
+        self._data.append(data)
+
+    def receipt(self, transaction_id: str) -> TransactionReceipt:
+        """Return what the transaction did; first what it set, then what it deleted."""
+        receipt = TransactionReceipt(
+            transaction_id=transaction_id, events=self._events, data=self._data
+        )
+        for address, value in self.changes.items():
+            if value is not None:
+                receipt.state_changes.add(address=address, value=value, type=StateChange.SET)
+        for address, value in self.changes.items():
+            if value is None:
+                receipt.state_changes.add(address=address, type=StateChange.DELETE)
+        return receipt
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """A batch that is valid on top of what came before.
+
+    Attributes:
+        changes: What it makes of the state.
+        receipts: One per transaction, in order.
+    """
+
+    changes: Changes
+    receipts: list[TransactionReceipt]
+
+
+def execute(
+    batch: VerifiedBatch, families: Families, read: Callable[[str], bytes | None]
+) -> Execution | Verdict:
+    """Apply all transactions of `batch` in order, or none.
+
+    Args:
+        batch: Its dependencies are committed.
+        families: Who judges which transaction.
+        read: Returns the value at an address before this batch.
+    """
+    changes: Changes = {}
+    receipts: list[TransactionReceipt] = []
+
+    def read_below(address: str) -> bytes | None:
+        return changes[address] if address in changes else read(address)
+
+    for transaction, header in zip(batch.batch.transactions, batch.headers, strict=True):
+        name = transaction.header_signature
+        try:
+            context = TransactionContext(header, read_below)
+            handler_of(families, header)(header, transaction.payload, name, context)
+        except InvalidTransactionError as error:
+            return Verdict(name, str(error)[:MESSAGE_CHARS_MAX])
+        except Exception:  # noqa: BLE001 - a rule that fails must not stop the ledger for all
+            _LOG.exception("family %s failed on %s", header.family_name, name)
+            return Verdict(name, f"internal error of family {header.family_name[:80]!r}")
+        changes.update(context.changes)
+        receipts.append(context.receipt(name))
+    return Execution(changes, receipts)
+
+
+@lru_cache(maxsize=1024)  # all readings of a trip declare the same
+def _namespaces(where: str, declared: tuple[str, ...]) -> tuple[str, ...]:
+    for namespace in declared:
+        if NAMESPACE.fullmatch(namespace) is None:
+            raise InvalidTransactionError(
+                f"Address or namespace {namespace[:80]} listed in {where} is not valid"
+            )
+    return declared
+
+
+def _check(verb: str, address: str, allowed: tuple[str, ...]) -> None:
+    if not address.startswith(allowed) or ADDRESS.fullmatch(address) is None:
+        raise InvalidTransactionError(f"Tried to {verb} unauthorized address: ['{address}']")

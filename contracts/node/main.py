@@ -1,0 +1,211 @@
+"""Process border of the embedded ledger: `wayseal-node`."""
+
+import argparse
+import contextlib
+import fcntl
+import logging
+import os
+import signal
+import socket
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from contracts.errors import RejectedError, WaysealError
+from contracts.keys import Signer, is_public_key
+from contracts.node.chain import Chain
+from contracts.node.families import BUILT_IN, Families
+from contracts.node.genesis import found, own_genesis, read_genesis
+from contracts.node.server import serve
+
+_LOG = logging.getLogger("contracts.node")
+
+BAD_USAGE: Final = 2
+PORT_MAX: Final = 65_535
+
+_EPILOG: Final = """\
+examples:
+  wayseal-node --data /var/lib/wayseal --rest 127.0.0.1:8008
+      a network of its own, administered with the key that is made in the data directory
+  wayseal-node --data d --rest 127.0.0.1:0 --admin 02466d…
+      another key administers it, on a free port, which the ready line names
+  wayseal-node --data d --rest :8008 --genesis config-genesis.batch --genesis config.batch
+      the genesis block of these files, as `sawset genesis -o` writes them
+
+Once the port accepts, one line is printed: ready rest=http://HOST:PORT
+SIGTERM or SIGINT ends the node after the block in the making; its exit status is 0 then,
+2 when it cannot start, 1 when it cannot go on.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the command line says.
+
+    Attributes:
+        data: Directory of the chain.
+        host: Address to listen on.
+        port: TCP port; 0 takes a free one.
+        genesis: Files of the genesis block; empty makes one of our own.
+        key: File with the node's private key.
+        admins: Public keys that administer a network of our own; empty means the node's.
+    """
+
+    data: Path
+    host: str
+    port: int
+    genesis: Sequence[Path]
+    key: Path
+    admins: Sequence[str]
+
+
+def main() -> None:
+    """Run the node until told to stop."""
+    logging.basicConfig(
+        level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s"
+    )
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, _leave)
+    raise SystemExit(run(parse_options(sys.argv[1:]), BUILT_IN))
+
+
+def _leave(_: int, __: object) -> None:
+    """End while not serving yet: whatever is open is closed on the way out."""
+    raise SystemExit(0)
+
+
+def parse_options(arguments: Sequence[str]) -> Options:
+    """Read the command line; exit with status 2 and one line when it is wrong."""
+    parser = argparse.ArgumentParser(
+        prog="wayseal-node",
+        description="One Sawtooth node in one process: the ledger of a network.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "--data", type=Path, required=True, metavar="DIR", help="where the chain is kept"
+    )
+    parser.add_argument(
+        "--rest",
+        type=_endpoint,
+        required=True,
+        metavar="HOST:PORT",
+        help="where to serve; port 0 takes a free one",
+    )
+    parser.add_argument(
+        "--genesis",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="BatchList of the genesis block; several, in order, make one block; "
+        "ignored once there is a chain",
+    )
+    parser.add_argument(
+        "--key",
+        type=Path,
+        metavar="FILE",
+        help="private key, 64 hexadecimal digits; default DIR/node.key, made when missing",
+    )
+    parser.add_argument(
+        "--admin",
+        type=_public_key,
+        action="append",
+        default=[],
+        metavar="PUBLIC_KEY",
+        help="key that administers a network of its own; may be repeated; default the node's",
+    )
+    parsed = parser.parse_args(arguments)
+    host, port = parsed.rest
+    key = parsed.key or parsed.data / "node.key"
+    return Options(parsed.data, host, port, parsed.genesis, key, parsed.admin)
+
+
+def run(options: Options, families: Families) -> int:
+    """Serve until a signal arrives; return the exit status."""
+    try:
+        with _opened(options, families) as (chain, signer), _listening(options) as port:
+            return serve(chain, signer, families, port)
+    except WaysealError as error:
+        print(f"wayseal-node: {error}", file=sys.stderr)
+        return BAD_USAGE
+
+
+@contextlib.contextmanager
+def _opened(options: Options, families: Families) -> Iterator[tuple[Chain, Signer]]:
+    """Hold the data directory, its key and its chain, genesis block included."""
+    with _locked(options.data):
+        default = options.key == options.data / "node.key"
+        signer = Signer.load_or_create(options.key) if default else Signer.load(options.key)
+        chain = Chain.open(options.data)
+        try:
+            _ensure_genesis(options, chain, signer, families)
+            yield chain, signer
+        finally:
+            chain.close()
+
+
+@contextlib.contextmanager
+def _locked(directory: Path) -> Iterator[None]:
+    """Hold `directory` for this process alone.
+
+    Raises:
+        RejectedError: Another node holds it, or it cannot be made.
+    """
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(directory / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        raise RejectedError(f"data directory {directory}: {error.strerror}") from error
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError as error:
+        raise RejectedError(f"data directory {directory} is in use by another node") from error
+    finally:
+        os.close(descriptor)
+
+
+def _ensure_genesis(options: Options, chain: Chain, signer: Signer, families: Families) -> None:
+    if chain.head is not None:
+        if options.genesis:
+            _LOG.info("--genesis is ignored: the chain in %s has a genesis block", options.data)
+        return
+    batches = read_genesis(options.genesis)
+    if not options.genesis:
+        batches = [own_genesis(signer, options.admins or [signer.public_key])]
+    found(chain, signer, families, batches)
+
+
+@contextlib.contextmanager
+def _listening(options: Options) -> Iterator[socket.socket]:
+    """Hold the port.
+
+    Raises:
+        RejectedError: It cannot be had.
+    """
+    family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
+    try:
+        port = socket.create_server((options.host, options.port), family=family)
+    except (OSError, OverflowError) as error:
+        raise RejectedError(f"cannot listen on {options.host}:{options.port}: {error}") from error
+    with port:
+        yield port
+
+
+def _endpoint(text: str) -> tuple[str, int]:
+    """Parse HOST:PORT; an IPv6 address stands in brackets."""
+    host, colon, port = text.rpartition(":")
+    if not colon or not (port.isascii() and port.isdigit()) or int(port) > PORT_MAX:
+        raise argparse.ArgumentTypeError(f"expected HOST:PORT, got {text!r}")
+    return host.removeprefix("[").removesuffix("]"), int(port)
+
+
+def _public_key(text: str) -> str:
+    if not is_public_key(text):
+        raise argparse.ArgumentTypeError(
+            f"expected a compressed public key, 66 lower-case hexadecimal digits, got {text!r}"
+        )
+    return text

@@ -1,0 +1,1 @@
+"""Sawtooth's REST API, answer for answer."""

@@ -1,0 +1,43 @@
+"""Reading request bodies: bounded in size and time."""
+
+import asyncio
+import re
+from typing import Final
+
+from starlette.requests import ClientDisconnect, Request
+
+from contracts.node.rest import errors
+
+BODY_S: Final = 30.0
+"""A body must arrive within so many seconds."""
+_LENGTH: Final = re.compile(r"[0-9]{1,18}")
+
+
+def announced_length(request: Request) -> int | None:
+    """Return the length in bytes that the header announces, if it does."""
+    digits = request.headers.get("content-length", "")
+    return int(digits) if _LENGTH.fullmatch(digits) else None
+
+
+async def read_body(request: Request, limit: int) -> bytes:
+    """Return the body of `request`.
+
+    Args:
+        request: The request.
+        limit: Most bytes it may have.
+
+    Raises:
+        ApiError: It is larger, or does not arrive in time.
+    """
+    if (announced_length(request) or 0) > limit:
+        raise errors.BODY_TOO_LARGE.error(str(limit))
+    body = bytearray()
+    try:
+        async with asyncio.timeout(BODY_S):
+            async for chunk in request.stream():
+                body += chunk
+                if len(body) > limit:
+                    raise errors.BODY_TOO_LARGE.error(str(limit))
+    except (TimeoutError, ClientDisconnect) as error:
+        raise errors.BODY_TOO_SLOW.error(str(BODY_S)) from error
+    return bytes(body)

@@ -1,0 +1,120 @@
+"""`/batch_statuses` and `/receipts`: what is known of some ids, by GET or POST."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+
+from contracts.node.blockstore import BlockStore
+from contracts.node.rest import errors
+from contracts.node.rest.body import read_body
+from contracts.node.rest.envelope import JsonResponse, check_ids, filter_ids, one_response, queries
+from contracts.node.rest.views import Json, receipt_view
+from contracts.node.statuses import Status, Statuses
+
+IDS_BODY_BYTES_MAX: Final = 1 << 20
+WAIT_S: Final = 285.0
+"""How long `wait` without a number waits, seconds."""
+WAIT_MAX_S: Final = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Kinds:
+    """Which errors tell that the ids are not as they should be."""
+
+    query: errors.Kind
+    content_type: errors.Kind
+    body: errors.Kind
+
+
+_STATUSES: Final = _Kinds(errors.STATUSES_QUERY, errors.STATUSES_CONTENT_TYPE, errors.STATUSES_BODY)
+_RECEIPTS: Final = _Kinds(errors.RECEIPTS_QUERY, errors.RECEIPTS_CONTENT_TYPE, errors.RECEIPTS_BODY)
+
+
+class ByIds:
+    """Answers by id.
+
+    Args:
+        blocks: Holds receipts.
+        statuses: Knows what became of batches.
+    """
+
+    def __init__(self, blocks: BlockStore, statuses: Statuses) -> None:
+        self._blocks = blocks
+        self._known = statuses
+
+    async def statuses(self, request: Request) -> Response:
+        """`GET` and `POST /batch_statuses`."""
+        names = await _ids(request, _STATUSES)
+        wait_s = _wait_s(request)
+        if wait_s:
+            await self._known.wait(names, wait_s)
+        return _answer(request, [self._status_view(name) for name in names])
+
+    async def receipts(self, request: Request) -> Response:
+        """`GET` and `POST /receipts`."""
+        names = await _ids(request, _RECEIPTS)
+        return _answer(request, await run_in_threadpool(self._receipts, names))
+
+    def _receipts(self, names: Sequence[str]) -> list[Json]:
+        data: list[Json] = []
+        for name in names:
+            place = self._blocks.find_transaction(name)
+            receipt = None if place is None else self._blocks.receipt_at(place)
+            if receipt is None:
+                raise errors.RECEIPT_NOT_FOUND.error()
+            data.append(receipt_view(receipt))
+        return data
+
+    def _status_view(self, name: str) -> Json:
+        status = self._known.get(name)
+        invalid: list[Json] = []
+        verdict = self._known.verdict(name) if status is Status.INVALID else None
+        if verdict is not None:
+            reason: dict[str, Json] = {"id": verdict.transaction_id}
+            if verdict.message:
+                reason["message"] = verdict.message
+            invalid.append(reason)
+        return {"id": name, "invalid_transactions": invalid, "status": status.value}
+
+
+async def _ids(request: Request, kinds: _Kinds) -> list[str]:
+    if request.method != "POST":
+        names = filter_ids(request)
+        if names is None:
+            raise kinds.query.error()
+        return names
+    if request.headers.get("content-type") != "application/json":
+        raise kinds.content_type.error()
+    body = await read_body(request, IDS_BODY_BYTES_MAX)
+    try:
+        posted = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise kinds.body.error() from error
+    if not isinstance(posted, list) or not posted:
+        raise kinds.body.error()
+    names = [name for name in posted if isinstance(name, str)]
+    if len(names) != len(posted):
+        raise kinds.body.error()
+    return check_ids(names)
+
+
+def _answer(request: Request, data: list[Json]) -> Response:
+    if request.method == "POST":
+        return JsonResponse({"data": data})
+    return one_response(request, data)
+
+
+def _wait_s(request: Request) -> float:
+    """Return how long to wait, seconds; 0 when not at all."""
+    wait = queries(request).get("wait", "false")
+    if wait.lower() == "false":
+        return 0.0
+    digits = wait.strip()
+    if digits.isascii() and digits.isdigit():
+        return min(float(digits), WAIT_MAX_S) or WAIT_MAX_S
+    return WAIT_S

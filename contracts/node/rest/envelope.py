@@ -1,0 +1,239 @@
+"""What all answers share: query parameters, links, paging, the JSON around the data.
+
+Source: Sawtooth 1.2, REST API specification; recorded answers.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Generic, Self, TypeVar
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from contracts.node.rest import errors
+from contracts.node.rest.views import Json
+
+DEFAULT_PAGE: Final = 100
+PAGE_MAX: Final = 1_000
+PAGE_BYTES: Final = 8 << 20
+"""A page ends early once its items, serialised, are so large."""
+IDS_MAX: Final = 1_000
+_INT32_MAX: Final = (1 << 31) - 1
+_ID: Final = re.compile(r"[0-9a-f]{128}")
+_FORWARDED: Final = {
+    key: re.compile(rf"(?<={key}=).+?(?=[\s,;]|$)", re.IGNORECASE)
+    for key in ("proto", "host", "path")
+}
+
+Item = TypeVar("Item")
+
+
+class JsonResponse(Response):
+    """JSON in Sawtooth's layout."""
+
+    media_type = "application/json"
+
+    def __init__(self, content: Json, status_code: int = 200) -> None:
+        text = json.dumps(content, indent=2, separators=(",", ": "), sort_keys=True)
+        super().__init__(text, status_code)
+        self.headers["content-type"] = "application/json; charset=utf-8"
+
+
+def error_response(error: errors.ApiError) -> JsonResponse:
+    """Return the answer that tells of `error`."""
+    kind = error.kind
+    body: Json = {
+        "error": {"code": kind.code, "message": kind.message + error.detail, "title": kind.title}
+    }
+    return JsonResponse(body, kind.status)
+
+
+def queries(request: Request) -> dict[str, str]:
+    """Return the query parameters; of several with one name the first counts."""
+    first: dict[str, str] = {}
+    for key, value in request.query_params.multi_items():
+        first.setdefault(key, value)
+    return first
+
+
+def check_id(name: str) -> str:
+    """Return `name` if it has the form of an id, 128 hexadecimal digits.
+
+    Raises:
+        ApiError: It has not.
+    """
+    if _ID.fullmatch(name) is None:
+        raise errors.BAD_ID.error(name)
+    return name
+
+
+def check_ids(names: Sequence[str]) -> list[str]:
+    """Return `names` if all are ids, and not too many.
+
+    Raises:
+        ApiError: They are not.
+    """
+    if len(names) > IDS_MAX:
+        raise errors.TOO_MANY_IDS.error(str(IDS_MAX))
+    return [check_id(name) for name in names]
+
+
+def filter_ids(request: Request) -> list[str] | None:
+    """Return the ids in the `id` parameter.
+
+    Raises:
+        ApiError: One is malformed.
+    """
+    query = queries(request).get("id")
+    return None if query is None else check_ids(query.split(","))
+
+
+def head_id(request: Request) -> str | None:
+    """Return the `head` parameter.
+
+    Raises:
+        ApiError: It is malformed.
+    """
+    head = queries(request).get("head")
+    return None if head is None else check_id(head)
+
+
+def is_reverse(request: Request, key: str) -> bool:
+    """Say whether the `reverse` parameter asks for the other order.
+
+    Args:
+        request: The request.
+        key: The one sort key that the resource has.
+
+    Raises:
+        ApiError: It names another key.
+    """
+    reverse = queries(request).get("reverse", "false").lower()
+    if reverse == "false":
+        return False
+    if reverse not in ("", key):
+        raise errors.BAD_SORT.error()
+    return True
+
+
+def link(request: Request, path: str | None = None, **changes: str | int | None) -> str:
+    """Return the address of this request with other parameters.
+
+    Args:
+        request: The request.
+        path: Another path.
+        changes: Parameters to change; None leaves one as it was.
+    """
+    news = {key: value for key, value in changes.items() if value is not None}
+    values = {**queries(request), **news}
+    order: list[str] = [key for key in ("head", "start", "limit") if key in values]
+    order += sorted(values.keys() - {"head", "start", "limit"})
+    pairs = [key if values[key] == "" else f"{key}={values[key]}" for key in order]
+    scheme = _forwarded(request, "proto") or request.url.scheme
+    host = _forwarded(request, "host") or request.headers.get("host", "")
+    query = "?" + "&".join(pairs) if pairs else ""
+    return f"{scheme}://{host}{_forwarded(request, 'path')}{path or request.url.path}{query}"
+
+
+@dataclass(frozen=True, slots=True)
+class Paging:
+    """Which part of a list is asked for.
+
+    Attributes:
+        start: The `start` parameter, as given.
+        limit: The `limit` parameter, as given.
+    """
+
+    start: str | None
+    limit: int | None
+
+    @classmethod
+    def of(cls, request: Request) -> Self:
+        """Read the parameters.
+
+        Raises:
+            ApiError: The limit is no positive integer.
+        """
+        values = queries(request)
+        limit = values.get("limit")
+        if limit is None:
+            return cls(values.get("start"), None)
+        try:
+            number = int(limit)
+        except ValueError as error:
+            raise errors.BAD_COUNT.error() from error
+        if not 0 < number <= _INT32_MAX:
+            raise errors.BAD_COUNT.error()
+        return cls(values.get("start"), number)
+
+    @property
+    def count(self) -> int:
+        """Return how many items a page has at most."""
+        return min(self.limit or DEFAULT_PAGE, PAGE_MAX)
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[Item]):
+    """Part of a list.
+
+    Attributes:
+        items: The items.
+        start: Name of the first; empty when there is none.
+        limit: How many there were to be at most; 0 when there is none.
+        next: Name of the item that follows.
+    """
+
+    items: Sequence[Item]
+    start: str
+    limit: int
+    next: str | None
+
+
+def cut(named: Iterator[tuple[str, int, Item]], limit: int) -> Page[Item]:
+    """Return the first page of `named`: names, sizes in bytes, items."""
+    items: list[Item] = []
+    start, size = "", 0
+    for name, length, item in named:
+        if len(items) == limit or size > PAGE_BYTES:
+            return Page(items, start, limit, name)
+        start = start or name
+        size += length
+        items.append(item)
+    return Page(items, start, limit if items else 0, None)
+
+
+def page_response(
+    request: Request, head: str, paging: Paging, page: Page[Item], data: list[Json]
+) -> JsonResponse:
+    """Return the answer with one page of a list."""
+    shown: dict[str, Json] = {"limit": paging.limit, "start": paging.start}
+    if page.next is not None:
+        shown["next_position"] = page.next
+        shown["next"] = link(request, head=head, limit=paging.limit, start=page.next)
+    return JsonResponse(
+        {
+            "data": data,
+            "head": head,
+            "link": link(request, head=head, start=page.start, limit=page.limit),
+            "paging": shown,
+        }
+    )
+
+
+def one_response(request: Request, data: Json, head: str | None = None) -> JsonResponse:
+    """Return the answer with one resource."""
+    envelope: dict[str, Json] = {"data": data, "link": link(request, head=head)}
+    if head is not None:
+        envelope["head"] = head
+    return JsonResponse(envelope)
+
+
+def _forwarded(request: Request, key: str) -> str:
+    """Return what a proxy says of itself (RFC 7239, or the older X-Forwarded headers)."""
+    match = _FORWARDED[key].search(request.headers.get("forwarded", ""))
+    if match is None:
+        return request.headers.get(f"x-forwarded-{key}", "")
+    value = match.group(0)
+    return value[1:-1] if len(value) > 1 and value[0] == value[-1] == '"' else value

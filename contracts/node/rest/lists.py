@@ -1,0 +1,302 @@
+"""Committed blocks, batches, transactions and state over HTTP.
+
+These read from disk and build large answers, so they run in worker threads.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Generic, Protocol, TypeVar
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from contracts.node.blockstore import BlockStore, Place, StoredBlock
+from contracts.node.chain import Chain
+from contracts.node.executor import ADDRESS, NAMESPACE
+from contracts.node.rest import errors
+from contracts.node.rest.envelope import (
+    Page,
+    Paging,
+    check_id,
+    cut,
+    filter_ids,
+    head_id,
+    is_reverse,
+    one_response,
+    page_response,
+    queries,
+)
+from contracts.node.rest.views import (
+    Json,
+    batch_view,
+    block_view,
+    entry_view,
+    transaction_view,
+    value_view,
+)
+from contracts.node.state import NotKeptError
+from contracts.proto.sawtooth_pb2 import Batch, Transaction
+
+_BLOCK_KEY: Final = "block_num"
+_DEFAULT_KEY: Final = "default"
+_BLOCK_NUM_MAX: Final = (1 << 64) - 1
+
+
+class Resource(Protocol):
+    """What batches and transactions have in common."""
+
+    header_signature: str
+
+    def ByteSize(self) -> int:  # noqa: N802 - protobuf's name
+        """Return the serialised size, bytes."""
+        ...
+
+
+Item = TypeVar("Item", bound=Resource)
+
+
+@dataclass(frozen=True, slots=True)
+class Listed(Generic[Item]):
+    """How to list one kind of resource.
+
+    Attributes:
+        in_block: Returns those in a block, in order.
+        find: Returns where one with an id is committed.
+        position: Returns the number of a place among those in its block.
+        view: Returns the JSON of one.
+        missing: What to answer when there is none with an id.
+    """
+
+    in_block: Callable[[StoredBlock], Sequence[Item]]
+    find: Callable[[str], Place | None]
+    position: Callable[[StoredBlock, Place], int]
+    view: Callable[[Item], Json]
+    missing: errors.Kind
+
+
+class Lists:
+    """Answers from the chain.
+
+    Args:
+        chain: What is committed.
+    """
+
+    def __init__(self, chain: Chain) -> None:
+        self._chain = chain
+        self._blocks = chain.blocks
+        self._batches = _listed_batches(chain.blocks)
+        self._transactions = _listed_transactions(chain.blocks)
+
+    def blocks(self, request: Request) -> Response:
+        """`GET /blocks`."""
+        paging, name, names = Paging.of(request), head_id(request), filter_ids(request)
+        head = self._head(name)
+        reverse = is_reverse(request, _BLOCK_KEY)
+        if names:
+            found = [stored for stored in map(self._blocks.by_id, names) if stored is not None]
+            page = Page([stored for stored in found if stored.num <= head.num], "", 0, None)
+        else:
+            page = self._block_page(paging, head, reverse=reverse)
+        data = [block_view(stored.block) for stored in page.items]
+        return page_response(request, head.id, paging, page, data)
+
+    def block(self, request: Request) -> Response:
+        """`GET /blocks/{id}`."""
+        stored = self._blocks.by_id(check_id(request.path_params["id"]))
+        if stored is None:
+            raise errors.BLOCK_NOT_FOUND.error()
+        return one_response(request, block_view(stored.block))
+
+    def batches(self, request: Request) -> Response:
+        """`GET /batches`."""
+        return self._list(request, self._batches)
+
+    def batch(self, request: Request) -> Response:
+        """`GET /batches/{id}`."""
+        return self._one(request, self._batches)
+
+    def transactions(self, request: Request) -> Response:
+        """`GET /transactions`."""
+        return self._list(request, self._transactions)
+
+    def transaction(self, request: Request) -> Response:
+        """`GET /transactions/{id}`."""
+        return self._one(request, self._transactions)
+
+    def state(self, request: Request) -> Response:
+        """`GET /state`."""
+        paging = Paging.of(request)
+        head = self._state_head(request)
+        prefix = queries(request).get("address", "")
+        if NAMESPACE.fullmatch(prefix) is None:
+            raise errors.BAD_ADDRESS.error()
+        reverse = is_reverse(request, _DEFAULT_KEY)
+        try:
+            page = self._state_page(head, prefix, paging, reverse=reverse)
+        except NotKeptError as error:
+            raise errors.HEAD_NOT_FOUND.error() from error
+        data = [entry_view(entry) for entry in page.items]
+        return page_response(request, head.id, paging, page, data)
+
+    def value(self, request: Request) -> Response:
+        """`GET /state/{address}`."""
+        address = request.path_params["address"]
+        head = self._state_head(request)
+        if NAMESPACE.fullmatch(address) is None:
+            raise errors.BAD_ADDRESS.error()
+        if ADDRESS.fullmatch(address) is None:
+            raise errors.STATE_NOT_FOUND.error()
+        try:
+            value = self._chain.state.get_at(self._chain.state.root_after(head.num), address)
+        except NotKeptError as error:
+            raise errors.HEAD_NOT_FOUND.error() from error
+        if value is None:
+            raise errors.STATE_NOT_FOUND.error()
+        return one_response(request, value_view(value), head.id)
+
+    def _head(self, name: str | None) -> StoredBlock:
+        head = self._chain.head if name is None else self._blocks.by_id(name)
+        if head is None:
+            raise errors.HEAD_NOT_FOUND.error()
+        return head
+
+    def _state_head(self, request: Request) -> StoredBlock:
+        """Return the block whose state is asked for; Sawtooth's state answers differ here."""
+        name = queries(request).get("head")
+        head = self._blocks.by_id(check_id(name)) if name else self._chain.head
+        if head is None:
+            raise errors.BLOCK_NOT_FOUND.error()
+        return head
+
+    def _block_page(self, paging: Paging, head: StoredBlock, *, reverse: bool) -> Page[StoredBlock]:
+        first = 0 if reverse else head.num
+        if paging.start:
+            first = _block_num(paging.start)
+        newest = self._head(None).num
+        if first > (head.num if reverse else newest):
+            raise errors.TIMED_OUT.error()
+        numbers = range(first, head.num + 1) if reverse else range(first, -1, -1)
+        return cut(self._walk_blocks(numbers), paging.count)
+
+    def _walk_blocks(self, numbers: range) -> Iterator[tuple[str, int, StoredBlock]]:
+        for stored in self._stored(numbers):
+            yield f"{stored.num:#018x}", stored.block.ByteSize(), stored
+
+    def _list(self, request: Request, listed: Listed[Item]) -> Response:
+        paging, name, names = Paging.of(request), head_id(request), filter_ids(request)
+        head = self._head(name)
+        reverse = is_reverse(request, _DEFAULT_KEY)
+        if names:
+            items = self._by_ids(listed, names, head.num)
+            chosen = _from_start(items[::-1] if reverse else items, paging.start)
+        else:
+            chosen = self._walk(listed, head.num, paging.start, reverse=reverse)
+        sized = ((item.header_signature, item.ByteSize(), item) for item in chosen)
+        page = cut(sized, paging.count)
+        data = [listed.view(item) for item in page.items]
+        return page_response(request, head.id, paging, page, data)
+
+    def _one(self, request: Request, listed: Listed[Item]) -> Response:
+        name = check_id(request.path_params["id"])
+        items = self._by_ids(listed, [name], self._head(None).num)
+        if not items:
+            raise listed.missing.error()
+        return one_response(request, listed.view(items[0]))
+
+    def _by_ids(self, listed: Listed[Item], names: Sequence[str], newest: int) -> list[Item]:
+        """Return those of these ids that are in blocks up to `newest`."""
+        items: list[Item] = []
+        for name in names:
+            place = listed.find(name)
+            if place is not None and place.block_num <= newest:
+                stored = self._blocks.by_num(place.block_num)
+                if stored is not None:
+                    items.append(listed.in_block(stored)[listed.position(stored, place)])
+        return items
+
+    def _walk(
+        self, listed: Listed[Item], newest: int, start: str | None, *, reverse: bool
+    ) -> Iterator[Item]:
+        """Yield all resources in blocks up to `newest`: newest block first, in order within one.
+
+        In reverse the whole list is turned round, within blocks too.
+        """
+        place = listed.find(start) if start else None
+        if start and (place is None or place.block_num > newest):
+            raise errors.BAD_PAGING.error()
+        first = place.block_num if place else (0 if reverse else newest)
+        numbers = range(first, newest + 1) if reverse else range(first, -1, -1)
+        for stored in self._stored(numbers):
+            items = listed.in_block(stored)
+            position = listed.position(stored, place) if place else 0
+            if reverse:
+                items = items[: position + 1][::-1] if place else items[::-1]
+                position = 0
+            yield from items[position:]
+            place = None
+
+    def _stored(self, numbers: range) -> Iterator[StoredBlock]:
+        for number in numbers:
+            stored = self._blocks.by_num(number)
+            if stored is None:
+                return
+            yield stored
+
+    def _state_page(
+        self, head: StoredBlock, prefix: str, paging: Paging, *, reverse: bool
+    ) -> Page[tuple[str, bytes]]:
+        state = self._chain.state
+        root = state.root_after(head.num)
+        start = paging.start or ""
+        if start and next(state.leaves_at(root, prefix), None) is not None:
+            known = ADDRESS.fullmatch(start) is not None and start.startswith(prefix)
+            if not known or state.get_at(root, start) is None:
+                raise errors.BAD_PAGING.error()
+        else:
+            start = ""
+        leaves = state.leaves_at(root, prefix, start, reverse=reverse)
+        sized = ((address, len(value), (address, value)) for address, value in leaves)
+        return cut(sized, paging.count)
+
+
+def _listed_batches(blocks: BlockStore) -> Listed[Batch]:
+    return Listed(
+        in_block=lambda stored: stored.block.batches,
+        find=blocks.find_batch,
+        position=lambda _, place: place.batch,
+        view=batch_view,
+        missing=errors.BATCH_NOT_FOUND,
+    )
+
+
+def _listed_transactions(blocks: BlockStore) -> Listed[Transaction]:
+    return Listed(
+        in_block=lambda stored: stored.transactions,
+        find=blocks.find_transaction,
+        position=lambda stored, place: stored.number_of(place),
+        view=transaction_view,
+        missing=errors.TRANSACTION_NOT_FOUND,
+    )
+
+
+def _block_num(text: str) -> int:
+    """Parse the `start` of a list of blocks: a hexadecimal number with 0x."""
+    try:
+        number = int(text, 16) if text.startswith("0x") else -1
+    except ValueError as error:
+        raise errors.BAD_PAGING.error() from error
+    if not 0 <= number <= _BLOCK_NUM_MAX:
+        raise errors.BAD_PAGING.error()
+    return number
+
+
+def _from_start(items: Sequence[Item], start: str | None) -> Iterator[Item]:
+    """Yield `items` from the one with id `start` on."""
+    if not start or not items:
+        yield from items
+        return
+    for number, item in enumerate(items):
+        if item.header_signature == start:
+            yield from items[number:]
+            return
+    raise errors.BAD_PAGING.error()

@@ -1,0 +1,116 @@
+"""From bytes of unknown origin to batches whose every signature holds.
+
+Signatures are checked in threads: libsecp256k1 runs without the interpreter's
+lock, so all cores take part.
+"""
+
+import asyncio
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Final
+
+from contracts.errors import RejectedError
+from contracts.proto.sawtooth_pb2 import Batch, BatchList, TransactionHeader
+from contracts.sawtooth.batches import check_batch, parse_batch_list
+from contracts.sawtooth.transactions import parse_header
+
+SLICE_TRANSACTIONS: Final = 200
+"""About so many transactions make one task of the pool: some milliseconds of work."""
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiedBatch:
+    """A batch that is well formed and signed throughout.
+
+    Attributes:
+        batch: The batch.
+        headers: Headers of its transactions, in order.
+        size: Serialised, bytes.
+    """
+
+    batch: Batch
+    headers: Sequence[TransactionHeader]
+    size: int
+
+    @property
+    def id(self) -> str:
+        """Return the batch id, 128 hexadecimal digits."""
+        return self.batch.header_signature
+
+
+def parse(wire: bytes) -> list[Batch]:
+    """Parse a serialised BatchList.
+
+    What no signature covers is dropped: unknown fields, and the mark for
+    tracing, which a Sawtooth node does not store either.
+
+    Raises:
+        RejectedError: The bytes are no BatchList.
+    """
+    batch_list: BatchList = parse_batch_list(wire)
+    batch_list.DiscardUnknownFields()
+    for batch in batch_list.batches:
+        batch.ClearField("trace")
+    return list(batch_list.batches)
+
+
+def verify_batch(batch: Batch) -> VerifiedBatch:
+    """Check structure and signatures of one batch.
+
+    Raises:
+        RejectedError: Names the batch or transaction and what does not hold.
+    """
+    check_batch(batch)
+    name = batch.header_signature[:16]
+    headers = [parse_header(transaction) for transaction in batch.transactions]
+    if len({transaction.header_signature for transaction in batch.transactions}) != len(headers):
+        raise RejectedError(f"batch {name}…: holds a transaction twice")
+    if any(not dependency for header in headers for dependency in header.dependencies):
+        raise RejectedError(f"batch {name}…: a transaction depends on an empty id")
+    return VerifiedBatch(batch, headers, batch.ByteSize())
+
+
+class Verifier:
+    """Checks batches on all cores."""
+
+    def __init__(self) -> None:
+        self._pool = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="verify")
+
+    async def verify(self, batches: Sequence[Batch]) -> list[VerifiedBatch]:
+        """Check all of `batches`.
+
+        Raises:
+            RejectedError: One of them is not valid.
+        """
+        loop = asyncio.get_running_loop()
+        tasks = [loop.run_in_executor(self._pool, _verify_all, part) for part in _slices(batches)]
+        done = await asyncio.gather(*tasks, return_exceptions=True)
+        verified: list[VerifiedBatch] = []
+        for result in done:
+            if isinstance(result, BaseException):
+                raise result
+            verified += result
+        return verified
+
+    def close(self) -> None:
+        """Stop the threads once they have finished what they do."""
+        self._pool.shutdown(cancel_futures=True)
+
+
+def _verify_all(batches: Sequence[Batch]) -> list[VerifiedBatch]:
+    return [verify_batch(batch) for batch in batches]
+
+
+def _slices(batches: Sequence[Batch]) -> list[list[Batch]]:
+    """Split into parts of about `SLICE_TRANSACTIONS`, in order."""
+    parts: list[list[Batch]] = [[]]
+    filled = 0
+    for batch in batches:
+        if filled >= SLICE_TRANSACTIONS:
+            parts.append([])
+            filled = 0
+        parts[-1].append(batch)
+        filled += len(batch.transactions)
+    return parts

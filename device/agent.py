@@ -1,0 +1,105 @@
+"""The agent: records its source and offloads whenever the gateway is near, until it is stopped."""
+
+import logging
+import threading
+from typing import Final
+
+from contracts.errors import RejectedError, UnavailableError, WaysealError
+from contracts.keys import Signer
+from device.drive import Drive
+from device.drives import replayed_drive, simulated_drive
+from device.journal.trip import TripState
+from device.offload.progress import Backoff
+from device.offload.run import offload
+from device.presence import is_present
+from device.settings import Settings, SourceSettings, parse_speed
+from device.station import recording
+from device.stop import Stop
+
+OFFLOAD_EVERY_S: Final = 2.0
+PATIENCE_S: Final = 60.0
+BACKOFF_LIMIT_S: Final = 60.0
+PRESENCE_TIMEOUT_S: Final = 3.0
+_log: Final = logging.getLogger(__name__)
+
+
+class Agent:
+    """Two loops: one records in a thread of its own, one offloads.
+
+    Args:
+        settings: With [trip], [gateway] and [source].
+        signer: The device's key.
+        stop: Ends both; the trip stays open and is continued at the next start.
+    """
+
+    def __init__(self, settings: Settings, signer: Signer, stop: Stop) -> None:
+        self._settings = settings
+        self._signer = signer
+        self._stop = stop
+        self._failure: WaysealError | None = None
+
+    def run(self) -> None:
+        """Work until stopped.
+
+        Raises:
+            RejectedError: The source turned out broken; offloading went on until the stop.
+        """
+        recorder = threading.Thread(target=self._record, name="recorder")
+        recorder.start()
+        try:
+            self._offload()
+        finally:
+            self._stop.request()
+            recorder.join()
+        if self._failure:
+            raise self._failure
+
+    def _record(self) -> None:
+        backoff = Backoff(BACKOFF_LIMIT_S)
+        while not self._stop.requested:
+            try:
+                return self._record_once(_drive(self._settings.need_source()))
+            except UnavailableError as error:
+                _log.error("recording stands still: %s", error)
+                self._stop.wait(backoff.next_s())
+            except RejectedError as error:
+                _log.error("nothing is recorded: %s", error)
+                self._failure = error
+                return None
+        return None
+
+    def _record_once(self, drive: Drive) -> None:
+        """Record `drive`; a drive that was recorded to its end is not recorded again."""
+        settings = self._settings
+        with recording(settings, self._signer) as recorder:
+            for trip in recorder.logbook.trips():
+                if trip.input_id == drive.input_id and trip.state is not TripState.OPEN:
+                    return
+            trip = recorder.begin(drive, settings.device_id, settings.need_trip())
+            speed = parse_speed(settings.need_source().speed)
+            trip = recorder.record(drive, trip, speed=speed, stop=self._stop)
+            if trip.state is not TripState.OPEN:
+                recorder.logbook.mark_reported(trip.trip_id)
+
+    def _offload(self) -> None:
+        gateway = self._settings.need_gateway()
+        backoff = Backoff(BACKOFF_LIMIT_S, OFFLOAD_EVERY_S)
+        while not self._stop.requested:
+            wait_s = OFFLOAD_EVERY_S
+            if is_present(gateway.mqtt_host, gateway.mqtt_port, PRESENCE_TIMEOUT_S):
+                try:
+                    offload(self._settings, self._signer, patience_s=PATIENCE_S, stop=self._stop)
+                    backoff = Backoff(BACKOFF_LIMIT_S, OFFLOAD_EVERY_S)
+                except WaysealError as error:
+                    if not self._stop.requested:
+                        _log.warning("offload: %s", error)
+                    wait_s = backoff.next_s()
+            self._stop.wait(wait_s)
+
+
+def _drive(source: SourceSettings) -> Drive:
+    if source.driver == "simulated":
+        return simulated_drive(source.minutes, source.seed, live=parse_speed(source.speed) == 1)
+    if source.readings is None:
+        raise RejectedError("key source.readings: expected a CSV file, got none")
+    return replayed_drive(source.readings, source.track, source.videos, None)

@@ -1,0 +1,82 @@
+"""Closes signed transactions into batches that the device signs too.
+
+Sawtooth wants the batcher's key inside each transaction header, and the truck
+cannot know which gateway it will meet; so the device is its own batcher.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from contracts.keys import Signer
+from contracts.proto.sawtooth_pb2 import Transaction
+from contracts.sawtooth.batches import build_batch
+from device.journal.trip import Pending, SignedBatch
+
+BATCH_BYTES_SOFT: Final = 180_000
+"""A batch this large takes no more; with one more transaction it stays below 200 kB."""
+_ID_BYTES: Final = 131
+"""Each transaction's id stands once more in the batch header."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchLimits:
+    """When a batch of readings closes.
+
+    Attributes:
+        max_readings: Most readings.
+        max_seconds: Longest time between its first and last reading, seconds.
+    """
+
+    max_readings: int
+    max_seconds: int
+
+
+class Batcher:
+    """The batch that is filling.
+
+    Args:
+        signer: The device's key.
+        limits: When a batch closes.
+        pending: What the batch holds already, in order.
+    """
+
+    def __init__(self, signer: Signer, limits: BatchLimits, pending: Sequence[Pending]) -> None:
+        self._signer = signer
+        self._limits = limits
+        self._transactions: list[Transaction] = []
+        self._bytes = 0
+        self._readings = 0
+        self._first_ms: int | None = None
+        for item in pending:
+            self.add(Transaction.FromString(item.wire), item.monotonic_ms, len(item.wire))
+
+    def __len__(self) -> int:
+        return len(self._transactions)
+
+    def add(self, transaction: Transaction, monotonic_ms: int | None, size: int) -> None:
+        """Take the next transaction, `size` bytes long; `monotonic_ms` is None for no reading."""
+        self._transactions.append(transaction)
+        self._bytes += size + _ID_BYTES
+        if monotonic_ms is not None:
+            self._readings += 1
+            if self._first_ms is None:
+                self._first_ms = monotonic_ms
+
+    def is_full(self, monotonic_ms: int) -> bool:
+        """Say whether the batch must close before a reading at `monotonic_ms`."""
+        return (
+            self._readings >= self._limits.max_readings
+            or self._bytes >= BATCH_BYTES_SOFT
+            # Absolute: after a reboot the counter begins anew.
+            or (
+                self._first_ms is not None
+                and abs(monotonic_ms - self._first_ms) >= self._limits.max_seconds * 1000
+            )
+        )
+
+    def close(self, digest_of: bytes | None = None) -> SignedBatch:
+        """Return the signed batch and begin an empty one."""
+        batch = build_batch(self._signer, self._transactions)
+        self._transactions, self._bytes, self._readings, self._first_ms = [], 0, 0, None
+        return SignedBatch(batch.header_signature, batch.SerializeToString(), digest_of)

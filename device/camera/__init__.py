@@ -1,0 +1,1 @@
+"""Cameras: where recordings come from."""

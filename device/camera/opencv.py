@@ -1,0 +1,96 @@
+"""Adapter: OpenCV, the only module that imports it, and only when a film is opened.
+
+So a truck without camera, or `wayseal-device status`, needs no OpenCV.
+"""
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from contracts.errors import RejectedError, UnavailableError
+
+FPS_MAX: Final = 1_000
+FRAMES_MAX: Final = 1 << 31
+
+
+@dataclass(frozen=True, slots=True)
+class Film:
+    """What OpenCV says of a video file.
+
+    Attributes:
+        frames: Number of frames; 0 when the container does not say.
+        duration_ms: Milliseconds; 0 when the container does not say.
+    """
+
+    frames: int
+    duration_ms: int
+
+
+def inspect(path: Path) -> Film:
+    """Open the video at `path` and decode its first frame.
+
+    Raises:
+        RejectedError: OpenCV finds no video or cannot decode it.
+        UnavailableError: OpenCV is not installed.
+    """
+    cv2 = _cv2()
+    capture = cv2.VideoCapture(str(path.resolve()), cv2.CAP_FFMPEG)
+    try:
+        if not capture.isOpened():
+            raise RejectedError(f"video {path}: expected a video file, OpenCV cannot open it")
+        if not capture.read()[0]:
+            raise RejectedError(f"video {path}: expected at least one frame, none decodes")
+        frames = capture.get(cv2.CAP_PROP_FRAME_COUNT)
+        fps = capture.get(cv2.CAP_PROP_FPS)
+    except cv2.error as error:
+        raise RejectedError(f"video {path}: OpenCV: {error}") from error
+    finally:
+        capture.release()
+    if not 0 < fps <= FPS_MAX or not 0 < frames <= FRAMES_MAX:
+        return Film(0, 0)
+    return Film(int(frames), round(frames * 1000 / fps))
+
+
+def write_mjpeg(path: Path, frames: Iterable[Any], *, fps: int, width: int, height: int) -> None:
+    """Write `frames` as a Motion JPEG AVI: every frame decodes by itself.
+
+    Args:
+        path: File to write.
+        frames: Each (height, width, 3) uint8, BGR.
+        fps: Frames per second.
+        width: Pixels.
+        height: Pixels.
+
+    Raises:
+        UnavailableError: OpenCV cannot write there, or is not installed.
+    """
+    cv2 = _cv2()
+    codec = cv2.VideoWriter.fourcc(*"MJPG")
+    writer = cv2.VideoWriter(str(path), cv2.CAP_OPENCV_MJPEG, codec, fps, (width, height))
+    try:
+        if not writer.isOpened():
+            raise UnavailableError(f"video {path}: OpenCV cannot write it")
+        for frame in frames:
+            writer.write(frame)
+    finally:
+        writer.release()
+
+
+def put_text(frame: Any, text: str, x: int, y: int) -> None:  # noqa: ANN401 - numpy at the SDK edge
+    """Write `text`, white, with its lower left corner at (x, y) pixels."""
+    cv2 = _cv2()
+    cv2.putText(frame, text, (x, y), cv2.FONT_HERSHEY_SIMPLEX, 0.8, (255, 255, 255), 2)
+
+
+def _cv2() -> Any:  # noqa: ANN401 - a module that may be missing has no static type
+    # FFmpeg writes to stderr by itself, and opens what a playlist names: files only.
+    os.environ.setdefault("OPENCV_FFMPEG_LOGLEVEL", "-8")
+    os.environ.setdefault("OPENCV_LOG_LEVEL", "OFF")
+    os.environ.setdefault("OPENCV_FFMPEG_CAPTURE_OPTIONS", "protocol_whitelist;file")
+    try:
+        import cv2  # noqa: PLC0415 - see the module's first lines
+    except ImportError as error:
+        raise UnavailableError("OpenCV is missing: pip install 'wayseal[device]'") from error
+    return cv2

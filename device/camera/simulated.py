@@ -1,0 +1,70 @@
+"""Adapter: Camera that films a made-up moving test picture with a time stamp."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from contracts.chunktree import BLOB_BYTES
+from contracts.errors import RejectedError
+from contracts.records.recording import RecordingDigest
+from device.camera.opencv import inspect, put_text, write_mjpeg
+from device.camera.port import Footage
+from device.files import replaced
+
+WIDTH: Final = 640
+HEIGHT: Final = 480
+FPS: Final = 10
+FRAMES: Final = 120
+SIZE_MAX: Final = 64 * BLOB_BYTES
+MEDIA_TYPE: Final = "video/x-msvideo"
+_NOISE: Final = 6
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedCamera:
+    """Films 12 seconds of test picture, over 3 MiB, the last blob partial."""
+
+    seed: int = 1
+
+    @property
+    def size_max(self) -> int:
+        """See `Camera.size_max`."""
+        return SIZE_MAX
+
+    @property
+    def suffix(self) -> str:
+        """See `Camera.suffix`."""
+        return ".avi"
+
+    def film(self, path: Path) -> Footage:
+        """See `Camera.film`."""
+        with replaced(path) as part:
+            self._write(part, FRAMES)
+            if part.stat().st_size % BLOB_BYTES == 0:
+                self._write(part, FRAMES + 1)
+            if part.stat().st_size > SIZE_MAX:
+                raise RejectedError(
+                    f"simulated film of {part.stat().st_size} bytes, at most {SIZE_MAX} expected"
+                )
+            duration_ms = inspect(part).duration_ms
+        return Footage(path.name, MEDIA_TYPE, duration_ms, RecordingDigest.of_file(path).sha256)
+
+    def _write(self, path: Path, count: int) -> None:
+        write_mjpeg(path, self._frames(count), fps=FPS, width=WIDTH, height=HEIGHT)
+
+    def _frames(self, count: int) -> Iterator[Any]:
+        import numpy as np  # noqa: PLC0415 - comes with OpenCV and is missing where it is
+
+        dice = np.random.default_rng(self.seed)
+        column = np.arange(WIDTH, dtype=np.int32)[None, :, None]
+        row = np.arange(HEIGHT, dtype=np.int32)[:, None, None]
+        tint = np.array([1, 2, 3], dtype=np.int32)[None, None, :]
+        for number in range(count):
+            picture = (column + row * tint // 2 + number * 4 * tint) % 200
+            noise = dice.integers(0, _NOISE, (HEIGHT, WIDTH, 1), dtype=np.int32)
+            frame = (picture + noise).astype(np.uint8)
+            left = number * 4 % (WIDTH - 80)
+            frame[200:280, left : left + 80] = (40, 40, 220)
+            put_text(frame, f"T+{number / FPS:06.1f} s  frame {number:05d}", 16, HEIGHT - 20)
+            yield frame

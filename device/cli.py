@@ -1,0 +1,153 @@
+"""The command line of `wayseal-device`: what can be asked for, and how it is explained."""
+
+import argparse
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from contracts.records.clock import UTC_MS_MAX
+from device.settings import CONFIG_VARIABLE, parse_speed
+
+_EXAMPLES: Final = f"""\
+settings:
+  One TOML file, --config FILE or ${CONFIG_VARIABLE}; environment variables win
+  over it (WAYSEAL_DEVICE_ID, WAYSEAL_GATEWAY__MQTT, ...).
+
+  device_id = "truck-7"
+  data = "/var/lib/wayseal"
+  [trip]
+  origin_site = "site-a"
+  destination_site = "site-b"
+  deliveries = ["order-12"]
+  [gateway]
+  mqtt = "gateway.local:1883"
+  rest = "http://gateway.local:8080"
+  token = "..."
+  public_keys = ["02..."]
+
+examples:
+  wayseal-device init                    make the key, print the public half to register
+  wayseal-device simulate --out drive    write a made-up drive as files
+  wayseal-device record --readings drive/readings.csv --track drive/track.gpx \\
+      --video drive/video.avi            record it as one sealed trip, offline
+  wayseal-device offload                 hand everything to the gateway, delete on its receipt
+  wayseal-device run                     do both until SIGTERM
+
+exit codes:
+  0 it worked   1 it did not, stderr says why   2 wrong usage or settings
+"""
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser; `command` names what to run."""
+    parser = argparse.ArgumentParser(
+        prog="wayseal-device",
+        description="Records trips on a truck, signed reading by reading, and offloads them.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--config", type=Path, metavar="FILE", help="settings, TOML")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    common = _common()
+
+    commands.add_parser("init", parents=[common], help="make key, folders and journal")
+    _add_record(commands.add_parser("record", parents=[common], help="record one trip, offline"))
+    commands.add_parser("close", parents=[common], help="seal the trip that was interrupted")
+    simulate = commands.add_parser(
+        "simulate", parents=[common], help="write a made-up drive as files"
+    )
+    simulate.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder to fill")
+    _add_simulator(simulate)
+    offload = commands.add_parser(
+        "offload", parents=[common], help="hand everything to the gateway"
+    )
+    offload.add_argument(
+        "--wait-s",
+        type=_seconds,
+        default=60,
+        metavar="N",
+        help="give up after N seconds without any progress (default: %(default)s)",
+    )
+    commands.add_parser("status", parents=[common], help="show what waits on this device")
+    commands.add_parser("run", parents=[common], help="record [source] and offload, until SIGTERM")
+    return parser
+
+
+def _common() -> argparse.ArgumentParser:
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument(
+        "--config", type=Path, metavar="FILE", default=argparse.SUPPRESS, help="settings, TOML"
+    )
+    common.add_argument("--json", action="store_true", help="print one JSON line")
+    return common
+
+
+def _add_record(parser: argparse.ArgumentParser) -> None:
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--readings", type=Path, metavar="CSV", help="log with named columns")
+    source.add_argument("--simulate", action="store_true", help="a made-up drive instead")
+    parser.add_argument(
+        "--track", type=Path, metavar="GPX", help="positions, stretched over the trip"
+    )
+    parser.add_argument(
+        "--video",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="a recording from the trip's start; may be repeated",
+    )
+    parser.add_argument(
+        "--start",
+        type=_moment,
+        metavar="RFC3339",
+        help="when the trip starts (default: the log's first time)",
+    )
+    parser.add_argument(
+        "--speed",
+        type=_speed,
+        default="max",
+        metavar="max|FACTOR",
+        help="times faster than real time (default: %(default)s)",
+    )
+    _add_simulator(parser)
+
+
+def _add_simulator(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--minutes", type=int, default=90, metavar="N", help="simulated drive (default: 90)"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=1, metavar="S", help="simulated drive (default: 1)"
+    )
+
+
+def _moment(text: str) -> int:
+    """Return milliseconds since the Unix epoch."""
+    try:
+        moment = datetime.fromisoformat(text)
+        elapsed_ms = int(moment.timestamp() * 1000) if moment.tzinfo else -1
+    except (ValueError, OverflowError):
+        elapsed_ms = -1
+    if not 0 <= elapsed_ms <= UTC_MS_MAX:
+        raise argparse.ArgumentTypeError(
+            f"expected a time with zone such as {datetime(2026, 3, 2, 6, tzinfo=UTC):%FT%TZ}, "
+            f"got {text!r}"
+        )
+    return elapsed_ms
+
+
+def _speed(text: str) -> str:
+    try:
+        parse_speed(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(
+            f"expected `max` or a number above 0, got {text!r}"
+        ) from error
+    return text
+
+
+def _seconds(text: str) -> int:
+    if not text.isascii() or not text.isdigit():
+        raise argparse.ArgumentTypeError(f"expected whole seconds, got {text!r}")
+    return int(text)

@@ -1,0 +1,1 @@
+"""The commands of `wayseal-device`, one module each, imported only when they run."""

@@ -1,0 +1,53 @@
+"""`wayseal-device record`: one drive, from files or simulated, offline."""
+
+from argparse import Namespace
+
+from contracts.errors import UnavailableError
+from device.commands.output import say
+from device.drive import Drive
+from device.drives import replayed_drive, simulated_drive
+from device.journal.logbook import Logbook
+from device.journal.trip import Trip, TripState
+from device.settings import Settings, parse_speed
+from device.station import load_signer, recording
+from device.stop import stop_on_signals
+
+
+def run(arguments: Namespace, settings: Settings) -> int:
+    """Record the drive, seal its trip and print it."""
+    plan, signer = settings.need_trip(), load_signer(settings)
+    drive = _drive(arguments)
+    with recording(settings, signer) as recorder, stop_on_signals() as stop:
+        trip = recorder.begin(drive, settings.device_id, plan)
+        trip = recorder.record(drive, trip, speed=parse_speed(arguments.speed), stop=stop)
+        if trip.state is TripState.OPEN:
+            raise UnavailableError(
+                f"stopped after {trip.readings} readings of trip {trip.trip_id}; the same command "
+                f"continues it, `wayseal-device close` seals it"
+            )
+        report(arguments, recorder.logbook, trip)
+    return 0
+
+
+def report(arguments: Namespace, logbook: Logbook, trip: Trip) -> None:
+    """Print a sealed trip, then note that it was told."""
+    recordings = logbook.recordings(trip.trip_id)
+    size = sum(recording.digest.size for recording in recordings)
+    say(
+        arguments,
+        {
+            "trip": trip.trip_id,
+            "readings": trip.readings,
+            "recordings": len(recordings),
+            "bytes": size,
+        },
+        f"trip {trip.trip_id} sealed: {trip.readings} readings, "
+        f"{len(recordings)} recordings of {size} bytes",
+    )
+    logbook.mark_reported(trip.trip_id)
+
+
+def _drive(arguments: Namespace) -> Drive:
+    if arguments.simulate:
+        return simulated_drive(arguments.minutes, arguments.seed, arguments.start)
+    return replayed_drive(arguments.readings, arguments.track, arguments.video, arguments.start)

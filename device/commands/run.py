@@ -1,0 +1,20 @@
+"""`wayseal-device run`: the agent, until SIGTERM."""
+
+from argparse import Namespace
+
+from device.agent import Agent
+from device.settings import Settings
+from device.station import load_signer
+from device.stop import stop_on_signals
+
+
+def run(arguments: Namespace, settings: Settings) -> int:
+    """Record and offload until a signal ends it."""
+    del arguments  # it prints nothing: its journal and its log tell
+    settings.need_trip()
+    settings.need_source()
+    settings.need_gateway()
+    signer = load_signer(settings)
+    with stop_on_signals() as stop:
+        Agent(settings, signer, stop).run()
+    return 0

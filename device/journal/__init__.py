@@ -1,0 +1,1 @@
+"""The durable journal: what the device signed and nobody has receipted yet."""

@@ -1,0 +1,186 @@
+"""The journal's file: one SQLite database, every commit on the medium before it counts.
+
+Source: SQLite, "PRAGMA synchronous" (FULL) and "Write-Ahead Logging", durability.
+"""
+
+import contextlib
+import sqlite3
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final, Self
+
+from contracts.errors import RejectedError, UnavailableError
+from device.files import sync_directory
+
+APPLICATION_ID: Final = 0x57534A31
+SCHEMA_VERSION: Final = 1
+_OWNER_ONLY: Final = 0o600
+BUSY_S: Final = 30
+"""Longest wait for another process that writes, seconds."""
+_SCHEMA: Final = (
+    "CREATE TABLE device (device_id TEXT NOT NULL, public_key TEXT NOT NULL)",
+    """CREATE TABLE trips (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        trip_id TEXT NOT NULL UNIQUE,
+        input_id BLOB NOT NULL,
+        start BLOB NOT NULL,
+        state TEXT NOT NULL CHECK (state IN ('open', 'sealed', 'receipted')),
+        reported INTEGER NOT NULL DEFAULT 0,
+        readings INTEGER NOT NULL DEFAULT 0,
+        head_sha256 BLOB NOT NULL DEFAULT x'',
+        last_transaction_id TEXT NOT NULL,
+        clock BLOB NOT NULL,
+        seal_transaction_id TEXT NOT NULL DEFAULT '',
+        receipt BLOB
+    )""",
+    # Signed transactions that wait for their batch to fill.
+    """CREATE TABLE pending (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        trip_id TEXT NOT NULL REFERENCES trips (trip_id),
+        monotonic_ms INTEGER,
+        wire BLOB NOT NULL
+    )""",
+    """CREATE TABLE batches (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        batch_id TEXT NOT NULL UNIQUE,
+        trip_id TEXT NOT NULL REFERENCES trips (trip_id),
+        digest_of BLOB,
+        wire BLOB NOT NULL,
+        held INTEGER NOT NULL DEFAULT 0,
+        refused TEXT
+    )""",
+    "CREATE INDEX batches_by_trip ON batches (trip_id)",
+    """CREATE TABLE recordings (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        trip_id TEXT NOT NULL REFERENCES trips (trip_id),
+        sha256 BLOB NOT NULL,
+        size INTEGER NOT NULL,
+        tree_root BLOB NOT NULL,
+        name TEXT NOT NULL,
+        media_type TEXT NOT NULL,
+        duration_ms INTEGER NOT NULL,
+        source_sha256 BLOB NOT NULL,
+        UNIQUE (trip_id, sha256)
+    )""",
+)
+
+
+class Database:
+    """An open journal; one per thread, any number of processes."""
+
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        self._connection = connection
+        self.path = path
+
+    @classmethod
+    def open(cls, path: Path, device_id: str, public_key: str) -> Self:
+        """Open the journal at `path`, or make a new one for this device and key.
+
+        Raises:
+            RejectedError: No journal, another version, or another device's.
+            UnavailableError: The medium failed.
+        """
+        with _translated(path):
+            connection = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None)
+            journal = cls(connection, path)
+            try:
+                journal.prepare(device_id, public_key)
+                sync_directory(path.parent)
+            except BaseException:
+                connection.close()
+                raise
+        return journal
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._connection.close()
+
+    def prepare(self, device_id: str, public_key: str) -> None:
+        """Set how durable commits are; make the tables when the file is new; check whose it is."""
+        self._connection.execute("PRAGMA journal_mode = WAL")
+        self._connection.execute("PRAGMA synchronous = FULL")
+        self._connection.execute("PRAGMA foreign_keys = ON")
+        with self.transaction():
+            version = self.one("PRAGMA user_version")[0]
+            application = self.one("PRAGMA application_id")[0]
+            if (version, application) == (0, 0) and not self.one("PRAGMA schema_version")[0]:
+                self._create(device_id, public_key)
+            elif (version, application) != (SCHEMA_VERSION, APPLICATION_ID):
+                raise RejectedError(
+                    f"journal {self.path}: expected version {SCHEMA_VERSION} of a wayseal journal, "
+                    f"got version {version} of application {application:#x}"
+                )
+            owner = self.one("SELECT device_id, public_key FROM device")
+            if owner != (device_id, public_key):
+                raise RejectedError(
+                    f"journal {self.path}: expected device {device_id} with key {public_key}, "
+                    f"it belongs to device {owner[0]} with key {owner[1]}"
+                )
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Make what is executed inside durable as one, or leave no trace of it.
+
+        Raises:
+            RejectedError: The file is no sound SQLite database.
+            UnavailableError: The disk is full or the medium failed; nothing was changed.
+        """
+        with _translated(self.path):
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._connection.execute("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:  # SQLite itself rolls back on some errors
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    def execute(self, statement: str, *values: object) -> int:
+        """Change rows inside `transaction`; return how many."""
+        return self._connection.execute(statement, values).rowcount
+
+    def execute_many(self, statement: str, rows: Iterable[tuple[object, ...]]) -> None:
+        """Change rows inside `transaction`, once per tuple of values."""
+        self._connection.executemany(statement, rows)
+
+    def all(self, query: str, *values: object) -> list[Any]:
+        """Return the rows of a query, as tuples.
+
+        Raises:
+            RejectedError: The file is no sound SQLite database.
+            UnavailableError: The medium failed.
+        """
+        with _translated(self.path):
+            return self._connection.execute(query, values).fetchall()
+
+    def one(self, query: str, *values: object) -> Any:  # noqa: ANN401 - SQL rows have no static type
+        """Return the only row of a query, as a tuple.
+
+        Raises:
+            RejectedError: There is not one row, or no sound database.
+            UnavailableError: The medium failed.
+        """
+        rows = self.all(query, *values)
+        if len(rows) != 1:
+            raise RejectedError(f"journal {self.path}: expected one row, got {len(rows)}: {query}")
+        return rows[0]
+
+    def _create(self, device_id: str, public_key: str) -> None:
+        for statement in _SCHEMA:
+            self.execute(statement)
+        self.execute("INSERT INTO device VALUES (?, ?)", device_id, public_key)
+        self.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        self.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        self.path.chmod(_OWNER_ONLY)
+
+
+@contextlib.contextmanager
+def _translated(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (sqlite3.OperationalError, OSError) as error:
+        raise UnavailableError(f"journal {path}: {error}") from error
+    except sqlite3.DatabaseError as error:
+        raise RejectedError(f"journal {path}: {error}") from error

@@ -1,0 +1,109 @@
+"""What the journal keeps of a trip and of its recordings."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from contracts.address import delivery
+from contracts.proto.payload_pb2 import StartTrip
+from contracts.records.clock import Clock
+from contracts.records.reading import Link
+from contracts.records.recording import RecordingDigest
+
+
+class TripState(StrEnum):
+    """How far a trip has come."""
+
+    OPEN = "open"
+    SEALED = "sealed"
+    RECEIPTED = "receipted"
+
+
+@dataclass(frozen=True, slots=True)
+class Trip:
+    """A trip as its last commit left it.
+
+    Attributes:
+        input_id: SHA-256 over what the trip is recorded from, 32 bytes: who continues must match.
+        start: The action that started it.
+        state: How far it has come.
+        reported: Its end was told to whoever recorded it.
+        readings: Number of readings in the chain.
+        head_sha256: Digest of the last reading, 32 bytes; empty without readings.
+        last_transaction_id: What the first transaction of the next batch depends on.
+        clock: That of the last reading, or of the start.
+        seal_transaction_id: Id of the seal; empty while open.
+    """
+
+    input_id: bytes
+    start: StartTrip
+    state: TripState
+    reported: bool
+    readings: int
+    head_sha256: bytes
+    last_transaction_id: str
+    clock: Clock
+    seal_transaction_id: str = ""
+
+    @property
+    def trip_id(self) -> str:
+        """Id of the trip, 32 hexadecimal digits."""
+        return self.start.trip_id
+
+    @property
+    def link(self) -> Link:
+        """The place of the next reading."""
+        return Link(self.trip_id, self.start.device_id, self.readings, self.head_sha256)
+
+    @property
+    def delivery_addresses(self) -> list[str]:
+        """State addresses of the deliveries on board."""
+        return [delivery(delivery_id) for delivery_id in self.start.delivery_ids]
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """A recording that the device keeps until its trip is receipted.
+
+    Attributes:
+        trip_id: The trip it was made on.
+        digest: What identifies it.
+        name: File name below the trip's folder.
+        media_type: Media type of the container.
+        duration_ms: Milliseconds; 0 when unknown.
+        source_sha256: SHA-256 of the file it was replayed from; empty when filmed live.
+    """
+
+    trip_id: str
+    digest: RecordingDigest
+    name: str
+    media_type: str
+    duration_ms: int
+    source_sha256: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A signed transaction that waits for its batch to fill.
+
+    Attributes:
+        wire: The serialised transaction.
+        monotonic_ms: The reading's counter; None for what is no reading.
+    """
+
+    wire: bytes
+    monotonic_ms: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class SignedBatch:
+    """A closed batch.
+
+    Attributes:
+        batch_id: Its id, 128 hexadecimal digits.
+        wire: The serialised batch.
+        digest_of: SHA-256 of the recording whose digest it holds; None for readings.
+    """
+
+    batch_id: str
+    wire: bytes
+    digest_of: bytes | None = None

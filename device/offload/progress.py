@@ -1,0 +1,47 @@
+"""Patience: how long nothing has moved, and how long to wait before trying again."""
+
+import time
+from typing import Final
+
+BACKOFF_FIRST_S: Final = 0.5
+BACKOFF_FACTOR: Final = 2.0
+
+
+class Progress:
+    """When anything last moved towards the gateway; any thread may note it.
+
+    Attributes:
+        moves: Grows with every move.
+    """
+
+    def __init__(self) -> None:
+        self._moved_s = time.monotonic()
+        self.moves = 0
+
+    def note(self) -> None:
+        """Note that something moved."""
+        self._moved_s = time.monotonic()
+        self.moves += 1
+
+    @property
+    def idle_s(self) -> float:
+        """Seconds since something moved."""
+        return time.monotonic() - self._moved_s
+
+
+class Backoff:
+    """Waits that double up to a limit.
+
+    Args:
+        limit_s: Longest wait, seconds.
+        first_s: First wait, seconds.
+    """
+
+    def __init__(self, limit_s: float, first_s: float = BACKOFF_FIRST_S) -> None:
+        self._limit_s = limit_s
+        self._next_s = min(first_s, limit_s)
+
+    def next_s(self) -> float:
+        """Return how long to wait now, seconds."""
+        wait_s, self._next_s = self._next_s, min(self._next_s * BACKOFF_FACTOR, self._limit_s)
+        return wait_s

@@ -1,0 +1,197 @@
+"""One conversation with a gateway: offer, send what it lacks, wait for its receipts.
+
+    device: offer (all open batch ids, recordings with their digests)
+    gateway: held (of that session: what it has)
+    device: records (the rest), uploads beside it
+    gateway: held (after its fsync), receipt (after commit) -> the device deletes
+
+Nothing here has to happen exactly once: batches are named by content, and a
+loss anywhere is repaired by asking again.
+"""
+
+import logging
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from contracts.errors import RejectedError, UnavailableError
+from contracts.proto.wire_pb2 import Held
+from contracts.wire import Topic, pack_records, parse_message
+from device.journal.outbox import Outbox
+from device.offload.link import MqttLink
+from device.offload.offers import Question, questions
+from device.offload.progress import Backoff, Progress
+from device.offload.receipts import accept
+from device.offload.uploads import Uploads
+from device.settings import GatewaySettings
+from device.stop import Stop
+
+ANSWER_TRIES: Final = 6
+"""How often one offer is sent before the gateway counts as gone; the waits between double."""
+NUDGE_FIRST_S: Final = 2.0
+"""Silence after which the device asks again, seconds; doubles up to the gateway's timeout."""
+_POLL_S: Final = 0.2
+_log: Final = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Session:
+    """Runs over one connection until nothing is left to do for it.
+
+    Attributes:
+        link: The connection.
+        outbox: What waits.
+        uploads: The running uploads.
+        progress: Told whenever something moves.
+        gateway: Whose receipts count, and how long an answer may take.
+        device_id: This device.
+        videos: Folder of the recordings.
+        patience_s: Longest time without any progress, seconds.
+        stop: Ends the session early.
+        remark: The last thing the gateway said about no batch in particular.
+    """
+
+    link: MqttLink
+    outbox: Outbox
+    uploads: Uploads
+    progress: Progress
+    gateway: GatewaySettings
+    device_id: str
+    videos: Path
+    patience_s: float
+    stop: Stop
+    remark: str = field(default="", init=False)
+
+    def run(self) -> None:
+        """Offload until all is held and receipted that can be.
+
+        Raises:
+            RejectedError: What is left was refused for good; it is kept.
+            UnavailableError: Nothing moved any more, or the connection was lost.
+        """
+        nudge = Backoff(self.gateway.timeout_s, NUDGE_FIRST_S)
+        while True:
+            self._ask()
+            self.uploads.add(item.recording for item in self.outbox.announced())
+            self._send_missing()
+            if self._settled(nudge.next_s()):
+                return self._judge()
+
+    def _ask(self) -> None:
+        """Ask about everything, and note the answers."""
+        for question in questions(self.outbox):
+            backoff = Backoff(self.gateway.timeout_s)
+            for _ in range(ANSWER_TRIES):
+                self.link.publish(Topic.OFFERS, question.message.SerializeToString())
+                if self._answered(question, backoff.next_s()):
+                    break
+            else:
+                raise UnavailableError(
+                    f"no answer to {ANSWER_TRIES} offers of {len(question.batch_ids)} batches"
+                    + self._remarked()
+                )
+
+    def _answered(self, question: Question, wait_s: float) -> bool:
+        deadline_s = time.monotonic() + wait_s
+        while (left_s := deadline_s - time.monotonic()) > 0:
+            self._check_stop()
+            answer = self.link.receive(min(left_s, _POLL_S))
+            held = self._take(answer, question) if answer else None
+            if held is not None and held.session == question.message.session:
+                return True
+        return False
+
+    def _send_missing(self) -> None:
+        for message in pack_records(self.outbox.wires(self.outbox.unsent())):
+            self._check_stop()
+            self.link.publish(Topic.RECORDS, message)
+            while (answer := self.link.receive(0)) is not None:
+                self._take(answer)
+
+    def _settled(self, quiet_s: float) -> bool:
+        """Take answers until nothing is left, True, or none came for `quiet_s`, False."""
+        quiet_since_s = time.monotonic()
+        while self._is_waiting():
+            self._check_stop()
+            answer = self.link.receive(_POLL_S)
+            if answer is not None:
+                self._take(answer)
+                quiet_since_s = time.monotonic()
+            elif self.progress.idle_s > self.patience_s:
+                raise UnavailableError(self._standstill())
+            elif time.monotonic() - quiet_since_s > quiet_s:
+                return False
+        return True
+
+    def _is_waiting(self) -> bool:
+        trips = set(self.outbox.awaiting_receipt()) - self.uploads.failures.keys()
+        return bool(trips) or self.outbox.unheld_count() > 0
+
+    def _take(self, answer: tuple[Topic, bytes], question: Question | None = None) -> Held | None:
+        """Note one message of the gateway; return it when it is a `held`."""
+        kind, wire = answer
+        try:
+            if kind is Topic.RECEIPTS:
+                self._take_receipt(wire)
+            elif kind is Topic.HELD:
+                held = parse_message(Held, wire)
+                self._note(held, question)
+                return held
+        except RejectedError as error:
+            _log.warning("%s ignored: %s", kind, error)
+        return None
+
+    def _take_receipt(self, wire: bytes) -> None:
+        trip_id = accept(
+            wire,
+            self.outbox,
+            device_id=self.device_id,
+            trusted_keys=self.gateway.public_keys,
+            videos=self.videos,
+        )
+        if trip_id:
+            self.progress.note()
+
+    def _note(self, held: Held, question: Question | None) -> None:
+        # Only the answer to an offer says what is not held; any other names what is.
+        answers = question is not None and held.session == question.message.session
+        refused = {item.id: item.reason for item in held.refused if item.id and not item.retry}
+        for item in held.refused:
+            if item.retry or not item.id:
+                self.remark = item.reason
+        if self.outbox.note(
+            held.batch_ids, refused, question.batch_ids if question and answers else ()
+        ):
+            self.progress.note()
+
+    def _judge(self) -> None:
+        """Say what was refused, if anything.
+
+        Raises:
+            RejectedError: Something was; it is kept.
+        """
+        refusals = [f"batch {key[:16]}…: {why}" for key, why in self.outbox.refusals().items()]
+        problems = refusals + [str(error) for error in self.uploads.failures.values()]
+        if problems:
+            raise RejectedError(
+                f"the gateway refused {len(problems)} things, all kept here: "
+                + "; ".join(problems[:3])
+            )
+
+    def _standstill(self) -> str:
+        trips = self.outbox.awaiting_receipt()
+        problem = f"; last upload problem: {self.uploads.last_problem}"
+        return (
+            f"nothing moved for {self.patience_s:.0f} s: {self.outbox.unheld_count()} batches are "
+            f"not held, {len(trips)} trips have no receipt"
+            + (problem if self.uploads.last_problem else "")
+            + self._remarked()
+        )
+
+    def _remarked(self) -> str:
+        return f"; the gateway says: {self.remark}" if self.remark else ""
+
+    def _check_stop(self) -> None:
+        if self.stop.requested:
+            raise UnavailableError("stopped; the same command goes on where this one ended")

@@ -1,0 +1,164 @@
+"""Adapter: uploads one recording over tus 1.0; the only module here that imports httpx.
+
+The gateway knows the offset: after any doubt it is asked again, and the upload
+goes on at that very byte.
+
+Source: tus resumable upload protocol 1.0.0, core and creation.
+"""
+
+import base64
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+import httpx
+
+from contracts.chunktree import BLOB_BYTES
+from contracts.errors import RejectedError, UnavailableError
+from contracts.records.recording import RecordingDigest
+from device.settings import GatewaySettings
+
+PIECE_BYTES_MAX: Final = 64 * BLOB_BYTES
+"""Bytes per request; less than that is lost when a link breaks unnoticed."""
+MISMATCH_TRIES: Final = 3
+"""How often the gateway may find other bytes than were signed, before the device gives up."""
+_VERSION: Final = "1.0.0"
+_DETAIL_MAX: Final = 300
+_OK: Final = (200, 201, 204)
+_RETRY: Final = (403, 404, 408, 409, 410, 423, 425, 429, 460, 500, 502, 503, 504, 507)
+_UNKNOWN: Final = (404, 410)
+_MISMATCH: Final = 422
+
+
+class MismatchError(UnavailableError):
+    """The gateway received other bytes than were signed; the upload starts over."""
+
+
+class TusClient:
+    """Uploads to one gateway; a context manager, for one thread."""
+
+    def __init__(self, gateway: GatewaySettings, device_id: str) -> None:
+        self._base = f"{gateway.rest}/v1/uploads"
+        self._device_id = device_id
+        self._client = httpx.Client(
+            headers={"Authorization": f"Bearer {gateway.token}", "Tus-Resumable": _VERSION},
+            timeout=gateway.timeout_s,
+            trust_env=False,  # a proxy of the surroundings has no business with a truck's gateway
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._client.close()
+
+    def upload(
+        self,
+        path: Path,
+        digest: RecordingDigest,
+        trip_id: str,
+        *,
+        moved: Callable[[], None],
+        stopped: Callable[[], bool],
+    ) -> None:
+        """Bring the gateway from its offset to the end of the file at `path`.
+
+        Args:
+            path: The recording.
+            digest: What was signed of it.
+            trip_id: Its trip.
+            moved: Called whenever bytes went out.
+            stopped: Says whether to break off.
+
+        Raises:
+            MismatchError: The gateway found other bytes than were signed and starts over.
+            RejectedError: The gateway refuses it for good, or the file is not to be read.
+            UnavailableError: Not now; calling again goes on at the gateway's offset.
+        """
+        url = f"{self._base}/{digest.sha256.hex()}"
+        offset = self._offset(url, digest, trip_id)
+        while offset < digest.size:
+            size = min(PIECE_BYTES_MAX, digest.size - offset)
+            headers = {
+                "Content-Type": "application/offset+octet-stream",
+                "Content-Length": str(size),
+                "Upload-Offset": str(offset),
+            }
+            body = _piece(path, offset, size, moved, stopped)
+            reached = _offset_of(self._send("PATCH", url, headers, body))
+            if not offset < reached <= digest.size:
+                raise UnavailableError(
+                    f"upload {url}: expected an offset within {offset + 1}..{digest.size}, "
+                    f"got {reached}"
+                )
+            offset = reached
+
+    def _offset(self, url: str, digest: RecordingDigest, trip_id: str) -> int:
+        """Return how far the gateway is, announcing the upload when it knows none."""
+        try:
+            answer = self._client.head(url)
+        except httpx.HTTPError as error:
+            raise UnavailableError(f"upload {url}: {error}") from error
+        if answer.status_code not in _UNKNOWN:
+            return _offset_of(_checked("HEAD", url, answer))
+        metadata = {"sha256": digest.sha256.hex(), "device": self._device_id, "trip": trip_id}
+        pairs = (f"{key} {_base64(value)}" for key, value in metadata.items())
+        headers = {"Upload-Length": str(digest.size), "Upload-Metadata": ",".join(pairs)}
+        self._send("POST", self._base, headers)
+        return _offset_of(self._send("HEAD", url, {}))
+
+    def _send(
+        self, method: str, url: str, headers: dict[str, str], body: Iterator[bytes] | None = None
+    ) -> httpx.Response:
+        try:
+            answer = self._client.request(method, url, headers=headers, content=body)
+        except httpx.HTTPError as error:
+            raise UnavailableError(f"upload {url}: {method}: {error}") from error
+        return _checked(method, url, answer)
+
+
+def _checked(method: str, url: str, answer: httpx.Response) -> httpx.Response:
+    if answer.status_code in _OK:
+        return answer
+    message = f"upload {url}: {method} answered {answer.status_code}: {answer.text[:_DETAIL_MAX]}"
+    if answer.status_code == _MISMATCH:
+        raise MismatchError(message)
+    if answer.status_code in _RETRY:
+        raise UnavailableError(message)
+    raise RejectedError(message)
+
+
+def _offset_of(answer: httpx.Response) -> int:
+    text = answer.headers.get("Upload-Offset", "")
+    if not text.isascii() or not text.isdigit() or len(text) > len(str(1 << 63)):
+        raise UnavailableError(f"expected Upload-Offset to be a number of bytes, got {text[:40]!r}")
+    return int(text)
+
+
+def _piece(
+    path: Path, offset: int, size: int, moved: Callable[[], None], stopped: Callable[[], bool]
+) -> Iterator[bytes]:
+    try:
+        with path.open("rb") as file:
+            file.seek(offset)
+            while size > 0:
+                if stopped():
+                    raise UnavailableError(f"upload of {path} was stopped")
+                blob = file.read(min(BLOB_BYTES, size))
+                if not blob:
+                    raise RejectedError(f"recording {path}: expected {size} bytes more, got none")
+                size -= len(blob)
+                yield blob
+                moved()
+    except OSError as error:
+        raise RejectedError(f"recording {path}: {error}") from error
+
+
+def _base64(text: str) -> str:
+    return base64.b64encode(text.encode()).decode("ascii")

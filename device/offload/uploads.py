@@ -1,0 +1,116 @@
+"""Uploads run beside the readings, one recording at a time, in a thread of their own."""
+
+import threading
+from collections import deque
+from collections.abc import Iterable
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from contracts.errors import RejectedError, UnavailableError
+from contracts.records.recording import RecordingDigest
+from device.journal.trip import Recording
+from device.offload.progress import Backoff, Progress
+from device.offload.upload import MISMATCH_TRIES, MismatchError, TusClient
+
+BACKOFF_LIMIT_S: Final = 10.0
+
+
+class Uploads:
+    """Uploads what it is given, again and again until it is done or refused for good.
+
+    A context manager: leaving it breaks off at the next blob. It never reads
+    the journal, so that the thread needs no connection of its own.
+
+    Args:
+        client: Where to; closed at the end.
+        videos: Folder of the recordings.
+        progress: Told whenever bytes move.
+    """
+
+    def __init__(self, client: TusClient, videos: Path, progress: Progress) -> None:
+        self._client = client
+        self._videos = videos
+        self._progress = progress
+        self._known: set[tuple[str, bytes]] = set()
+        self._waiting: deque[Recording] = deque()
+        self._changed = threading.Condition()
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._work, name="uploads", daemon=True)
+        self.failures: dict[str, RejectedError] = {}
+        self.last_problem = ""
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stop.set()
+        with self._changed:
+            self._changed.notify()
+        self._thread.join()
+        self._client.__exit__(kind, error, trace)
+
+    def add(self, recordings: Iterable[Recording]) -> None:
+        """Queue those that were not queued before; the journal's limit bounds the queue."""
+        with self._changed:
+            for recording in recordings:
+                key = (recording.trip_id, recording.digest.sha256)
+                if key not in self._known:
+                    self._known.add(key)
+                    self._waiting.append(recording)
+            self._changed.notify()
+
+    def _work(self) -> None:
+        while not self._stop.is_set():
+            with self._changed:
+                if not self._waiting:
+                    self._changed.wait()
+                    continue
+                recording = self._waiting.popleft()
+            try:
+                self._finish(recording)
+            except RejectedError as error:
+                self.failures[recording.trip_id] = error
+
+    def _finish(self, recording: Recording) -> None:
+        path = self._videos / recording.trip_id / recording.name
+        backoff, mismatches = Backoff(BACKOFF_LIMIT_S), 0
+        while not self._stop.is_set():
+            moves = self._progress.moves
+            try:
+                self._client.upload(
+                    path,
+                    recording.digest,
+                    recording.trip_id,
+                    moved=self._progress.note,
+                    stopped=self._stop.is_set,
+                )
+            except MismatchError as error:
+                mismatches += 1
+                if mismatches >= MISMATCH_TRIES:
+                    raise RejectedError(_explain(path, recording.digest, error)) from error
+            except UnavailableError as error:
+                self.last_problem = str(error)
+                if self._progress.moves != moves:  # a link that breaks often still moves bytes
+                    backoff = Backoff(BACKOFF_LIMIT_S)
+            else:
+                self._progress.note()
+                return
+            self._stop.wait(backoff.next_s())
+
+
+def _explain(path: Path, signed: RecordingDigest, error: MismatchError) -> str:
+    """Say whose bytes are wrong, after the gateway found others than were signed."""
+    found = RecordingDigest.of_file(path)
+    if found == signed:
+        return f"{error}; the file here still has the signed digest"
+    return (
+        f"recording {path}: expected SHA-256 {signed.sha256.hex()} as signed, "
+        f"the file now has {found.sha256.hex()}"
+    )

@@ -1,0 +1,178 @@
+"""The columns of a sensor log: their names, and what each cell must hold.
+
+Decimals are converted exactly, never through binary floating point; digits
+finer than the unit of a reading (0.001 Cel, 0.001 %, 1 Pa, 1 ms) are rounded
+half to even, times downwards. An empty cell was not measured.
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from decimal import ROUND_HALF_EVEN, Context, Decimal
+from typing import Final, Self
+
+from contracts.errors import RejectedError
+from contracts.records.clock import UTC_MS_MAX
+from contracts.records.reading import Position, Tamper
+from device.sensors.port import Sample
+
+TIME_NAMES: Final = ("date/time", "timestamp", "time")
+_SCALES: Final = {
+    "temperature": ("temperature_mcel", 3),
+    "humidity": ("humidity_mpct", 3),
+    "pressure": ("pressure_pa", 2),
+}
+_PLACE_NAMES: Final = ("latitude", "longitude")
+_DEGREE_PLACES: Final = 7
+_KNOWN: Final = (*_SCALES, *_PLACE_NAMES, "motion", "tamper")
+_MEASURED: Final = (*_SCALES, "motion", "tamper")
+_NUMBER: Final = re.compile(r"[+-]?[0-9]{1,12}(\.[0-9]{0,30})?([eE][+-]?[0-9]{1,2})?")
+_TIME: Final = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?"
+    r"(Z|[+-][0-9]{2}:[0-9]{2})?"
+)
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND: Final = timedelta(milliseconds=1)
+_CONTEXT: Final = Context(prec=160, rounding=ROUND_HALF_EVEN)
+_SHOWN: Final = 40
+_TAMPER_DIGITS: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Which cell of a row holds what.
+
+    Attributes:
+        names: The header as it stands in the file.
+        time: Index of the time column.
+        found: Index of each other known column, by its lower-case name.
+    """
+
+    names: tuple[str, ...]
+    time: int
+    found: dict[str, int]
+
+    @classmethod
+    def of(cls, place: str, header: list[str]) -> Self:
+        """Find the known columns in `header`; names match in any case, others are ignored.
+
+        Raises:
+            RejectedError: No time column, nothing measured, or a column twice.
+        """
+        lower = [name.strip().lower() for name in header]
+        times = [index for index, name in enumerate(lower) if name in TIME_NAMES]
+        if len(times) != 1:
+            raise RejectedError(
+                f"{place}: expected one column named Date/Time, Timestamp or Time, "
+                f"got {len(times)} in {','.join(header)[:_SHOWN]!r}"
+            )
+        for name in _KNOWN:
+            if lower.count(name) > 1:
+                raise RejectedError(f"{place}: expected column {name!r} once, got it more often")
+        found = {name: lower.index(name) for name in _KNOWN if name in lower}
+        if not found.keys() & set(_MEASURED):
+            raise RejectedError(
+                f"{place}: expected a column Temperature, Humidity, Pressure, Motion or Tamper, "
+                f"got {','.join(header)[:_SHOWN]!r}"
+            )
+        return cls(tuple(header), times[0], found)
+
+    def sample(self, place: str, cells: list[str]) -> Sample:
+        """Return the sample in one row; its offset counts from the Unix epoch.
+
+        Raises:
+            RejectedError: Names the column, what was expected and what came.
+        """
+        if len(cells) != len(self.names):
+            raise RejectedError(
+                f"{place}: expected {len(self.names)} columns as in the header, got {len(cells)}"
+            )
+        values = {
+            field: self._scaled(place, cells, name, places)
+            for name, (field, places) in _SCALES.items()
+        }
+        return Sample(
+            self._time_ms(place, cells),
+            **values,
+            position=self._position(place, cells),
+            tamper=self._motion(place, cells) | self._tamper(place, cells),
+        )
+
+    def blame(self, message: str) -> str:
+        """Return which column a range error about a reading's field is about."""
+        for name, (field, _) in _SCALES.items():
+            if field in message:
+                return self._column(name)
+        return self._column("tamper")
+
+    def _column(self, name: str) -> str:
+        return f"column {self.names[self.found[name]]!r}" if name in self.found else "row"
+
+    def _cell(self, cells: list[str], name: str) -> str:
+        index = self.found.get(name)
+        return "" if index is None else cells[index].strip()
+
+    def _error(self, place: str, name: str, expected: str, text: str) -> RejectedError:
+        column = self._column(name)
+        return RejectedError(f"{place}, {column}: expected {expected}, got {text[:_SHOWN]!r}")
+
+    def _scaled(self, place: str, cells: list[str], name: str, places: int) -> int | None:
+        text = self._cell(cells, name)
+        if not text:
+            return None
+        if not _NUMBER.fullmatch(text):
+            raise self._error(place, name, "a decimal number", text)
+        scaled = _CONTEXT.scaleb(Decimal(text), places)
+        return int(scaled.to_integral_value(context=_CONTEXT))
+
+    def _time_ms(self, place: str, cells: list[str]) -> int:
+        text = cells[self.time].strip()
+        try:
+            if not _TIME.fullmatch(text):
+                raise ValueError(text)  # noqa: TRY301 - the same answer as for the 31st of June
+            moment = datetime.fromisoformat(text)
+            moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+            elapsed_ms = (moment - _EPOCH) // _MILLISECOND
+            if not 0 <= elapsed_ms <= UTC_MS_MAX:
+                raise ValueError(text)  # noqa: TRY301
+        except (ValueError, OverflowError) as error:
+            raise RejectedError(
+                f"{place}, column {self.names[self.time]!r}: expected a time such as "
+                f"2022-01-31 12:21:15 or RFC 3339 between 1970 and 9999, got {text[:_SHOWN]!r}"
+            ) from error
+        return elapsed_ms
+
+    def _position(self, place: str, cells: list[str]) -> Position | None:
+        latitude, longitude = (
+            self._scaled(place, cells, name, _DEGREE_PLACES) for name in _PLACE_NAMES
+        )
+        if latitude is None and longitude is None:
+            return None
+        if latitude is None or longitude is None:
+            missing = "latitude" if latitude is None else "longitude"
+            raise RejectedError(f"{place}: expected both latitude and longitude, got no {missing}")
+        try:
+            return Position(latitude, longitude)
+        except RejectedError as error:
+            name = "latitude" if "latitude" in str(error) else "longitude"
+            raise RejectedError(f"{place}, {self._column(name)}: {error}") from error
+
+    def _motion(self, place: str, cells: list[str]) -> Tamper:
+        text = self._cell(cells, "motion")
+        if text not in ("", "0", "1"):
+            raise self._error(place, "motion", "0 or 1", text)
+        return Tamper.MOTION if text == "1" else Tamper.NONE
+
+    def _tamper(self, place: str, cells: list[str]) -> Tamper:
+        text = self._cell(cells, "tamper")
+        if text.isascii() and text.isdigit() and len(text) <= _TAMPER_DIGITS:
+            flags = int(text)
+        else:
+            names = [name.strip().upper() for name in text.split("|") if name.strip()]
+            if not set(names) <= set(Tamper.__members__):
+                known = "|".join(Tamper.__members__)
+                raise self._error(place, "tamper", f"a number or names of {known}", text)
+            flags = sum({Tamper[name].value for name in names})
+        if flags > sum(Tamper):
+            raise self._error(place, "tamper", f"flags within 0..{sum(Tamper)}", text)
+        return Tamper(flags)

@@ -1,0 +1,91 @@
+"""The device's own things: its key, its journal, its folders and locks."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from contracts.errors import RejectedError, UnavailableError
+from contracts.keys import Signer
+from device.batcher import BatchLimits
+from device.files import locked, make_directory
+from device.journal.database import Database
+from device.journal.logbook import Logbook
+from device.orphans import remove_orphans
+from device.recorder import Recorder
+from device.settings import Settings
+
+JOURNAL_NAME: Final = "journal.sqlite"
+VIDEOS_NAME: Final = "videos"
+RECORDING_LOCK: Final = "recording.lock"
+OFFLOAD_LOCK: Final = "offload.lock"
+
+
+def make(settings: Settings) -> Signer:
+    """Make key, folders and journal where they are missing; safe to repeat.
+
+    Raises:
+        RejectedError: What is there is not this device's.
+        UnavailableError: The medium failed.
+    """
+    make_directory(settings.data)
+    make_directory(settings.key_file.parent)
+    signer = Signer.load_or_create(settings.key_file)
+    with open_journal(settings, signer):
+        return signer
+
+
+def load_signer(settings: Settings) -> Signer:
+    """Return the device's key.
+
+    Raises:
+        RejectedError: There is none, or it is broken.
+    """
+    if not settings.key_file.exists() or not settings.data.is_dir():
+        raise RejectedError(
+            f"no key at {settings.key_file} or no folder {settings.data}: "
+            f"`wayseal-device init` makes them"
+        )
+    return Signer.load(settings.key_file)
+
+
+def open_journal(settings: Settings, signer: Signer) -> Database:
+    """Open the journal; use as a context manager, in one thread.
+
+    Raises:
+        RejectedError: No journal, or another device's.
+        UnavailableError: The medium failed.
+    """
+    path = settings.data / JOURNAL_NAME
+    return Database.open(path, settings.device_id, signer.public_key)
+
+
+@contextmanager
+def recording(settings: Settings, signer: Signer) -> Iterator[Recorder]:
+    """Give the one recorder of this device; files that a kill left over are removed first.
+
+    Raises:
+        RejectedError: No journal, or another device's.
+        UnavailableError: Another process is recording, or the medium failed.
+    """
+    lock = locked(settings.data / RECORDING_LOCK, "recording")
+    with lock, open_journal(settings, signer) as database:
+        logbook = Logbook(
+            database,
+            journal_bytes_max=settings.buffer.journal_bytes_max,
+            video_bytes_max=settings.buffer.video_bytes_max,
+        )
+        limits = BatchLimits(settings.batch.max_readings, settings.batch.max_seconds)
+        remove_orphans(videos_of(settings), database)
+        yield Recorder(logbook, signer, limits, videos_of(settings))
+
+
+def tidy(settings: Settings, database: Database) -> None:
+    """Remove files that a kill left over, unless a recorder runs, which did so itself."""
+    with suppress(UnavailableError), locked(settings.data / RECORDING_LOCK, "recording"):
+        remove_orphans(videos_of(settings), database)
+
+
+def videos_of(settings: Settings) -> Path:
+    """Return the folder of the recordings."""
+    return settings.data / VIDEOS_NAME
