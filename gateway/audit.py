@@ -2,15 +2,20 @@
 
 import time
 from collections.abc import Iterable, Iterator
+from tempfile import TemporaryFile
 
 from contracts.chunktree import blob_size
 from contracts.errors import RejectedError, UnavailableError
 from contracts.evidence.container import EvidenceWriter
+from contracts.evidence.trust import Trust
+from contracts.evidence.verify import Verdict, verify_evidence
 from contracts.ledger import LedgerClient
+from contracts.payload import ADMIN_KEYS_SETTING
 from contracts.proto.evidence_pb2 import Blob, BlockHead, Header, LeafHashes
 from contracts.proto.payload_pb2 import HandOver, StartTrip
 from contracts.proto.sawtooth_pb2 import Batch
 from contracts.proto.state_pb2 import Delivery
+from contracts.sawtooth.blocks import parse_block_header
 from gateway.index.store import IndexStore
 from storage.recordings import RecordingStore
 
@@ -50,6 +55,19 @@ class Audit:
             exported_at_ms=time.time_ns() // 1_000_000,
         )
         return self._write(header, places, with_video=with_video)
+
+    def judge(self, trip_id: str) -> Verdict:
+        """Return the verdict on a trip's evidence, by the ledger's own keys.
+
+        Raises:
+            UnknownTripError: There is no such trip.
+            UnavailableError: Ledger, index or recordings did not answer.
+        """
+        with TemporaryFile() as file:
+            for piece in self.evidence([trip_id], with_video=False):
+                file.write(piece)
+            file.seek(0)
+            return verify_evidence(file, trust_of(self._ledger), [])
 
     def _write(
         self, header: Header, places: dict[tuple[int, int], str], *, with_video: bool
@@ -171,3 +189,15 @@ class Audit:
 
     def _column(self, sql: str, *values: object) -> set[str]:
         return {row[0] for row in self._index.query(sql, *values)}
+
+
+def trust_of(ledger: LedgerClient) -> Trust:
+    """Return the keys of a ledger as it stands: for those who trust it, or can check them.
+
+    Raises:
+        UnavailableError: The ledger did not answer.
+    """
+    genesis = ledger.genesis()
+    signer = parse_block_header(genesis.header).signer_public_key
+    admins = ledger.setting(ADMIN_KEYS_SETTING)
+    return Trust(genesis.header_signature, frozenset([signer]), frozenset(admins.split(",")))

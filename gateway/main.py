@@ -7,19 +7,18 @@ import os
 import secrets
 import socket
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Final, NoReturn
 
 import uvicorn
 
 from contracts.errors import RejectedError, UnavailableError, WaysealError
-from contracts.evidence.trust import Trust
 from contracts.keys import Signer
 from contracts.ledger import LedgerClient
-from contracts.payload import ADMIN_KEYS_SETTING
-from contracts.sawtooth.blocks import parse_block_header
 from gateway.access import Role, Tokens
 from gateway.api.app import build_app
+from gateway.audit import trust_of
 from gateway.broker import BrokerAccess, EmbeddedBroker
 from gateway.services import Services
 from gateway.settings import Settings, load_settings
@@ -86,15 +85,8 @@ def key(_: argparse.Namespace, settings: Settings) -> None:
 
 def trust(_: argparse.Namespace, settings: Settings) -> None:
     """Print the trust file of the ledger as it stands, to be checked by other ways."""
-    ledger = LedgerClient(settings.ledger.url)
-    try:
-        genesis = ledger.genesis()
-        signer = parse_block_header(genesis.header).signer_public_key
-        admins = ledger.setting(ADMIN_KEYS_SETTING)
-        found = Trust(genesis.header_signature, frozenset([signer]), frozenset(admins.split(",")))
-        print(found.to_json(), end="")
-    finally:
-        ledger.close()
+    with closing(LedgerClient(settings.ledger.url)) as ledger:
+        print(trust_of(ledger).to_json(), end="")
 
 
 class _Server(uvicorn.Server):

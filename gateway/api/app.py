@@ -38,7 +38,7 @@ def build_app(services: Services, tokens: Tokens) -> FastAPI:
     may_upload = require(tokens, Role.DEVICE, Role.OPERATOR)
     index, recordings = services.index, services.recordings
     app.include_router(catalogue_router(index, may_read))
-    app.include_router(trips_router(index, recordings, may_read))
+    app.include_router(trips_router(index, recordings, services.audit, may_read))
     app.include_router(recordings_router(index, recordings, may_read))
     app.include_router(evidence_router(services.audit, may_read))
     app.include_router(uploads_router(services.uploads, may_upload))

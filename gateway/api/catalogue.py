@@ -2,9 +2,11 @@
 
 import json
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any, Generic, TypeVar, get_type_hints
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Path
+from pydantic import BaseModel
 
 from contracts.proto import state_pb2
 from gateway.api import models, views
@@ -12,6 +14,7 @@ from gateway.api.paging import Cursor, Limit, page_of
 from gateway.api.problems import NotFoundError
 from gateway.index.store import IndexStore
 
+_ModelT = TypeVar("_ModelT", bound=BaseModel)
 _LATEST = "rowid IN (SELECT max(rowid) FROM {table} GROUP BY {column})"
 
 
@@ -19,24 +22,12 @@ def catalogue_router(index: IndexStore, may_read: Callable[..., Any]) -> APIRout
     """Return the routes, for callers that `may_read` lets pass."""
     router = APIRouter(prefix="/v1", tags=["catalogue"], dependencies=[Depends(may_read)])
 
-    @router.get("/parties")
-    def parties(cursor: Cursor = 0, limit: Limit = 100) -> models.Page[models.Party]:
-        """List the registered parties."""
-        sql = _latest("parties", "party_id", "party_id, name, public_keys")
-        return page_of(index, sql, (), cursor=cursor, limit=limit, view=_party)
-
-    @router.get("/sites")
-    def sites(cursor: Cursor = 0, limit: Limit = 100) -> models.Page[models.Site]:
-        """List the registered sites."""
-        sql = _latest("sites", "site_id", "site_id, party_id, name, gln")
-        return page_of(index, sql, (), cursor=cursor, limit=limit, view=_site)
-
-    @router.get("/devices")
-    def devices(cursor: Cursor = 0, limit: Limit = 100) -> models.Page[models.Device]:
-        """List the registered devices."""
-        columns = "device_id, party_id, public_keys, calibrated_until_ms"
-        sql = _latest("devices", "device_id", columns)
-        return page_of(index, sql, (), cursor=cursor, limit=limit, view=_device)
+    _add_things(
+        router, index, _Things("parties", "party_id", "party_id, name, public_keys", _party)
+    )
+    _add_things(router, index, _Things("sites", "site_id", "site_id, party_id, name, gln", _site))
+    columns = "device_id, party_id, public_keys, calibrated_until_ms"
+    _add_things(router, index, _Things("devices", "device_id", columns, _device))
 
     @router.get("/deliveries")
     def deliveries(cursor: Cursor = 0, limit: Limit = 100) -> models.Page[models.Delivery]:
@@ -57,6 +48,19 @@ def catalogue_router(index: IndexStore, may_read: Callable[..., Any]) -> APIRout
             raise NotFoundError(f"no delivery {delivery_id[:80]!r} on the ledger")
         return _delivery(index, rows[0][0])
 
+    @router.get("/lots")
+    def lots(cursor: Cursor = 0, limit: Limit = 100) -> models.Page[models.Lot]:
+        """List the lots that deliveries name."""
+        sql = "SELECT min(rowid) AS at, gtin, lot FROM lots GROUP BY gtin, lot"
+        return page_of(
+            index,
+            sql,
+            (),
+            cursor=cursor,
+            limit=limit,
+            view=lambda row: models.Lot(gtin=row[0], lot=row[1]),
+        )
+
     @router.get("/lots/{gtin}/{lot}")
     def lot(gtin: str, lot: str) -> list[models.Delivery]:
         """Return the deliveries that a lot was part of."""
@@ -72,6 +76,46 @@ def catalogue_router(index: IndexStore, may_read: Callable[..., Any]) -> APIRout
         return [_delivery(index, row[0]) for row in rows]
 
     return router
+
+
+@dataclass(frozen=True, slots=True)
+class _Things(Generic[_ModelT]):
+    """A table of registered things: its name, its key, what is shown, and how."""
+
+    table: str
+    key: str
+    columns: str
+    view: Callable[[tuple[Any, ...]], _ModelT]
+
+
+def _add_things(router: APIRouter, index: IndexStore, things: _Things[_ModelT]) -> None:
+    """Add the routes that list all things of a kind, and that return one."""
+    model = get_type_hints(things.view)["return"]
+    sql = _latest(things.table, things.key, things.columns)
+
+    def every(cursor: Cursor = 0, limit: Limit = 100) -> models.Page[_ModelT]:
+        return page_of(index, sql, (), cursor=cursor, limit=limit, view=things.view)
+
+    def one(thing_id: Annotated[str, Path()]) -> _ModelT:
+        rows = index.query(f"{sql} AND {things.key} = ?", thing_id)
+        if not rows:
+            raise NotFoundError(f"{things.key} {thing_id[:80]!r} is not on the ledger")
+        return things.view(rows[0][1:])
+
+    router.add_api_route(
+        f"/{things.table}",
+        every,
+        name=f"list_{things.table}",
+        description=f"List the registered {things.table}.",
+        response_model=models.Page[model],  # type: ignore[valid-type]  # known at run time only
+    )
+    router.add_api_route(
+        f"/{things.table}/{{thing_id}}",
+        one,
+        name=f"get_{things.key.removesuffix('_id')}",
+        description=f"Return one {things.key.removesuffix('_id')}, as registered last.",
+        response_model=model,
+    )
 
 
 def _latest(table: str, column: str, columns: str) -> str:

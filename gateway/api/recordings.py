@@ -11,6 +11,7 @@ from fastapi.responses import StreamingResponse
 from contracts.errors import RejectedError
 from contracts.proto.payload_pb2 import RecordVideo
 from gateway.api import models
+from gateway.api.paging import Cursor, Limit, page_of
 from gateway.api.problems import NotFoundError, problem
 from gateway.api.ranges import UnsatisfiableError, parse_range
 from gateway.api.trips import recording_view
@@ -27,6 +28,19 @@ def recordings_router(
     router = APIRouter(
         prefix="/v1/recordings", tags=["recordings"], dependencies=[Depends(may_read)]
     )
+
+    @router.get("")
+    def every(cursor: Cursor = 0, limit: Limit = 100) -> models.Page[models.Recording]:
+        """List the digests of all recordings, oldest first."""
+        sql = "SELECT rowid AS at, action, transaction_id, block_num FROM videos"
+        return page_of(
+            index,
+            sql,
+            (),
+            cursor=cursor,
+            limit=limit,
+            view=lambda row: recording_view(recordings, *row),
+        )
 
     @router.get("/{recording_id}")
     def recording(recording_id: str) -> models.Recording:

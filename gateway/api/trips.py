@@ -5,10 +5,12 @@ from typing import Any, TypeVar
 
 from fastapi import APIRouter, Depends
 
+from contracts.evidence.report import as_json
 from contracts.proto import payload_pb2, state_pb2
 from gateway.api import models, views
 from gateway.api.paging import Cursor, Limit, page_of
 from gateway.api.problems import NotFoundError
+from gateway.audit import Audit
 from gateway.index.store import IndexStore
 from storage.recordings import RecordingStore
 
@@ -16,7 +18,7 @@ _EventT = TypeVar("_EventT", models.TamperEvent, models.Finding)
 
 
 def trips_router(
-    index: IndexStore, recordings: RecordingStore, may_read: Callable[..., Any]
+    index: IndexStore, recordings: RecordingStore, audit: Audit, may_read: Callable[..., Any]
 ) -> APIRouter:
     """Return the routes, for callers that `may_read` lets pass."""
     router = APIRouter(prefix="/v1/trips", tags=["trips"], dependencies=[Depends(may_read)])
@@ -49,6 +51,15 @@ def trips_router(
         return page_of(
             index, sql, _known(index, trip_id), cursor=cursor, limit=limit, view=_reading
         )
+
+    @router.post("/{trip_id}/verify")
+    def verify(trip_id: str) -> dict[str, Any]:
+        """Judge the evidence of a trip as `wayseal-verify` would, by the keys of this ledger.
+
+        A quick check for the operator; who does not trust this gateway exports the
+        evidence and judges it elsewhere, with keys of another origin.
+        """
+        return as_json(audit.judge(*_known(index, trip_id)))
 
     @router.get("/{trip_id}/breaches")
     def breaches(trip_id: str) -> list[models.Breach]:
