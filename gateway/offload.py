@@ -9,11 +9,10 @@ can be repeated; so a gateway that was killed goes on where it was:
 """
 
 import logging
-import threading
 from collections.abc import Iterator
 from typing import Final
 
-from contracts.errors import RejectedError, UnavailableError, WaysealError
+from contracts.errors import RejectedError, UnavailableError
 from contracts.ledger import LedgerClient, Status
 from contracts.payload import decode
 from contracts.proto.payload_pb2 import StartTrip
@@ -23,6 +22,7 @@ from contracts.sawtooth.transactions import parse_header
 from gateway.directory import Directory
 from gateway.inbox import HeldBatch, Inbox, Offer, State
 from gateway.receipts import Receipts
+from gateway.worker import Worker
 from storage.recordings import RecordingStore
 
 SUBMIT_BATCHES_MAX: Final = 20
@@ -31,13 +31,16 @@ SUBMITTED_MAX: Final = 500
 """Batches at the ledger whose outcome is not known yet."""
 STATUS_WAIT_S: Final = 1
 IDLE_S: Final = 1.0
-BACK_OFF_S: Final = 2.0
 
 _log = logging.getLogger(__name__)
 
 
 class OffloadSaga:
-    """A thread that moves whatever can be moved, and waits when nothing can."""
+    """Moves whatever can be moved, in a thread of its own, and waits when nothing can.
+
+    Attributes:
+        worker: The thread; to be woken when the inbox grew, a recording is whole, or a block came.
+    """
 
     def __init__(
         self,
@@ -53,23 +56,7 @@ class OffloadSaga:
         self._recordings = recordings
         self._receipts = receipts
         self._blocked: dict[str, str] = {}
-        self._stop = threading.Event()
-        self._wake = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="offload", daemon=True)
-
-    def start(self) -> None:
-        """Begin to work."""
-        self._thread.start()
-
-    def close(self) -> None:
-        """Stop after the step at hand."""
-        self._stop.set()
-        self._wake.set()
-        self._thread.join()
-
-    def wake(self) -> None:
-        """Look again now: the inbox grew, a recording became whole, or a block arrived."""
-        self._wake.set()
+        self.worker = Worker("offload", self.step, idle_s=IDLE_S)
 
     def blocked_by(self) -> dict[str, str]:
         """Return, for each batch that cannot go yet, the transaction that it waits for."""
@@ -89,16 +76,6 @@ class OffloadSaga:
         for offer in self._inbox.offers_in(State.HELD):
             moved |= self._submit_digest(offer)
         return self._receipts.issue() or moved
-
-    def _run(self) -> None:
-        while not self._stop.is_set():
-            self._wake.clear()
-            try:
-                wait_s = 0.0 if self.step() else IDLE_S
-            except WaysealError as error:
-                _log.warning("offload waits: %s", error)
-                wait_s = BACK_OFF_S
-            self._wake.wait(wait_s)
 
     def _settle(self) -> bool:
         """Learn what became of the batches at the ledger."""

@@ -68,23 +68,23 @@ class Services:
             send=self._send_receipt,
         )
         self.saga = OffloadSaga(self.inbox, self.ledger, directory, self.recordings, self._receipts)
-        self.follower = Follower(self.ledger, self.index, self.saga.wake)
+        self.follower = Follower(self.ledger, self.index, self.saga.worker.wake)
         self.intake = Intake(
             self.inbox,
             settings.site_id,
             trip_of=self._trip_of,
             repeat_receipts=self._receipts.repeat,
-            on_change=self.saga.wake,
+            on_change=self.saga.worker.wake,
         )
         self.uploads = Uploads(self.recordings, self._note_recording, self._accepts)
 
     def start(self) -> None:
         """Start to follow the ledger, to offload, and to take in what trucks send."""
         mqtt = self.settings.mqtt
-        self.follower.start()
-        self._closing.callback(self.follower.close)
-        self.saga.start()
-        self._closing.callback(self.saga.close)
+        self.follower.worker.start()
+        self._closing.callback(self.follower.worker.close)
+        self.saga.worker.start()
+        self._closing.callback(self.saga.worker.close)
         self.intake.start(mqtt.host, mqtt.port, mqtt.username, mqtt.password)
         self._closing.callback(self.intake.close)
 
@@ -97,7 +97,7 @@ class Services:
 
     def _note_recording(self, recording_id: bytes) -> None:
         _log.info("recording %s is whole", recording_id.hex())
-        self.saga.wake()
+        self.saga.worker.wake()
 
     def _trip_of(self, batch_id: str) -> str | None:
         """Return the trip of a committed batch, or None."""

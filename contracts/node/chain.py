@@ -81,6 +81,7 @@ class Chain:
             NoRoomError: The disk is full; nothing changed, and the same call may succeed later.
             UnavailableError: The log cannot be written until the chain is opened again.
         """
+        self._index.make_room()
         stored = stored_block(block, receipts)
         offset = self._log.append(encode_record(stored))
         self._publish(stored, update, offset)
@@ -105,6 +106,7 @@ class Chain:
                     f"block {stored.num}: its receipts lead to state root {update.root_hash}, "
                     f"its header says {stored.header.state_root_hash}"
                 )
+            index.make_room()
             chain._publish(stored, update, offset)
         return chain
 

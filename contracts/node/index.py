@@ -16,6 +16,7 @@ from typing import Final
 import lmdb
 
 from contracts.errors import UnavailableError
+from contracts.node.log import NoRoomError
 
 _LOG = logging.getLogger(__name__)
 
@@ -66,6 +67,7 @@ class Index:
         self._top_bytes = 0
         self._layers: tuple[Layer, ...] = (self._top,)
         self._changed = threading.Condition()
+        self._error: lmdb.Error | None = None
         self._closing = False
         self._writer = threading.Thread(target=self._write_layers, name="index", daemon=True)
         self._writer.start()
@@ -87,13 +89,27 @@ class Index:
         return found
 
     def put(self, entries: Mapping[Table, Entries]) -> None:
-        """Make entries visible, table after table; wait while LMDB is a whole layer behind."""
+        """Make entries visible, table after table; call `make_room` before."""
         for table in Table:
             news = entries.get(table, {})
             self._top[table].update(news)
             self._top_bytes += sum(len(value) for value in news.values() if value is not None)
-        if sum(map(len, self._top.values())) >= LAYER_ENTRIES or self._top_bytes >= LAYER_BYTES:
-            self._seal()
+
+    def make_room(self) -> None:
+        """Let the newest layer grow; wait while LMDB is a whole layer behind.
+
+        Raises:
+            NoRoomError: LMDB refuses the layer before, as it does on a full disk.
+        """
+        if sum(map(len, self._top.values())) < LAYER_ENTRIES and self._top_bytes < LAYER_BYTES:
+            return
+        with self._changed:
+            self._changed.wait_for(lambda: len(self._layers) == 1 or self._error is not None)
+            if self._error is not None:
+                raise NoRoomError(f"index: {self._error}")
+            self._top, self._top_bytes = _layer(), 0
+            self._layers = (self._top, *self._layers)
+            self._changed.notify_all()
 
     def close(self) -> None:
         """Write everything to LMDB and release it."""
@@ -107,13 +123,6 @@ class Index:
             _LOG.warning("index stays behind the log, which will be replayed: %s", error)
         self._env.close()
 
-    def _seal(self) -> None:
-        with self._changed:
-            self._changed.wait_for(lambda: len(self._layers) == 1 or self._closing)
-            self._top, self._top_bytes = _layer(), 0
-            self._layers = (self._top, *self._layers)
-            self._changed.notify_all()
-
     def _write_layers(self) -> None:
         while True:
             with self._changed:
@@ -126,9 +135,12 @@ class Index:
             except lmdb.Error as error:
                 _LOG.warning("index not written, trying again in %s s: %s", RETRY_S, error)
                 with self._changed:
+                    self._error = error
+                    self._changed.notify_all()
                     self._changed.wait_for(lambda: self._closing, RETRY_S)
                 continue
             with self._changed:
+                self._error = None
                 self._layers = (self._top,)
                 self._changed.notify_all()
 

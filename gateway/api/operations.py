@@ -51,7 +51,7 @@ def operations_router(
         if not batch.trip_id:
             raise RejectedError(f"no rule will ever take this batch: {batch.reason}")
         inbox.mark([batch_id], State.HELD)
-        saga.wake()
+        saga.worker.wake()
 
     def _offload(trip_id: str, device_id: str, since_ms: int) -> models.Offload:
         counts = inbox.counts(trip_id, device_id)

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from http import HTTPStatus
 
-from fastapi import FastAPI, HTTPException, Request
+from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
 
 from contracts.errors import RejectedError, UnavailableError, WaysealError
 

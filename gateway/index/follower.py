@@ -1,25 +1,27 @@
 """Follows the ledger: every new block goes into the index, a fork is rolled back first."""
 
 import logging
-import threading
 from collections.abc import Callable
 from typing import Final
 
-from contracts.errors import WaysealError
 from contracts.ledger import LedgerClient
 from contracts.proto.sawtooth_pb2 import Block
 from contracts.sawtooth.blocks import NULL_BLOCK_ID, parse_block_header
 from gateway.index.projection import our_transactions, project
 from gateway.index.store import IndexStore
+from gateway.worker import Worker
 
 POLL_S: Final = 0.2
-BACK_OFF_S: Final = 2.0
 
 _log = logging.getLogger(__name__)
 
 
 class Follower:
-    """A thread that keeps the index at the ledger's head."""
+    """Keeps the index at the ledger's head, in a thread of its own.
+
+    Attributes:
+        worker: The thread.
+    """
 
     def __init__(
         self, ledger: LedgerClient, store: IndexStore, on_block: Callable[[], None]
@@ -27,17 +29,7 @@ class Follower:
         self._ledger = ledger
         self._store = store
         self._on_block = on_block
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="index", daemon=True)
-
-    def start(self) -> None:
-        """Begin to follow."""
-        self._thread.start()
-
-    def close(self) -> None:
-        """Stop following, after the block at hand."""
-        self._stop.set()
-        self._thread.join()
+        self.worker = Worker("index", self._follow, idle_s=POLL_S)
 
     def catch_up(self) -> int:
         """Take in every block up to the head; return how many there were.
@@ -55,7 +47,7 @@ class Follower:
             if not self._take(block):
                 return count
             count += 1
-            if self._stop.is_set():
+            if self.worker.stopping:
                 break
         return count
 
@@ -74,12 +66,5 @@ class Follower:
         self._on_block()
         return True
 
-    def _run(self) -> None:
-        while not self._stop.is_set():
-            try:
-                self.catch_up()
-                wait_s = POLL_S
-            except WaysealError as error:
-                _log.warning("index waits: %s", error)
-                wait_s = BACK_OFF_S
-            self._stop.wait(wait_s)
+    def _follow(self) -> bool:
+        return self.catch_up() > 0

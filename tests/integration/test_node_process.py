@@ -194,6 +194,38 @@ def test_full_disk_is_said_and_survived(tmp_path: Path) -> None:
     assert naive_root(state) == root
 
 
+def test_a_small_file_system_fills_and_empties(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(disk)]
+    if subprocess.run(mount, check=False, capture_output=True).returncode != 0:  # noqa: S603
+        pytest.skip("mounting a small file system needs root")
+    try:
+        fill_and_empty(disk)
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)  # noqa: S603, S607
+
+
+def fill_and_empty(disk: Path) -> None:
+    signer = Signer.generate()
+    with running(disk / "data") as node:
+        filler = disk / "filler"
+        filler.write_bytes(bytes(3 << 20))
+        sent: list[Batch] = []
+        while (answer := node.post(intkey_batch(signer, 50 * len(sent), 50))).status_code == 202:
+            sent.append(intkey_batch(signer, 50 * len(sent), 50))
+            node.statuses(sent[-1], wait_s=1)
+        assert answer.json()["error"]["code"] == 202
+        assert "No space left" in answer.json()["error"]["message"]
+        filler.unlink()
+        assert set(node.statuses(*sent)) == {"COMMITTED"}
+        assert node.stop() == 0
+    with running(disk / "data") as node:
+        root, state = whole_state(node.client)
+        assert set(node.statuses(*sent)) == {"COMMITTED"}
+    assert naive_root(state) == root
+
+
 def test_full_disk_lets_the_node_end(tmp_path: Path) -> None:
     with running(tmp_path / "data") as node:
         size = (tmp_path / "data" / "chain.log").stat().st_size

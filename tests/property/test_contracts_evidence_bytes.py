@@ -4,6 +4,8 @@ import io
 from itertools import pairwise
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from contracts.evidence.container import MAGIC, NotEvidenceError
 from contracts.evidence.verify import verify_evidence
@@ -16,6 +18,7 @@ from support.chain import (
     digest_of,
     evidence_of,
     frame_starts,
+    pack,
     seal,
     trust_in,
     unseal,
@@ -115,6 +118,51 @@ def test_any_two_neighbouring_frames_swapped_under_a_new_digest() -> None:
     for at in range(len(frames) - 1):
         swapped = [*frames[:at], frames[at + 1], frames[at], *frames[at + 2 :]]
         assert not holds(seal(MAGIC + b"".join(swapped)))
+
+
+FRAMES = EVIDENCE.frames()
+NEEDED = [frame for frame in FRAMES if frame[0] < 4]
+places = st.integers(0, len(FRAMES) - 1)
+changes = st.one_of(
+    st.tuples(st.just("remove"), places, places),
+    st.tuples(st.just("repeat"), places, places),
+    st.tuples(st.just("swap"), places, places),
+    st.tuples(st.just("rename"), places, st.sampled_from([0, 1, 2, 3, 4, 5, 6, 255])),
+    st.tuples(st.just("byte"), places, st.integers(0, (1 << 24) - 1)),
+)
+
+
+@given(st.lists(changes, min_size=1, max_size=4))
+def test_frames_rearranged_and_damaged_hold_only_when_nothing_needed_is_missing(
+    drawn: list[tuple[str, int, int]],
+) -> None:
+    frames = list(FRAMES)
+    for change, place, value in drawn:
+        rearrange(frames, change, place % len(frames), value)
+        if not frames:
+            return
+    if holds(pack(frames)):
+        assert [frame for frame in frames if frame[0] < 4] == NEEDED
+
+
+def rearrange(frames: list[tuple[int, bytes]], change: str, place: int, value: int) -> None:
+    """Do one thing to the frames."""
+    kind, payload = frames[place]
+    match change:
+        case "remove":
+            del frames[place]
+        case "repeat":
+            frames.insert(value, frames[place])
+        case "swap":
+            other = value % len(frames)
+            frames[place], frames[other] = frames[other], frames[place]
+        case "rename":
+            frames[place] = value, payload
+        case _:
+            at = value % len(payload)
+            changed = bytes([payload[at] ^ (value >> 16 or 1)])
+            if kind != 1:  # the header holds the export time
+                frames[place] = kind, payload[:at] + changed + payload[at + 1 :]
 
 
 @pytest.mark.parametrize("wire", [b"", b"W", MAGIC[:-1], b"PK\x03\x04", MAGIC.lower()])

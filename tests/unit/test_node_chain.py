@@ -10,11 +10,13 @@ import pytest
 
 from contracts.errors import RejectedError
 from contracts.keys import Signer
+from contracts.node import index as index_module
 from contracts.node import state as state_module
 from contracts.node.candidate import Candidate
 from contracts.node.chain import Chain
 from contracts.node.genesis import found, own_genesis
 from contracts.node.index import LAYER_ENTRIES, Index, Table
+from contracts.node.log import NoRoomError
 from contracts.node.publisher import publish
 from contracts.node.state import NotKeptError
 from contracts.node.verify import verify_batch
@@ -131,6 +133,7 @@ def test_index_layers_reach_lmdb_while_open(tmp_path: Path) -> None:
         entries = {
             (part * LAYER_ENTRIES + n).to_bytes(8, "big"): b"v" for n in range(LAYER_ENTRIES)
         }
+        index.make_room()
         index.put({Table.BLOCK: entries})
     index.put({Table.BLOCK: {bytes(8): None}})
     assert index.get(Table.BLOCK, bytes(8)) is None
@@ -141,3 +144,19 @@ def test_index_layers_reach_lmdb_while_open(tmp_path: Path) -> None:
     assert again.get(Table.BLOCK, bytes(8)) is None
     assert again.get(Table.BLOCK, (3 * LAYER_ENTRIES - 1).to_bytes(8, "big")) == b"v"
     again.close()
+
+
+def test_an_index_without_room_says_so_and_keeps_what_it_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index_module, "MAP_BYTES", 1 << 17)
+    monkeypatch.setattr(index_module, "LAYER_ENTRIES", 1)
+    index = Index(tmp_path / "index")
+    index.put({Table.BLOCK: {b"large": bytes(1 << 18)}})
+    index.make_room()
+    index.put({Table.BLOCK: {b"small": b"v"}})
+    with pytest.raises(NoRoomError, match="index"):
+        index.make_room()
+    assert index.get(Table.BLOCK, b"large") == bytes(1 << 18)
+    assert index.get(Table.BLOCK, b"small") == b"v"
+    index.close()

@@ -1,0 +1,64 @@
+"""A thread that repeats one step: again at once while something moved, else after a while."""
+
+import logging
+import threading
+from collections.abc import Callable
+from typing import Final
+
+from contracts.errors import WaysealError
+
+BACK_OFF_S: Final = 2.0
+"""Pause after a step that failed."""
+
+_log = logging.getLogger(__name__)
+
+
+class Worker:
+    """Runs `step` until closed; a step that fails is tried again, whatever the reason."""
+
+    def __init__(self, name: str, step: Callable[[], bool], *, idle_s: float) -> None:
+        """Prepare the thread.
+
+        Args:
+            name: Names the thread, and its lines in the log.
+            step: Does what can be done once; says whether anything moved.
+            idle_s: Pause after a step in which nothing moved, unless woken.
+        """
+        self._step = step
+        self._idle_s = idle_s
+        self._stop = threading.Event()
+        self._wake = threading.Event()
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+
+    @property
+    def stopping(self) -> bool:
+        """Say whether the worker was told to stop; a long step asks in between."""
+        return self._stop.is_set()
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def wake(self) -> None:
+        """End the pause: there may be something to do."""
+        self._wake.set()
+
+    def close(self) -> None:
+        """Stop after the step at hand."""
+        self._stop.set()
+        self._wake.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self.stopping:
+            self._wake.clear()
+            try:
+                pause_s = 0.0 if self._step() else self._idle_s
+            except WaysealError as error:
+                _log.warning("%s waits: %s", self._thread.name, error)
+                pause_s = BACK_OFF_S
+            except Exception:  # noqa: BLE001
+                # A thread that died would leave the gateway looking alive and doing nothing.
+                _log.exception("%s failed, trying again", self._thread.name)
+                pause_s = BACK_OFF_S
+            self._wake.wait(pause_s)
