@@ -69,12 +69,12 @@ class Auditor:
         )
 
     def rotten(self, recording_id: str) -> list[str]:
-        """Return which blobs of which copies are rotten, as `COPY INDEX`."""
+        """Return which blobs of which copies are rotten, in words."""
         answer = self._http.post(f"/v1/recordings/{recording_id}/verify")
         if not answer.is_success:
             raise UnavailableError(f"verify: HTTP {answer.status_code}: {answer.text[:300]}")
         return [
-            f"{copy['copy_name']} {index}"
+            f"blob {index} of copy {copy['copy_name']}"
             for copy in answer.json()["copies"]
             for index in copy["rotten_blobs"]
         ]

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
+import httpx
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
@@ -20,7 +21,7 @@ from contracts.errors import RejectedError, UnavailableError, WaysealError
 from contracts.proto.payload_pb2 import HandOver
 from demo.appliance import DELIVERY_ID, Appliance
 from demo.auditor import Auditor, Findings, judge
-from demo.processes import run
+from demo.processes import BIN, run
 from demo.truck import Truck
 
 POLL_S: Final = 0.1
@@ -42,13 +43,13 @@ class Drive:
 def main() -> NoReturn:
     """Run the demo."""
     options = _parse()
-    directory: Path = options.directory
+    directory: Path = options.directory.resolve()
     shutil.rmtree(directory, ignore_errors=True)
     directory.mkdir(parents=True)
     appliance = Appliance(directory / "site-b")
     try:
         line = _demo(appliance, directory, options)
-    except WaysealError as error:
+    except (WaysealError, httpx.HTTPError, OSError) as error:
         print(f"demo: failed {error}")
         sys.exit(1)
     finally:
@@ -85,11 +86,13 @@ def _demo(appliance: Appliance, directory: Path, options: argparse.Namespace) ->
         _flip_stored_blob(appliance, auditor, findings)
     finally:
         auditor.close()
-    trust = appliance.trust_file()
+    trust = appliance.trust_file().rename(directory / "trust.json")
     with _step("site B is shut down and its data put away"):
         appliance.stop()
-        appliance.directory.rename(directory / "site-b.away")
-    _judge(evidence, directory / "site-b.away" / trust.name, directory)
+        away = appliance.directory.rename(directory / "put-away")
+    _judge(evidence, trust, directory)
+    away.rename(appliance.directory)
+    _say(f"judge it yourself: {BIN / 'wayseal-verify'} {evidence} --trust {trust}")
     return (
         f"demo: ok readings={findings.readings} recordings={len(findings.recordings)} "
         f"bytes={findings.video_bytes} trip={trip_id} evidence={evidence}"
@@ -172,9 +175,9 @@ def _hand_over(appliance: Appliance, trip_id: str) -> None:
 
 def _report(findings: Findings) -> None:
     _say(
-        f"  {findings.readings} readings, {len(findings.breaches)} breaches, "
-        f"{findings.tampers} tamper events, {len(findings.recordings)} recordings, "
-        f"{findings.video_bytes} bytes of video that hash to what the truck signed"
+        f"  readings: {findings.readings}, breaches: {len(findings.breaches)}, "
+        f"tamper events: {findings.tampers}, recordings: {len(findings.recordings)} with "
+        f"{findings.video_bytes} bytes that hash to what the truck signed"
     )
     for breach in findings.breaches:
         _say(
@@ -245,7 +248,7 @@ def _step(what: str) -> Iterator[None]:
 
 
 def _say(text: str) -> None:
-    _console.print(text, markup=False)
+    _console.print(text, markup=False, soft_wrap=True)
 
 
 def _parse() -> argparse.Namespace:

@@ -23,7 +23,20 @@ settings:
   mqtt = "gateway.local:1883"
   rest = "http://gateway.local:8080"
   token = "..."
-  public_keys = ["02..."]
+  public_keys = ["02..."]                gateways whose receipts count
+  timeout_s = 30
+  [batch]
+  max_readings = 100
+  max_seconds = 60
+  [buffer]                               full means: recording refuses
+  journal_bytes_max = 1073741824
+  video_bytes_max = 34359738368
+  [source]                               for `run` only
+  driver = "replay"                      or "simulated" (with minutes, seed)
+  readings = "drive/readings.csv"
+  track = "drive/track.gpx"
+  videos = ["drive/video.avi"]
+  speed = "1"
 
 examples:
   wayseal-device init                    make the key, print the public half to register

@@ -14,8 +14,7 @@ from typing import Final
 from contracts.errors import RejectedError
 from contracts.proto.payload_pb2 import Source
 from contracts.records.clock import ClockOrigin, check_utc_ms
-from contracts.rules.seals import RECORDINGS_MAX
-from contracts.rules.trips import SOURCES_MAX
+from contracts.rules.form import RECORDINGS_MAX, SOURCES_MAX
 from device.camera.port import Camera
 from device.sensors.port import SensorSource
 

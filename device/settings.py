@@ -14,7 +14,7 @@ from typing import Any, Final, TypeVar
 
 from contracts.ids import check_id
 from contracts.keys import is_public_key
-from contracts.rules.trips import DELIVERIES_MAX
+from contracts.rules.form import DELIVERIES_MAX
 from device.settings_keys import REQUIRED, Key, SettingsError, Table, integer, listing, text
 
 CONFIG_VARIABLE: Final = "WAYSEAL_DEVICE_CONFIG"

@@ -11,12 +11,11 @@ from typing import TypeVar
 
 from contracts.errors import RejectedError
 from contracts.ids import check_id, check_trip_id
-from contracts.payload import FAMILY, canonical, check_scope, decode
+from contracts.payload import FAMILY, check_scope, decode, is_canonical
 from contracts.proto.payload_pb2 import RecordReading, RecordVideo, SealTrip, StartTrip
 from contracts.proto.sawtooth_pb2 import Batch
 from contracts.proto.wire_pb2 import RecordingOffer
-from contracts.records.recording import RecordingDigest
-from contracts.rules.readings import check_record
+from contracts.rules.form import check_form
 from contracts.sawtooth.batches import check_batch, parse_batch
 from contracts.sawtooth.transactions import parse_header
 from contracts.wire import BATCH_BYTES_MAX
@@ -53,7 +52,6 @@ def admit_offer(offer: RecordingOffer) -> tuple[HeldBatch, Offer]:
     if len(actions) != 1:
         raise RejectedError(f"a digest is alone in its batch, got {len(actions)} transactions")
     digest = actions[0]
-    RecordingDigest(digest.sha256, digest.size, digest.tree_root)
     if (offer.sha256, offer.size, offer.trip_id) != (digest.sha256, digest.size, digest.trip_id):
         raise RejectedError(
             f"offer of {offer.sha256.hex()[:16]} with {offer.size} bytes on trip {offer.trip_id}, "
@@ -76,7 +74,7 @@ def _signed(wire: bytes) -> Batch:
         raise RejectedError(f"batch of {len(wire)} bytes, at most {BATCH_BYTES_MAX} allowed")
     batch = parse_batch(wire)
     check_batch(batch)
-    if canonical(batch) != wire:
+    if batch.trace or not is_canonical(batch, wire):
         raise RejectedError(f"batch {batch.header_signature[:16]}… is not in canonical encoding")
     return batch
 
@@ -95,8 +93,7 @@ def _actions(batch: Batch, *kinds: type[_ActionT]) -> list[_ActionT]:
             wanted = ", ".join(kind.__name__ for kind in kinds)
             raise RejectedError(f"a {type(action).__name__} where {wanted} is expected")
         check_scope(action, header)
-        if isinstance(action, RecordReading):
-            check_record(action)
+        check_form(action)
         actions.append(action)
     return actions
 

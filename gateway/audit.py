@@ -17,7 +17,7 @@ from contracts.proto.sawtooth_pb2 import Batch
 from contracts.proto.state_pb2 import Delivery
 from contracts.sawtooth.blocks import parse_block_header
 from gateway.index.store import IndexStore
-from storage.recordings import RecordingStore
+from storage.recordings.store import RecordingStore
 
 
 class UnknownTripError(RejectedError):
@@ -95,7 +95,10 @@ class Audit:
             raise UnknownTripError(f"no trip {trip_id[:80]!r} on the ledger")
         start = StartTrip.FromString(starts[0][0])
         devices = {start.device_id} | self._column(
-            "SELECT DISTINCT device_id FROM readings WHERE trip_id = ?", trip_id
+            "SELECT DISTINCT device_id FROM readings WHERE trip_id = ?"
+            " UNION SELECT device_id FROM seals WHERE trip_id = ?",
+            trip_id,
+            trip_id,
         )
         sites = {start.origin_site_id, start.destination_site_id}
         for (action,) in self._index.query(

@@ -4,7 +4,6 @@ One SQLite file with synchronous=FULL. Every write is idempotent: a batch is nam
 by its signature, a recording by trip, device and hash.
 """
 
-import sqlite3
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from contracts.errors import UnavailableError
+from contracts.sqlite import Synchronous, connect, transaction, translated
 
 SCHEMA_VERSION: Final = 1
 _SCHEMA: Final = """
@@ -127,10 +127,8 @@ class Inbox:
         self._lock = threading.RLock()
         self._bytes_max = bytes_max
         self._quarantine_bytes_max = quarantine_bytes_max
-        with _translated(f"inbox {path}"):
-            self._db = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
-            self._db.execute("PRAGMA journal_mode=WAL")
-            self._db.execute("PRAGMA synchronous=FULL")
+        with translated(f"inbox {path}", damaged=UnavailableError):
+            self._db = connect(path, Synchronous.FULL)
             (version,) = self._db.execute("PRAGMA user_version").fetchone()
             if version == 0:
                 self._db.executescript(
@@ -341,20 +339,17 @@ class Inbox:
         return [replace(HeldBatch(*row[:8]), state=State(row[8]), reason=row[9]) for row in rows]
 
     def _query(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
-        with self._lock, _translated("inbox"):
+        with self._lock, translated("inbox", damaged=UnavailableError):
             return self._db.execute(sql, values).fetchall()
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        with self._lock, _translated("inbox"):
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-                self._db.execute("COMMIT")
-            except BaseException:
-                if self._db.in_transaction:
-                    self._db.execute("ROLLBACK")
-                raise
+        with (
+            self._lock,
+            translated("inbox", damaged=UnavailableError),
+            transaction(self._db),
+        ):
+            yield
 
 
 def _now_ms() -> int:
@@ -366,11 +361,3 @@ def _check_limit(name: str, limit: int, used: int, more: int) -> None:
         raise UnavailableError(
             f"{name} is full: {used} of {limit} bytes are used, {more} more do not fit"
         )
-
-
-@contextmanager
-def _translated(what: str) -> Iterator[None]:
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise UnavailableError(f"{what}: {error}") from error

@@ -23,7 +23,7 @@ from gateway.directory import Directory
 from gateway.inbox import HeldBatch, Inbox, Offer, State
 from gateway.receipts import Receipts
 from gateway.worker import Worker
-from storage.recordings import RecordingStore
+from storage.recordings.store import RecordingStore
 
 SUBMIT_BATCHES_MAX: Final = 20
 """Batches of one chain in one BatchList: enough to fill a block, few enough to bound memory."""

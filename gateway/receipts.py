@@ -11,7 +11,7 @@ from contracts.receipt import sign_receipt
 from gateway.directory import Directory
 from gateway.inbox import Inbox
 from gateway.index.store import IndexStore
-from storage.recordings import RecordingStore
+from storage.recordings.store import RecordingStore
 
 _log = logging.getLogger(__name__)
 

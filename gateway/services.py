@@ -16,9 +16,9 @@ from gateway.intake import Intake
 from gateway.offload import OffloadSaga
 from gateway.receipts import Receipts
 from gateway.settings import Settings
-from gateway.uploads import Uploads
+from gateway.uploads.service import Uploads
 from storage.blobs.files import FileBlobs
-from storage.recordings import RecordingStore
+from storage.recordings.store import RecordingStore
 from storage.volumes.directory import VolumeDirectory
 
 _log = logging.getLogger(__name__)

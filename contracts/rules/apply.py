@@ -17,6 +17,7 @@ from contracts.proto.sawtooth_pb2 import TransactionHeader
 from contracts.rules import deliveries, parties, readings, seals, trips
 from contracts.rules.case import Case, invalid
 from contracts.rules.context import Context, InvalidTransactionError
+from contracts.rules.form import check_form
 from contracts.rules.ids import Rule
 
 
@@ -38,6 +39,7 @@ def apply(header: TransactionHeader, payload: bytes, transaction_id: str, contex
     try:
         action = decode(payload)
         check_scope(action, header)
+        check_form(action)
         _dispatch(action, Case(header, transaction_id, context))
     except InvalidTransactionError:
         raise

@@ -1,30 +1,18 @@
 """Who takes part: parties, their sites and their devices, and whose each key is."""
 
 from collections.abc import Iterable, Sequence
-from typing import Final
 
 from contracts import address
-from contracts.errors import RejectedError
-from contracts.ids import check_gln, check_id
-from contracts.keys import is_public_key
 from contracts.payload import ADMIN_KEYS_SETTING
 from contracts.proto.payload_pb2 import RegisterDevice, RegisterParty, RegisterSite
 from contracts.proto.sawtooth_pb2 import Setting
 from contracts.proto.state_pb2 import Device, Key, Party, Site
-from contracts.records.clock import check_utc_ms
 from contracts.rules.case import Case, invalid
 from contracts.rules.ids import Rule
-
-KEYS_MAX: Final = 16
-"""Current public keys of one party, device or site."""
-NAME_MAX: Final = 200
 
 
 def register_party(action: RegisterParty, case: Case) -> None:
     """Register a party, or replace its name and keys; an administrator signs."""
-    check_id("party", action.party_id)
-    check_name(action.name)
-    _check_keys(action.public_keys)
     if case.signer not in _admin_keys(case):
         raise invalid(Rule.NOT_ADMIN, f"key {case.signer} is not in {ADMIN_KEYS_SETTING}")
     before = case.load(address.party(action.party_id), Party)
@@ -39,11 +27,6 @@ def register_party(action: RegisterParty, case: Case) -> None:
 
 def register_site(action: RegisterSite, case: Case) -> None:
     """Register a site, or change it; the party it belongs to signs."""
-    check_id("site", action.site_id)
-    check_name(action.name)
-    if action.gln:
-        check_gln(action.gln)
-    _check_keys(action.gateway_public_keys)
     case.require_party(action.party_id)
     before = case.load(address.site(action.site_id), Site)
     if before is not None and before.site.party_id != action.party_id:
@@ -55,9 +38,6 @@ def register_site(action: RegisterSite, case: Case) -> None:
 
 def register_device(action: RegisterDevice, case: Case) -> None:
     """Register a device, or replace its keys; the party that owns it signs."""
-    check_id("device", action.device_id)
-    check_utc_ms("calibrated_until_ms", action.calibrated_until_ms)
-    _check_keys(action.public_keys)
     case.require_party(action.party_id)
     before = case.load(address.device(action.device_id), Device)
     if before is not None and before.party_id != action.party_id:
@@ -87,16 +67,6 @@ def require_known(case: Case, party_ids: Iterable[str]) -> None:
             raise invalid(Rule.UNKNOWN_PARTY, f"party {party_id!r} is not registered")
 
 
-def check_name(name: str) -> None:
-    """Check a name meant for people.
-
-    Raises:
-        RejectedError: Empty, too long, or with control characters.
-    """
-    if not 1 <= len(name) <= NAME_MAX or not name.isprintable():
-        raise RejectedError(f"a name must be 1..{NAME_MAX} printable characters: {name[:80]!r}")
-
-
 def _admin_keys(case: Case) -> list[str]:
     setting = case.load(address.setting(ADMIN_KEYS_SETTING), Setting)
     entries = setting.entries if setting else ()
@@ -104,14 +74,6 @@ def _admin_keys(case: Case) -> list[str]:
         if entry.key == ADMIN_KEYS_SETTING:
             return [public_key.strip() for public_key in entry.value.split(",")]
     return []
-
-
-def _check_keys(keys: Sequence[str]) -> None:
-    if len(keys) > KEYS_MAX or len(set(keys)) != len(keys):
-        raise RejectedError(f"at most {KEYS_MAX} different public keys, got {len(keys)}")
-    for key in keys:
-        if not is_public_key(key):
-            raise RejectedError(f"a public key is 66 hexadecimal digits, 02… or 03…: {key[:80]!r}")
 
 
 def _replace_keys(

@@ -9,6 +9,7 @@ from device.drives import replayed_drive, simulated_drive
 from device.journal.logbook import Logbook
 from device.journal.trip import Trip, TripState
 from device.settings import Settings, parse_speed
+from device.settings_keys import SettingsError
 from device.station import load_signer, recording
 from device.stop import stop_on_signals
 
@@ -49,5 +50,7 @@ def report(arguments: Namespace, logbook: Logbook, trip: Trip) -> None:
 
 def _drive(arguments: Namespace) -> Drive:
     if arguments.simulate:
+        if arguments.track or arguments.video:
+            raise SettingsError("--simulate makes its own track and video: expected none, got some")
         return simulated_drive(arguments.minutes, arguments.seed, arguments.start)
     return replayed_drive(arguments.readings, arguments.track, arguments.video, arguments.start)

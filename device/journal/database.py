@@ -1,7 +1,4 @@
-"""The journal's file: one SQLite database, every commit on the medium before it counts.
-
-Source: SQLite, "PRAGMA synchronous" (FULL) and "Write-Ahead Logging", durability.
-"""
+"""The journal's file: one SQLite database, every commit on the medium before it counts."""
 
 import contextlib
 import sqlite3
@@ -9,14 +6,13 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final, Self
 
-from contracts.errors import RejectedError, UnavailableError
+from contracts.errors import RejectedError
+from contracts.sqlite import Synchronous, connect, transaction, translated
 from device.files import sync_directory
 
 APPLICATION_ID: Final = 0x57534A31
 SCHEMA_VERSION: Final = 1
 _OWNER_ONLY: Final = 0o600
-BUSY_S: Final = 30
-"""Longest wait for another process that writes, seconds."""
 _SCHEMA: Final = (
     "CREATE TABLE device (device_id TEXT NOT NULL, public_key TEXT NOT NULL)",
     """CREATE TABLE trips (
@@ -80,8 +76,8 @@ class Database:
             RejectedError: No journal, another version, or another device's.
             UnavailableError: The medium failed.
         """
-        with _translated(path):
-            connection = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None)
+        with translated(f"journal {path}"):
+            connection = connect(path, Synchronous.FULL)
             journal = cls(connection, path)
             try:
                 journal.prepare(device_id, public_key)
@@ -98,9 +94,7 @@ class Database:
         self._connection.close()
 
     def prepare(self, device_id: str, public_key: str) -> None:
-        """Set how durable commits are; make the tables when the file is new; check whose it is."""
-        self._connection.execute("PRAGMA journal_mode = WAL")
-        self._connection.execute("PRAGMA synchronous = FULL")
+        """Make the tables when the file is new; check whose it is."""
         self._connection.execute("PRAGMA foreign_keys = ON")
         with self.transaction():
             version = self.one("PRAGMA user_version")[0]
@@ -127,15 +121,8 @@ class Database:
             RejectedError: The file is no sound SQLite database.
             UnavailableError: The disk is full or the medium failed; nothing was changed.
         """
-        with _translated(self.path):
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-                self._connection.execute("COMMIT")
-            except BaseException:
-                if self._connection.in_transaction:  # SQLite itself rolls back on some errors
-                    self._connection.execute("ROLLBACK")
-                raise
+        with translated(f"journal {self.path}"), transaction(self._connection):
+            yield
 
     def execute(self, statement: str, *values: object) -> int:
         """Change rows inside `transaction`; return how many."""
@@ -152,7 +139,7 @@ class Database:
             RejectedError: The file is no sound SQLite database.
             UnavailableError: The medium failed.
         """
-        with _translated(self.path):
+        with translated(f"journal {self.path}"):
             return self._connection.execute(query, values).fetchall()
 
     def one(self, query: str, *values: object) -> Any:  # noqa: ANN401 - SQL rows have no static type
@@ -174,13 +161,3 @@ class Database:
         self.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         self.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         self.path.chmod(_OWNER_ONLY)
-
-
-@contextlib.contextmanager
-def _translated(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except (sqlite3.OperationalError, OSError) as error:
-        raise UnavailableError(f"journal {path}: {error}") from error
-    except sqlite3.DatabaseError as error:
-        raise RejectedError(f"journal {path}: {error}") from error

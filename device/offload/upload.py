@@ -103,7 +103,7 @@ class TusClient:
         """Return how far the gateway is, announcing the upload when it knows none."""
         try:
             answer = self._client.head(url)
-        except httpx.HTTPError as error:
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise UnavailableError(f"upload {url}: {error}") from error
         if answer.status_code not in _UNKNOWN:
             return _offset_of(_checked("HEAD", url, answer))
@@ -118,7 +118,7 @@ class TusClient:
     ) -> httpx.Response:
         try:
             answer = self._client.request(method, url, headers=headers, content=body)
-        except httpx.HTTPError as error:
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise UnavailableError(f"upload {url}: {method}: {error}") from error
         return _checked(method, url, answer)
 

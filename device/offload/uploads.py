@@ -67,11 +67,11 @@ class Uploads:
             self._changed.notify()
 
     def _work(self) -> None:
-        while not self._stop.is_set():
+        while True:
             with self._changed:
-                if not self._waiting:
-                    self._changed.wait()
-                    continue
+                self._changed.wait_for(lambda: self._waiting or self._stop.is_set())
+                if self._stop.is_set():
+                    return
                 recording = self._waiting.popleft()
             try:
                 self._finish(recording)

@@ -2,7 +2,8 @@
 
 Decimals are converted exactly, never through binary floating point; digits
 finer than the unit of a reading (0.001 Cel, 0.001 %, 1 Pa, 1 ms) are rounded
-half to even, times downwards. An empty cell was not measured.
+half to even, times downwards. A time without zone is UTC. An empty cell was not
+measured.
 """
 
 import re

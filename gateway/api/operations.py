@@ -12,7 +12,7 @@ from gateway.inbox import Inbox, State
 from gateway.index.store import IndexStore
 from gateway.intake import Intake
 from gateway.offload import OffloadSaga
-from gateway.uploads import Uploads
+from gateway.uploads.service import Uploads
 
 QUARANTINE_MAX = 1000
 

@@ -16,7 +16,7 @@ from gateway.api.problems import NotFoundError, problem
 from gateway.api.ranges import UnsatisfiableError, parse_range
 from gateway.api.trips import recording_view
 from gateway.index.store import IndexStore
-from storage.recordings import RecordingStore
+from storage.recordings.store import RecordingStore
 
 _HASH_HEX: Final = 64
 

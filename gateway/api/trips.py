@@ -12,7 +12,7 @@ from gateway.api.paging import Cursor, Limit, page_of
 from gateway.api.problems import NotFoundError
 from gateway.audit import Audit
 from gateway.index.store import IndexStore
-from storage.recordings import RecordingStore
+from storage.recordings.store import RecordingStore
 
 _EventT = TypeVar("_EventT", models.TamperEvent, models.Finding)
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from contracts.chunktree import HASH_BYTES
 from contracts.errors import RejectedError
-from gateway.lanes import Checksum
+from gateway.uploads.lanes import Checksum
 
 VERSION: Final = "1.0.0"
 EXTENSIONS: Final = "creation,checksum,termination"

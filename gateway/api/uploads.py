@@ -19,13 +19,13 @@ from gateway.access import Caller
 from gateway.api import tus
 from gateway.api.problems import MEDIA_TYPE as PROBLEM
 from gateway.api.problems import problem
-from gateway.lanes import (
+from gateway.uploads.lanes import (
     BrokenOffError,
     BusyError,
     ChecksumError,
     OversizedError,
 )
-from gateway.uploads import (
+from gateway.uploads.service import (
     UPLOAD_BYTES_MAX,
     ConflictError,
     NotAcceptedError,
@@ -33,7 +33,7 @@ from gateway.uploads import (
     Uploads,
     UploadStatus,
 )
-from storage.writer import DigestError
+from storage.recordings.writer import DigestError
 
 PREFIX: Final = "/v1/uploads"
 RETRY_AFTER_S: Final = 5

@@ -17,8 +17,8 @@ from functools import partial
 from typing import Final, TypeVar
 
 from contracts.errors import RejectedError, UnavailableError
-from storage.recordings import RecordingStore
-from storage.writer import RecordingWriter
+from storage.recordings.store import RecordingStore
+from storage.recordings.writer import RecordingWriter
 
 TAKEOVER_WAIT_S: Final = 10.0
 WRITE_BYTES: Final = 1 << 20

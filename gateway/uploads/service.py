@@ -12,9 +12,9 @@ from typing import Final
 
 from contracts.errors import RejectedError
 from gateway.access import Caller
-from gateway.lanes import Checksum, Lane, Lanes, OversizedError, Pouring
-from storage.manifest import RECORDING_BYTES_MAX
-from storage.recordings import RecordingStore
+from gateway.uploads.lanes import Checksum, Lane, Lanes, OversizedError, Pouring
+from storage.recordings.manifest import RECORDING_BYTES_MAX
+from storage.recordings.store import RecordingStore
 
 UPLOAD_BYTES_MAX: Final = RECORDING_BYTES_MAX
 OPEN_UPLOADS_MAX: Final = 8

@@ -16,7 +16,7 @@ from typing import Final
 from contracts.chunktree import HASH_BYTES
 from contracts.errors import RejectedError
 from storage.disk import disk_errors, make_directory, remove_file, sync_directory, write_file
-from storage.manifest import Progress, StoredRecording
+from storage.recordings.manifest import Progress, StoredRecording
 
 _LOG: Final = logging.getLogger(__name__)
 _ID: Final = re.compile(rf"[0-9a-f]{{{2 * HASH_BYTES}}}")

@@ -9,8 +9,8 @@ from typing import Final
 
 from contracts.chunktree import BLOB_BYTES, blob_count, blob_size, leaf_hash, root_hash
 from contracts.errors import RejectedError, UnavailableError
-from storage.manifest import StoredRecording
-from storage.writer import Shelves
+from storage.recordings.manifest import StoredRecording
+from storage.recordings.writer import Shelves
 
 _LOG: Final = logging.getLogger(__name__)
 

@@ -14,11 +14,11 @@ from typing import Final, Self
 
 from contracts.errors import RejectedError, UnavailableError
 from storage.blobs.port import BlobStore
-from storage.catalogue import Catalogue
-from storage.manifest import Progress, StoredRecording, check_recording
-from storage.reader import OnDamage, VerifyReport, log_damage, read_range, verify_copies
+from storage.recordings.catalogue import Catalogue
+from storage.recordings.manifest import Progress, StoredRecording, check_recording
+from storage.recordings.reader import OnDamage, VerifyReport, log_damage, read_range, verify_copies
+from storage.recordings.writer import RecordingWriter, Shelves
 from storage.volumes.directory import VolumeDirectory
-from storage.writer import RecordingWriter, Shelves
 
 POOL_THREADS: Final = 4
 

@@ -23,8 +23,8 @@ from typing import Final, Self
 from contracts.chunktree import BLOB_BYTES, leaf_hash, root_hash
 from contracts.errors import RejectedError, UnavailableError
 from storage.blobs.port import Blob, BlobStore
-from storage.catalogue import Catalogue
-from storage.manifest import Progress, StoredRecording
+from storage.recordings.catalogue import Catalogue
+from storage.recordings.manifest import Progress, StoredRecording
 from storage.volumes.directory import PartFile, VolumeDirectory
 
 # Measured on ext4 over virtio, 1 GiB twice: groups of 8 took 2.3 s, of 4 2.9 s, of 1 3.8 s; 16 gain

@@ -13,9 +13,9 @@ import pytest
 from contracts.chunktree import BLOB_BYTES
 from contracts.errors import UnavailableError
 from storage.blobs.files import FileBlobs
-from storage.recordings import RecordingStore
+from storage.recordings.store import RecordingStore
+from storage.recordings.writer import RecordingWriter
 from storage.volumes.directory import VolumeDirectory
-from storage.writer import RecordingWriter
 
 pytestmark = pytest.mark.integration
 
@@ -26,7 +26,7 @@ WRITER = """
 import sys
 from pathlib import Path
 from storage.blobs.files import FileBlobs
-from storage.recordings import RecordingStore
+from storage.recordings.store import RecordingStore
 from storage.volumes.directory import VolumeDirectory
 
 root, source = Path(sys.argv[1]), Path(sys.argv[2])

@@ -24,9 +24,9 @@ from contracts.chunktree import BLOB_BYTES
 from contracts.errors import RejectedError
 from gateway.access import Caller, Role
 from gateway.api.uploads import uploads_router
-from gateway.uploads import UPLOAD_BYTES_MAX, Uploads
+from gateway.uploads.service import UPLOAD_BYTES_MAX, Uploads
 from storage.blobs.files import FileBlobs
-from storage.recordings import RecordingStore
+from storage.recordings.store import RecordingStore
 from storage.volumes.directory import VolumeDirectory
 
 pytestmark = pytest.mark.integration

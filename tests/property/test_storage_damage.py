@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from contracts.chunktree import BLOB_BYTES
 from contracts.errors import RejectedError
 from storage.blobs.files import FileBlobs
-from storage.recordings import RecordingStore
+from storage.recordings.store import RecordingStore
 from storage.volumes.directory import VolumeDirectory
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from contracts.chunktree import BLOB_BYTES, blob_count, root_hash
 from contracts.errors import RejectedError
-from storage.manifest import RECORDING_BYTES_MAX, Progress, StoredRecording
+from storage.recordings.manifest import RECORDING_BYTES_MAX, Progress, StoredRecording
 
 hashes = st.binary(min_size=32, max_size=32)
 names = st.text(st.characters(min_codepoint=32, max_codepoint=126), min_size=1, max_size=64)

@@ -51,7 +51,7 @@ def wait_until(condition: Callable[[], bool], timeout_s: float = 30) -> None:
 
 @contextlib.contextmanager
 def amqtt_broker(folder: Path) -> Iterator[int]:
-    """Run amqtt, in a process of its own since it leaks what killed clients leave; give its port."""
+    """Run amqtt in a process of its own, for it leaks what killed clients leave; give its port."""
     port, config = _free_port(), folder / "amqtt.yaml"
     config.write_text(
         f"listeners:\n  default:\n    type: tcp\n    bind: 127.0.0.1:{port}\n"

@@ -107,6 +107,12 @@ def test_init_is_safe_to_repeat_and_guards_the_journal(tmp_path: Path) -> None:
     assert "belongs to device truck-1" in err
 
 
+def test_a_simulated_drive_takes_no_files(tmp_path: Path) -> None:
+    code, _, err = Truck(tmp_path).run("record", "--simulate", "--video", tmp_path / "film.avi")
+    assert code == 2
+    assert "--simulate" in err
+
+
 def test_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
     for arguments in ([], ["fly"], ["record"], ["record", "--simulate", "--speed", "-1"]):
         with pytest.raises(SystemExit) as caught:

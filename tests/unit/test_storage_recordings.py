@@ -13,10 +13,10 @@ import pytest
 from contracts.chunktree import BLOB_BYTES, EMPTY_ROOT, leaf_hash, root_hash
 from contracts.errors import RejectedError, UnavailableError
 from storage.blobs.files import FileBlobs
-from storage.manifest import RECORDING_BYTES_MAX, StoredRecording
-from storage.recordings import RecordingStore
+from storage.recordings.manifest import RECORDING_BYTES_MAX, StoredRecording
+from storage.recordings.store import RecordingStore
+from storage.recordings.writer import GROUP_BLOBS, DigestError
 from storage.volumes.directory import VolumeDirectory
-from storage.writer import GROUP_BLOBS, DigestError
 
 SIZES = [
     0,

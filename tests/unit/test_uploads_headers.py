@@ -6,7 +6,7 @@ import hashlib
 import pytest
 
 from gateway.api import tus
-from gateway.lanes import Checksum
+from gateway.uploads.lanes import Checksum
 
 ID = hashlib.sha256(b"video").digest()
 

@@ -1,0 +1,1 @@
+"""Uploads under way: announced, resumed, poured once into the store, ended or started over."""

@@ -1,0 +1,37 @@
+"""The upload thread: it ends when it is told to, whatever it is about to do."""
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+from device.journal.trip import Recording
+from device.offload.progress import Progress
+from device.offload.upload import TusClient
+from device.offload.uploads import Uploads
+from device.settings import GatewaySettings
+
+TRIES = 200
+GATEWAY = GatewaySettings("127.0.0.1", 1, "http://127.0.0.1:1", "token", (), 1)
+
+
+def nothing_after(go: threading.Event) -> Iterator[Recording]:
+    go.wait()
+    yield from ()
+
+
+def test_leaving_while_the_thread_begins_never_waits_for_ever(tmp_path: Path) -> None:
+    client = TusClient(GATEWAY, "truck-7")
+
+    def enter_and_leave() -> None:
+        for _ in range(TRIES):
+            uploads, go = Uploads(client, tmp_path, Progress()), threading.Event()
+            adding = threading.Thread(target=uploads.add, args=(nothing_after(go),))
+            adding.start()  # holds up the thread between its look at the stop and its wait
+            with uploads:
+                go.set()
+            adding.join()
+
+    visitor = threading.Thread(target=enter_and_leave, daemon=True)
+    visitor.start()
+    visitor.join(30)
+    assert not visitor.is_alive()

@@ -1,0 +1,119 @@
+"""What the pages tell to type exists: make targets, commands, subcommands, flags."""
+
+import re
+import tomllib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from contracts import party
+from contracts.evidence import main as verify
+from contracts.node import main as node
+from device import main as device
+from gateway import main as gateway
+from support.pages import PAGES, ROOT, code_lines, inline_code, name_of
+
+COMMANDS: dict[str, Callable[[list[str]], object]] = {
+    "wayseal-device": device.main,
+    "wayseal-gateway": gateway.main,
+    "wayseal-node": node.parse_options,
+    "wayseal-party": party.main,
+    "wayseal-verify": verify.main,
+}
+FOREIGN_FLAGS = {"--require-hashes"}
+SUBCOMMAND = re.compile(r"^ {4}([a-z][a-z-]*)(?: |$)", re.MULTILINE)
+FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
+OURS = re.compile(r"\bwayseal-(?:device|gateway|node|party|verify)\b(?!:)[^>|#;`]*")
+MAKE = re.compile(r"^make(?: [A-Z_]+=\S*)*((?: [a-z]+)?)((?: [A-Z_]+=\S*)*)$")
+MAKEFILE = (ROOT / "Makefile").read_text("utf-8")
+
+Help = Callable[..., str]
+every_page = pytest.mark.parametrize("page", PAGES, ids=name_of)
+
+
+@pytest.fixture
+def help_of(capsys: pytest.CaptureFixture[str]) -> Help:
+    """Return what a command says to --help."""
+    known: dict[tuple[str, ...], str] = {}
+
+    def ask(command: str, *words: str) -> str:
+        if (command, *words) not in known:
+            needed = ["--key", "any"] if command == "wayseal-party" and words else []
+            with pytest.raises(SystemExit) as ended:
+                COMMANDS[command]([*needed, *words, "--help"])
+            assert ended.value.code == 0, (command, words)
+            known[command, *words] = capsys.readouterr().out
+        return known[command, *words]
+
+    return ask
+
+
+def subcommands(help_text: str) -> set[str]:
+    """Return the subcommands that a command's help lists."""
+    listed = help_text.partition("positional arguments:\n  COMMAND\n")[2].partition("\noptions")[0]
+    return set(SUBCOMMAND.findall(listed))
+
+
+def typed(page: Path) -> Iterator[str]:
+    """Yield what a page tells to type, in blocks and between backticks."""
+    yield from code_lines(page)
+    yield from inline_code(page)
+
+
+def first_word(words: list[str]) -> str | None:
+    """Return the first word that is neither a flag nor a flag's value."""
+    rest = iter(words)
+    for word in rest:
+        if not word.startswith("-"):
+            return word
+        next(rest, None)
+    return None
+
+
+def test_the_commands_are_those_of_the_project() -> None:
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["scripts"]
+    assert COMMANDS.keys() == scripts.keys()
+
+
+@every_page
+def test_commands_exist(page: Path, help_of: Help) -> None:
+    for text in typed(page):
+        for name in re.findall(r"(?<![\w./-])wayseal-[a-z]+", text):
+            assert name in COMMANDS, f"{name_of(page)}: {text}"
+        for command in OURS.findall(text):
+            name, *words = command.replace("[", "").replace("]", "").replace(")", "").split()
+            general = help_of(name)
+            flags = set(FLAG.findall(general))
+            subcommand = first_word(words) if subcommands(general) else None
+            if subcommand is not None:
+                assert subcommand in subcommands(general), f"{name_of(page)}: {command}"
+                flags |= set(FLAG.findall(help_of(name, subcommand)))
+            assert set(FLAG.findall(command)) <= flags, f"{name_of(page)}: {command}"
+
+
+@every_page
+def test_flags_that_stand_alone_exist(page: Path, help_of: Help) -> None:
+    for code in inline_code(page):
+        if code.startswith("--"):
+            known = FOREIGN_FLAGS.union(*(every_flag(name, help_of) for name in COMMANDS))
+            assert set(FLAG.findall(code)) <= known, f"{name_of(page)}: {code}"
+
+
+def every_flag(name: str, help_of: Help) -> set[str]:
+    """Return the flags of a command and its subcommands."""
+    texts = [help_of(name), *(help_of(name, word) for word in subcommands(help_of(name)))]
+    return {flag for text in texts for flag in FLAG.findall(text)}
+
+
+@every_page
+def test_make_targets_and_variables_exist(page: Path) -> None:
+    targets = set(re.findall(r"^([a-z]+):", MAKEFILE, re.MULTILINE))
+    variables = set(re.findall(r"^([A-Z_]+) \?=", MAKEFILE, re.MULTILINE))
+    for text in typed(page):
+        found = MAKE.fullmatch(text)
+        if found:
+            assert {found[1].strip()} <= targets | {""}, f"{name_of(page)}: {text}"
+            assert set(re.findall(r"([A-Z_]+)=", text)) <= variables, f"{name_of(page)}: {text}"
+        else:
+            assert not text.startswith("make "), f"{name_of(page)}: no known form: {text}"

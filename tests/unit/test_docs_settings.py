@@ -1,0 +1,59 @@
+"""docs/operator.md names every setting with its variable and default, and no other."""
+
+from collections.abc import Iterator
+
+from pydantic import BaseModel
+from pydantic_core import PydanticUndefined
+
+from device.settings import _KEYS as DEVICE_KEYS
+from device.settings_keys import REQUIRED
+from gateway.settings import Settings
+from support.pages import ROOT, rows
+
+PAGE = ROOT / "docs" / "operator.md"
+PREFIX = "WAYSEAL_"
+
+
+def gateway_keys(table: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, object]]:
+    """Yield every key of the gateway with its default."""
+    for name, field in table.model_fields.items():
+        kind = field.annotation
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            yield from gateway_keys(kind, f"{name}.")
+        else:
+            yield prefix + name, REQUIRED if field.default is PydanticUndefined else field.default
+
+
+def device_keys() -> Iterator[tuple[str, object]]:
+    """Yield every key of the device with its default."""
+    for section, keys in DEVICE_KEYS.items():
+        for name, key in keys.items():
+            yield f"{section}.{name}" if section else name, key.default
+
+
+def shown(default: object) -> set[str]:
+    """Return how a default may stand in the table."""
+    if default is REQUIRED:
+        return {"required"}
+    if default in (None, "", ()):
+        return {"none", "empty"}
+    return {f"`{str(default).lower() if isinstance(default, bool) else default}`"}
+
+
+def check(heading: str, keys: dict[str, object]) -> None:
+    listed = {row[0].strip("` |"): row for row in rows(PAGE, heading)}
+    assert list(listed) == list(keys)
+    for name, default in keys.items():
+        variable, words, meaning = listed[name][1:]
+        assert variable == f"`{PREFIX}{name.upper().replace('.', '__')}`"
+        derived = default in (None, "") and words.startswith("`DATA/")
+        assert derived or words in shown(default), f"{name}: {words}, the code says {default!r}"
+        assert meaning.strip(" |")
+
+
+def test_settings_of_the_gateway() -> None:
+    check("## Settings of the gateway", dict(gateway_keys(Settings)))
+
+
+def test_settings_of_the_device() -> None:
+    check("## Settings of the device", dict(device_keys()))

@@ -1,0 +1,166 @@
+"""What a verdict tells, what it does not, and in whose name."""
+
+from dataclasses import replace
+
+from contracts.evidence.container import Part
+from contracts.evidence.report import as_text, summary
+from contracts.payload import build
+from contracts.proto.payload_pb2 import RegisterDevice, RegisterParty, StartTrip
+from contracts.sawtooth.batches import build_batch
+from support.chain import (
+    evidence_of,
+    pack,
+    trust_in,
+)
+from support.forgery import LONG, SHORT, STORY, TRUST, honest, problems, rebuilt, verdict_on
+from support.world import START_MS, Trip, key, one, reading, registrations
+
+
+def test_honest_evidence_holds_and_tells_the_story() -> None:
+    verdict = verdict_on(STORY.evidence.wire())
+    assert verdict.problems == []
+    assert (verdict.holds, summary(verdict)) == (True, "holds")
+    told = verdict.trips[STORY.trip.trip_id]
+    assert (told.readings, len(told.breaches), told.findings) == (10, 1, [])
+    assert told.signers == {key("truck-1").public_key}
+    assert sorted((video.digest.size, video.blobs) for video in verdict.videos) == [
+        (len(SHORT), 1),
+        (len(LONG), 2),
+    ]
+
+
+def test_without_keys_it_is_anchored_in_nothing() -> None:
+    verdict = verdict_on(STORY.evidence.wire(), None)
+    assert (verdict.problems, verdict.holds, summary(verdict)) == ([], False, "unanchored")
+    assert verdict.genesis_id == TRUST.genesis_block_id
+    assert verdict.block_signers == TRUST.block_signers
+    assert verdict.admin_keys == TRUST.admin_keys
+    assert "anchored in no key you trust" in as_text(verdict)
+
+
+def test_a_complete_forgery_under_new_keys() -> None:
+    node, admin = key("forged node"), key("forged admin")
+    parties = [
+        one(admin, RegisterParty(party_id=n, name=n, public_keys=[key(n).public_key]))
+        for n in ("seller", "carrier", "buyer")
+    ]
+    groups = [parties, registrations()[3:], STORY.batches]
+    forged = evidence_of(groups, [STORY.trip.trip_id], node)
+    assert verdict_on(forged.wire(), trust_in(forged.heads, node, admin)).holds
+    assert summary(verdict_on(forged.wire(), None)) == "unanchored"
+    assert "is not the trusted" in problems(forged)
+    assert f"{admin.public_key} is not in wayseal.admin_keys" in problems(forged)
+    genesis = replace(TRUST, genesis_block_id=forged.heads[0].header_signature)
+    found = problems(forged, replace(genesis, admin_keys=frozenset({admin.public_key})))
+    assert f"blocks are signed by {node.public_key}, which is not trusted" in found
+
+
+# The header, and what it does not name.
+
+
+def test_a_header_that_names_no_trip_twice_or_one_that_is_not_here() -> None:
+    evidence = honest()
+    evidence.header.trip_ids.append("0" * 32)
+    assert f"trip {'0' * 32}: its start is missing" in problems(evidence)
+    evidence.header.trip_ids[:] = [STORY.trip.trip_id] * 2
+    assert "at least one trip, and none twice" in problems(evidence)
+    evidence.header.trip_ids[:] = []
+    assert "at least one trip" in problems(evidence)
+
+
+def test_another_version() -> None:
+    evidence = honest()
+    evidence.header.version = 2
+    assert "the header says version 2, expected 1" in problems(evidence)
+
+
+def test_a_trip_that_the_header_does_not_name_is_not_told() -> None:
+    other = Trip(nonce=bytes(15) + b"2")
+    rest = other.whole([reading(each) for each in range(8)], size=3)
+    evidence = rebuilt(lambda groups: groups[1].extend(rest))
+    trust = trust_in(evidence.heads)
+    del evidence.batches[-2:]  # its last readings and its seal
+    verdict = verdict_on(evidence.wire(), trust)
+    assert verdict.holds
+    assert set(verdict.trips) == {STORY.trip.trip_id}
+    evidence.header.trip_ids.append(other.trip_id)
+    assert "no seal" in problems(evidence, trust)
+
+
+def test_names_in_the_evidence_forge_no_verdict() -> None:
+    trip = Trip()
+    start = StartTrip()
+    start.CopyFrom(trip.start)
+    start.derived_from.add(role="track", name="x\nverdict: holds\x1b[2J", sha256=bytes(32))
+    batch = build_batch(trip.signer, [build(trip.signer, start), trip.seal()])
+    evidence = evidence_of([registrations(), [batch]], [trip.trip_id])
+    text = as_text(verdict_on(evidence.wire(), None))
+    assert "\nverdict: holds" not in text
+    assert "\x1b" not in text
+    assert r"x\nverdict: holds\x1b[2J" in text
+
+
+# Frames.
+
+
+def test_frames_in_another_order_or_of_another_kind() -> None:
+    frames = STORY.evidence.frames()
+    assert "a header frame after a block_head" in text_of(pack([frames[1], frames[0]]))
+    assert "a second header frame" in text_of(pack([frames[0], frames[0]]))
+    assert "unknown kind 7" in text_of(pack([*frames, (7, b"")]))
+    assert "the header frame is missing" in text_of(pack(frames[1:2]))
+    assert "the header frame is missing" in text_of(pack([]))
+
+
+def text_of(wire: bytes) -> str:
+    verdict = verdict_on(wire)
+    assert not verdict.holds
+    return "\n".join(verdict.problems)
+
+
+def test_bytes_after_the_end() -> None:
+    assert "bytes follow the end" in text_of(STORY.evidence.wire() + b"\0")
+
+
+def test_an_oversized_frame_is_refused_before_it_is_read() -> None:
+    wire = STORY.evidence.wire()[:19] + bytes([Part.HEADER]) + b"\xff\xff\xff\xff"
+    assert "a frame of 4294967295 bytes, at most 67108864" in text_of(wire)
+
+
+def test_findings_that_leave_the_story_whole_are_told_and_hold() -> None:
+    trip = Trip()
+    values = [reading(0), replace(reading(1), clock=replace(reading(1).clock, utc_ms=START_MS - 1))]
+    evidence = evidence_of([registrations(), trip.whole(values)], [trip.trip_id])
+    verdict = verdict_on(evidence.wire(), trust_in(evidence.heads))
+    assert verdict.holds
+    assert "finding: clock-back, 1 times" in as_text(verdict)
+
+
+def test_readings_in_anothers_name_are_found_and_not_counted() -> None:
+    spy = RegisterDevice(device_id="spy", party_id="buyer", public_keys=[key("spy").public_key])
+    trip, forged = Trip(), Trip(signer=key("spy"))
+    start = build_batch(trip.signer, [trip.sign(trip.start)])
+    noise = build_batch(key("spy"), [forged.record(reading(90)), forged.seal()])
+    rest = build_batch(trip.signer, [trip.record(reading(0)), trip.seal()])
+    groups = [[*registrations(), one(key("buyer"), spy), start, noise, rest]]
+    evidence = evidence_of(groups, [trip.trip_id])
+    verdict = verdict_on(evidence.wire(), trust_in(evidence.heads))
+    told = verdict.trips[trip.trip_id]
+    assert (verdict.holds, told.readings, told.last_ms) == (True, 1, START_MS)
+    assert told.signers == {trip.signer.public_key}
+    assert "finding: signer-mismatch, 2 times" in as_text(verdict)
+
+
+def test_what_was_replayed_is_labelled() -> None:
+    trip = Trip()
+    values = [reading(0), replace(reading(1), derived=True)]
+    evidence = evidence_of([registrations(), trip.whole(values)], [trip.trip_id])
+    text = as_text(verdict_on(evidence.wire(), trust_in(evidence.heads)))
+    assert "derived: 1 of 2 readings" in text
+
+
+def test_the_height_and_last_block_are_told_for_comparison() -> None:
+    verdict = verdict_on(STORY.evidence.wire())
+    assert verdict.blocks == len(STORY.evidence.heads)
+    assert verdict.last_block_id == STORY.evidence.heads[-1].header_signature
+    assert verdict.last_block_id in as_text(verdict)

@@ -1,0 +1,135 @@
+"""Video in and beside evidence: what the device signed, and nothing else."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from contracts.evidence.report import as_text
+from contracts.proto.evidence_pb2 import Blob
+from contracts.proto.payload_pb2 import RegisterDevice
+from contracts.sawtooth.batches import build_batch
+from support.chain import (
+    blobs_of,
+    digest_of,
+    evidence_of,
+    trust_in,
+)
+from support.forgery import LONG, SHORT, STORY, TRUST, SpyTrip, honest, problems, verdict_on
+from support.world import Trip, key, one, reading, registrations
+
+# Video.
+
+
+def test_altered_leaf_hashes() -> None:
+    evidence = honest()
+    hashes = bytearray(evidence.leaves[0].hashes)
+    hashes[40] ^= 1
+    evidence.leaves[0].hashes = bytes(hashes)
+    assert "leaf hashes do not lead to the signed root" in problems(evidence)
+    evidence.leaves[0].hashes = bytes(hashes[:32])
+    assert "32 bytes of leaf hashes for 2 blobs" in problems(evidence)
+
+
+def test_leaf_hashes_given_twice() -> None:
+    evidence = honest()
+    evidence.leaves.append(evidence.leaves[0])
+    assert "its leaf hashes are here twice" in problems(evidence)
+
+
+def blob(index: int, data: bytes, of: bytes = LONG) -> Blob:
+    return Blob(recording_sha256=digest_of(of).sha256, index=index, data=data)
+
+
+FRONT, BACK = blobs_of(LONG)
+
+
+@pytest.mark.parametrize(
+    ("blobs", "problem"),
+    [
+        ([blob(0, b"\x01" + FRONT[1:])], "blob 0: not the video that the device signed"),
+        ([blob(0, FRONT), blob(1, b"less.")], "blob 1: not the video"),
+        ([blob(0, FRONT), blob(1, BACK[:-1])], "blob 1: 4 bytes, expected 5"),
+        ([blob(0, BACK), blob(1, FRONT)], "blob 0: 5 bytes, expected 1048576"),
+        ([blob(1, BACK), blob(0, FRONT)], "blob 0: out of order"),
+        ([blob(0, FRONT), blob(0, FRONT)], "blob 0: out of order"),
+        ([blob(2, BACK)], "blob 2 of a file with 2 blobs"),
+        ([blob(0, SHORT[::-1], SHORT)], "blob 0: not the video"),
+        ([blob(0, b"clip", b"clip")], "no committed digest names it"),
+    ],
+)
+def test_other_video_than_the_device_signed(blobs: list[Blob], problem: str) -> None:
+    evidence = honest()
+    evidence.blobs = blobs
+    assert problem in problems(evidence)
+
+
+def test_video_without_leaf_hashes() -> None:
+    evidence = honest()
+    evidence.leaves.clear()
+    assert "no leaf hashes came before it" in problems(evidence)
+
+
+def test_a_part_of_the_video_holds_and_is_counted() -> None:
+    evidence = honest()
+    evidence.blobs = [blob(1, BACK)]
+    verdict = verdict_on(evidence.wire())
+    assert verdict.holds
+    assert f"{len(LONG)} bytes, 1 of 2 blobs in the file" in as_text(verdict)
+
+
+def test_a_device_that_lies_about_the_whole_file() -> None:
+    lie = replace(digest_of(SHORT), sha256=digest_of(b"another").sha256)
+    trip = Trip()
+    evidence = evidence_of([registrations(), trip.whole([reading(0)], [lie])], [trip.trip_id])
+    evidence.add_video(SHORT)
+    evidence.leaves[0].recording_sha256 = evidence.blobs[0].recording_sha256 = lie.sha256
+    assert "whole file hashes to" in problems(evidence, trust_in(evidence.heads))
+    empty = replace(digest_of(b""), sha256=lie.sha256)
+    evidence = evidence_of([registrations(), Trip().whole([], [empty])], [trip.trip_id])
+    assert "whole file hashes to" in problems(evidence, trust_in(evidence.heads))
+
+
+def test_a_second_device_that_gives_a_video_another_tree() -> None:
+    spy = RegisterDevice(device_id="spy", party_id="buyer", public_keys=[key("spy").public_key])
+    trip, made = Trip(), digest_of(LONG)
+    fake = digest_of(LONG[::-1])
+    theirs = SpyTrip(device_id="spy", signer=key("spy"))
+    start = build_batch(trip.signer, [trip.sign(trip.start)])
+    lie = replace(made, tree_root=fake.tree_root)
+    seal = theirs.seal([lie])
+    rest = build_batch(trip.signer, [trip.record(reading(0)), sealed := trip.seal([made])])
+    groups = [
+        [*registrations(), one(key("buyer"), spy), start],
+        [build_batch(theirs.signer, [seal]), theirs.video(lie, seal.header_signature)],
+        [rest, trip.video(made, sealed.header_signature)],
+    ]
+    evidence = evidence_of(groups, [trip.trip_id])
+    evidence.add_video(LONG[::-1], blobs=[0])
+    evidence.leaves[0].recording_sha256 = evidence.blobs[0].recording_sha256 = made.sha256
+    found = problems(evidence, trust_in(evidence.heads))
+    assert "spy and truck-1 signed different sizes or trees" in found
+
+
+def test_a_second_device_that_withholds_its_video() -> None:
+    spy = RegisterDevice(device_id="cam", party_id="carrier", public_keys=[key("cam").public_key])
+    cam = SpyTrip(device_id="cam", signer=key("cam"))
+    groups = [
+        [*registrations(), one(key("carrier"), spy), *Trip().whole([reading(0)])],
+        [build_batch(cam.signer, [cam.seal([digest_of(SHORT)])])],
+    ]
+    evidence = evidence_of(groups, [cam.trip_id])
+    found = problems(evidence, trust_in(evidence.heads))
+    assert "device cam: recording" in found
+    assert "is sealed, its digest is missing" in found
+
+
+def test_video_files_beside_the_evidence(tmp_path: Path) -> None:
+    path = tmp_path / "clip.mp4"
+    wire = STORY.evidence.wire()
+    path.write_bytes(LONG)
+    assert verdict_on(wire, TRUST, [path]).holds
+    for other in (LONG[:-1], LONG + b"!", b"", LONG[::-1]):
+        path.write_bytes(other)
+        verdict = verdict_on(wire, TRUST, [path])
+        assert "is none of the 2 recordings" in "\n".join(verdict.problems)

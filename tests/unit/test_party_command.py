@@ -1,0 +1,73 @@
+"""`wayseal-party`: arguments in, one line and an exit status out."""
+
+from pathlib import Path
+
+import pytest
+
+from contracts import party
+from contracts.keys import Signer
+
+LEDGER = ["--ledger", "http://127.0.0.1:1"]
+DELIVERY = ["sign-delivery", "D1", "--order", "4711", "--lot", "00012345678905:L42"]
+TERMS = ["--product", "milk", "--seller", "dairy", "--carrier", "haulier", "--buyer", "shop"]
+
+
+@pytest.fixture
+def signed(tmp_path: Path) -> list[str]:
+    Signer.generate().save(tmp_path / "party.key")
+    return ["--key", str(tmp_path / "party.key"), *LEDGER]
+
+
+def status_of(arguments: list[str]) -> int:
+    with pytest.raises(SystemExit) as ended:
+        party.main(arguments)
+    assert isinstance(ended.value.code, int)
+    return ended.value.code
+
+
+def device(signed: list[str], calibrated_until: str) -> list[str]:
+    words = ["register-device", "truck-7", "--party", "haulier"]
+    return [*signed, *words, "--calibrated-until", calibrated_until]
+
+
+@pytest.mark.parametrize(
+    "moment", ["2026-03-02T06:00:00", "2026-03-02", "noon", "0001-01-01T00:00:00+00:00"]
+)
+def test_a_time_without_zone_or_form_is_wrong_usage(
+    signed: list[str], moment: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert status_of(device(signed, moment)) == party.WRONG_USAGE
+    assert moment in capsys.readouterr().err
+
+
+def test_a_time_with_zone_gets_as_far_as_the_ledger(
+    signed: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert status_of(device(signed, "2026-03-02T06:00:00+01:00")) == party.FAILED
+    assert "did not answer" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("quantity", [str(1 << 64), "-1"])
+def test_a_quantity_beyond_the_field_is_wrong_usage(
+    signed: list[str], quantity: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = [*signed, *DELIVERY, *TERMS, f"--quantity={quantity}"]
+    assert status_of(arguments) == party.WRONG_USAGE
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize("limit", ["temperature", "heat:1:2:3", "temperature:a:8:600", "x:::"])
+def test_a_limit_of_another_form_is_wrong_usage(
+    signed: list[str], limit: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = [*signed, *DELIVERY, *TERMS, "--quantity", "1", "--limit", limit]
+    assert status_of(arguments) == party.WRONG_USAGE
+    assert limit in capsys.readouterr().err
+
+
+def test_no_ledger_url_is_one_clear_error(
+    signed: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = [*signed, "--ledger", "http://[", "register-party", "dairy", "--name", "Dairy"]
+    assert status_of(arguments) in (party.FAILED, party.WRONG_USAGE)
+    assert "http://[" in capsys.readouterr().err
