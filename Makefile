@@ -52,10 +52,12 @@ down: $(READY) ## stop it; its data stays in build/up
 proto: $(READY) ## generate contracts/proto/*_pb2.py again
 	@$(BIN)/python -m grpc_tools.protoc -I. --python_out=. --pyi_out=. contracts/proto/*.proto
 
+COMPILE := $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 \
+  --generate-hashes --no-header --no-annotate --no-emit-index-url --quiet
+
 lock: $(READY) ## choose dependency versions again
-	@$(BIN)/uv pip compile pyproject.toml --all-extras --group dev --universal \
-	  --python-version 3.11 --generate-hashes --no-header --no-annotate \
-	  --no-emit-index-url --quiet --upgrade -o requirements.lock
+	@$(COMPILE) --all-extras --group dev --upgrade -o requirements.lock
+	@$(COMPILE) --extra device -c requirements.lock -o requirements-device.lock
 
 clean: ## remove what was built, not what was learned
 	@rm -rf build $(VENV)

@@ -30,7 +30,9 @@ def disk_errors(action: str, path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         name = errno.errorcode.get(error.errno or 0, "OSError")
-        raise UnavailableError(f"cannot {action} {path}: {error.strerror} ({name})") from error
+        raise UnavailableError(
+            f"cannot {action} {path}: {error.strerror or error} ({name})"
+        ) from error
 
 
 def sync_directory(path: Path) -> None:
@@ -115,7 +117,8 @@ def locked(path: Path, otherwise: str) -> Iterator[None]:
 
 
 def _write_synced(path: Path, data: bytes, mode: int) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+    path.unlink(missing_ok=True)  # left over from a kill, with whatever mode it had
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     try:
         write_all(descriptor, [data])
         os.fsync(descriptor)

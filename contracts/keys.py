@@ -17,6 +17,7 @@ import coincurve
 from coincurve.ecdsa import cdata_to_der, deserialize_compact
 
 from contracts.errors import RejectedError, UnavailableError
+from contracts.files import make_directory, sync_directory
 
 PRIVATE_KEY_HEX: Final = 64
 SIGNATURE_BYTES: Final = 64
@@ -104,7 +105,7 @@ class Signer:
                 os.link(draft, path)  # unlike a rename, it fails when the name is taken
             finally:
                 Path(draft).unlink()
-            _sync_directory(path.parent)
+            sync_directory(path.parent)
         except FileExistsError as error:
             raise RejectedError(f"key file {path} exists and is not overwritten") from error
         except OSError as error:
@@ -121,10 +122,7 @@ class Signer:
         if path.exists():
             return cls.load(path)
         signer = cls.generate()
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UnavailableError(f"key file {path}: {error}") from error
+        make_directory(path.parent)
         signer.save(path)
         return signer
 
@@ -138,14 +136,6 @@ class Signer:
     @classmethod
     def _of(cls, key: coincurve.PrivateKey) -> Self:
         return cls(key, key.public_key.format().hex())
-
-
-def _sync_directory(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 class PublicKeys:

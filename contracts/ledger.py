@@ -4,14 +4,15 @@ Source: Sawtooth 1.2 REST API reference.
 """
 
 import base64
-import json
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
 import httpx
+from google.protobuf.message import DecodeError
 
 from contracts import address
 from contracts.errors import RejectedError, UnavailableError
@@ -63,7 +64,15 @@ class LedgerClient:
     def __init__(
         self, url: str, *, timeout_s: float = 30.0, sleep: Callable[[float], None] = time.sleep
     ) -> None:
-        self._http = httpx.Client(base_url=url, timeout=timeout_s, trust_env=False)
+        """Prepare the client; nothing is asked yet.
+
+        Raises:
+            RejectedError: `url` is none.
+        """
+        try:
+            self._http = httpx.Client(base_url=url, timeout=timeout_s, trust_env=False)
+        except httpx.InvalidURL as error:
+            raise RejectedError(f"ledger URL expected, got {url[:200]!r}: {error}") from error
         self._sleep = sleep
 
     def close(self) -> None:
@@ -98,8 +107,10 @@ class LedgerClient:
         query = {"wait": str(wait_s)} if wait_s else {}
         for at in range(0, len(batch_ids), STATUSES_PER_REQUEST):
             ids = list(batch_ids[at : at + STATUSES_PER_REQUEST])
-            data = self._json("POST", "/batch_statuses", json=ids, params=query)["data"]
-            found.update((entry["id"], _status(entry)) for entry in data)
+            answer = self._send("POST", "/batch_statuses", json=ids, params=query)
+            with _read(answer) as document:
+                statuses = {entry["id"]: _status(entry) for entry in document["data"]}
+                found |= {batch_id: statuses[batch_id] for batch_id in ids}
         return found
 
     def head_id(self) -> str:
@@ -107,7 +118,11 @@ class LedgerClient:
 
         Asked of `/state`, whose answer is short, while `/blocks` sends all of the block.
         """
-        return str(self._json("GET", "/state", params={"limit": "1"})["head"])
+        with _read(self._send("GET", "/state", params={"limit": "1"})) as document:
+            head = document["head"]
+            if not isinstance(head, str):
+                raise TypeError(head)
+            return head
 
     def blocks(self, first: int) -> Iterator[Block]:
         """Yield the blocks from number `first` on, oldest first, until the head.
@@ -117,18 +132,23 @@ class LedgerClient:
         """
         start: str | None = f"0x{first:016x}"
         while start:
-            page = self._page(start, BLOCKS_PER_PAGE)
-            yield from map(block_from_json, page["data"])
-            start = page["paging"].get("next_position")
+            blocks, start = self._page(start, BLOCKS_PER_PAGE)
+            yield from blocks
 
     def genesis(self) -> Block:
         """Return the first block."""
-        return block_from_json(self._page(f"0x{0:016x}", 1)["data"][0])
+        blocks, _ = self._page(f"0x{0:016x}", 1)
+        if not blocks:
+            raise UnavailableError("ledger answered without a genesis block")
+        return blocks[0]
 
     def batch(self, batch_id: str) -> Batch | None:
         """Return a committed batch, or None."""
         answer = self._send("GET", f"/batches/{batch_id}")
-        return None if answer.status_code == _NOT_FOUND else batch_from_json(_check(answer)["data"])
+        if answer.status_code == _NOT_FOUND:
+            return None
+        with _read(answer) as document:
+            return batch_from_json(document["data"])
 
     def has_transaction(self, transaction_id: str) -> bool:
         """Say whether a transaction is committed."""
@@ -147,14 +167,18 @@ class LedgerClient:
         found: dict[str, TransactionReceipt] = {}
         for at in range(0, len(transaction_ids), RECEIPTS_PER_REQUEST):
             ids = list(transaction_ids[at : at + RECEIPTS_PER_REQUEST])
-            data = self._json("POST", "/receipts", json=ids)["data"]
-            found.update((entry["id"], _receipt(entry)) for entry in data)
+            with _read(self._send("POST", "/receipts", json=ids)) as document:
+                receipts = {entry["id"]: _receipt(entry) for entry in document["data"]}
+                found |= {transaction_id: receipts[transaction_id] for transaction_id in ids}
         return found
 
     def state(self, place: str) -> bytes | None:
         """Return the value at a state address, or None."""
         answer = self._send("GET", f"/state/{place}")
-        return None if answer.status_code == _NOT_FOUND else _bytes(_check(answer)["data"])
+        if answer.status_code == _NOT_FOUND:
+            return None
+        with _read(answer) as document:
+            return _bytes(document["data"])
 
     def setting(self, name: str) -> str:
         """Return the value of an on-chain setting; empty when it is not set."""
@@ -162,18 +186,18 @@ class LedgerClient:
         entries = Setting.FromString(entry).entries if entry is not None else ()
         return next((pair.value for pair in entries if pair.key == name), "")
 
-    def _page(self, start: str, limit: int) -> dict[str, Any]:
+    def _page(self, start: str, limit: int) -> tuple[list[Block], str | None]:
+        """Return some blocks, and where those that follow start."""
         # Sawtooth lists the newest first; `reverse`, without a value, the oldest.
         params = {"start": start, "limit": str(limit), "reverse": ""}
-        return self._json("GET", "/blocks", params=params)
-
-    def _json(self, method: str, path: str, **request: Any) -> dict[str, Any]:  # noqa: ANN401
-        return _check(self._send(method, path, **request))
+        with _read(self._send("GET", "/blocks", params=params)) as document:
+            blocks = [block_from_json(block) for block in document["data"]]
+            return blocks, document["paging"].get("next_position")
 
     def _send(self, method: str, path: str, **request: Any) -> httpx.Response:  # noqa: ANN401
         try:
             return self._http.request(method, path, **request)
-        except httpx.HTTPError as error:
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise UnavailableError(
                 f"ledger {self._http.base_url} did not answer {method} {path}: {error!r}"
             ) from error
@@ -237,23 +261,41 @@ def _status(entry: dict[str, Any]) -> BatchStatus:
     return BatchStatus(Status(entry["status"]), "; ".join(reasons))
 
 
+@contextmanager
+def _read(answer: httpx.Response) -> Iterator[dict[str, Any]]:
+    """Give the answer's JSON; whoever finds it to be of no form that a ledger's has says so here.
+
+    Raises:
+        RejectedError: The ledger refuses what was asked, for good.
+        UnavailableError: It cannot answer now, or this is no ledger.
+    """
+    try:
+        yield _check(answer)
+    except (LookupError, TypeError, AttributeError, ValueError, DecodeError) as error:
+        raise UnavailableError(
+            f"{_told(answer)}, in another form than a Sawtooth ledger: {error!r}"
+        ) from error
+
+
 def _check(answer: httpx.Response) -> dict[str, Any]:
     try:
         document = answer.json()
-    except json.JSONDecodeError as error:
-        raise UnavailableError(
-            f"ledger answered {answer.request.method} {answer.request.url.path} with HTTP "
-            f"{answer.status_code} and no JSON"
-        ) from error
-    if answer.is_success and isinstance(document, dict):
+    except (ValueError, RecursionError) as error:
+        raise UnavailableError(f"{_told(answer)} and no JSON") from error
+    document = document if isinstance(document, dict) else {}
+    if answer.is_success:
         return document
-    problem = document.get("error", {}) if isinstance(document, dict) else {}
-    text = (
-        f"ledger answered {answer.request.method} {answer.request.url.path} with HTTP "
-        f"{answer.status_code}: {problem.get('title')}: {problem.get('message')}"
-    )
+    problem = document.get("error")
+    words = problem if isinstance(problem, dict) else {}
     busy = answer.status_code >= _SERVER_ERROR or answer.status_code == _TOO_MANY
-    raise (UnavailableError if busy else RejectedError)(text)
+    raise (UnavailableError if busy else RejectedError)(
+        f"{_told(answer)}: {words.get('title')}: {words.get('message')}"
+    )
+
+
+def _told(answer: httpx.Response) -> str:
+    request = answer.request
+    return f"ledger answered {request.method} {request.url.path} with HTTP {answer.status_code}"
 
 
 def _bytes(text: str) -> bytes:

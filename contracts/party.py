@@ -9,11 +9,11 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
+from contracts.commands import FAILED, WORKED, WRONG_USAGE, complain
 from contracts.errors import RejectedError, UnavailableError, WaysealError
 from contracts.keys import Signer
 from contracts.ledger import LedgerClient, Status
@@ -27,9 +27,9 @@ from contracts.proto.payload_pb2 import (
     RegisterParty,
     RegisterSite,
 )
+from contracts.records.clock import parse_rfc3339
 from contracts.sawtooth.batches import build_batch
 
-WORKED, FAILED, WRONG_USAGE = 0, 1, 2
 COMMIT_TIMEOUT_S: Final = 60
 _SCALES: Final = {
     "temperature": (Limit.TEMPERATURE_MCEL, 1000),
@@ -55,12 +55,14 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     try:
         signer = Signer.load(options.key)
         action = options.action(options)
-    except RejectedError as error:
-        _fail(WRONG_USAGE, error)
+    except (RejectedError, ValueError) as error:  # of the second kind: beyond a field's range
+        complain("wayseal-party", error)
+        sys.exit(WRONG_USAGE)
     try:
         transaction_id = submit(signer, action, options.ledger)
     except WaysealError as error:
-        _fail(FAILED, error)
+        complain("wayseal-party", error)
+        sys.exit(FAILED)
     print(json.dumps({"committed": True, "transaction_id": transaction_id}))
     sys.exit(WORKED)
 
@@ -103,11 +105,12 @@ def _register_site(options: argparse.Namespace) -> Action:
 
 
 def _register_device(options: argparse.Namespace) -> Action:
+    until: str = options.calibrated_until
     return RegisterDevice(
         device_id=options.id,
         party_id=options.party,
         public_keys=options.public_key,
-        calibrated_until_ms=_milliseconds(options.calibrated_until),
+        calibrated_until_ms=parse_rfc3339(until) if until else 0,
     )
 
 
@@ -133,7 +136,7 @@ def _hand_over(options: argparse.Namespace) -> Action:
         site_id=options.site,
         from_party_id=options.giver,
         to_party_id=options.taker,
-        at_ms=_milliseconds(options.at),
+        at_ms=parse_rfc3339(options.at),
     )
 
 
@@ -164,16 +167,6 @@ def _limit(text: str) -> Limit:
 
 def _scaled(text: str, scale: int) -> int | None:
     return int(Decimal(text) * scale) if text else None
-
-
-def _milliseconds(text: str) -> int:
-    """Return an RFC 3339 time in milliseconds since the Unix epoch; 0 for none."""
-    if not text:
-        return 0
-    try:
-        return round(datetime.fromisoformat(text).timestamp() * 1000)
-    except ValueError as error:
-        raise RejectedError(f"expected an RFC 3339 time, got {text[:80]!r}") from error
 
 
 def _parse(arguments: list[str] | None) -> argparse.Namespace:
@@ -259,8 +252,3 @@ _COMMANDS: Final[list[tuple[str, Callable[[argparse.Namespace], Action], str, di
         },
     ),
 ]
-
-
-def _fail(status: int, error: WaysealError) -> NoReturn:
-    print(f"wayseal-party: {error}", file=sys.stderr)
-    sys.exit(status)

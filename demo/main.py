@@ -19,6 +19,7 @@ from rich.progress import BarColumn, Progress, TextColumn
 
 from contracts.errors import RejectedError, UnavailableError, WaysealError
 from contracts.proto.payload_pb2 import HandOver
+from contracts.records.clock import now_ms
 from demo.appliance import DELIVERY_ID, Appliance
 from demo.auditor import Auditor, Findings, judge
 from demo.processes import BIN, run
@@ -167,7 +168,7 @@ def _hand_over(appliance: Appliance, trip_id: str) -> None:
         site_id="site-b",
         from_party_id="haulier",
         to_party_id="shop",
-        at_ms=time.time_ns() // 1_000_000,
+        at_ms=now_ms(),
     )
     appliance.sign("haulier", terms)
     appliance.sign("shop", terms)

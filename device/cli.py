@@ -1,11 +1,11 @@
 """The command line of `wayseal-device`: what can be asked for, and how it is explained."""
 
 import argparse
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from contracts.records.clock import UTC_MS_MAX
+from contracts.errors import RejectedError
+from contracts.records.clock import parse_rfc3339
 from device.settings import CONFIG_VARIABLE, parse_speed
 
 _EXAMPLES: Final = f"""\
@@ -136,18 +136,10 @@ def _add_simulator(parser: argparse.ArgumentParser) -> None:
 
 
 def _moment(text: str) -> int:
-    """Return milliseconds since the Unix epoch."""
     try:
-        moment = datetime.fromisoformat(text)
-        elapsed_ms = int(moment.timestamp() * 1000) if moment.tzinfo else -1
-    except (ValueError, OverflowError):
-        elapsed_ms = -1
-    if not 0 <= elapsed_ms <= UTC_MS_MAX:
-        raise argparse.ArgumentTypeError(
-            f"expected a time with zone such as {datetime(2026, 3, 2, 6, tzinfo=UTC):%FT%TZ}, "
-            f"got {text!r}"
-        )
-    return elapsed_ms
+        return parse_rfc3339(text)
+    except RejectedError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def _speed(text: str) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from contracts.errors import UnavailableError
-from contracts.records.clock import Clock, ClockOrigin
+from contracts.records.clock import Clock, ClockOrigin, now_ms
 
 _BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 _NTP_SYNCHRONISED: Final = Path("/run/systemd/timesync/synchronized")
@@ -54,7 +54,7 @@ class LiveClock:
         """See `TripClock.at`."""
         del offset_ms
         return Clock(
-            time.time_ns() // 1_000_000,
+            now_ms(),
             time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1_000_000,
             self.boot_id,
             _origin(),

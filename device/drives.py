@@ -14,7 +14,7 @@ from device.drive import Drive, source_of
 from device.sensors.port import Sample
 from device.sensors.replay_csv import CsvReplay
 from device.sensors.simulated import SimulatedDrive
-from device.simulate import STARTED_AT, csv_lines
+from device.simulate import STARTED_AT_MS, csv_lines
 from device.track import Track
 
 
@@ -79,7 +79,7 @@ def simulated_drive(
     return Drive(
         drive,
         [SimulatedCamera(seed)],
-        int(STARTED_AT.timestamp() * 1000) if started_at_ms is None else started_at_ms,
+        STARTED_AT_MS if started_at_ms is None else started_at_ms,
         ClockOrigin.NONE,
         [Source(role="simulator", name=name, sha256=digest.digest())],
         live,

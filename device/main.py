@@ -3,17 +3,13 @@
 import importlib
 import logging
 import os
-import sys
 from collections.abc import Sequence
-from typing import Final
 
+from contracts.commands import FAILED, WRONG_USAGE, complain
 from contracts.errors import WaysealError
 from device.cli import build_parser
 from device.settings import load
 from device.settings_keys import SettingsError
-
-FAILED: Final = 1
-WRONG_USAGE: Final = 2
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -27,10 +23,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             return int(command.run(arguments))
         return int(command.run(arguments, load(arguments.config, os.environ)))
     except SettingsError as error:
-        sys.stderr.write(f"wayseal-device: {error}\n")
+        complain("wayseal-device", error)
         return WRONG_USAGE
     except WaysealError as error:
-        sys.stderr.write(f"wayseal-device: {error}\n")
+        complain("wayseal-device", error)
         return FAILED
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from contracts.errors import RejectedError
+from contracts.files import make_directory
 from contracts.keys import Signer
 from contracts.payload import trip_id_of
 from contracts.proto.payload_pb2 import StartTrip
@@ -16,7 +17,6 @@ from contracts.records.recording import RecordingDigest
 from device.batcher import BatchLimits
 from device.clock import ReplayClock, TripClock, live_clock
 from device.drive import Drive
-from device.files import make_directory
 from device.journal.logbook import Logbook
 from device.journal.trip import Recording, Trip, TripState
 from device.journey import GROUP_READINGS, Journey

@@ -6,17 +6,18 @@ are the same bytes for the same seed everywhere.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
+from contracts.records.clock import moment, parse_rfc3339
 from contracts.records.reading import Tamper
 from device.camera.simulated import SimulatedCamera
 from device.files import create
 from device.sensors.port import Sample
 from device.sensors.simulated import SimulatedDrive
 
-STARTED_AT: Final = datetime(2026, 3, 2, 6, 0, tzinfo=UTC)
+STARTED_AT_MS: Final = parse_rfc3339("2026-03-02T06:00:00Z")
 CSV_HEADER: Final = "Date/Time,Latitude,Longitude,Temperature,Humidity,Pressure,Motion,Tamper\n"
 _TRACK_EVERY: Final = 2
 _GPX_HEAD: Final = (
@@ -85,7 +86,7 @@ def _cells(sample: Sample) -> list[str]:
 
 
 def _moment(sample: Sample) -> datetime:
-    return STARTED_AT + timedelta(milliseconds=sample.offset_ms)
+    return moment(STARTED_AT_MS + sample.offset_ms)
 
 
 def _decimal(scaled: int | None, places: int) -> str:

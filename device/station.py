@@ -1,14 +1,14 @@
 """The device's own things: its key, its journal, its folders and locks."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
 from contracts.errors import RejectedError, UnavailableError
+from contracts.files import locked, make_directory
 from contracts.keys import Signer
 from device.batcher import BatchLimits
-from device.files import locked, make_directory
 from device.journal.database import Database
 from device.journal.logbook import Logbook
 from device.orphans import remove_orphans
@@ -17,8 +17,6 @@ from device.settings import Settings
 
 JOURNAL_NAME: Final = "journal.sqlite"
 VIDEOS_NAME: Final = "videos"
-RECORDING_LOCK: Final = "recording.lock"
-OFFLOAD_LOCK: Final = "offload.lock"
 
 
 def make(settings: Settings) -> Signer:
@@ -68,8 +66,7 @@ def recording(settings: Settings, signer: Signer) -> Iterator[Recorder]:
         RejectedError: No journal, or another device's.
         UnavailableError: Another process is recording, or the medium failed.
     """
-    lock = locked(settings.data / RECORDING_LOCK, "recording")
-    with lock, open_journal(settings, signer) as database:
+    with recording_lock(settings), open_journal(settings, signer) as database:
         logbook = Logbook(
             database,
             journal_bytes_max=settings.buffer.journal_bytes_max,
@@ -82,10 +79,28 @@ def recording(settings: Settings, signer: Signer) -> Iterator[Recorder]:
 
 def tidy(settings: Settings, database: Database) -> None:
     """Remove files that a kill left over, unless a recorder runs, which did so itself."""
-    with suppress(UnavailableError), locked(settings.data / RECORDING_LOCK, "recording"):
+    with suppress(UnavailableError), recording_lock(settings):
         remove_orphans(videos_of(settings), database)
 
 
 def videos_of(settings: Settings) -> Path:
     """Return the folder of the recordings."""
     return settings.data / VIDEOS_NAME
+
+
+def recording_lock(settings: Settings) -> AbstractContextManager[None]:
+    """Hold what only one recorder at a time may hold.
+
+    Raises:
+        UnavailableError: Another process is recording.
+    """
+    return locked(settings.data / "recording.lock", "another wayseal-device is recording")
+
+
+def offload_lock(settings: Settings) -> AbstractContextManager[None]:
+    """Hold what only one offload at a time may hold.
+
+    Raises:
+        UnavailableError: Another process is offloading.
+    """
+    return locked(settings.data / "offload.lock", "another wayseal-device is offloading")

@@ -10,7 +10,7 @@ import bisect
 import hashlib
 import math
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC
 from pathlib import Path
 from typing import Final, Self
 
@@ -18,6 +18,7 @@ import gpxpy
 import gpxpy.gpx
 
 from contracts.errors import RejectedError
+from contracts.records.clock import utc_ms_of
 from contracts.records.reading import Position
 
 TRACK_BYTES_MAX: Final = 16 * 1024 * 1024
@@ -25,7 +26,6 @@ _NAMESPACES_MAX: Final = 64
 """gpxpy searches for these with an expression that takes quadratic time on a hostile file."""
 _SCALE: Final = 10**7
 _TURN_E7: Final = 360 * _SCALE
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,4 +135,4 @@ def _point(place: str, point: gpxpy.gpx.GPXTrackPoint) -> tuple[int, Position]:
         position = Position(round(point.latitude * _SCALE), round(point.longitude * _SCALE))
     except RejectedError as error:
         raise RejectedError(f"{place}: {error}") from error
-    return (moment - _EPOCH) // timedelta(milliseconds=1), position
+    return utc_ms_of(moment), position

@@ -6,7 +6,6 @@ its device id, so that a token lets a truck speak for itself only.
 
 import hashlib
 import json
-import os
 import secrets
 from dataclasses import dataclass
 from enum import StrEnum
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from contracts.errors import RejectedError
+from contracts.files import OWNER_ONLY, write_file
 from contracts.ids import check_id
 
 TOKEN_BYTES: Final = 32
@@ -62,18 +62,22 @@ class Tokens:
 
         Raises:
             RejectedError: The name has no proper form.
+            UnavailableError: The file cannot be written; it is as it was.
         """
         check_id(role, name)
         token = secrets.token_urlsafe(TOKEN_BYTES)
         entries = self._read()
         entries[name] = {"role": role, "sha256": _digest(token)}
-        _write(self._path, json.dumps(entries, indent=2) + "\n")
+        text = json.dumps(entries, indent=2) + "\n"
+        draft = self._path.with_suffix(".new")
+        write_file(self._path, text.encode(), temporary=draft, mode=OWNER_ONLY)
         return token
 
     def _refresh(self) -> None:
         try:
             status = self._path.stat()
-        except FileNotFoundError:
+        except OSError:  # no file, or none that can be seen, lets nobody in
+            self._callers, self._stamp = {}, None
             return
         stamp = (status.st_mtime_ns, status.st_ino)
         if stamp != self._stamp:
@@ -98,17 +102,3 @@ class Tokens:
 
 def _digest(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
-
-
-def _write(path: Path, text: str) -> None:
-    """Replace the file at `path` at once, readable by its owner only."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_suffix(".new")
-    draft.unlink(missing_ok=True)
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        os.write(descriptor, text.encode())
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-    draft.replace(path)

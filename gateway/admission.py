@@ -9,15 +9,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeVar
 
+from google.protobuf.message import Message
+
 from contracts.errors import RejectedError
 from contracts.ids import check_id, check_trip_id
+from contracts.keys import is_signature
 from contracts.payload import FAMILY, check_scope, decode, is_canonical
 from contracts.proto.payload_pb2 import RecordReading, RecordVideo, SealTrip, StartTrip
 from contracts.proto.sawtooth_pb2 import Batch
 from contracts.proto.wire_pb2 import RecordingOffer
 from contracts.rules.form import check_form
-from contracts.sawtooth.batches import check_batch, parse_batch
-from contracts.sawtooth.transactions import parse_header
+from contracts.sawtooth.batches import check_batch, parse_batch, parse_batch_header
+from contracts.sawtooth.transactions import ID_HEX, parse_header
 from contracts.wire import BATCH_BYTES_MAX
 from gateway.inbox import HeldBatch, Offer, State
 
@@ -25,27 +28,38 @@ TripAction = StartTrip | RecordReading | SealTrip | RecordVideo
 _ActionT = TypeVar("_ActionT", bound=TripAction)
 
 
-def admit_records(wire: bytes) -> HeldBatch:
+def admit_records(wire: bytes, device_id: str) -> HeldBatch:
     """Take a batch of a trip's start, readings and seal.
+
+    Args:
+        wire: The serialised batch.
+        device_id: The device on whose topic it came.
 
     Returns:
         The batch, held, or quarantined with a reason.
 
     Raises:
-        RejectedError: Not a batch, oversized, or a signature does not hold.
+        RejectedError: Not a batch, oversized, of another device, or a signature does not hold.
     """
     batch = _signed(wire)
     try:
-        return _held(batch, wire, _actions(batch, StartTrip, RecordReading, SealTrip))
+        held = _held(batch, wire, _actions(batch, StartTrip, RecordReading, SealTrip))
     except RejectedError as error:
         return _quarantined(batch, wire, str(error))
+    _check_sender(held, device_id)
+    return held
 
 
-def admit_offer(offer: RecordingOffer) -> tuple[HeldBatch, Offer]:
+def admit_offer(offer: RecordingOffer, device_id: str) -> tuple[HeldBatch, Offer]:
     """Take the offer of a recording with its digest, alone in its batch.
 
+    Args:
+        offer: What was announced.
+        device_id: The device on whose topic it came.
+
     Raises:
-        RejectedError: A signature does not hold, or offer and digest are not of one recording.
+        RejectedError: A signature does not hold, it is another device's, or offer and digest are
+            not of one recording.
     """
     batch = _signed(offer.digest_batch)
     actions = _actions(batch, RecordVideo)
@@ -54,11 +68,13 @@ def admit_offer(offer: RecordingOffer) -> tuple[HeldBatch, Offer]:
     digest = actions[0]
     if (offer.sha256, offer.size, offer.trip_id) != (digest.sha256, digest.size, digest.trip_id):
         raise RejectedError(
-            f"offer of {offer.sha256.hex()[:16]} with {offer.size} bytes on trip {offer.trip_id}, "
+            f"offer of {offer.sha256.hex()[:16]} with {offer.size} bytes on trip "
+            f"{offer.trip_id[:32]}, "
             f"its digest is of {digest.sha256.hex()[:16]} with {digest.size} bytes on trip "
             f"{digest.trip_id}"
         )
     held = replace(_held(batch, offer.digest_batch, actions), recording=digest.sha256)
+    _check_sender(held, device_id)
     return held, Offer(
         held.trip_id,
         held.device_id,
@@ -79,10 +95,29 @@ def _signed(wire: bytes) -> Batch:
     return batch
 
 
+def _check_sender(held: HeldBatch, device_id: str) -> None:
+    """Refuse a batch under another device's name, which could take the place of its true one."""
+    if held.device_id != device_id:
+        raise RejectedError(
+            f"batch {held.batch_id[:16]}… is of device {held.device_id}, it came from {device_id}"
+        )
+
+
+def _check_form(name: str, header: Message, wire: bytes) -> None:
+    """Refuse a header that the ledger's JSON could not give back byte by byte.
+
+    Its signature would never verify again, and with it no evidence that it is part of.
+    """
+    if not is_canonical(header, wire):
+        raise RejectedError(f"header of {name[:16]}… is not in canonical encoding")
+
+
 def _actions(batch: Batch, *kinds: type[_ActionT]) -> list[_ActionT]:
+    _check_form(batch.header_signature, parse_batch_header(batch), batch.header)
     actions: list[_ActionT] = []
     for transaction in batch.transactions:
         header = parse_header(transaction)
+        _check_form(transaction.header_signature, header, transaction.header)
         if (header.family_name, header.family_version) != (FAMILY.name, FAMILY.version):
             raise RejectedError(
                 f"transaction of family {header.family_name[:40]!r} {header.family_version[:20]!r},"
@@ -125,6 +160,11 @@ def _dependency(batch: Batch) -> str:
     } - inside
     if len(outside) > 1:
         raise RejectedError(f"a batch follows one transaction, got {len(outside)}")
+    if any(not is_signature(dependency) for dependency in outside):
+        raise RejectedError(
+            f"a dependency is a transaction id of {ID_HEX} lower-case hexadecimal digits, "
+            f"got {next(iter(outside))[:80]!r}"
+        )
     return next(iter(outside), "")
 
 

@@ -1,6 +1,5 @@
 """Evidence: everything that proves a trip, gathered from ledger, index and recordings."""
 
-import time
 from collections.abc import Iterable, Iterator
 from tempfile import TemporaryFile
 
@@ -15,6 +14,7 @@ from contracts.proto.evidence_pb2 import Blob, BlockHead, Header, LeafHashes
 from contracts.proto.payload_pb2 import HandOver, StartTrip
 from contracts.proto.sawtooth_pb2 import Batch
 from contracts.proto.state_pb2 import Delivery
+from contracts.records.clock import now_ms
 from contracts.sawtooth.blocks import parse_block_header
 from gateway.index.store import IndexStore
 from storage.recordings.store import RecordingStore
@@ -40,7 +40,7 @@ class Audit:
             with_video: Put every blob of every recording in, too.
 
         Raises:
-                UnknownTripError: There is no such trip.
+            UnknownTripError: There is no such trip.
             UnavailableError: Ledger, index or recordings did not answer.
         """
         subjects = set().union(*map(self._subjects, trip_ids))
@@ -52,7 +52,7 @@ class Audit:
             version=1,
             genesis_id=genesis_id,
             trip_ids=sorted(set(trip_ids)),
-            exported_at_ms=time.time_ns() // 1_000_000,
+            exported_at_ms=now_ms(),
         )
         return self._write(header, places, with_video=with_video)
 

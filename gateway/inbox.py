@@ -5,7 +5,6 @@ by its signature, a recording by trip, device and hash.
 """
 
 import threading
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from contracts.errors import UnavailableError
+from contracts.records.clock import now_ms
 from contracts.sqlite import Synchronous, connect, transaction, translated
 
 SCHEMA_VERSION: Final = 1
@@ -34,6 +34,8 @@ CREATE TABLE batches (
 );
 CREATE INDEX batches_by_state ON batches (state, arrival);
 CREATE INDEX batches_by_trip ON batches (trip_id, device_id);
+CREATE INDEX batches_by_end ON batches (last_transaction_id);
+CREATE INDEX batches_by_dependency ON batches (dependency) WHERE dependency <> '';
 CREATE TABLE offers (
   trip_id TEXT NOT NULL,
   device_id TEXT NOT NULL,
@@ -114,6 +116,17 @@ _COLUMNS: Final = (
     " state, reason"
 )
 
+_MINE: Final = "b.state = ?1 AND b.recording IS NULL AND b.trip_id = ?2 AND b.device_id = ?3"
+_CHAIN: Final = f"""
+WITH RECURSIVE chain (arrival, last, depth) AS (
+  SELECT b.arrival, b.last_transaction_id, 0 FROM batches AS b WHERE {_MINE} AND NOT EXISTS (
+    SELECT 1 FROM batches AS p WHERE p.last_transaction_id = b.dependency AND p.state = ?1)
+  UNION ALL
+  SELECT b.arrival, b.last_transaction_id, depth + 1 FROM chain JOIN batches AS b
+    ON b.dependency = chain.last AND b.dependency <> '' WHERE {_MINE}
+  LIMIT ?4)
+SELECT {_COLUMNS} FROM chain JOIN batches USING (arrival) ORDER BY depth, arrival"""  # noqa: S608
+
 
 class Inbox:
     """The inbox in one file; used by several threads, one at a time."""
@@ -168,7 +181,7 @@ class Inbox:
                         batch.recording,
                         batch.state,
                         batch.reason,
-                        _now_ms(),
+                        now_ms(),
                     )
                     for batch in batches
                 ],
@@ -208,23 +221,17 @@ class Inbox:
         return self._select("WHERE state = ? ORDER BY arrival LIMIT ?", state, limit)
 
     def chains(self, limit: int) -> Iterator[list[HeldBatch]]:
-        """Yield, for each device and trip, its held batches of readings, oldest first.
+        """Yield each device's held batches of readings of a trip, each after its predecessor.
 
-        At most `limit` a chain. Digests are left out: they wait for their recordings.
+        At most `limit` a chain. However they arrived, those come first whose predecessor is not
+        held, since only they can move. Digests are left out: they wait for their recordings.
         """
         pairs = self._query(
             "SELECT DISTINCT trip_id, device_id FROM batches WHERE state = ? AND recording IS NULL",
             State.HELD,
         )
         for trip_id, device_id in pairs:
-            yield self._select(
-                "WHERE state = ? AND recording IS NULL AND trip_id = ? AND device_id = ?"
-                " ORDER BY arrival LIMIT ?",
-                State.HELD,
-                trip_id,
-                device_id,
-                limit,
-            )
+            yield _held(self._query(_CHAIN, State.HELD, trip_id, device_id, limit))
 
     def batch(self, batch_id: str) -> HeldBatch | None:
         """Return one batch, or None."""
@@ -302,7 +309,7 @@ class Inbox:
     def _visit(self, visits: Iterable[tuple[str, str]]) -> None:
         self._db.executemany(
             "INSERT INTO visits VALUES (?,?,?) ON CONFLICT DO NOTHING",
-            [(trip_id, device_id, _now_ms()) for trip_id, device_id in visits],
+            [(trip_id, device_id, now_ms()) for trip_id, device_id in visits],
         )
 
     def _check_room(self, batches: Sequence[HeldBatch]) -> None:
@@ -335,8 +342,7 @@ class Inbox:
         )
 
     def _select(self, where: str, *values: object) -> list[HeldBatch]:
-        rows = self._query(f"SELECT {_COLUMNS} FROM batches {where}", *values)  # noqa: S608
-        return [replace(HeldBatch(*row[:8]), state=State(row[8]), reason=row[9]) for row in rows]
+        return _held(self._query(f"SELECT {_COLUMNS} FROM batches {where}", *values))  # noqa: S608
 
     def _query(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         with self._lock, translated("inbox", damaged=UnavailableError):
@@ -352,8 +358,8 @@ class Inbox:
             yield
 
 
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000
+def _held(rows: Iterable[tuple[Any, ...]]) -> list[HeldBatch]:
+    return [replace(HeldBatch(*row[:8]), state=State(row[8]), reason=row[9]) for row in rows]
 
 
 def _check_limit(name: str, limit: int, used: int, more: int) -> None:

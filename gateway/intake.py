@@ -16,9 +16,19 @@ from paho.mqtt.enums import CallbackAPIVersion
 from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 
+from contracts.chunktree import HASH_BYTES
 from contracts.errors import RejectedError, UnavailableError
 from contracts.proto.wire_pb2 import Held, Offer, Records, Refusal
-from contracts.wire import QOS, Topic, parse_message, parse_topic, topic
+from contracts.wire import (
+    MESSAGE_BYTES_MAX,
+    OFFER_BATCHES_MAX,
+    OFFER_RECORDINGS_MAX,
+    QOS,
+    Topic,
+    parse_message,
+    parse_topic,
+    topic,
+)
 from gateway import admission
 from gateway.inbox import HeldBatch, Inbox, State
 from gateway.inbox import Offer as HeldOffer
@@ -26,6 +36,12 @@ from gateway.inbox import Offer as HeldOffer
 GROUP_MESSAGES_MAX: Final = 32
 QUEUE_MESSAGES_MAX: Final = 256
 """Messages in memory; the broker keeps back the rest, since they are not acknowledged."""
+RECORDS_BATCHES_MAX: Final = 512
+"""Batches in a records message; the smallest signed ones fill it with fewer."""
+SESSION_BYTES_MAX: Final = 64
+REASON_CHARS_MAX: Final = 400
+REASON_CHARS_MIN: Final = 24
+"""What is left of each reason when they are so many that the answer grew beyond its limit."""
 RECONNECT_MAX_S: Final = 10
 CLIENT_ID: Final = "wayseal-gateway"
 
@@ -55,7 +71,7 @@ class Intake:
     def __init__(
         self,
         inbox: Inbox,
-        site_id: str,
+        session: str,
         *,
         trip_of: Callable[[str], str | None],
         repeat_receipts: Callable[[str, set[str]], None],
@@ -65,7 +81,7 @@ class Intake:
 
         Args:
             inbox: Where batches and offers are kept.
-            site_id: Names this gateway's session at the broker.
+            session: Names this gateway's session at the broker; nobody else may use it.
             trip_of: Tells the trip of a committed batch, for those that came in elsewhere.
             repeat_receipts: Told device and trips of every offer, since its receipt may be lost.
             on_change: Called after the inbox grew.
@@ -77,7 +93,7 @@ class Intake:
         self._waiting: queue.Queue[_Message | None] = queue.Queue(QUEUE_MESSAGES_MAX)
         self._client = Client(
             CallbackAPIVersion.VERSION2,
-            client_id=f"{CLIENT_ID}-{site_id}",
+            client_id=f"{CLIENT_ID}-{session}",
             clean_session=False,
             manual_ack=True,
         )
@@ -186,6 +202,11 @@ class Intake:
             self._answer(device_id, Held(refused=[Refusal(reason=reason, retry=True)]))
 
     def _answer(self, device_id: str, answer: Held) -> None:
+        for chars in (REASON_CHARS_MAX, REASON_CHARS_MIN):
+            for refusal in answer.refused:
+                refusal.reason = refusal.reason[:chars]
+            if answer.ByteSize() <= MESSAGE_BYTES_MAX:
+                break
         self._client.publish(topic(device_id, Topic.HELD), answer.SerializeToString(), qos=QOS)
 
     def _read(self, message: _Message, group: _Group) -> None:
@@ -201,9 +222,11 @@ class Intake:
 
     def _read_records(self, message: _Message, group: _Group) -> None:
         answer = Held()
-        for wire in parse_message(Records, message.wire).batches:
+        batches = parse_message(Records, message.wire).batches
+        _check_count("batches", len(batches), RECORDS_BATCHES_MAX)
+        for wire in batches:
             try:
-                batch = admission.admit_records(wire)
+                batch = admission.admit_records(wire, message.device_id)
             except RejectedError as error:
                 _log.warning("batch from %s refused: %s", message.device_id, error)
                 answer.refused.add(reason=str(error))
@@ -218,13 +241,19 @@ class Intake:
 
     def _read_offer(self, message: _Message, group: _Group) -> None:
         offer = parse_message(Offer, message.wire)
+        _check_count("batch ids", len(offer.batch_ids), OFFER_BATCHES_MAX)
+        _check_count("recordings", len(offer.recordings), OFFER_RECORDINGS_MAX)
+        if not 1 <= len(offer.session) <= SESSION_BYTES_MAX:
+            raise RejectedError(
+                f"an offer's session is 1..{SESSION_BYTES_MAX} bytes, got {len(offer.session)}"
+            )
         answer = Held(session=offer.session, batch_ids=offer.batch_ids)
         for recording in offer.recordings:
             try:
-                batch, held = admission.admit_offer(recording)
+                batch, held = admission.admit_offer(recording, message.device_id)
             except RejectedError as error:
                 _log.warning("recording from %s refused: %s", message.device_id, error)
-                answer.refused.add(id=recording.sha256.hex(), reason=str(error))
+                answer.refused.add(id=recording.sha256[:HASH_BYTES].hex(), reason=str(error))
                 continue
             group.batches.append(batch)
             group.offers.append(held)
@@ -247,3 +276,8 @@ class Intake:
         for trip_id in trips:
             self._inbox.visit(trip_id, device_id)
         return trips
+
+
+def _check_count(what: str, count: int, limit: int) -> None:
+    if count > limit:
+        raise RejectedError(f"message with {count} {what}, at most {limit} allowed")

@@ -7,13 +7,16 @@ import os
 import secrets
 import socket
 import sys
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Final, NoReturn
 
 import uvicorn
 
+from contracts.commands import FAILED, WORKED, WRONG_USAGE, complain
 from contracts.errors import RejectedError, UnavailableError, WaysealError
+from contracts.files import locked, make_directory
 from contracts.keys import Signer
 from contracts.ledger import LedgerClient
 from gateway.access import Role, Tokens
@@ -23,7 +26,6 @@ from gateway.broker import BrokerAccess, EmbeddedBroker
 from gateway.services import Services
 from gateway.settings import Settings, load_settings
 
-WORKED, FAILED, WRONG_USAGE = 0, 1, 2
 GRACE_S: Final = 10
 KEEP_ALIVE_S: Final = 30
 
@@ -46,28 +48,25 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     try:
         settings = load_settings(options.config)
     except RejectedError as error:
-        _fail(WRONG_USAGE, error)
+        complain("wayseal-gateway", error)
+        sys.exit(WRONG_USAGE)
     try:
         options.run(options, settings)
     except WaysealError as error:
-        _fail(FAILED, error)
+        complain("wayseal-gateway", error)
+        sys.exit(FAILED)
     sys.exit(WORKED)
 
 
 def serve(_: argparse.Namespace, settings: Settings) -> None:
     """Run the gateway until SIGTERM or SIGINT."""
-    settings.data.mkdir(parents=True, exist_ok=True)
-    broker, settings = _embedded_broker(settings)
-    services = None
-    try:
-        services = Services(settings)
+    make_directory(settings.data)
+    lock = locked(
+        settings.data / "lock", f"data directory {settings.data} is in use by another gateway"
+    )
+    with lock, _broker(settings) as reachable, closing(Services(reachable)) as services:
         services.start()
         _serve_rest(services, Tokens(settings.tokens_file))
-    finally:
-        if services is not None:
-            services.close()
-        if broker is not None:
-            broker.close()
 
 
 def token(options: argparse.Namespace, settings: Settings) -> None:
@@ -78,7 +77,6 @@ def token(options: argparse.Namespace, settings: Settings) -> None:
 
 def key(_: argparse.Namespace, settings: Settings) -> None:
     """Print the public key that signs this gateway's receipts; make the key if there is none."""
-    settings.data.mkdir(parents=True, exist_ok=True)
     signer = Signer.load_or_create(settings.key_file)
     print(json.dumps({"site_id": settings.site_id, "public_key": signer.public_key}))
 
@@ -122,16 +120,18 @@ def _serve_rest(services: Services, tokens: Tokens) -> None:
         raise UnavailableError(f"REST cannot listen on {rest.host}:{rest.port}")
 
 
-def _embedded_broker(settings: Settings) -> tuple[EmbeddedBroker | None, Settings]:
-    """Start the broker if it is embedded, with a password that only this process knows."""
+@contextmanager
+def _broker(settings: Settings) -> Iterator[Settings]:
+    """Run the broker if it is embedded, with a password that only this process knows."""
     mqtt = settings.mqtt
     if not mqtt.embedded:
-        return None, settings
+        yield settings
+        return
     password = secrets.token_urlsafe()
     access = BrokerAccess(settings.tokens_file, mqtt.username, password)
-    broker = EmbeddedBroker(mqtt.host, mqtt.port, access)
-    mqtt = mqtt.model_copy(update={"password": password, "port": broker.port})
-    return broker, settings.model_copy(update={"mqtt": mqtt})
+    with closing(EmbeddedBroker(mqtt.host, mqtt.port, access)) as broker:
+        mqtt = mqtt.model_copy(update={"password": password, "port": broker.port})
+        yield settings.model_copy(update={"mqtt": mqtt})
 
 
 def _parse(arguments: list[str] | None) -> argparse.Namespace:
@@ -163,8 +163,3 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
 
 def _first_line(text: str | None) -> str:
     return (text or "").partition("\n")[0]
-
-
-def _fail(status: int, error: WaysealError) -> NoReturn:
-    print(f"wayseal-gateway: {error}", file=sys.stderr)
-    sys.exit(status)

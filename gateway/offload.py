@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from contracts.errors import RejectedError, UnavailableError
-from contracts.ledger import LedgerClient, Status
+from contracts.ledger import BatchStatus, LedgerClient, Status
 from contracts.payload import decode
 from contracts.proto.payload_pb2 import StartTrip
 from contracts.proto.sawtooth_pb2 import Batch
@@ -31,6 +31,8 @@ SUBMITTED_MAX: Final = 500
 """Batches at the ledger whose outcome is not known yet."""
 STATUS_WAIT_S: Final = 1
 IDLE_S: Final = 1.0
+
+_UNKNOWN: Final = BatchStatus(Status.UNKNOWN, "")
 
 _log = logging.getLogger(__name__)
 
@@ -85,7 +87,7 @@ class OffloadSaga:
         moved = False
         found = self._ledger.statuses(waiting, wait_s=STATUS_WAIT_S)
         for batch_id in waiting:
-            answer = found[batch_id]
+            answer = found.get(batch_id, _UNKNOWN)
             if answer.status is Status.PENDING:
                 continue
             moved = True

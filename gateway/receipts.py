@@ -1,13 +1,13 @@
 """Receipts: signed once a device's trip is sealed, all of it committed and all of it stored."""
 
 import logging
-import time
 from collections.abc import Callable, Iterable
 
 from contracts.keys import Signer
 from contracts.proto.state_pb2 import Chain
 from contracts.proto.wire_pb2 import ReceiptBody, StoredRecording
 from contracts.receipt import sign_receipt
+from contracts.records.clock import now_ms
 from gateway.directory import Directory
 from gateway.inbox import Inbox
 from gateway.index.store import IndexStore
@@ -82,7 +82,7 @@ class Receipts:
             block_num=block_num,
             block_id=block_id,
             genesis_id=genesis_id,
-            issued_at_ms=time.time_ns() // 1_000_000,
+            issued_at_ms=now_ms(),
             site_id=self._site_id,
         )
 

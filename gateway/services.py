@@ -1,7 +1,8 @@
 """The gateway's parts, wired together, started and stopped in order."""
 
 import logging
-from contextlib import ExitStack
+import secrets
+from contextlib import ExitStack, closing
 
 from contracts.errors import RejectedError
 from contracts.keys import Signer
@@ -35,27 +36,14 @@ class Services:
             UnavailableError: A directory or file cannot be opened.
         """
         self.settings = settings
-        settings.data.mkdir(parents=True, exist_ok=True)
         signer = Signer.load_or_create(settings.key_file)
         self.public_key = signer.public_key
-        self._closing = ExitStack()
-        self.ledger = LedgerClient(settings.ledger.url)
-        self._closing.callback(self.ledger.close)
-        self.recordings = self._closing.enter_context(
-            RecordingStore(
-                settings.data / "recordings",
-                FileBlobs(settings.blobs_dir),
-                VolumeDirectory(settings.volume_dir),
-            )
-        )
-        self.inbox = Inbox(
-            settings.data / "inbox.db",
-            bytes_max=settings.limits.inbox_bytes,
-            quarantine_bytes_max=settings.limits.quarantine_bytes,
-        )
-        self._closing.callback(self.inbox.close)
-        self.index = IndexStore(settings.data / "index.db")
-        self._closing.callback(self.index.close)
+        with ExitStack() as opened:
+            self.ledger = opened.enter_context(closing(LedgerClient(settings.ledger.url)))
+            self.recordings = opened.enter_context(_recordings(settings))
+            self.inbox = opened.enter_context(closing(_inbox(settings)))
+            self.index = opened.enter_context(closing(IndexStore(settings.data / "index.db")))
+            self._closing = opened.pop_all()
         self.audit = Audit(self.index, self.ledger, self.recordings)
         directory = Directory(self.ledger)
         self._receipts = Receipts(
@@ -124,3 +112,17 @@ class Services:
                 f"no signed digest by {caller.name} announces recording {recording_id.hex()} "
                 f"with {size} bytes"
             )
+
+
+def _recordings(settings: Settings) -> RecordingStore:
+    blobs, volume = FileBlobs(settings.blobs_dir), VolumeDirectory(settings.volume_dir)
+    return RecordingStore(settings.data / "recordings", blobs, volume)
+
+
+def _inbox(settings: Settings) -> Inbox:
+    limits = settings.limits
+    return Inbox(
+        settings.data / "inbox.db",
+        bytes_max=limits.inbox_bytes,
+        quarantine_bytes_max=limits.quarantine_bytes,
+    )

@@ -1,46 +1,12 @@
-"""The few file operations that must survive a power cut, and what their failures mean.
+"""File operations of the blob store, the volume and the catalogue beyond contracts/files.py."""
 
-A file is durable after its own fsync; its name is durable after the fsync of
-the directory that holds it. Every failure of the medium is an
-`UnavailableError`: with room, or a healthy disk, the same call succeeds.
-"""
-
-import errno
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from contracts.errors import UnavailableError
+from contracts.files import disk_errors, sync_directory
 
 FILE_MODE: Final = 0o640
-
-
-@contextmanager
-def disk_errors(action: str, path: Path) -> Iterator[None]:
-    """Turn an OSError into an UnavailableError that says what was tried, where, and why not.
-
-    Args:
-        action: What is done to the path, as in `write 1048576 bytes to`.
-        path: File or directory.
-    """
-    try:
-        yield
-    except OSError as error:
-        name = errno.errorcode.get(error.errno or 0, "OSError")
-        raise UnavailableError(f"cannot {action} {path}: {error.strerror} ({name})") from error
-
-
-def write_all(descriptor: int, parts: Sequence[bytes | memoryview]) -> None:
-    """Write the parts one after the other; the kernel may take them in several bites."""
-    waiting = [memoryview(part) for part in parts if len(part)]
-    while waiting:
-        taken = os.writev(descriptor, waiting)
-        while waiting and taken >= len(waiting[0]):
-            taken -= len(waiting.pop(0))
-        if taken:
-            waiting[0] = waiting[0][taken:]
 
 
 def start_writeback(descriptor: int, start: int, length: int) -> None:
@@ -68,46 +34,6 @@ def read_at(descriptor: int, start: int, length: int) -> bytes:
     return data
 
 
-def sync_directory(path: Path) -> None:
-    """Make the names in a directory durable."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def make_directory(path: Path) -> None:
-    """Make a directory and its missing parents, each of them durable; an existing one is fine."""
-    if path.is_dir():
-        return
-    make_directory(path.parent)
-    path.mkdir(exist_ok=True)
-    sync_directory(path.parent)
-
-
-def write_file(path: Path, data: bytes, *, temporary: Path) -> None:
-    """Replace the file at `path` as a whole: after a power cut it is the old one or the new one.
-
-    Args:
-        path: Where the file shall be; its directory is made where it is missing.
-        data: All of its bytes.
-        temporary: A path on the same file system that nobody else uses meanwhile.
-
-    Raises:
-        UnavailableError: The medium failed or is full; `path` is as it was.
-    """
-    with disk_errors(f"write {len(data)} bytes to", path):
-        make_directory(path.parent)
-        try:
-            _write_synced(temporary, data)
-            temporary.replace(path)
-        except OSError:
-            temporary.unlink(missing_ok=True)
-            raise
-        sync_directory(path.parent)
-
-
 def remove_file(path: Path) -> None:
     """Remove a file durably; one that is not there is fine.
 
@@ -120,12 +46,3 @@ def remove_file(path: Path) -> None:
         except FileNotFoundError:
             return
         sync_directory(path.parent)
-
-
-def _write_synced(path: Path, data: bytes) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, FILE_MODE)
-    try:
-        write_all(descriptor, [data])
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

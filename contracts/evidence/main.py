@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
+from contracts.commands import complain
 from contracts.errors import RejectedError
 from contracts.evidence.container import NotEvidenceError
 from contracts.evidence.report import as_json, as_text
@@ -85,7 +86,7 @@ def _fail(options: argparse.Namespace, verdict: str, problem: str) -> NoReturn:
     if options.json:
         print(json.dumps({"verdict": verdict, "problems": [problem]}))
     else:
-        print(f"wayseal-verify: {problem}", file=sys.stderr)
+        complain("wayseal-verify", problem)
     sys.exit(NOT_CHECKED)
 
 

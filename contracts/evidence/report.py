@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from typing import Any
 
 from contracts.chunktree import blob_count
@@ -11,6 +10,7 @@ from contracts.evidence.replay import TripStory
 from contracts.evidence.verify import Verdict
 from contracts.proto.payload_pb2 import Limit
 from contracts.proto.state_pb2 import Breach
+from contracts.records.clock import rfc3339
 from contracts.records.reading import Tamper
 
 _SCALE = {
@@ -87,7 +87,7 @@ def _trip_lines(story: TripStory) -> Iterator[str]:
         yield f"  breach: {_breach_words(breach)}"
     for tamper in story.tampers:
         yield (
-            f"  tamper: {Tamper(tamper.flags).name} at {_time(tamper.utc_ms)}, "
+            f"  tamper: {Tamper(tamper.flags).name} at {rfc3339(tamper.utc_ms)}, "
             f"device {tamper.device_id}"
         )
     for rule, count in sorted(Counter(finding.rule for finding in story.findings).items()):
@@ -109,12 +109,12 @@ def _trip_json(story: TripStory) -> dict[str, Any]:
         ],
         "readings": story.readings,
         "readings_derived": story.derived,
-        "first_reading_at": _time(story.first_ms) if story.first_ms is not None else None,
-        "last_reading_at": _time(story.last_ms) if story.last_ms is not None else None,
+        "first_reading_at": rfc3339(story.first_ms) if story.first_ms is not None else None,
+        "last_reading_at": rfc3339(story.last_ms) if story.last_ms is not None else None,
         "breaches": [_breach_words(breach) for breach in story.breaches.values()],
         "tampers": [
             {
-                "at": _time(tamper.utc_ms),
+                "at": rfc3339(tamper.utc_ms),
                 "device_id": tamper.device_id,
                 "flags": Tamper(tamper.flags).name,
             }
@@ -142,8 +142,8 @@ def _video_json(video: Video) -> dict[str, Any]:
 def _breach_words(breach: Breach) -> str:
     name, scale, unit = _SCALE[breach.limit.quantity]
     return (
-        f"{name} up to {breach.extreme / scale:g} {unit} from {_time(breach.since_ms)} "
-        f"to {_time(breach.until_ms)}, delivery {breach.delivery_id}, device {breach.device_id}"
+        f"{name} up to {breach.extreme / scale:g} {unit} from {rfc3339(breach.since_ms)} "
+        f"to {rfc3339(breach.until_ms)}, delivery {breach.delivery_id}, device {breach.device_id}"
     )
 
 
@@ -155,10 +155,4 @@ def _printable(line: str) -> str:
 def _span(story: TripStory) -> str:
     if story.first_ms is None or story.last_ms is None:
         return ""
-    return f", {_time(story.first_ms)} to {_time(story.last_ms)}"
-
-
-def _time(utc_ms: int) -> str:
-    """Return RFC 3339, UTC, milliseconds."""
-    moment = datetime.fromtimestamp(utc_ms / 1000, UTC)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return f", {rfc3339(story.first_ms)} to {rfc3339(story.last_ms)}"

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final, Self
 
 from contracts.errors import RejectedError, UnavailableError, WaysealError
+from contracts.files import make_directory
 from contracts.node.blockstore import (
     BlockStore,
     StoredBlock,
@@ -53,7 +54,7 @@ class Chain:
             RejectedError: The log is damaged where no power cut could have damaged it.
             UnavailableError: The file system refuses.
         """
-        directory.mkdir(parents=True, exist_ok=True)
+        make_directory(directory)
         log = BlockLog.open(directory / "chain.log")
         try:
             index = _open_index(directory / "index")

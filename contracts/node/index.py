@@ -16,6 +16,7 @@ from typing import Final
 import lmdb
 
 from contracts.errors import UnavailableError
+from contracts.files import make_directory
 from contracts.node.log import NoRoomError
 
 _LOG = logging.getLogger(__name__)
@@ -55,7 +56,7 @@ class Index:
     """
 
     def __init__(self, path: Path) -> None:
-        path.mkdir(parents=True, exist_ok=True)
+        make_directory(path)
         try:
             self._env = lmdb.open(
                 str(path), map_size=MAP_BYTES, max_dbs=len(Table), max_readers=512

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Final, Self
 
 from contracts.errors import RejectedError, UnavailableError
+from contracts.files import write_file
 
 _LOG = logging.getLogger(__name__)
 
@@ -31,6 +32,7 @@ FILE_MAGIC: Final = b"wayseal chain 1\n"
 SALT_BYTES: Final = 16
 START: Final = len(FILE_MAGIC) + SALT_BYTES
 RECORD_BYTES_MAX: Final = 256 << 20
+FILE_MODE: Final = 0o644
 _HEAD: Final = struct.Struct(">IQ32s16s")
 _SEALED: Final = struct.Struct(">QQ32s")
 _SEAL_BYTES: Final = 16
@@ -179,24 +181,8 @@ class BlockLog:
 
 def _create(path: Path) -> None:
     """Make an empty log that is either whole or absent after a power cut."""
-    draft = path.with_suffix(".new")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
-    try:
-        _write_all(descriptor, FILE_MAGIC + os.urandom(SALT_BYTES), 0)
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-    draft.rename(path)
-    sync_directory(path.parent)
-
-
-def sync_directory(path: Path) -> None:
-    """Make the names in a directory durable."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    head = FILE_MAGIC + os.urandom(SALT_BYTES)
+    write_file(path, head, temporary=path.with_suffix(".new"), mode=FILE_MODE)
 
 
 def _write_all(descriptor: int, data: bytes, offset: int) -> None:

@@ -2,9 +2,7 @@
 
 import argparse
 import contextlib
-import fcntl
 import logging
-import os
 import signal
 import socket
 import sys
@@ -13,7 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from contracts.commands import WRONG_USAGE, complain
 from contracts.errors import RejectedError, WaysealError
+from contracts.files import locked, make_directory
 from contracts.keys import Signer, is_public_key
 from contracts.node.chain import Chain
 from contracts.node.families import BUILT_IN, Families
@@ -22,7 +22,6 @@ from contracts.node.server import serve
 
 _LOG = logging.getLogger("contracts.node")
 
-BAD_USAGE: Final = 2
 PORT_MAX: Final = 65_535
 
 _EPILOG: Final = """\
@@ -129,14 +128,15 @@ def run(options: Options, families: Families) -> int:
         with _opened(options, families) as (chain, signer), _listening(options) as port:
             return serve(chain, signer, families, port)
     except WaysealError as error:
-        print(f"wayseal-node: {error}", file=sys.stderr)
-        return BAD_USAGE
+        complain("wayseal-node", error)
+        return WRONG_USAGE
 
 
 @contextlib.contextmanager
 def _opened(options: Options, families: Families) -> Iterator[tuple[Chain, Signer]]:
     """Hold the data directory, its key and its chain, genesis block included."""
-    with _locked(options.data):
+    make_directory(options.data)
+    with locked(options.data / "lock", f"data directory {options.data} is in use by another node"):
         default = options.key == options.data / "node.key"
         signer = Signer.load_or_create(options.key) if default else Signer.load(options.key)
         chain = Chain.open(options.data)
@@ -145,27 +145,6 @@ def _opened(options: Options, families: Families) -> Iterator[tuple[Chain, Signe
             yield chain, signer
         finally:
             chain.close()
-
-
-@contextlib.contextmanager
-def _locked(directory: Path) -> Iterator[None]:
-    """Hold `directory` for this process alone.
-
-    Raises:
-        RejectedError: Another node holds it, or it cannot be made.
-    """
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(directory / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    except OSError as error:
-        raise RejectedError(f"data directory {directory}: {error.strerror}") from error
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield
-    except BlockingIOError as error:
-        raise RejectedError(f"data directory {directory} is in use by another node") from error
-    finally:
-        os.close(descriptor)
 
 
 def _ensure_genesis(options: Options, chain: Chain, signer: Signer, families: Families) -> None:

@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from contracts.errors import RejectedError
+from contracts.files import OWNER_ONLY, sync_directory
 from contracts.sqlite import Synchronous, connect, transaction, translated
-from device.files import sync_directory
 
 APPLICATION_ID: Final = 0x57534A31
 SCHEMA_VERSION: Final = 1
-_OWNER_ONLY: Final = 0o600
 _SCHEMA: Final = (
     "CREATE TABLE device (device_id TEXT NOT NULL, public_key TEXT NOT NULL)",
     """CREATE TABLE trips (
@@ -160,4 +159,4 @@ class Database:
         self.execute("INSERT INTO device VALUES (?, ?)", device_id, public_key)
         self.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         self.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-        self.path.chmod(_OWNER_ONLY)
+        self.path.chmod(OWNER_ONLY)

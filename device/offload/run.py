@@ -5,7 +5,6 @@ from typing import Final
 
 from contracts.errors import UnavailableError
 from contracts.keys import Signer
-from device.files import locked
 from device.journal.outbox import Outbox
 from device.offload.link import MqttLink
 from device.offload.progress import Backoff, Progress
@@ -13,7 +12,7 @@ from device.offload.session import Session
 from device.offload.upload import TusClient
 from device.offload.uploads import Uploads
 from device.settings import Settings
-from device.station import OFFLOAD_LOCK, open_journal, tidy, videos_of
+from device.station import offload_lock, open_journal, tidy, videos_of
 from device.stop import Stop
 
 BACKOFF_LIMIT_S: Final = 15.0
@@ -33,8 +32,7 @@ def offload(settings: Settings, signer: Signer, *, patience_s: float, stop: Stop
         UnavailableError: Nothing moved for `patience_s`, or another process is offloading.
     """
     progress, backoff = Progress(), Backoff(BACKOFF_LIMIT_S)
-    lock = locked(settings.data / OFFLOAD_LOCK, "offloading")
-    with lock, open_journal(settings, signer) as database:
+    with offload_lock(settings), open_journal(settings, signer) as database:
         tidy(settings, database)
         outbox = Outbox(database)
         while outbox.unheld_count() or outbox.refusals() or outbox.awaiting_receipt():

@@ -8,12 +8,12 @@ measured.
 
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from typing import Final, Self
 
 from contracts.errors import RejectedError
-from contracts.records.clock import UTC_MS_MAX
+from contracts.records.clock import UTC_MS_MAX, utc_ms_of
 from contracts.records.reading import Position, Tamper
 from device.sensors.port import Sample
 
@@ -32,8 +32,6 @@ _TIME: Final = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?"
     r"(Z|[+-][0-9]{2}:[0-9]{2})?"
 )
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_MILLISECOND: Final = timedelta(milliseconds=1)
 _CONTEXT: Final = Context(prec=160, rounding=ROUND_HALF_EVEN)
 _SHOWN: Final = 40
 _TAMPER_DIGITS: Final = 3
@@ -133,7 +131,7 @@ class Layout:
                 raise ValueError(text)  # noqa: TRY301 - the same answer as for the 31st of June
             moment = datetime.fromisoformat(text)
             moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-            elapsed_ms = (moment - _EPOCH) // _MILLISECOND
+            elapsed_ms = utc_ms_of(moment)
             if not 0 <= elapsed_ms <= UTC_MS_MAX:
                 raise ValueError(text)  # noqa: TRY301
         except (ValueError, OverflowError) as error:

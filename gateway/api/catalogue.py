@@ -9,6 +9,7 @@ from fastapi import APIRouter, Depends, Path
 from pydantic import BaseModel
 
 from contracts.proto import state_pb2
+from contracts.records.clock import moment
 from gateway.api import models, views
 from gateway.api.paging import Cursor, Limit, page_of
 from gateway.api.problems import NotFoundError
@@ -96,7 +97,7 @@ def _add_things(router: APIRouter, index: IndexStore, things: _Things[_ModelT]) 
     def every(cursor: Cursor = 0, limit: Limit = 100) -> models.Page[_ModelT]:
         return page_of(index, sql, (), cursor=cursor, limit=limit, view=things.view)
 
-    def one(thing_id: Annotated[str, Path()]) -> _ModelT:
+    def one(thing_id: Annotated[str, Path(alias=things.key)]) -> _ModelT:
         rows = index.query(f"{sql} AND {things.key} = ?", thing_id)
         if not rows:
             raise NotFoundError(f"{things.key} {thing_id[:80]!r} is not on the ledger")
@@ -110,7 +111,7 @@ def _add_things(router: APIRouter, index: IndexStore, things: _Things[_ModelT]) 
         response_model=models.Page[model],  # type: ignore[valid-type]  # known at run time only
     )
     router.add_api_route(
-        f"/{things.table}/{{thing_id}}",
+        f"/{things.table}/{{{things.key}}}",
         one,
         name=f"get_{things.key.removesuffix('_id')}",
         description=f"Return one {things.key.removesuffix('_id')}, as registered last.",
@@ -137,7 +138,7 @@ def _device(row: tuple[Any, ...]) -> models.Device:
         device_id=row[0],
         party_id=row[1],
         public_keys=json.loads(row[2]),
-        calibrated_until=views.moment(row[3]) if row[3] else None,
+        calibrated_until=moment(row[3]) if row[3] else None,
     )
 
 

@@ -6,7 +6,8 @@ from typing import Any
 from fastapi import APIRouter, Depends
 
 from contracts.errors import RejectedError
-from gateway.api import models, views
+from contracts.records.clock import moment
+from gateway.api import models
 from gateway.api.problems import NotFoundError
 from gateway.inbox import Inbox, State
 from gateway.index.store import IndexStore
@@ -59,7 +60,7 @@ def operations_router(
         return models.Offload(
             trip_id=trip_id,
             device_id=device_id,
-            since=views.moment(since_ms),
+            since=moment(since_ms),
             batches={state: batches for state, (batches, _) in counts.items()},
             readings={state: readings for state, (_, readings) in counts.items()},
             blocked_by={

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from http import HTTPStatus
 from itertools import chain
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, Header, Response
 from fastapi.responses import StreamingResponse
@@ -47,8 +47,15 @@ def recordings_router(
         """Return a recording's digest, as committed."""
         return recording_view(recordings, *_row(index, recording_id))
 
-    @router.api_route("/{recording_id}/content", methods=["GET", "HEAD"], response_class=Response)
-    def content(recording_id: str, range_: str | None = Header(None, alias="Range")) -> Response:
+    @router.head(
+        "/{recording_id}/content", response_class=Response, operation_id="head_recording_content"
+    )
+    @router.get(
+        "/{recording_id}/content", response_class=Response, operation_id="get_recording_content"
+    )
+    def content(
+        recording_id: str, range_: Annotated[str | None, Header(alias="Range")] = None
+    ) -> Response:
         """Return the video, or the one range of its bytes that is asked for.
 
         If a later byte turns out damaged in every copy the connection breaks: a

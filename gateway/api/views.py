@@ -1,10 +1,9 @@
 """Ledger records in REST's words."""
 
-from datetime import UTC, datetime
 from typing import Final
 
 from contracts.proto import payload_pb2, state_pb2
-from contracts.records.clock import ClockOrigin
+from contracts.records.clock import ClockOrigin, moment
 from contracts.records.reading import Tamper
 from gateway.api import models
 
@@ -14,11 +13,6 @@ _QUANTITIES: Final = {
     payload_pb2.Limit.PRESSURE_PA: ("pressure", "A97", 100),
 }
 """Name, UN/ECE unit code, and how many of the ledger's units make one of those."""
-
-
-def moment(utc_ms: int) -> datetime:
-    """Return milliseconds since the Unix epoch as a time."""
-    return datetime.fromtimestamp(utc_ms / 1000, UTC)
 
 
 def signs(flags: int) -> list[str]:

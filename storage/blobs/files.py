@@ -18,17 +18,9 @@ from typing import Final
 
 from contracts.chunktree import BLOB_BYTES, HASH_BYTES
 from contracts.errors import RejectedError
+from contracts.files import disk_errors, make_directory, sync_directory, write_all
 from storage.blobs.port import Blob
-from storage.disk import (
-    FILE_MODE,
-    disk_errors,
-    drop_cache,
-    make_directory,
-    read_at,
-    start_writeback,
-    sync_directory,
-    write_all,
-)
+from storage.disk import FILE_MODE, drop_cache, read_at, start_writeback
 
 _INDEX_DIGITS: Final = 8
 
@@ -46,8 +38,8 @@ class FileBlobs:
     def __init__(self, root: Path) -> None:
         self._root = root
         self._tmp = root / "tmp"
-        with disk_errors("prepare blob directory", root):
-            make_directory(self._tmp)
+        make_directory(self._tmp)
+        with disk_errors("sweep", self._tmp):
             for leftover in self._tmp.iterdir():
                 _remove(leftover)
 
@@ -68,8 +60,8 @@ class FileBlobs:
         """
         home = self._home(recording_id)
         temporary = [self._tmp / uuid.uuid4().hex for _ in blobs]
+        make_directory(home)
         with disk_errors(f"write {sum(len(blob.data) for blob in blobs)} bytes to", home):
-            make_directory(home)
             try:
                 _write_synced(temporary, blobs)
                 for path, blob in zip(temporary, blobs, strict=True):

@@ -15,7 +15,8 @@ from typing import Final
 
 from contracts.chunktree import HASH_BYTES
 from contracts.errors import RejectedError
-from storage.disk import disk_errors, make_directory, remove_file, sync_directory, write_file
+from contracts.files import disk_errors, make_directory, sync_directory, write_file
+from storage.disk import FILE_MODE, remove_file
 from storage.recordings.manifest import Progress, StoredRecording
 
 _LOG: Final = logging.getLogger(__name__)
@@ -37,9 +38,9 @@ class Catalogue:
         self._partial = root / "partial"
         self._leaving = root / "leaving"
         self._tmp = root / "tmp"
-        with disk_errors("prepare catalogue", root):
-            for directory in (self._whole, self._partial, self._leaving, self._tmp):
-                make_directory(directory)
+        for directory in (self._whole, self._partial, self._leaving, self._tmp):
+            make_directory(directory)
+        with disk_errors("sweep", self._tmp):
             for leftover in self._tmp.iterdir():
                 leftover.unlink()
 
@@ -94,14 +95,11 @@ class Catalogue:
         Raises:
             UnavailableError: The medium failed or is full; the record is as it was.
         """
-        write_file(
-            self._progress(progress.recording_id), progress.encode(), temporary=self._temporary()
-        )
+        self._write(self._progress(progress.recording_id), progress.encode())
 
     def complete(self, manifest: StoredRecording) -> None:
         """Write the manifest, then drop the progress record: from here on it is whole."""
-        path = self._manifest(manifest.sha256)
-        write_file(path, manifest.encode(), temporary=self._temporary())
+        self._write(self._manifest(manifest.sha256), manifest.encode())
         self.drop_progress(manifest.sha256)
 
     def start_leaving(self, recording_id: bytes) -> None:
@@ -158,8 +156,8 @@ class Catalogue:
     def _progress(self, recording_id: bytes) -> Path:
         return self._partial / recording_id.hex()
 
-    def _temporary(self) -> Path:
-        return self._tmp / uuid.uuid4().hex
+    def _write(self, path: Path, data: bytes) -> None:
+        write_file(path, data, temporary=self._tmp / uuid.uuid4().hex, mode=FILE_MODE)
 
 
 def _read(path: Path) -> bytes | None:

@@ -16,17 +16,8 @@ from pathlib import Path
 from typing import Final, Self
 
 from contracts.errors import UnavailableError
-from storage.disk import (
-    FILE_MODE,
-    disk_errors,
-    drop_cache,
-    make_directory,
-    read_at,
-    remove_file,
-    start_writeback,
-    sync_directory,
-    write_all,
-)
+from contracts.files import disk_errors, make_directory, sync_directory, write_all
+from storage.disk import FILE_MODE, drop_cache, read_at, remove_file, start_writeback
 
 WRITEBACK_BYTES: Final = 8 << 20
 
@@ -90,8 +81,8 @@ class PartFile:
 
     def publish(self) -> None:
         """Give the part its final name, durably; call `sync` before."""
+        make_directory(self._final.parent)
         with disk_errors("publish", self._final):
-            make_directory(self._final.parent)
             self._path.replace(self._final)
             sync_directory(self._final.parent)
 
@@ -134,8 +125,7 @@ class VolumeDirectory:
         self._root = root
         self.name = name
         self._parts = root / "parts"
-        with disk_errors("prepare volume directory", root):
-            make_directory(self._parts)
+        make_directory(self._parts)
 
     def part(self, recording_id: bytes, offset: int) -> PartFile:
         """Open the part for writing at `offset`, or at its end where it is shorter.

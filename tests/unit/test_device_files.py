@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from contracts.errors import RejectedError, UnavailableError
-from device.files import create, locked
+from contracts.files import locked
+from device.files import create
 
 
 def broken() -> Iterator[bytes]:
@@ -28,10 +29,10 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path: Path) -> None:
 def test_a_lock_is_held_once_and_freed(tmp_path: Path) -> None:
     path = tmp_path / "lock"
     with (
-        locked(path, "recording"),
+        locked(path, "another wayseal-device is recording"),
         pytest.raises(UnavailableError, match="another wayseal-device is recording"),
-        locked(path, "recording"),
+        locked(path, "another wayseal-device is recording"),
     ):
         pytest.fail("the lock was held twice")
-    with locked(path, "recording"):
+    with locked(path, "another wayseal-device is recording"):
         pass

@@ -3,8 +3,6 @@
 import re
 from pathlib import Path
 
-import pytest
-
 from contracts.wire import Topic, topic
 from gateway.access import Tokens
 from gateway.api.app import build_app
@@ -16,7 +14,6 @@ PAGE = (ROOT / "docs" / "architecture.md").read_text("utf-8").split("\n## On the
 ROUTE = re.compile(r"`(GET|HEAD|OPTIONS|PATCH|POST|DELETE) (/v1/[^`]+)`")
 
 
-@pytest.mark.filterwarnings("ignore:Duplicate Operation ID")  # GET and HEAD of one handler
 def test_routes(tmp_path: Path) -> None:
     services = Services(Settings(data=tmp_path, site_id="site"))
     try:
