@@ -8,6 +8,7 @@ from contracts.errors import RejectedError
 ID_MAX: Final = 64
 _ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _TRIP_ID: Final = re.compile(r"[0-9a-f]{32}")
+_RECORDING_ID: Final = re.compile(r"[0-9a-f]{64}")
 _GTIN_DIGITS: Final = (8, 12, 13, 14)
 _GLN_DIGITS: Final = (13,)
 
@@ -37,6 +38,20 @@ def check_trip_id(text: str) -> str:
     if not _TRIP_ID.fullmatch(text):
         raise RejectedError(f"trip id must be 32 lower-case hexadecimal digits: {text[:80]!r}")
     return text
+
+
+def parse_recording_id(text: str) -> bytes:
+    """Return the recording id, 32 bytes, that `text` writes as 64 hexadecimal digits.
+
+    Raises:
+        RejectedError: It has another form.
+    """
+    if not _RECORDING_ID.fullmatch(text):
+        raise RejectedError(
+            f"a recording is named by 64 lower-case hexadecimal digits, its SHA-256; "
+            f"got {text[:80]!r}"
+        )
+    return bytes.fromhex(text)
 
 
 def check_gtin(text: str) -> str:

@@ -8,15 +8,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any, Final
 
 import httpx
 from google.protobuf.message import DecodeError
 
 from contracts import address
+from contracts.encoding import canonical
 from contracts.errors import RejectedError, UnavailableError
-from contracts.payload import canonical
 from contracts.proto.sawtooth_pb2 import (
     Batch,
     BatchHeader,
@@ -30,6 +29,7 @@ from contracts.proto.sawtooth_pb2 import (
     TransactionHeader,
     TransactionReceipt,
 )
+from contracts.sawtooth.batches import Status
 
 BLOCKS_PER_PAGE: Final = 20
 STATUSES_PER_REQUEST: Final = 500
@@ -39,15 +39,6 @@ BACK_OFF_S: Final = (0.1, 0.2, 0.4, 0.8, 1.6)
 _NOT_FOUND: Final = 404
 _TOO_MANY: Final = 429
 _SERVER_ERROR: Final = 500
-
-
-class Status(StrEnum):
-    """What a ledger says of a batch."""
-
-    COMMITTED = "COMMITTED"
-    PENDING = "PENDING"
-    INVALID = "INVALID"
-    UNKNOWN = "UNKNOWN"
 
 
 @dataclass(frozen=True, slots=True)

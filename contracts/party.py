@@ -16,7 +16,7 @@ from typing import Any, Final, NoReturn
 from contracts.commands import FAILED, WORKED, WRONG_USAGE, complain
 from contracts.errors import RejectedError, UnavailableError, WaysealError
 from contracts.keys import Signer
-from contracts.ledger import LedgerClient, Status
+from contracts.ledger import LedgerClient
 from contracts.payload import Action, build
 from contracts.proto.payload_pb2 import (
     HandOver,
@@ -28,14 +28,11 @@ from contracts.proto.payload_pb2 import (
     RegisterSite,
 )
 from contracts.records.clock import parse_rfc3339
-from contracts.sawtooth.batches import build_batch
+from contracts.records.quantity import QUANTITIES
+from contracts.sawtooth.batches import Status, build_batch
 
 COMMIT_TIMEOUT_S: Final = 60
-_SCALES: Final = {
-    "temperature": (Limit.TEMPERATURE_MCEL, 1000),
-    "humidity": (Limit.HUMIDITY_MPCT, 1000),
-    "pressure": (Limit.PRESSURE_PA, 100),
-}
+_LIMITED: Final = {quantity.name: number for number, quantity in QUANTITIES.items()}
 
 _EPILOG = """\
 exit status: 0 committed, 1 refused or no answer, 2 wrong usage
@@ -151,16 +148,17 @@ def _limit(text: str) -> Limit:
     """Read QUANTITY:MINIMUM:MAXIMUM:SECONDS, in Cel, % or hPa, either bound may be empty."""
     try:
         name, minimum, maximum, tolerated_s = text.split(":")
-        quantity, scale = _SCALES[name]
+        number = _LIMITED[name]
+        scale = QUANTITIES[number].scale
         return Limit(
-            quantity=quantity,
+            quantity=Limit.Quantity.Name(number),
             minimum=_scaled(minimum, scale),
             maximum=_scaled(maximum, scale),
             tolerated_s=int(tolerated_s),
         )
     except (ValueError, KeyError, ArithmeticError) as error:
         raise RejectedError(
-            f"a limit is QUANTITY:MINIMUM:MAXIMUM:SECONDS with one of {', '.join(_SCALES)}, "
+            f"a limit is QUANTITY:MINIMUM:MAXIMUM:SECONDS with one of {', '.join(_LIMITED)}, "
             f"got {text[:80]!r}"
         ) from error
 

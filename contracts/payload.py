@@ -1,17 +1,14 @@
 """Payloads of family `wayseal` 1.0: one canonical byte string per action.
 
-Canonical means: the Protocol Buffers wire form with fields in ascending order,
-defaults left out, no unknown fields. What does not encode back to the very
-same bytes is refused, so one meaning has one encoding and one hash.
+What does not encode back to the very same bytes is refused.
 """
 
 import hashlib
 from collections.abc import Sequence
 from typing import Final
 
-from google.protobuf.message import DecodeError, Message
-
 from contracts import address
+from contracts.encoding import canonical, is_canonical, parse
 from contracts.errors import RejectedError
 from contracts.keys import Signer
 from contracts.proto.payload_pb2 import (
@@ -68,21 +65,6 @@ def trip_id_of(device_id: str, nonce: bytes) -> str:
     return digest.hexdigest()[:TRIP_ID_HEX]
 
 
-def canonical(message: Message) -> bytes:
-    """Return the one byte string that stands for `message`."""
-    return message.SerializeToString(deterministic=True)
-
-
-def is_canonical(message: Message, wire: bytes) -> bool:
-    """Say whether `wire` is the one byte string that stands for `message`, which was parsed of it.
-
-    Unknown fields are dropped from `message` first: the parser keeps them, and would write them
-    out again where they stood.
-    """
-    message.DiscardUnknownFields()
-    return canonical(message) == wire
-
-
 def encode(action: Action) -> bytes:
     """Return the canonical payload that carries `action`."""
     payload = Payload()
@@ -98,10 +80,7 @@ def decode(wire: bytes) -> Action:
     """
     if len(wire) > PAYLOAD_BYTES_MAX:
         raise RejectedError(f"payload of {len(wire)} bytes, at most {PAYLOAD_BYTES_MAX} allowed")
-    try:
-        payload = Payload.FromString(wire)
-    except DecodeError as error:
-        raise RejectedError(f"{len(wire)} bytes that are no Payload message") from error
+    payload = parse(Payload, wire)
     field = payload.WhichOneof("action")
     if field is None:
         raise RejectedError("payload carries no action that this version knows")

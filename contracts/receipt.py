@@ -2,11 +2,9 @@
 
 from collections.abc import Collection
 
-from google.protobuf.message import DecodeError
-
+from contracts.encoding import canonical, parse
 from contracts.errors import RejectedError
 from contracts.keys import Signer, verify
-from contracts.payload import canonical
 from contracts.proto.wire_pb2 import Receipt, ReceiptBody
 
 
@@ -31,7 +29,4 @@ def open_receipt(receipt: Receipt, trusted_keys: Collection[str]) -> ReceiptBody
         raise RejectedError(f"receipt by a gateway whose key is not trusted: {key[:66]!r}")
     if not verify(key, receipt.signature, receipt.body):
         raise RejectedError(f"receipt signature does not match gateway key {key}")
-    try:
-        return ReceiptBody.FromString(receipt.body)
-    except DecodeError as error:
-        raise RejectedError(f"{len(receipt.body)} bytes that are no ReceiptBody") from error
+    return parse(ReceiptBody, receipt.body)

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from typing import Final, TypeVar
 
-from google.protobuf.message import DecodeError, Message
+from google.protobuf.message import Message
 
+from contracts.encoding import parse
 from contracts.errors import RejectedError
 from contracts.ids import check_id
 from contracts.proto.wire_pb2 import Records
@@ -66,10 +67,7 @@ def parse_message(kind: type[_MessageT], wire: bytes) -> _MessageT:
         raise RejectedError(
             f"{kind.__name__} message of {len(wire)} bytes, at most {MESSAGE_BYTES_MAX} allowed"
         )
-    try:
-        return kind.FromString(wire)
-    except DecodeError as error:
-        raise RejectedError(f"{len(wire)} bytes that are no {kind.__name__} message") from error
+    return parse(kind, wire)
 
 
 def pack_records(batches: Iterable[bytes]) -> Iterator[bytes]:

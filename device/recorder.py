@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Final
 
 from contracts.errors import RejectedError
 from contracts.files import make_directory
@@ -14,6 +13,7 @@ from contracts.keys import Signer
 from contracts.payload import trip_id_of
 from contracts.proto.payload_pb2 import StartTrip
 from contracts.records.recording import RecordingDigest
+from contracts.rules.form import NONCE_BYTES
 from device.batcher import BatchLimits
 from device.clock import ReplayClock, TripClock, live_clock
 from device.drive import Drive
@@ -23,8 +23,6 @@ from device.journey import GROUP_READINGS, Journey
 from device.sensors.port import Sample
 from device.settings import TripSettings
 from device.stop import Stop
-
-_NONCE_BYTES: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +100,7 @@ class Recorder:
         return Journey(self.logbook, self.signer, self.limits, trip).close()
 
     def _start(self, drive: Drive, device_id: str, plan: TripSettings) -> Trip:
-        nonce = os.urandom(_NONCE_BYTES)
+        nonce = os.urandom(NONCE_BYTES)
         clock = _clock(drive, drive.started_at_ms, nonce)
         start = StartTrip(
             trip_id=trip_id_of(device_id, nonce),

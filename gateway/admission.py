@@ -11,16 +11,17 @@ from typing import TypeVar
 
 from google.protobuf.message import Message
 
+from contracts.encoding import is_canonical, parse
 from contracts.errors import RejectedError
 from contracts.ids import check_id, check_trip_id
 from contracts.keys import is_signature
-from contracts.payload import FAMILY, check_scope, decode, is_canonical
+from contracts.payload import FAMILY, check_scope, decode
 from contracts.proto.payload_pb2 import RecordReading, RecordVideo, SealTrip, StartTrip
-from contracts.proto.sawtooth_pb2 import Batch
+from contracts.proto.sawtooth_pb2 import Batch, BatchHeader
 from contracts.proto.wire_pb2 import RecordingOffer
 from contracts.rules.form import check_form
-from contracts.sawtooth.batches import check_batch, parse_batch, parse_batch_header
-from contracts.sawtooth.transactions import ID_HEX, parse_header
+from contracts.sawtooth.batches import check_batch
+from contracts.sawtooth.transactions import ID_HEX, Family, parse_header
 from contracts.wire import BATCH_BYTES_MAX
 from gateway.inbox import HeldBatch, Offer, State
 
@@ -88,7 +89,7 @@ def admit_offer(offer: RecordingOffer, device_id: str) -> tuple[HeldBatch, Offer
 def _signed(wire: bytes) -> Batch:
     if len(wire) > BATCH_BYTES_MAX:
         raise RejectedError(f"batch of {len(wire)} bytes, at most {BATCH_BYTES_MAX} allowed")
-    batch = parse_batch(wire)
+    batch = parse(Batch, wire)
     check_batch(batch)
     if batch.trace or not is_canonical(batch, wire):
         raise RejectedError(f"batch {batch.header_signature[:16]}… is not in canonical encoding")
@@ -113,12 +114,12 @@ def _check_form(name: str, header: Message, wire: bytes) -> None:
 
 
 def _actions(batch: Batch, *kinds: type[_ActionT]) -> list[_ActionT]:
-    _check_form(batch.header_signature, parse_batch_header(batch), batch.header)
+    _check_form(batch.header_signature, parse(BatchHeader, batch.header), batch.header)
     actions: list[_ActionT] = []
     for transaction in batch.transactions:
         header = parse_header(transaction)
         _check_form(transaction.header_signature, header, transaction.header)
-        if (header.family_name, header.family_version) != (FAMILY.name, FAMILY.version):
+        if Family.of(header) != FAMILY:
             raise RejectedError(
                 f"transaction of family {header.family_name[:40]!r} {header.family_version[:20]!r},"
                 f" expected {FAMILY.name} {FAMILY.version}"

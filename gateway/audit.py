@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from tempfile import TemporaryFile
 
 from contracts.chunktree import blob_size
+from contracts.encoding import parse
 from contracts.errors import RejectedError, UnavailableError
 from contracts.evidence.container import EvidenceWriter
 from contracts.evidence.trust import Trust
@@ -12,10 +13,9 @@ from contracts.ledger import LedgerClient
 from contracts.payload import ADMIN_KEYS_SETTING
 from contracts.proto.evidence_pb2 import Blob, BlockHead, Header, LeafHashes
 from contracts.proto.payload_pb2 import HandOver, StartTrip
-from contracts.proto.sawtooth_pb2 import Batch
+from contracts.proto.sawtooth_pb2 import Batch, BlockHeader
 from contracts.proto.state_pb2 import Delivery
 from contracts.records.clock import now_ms
-from contracts.sawtooth.blocks import parse_block_header
 from gateway.index.store import IndexStore
 from storage.recordings.store import RecordingStore
 
@@ -201,6 +201,6 @@ def trust_of(ledger: LedgerClient) -> Trust:
         UnavailableError: The ledger did not answer.
     """
     genesis = ledger.genesis()
-    signer = parse_block_header(genesis.header).signer_public_key
+    signer = parse(BlockHeader, genesis.header).signer_public_key
     admins = ledger.setting(ADMIN_KEYS_SETTING)
     return Trust(genesis.header_signature, frozenset([signer]), frozenset(admins.split(",")))

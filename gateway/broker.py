@@ -115,7 +115,7 @@ class EmbeddedBroker:
         Raises:
             UnavailableError: The address cannot be listened on.
         """
-        logging.getLogger("amqtt").setLevel(logging.ERROR)
+        logging.getLogger("amqtt").setLevel(logging.CRITICAL)  # what fails at the start, we say
         logging.getLogger("transitions").setLevel(logging.ERROR)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="broker", daemon=True)
@@ -125,6 +125,7 @@ class EmbeddedBroker:
         except Exception as error:
             self._stop_loop()
             raise UnavailableError(f"MQTT broker on {host}:{port}: {error}") from error
+        logging.getLogger("amqtt").setLevel(logging.ERROR)
         listener = self._broker._servers["default"].instance  # noqa: SLF001
         self.port: int = listener.sockets[0].getsockname()[1]
 

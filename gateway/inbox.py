@@ -23,17 +23,17 @@ CREATE TABLE batches (
   batch_id TEXT NOT NULL UNIQUE,
   device_id TEXT NOT NULL,
   trip_id TEXT NOT NULL,
-  wire BLOB NOT NULL,
   readings INTEGER NOT NULL,
   dependency TEXT NOT NULL,
   last_transaction_id TEXT NOT NULL,
   recording BLOB,
   state TEXT NOT NULL,
   reason TEXT NOT NULL DEFAULT '',
-  received_ms INTEGER NOT NULL
+  received_ms INTEGER NOT NULL,
+  wire BLOB NOT NULL -- last, since a column behind so long a one is slow to reach
 );
 CREATE INDEX batches_by_state ON batches (state, arrival);
-CREATE INDEX batches_by_trip ON batches (trip_id, device_id);
+CREATE INDEX batches_by_trip ON batches (trip_id, device_id, state);
 CREATE INDEX batches_by_end ON batches (last_transaction_id);
 CREATE INDEX batches_by_dependency ON batches (dependency) WHERE dependency <> '';
 CREATE TABLE offers (
@@ -116,14 +116,17 @@ _COLUMNS: Final = (
     " state, reason"
 )
 
-_MINE: Final = "b.state = ?1 AND b.recording IS NULL AND b.trip_id = ?2 AND b.device_id = ?3"
+# The unary + keeps a term from choosing the index: each step is looked up by transaction id.
 _CHAIN: Final = f"""
 WITH RECURSIVE chain (arrival, last, depth) AS (
-  SELECT b.arrival, b.last_transaction_id, 0 FROM batches AS b WHERE {_MINE} AND NOT EXISTS (
-    SELECT 1 FROM batches AS p WHERE p.last_transaction_id = b.dependency AND p.state = ?1)
+  SELECT b.arrival, b.last_transaction_id, 0 FROM batches AS b
+    WHERE b.trip_id = ?2 AND b.device_id = ?3 AND b.state = ?1 AND b.recording IS NULL
+    AND NOT EXISTS (SELECT 1 FROM batches AS p
+      WHERE p.last_transaction_id = b.dependency AND +p.state = ?1)
   UNION ALL
   SELECT b.arrival, b.last_transaction_id, depth + 1 FROM chain JOIN batches AS b
-    ON b.dependency = chain.last AND b.dependency <> '' WHERE {_MINE}
+    ON b.dependency = chain.last AND b.dependency <> ''
+    WHERE +b.state = ?1 AND b.recording IS NULL AND +b.trip_id = ?2 AND +b.device_id = ?3
   LIMIT ?4)
 SELECT {_COLUMNS} FROM chain JOIN batches USING (arrival) ORDER BY depth, arrival"""  # noqa: S608
 
@@ -220,6 +223,13 @@ class Inbox:
         """Return the batches in `state`, oldest first, at most `limit`."""
         return self._select("WHERE state = ? ORDER BY arrival LIMIT ?", state, limit)
 
+    def ids_in(self, state: State, limit: int) -> list[str]:
+        """Return the ids of the batches in `state`, oldest first, at most `limit`."""
+        rows = self._query(
+            "SELECT batch_id FROM batches WHERE state = ? ORDER BY arrival LIMIT ?", state, limit
+        )
+        return [batch_id for (batch_id,) in rows]
+
     def chains(self, limit: int) -> Iterator[list[HeldBatch]]:
         """Yield each device's held batches of readings of a trip, each after its predecessor.
 
@@ -236,6 +246,13 @@ class Inbox:
     def batch(self, batch_id: str) -> HeldBatch | None:
         """Return one batch, or None."""
         return next(iter(self._select("WHERE batch_id = ?", batch_id)), None)
+
+    def standing(self, batch_id: str) -> tuple[str, State, str] | None:
+        """Return trip, state and reason of one batch, or None."""
+        rows = self._query(
+            "SELECT trip_id, state, reason FROM batches WHERE batch_id = ?", batch_id
+        )
+        return (rows[0][0], State(rows[0][1]), rows[0][2]) if rows else None
 
     def offers_in(self, state: State) -> list[Offer]:
         """Return the offers whose digest is in `state`."""

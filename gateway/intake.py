@@ -166,29 +166,28 @@ class Intake:
                     stop = True
                     break
                 messages.append(more)
-            self._take(messages)
+            try:
+                self._take(messages)
+            except Exception as error:  # noqa: BLE001  # a worker that died would take nothing more
+                self._hold_nothing(messages, error)
             if stop:
                 return
 
     def _take(self, messages: list[_Message]) -> None:
         group = _Group()
-        try:
-            for message in messages:
-                self._read(message, group)
-            self._inbox.add(group.batches, group.offers)
-        except Exception as error:  # noqa: BLE001  # a worker that died would take nothing more
-            self._hold_nothing(messages, error)
-            return
+        for message in messages:
+            self._read(message, group)
+        self._inbox.add(group.batches, group.offers)
+        trips = [self._complete(device_id, answer) for device_id, answer in group.answers]
         for message in messages:
             self._client.ack(message.ticket, QOS)
-        for device_id, answer in group.answers:
-            trips = self._complete(device_id, answer) if answer.session else set()
+        for (device_id, answer), trip_ids in zip(group.answers, trips, strict=True):
             self._answer(device_id, answer)
-            self._repeat_receipts(device_id, trips)
+            self._repeat_receipts(device_id, trip_ids)
         self._on_change()
 
     def _hold_nothing(self, messages: list[_Message], error: Exception) -> None:
-        """Say that nothing of this is kept, so that the devices keep and offer it again.
+        """Say that nothing of this counts as held, so that the devices keep and offer it again.
 
         A PUBACK goes out all the same: it promises nothing, and its lack would
         only stop the broker from delivering anything else.
@@ -261,15 +260,21 @@ class Intake:
         group.answers.append((message.device_id, answer))
 
     def _complete(self, device_id: str, answer: Held) -> set[str]:
-        """Turn the ids asked for into those held here or committed; return their trips."""
+        """Turn the ids that an offer asks for into those held here or committed.
+
+        Returns:
+            Their trips; none for what answers no offer.
+        """
         trips: set[str] = set()
+        if not answer.session:
+            return trips
         asked = list(answer.batch_ids)
         del answer.batch_ids[:]
         for batch_id in asked:
-            batch = self._inbox.batch(batch_id)
-            trip_id = batch.trip_id if batch else self._trip_of(batch_id)
-            if batch is not None and batch.state is State.QUARANTINED:
-                answer.refused.add(id=batch_id, reason=batch.reason)
+            known = self._inbox.standing(batch_id)
+            trip_id = known[0] if known else self._trip_of(batch_id)
+            if known and known[1] is State.QUARANTINED:
+                answer.refused.add(id=batch_id, reason=known[2])
             elif trip_id is not None:
                 answer.batch_ids.append(batch_id)
                 trips.add(trip_id)

@@ -115,7 +115,10 @@ def _serve_rest(services: Services, tokens: Tokens) -> None:
         server_header=False,
     )
     server = _Server(config, f"{mqtt.host}:{mqtt.port}")
-    server.run()
+    try:
+        server.run()
+    except SystemExit as error:  # uvicorn's way to say that it cannot listen
+        raise UnavailableError(f"REST cannot listen on {rest.host}:{rest.port}") from error
     if not server.started:
         raise UnavailableError(f"REST cannot listen on {rest.host}:{rest.port}")
 

@@ -12,12 +12,13 @@ import logging
 from collections.abc import Iterator
 from typing import Final
 
+from contracts.encoding import parse
 from contracts.errors import RejectedError, UnavailableError
-from contracts.ledger import BatchStatus, LedgerClient, Status
+from contracts.ledger import BatchStatus, LedgerClient
 from contracts.payload import decode
 from contracts.proto.payload_pb2 import StartTrip
 from contracts.proto.sawtooth_pb2 import Batch
-from contracts.sawtooth.batches import parse_batch
+from contracts.sawtooth.batches import Status
 from contracts.sawtooth.transactions import parse_header
 from gateway.directory import Directory
 from gateway.inbox import HeldBatch, Inbox, Offer, State
@@ -81,7 +82,7 @@ class OffloadSaga:
 
     def _settle(self) -> bool:
         """Learn what became of the batches at the ledger."""
-        waiting = [batch.batch_id for batch in self._inbox.in_state(State.SUBMITTED, SUBMITTED_MAX)]
+        waiting = self._inbox.ids_in(State.SUBMITTED, SUBMITTED_MAX)
         if not waiting:
             return False
         moved = False
@@ -110,7 +111,7 @@ class OffloadSaga:
             if before and before not in ends and not self._directory.has_transaction(before):
                 blocked[held.batch_id] = before
                 continue
-            batch = parse_batch(held.wire)
+            batch = parse(Batch, held.wire)
             reason = self._inadmissible(held, batch, started=started)
             if reason:
                 self._quarantine(held.batch_id, reason)
@@ -138,7 +139,7 @@ class OffloadSaga:
         ids = [held.batch_id for held in ready]
         self._inbox.mark(ids, State.SUBMITTED)
         try:
-            self._ledger.submit([parse_batch(held.wire) for held in ready])
+            self._ledger.submit([parse(Batch, held.wire) for held in ready])
         except UnavailableError:
             self._inbox.mark(ids, State.HELD)
             raise

@@ -59,7 +59,7 @@ class Services:
         self.follower = Follower(self.ledger, self.index, self.saga.worker.wake)
         self.intake = Intake(
             self.inbox,
-            settings.site_id,
+            _session(settings),
             trip_of=self._trip_of,
             repeat_receipts=self._receipts.repeat,
             on_change=self.saga.worker.wake,
@@ -126,3 +126,14 @@ def _inbox(settings: Settings) -> Inbox:
         bytes_max=limits.inbox_bytes,
         quarantine_bytes_max=limits.quarantine_bytes,
     )
+
+
+def _session(settings: Settings) -> str:
+    """Return the gateway's name at the broker: kept, so that the broker keeps what it missed.
+
+    But an embedded broker keeps nothing, and lets a stranger who comes under a name that it
+    knows end that session before it asks for a password; so there nobody can guess it.
+    """
+    if settings.mqtt.embedded:
+        return f"{settings.site_id}-{secrets.token_hex(8)}"
+    return settings.site_id

@@ -9,7 +9,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+)
 
 from contracts.errors import RejectedError
 
@@ -23,7 +28,9 @@ class _Table(BaseModel):
 class LedgerSettings(_Table):
     """Where the ledger answers."""
 
-    url: str = Field("http://127.0.0.1:8008", description="Sawtooth REST API")
+    url: str = Field(
+        "http://127.0.0.1:8008", pattern=r"^https?://[^\s\[]+$", description="Sawtooth REST API"
+    )
 
 
 class MqttSettings(_Table):
@@ -124,6 +131,9 @@ def load_settings(path: Path | None) -> Settings:
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(map(str, first["loc"]))
-        raise RejectedError(
-            f"setting {key}: {first['msg']}, got {first.get('input')!r:.80}"
-        ) from error
+        # Of a missing key the input is all of its table, which may hold the password.
+        secret = first["type"] == "missing" or key.endswith("password")
+        came = "" if secret else f", got {first['input']!r:.80}"
+        raise RejectedError(f"setting {key}: {first['msg']}{came}") from error
+    except SettingsError as error:
+        raise RejectedError(f"settings in the environment: {error}") from error

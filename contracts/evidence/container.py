@@ -18,10 +18,10 @@ from collections.abc import Iterator
 from enum import IntEnum
 from typing import BinaryIO, Final, TypeVar
 
-from google.protobuf.message import DecodeError, Message
+from google.protobuf.message import Message
 
+from contracts.encoding import canonical, is_canonical, parse
 from contracts.errors import RejectedError
-from contracts.payload import canonical, is_canonical
 from contracts.proto.evidence_pb2 import Blob, BlockHead, Header, LeafHashes
 from contracts.proto.sawtooth_pb2 import Batch
 
@@ -114,10 +114,7 @@ def parse_part(kind: type[_MessageT], payload: bytes) -> _MessageT:
     Raises:
         RejectedError: No such message, or not in canonical encoding.
     """
-    try:
-        message = kind.FromString(payload)
-    except DecodeError as error:
-        raise RejectedError(f"a frame of {len(payload)} bytes is no {kind.__name__}") from error
+    message = parse(kind, payload)
     if not is_canonical(message, payload):
         raise RejectedError(f"a {kind.__name__} frame is not in canonical encoding")
     return message

@@ -13,7 +13,7 @@ from contracts.proto.evidence_pb2 import BlockHead
 from contracts.proto.sawtooth_pb2 import Batch, Transaction, TransactionHeader
 from contracts.sawtooth.batches import check_batch
 from contracts.sawtooth.blocks import NULL_BLOCK_ID, check_block_signature
-from contracts.sawtooth.transactions import parse_header
+from contracts.sawtooth.transactions import Family, parse_header
 
 
 class BlockHeads:
@@ -107,7 +107,7 @@ class Batches:
             header = parse_header(transaction)
             self._check_place(transaction.header_signature, header)
             self._seen.add(transaction.header_signature)
-            if (header.family_name, header.family_version) == (FAMILY.name, FAMILY.version):
+            if Family.of(header) == FAMILY:
                 yield header, transaction
 
     def _check_place(self, transaction_id: str, header: TransactionHeader) -> None:

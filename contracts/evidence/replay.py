@@ -4,8 +4,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from contracts import address
+from contracts.encoding import canonical
 from contracts.evidence.recordings import Recordings
-from contracts.payload import ADMIN_KEYS_SETTING, canonical, decode
+from contracts.payload import ADMIN_KEYS_SETTING, decode
 from contracts.proto.payload_pb2 import (
     RecordReading,
     RecordVideo,
@@ -16,6 +17,7 @@ from contracts.proto.payload_pb2 import (
 from contracts.proto.sawtooth_pb2 import Event, Setting, Transaction, TransactionHeader
 from contracts.proto.state_pb2 import Breach, Chain, Finding, Key, TamperEvent
 from contracts.rules.case import EVENT_BREACH, EVENT_FINDING, EVENT_TAMPER
+from contracts.rules.excursions import place_of
 from contracts.rules.ids import Rule
 from contracts.rules.memory import MemoryHost
 
@@ -49,7 +51,7 @@ class TripStory:
         derived: How many of them were replayed or shifted, not measured then and there.
         devices: Devices that recorded on it.
         signers: Public keys of those devices that signed here.
-        breaches: By where they began, the last word on each.
+        breaches: By their address, the last word on each.
     """
 
     start: StartTrip
@@ -59,7 +61,7 @@ class TripStory:
     derived: int = 0
     devices: set[str] = field(default_factory=set)
     signers: set[str] = field(default_factory=set)
-    breaches: dict[tuple[str, str, int, int], Breach] = field(default_factory=dict)
+    breaches: dict[str, Breach] = field(default_factory=dict)
     tampers: list[TamperEvent] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
 
@@ -162,21 +164,12 @@ class Replay:
         story.last_ms = now if story.last_ms is None else max(story.last_ms, now)
 
     def _hear(self, event: Event) -> None:
-        match event.event_type:
-            case t if t == EVENT_FINDING:
-                finding = Finding.FromString(event.data)
-                self.trips[finding.trip_id].findings.append(finding)
-            case t if t == EVENT_TAMPER:
-                tamper = TamperEvent.FromString(event.data)
-                self.trips[tamper.trip_id].tampers.append(tamper)
-            case t if t == EVENT_BREACH:
-                breach = Breach.FromString(event.data)
-                which = (
-                    breach.device_id,
-                    breach.delivery_id,
-                    breach.limit.quantity,
-                    breach.since_sequence,
-                )
-                self.trips[breach.trip_id].breaches[which] = breach
-            case _:
-                pass
+        if event.event_type == EVENT_FINDING:
+            finding = Finding.FromString(event.data)
+            self.trips[finding.trip_id].findings.append(finding)
+        elif event.event_type == EVENT_TAMPER:
+            tamper = TamperEvent.FromString(event.data)
+            self.trips[tamper.trip_id].tampers.append(tamper)
+        elif event.event_type == EVENT_BREACH:
+            breach = Breach.FromString(event.data)
+            self.trips[breach.trip_id].breaches[place_of(breach)] = breach

@@ -8,16 +8,10 @@ from contracts.chunktree import blob_count
 from contracts.evidence.recordings import Video
 from contracts.evidence.replay import TripStory
 from contracts.evidence.verify import Verdict
-from contracts.proto.payload_pb2 import Limit
 from contracts.proto.state_pb2 import Breach
 from contracts.records.clock import rfc3339
+from contracts.records.quantity import QUANTITIES
 from contracts.records.reading import Tamper
-
-_SCALE = {
-    Limit.TEMPERATURE_MCEL: ("temperature", 1000, "Cel"),
-    Limit.HUMIDITY_MPCT: ("humidity", 1000, "%"),
-    Limit.PRESSURE_PA: ("pressure", 100, "hPa"),
-}
 
 
 def summary(verdict: Verdict) -> str:
@@ -140,9 +134,10 @@ def _video_json(video: Video) -> dict[str, Any]:
 
 
 def _breach_words(breach: Breach) -> str:
-    name, scale, unit = _SCALE[breach.limit.quantity]
+    quantity = QUANTITIES[breach.limit.quantity]
     return (
-        f"{name} up to {breach.extreme / scale:g} {unit} from {rfc3339(breach.since_ms)} "
+        f"{quantity.name} up to {breach.extreme / quantity.scale:g} {quantity.symbol} "
+        f"from {rfc3339(breach.since_ms)} "
         f"to {rfc3339(breach.until_ms)}, delivery {breach.delivery_id}, device {breach.device_id}"
     )
 

@@ -19,14 +19,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from google.protobuf.message import DecodeError
-
+from contracts.encoding import parse
 from contracts.errors import RejectedError
 from contracts.node.cache import Cache
 from contracts.node.index import Entries, Index, Table
 from contracts.node.log import BlockLog
-from contracts.proto.sawtooth_pb2 import Batch, Block, BlockHeader, Transaction, TransactionReceipt
-from contracts.sawtooth.blocks import check_block_signature, parse_block_header
+from contracts.proto.sawtooth_pb2 import Block, BlockHeader, Transaction, TransactionReceipt
+from contracts.sawtooth.blocks import check_block_signature
 
 CACHED_BLOCKS: Final = 8
 KEY_BYTES: Final = 12
@@ -105,7 +104,7 @@ def stored_block(block: Block, receipts: Sequence[TransactionReceipt]) -> Stored
     for receipt in receipts:
         receipt.ClearField("transaction_id")
     wires = [receipt.SerializeToString() for receipt in receipts]
-    return StoredBlock(block, parse_block_header(block.header), wires)
+    return StoredBlock(block, parse(BlockHeader, block.header), wires)
 
 
 def encode_record(stored: StoredBlock) -> bytes:
@@ -125,11 +124,10 @@ def decode_record(body: bytes) -> StoredBlock:
     if body[:1] != _AS_IS:
         raise RejectedError(f"block record of unknown form {body[:1].hex()}, expected 00")
     wires = list(_split(body, 1))
-    try:
-        block = Block.FromString(wires[0])
-    except (DecodeError, IndexError) as error:
-        raise RejectedError(f"block record of {len(body)} bytes holds no block") from error
-    return StoredBlock(block, parse_block_header(block.header), wires[1:])
+    if not wires:
+        raise RejectedError(f"block record of {len(body)} bytes holds no block")
+    block = parse(Block, wires[0])
+    return StoredBlock(block, parse(BlockHeader, block.header), wires[1:])
 
 
 class BlockStore:
@@ -212,16 +210,6 @@ class BlockStore:
         """Return where a transaction is committed."""
         return self._find(Table.TRANSACTION, transaction_id)
 
-    def batch_at(self, place: Place) -> Batch | None:
-        """Return the batch at `place`."""
-        stored = self.by_num(place.block_num)
-        return None if stored is None else stored.block.batches[place.batch]
-
-    def transaction_at(self, place: Place) -> Transaction | None:
-        """Return the transaction at `place`."""
-        batch = self.batch_at(place)
-        return None if batch is None else batch.transactions[place.transaction]
-
     def receipt_at(self, place: Place) -> TransactionReceipt | None:
         """Return the receipt of the transaction at `place`."""
         stored = self.by_num(place.block_num)
@@ -253,9 +241,6 @@ def _split(body: bytes, place: int) -> Iterator[bytes]:
 
 
 def _receipt(transaction: Transaction, wire: bytes) -> TransactionReceipt:
-    try:
-        receipt = TransactionReceipt.FromString(wire)
-    except DecodeError as error:
-        raise RejectedError(f"{len(wire)} bytes that are no TransactionReceipt") from error
+    receipt = parse(TransactionReceipt, wire)
     receipt.transaction_id = transaction.header_signature
     return receipt

@@ -28,7 +28,7 @@ def handler_of(families: Families, header: TransactionHeader) -> Handler:
     Raises:
         InvalidTransactionError: No handler; Sawtooth would wait for a processor to register.
     """
-    handler = families.get(Family(header.family_name, header.family_version))
+    handler = families.get(Family.of(header))
     if handler is None:
         raise InvalidTransactionError(
             f"no processor for family {header.family_name[:80]!r} "

@@ -13,7 +13,7 @@ from contracts.node.executor import Verdict
 from contracts.node.families import Families
 from contracts.node.publisher import publish
 from contracts.node.settings import APPROVAL_THRESHOLD, AUTHORIZED_KEYS, FAMILY, PROPOSALS
-from contracts.node.verify import parse, verify_batch
+from contracts.node.verify import parse_batches, verify_batch
 from contracts.payload import ADMIN_KEYS_SETTING
 from contracts.proto.sawtooth_pb2 import Batch, SettingProposal, SettingsPayload, Transaction
 from contracts.sawtooth.batches import build_batch
@@ -29,7 +29,7 @@ def read_genesis(paths: Sequence[Path]) -> list[Batch]:
     batches: list[Batch] = []
     for path in paths:
         try:
-            batches += parse(path.read_bytes())
+            batches += parse_batches(path.read_bytes())
         except OSError as error:
             raise RejectedError(f"genesis file {path}: {error.strerror}") from error
         except RejectedError as error:

@@ -27,9 +27,7 @@ from typing import Final
 
 from contracts.errors import RejectedError
 
-ADDRESS_BYTES: Final = 35
 HASH_BYTES: Final = 32
-HASH_HEX: Final = 2 * HASH_BYTES
 
 _TOKENS: Final = [f"{token:02x}".encode() for token in range(256)]
 _CHAIN: Final = [b"\xa2\x61c\xa1\x62" + token + b"\x78\x40" for token in _TOKENS]

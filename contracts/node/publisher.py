@@ -14,7 +14,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from contracts.errors import UnavailableError
 from contracts.keys import Signer
 from contracts.node.candidate import Candidate, Orphan, Refusal
 from contracts.node.chain import Chain
@@ -37,10 +36,6 @@ BLOCK_BYTES: Final = 8 << 20
 RETRY_S: Final = 1.0
 """Pause, seconds, between attempts to write to a full disk."""
 GENESIS_CONSENSUS: Final = b"Genesis"
-
-
-class QueueFullError(UnavailableError):
-    """The queue is at its limit; submit again later."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,10 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Final, TypeVar
 
 from contracts.node.executor import Verdict
+from contracts.sawtooth.batches import Status
 
 INVALID_KEPT: Final = 10_000
 """So many invalid batches are remembered with their reason."""
@@ -19,15 +19,6 @@ STUCK_KEPT: Final = 10_000
 
 
 Value = TypeVar("Value")
-
-
-class Status(StrEnum):
-    """A batch's status in Sawtooth's words."""
-
-    COMMITTED = "COMMITTED"
-    INVALID = "INVALID"
-    PENDING = "PENDING"
-    UNKNOWN = "UNKNOWN"
 
 
 @dataclass(slots=True)

@@ -11,9 +11,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final
 
+from contracts.encoding import parse
 from contracts.errors import RejectedError
 from contracts.proto.sawtooth_pb2 import Batch, BatchList, TransactionHeader
-from contracts.sawtooth.batches import check_batch, parse_batch_list
+from contracts.sawtooth.batches import check_batch
 from contracts.sawtooth.transactions import parse_header
 
 SLICE_TRANSACTIONS: Final = 200
@@ -40,7 +41,7 @@ class VerifiedBatch:
         return self.batch.header_signature
 
 
-def parse(wire: bytes) -> list[Batch]:
+def parse_batches(wire: bytes) -> list[Batch]:
     """Parse a serialised BatchList.
 
     What no signature covers is dropped: unknown fields, and the mark for
@@ -49,7 +50,7 @@ def parse(wire: bytes) -> list[Batch]:
     Raises:
         RejectedError: The bytes are no BatchList.
     """
-    batch_list: BatchList = parse_batch_list(wire)
+    batch_list: BatchList = parse(BatchList, wire)
     batch_list.DiscardUnknownFields()
     for batch in batch_list.batches:
         batch.ClearField("trace")

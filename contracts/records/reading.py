@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from enum import IntFlag
 from typing import Final, Self
 
+from contracts.encoding import canonical
 from contracts.errors import RejectedError
 from contracts.ids import check_id, check_trip_id
-from contracts.payload import canonical
 from contracts.proto.payload_pb2 import Position as PositionMessage
 from contracts.proto.payload_pb2 import RecordReading
 from contracts.records.clock import Clock

@@ -6,7 +6,7 @@ from typing import TypeVar
 from google.protobuf.message import Message
 
 from contracts import address
-from contracts.payload import canonical
+from contracts.encoding import canonical
 from contracts.proto.sawtooth_pb2 import TransactionHeader
 from contracts.proto.state_pb2 import Chain, Finding, Findings, Key, Trip
 from contracts.rules.context import Context, InvalidTransactionError

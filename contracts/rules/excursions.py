@@ -7,14 +7,9 @@ from contracts import address
 from contracts.proto.payload_pb2 import Limit, RecordReading
 from contracts.proto.state_pb2 import Breach, Chain, Delivery, Device, Excursion, Trip
 from contracts.records.clock import UTC_MS_MAX
+from contracts.records.quantity import QUANTITIES
 from contracts.rules.case import EVENT_BREACH, Case, Notes
 from contracts.rules.ids import Rule
-
-_FIELD = {
-    Limit.TEMPERATURE_MCEL: "temperature_mcel",
-    Limit.HUMIDITY_MPCT: "humidity_mpct",
-    Limit.PRESSURE_PA: "pressure_pa",
-}
 
 
 def follow(trip: Trip, chain: Chain, record: RecordReading, notes: Notes) -> None:
@@ -24,7 +19,7 @@ def follow(trip: Trip, chain: Chain, record: RecordReading, notes: Notes) -> Non
         excursion.lasted_ms = min(excursion.lasted_ms + passed_ms, UTC_MS_MAX)
     for delivery in trip.deliveries:
         for limit in delivery.limits:
-            field = _FIELD[limit.quantity]
+            field = QUANTITIES[limit.quantity].field
             if record.HasField(field):
                 value: int = getattr(record, field)
                 _Watch(chain, delivery.delivery_id, limit, record, notes).step(value)
@@ -116,7 +111,7 @@ class _Watch:
         breach = _breach_of(self.record.trip_id, self.record.device_id, self.limit, excursion)
         if self.record.HasField("position"):
             breach.position.CopyFrom(self.record.position)
-        case.store(_place(breach), breach)
+        case.store(place_of(breach), breach)
         case.event(EVENT_BREACH, breach.trip_id, breach)
         mark_delivery(self.notes, self.delivery_id, self.record.sequence, breaches=1)
 
@@ -154,11 +149,11 @@ def mark_delivery(
 
 def _end(case: Case, trip_id: str, device_id: str, limit: Limit, excursion: Excursion) -> None:
     breach = _breach_of(trip_id, device_id, limit, excursion)
-    begun = case.load(_place(breach), Breach)
+    begun = case.load(place_of(breach), Breach)
     if begun is not None and begun.HasField("position"):
         breach.position.CopyFrom(begun.position)
     breach.ended = True
-    case.store(_place(breach), breach)
+    case.store(place_of(breach), breach)
     case.event(EVENT_BREACH, trip_id, breach)
 
 
@@ -176,7 +171,8 @@ def _breach_of(trip_id: str, device_id: str, limit: Limit, excursion: Excursion)
     )
 
 
-def _place(breach: Breach) -> str:
+def place_of(breach: Breach) -> str:
+    """Return the address of a breach, which also tells it from every other."""
     return address.breach(
         breach.trip_id,
         breach.device_id,

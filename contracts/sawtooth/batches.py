@@ -4,13 +4,25 @@ Source: Sawtooth 1.2 architecture guide, "Transactions and Batches".
 """
 
 from collections.abc import Sequence
+from enum import StrEnum
 
-from google.protobuf.message import DecodeError
-
+from contracts.encoding import canonical, parse
 from contracts.errors import RejectedError
 from contracts.keys import Signer, is_signature, verify
-from contracts.proto.sawtooth_pb2 import Batch, BatchHeader, BatchList, Transaction
+from contracts.proto.sawtooth_pb2 import Batch, BatchHeader, Transaction
 from contracts.sawtooth.transactions import ID_HEX, check_transaction, parse_header
+
+
+class Status(StrEnum):
+    """What a ledger says of a batch.
+
+    Source: Sawtooth 1.2 REST API reference, `/batch_statuses`.
+    """
+
+    COMMITTED = "COMMITTED"
+    PENDING = "PENDING"
+    INVALID = "INVALID"
+    UNKNOWN = "UNKNOWN"
 
 
 def build_batch(signer: Signer, transactions: Sequence[Transaction]) -> Batch:
@@ -24,44 +36,9 @@ def build_batch(signer: Signer, transactions: Sequence[Transaction]) -> Batch:
     header = BatchHeader(
         signer_public_key=signer.public_key,
         transaction_ids=[transaction.header_signature for transaction in transactions],
-    ).SerializeToString(deterministic=True)
-    return Batch(header=header, header_signature=signer.sign(header), transactions=transactions)
-
-
-def parse_batch(wire: bytes) -> Batch:
-    """Parse one serialised batch, without judging its signatures.
-
-    Raises:
-        RejectedError: The bytes are no Batch message.
-    """
-    try:
-        return Batch.FromString(wire)
-    except DecodeError as error:
-        raise RejectedError(f"{len(wire)} bytes that are no Batch message") from error
-
-
-def parse_batch_list(wire: bytes) -> BatchList:
-    """Parse a serialised BatchList, without judging its signatures.
-
-    Raises:
-        RejectedError: The bytes are no BatchList message.
-    """
-    try:
-        return BatchList.FromString(wire)
-    except DecodeError as error:
-        raise RejectedError(f"{len(wire)} bytes that are no BatchList message") from error
-
-
-def parse_batch_header(batch: Batch) -> BatchHeader:
-    """Parse the header of `batch`.
-
-    Raises:
-        RejectedError: The header bytes are no BatchHeader.
-    """
-    try:
-        return BatchHeader.FromString(batch.header)
-    except DecodeError as error:
-        raise RejectedError("batch header is no BatchHeader message") from error
+    )
+    wire = canonical(header)
+    return Batch(header=wire, header_signature=signer.sign(wire), transactions=transactions)
 
 
 def check_batch(batch: Batch) -> None:
@@ -75,7 +52,7 @@ def check_batch(batch: Batch) -> None:
         raise RejectedError(
             f"batch signature must be {ID_HEX} lower-case hexadecimal digits: {name[:80]!r}"
         )
-    header = parse_batch_header(batch)
+    header = parse(BatchHeader, batch.header)
     if not verify(header.signer_public_key, name, batch.header):
         raise RejectedError(
             f"batch {name[:16]}…: signature does not match header and key "

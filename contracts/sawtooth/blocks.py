@@ -6,8 +6,7 @@ Source: Sawtooth 1.2 architecture guide, "Journal".
 from collections.abc import Sequence
 from typing import Final
 
-from google.protobuf.message import DecodeError
-
+from contracts.encoding import canonical, parse
 from contracts.errors import RejectedError
 from contracts.keys import Signer, verify
 from contracts.proto.sawtooth_pb2 import Batch, Block, BlockHeader
@@ -33,20 +32,9 @@ def build_block(
         batch_ids=[batch.header_signature for batch in batches],
         consensus=consensus,
         state_root_hash=state_root_hash,
-    ).SerializeToString(deterministic=True)
-    return Block(header=header, header_signature=signer.sign(header), batches=batches)
-
-
-def parse_block_header(header: bytes) -> BlockHeader:
-    """Parse the header bytes of a block.
-
-    Raises:
-        RejectedError: The bytes are no BlockHeader.
-    """
-    try:
-        return BlockHeader.FromString(header)
-    except DecodeError as error:
-        raise RejectedError("block header is no BlockHeader message") from error
+    )
+    wire = canonical(header)
+    return Block(header=wire, header_signature=signer.sign(wire), batches=batches)
 
 
 def check_block_signature(header_bytes: bytes, block_id: str) -> BlockHeader:
@@ -55,7 +43,7 @@ def check_block_signature(header_bytes: bytes, block_id: str) -> BlockHeader:
     Raises:
         RejectedError: Names the block and what does not hold.
     """
-    header = parse_block_header(header_bytes)
+    header = parse(BlockHeader, header_bytes)
     if not verify(header.signer_public_key, block_id, header_bytes):
         raise RejectedError(
             f"block {header.block_num} ({block_id[:16]}…): signature does not match header and "

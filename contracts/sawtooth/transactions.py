@@ -6,10 +6,9 @@ Source: Sawtooth 1.2 architecture guide, "Transactions and Batches".
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Self
 
-from google.protobuf.message import DecodeError
-
+from contracts.encoding import canonical, parse
 from contracts.errors import RejectedError
 from contracts.keys import Signer, is_signature, verify
 from contracts.proto.sawtooth_pb2 import Transaction, TransactionHeader
@@ -23,6 +22,11 @@ class Family:
 
     name: str
     version: str
+
+    @classmethod
+    def of(cls, header: TransactionHeader) -> Self:
+        """Return the family that a transaction names."""
+        return cls(header.family_name, header.family_version)
 
 
 def build_transaction(
@@ -58,8 +62,9 @@ def build_transaction(
         outputs=outputs,
         payload_sha512=hashlib.sha512(payload).hexdigest(),
         signer_public_key=signer.public_key,
-    ).SerializeToString(deterministic=True)
-    return Transaction(header=header, header_signature=signer.sign(header), payload=payload)
+    )
+    wire = canonical(header)
+    return Transaction(header=wire, header_signature=signer.sign(wire), payload=payload)
 
 
 def parse_header(transaction: Transaction) -> TransactionHeader:
@@ -68,10 +73,7 @@ def parse_header(transaction: Transaction) -> TransactionHeader:
     Raises:
         RejectedError: The header bytes are no TransactionHeader.
     """
-    try:
-        return TransactionHeader.FromString(transaction.header)
-    except DecodeError as error:
-        raise RejectedError("transaction header is no TransactionHeader message") from error
+    return parse(TransactionHeader, transaction.header)
 
 
 def check_transaction(transaction: Transaction, header: TransactionHeader) -> None:

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
+from contracts.encoding import canonical
 from contracts.errors import RejectedError, UnavailableError
-from contracts.payload import canonical
 from contracts.proto.payload_pb2 import Clock as ClockMessage
 from contracts.proto.payload_pb2 import StartTrip
 from contracts.records.clock import Clock

@@ -9,7 +9,6 @@ import queue
 import threading
 import time
 from collections import deque
-from types import TracebackType
 from typing import Final, Self
 
 from paho.mqtt.client import (
@@ -84,12 +83,7 @@ class MqttLink:
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

@@ -50,7 +50,7 @@ def _converse(
     gateway, videos = settings.need_gateway(), videos_of(settings)
     with ExitStack() as stack:
         link = stack.enter_context(MqttLink(gateway, settings.device_id))
-        client = TusClient(gateway, settings.device_id)
+        client = stack.enter_context(TusClient(gateway, settings.device_id))
         uploads = stack.enter_context(Uploads(client, videos, progress))
         Session(
             link,

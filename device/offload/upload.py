@@ -9,7 +9,6 @@ Source: tus resumable upload protocol 1.0.0, core and creation.
 import base64
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import TracebackType
 from typing import Final, Self
 
 import httpx
@@ -50,12 +49,7 @@ class TusClient:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._client.close()
 
     def upload(

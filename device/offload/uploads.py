@@ -4,7 +4,6 @@ import threading
 from collections import deque
 from collections.abc import Iterable
 from pathlib import Path
-from types import TracebackType
 from typing import Final, Self
 
 from contracts.errors import RejectedError, UnavailableError
@@ -23,7 +22,7 @@ class Uploads:
     the journal, so that the thread needs no connection of its own.
 
     Args:
-        client: Where to; closed at the end.
+        client: Where to.
         videos: Folder of the recordings.
         progress: Told whenever bytes move.
     """
@@ -44,17 +43,11 @@ class Uploads:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._stop.set()
         with self._changed:
             self._changed.notify()
         self._thread.join()
-        self._client.__exit__(kind, error, trace)
 
     def add(self, recordings: Iterable[Recording]) -> None:
         """Queue those that were not queued before; the journal's limit bounds the queue."""

@@ -14,19 +14,16 @@ from typing import Final, Self
 
 from contracts.errors import RejectedError
 from contracts.records.clock import UTC_MS_MAX, utc_ms_of
+from contracts.records.quantity import QUANTITIES
 from contracts.records.reading import Position, Tamper
 from device.sensors.port import Sample
 
 TIME_NAMES: Final = ("date/time", "timestamp", "time")
-_SCALES: Final = {
-    "temperature": ("temperature_mcel", 3),
-    "humidity": ("humidity_mpct", 3),
-    "pressure": ("pressure_pa", 2),
-}
+_MEASURES: Final = {quantity.name: quantity for quantity in QUANTITIES.values()}
 _PLACE_NAMES: Final = ("latitude", "longitude")
 _DEGREE_PLACES: Final = 7
-_KNOWN: Final = (*_SCALES, *_PLACE_NAMES, "motion", "tamper")
-_MEASURED: Final = (*_SCALES, "motion", "tamper")
+_KNOWN: Final = (*_MEASURES, *_PLACE_NAMES, "motion", "tamper")
+_MEASURED: Final = (*_MEASURES, "motion", "tamper")
 _NUMBER: Final = re.compile(r"[+-]?[0-9]{1,12}(\.[0-9]{0,30})?([eE][+-]?[0-9]{1,2})?")
 _TIME: Final = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?"
@@ -87,8 +84,8 @@ class Layout:
                 f"{place}: expected {len(self.names)} columns as in the header, got {len(cells)}"
             )
         values = {
-            field: self._scaled(place, cells, name, places)
-            for name, (field, places) in _SCALES.items()
+            quantity.field: self._scaled(place, cells, name, quantity.places)
+            for name, quantity in _MEASURES.items()
         }
         return Sample(
             self._time_ms(place, cells),
@@ -99,8 +96,8 @@ class Layout:
 
     def blame(self, message: str) -> str:
         """Return which column a range error about a reading's field is about."""
-        for name, (field, _) in _SCALES.items():
-            if field in message:
+        for name, quantity in _MEASURES.items():
+            if quantity.field in message:
                 return self._column(name)
         return self._column("tamper")
 

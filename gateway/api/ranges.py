@@ -8,7 +8,8 @@ from typing import Final
 
 from contracts.errors import RejectedError
 
-_RANGE: Final = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
+_UNIT: Final = "bytes="
+_RANGE: Final = re.compile(r"bytes=([0-9]{0,18})-([0-9]{0,18})")
 
 
 class UnsatisfiableError(RejectedError):
@@ -18,12 +19,14 @@ class UnsatisfiableError(RejectedError):
 def parse_range(header: str | None, size: int) -> tuple[int, int]:
     """Return first byte and the one after the last that `header` asks for of `size` bytes.
 
+    A range in another unit is ignored, as the standard demands.
+
     Raises:
         UnsatisfiableError: Not `bytes=FIRST-LAST`, `bytes=FIRST-` or `bytes=-COUNT`, or outside.
     """
-    if header is None:
+    if header is None or not header.strip().lower().startswith(_UNIT):
         return 0, size
-    match = _RANGE.fullmatch(header.strip())
+    match = _RANGE.fullmatch(header.strip().lower())
     if match is None or match.groups() == ("", ""):
         raise UnsatisfiableError(f"expected one range, bytes=FIRST-LAST, got {header[:80]!r}")
     first, last = match.groups()

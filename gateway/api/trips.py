@@ -66,7 +66,7 @@ def trips_router(
         """Return a trip's breaches of its deliveries' limits."""
         rows = index.query(
             "SELECT entry FROM breaches WHERE rowid IN (SELECT max(rowid) FROM breaches"
-            " WHERE trip_id = ? GROUP BY which) ORDER BY rowid",
+            " WHERE trip_id = ? GROUP BY address) ORDER BY rowid",
             *_known(index, trip_id),
         )
         return [views.breach(state_pb2.Breach.FromString(row[0])) for row in rows]

@@ -9,8 +9,8 @@ import hashlib
 import re
 from typing import Final
 
-from contracts.chunktree import HASH_BYTES
 from contracts.errors import RejectedError
+from contracts.ids import parse_recording_id
 from gateway.uploads.lanes import Checksum
 
 VERSION: Final = "1.0.0"
@@ -19,7 +19,6 @@ CHECKSUM_ALGORITHMS: Final = ("sha256", "sha1")
 MEDIA_TYPE: Final = "application/offset+octet-stream"
 METADATA_BYTES_MAX: Final = 4096
 _NUMBER: Final = re.compile(r"[0-9]{1,18}")
-_RECORDING: Final = re.compile(rf"[0-9a-f]{{{2 * HASH_BYTES}}}")
 
 
 class HeaderError(RejectedError):
@@ -43,12 +42,10 @@ def recording(value: str | None) -> bytes:
     Raises:
         HeaderError: It has another form.
     """
-    if value is None or not _RECORDING.fullmatch(value):
-        raise HeaderError(
-            f"a recording is named by {2 * HASH_BYTES} lower-case hexadecimal digits, "
-            f"its SHA-256; got {_shown(value)}"
-        )
-    return bytes.fromhex(value)
+    try:
+        return parse_recording_id(value or "")
+    except RejectedError as error:
+        raise HeaderError(str(error)) from error
 
 
 def metadata(value: str | None) -> dict[str, str]:

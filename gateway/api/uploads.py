@@ -108,7 +108,8 @@ def uploads_router(uploads: Uploads, require_device: Callable[..., Any]) -> APIR
     router = APIRouter(prefix=PREFIX, tags=["uploads"], route_class=TusRoute)
     add = router.add_api_route
     for path in ("", one):
-        add(path, _discover, methods=["OPTIONS"], status_code=204)
+        # The answer is the same everywhere; the document needs it once.
+        add(path, _discover, methods=["OPTIONS"], status_code=204, include_in_schema=not path)
     add(
         "",
         routes.create,

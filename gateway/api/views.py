@@ -1,18 +1,10 @@
 """Ledger records in REST's words."""
 
-from typing import Final
-
 from contracts.proto import payload_pb2, state_pb2
 from contracts.records.clock import ClockOrigin, moment
+from contracts.records.quantity import QUANTITIES
 from contracts.records.reading import Tamper
 from gateway.api import models
-
-_QUANTITIES: Final = {
-    payload_pb2.Limit.TEMPERATURE_MCEL: ("temperature", "CEL", 1000),
-    payload_pb2.Limit.HUMIDITY_MPCT: ("humidity", "P1", 1000),
-    payload_pb2.Limit.PRESSURE_PA: ("pressure", "A97", 100),
-}
-"""Name, UN/ECE unit code, and how many of the ledger's units make one of those."""
 
 
 def signs(flags: int) -> list[str]:
@@ -99,13 +91,13 @@ def reading(
 
 def breach(entry: state_pb2.Breach) -> models.Breach:
     """Return a breach."""
-    quantity, unit, scale = _QUANTITIES[entry.limit.quantity]
+    quantity = QUANTITIES[entry.limit.quantity]
     return models.Breach(
         delivery_id=entry.delivery_id,
         device_id=entry.device_id,
-        quantity=quantity,
-        unit=unit,
-        extreme=entry.extreme / scale,
+        quantity=quantity.name,
+        unit=quantity.unit_code,
+        extreme=entry.extreme / quantity.scale,
         since=moment(entry.since_ms),
         until=moment(entry.until_ms),
         first_sequence=entry.since_sequence,
@@ -160,12 +152,12 @@ def recording(
 
 
 def _limit(limit: payload_pb2.Limit) -> models.Limit:
-    quantity, unit, scale = _QUANTITIES[limit.quantity]
+    quantity = QUANTITIES[limit.quantity]
     return models.Limit(
-        quantity=quantity,
-        unit=unit,
-        minimum=limit.minimum / scale if limit.HasField("minimum") else None,
-        maximum=limit.maximum / scale if limit.HasField("maximum") else None,
+        quantity=quantity.name,
+        unit=quantity.unit_code,
+        minimum=limit.minimum / quantity.scale if limit.HasField("minimum") else None,
+        maximum=limit.maximum / quantity.scale if limit.HasField("maximum") else None,
         tolerated_s=limit.tolerated_s,
     )
 

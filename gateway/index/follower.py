@@ -4,9 +4,10 @@ import logging
 from collections.abc import Callable
 from typing import Final
 
+from contracts.encoding import parse
 from contracts.ledger import LedgerClient
-from contracts.proto.sawtooth_pb2 import Block
-from contracts.sawtooth.blocks import NULL_BLOCK_ID, parse_block_header
+from contracts.proto.sawtooth_pb2 import Block, BlockHeader
+from contracts.sawtooth.blocks import NULL_BLOCK_ID
 from gateway.index.projection import our_transactions, project
 from gateway.index.store import IndexStore
 from gateway.worker import Worker
@@ -53,7 +54,7 @@ class Follower:
 
     def _take(self, block: Block) -> bool:
         """Add a block that follows ours; cut ours back when it follows another one."""
-        header = parse_block_header(block.header)
+        header = parse(BlockHeader, block.header)
         follows = self._store.block_id(header.block_num - 1) if header.block_num else NULL_BLOCK_ID
         known = self._store.block_id(header.block_num)
         if known is not None or follows != header.previous_block_id:

@@ -5,7 +5,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from contracts import address
-from contracts.payload import FAMILY, Action, canonical, decode
+from contracts.encoding import canonical
+from contracts.payload import FAMILY, Action, decode
 from contracts.proto.payload_pb2 import (
     HandOver,
     OpenDelivery,
@@ -26,7 +27,8 @@ from contracts.proto.sawtooth_pb2 import (
 )
 from contracts.proto.state_pb2 import Breach, Delivery
 from contracts.rules.case import EVENT_BREACH, EVENT_FINDING, EVENT_TAMPER
-from contracts.sawtooth.transactions import parse_header
+from contracts.rules.excursions import place_of
+from contracts.sawtooth.transactions import Family, parse_header
 
 Row = tuple[object, ...]
 Rows = Mapping[str, list[Row]]
@@ -37,7 +39,7 @@ def our_transactions(block: Block) -> Iterator[tuple[int, TransactionHeader, Tra
     for place, batch in enumerate(block.batches):
         for transaction in batch.transactions:
             header = parse_header(transaction)
-            if (header.family_name, header.family_version) == (FAMILY.name, FAMILY.version):
+            if Family.of(header) == FAMILY:
                 yield place, header, transaction
 
 
@@ -132,27 +134,13 @@ def _outcome(receipt: TransactionReceipt) -> Iterator[tuple[str, Row]]:
     """Yield what the rules concluded: events, and how deliveries stand afterwards."""
     for event in receipt.events:
         trip_id = next((pair.value for pair in event.attributes if pair.key == "trip_id"), "")
-        match event.event_type:
-            case t if t == EVENT_BREACH:
-                yield "breaches", (trip_id, _which(Breach.FromString(event.data)), event.data)
-            case t if t == EVENT_TAMPER:
-                yield "tampers", (trip_id, event.data)
-            case t if t == EVENT_FINDING:
-                yield "findings", (trip_id, event.data)
-            case _:
-                pass
+        if event.event_type == EVENT_BREACH:
+            yield "breaches", (trip_id, place_of(Breach.FromString(event.data)), event.data)
+        elif event.event_type == EVENT_TAMPER:
+            yield "tampers", (trip_id, event.data)
+        elif event.event_type == EVENT_FINDING:
+            yield "findings", (trip_id, event.data)
     for change in receipt.state_changes:
         if change.type == StateChange.SET and change.address.startswith(address.DELIVERY_PREFIX):
             delivery = Delivery.FromString(change.value)
             yield "deliveries", (delivery.terms.delivery_id, change.value)
-
-
-def _which(breach: Breach) -> str:
-    return "|".join(
-        (
-            breach.device_id,
-            breach.delivery_id,
-            str(breach.limit.quantity),
-            str(breach.since_sequence),
-        )
-    )

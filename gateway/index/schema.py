@@ -2,7 +2,7 @@
 
 from typing import Final
 
-VERSION: Final = 1
+VERSION: Final = 2
 
 TABLES: Final = (
     "blocks",
@@ -89,7 +89,7 @@ CREATE TABLE handovers (
   signer TEXT NOT NULL, block_num INTEGER NOT NULL
 );
 CREATE TABLE breaches (
-  trip_id TEXT NOT NULL, which TEXT NOT NULL, entry BLOB NOT NULL, block_num INTEGER NOT NULL
+  trip_id TEXT NOT NULL, address TEXT NOT NULL, entry BLOB NOT NULL, block_num INTEGER NOT NULL
 );
 CREATE INDEX breaches_by_trip ON breaches (trip_id);
 CREATE TABLE tampers (

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from contracts.encoding import parse
 from contracts.errors import RejectedError, UnavailableError
 from contracts.payload import decode
 from contracts.proto.payload_pb2 import Clock, RecordReading, RecordVideo, SealTrip
-from contracts.proto.sawtooth_pb2 import Transaction
+from contracts.proto.sawtooth_pb2 import Batch, Transaction
 from contracts.records.reading import Link, Tamper, link_of, reading_of
 from contracts.records.recording import RecordingDigest
-from contracts.sawtooth.batches import parse_batch
 from device.journal.database import Database
 from device.sensors.replay_csv import CsvReplay
 from device.sensors.simulated import SimulatedDrive
@@ -193,7 +193,7 @@ def check_whole(path: Path) -> int:
         wires = [
             transaction
             for (wire,) in database.all("SELECT wire FROM batches ORDER BY number")
-            for transaction in parse_batch(wire).transactions
+            for transaction in parse(Batch, wire).transactions
         ]
         wires += [
             Transaction.FromString(wire)

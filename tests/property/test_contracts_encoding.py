@@ -4,9 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from contracts.encoding import canonical, parse
 from contracts.errors import RejectedError
 from contracts.keys import Signer, verify
-from contracts.payload import Action, build, canonical, decode, encode
+from contracts.payload import Action, build, decode, encode
+from contracts.proto.sawtooth_pb2 import Batch
 from contracts.proto.wire_pb2 import Receipt, ReceiptBody, Records, StoredRecording
 from contracts.receipt import open_receipt, sign_receipt
 from contracts.records.clock import UTC_MS_MAX, Clock, ClockOrigin
@@ -19,7 +21,7 @@ from contracts.records.reading import (
     reading_of,
     record_of,
 )
-from contracts.sawtooth.batches import build_batch, check_batch, parse_batch
+from contracts.sawtooth.batches import build_batch, check_batch
 from contracts.sawtooth.transactions import parse_header
 from contracts.wire import MESSAGE_BYTES_MAX, pack_records, parse_message
 from support.chain import digest_of
@@ -140,7 +142,7 @@ def altered(wire: bytes, at: int) -> bytes:
 
 def accepted(wire: bytes) -> bool:
     try:
-        check_batch(parse_batch(wire))
+        check_batch(parse(Batch, wire))
     except RejectedError:
         return False
     return True
@@ -152,7 +154,7 @@ def test_whatever_check_batch_accepts_says_what_was_signed(data: st.DataObject) 
     at = data.draw(st.integers(0, len(wire)))
     damaged = wire[:at] + data.draw(st.binary(min_size=1, max_size=6)) + wire[at:]
     if accepted(damaged):
-        batch = parse_batch(damaged)
+        batch = parse(Batch, damaged)
         batch.trace = False  # a wish to the ledger, which nobody signs
         batch.DiscardUnknownFields()
         assert batch == BATCH

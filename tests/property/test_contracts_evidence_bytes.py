@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from contracts.encoding import canonical
 from contracts.evidence.container import MAGIC, NotEvidenceError
 from contracts.evidence.verify import verify_evidence
-from contracts.payload import canonical
 from contracts.proto.evidence_pb2 import Header
 from contracts.proto.payload_pb2 import RegisterDevice, RegisterParty
 from support.chain import (

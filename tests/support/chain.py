@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 
 from contracts.chunktree import BLOB_BYTES, leaf_hash
+from contracts.encoding import canonical
 from contracts.evidence.container import MAGIC, Part
 from contracts.evidence.trust import Trust
 from contracts.keys import Signer
-from contracts.payload import canonical
 from contracts.proto.evidence_pb2 import Blob, BlockHead, Header, LeafHashes
 from contracts.proto.sawtooth_pb2 import Batch
 from contracts.records.recording import RecordingDigest

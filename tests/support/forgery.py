@@ -5,9 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from contracts.chunktree import BLOB_BYTES
+from contracts.encoding import canonical
 from contracts.evidence.trust import Trust
 from contracts.evidence.verify import Verdict, verify_evidence
-from contracts.payload import canonical
 from contracts.proto.evidence_pb2 import Header, LeafHashes
 from contracts.proto.sawtooth_pb2 import Batch, Transaction
 from support.chain import (

@@ -6,8 +6,9 @@ from typing import Protocol
 import pytest
 
 from contracts import address
+from contracts.encoding import canonical
 from contracts.errors import RejectedError
-from contracts.payload import ADMIN_KEYS_SETTING, canonical
+from contracts.payload import ADMIN_KEYS_SETTING
 from contracts.proto.sawtooth_pb2 import Batch, Event, Setting
 from contracts.proto.state_pb2 import Breach, Finding, TamperEvent
 from contracts.rules.case import EVENT_BREACH, EVENT_FINDING, EVENT_TAMPER

@@ -2,10 +2,12 @@
 
 from collections import Counter
 
+from contracts.encoding import parse
 from contracts.ledger import LedgerClient
 from contracts.payload import decode
 from contracts.proto.payload_pb2 import RecordReading, RecordVideo
-from contracts.sawtooth.blocks import NULL_BLOCK_ID, parse_block_header
+from contracts.proto.sawtooth_pb2 import BlockHeader
+from contracts.sawtooth.blocks import NULL_BLOCK_ID
 from gateway.index.projection import our_transactions
 
 
@@ -20,7 +22,7 @@ def committed(ledger_url: str) -> tuple[Counter[tuple[str, int]], Counter[tuple[
     ledger = LedgerClient(ledger_url)
     try:
         for block in ledger.blocks(0):
-            header = parse_block_header(block.header)
+            header = parse(BlockHeader, block.header)
             assert header.previous_block_id == before
             before = block.header_signature
             for _, _, transaction in our_transactions(block):

@@ -18,7 +18,7 @@ from paho.mqtt.reasoncodes import ReasonCode
 from contracts.ledger import LedgerClient
 from contracts.proto.sawtooth_pb2 import Batch
 from contracts.proto.wire_pb2 import Held, Offer, Receipt, RecordingOffer, Records
-from contracts.wire import MESSAGE_BYTES_MAX, QOS, Topic, parse_topic, topic
+from contracts.wire import QOS, Topic, parse_topic, topic
 from demo.appliance import Appliance
 from support.world import key, registrations
 
@@ -138,7 +138,6 @@ class Rogue:
         )
 
     def _take(self, _client: Client, _userdata: object, message: MQTTMessage) -> None:
-        assert len(message.payload) <= MESSAGE_BYTES_MAX
         _, kind = parse_topic(message.topic)
         if kind is Topic.HELD:
             self.heard.put(Held.FromString(bytes(message.payload)))
@@ -191,9 +190,7 @@ class Site:
         return made
 
     def device(self, device_id: str = "truck-1") -> Rogue:
-        return Rogue(
-            self.appliance.mqtt, device_id, self.appliance.token(device_id, "device")
-        )
+        return Rogue(self.appliance.mqtt, device_id, self.appliance.token(device_id, "device"))
 
     def ask(self, path: str) -> Any:  # noqa: ANN401 - JSON
         answer = self.operator.get(path)
@@ -202,9 +199,7 @@ class Site:
 
     def offload(self, trip_id: str) -> dict[str, Any]:
         """Return how a trip's offload stands; nothing when it is not known."""
-        return next(
-            (item for item in self.ask("/v1/offloads") if item["trip_id"] == trip_id), {}
-        )
+        return next((item for item in self.ask("/v1/offloads") if item["trip_id"] == trip_id), {})
 
     def committed(self, trip_id: str) -> int:
         """Return how many batches of a trip the gateway knows to be committed."""

@@ -10,11 +10,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from contracts.encoding import parse
 from contracts.payload import decode
 from contracts.proto.payload_pb2 import RecordReading, RecordVideo, SealTrip, StartTrip
 from contracts.proto.sawtooth_pb2 import Batch
 from contracts.records.reading import Link, digest, link_of
-from contracts.sawtooth.batches import check_batch, parse_batch
+from contracts.sawtooth.batches import check_batch
 from contracts.sawtooth.transactions import parse_header
 from support.world import key
 
@@ -97,7 +98,7 @@ class Truck:
             rows = connection.execute("SELECT wire FROM batches ORDER BY number").fetchall()
         finally:
             connection.close()
-        return [parse_batch(wire) for (wire,) in rows]
+        return [parse(Batch, wire) for (wire,) in rows]
 
 
 def walk(batches: list[Batch]) -> tuple[StartTrip, list[RecordReading], SealTrip]:

@@ -20,6 +20,7 @@ from paho.mqtt.client import Client, MQTTMessage
 from paho.mqtt.enums import CallbackAPIVersion
 
 from contracts.chunktree import BLOB_BYTES, leaf_hash, root_hash
+from contracts.encoding import parse
 from contracts.payload import decode
 from contracts.proto.payload_pb2 import SealTrip
 from contracts.proto.sawtooth_pb2 import Batch
@@ -32,7 +33,7 @@ from contracts.proto.wire_pb2 import (
     StoredRecording,
 )
 from contracts.receipt import sign_receipt
-from contracts.sawtooth.batches import check_batch, parse_batch
+from contracts.sawtooth.batches import check_batch
 from contracts.wire import QOS, Topic, parse_message, parse_topic, topic
 from support.world import key
 
@@ -186,7 +187,7 @@ class FakeGateway:
             self._issue(device_id)
 
     def _take(self, wire: bytes, held: Held) -> None:
-        batch = parse_batch(wire)
+        batch = parse(Batch, wire)
         check_batch(batch)
         reason = self.refuse(batch.header_signature)
         if reason:

@@ -36,3 +36,14 @@ def test_a_lock_is_held_once_and_freed(tmp_path: Path) -> None:
         pytest.fail("the lock was held twice")
     with locked(path, "another wayseal-device is recording"):
         pass
+
+
+def test_an_error_of_the_work_is_not_taken_for_a_lock_that_is_held(tmp_path: Path) -> None:
+    with pytest.raises(BlockingIOError), locked(tmp_path / "lock", "another one works"):
+        raise BlockingIOError("of the work itself")
+
+
+def test_a_lock_that_cannot_be_made_is_one_clear_error(tmp_path: Path) -> None:
+    path = tmp_path / "missing" / "lock"
+    with pytest.raises(UnavailableError, match=r"cannot lock .*ENOENT"), locked(path, "nobody"):
+        pytest.fail("there is no such folder")

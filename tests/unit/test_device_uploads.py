@@ -20,9 +20,7 @@ def nothing_after(go: threading.Event) -> Iterator[Recording]:
 
 
 def test_leaving_while_the_thread_begins_never_waits_for_ever(tmp_path: Path) -> None:
-    client = TusClient(GATEWAY, "truck-7")
-
-    def enter_and_leave() -> None:
+    def enter_and_leave(client: TusClient) -> None:
         for _ in range(TRIES):
             uploads, go = Uploads(client, tmp_path, Progress()), threading.Event()
             adding = threading.Thread(target=uploads.add, args=(nothing_after(go),))
@@ -31,7 +29,8 @@ def test_leaving_while_the_thread_begins_never_waits_for_ever(tmp_path: Path) ->
                 go.set()
             adding.join()
 
-    visitor = threading.Thread(target=enter_and_leave, daemon=True)
-    visitor.start()
-    visitor.join(30)
-    assert not visitor.is_alive()
+    with TusClient(GATEWAY, "truck-7") as client:
+        visitor = threading.Thread(target=enter_and_leave, args=(client,), daemon=True)
+        visitor.start()
+        visitor.join(30)
+        assert not visitor.is_alive()

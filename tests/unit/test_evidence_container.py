@@ -2,9 +2,9 @@
 
 import io
 
+from contracts.encoding import canonical
 from contracts.evidence.container import MAGIC, EvidenceWriter, Part, read_frames
 from contracts.evidence.verify import verify_evidence
-from contracts.payload import canonical
 from contracts.proto.sawtooth_pb2 import Batch
 from support.chain import Evidence, story, trust_in
 

@@ -9,8 +9,9 @@ from contracts.node import orphans as orphans_module
 from contracts.node import statuses as statuses_module
 from contracts.node.executor import Verdict
 from contracts.node.orphans import Orphans
-from contracts.node.statuses import Outcome, Status, Statuses
+from contracts.node.statuses import Outcome, Statuses
 from contracts.node.verify import verify_batch
+from contracts.sawtooth.batches import Status
 from support.nodes import intkey_batch
 
 SIGNER = Signer.generate()

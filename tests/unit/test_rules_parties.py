@@ -5,7 +5,8 @@ from collections.abc import Mapping
 import pytest
 
 from contracts import address
-from contracts.payload import ADMIN_KEYS_SETTING, Action, canonical
+from contracts.encoding import canonical
+from contracts.payload import ADMIN_KEYS_SETTING, Action
 from contracts.proto.payload_pb2 import RegisterDevice, RegisterParty, RegisterSite
 from contracts.proto.sawtooth_pb2 import Setting
 from contracts.proto.state_pb2 import Device, Key, Party, Site

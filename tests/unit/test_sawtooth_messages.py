@@ -7,17 +7,11 @@ from typing import Any
 
 import pytest
 
+from contracts.encoding import canonical, parse
 from contracts.errors import RejectedError
 from contracts.keys import Signer
-from contracts.payload import canonical
 from contracts.proto.sawtooth_pb2 import Batch, BatchHeader, BatchList, TransactionHeader
-from contracts.sawtooth.batches import (
-    build_batch,
-    check_batch,
-    parse_batch,
-    parse_batch_header,
-    parse_batch_list,
-)
+from contracts.sawtooth.batches import build_batch, check_batch
 from contracts.sawtooth.blocks import NULL_BLOCK_ID, build_block, check_block_signature
 from contracts.sawtooth.transactions import Family, build_transaction, parse_header
 
@@ -28,13 +22,13 @@ NODE = Signer.from_hex("11" * 32)
 SIGNERS = {
     signer.public_key: signer for signer in (Signer.from_hex("22" * 32), Signer.from_hex("33" * 32))
 }
-ONE = parse_batch_list((GOLDEN / "batchlist-b1-set2.bin").read_bytes()).batches[0]
+ONE = parse(BatchList, (GOLDEN / "batchlist-b1-set2.bin").read_bytes()).batches[0]
 
 
 @pytest.mark.parametrize("path", LISTS, ids=lambda path: path.stem)
 def test_recorded_batches_hold_and_are_signed_again_to_the_same_bytes(path: Path) -> None:
     wire = path.read_bytes()
-    recorded = parse_batch_list(wire)
+    recorded = parse(BatchList, wire)
     again = BatchList()
     for batch in recorded.batches:
         check_batch(batch)
@@ -58,7 +52,7 @@ def signed_again(batch: Batch) -> Batch:
                 nonce=header.nonce,
             )
         )
-    made = build_batch(SIGNERS[parse_batch_header(batch).signer_public_key], transactions)
+    made = build_batch(SIGNERS[parse(BatchHeader, batch.header).signer_public_key], transactions)
     made.trace = batch.trace
     return made
 
@@ -161,9 +155,9 @@ def test_a_foreign_batcher_is_named() -> None:
 @pytest.mark.parametrize("junk", [b"\xff", b"\x0a\xff", b"\x12\x01\xff"])
 def test_bytes_that_are_no_message(junk: bytes) -> None:
     with pytest.raises(RejectedError, match="no Batch message"):
-        parse_batch(junk)
+        parse(Batch, junk)
     with pytest.raises(RejectedError, match="no BatchList message"):
-        parse_batch_list(b"\x0a\x02\x0a\xff")
+        parse(BatchList, b"\x0a\x02\x0a\xff")
     with pytest.raises(RejectedError, match="no BatchHeader"):
         check_batch(changed(header=b"\xff"))
     batch = changed()

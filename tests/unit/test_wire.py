@@ -3,8 +3,8 @@
 import pytest
 
 from contracts import wire
+from contracts.encoding import canonical
 from contracts.errors import RejectedError
-from contracts.payload import canonical
 from contracts.proto.wire_pb2 import Held, Offer, Receipt, RecordingOffer, Records
 from support.chain import digest_of
 from support.world import Trip

@@ -14,7 +14,8 @@ from contracts.node.rest import errors
 from contracts.node.rest.body import read_body
 from contracts.node.rest.envelope import JsonResponse, check_ids, filter_ids, one_response, queries
 from contracts.node.rest.views import Json, receipt_view
-from contracts.node.statuses import Status, Statuses
+from contracts.node.statuses import Statuses
+from contracts.sawtooth.batches import Status
 
 IDS_BODY_BYTES_MAX: Final = 1 << 20
 WAIT_S: Final = 285.0

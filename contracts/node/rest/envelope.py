@@ -12,6 +12,7 @@ from typing import Final, Generic, Self, TypeVar
 from starlette.requests import Request
 from starlette.responses import Response
 
+from contracts.keys import is_signature
 from contracts.node.rest import errors
 from contracts.node.rest.views import Json
 
@@ -21,7 +22,6 @@ PAGE_BYTES: Final = 8 << 20
 """A page ends early once its items, serialised, are so large."""
 IDS_MAX: Final = 1_000
 _INT32_MAX: Final = (1 << 31) - 1
-_ID: Final = re.compile(r"[0-9a-f]{128}")
 _FORWARDED: Final = {
     key: re.compile(rf"(?<={key}=).+?(?=[\s,;]|$)", re.IGNORECASE)
     for key in ("proto", "host", "path")
@@ -64,7 +64,7 @@ def check_id(name: str) -> str:
     Raises:
         ApiError: It has not.
     """
-    if _ID.fullmatch(name) is None:
+    if not is_signature(name):
         raise errors.BAD_ID.error(name)
     return name
 

@@ -47,13 +47,6 @@ class Kind:
 _POST_IDS: Final = "must have a JSON formatted body with an array of at least one id string."
 _GET_IDS: Final = "must have an 'id' query parameter with a comma-separated list of at least one"
 
-NOT_READY: Final = Kind(
-    503,
-    15,
-    "Validator Not Ready",
-    "The validator has no genesis block, and is not yet ready to be queried. "
-    "Try your request again later.",
-)
 TIMED_OUT: Final = Kind(
     503,
     17,

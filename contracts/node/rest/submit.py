@@ -18,7 +18,7 @@ from contracts.node.rest import errors
 from contracts.node.rest.body import announced_length, read_body
 from contracts.node.rest.envelope import JsonResponse, link
 from contracts.node.statuses import Outcome, Statuses
-from contracts.node.verify import VerifiedBatch, Verifier, parse
+from contracts.node.verify import VerifiedBatch, Verifier, parse_batches
 from contracts.proto.sawtooth_pb2 import Batch
 
 BATCHES_BODY_BYTES_MAX: Final = 16 << 20
@@ -130,7 +130,7 @@ def _parse(body: bytes) -> list[Batch]:
     if not body:
         raise errors.NO_BATCHES.error()
     try:
-        batches = parse(body)
+        batches = parse_batches(body)
     except RejectedError as error:
         raise errors.NOT_DECODABLE.error() from error
     if not batches:

@@ -1,0 +1,103 @@
+"""`pip install .[device]`: what a Pi gets works, and brings nothing of a gateway."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.e2e
+
+ROOT = Path(__file__).parents[2]
+TIMEOUT_S = 300
+UNWANTED = {
+    "amqtt",
+    "cassandra-driver",
+    "fastapi",
+    "lmdb",
+    "pydantic",
+    "pydantic-core",
+    "pydantic-settings",
+    "starlette",
+    "uvicorn",
+}
+SETTINGS = """\
+device_id = "truck-1"
+data = "data"
+
+[trip]
+origin_site = "site-a"
+destination_site = "site-b"
+deliveries = ["delivery-1"]
+"""
+
+
+class Pi:
+    """An environment with the device's dependencies, and a folder to work in."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.python = folder / "venv" / "bin" / "python"
+
+    def run(self, *command: str | Path) -> str:
+        """Run a command; it must work."""
+        path = f"{self.python.parent}{os.pathsep}{os.environ['PATH']}"
+        done = subprocess.run(  # noqa: S603 - our own commands
+            command,
+            cwd=self.folder,
+            env=os.environ | {"PATH": path, "PYTHONPATH": ""},
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_S,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def device(self, *arguments: str) -> dict[str, object]:
+        program = self.python.with_name("wayseal-device")
+        said = self.run(program, "--config", "device.toml", *arguments, "--json")
+        found: dict[str, object] = json.loads(said.strip().splitlines()[-1])
+        return found
+
+
+@pytest.fixture(scope="module")
+def pi(tmp_path_factory: pytest.TempPathFactory) -> Pi:
+    made = Pi(tmp_path_factory.mktemp("pi"))
+    uv = Path(sys.executable).with_name("uv")
+    made.run(uv, "venv", "--quiet", "--python", sys.executable, made.folder / "venv")
+    command = (uv, "pip", "install", "--quiet", "--python", made.python)
+    made.run(*command, "--constraint", ROOT / "requirements.lock", f"{ROOT}[device]")
+    (made.folder / "device.toml").write_text(SETTINGS)
+    return made
+
+
+def test_it_brings_nothing_of_a_gateway(pi: Pi) -> None:
+    uv = Path(sys.executable).with_name("uv")
+    said = pi.run(uv, "pip", "list", "--python", pi.python, "--format", "json")
+    names = {package["name"].lower() for package in json.loads(said)}
+    assert {"wayseal", "coincurve", "paho-mqtt"} <= names
+    assert not names & UNWANTED
+
+
+def test_it_records_a_simulated_drive(pi: Pi) -> None:
+    device = pi.python.with_name("wayseal-device")
+    pi.run(device, "simulate", "--out", "drive", "--minutes", "20")
+    pi.device("init")
+    files = ("readings.csv", "track.gpx", "video.avi")
+    options = zip(("--readings", "--track", "--video"), files, strict=True)
+    words = [word for name, file in options for word in (name, f"drive/{file}")]
+    trip = pi.device("record", *words, "--speed", "max")
+    assert (trip["readings"], trip["recordings"]) == (240, 1)
+    status = pi.device("status")
+    assert isinstance(status["trips"], list)
+    assert status["trips"][0]["state"] == "sealed"
+
+
+@pytest.mark.parametrize("program", ["wayseal-device", "wayseal-verify"])
+def test_the_help_teaches(pi: Pi, program: str) -> None:
+    said = pi.run(pi.python.with_name(program), "--help")
+    assert "exit " in said
+    assert "  wayseal-" in said or "example" in said

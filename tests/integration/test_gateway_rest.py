@@ -1,0 +1,320 @@
+"""REST asked well and badly: a real gateway with one whole trip, never a 5xx other than 503."""
+
+import hashlib
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+from urllib.parse import quote, urlencode
+
+import httpx
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from openapi_spec_validator import OpenAPIV31SpecValidator
+
+from contracts.payload import decode
+from contracts.proto.payload_pb2 import RecordVideo
+from support.chain import digest_of
+from support.rogue import Rogue, Site, nonce, until
+from support.uploads import announce, offer_of, send
+from support.world import Trip, key, one, reading
+
+pytestmark = pytest.mark.integration
+
+CONTENT: Final = bytes(range(256)) * 6000
+PROBLEM: Final = "application/problem+json"
+PUBLIC: Final = {"/v1/openapi.json"}
+UNKNOWN_TRIP: Final = "0" * 32
+HOSTILE_MEDIA: Final = "text/html\r\nX-Evil: 1"
+
+
+@dataclass
+class Scene:
+    """A site after one trip with one video."""
+
+    site: Site
+    trip: Trip
+    truck: Rogue
+    clients: dict[str, httpx.Client] = field(default_factory=dict)
+
+    @property
+    def video(self) -> str:
+        return hashlib.sha256(CONTENT).hexdigest()
+
+    def get(self, path: str, **headers: str) -> httpx.Response:
+        return self.clients["auditor"].get(path, headers=headers)
+
+
+@pytest.fixture(scope="module")
+def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
+    site = Site(tmp_path_factory.mktemp("rest"))
+    try:
+        site.start()
+        trip = Trip(nonce=nonce(1))
+        *batches, video = trip.whole([reading(at) for at in range(7)], [digest_of(CONTENT)])
+        with site.device() as truck:
+            made = Scene(site, trip, truck)
+            for name, role in (("auditor", "auditor"), ("truck-1", "device")):
+                made.clients[name] = site.client(name, role)
+            made.clients["operator"] = site.operator
+            truck.send(*batches)
+            truck.ask(recordings=[offer_of(trip, CONTENT, video)])
+            send(made.clients["truck-1"], CONTENT)
+            until("the receipt", lambda: site.offload(trip.trip_id)["receipted"])
+            yield made
+    finally:
+        site.stop()
+
+
+def document(scene: Scene) -> dict[str, Any]:
+    found: dict[str, Any] = scene.get("/v1/openapi.json").json()
+    return found
+
+
+def routes(scene: Scene) -> Iterator[tuple[str, str]]:
+    for path, methods in document(scene)["paths"].items():
+        for method in methods:
+            yield method.upper(), path
+
+
+def filled(path: str) -> str:
+    return path.replace("{", "").replace("}", "")
+
+
+def test_the_api_describes_itself_in_openapi_3_1(scene: Scene) -> None:
+    found = document(scene)
+    assert found["openapi"].startswith("3.1")
+    OpenAPIV31SpecValidator(found).validate()
+    names = [
+        operation["operationId"]
+        for methods in found["paths"].values()
+        for operation in methods.values()
+    ]
+    assert len(names) == len(set(names))
+
+
+def test_every_route_asks_for_a_token(scene: Scene) -> None:
+    walked = 0
+    with httpx.Client(base_url=scene.site.appliance.rest, trust_env=False) as stranger:
+        for method, path in routes(scene):
+            if path in PUBLIC or method == "OPTIONS":
+                continue
+            for headers in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": "Basic eA=="}):
+                answer = stranger.request(method, filled(path), headers=headers)
+                assert answer.status_code == 401, (method, path)
+                assert answer.headers["www-authenticate"] == "Bearer"
+                if method != "HEAD":
+                    assert answer.headers["content-type"] == PROBLEM, (method, path)
+            walked += 1
+    assert walked > 20
+
+
+def test_a_wrong_role_is_403(scene: Scene) -> None:
+    for method, path in routes(scene):
+        if path in PUBLIC or method == "OPTIONS":
+            continue
+        who = "auditor" if path.startswith("/v1/uploads") else "truck-1"
+        answer = scene.clients[who].request(method, filled(path))
+        assert answer.status_code == 403, (method, path)
+    for path in ("/v1/offloads", "/v1/quarantine"):
+        answer = scene.get(path)
+        assert answer.status_code == 403
+        assert "auditor has role auditor, operator may do this" in answer.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/v1/nothing",
+        "/v1/deliveries/none",
+        "/v1/lots/00012345678905/none",
+        f"/v1/trips/{UNKNOWN_TRIP}",
+        f"/v1/trips/{UNKNOWN_TRIP}/readings",
+        f"/v1/trips/{UNKNOWN_TRIP}/breaches",
+        f"/v1/recordings/{'0' * 64}",
+        f"/v1/recordings/{'0' * 64}/content",
+        "/v1/recordings/'; DROP TABLE videos; --",
+        f"/v1/evidence?trip={UNKNOWN_TRIP}",
+    ],
+)
+def test_what_is_unknown_is_a_404_that_names_it(scene: Scene, path: str) -> None:
+    answer = scene.get(path)
+    assert answer.status_code == 404
+    assert answer.headers["content-type"] == PROBLEM
+    assert answer.json()["status"] == 404
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["cursor=-1", "cursor=x", f"cursor={1 << 63}", "limit=0", "limit=1001", "limit=", "limit=1e3"],
+)
+def test_a_bad_cursor_or_limit_is_422(scene: Scene, query: str) -> None:
+    for path in ("parties", "trips", f"trips/{scene.trip.trip_id}/readings"):
+        answer = scene.get(f"/v1/{path}?{query}")
+        assert answer.status_code == 422, path
+        assert query.split("=", maxsplit=1)[0] in answer.json()["detail"]
+
+
+def test_pages_join_without_gap_or_overlap(scene: Scene) -> None:
+    found, cursor = [], "0"
+    while cursor:
+        page = scene.get(f"/v1/trips/{scene.trip.trip_id}/readings?limit=2&cursor={cursor}").json()
+        found += [item["sequence"] for item in page["items"]]
+        cursor = page["next_cursor"]
+    assert found == list(range(7))
+
+
+@pytest.mark.parametrize(
+    ("asked", "first", "last"),
+    [
+        ("bytes=0-0", 0, 0),
+        ("bytes=-1", len(CONTENT) - 1, len(CONTENT) - 1),
+        ("bytes=1048570-1048590", 1048570, 1048590),
+        ("bytes=1500000-", 1500000, len(CONTENT) - 1),
+    ],
+)
+def test_a_range_is_those_bytes(scene: Scene, asked: str, first: int, last: int) -> None:
+    answer = scene.get(f"/v1/recordings/{scene.video}/content", Range=asked)
+    assert answer.status_code == 206
+    assert answer.content == CONTENT[first : last + 1]
+    assert answer.headers["content-range"] == f"bytes {first}-{last}/{len(CONTENT)}"
+
+
+@pytest.mark.parametrize(
+    "asked", [f"bytes={len(CONTENT)}-", "bytes=5-4", "bytes=0-1,5-6", "bytes=-0", "bytes=x"]
+)
+def test_a_range_outside_is_416(scene: Scene, asked: str) -> None:
+    answer = scene.get(f"/v1/recordings/{scene.video}/content", Range=asked)
+    assert answer.status_code == 416
+    assert answer.headers["content-range"] == f"bytes */{len(CONTENT)}"
+
+
+@pytest.mark.parametrize("asked", ["items=0-1", "\xe9\xff", ""])
+def test_a_range_in_an_unknown_unit_is_ignored(scene: Scene, asked: str) -> None:
+    url = f"/v1/recordings/{scene.video}/content"
+    headers = {b"Range": asked.encode("latin-1")}
+    answer = scene.clients["auditor"].get(url, headers=headers)
+    assert answer.status_code == 200
+    assert answer.content == CONTENT
+
+
+def test_head_tells_the_size_and_knows_no_ranges(scene: Scene) -> None:
+    url = f"/v1/recordings/{scene.video}/content"
+    answer = scene.clients["auditor"].head(url, headers={"Range": "bytes=0-0"})
+    assert answer.status_code == 200
+    assert answer.headers["content-length"] == str(len(CONTENT))
+    assert answer.headers["etag"] == f'"{scene.video}"'
+    assert answer.content == b""
+
+
+def test_a_hostile_media_type_is_not_believed(scene: Scene) -> None:
+    content = b"<script>" * 10
+    made = digest_of(content)
+    trip = Trip(nonce=nonce(2))
+    *batches, video = trip.whole([reading(0)], [made])
+    action = decode(video.transactions[0].payload)
+    assert isinstance(action, RecordVideo)
+    action.media_type = HOSTILE_MEDIA
+    seal_id = batches[-1].transactions[-1].header_signature
+    hostile = one(key("truck-1"), action, dependencies=[seal_id])
+    scene.truck.send(*batches)
+    scene.truck.ask(recordings=[offer_of(trip, content, hostile)])
+    send(scene.clients["truck-1"], content)
+    until("the receipt", lambda: scene.site.offload(trip.trip_id)["receipted"])
+    answer = scene.get(f"/v1/recordings/{made.sha256.hex()}/content")
+    assert answer.status_code == 200
+    assert answer.content == content
+    assert answer.headers["content-type"] == "application/octet-stream"
+    assert "x-evil" not in answer.headers
+
+
+def test_an_upload_that_nobody_announced_is_403(scene: Scene) -> None:
+    answer = announce(scene.clients["truck-1"], b"never announced")
+    assert answer.status_code == 403
+    assert "no signed digest by truck-1" in answer.json()["detail"]
+
+
+def test_an_upload_of_another_devices_recording_is_403(scene: Scene) -> None:
+    other = scene.site.client("truck-2", "device")
+    answer = announce(other, CONTENT)
+    assert answer.status_code == 403
+    assert "truck-2" in answer.json()["detail"]
+
+
+def test_an_upload_of_another_size_is_403(scene: Scene) -> None:
+    answer = announce(scene.clients["truck-1"], CONTENT, size=len(CONTENT) - 1)
+    assert answer.status_code == 403
+
+
+def test_bytes_that_differ_from_the_signed_digest_start_over(scene: Scene) -> None:
+    content, other = b"signed" * 1000, b"sent.." * 1000
+    trip = Trip(nonce=nonce(3))
+    *batches, video = trip.whole([reading(0)], [digest_of(content)])
+    scene.truck.send(*batches)
+    scene.truck.ask(recordings=[offer_of(trip, content, video)])
+    client = scene.clients["truck-1"]
+    answer = send(client, content, other)
+    assert answer.status_code == 422
+    assert hashlib.sha256(content).hexdigest() in answer.text
+    assert hashlib.sha256(other).hexdigest() in answer.text
+    until("the readings", lambda: scene.site.committed(trip.trip_id) == len(batches))
+    (recording,) = scene.site.offload(trip.trip_id)["recordings"]
+    assert (recording["received"], recording["digest"]) == (0, "held")
+    assert scene.get(f"/v1/recordings/{hashlib.sha256(content).hexdigest()}").status_code == 404
+    assert send(client, content).status_code == 204
+    until("the receipt", lambda: scene.site.offload(trip.trip_id)["receipted"])
+
+
+def test_a_broken_token_file_lets_nobody_in_until_it_is_mended(scene: Scene) -> None:
+    path = scene.site.appliance.gateway_data / "tokens.json"
+    good = path.read_bytes()
+    try:
+        path.write_text("{ not json")
+        answer = scene.get("/v1/parties")
+        assert not answer.is_success
+        assert answer.status_code < 500 or answer.status_code == 503
+        with Rogue(scene.site.appliance.mqtt, "truck-9", "any") as stranger:
+            assert stranger.refused.is_set()
+    finally:
+        path.write_bytes(good)
+    assert scene.get("/v1/parties").status_code == 200
+    assert not scene.truck.ask("0" * 128).batch_ids
+
+
+NASTY = st.one_of(
+    st.text(st.characters(codec="utf-8"), max_size=40),
+    st.sampled_from(["..", "%00", "\0", "-1", str(1 << 64), "é" * 50, "a" * 3000, "NaN", "0x10"]),
+)
+
+
+@given(data=st.data())
+@settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_no_question_breaks_the_gateway(scene: Scene, data: st.DataObject) -> None:
+    reads = sorted({path for method, path in routes_of(scene) if method in ("GET", "POST")})
+    path = data.draw(st.sampled_from(reads))
+    while "{" in path:
+        before, _, rest = path.partition("{")
+        path = before + quote(data.draw(NASTY), safe="") + rest.partition("}")[2]
+    names = st.sampled_from(["cursor", "limit", "trip", "video", "other"])
+    query = data.draw(st.lists(st.tuples(names, NASTY), max_size=3))
+    url = f"{path}?{urlencode(query)}"
+    method = "POST" if path.endswith(("/verify", "/release")) else "GET"
+    answer = scene.clients["operator"].request(method, url)
+    assert answer.status_code < 500 or answer.status_code == 503, url
+    if answer.is_error:
+        assert answer.headers["content-type"] == PROBLEM, url
+
+
+_ROUTES: list[tuple[str, str]] = []
+_LOCK = threading.Lock()
+
+
+def routes_of(scene: Scene) -> list[tuple[str, str]]:
+    """Return the routes, asked for once."""
+    with _LOCK:
+        if not _ROUTES:
+            _ROUTES.extend(routes(scene))
+    return _ROUTES

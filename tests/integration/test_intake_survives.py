@@ -1,0 +1,71 @@
+"""The intake's thread outlives whatever fails beneath it: a dead one would look like silence."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from contracts.errors import UnavailableError
+from contracts.proto.wire_pb2 import Offer
+from contracts.wire import Topic
+from gateway.access import Role, Tokens
+from gateway.broker import BrokerAccess, EmbeddedBroker
+from gateway.inbox import Inbox
+from gateway.intake import Intake
+from support.rogue import DEADLINE_S, Rogue
+
+pytestmark = pytest.mark.integration
+
+KNOWN, UNKNOWN = "a" * 128, "b" * 128
+
+
+class Index:
+    """Tells the trip of one batch, unless its disk fails."""
+
+    fails = False
+
+    def trip_of(self, batch_id: str) -> str | None:
+        if self.fails:
+            raise UnavailableError("index: disk I/O error")
+        return "0" * 32 if batch_id == KNOWN else None
+
+
+@pytest.fixture
+def index() -> Index:
+    return Index()
+
+
+@pytest.fixture
+def truck(tmp_path: Path, index: Index) -> Iterator[Rogue]:
+    tokens = tmp_path / "tokens.json"
+    token = Tokens(tokens).add("truck-1", Role.DEVICE)
+    limit = 1 << 20
+    inbox = Inbox(tmp_path / "inbox.db", bytes_max=limit, quarantine_bytes_max=limit)
+    access = BrokerAccess(tokens, "gateway", "password")
+    with closing(inbox), closing(EmbeddedBroker("127.0.0.1", 0, access)) as broker:
+        intake = Intake(
+            inbox,
+            "test",
+            trip_of=index.trip_of,
+            repeat_receipts=lambda *_: None,
+            on_change=lambda: None,
+        )
+        intake.start("127.0.0.1", broker.port, "gateway", "password")
+        with closing(intake):
+            assert intake.connected.wait(DEADLINE_S)
+            with Rogue(f"127.0.0.1:{broker.port}", "truck-1", token) as made:
+                yield made
+
+
+def test_an_offer_that_cannot_be_answered_is_answered_when_it_is_repeated(
+    truck: Rogue, index: Index
+) -> None:
+    assert truck.ask(KNOWN, UNKNOWN).batch_ids == [KNOWN]
+    index.fails = True
+    offer = Offer(session=b"some session", batch_ids=[KNOWN])
+    (refusal,) = truck.say(Topic.OFFERS, offer.SerializeToString()).refused
+    assert refusal.retry
+    assert "disk I/O error" in refusal.reason
+    index.fails = False
+    assert truck.ask(KNOWN).batch_ids == [KNOWN]
