@@ -126,6 +126,11 @@ class LedgerClient:
             blocks, start = self._page(start, BLOCKS_PER_PAGE)
             yield from blocks
 
+    def head_num(self) -> int:
+        """Return the number of the newest block."""
+        with _read(self._send("GET", "/blocks", params={"limit": "1"})) as document:
+            return int(document["data"][0]["header"]["block_num"])
+
     def genesis(self) -> Block:
         """Return the first block."""
         blocks, _ = self._page(f"0x{0:016x}", 1)

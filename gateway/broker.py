@@ -8,23 +8,40 @@ import asyncio
 import hmac
 import logging
 import threading
+from collections import deque
 from collections.abc import Coroutine
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
+from amqtt.adapters import (
+    ReaderAdapter,
+    StreamReaderAdapter,
+    StreamWriterAdapter,
+    WriterAdapter,
+)
 from amqtt.broker import Broker
 from amqtt.contexts import Action, BrokerConfig, ListenerConfig
+from amqtt.errors import AMQTTError, MQTTError
+from amqtt.mqtt.protocol.broker_handler import BrokerProtocolHandler
 from amqtt.plugins.base import BaseAuthPlugin, BaseTopicPlugin
 from amqtt.session import Session
 
 from contracts.errors import RejectedError, UnavailableError, WaysealError
-from contracts.wire import Topic, parse_topic
+from contracts.wire import MESSAGE_BYTES_MAX, Topic, parse_topic
 from gateway.access import Role, Tokens
 
 _T = TypeVar("_T")
 START_TIMEOUT_S: Final = 15.0
 CONNECTIONS_MAX: Final = 500
+CONNECT_TIMEOUT_S: Final = 10
+"""Time for a new connection to say who it is, seconds."""
+PACKET_BYTES_MAX: Final = MESSAGE_BYTES_MAX + 4096
+"""A payload of ours with its topic."""
+QUEUE_MESSAGES_MAX: Final = 64
+IN_FLIGHT_MAX: Final = 64
+"""Messages on their way to subscribers before the broker slows down."""
+SLOW_DOWN_S: Final = 1.0
 _PUBLISHED_BY_DEVICES: Final = (Topic.RECORDS, Topic.OFFERS)
 
 _log = logging.getLogger(__name__)
@@ -106,6 +123,64 @@ class DeviceTopics(BaseTopicPlugin):
         access: BrokerAccess
 
 
+class _LimitedReader(StreamReaderAdapter):
+    """Reads from a client, and no packet larger than any of ours may be."""
+
+    async def read(self, n: int = -1) -> bytes:
+        """See `ReaderAdapter.read`."""
+        if n > PACKET_BYTES_MAX:
+            raise MQTTError(f"packet of {n} bytes, at most {PACKET_BYTES_MAX} allowed")
+        data: bytes = await super().read(n)
+        return data
+
+
+class _Subscriptions(dict[str, Any]):
+    """Subscriptions that may change while they are walked, as amqtt 0.12 does between awaits."""
+
+    def items(self) -> Any:  # noqa: ANN401  # a list where dict has a view, on purpose
+        """Return what there is now."""
+        return list(super().items())
+
+
+class _BoundedBroker(Broker):
+    """amqtt's broker with what it lacks: a deadline for CONNECT, and bounds on what it buffers."""
+
+    def __init__(self, config: BrokerConfig) -> None:
+        super().__init__(config)
+        self._broadcast_queue: asyncio.Queue[Any] = asyncio.Queue(QUEUE_MESSAGES_MAX)
+        self._subscriptions: _Subscriptions = _Subscriptions()
+
+    async def stream_connected(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, listener_name: str
+    ) -> None:
+        """See `Broker.stream_connected`."""
+        await self.external_connected(
+            _LimitedReader(reader), StreamWriterAdapter(writer), listener_name
+        )
+
+    async def _initialize_client_session(
+        self,
+        reader: ReaderAdapter,
+        writer: WriterAdapter,
+        remote_address: str,
+        remote_port: int,
+    ) -> tuple[BrokerProtocolHandler, Session]:
+        work = super()._initialize_client_session(reader, writer, remote_address, remote_port)
+        try:
+            return await asyncio.wait_for(work, CONNECT_TIMEOUT_S)
+        except TimeoutError as error:
+            await writer.close()
+            raise AMQTTError(f"no CONNECT within {CONNECT_TIMEOUT_S} s") from error
+
+    async def _run_broadcast(self, running_tasks: deque[asyncio.Task[Any]]) -> None:
+        """Take the next message, slowly while many are on their way: their senders wait then."""
+        if len(running_tasks) >= IN_FLIGHT_MAX:
+            await asyncio.wait(
+                running_tasks, timeout=SLOW_DOWN_S, return_when=asyncio.FIRST_COMPLETED
+            )
+        await super()._run_broadcast(running_tasks)
+
+
 class EmbeddedBroker:
     """The broker and the thread whose event loop it runs in."""
 
@@ -145,7 +220,7 @@ class EmbeddedBroker:
                 "gateway.broker.DeviceTopics": {"access": access},
             },
         )
-        broker = Broker(config)
+        broker = _BoundedBroker(config)
         await broker.start()
         return broker
 

@@ -52,6 +52,10 @@ CREATE TABLE visits (
   since_ms INTEGER NOT NULL,
   PRIMARY KEY (trip_id, device_id)
 ) WITHOUT ROWID;
+CREATE TABLE network (
+  only INTEGER PRIMARY KEY CHECK (only = 0),
+  genesis_id TEXT NOT NULL
+);
 CREATE TABLE receipts (
   trip_id TEXT NOT NULL,
   device_id TEXT NOT NULL,
@@ -307,6 +311,18 @@ class Inbox:
             device_id,
         )
         return [(recording, size, State(state)) for recording, size, state in rows]
+
+    def genesis_id(self) -> str | None:
+        """Return the id of the ledger's first block, once it is on record."""
+        rows = self._query("SELECT genesis_id FROM network")
+        return str(rows[0][0]) if rows else None
+
+    def put_genesis_id(self, genesis_id: str) -> None:
+        """Put the ledger's first block on record; the first one stands."""
+        with self._transaction():
+            self._db.execute(
+                "INSERT INTO network VALUES (0, ?) ON CONFLICT DO NOTHING", (genesis_id,)
+            )
 
     def put_receipt(self, trip_id: str, device_id: str, wire: bytes) -> None:
         """Keep a signed receipt; the first one stands."""

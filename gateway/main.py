@@ -5,29 +5,23 @@ import json
 import logging
 import os
 import secrets
-import socket
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Final, NoReturn
-
-import uvicorn
+from typing import NoReturn
 
 from contracts.commands import FAILED, WORKED, WRONG_USAGE, complain
-from contracts.errors import RejectedError, UnavailableError, WaysealError
+from contracts.errors import RejectedError, WaysealError
 from contracts.files import locked, make_directory
-from contracts.keys import Signer
 from contracts.ledger import LedgerClient
+from contracts.serving import Server, event_loop, listening
 from gateway.access import Role, Tokens
 from gateway.api.app import build_app
 from gateway.audit import trust_of
 from gateway.broker import BrokerAccess, EmbeddedBroker
-from gateway.services import Services
+from gateway.services import Services, own_key
 from gateway.settings import Settings, load_settings
-
-GRACE_S: Final = 10
-KEEP_ALIVE_S: Final = 30
 
 _EPILOG = """\
 exit status: 0 it worked, 1 it did not, 2 wrong usage or settings
@@ -64,9 +58,18 @@ def serve(_: argparse.Namespace, settings: Settings) -> None:
     lock = locked(
         settings.data / "lock", f"data directory {settings.data} is in use by another gateway"
     )
-    with lock, _broker(settings) as reachable, closing(Services(reachable)) as services:
+    with (
+        lock,
+        listening(settings.rest.host, settings.rest.port) as port,
+        _broker(settings) as reachable,
+        closing(Services(reachable)) as services,
+    ):
         services.start()
-        _serve_rest(services, Tokens(settings.tokens_file))
+        mqtt = reachable.mqtt
+        app = build_app(services, Tokens(settings.tokens_file))
+        server = Server(app, also=f"mqtt={mqtt.host}:{mqtt.port}", lifespan=True)
+        with event_loop() as runner:
+            runner.run(server.serve(sockets=[port]))
 
 
 def token(options: argparse.Namespace, settings: Settings) -> None:
@@ -77,7 +80,7 @@ def token(options: argparse.Namespace, settings: Settings) -> None:
 
 def key(_: argparse.Namespace, settings: Settings) -> None:
     """Print the public key that signs this gateway's receipts; make the key if there is none."""
-    signer = Signer.load_or_create(settings.key_file)
+    signer = own_key(settings)
     print(json.dumps({"site_id": settings.site_id, "public_key": signer.public_key}))
 
 
@@ -85,42 +88,6 @@ def trust(_: argparse.Namespace, settings: Settings) -> None:
     """Print the trust file of the ledger as it stands, to be checked by other ways."""
     with closing(LedgerClient(settings.ledger.url)) as ledger:
         print(trust_of(ledger).to_json(), end="")
-
-
-class _Server(uvicorn.Server):
-    """Says where it listens, once it does."""
-
-    def __init__(self, config: uvicorn.Config, mqtt: str) -> None:
-        super().__init__(config)
-        self._mqtt = mqtt
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Listen, then print the line that tells scripts that all is up."""
-        await super().startup(sockets)
-        if self.started:
-            host, port = self.servers[0].sockets[0].getsockname()[:2]
-            print(f"ready rest=http://{host}:{port} mqtt={self._mqtt}", flush=True)
-
-
-def _serve_rest(services: Services, tokens: Tokens) -> None:
-    rest, mqtt = services.settings.rest, services.settings.mqtt
-    config = uvicorn.Config(
-        build_app(services, tokens),
-        host=rest.host,
-        port=rest.port,
-        log_level="warning",
-        access_log=False,
-        timeout_graceful_shutdown=GRACE_S,
-        timeout_keep_alive=KEEP_ALIVE_S,
-        server_header=False,
-    )
-    server = _Server(config, f"{mqtt.host}:{mqtt.port}")
-    try:
-        server.run()
-    except SystemExit as error:  # uvicorn's way to say that it cannot listen
-        raise UnavailableError(f"REST cannot listen on {rest.host}:{rest.port}") from error
-    if not server.started:
-        raise UnavailableError(f"REST cannot listen on {rest.host}:{rest.port}")
 
 
 @contextmanager

@@ -22,6 +22,7 @@ from contracts.sawtooth.batches import Status
 from contracts.sawtooth.transactions import parse_header
 from gateway.directory import Directory
 from gateway.inbox import HeldBatch, Inbox, Offer, State
+from gateway.network import Network
 from gateway.receipts import Receipts
 from gateway.worker import Worker
 from storage.recordings.store import RecordingStore
@@ -49,12 +50,14 @@ class OffloadSaga:
         self,
         inbox: Inbox,
         ledger: LedgerClient,
+        network: Network,
         directory: Directory,
         recordings: RecordingStore,
         receipts: Receipts,
     ) -> None:
         self._inbox = inbox
         self._ledger = ledger
+        self._network = network
         self._directory = directory
         self._recordings = recordings
         self._receipts = receipts
@@ -69,8 +72,10 @@ class OffloadSaga:
         """Do what can be done once; say whether anything moved.
 
         Raises:
+            RejectedError: The ledger is another one than before.
             UnavailableError: The ledger, the inbox or a disk did not answer.
         """
+        self._network.check()
         moved = self._settle()
         blocked: dict[str, str] = {}
         for chain in self._inbox.chains(SUBMIT_BATCHES_MAX):

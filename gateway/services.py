@@ -3,8 +3,9 @@
 import logging
 import secrets
 from contextlib import ExitStack, closing
+from pathlib import Path
 
-from contracts.errors import RejectedError
+from contracts.errors import RejectedError, UnavailableError
 from contracts.keys import Signer
 from contracts.ledger import LedgerClient
 from gateway.access import Caller, Role
@@ -14,6 +15,7 @@ from gateway.inbox import Inbox
 from gateway.index.follower import Follower
 from gateway.index.store import IndexStore
 from gateway.intake import Intake
+from gateway.network import Network
 from gateway.offload import OffloadSaga
 from gateway.receipts import Receipts
 from gateway.settings import Settings
@@ -36,7 +38,7 @@ class Services:
             UnavailableError: A directory or file cannot be opened.
         """
         self.settings = settings
-        signer = Signer.load_or_create(settings.key_file)
+        signer = own_key(settings)
         self.public_key = signer.public_key
         with ExitStack() as opened:
             self.ledger = opened.enter_context(closing(LedgerClient(settings.ledger.url)))
@@ -45,6 +47,7 @@ class Services:
             self.index = opened.enter_context(closing(IndexStore(settings.data / "index.db")))
             self._closing = opened.pop_all()
         self.audit = Audit(self.index, self.ledger, self.recordings)
+        self._network = Network(self.ledger, self.inbox, self.index)
         directory = Directory(self.ledger)
         self._receipts = Receipts(
             self.inbox,
@@ -55,8 +58,15 @@ class Services:
             site_id=settings.site_id,
             send=self._send_receipt,
         )
-        self.saga = OffloadSaga(self.inbox, self.ledger, directory, self.recordings, self._receipts)
-        self.follower = Follower(self.ledger, self.index, self.saga.worker.wake)
+        self.saga = OffloadSaga(
+            self.inbox,
+            self.ledger,
+            self._network,
+            directory,
+            self.recordings,
+            self._receipts,
+        )
+        self.follower = Follower(self.ledger, self._network, self.index, self.saga.worker.wake)
         self.intake = Intake(
             self.inbox,
             _session(settings),
@@ -67,7 +77,15 @@ class Services:
         self.uploads = Uploads(self.recordings, self._note_recording, self._accepts)
 
     def start(self) -> None:
-        """Start to follow the ledger, to offload, and to take in what trucks send."""
+        """Start to follow the ledger, to offload, and to take in what trucks send.
+
+        Raises:
+            RejectedError: The ledger is another one than before.
+        """
+        try:
+            self._network.check()
+        except UnavailableError as error:
+            _log.warning("starting without the ledger: %s", error)
         mqtt = self.settings.mqtt
         self.follower.worker.start()
         self._closing.callback(self.follower.worker.close)
@@ -114,6 +132,21 @@ class Services:
             )
 
 
+def own_key(settings: Settings) -> Signer:
+    """Return the key that signs this gateway's receipts; make it for a new gateway.
+
+    Raises:
+        RejectedError: It is no key; or it is gone, and trucks would not know another one.
+        UnavailableError: It cannot be written.
+    """
+    if _inbox_file(settings).exists() and not settings.key_file.exists():
+        raise RejectedError(
+            f"key file {settings.key_file} is missing, though this gateway worked before: restore "
+            f"it, for trucks accept no receipt by another key"
+        )
+    return Signer.load_or_create(settings.key_file)
+
+
 def _recordings(settings: Settings) -> RecordingStore:
     blobs, volume = FileBlobs(settings.blobs_dir), VolumeDirectory(settings.volume_dir)
     return RecordingStore(settings.data / "recordings", blobs, volume)
@@ -122,10 +155,15 @@ def _recordings(settings: Settings) -> RecordingStore:
 def _inbox(settings: Settings) -> Inbox:
     limits = settings.limits
     return Inbox(
-        settings.data / "inbox.db",
+        _inbox_file(settings),
         bytes_max=limits.inbox_bytes,
         quarantine_bytes_max=limits.quarantine_bytes,
     )
+
+
+def _inbox_file(settings: Settings) -> Path:
+    """Return the file of the inbox; where it is, a gateway has worked."""
+    return settings.data / "inbox.db"
 
 
 def _session(settings: Settings) -> str:

@@ -4,7 +4,6 @@ import argparse
 import contextlib
 import logging
 import signal
-import socket
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,13 +11,14 @@ from pathlib import Path
 from typing import Final
 
 from contracts.commands import WRONG_USAGE, complain
-from contracts.errors import RejectedError, WaysealError
+from contracts.errors import WaysealError
 from contracts.files import locked, make_directory
 from contracts.keys import Signer, is_public_key
 from contracts.node.chain import Chain
 from contracts.node.families import BUILT_IN, Families
 from contracts.node.genesis import found, own_genesis, read_genesis
 from contracts.node.server import serve
+from contracts.serving import listening
 
 _LOG = logging.getLogger("contracts.node")
 
@@ -125,7 +125,10 @@ def parse_options(arguments: Sequence[str]) -> Options:
 def run(options: Options, families: Families) -> int:
     """Serve until a signal arrives; return the exit status."""
     try:
-        with _opened(options, families) as (chain, signer), _listening(options) as port:
+        with (
+            _opened(options, families) as (chain, signer),
+            listening(options.host, options.port) as port,
+        ):
             return serve(chain, signer, families, port)
     except WaysealError as error:
         complain("wayseal-node", error)
@@ -156,22 +159,6 @@ def _ensure_genesis(options: Options, chain: Chain, signer: Signer, families: Fa
     if not options.genesis:
         batches = [own_genesis(signer, options.admins or [signer.public_key])]
     found(chain, signer, families, batches)
-
-
-@contextlib.contextmanager
-def _listening(options: Options) -> Iterator[socket.socket]:
-    """Hold the port.
-
-    Raises:
-        RejectedError: It cannot be had.
-    """
-    family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
-    try:
-        port = socket.create_server((options.host, options.port), family=family)
-    except (OSError, OverflowError) as error:
-        raise RejectedError(f"cannot listen on {options.host}:{options.port}: {error}") from error
-    with port:
-        yield port
 
 
 def _endpoint(text: str) -> tuple[str, int]:

@@ -107,9 +107,8 @@ def uploads_router(uploads: Uploads, require_device: Callable[..., Any]) -> APIR
     checks = [Depends(identify), Depends(_require_version)]
     router = APIRouter(prefix=PREFIX, tags=["uploads"], route_class=TusRoute)
     add = router.add_api_route
-    for path in ("", one):
-        # The answer is the same everywhere; the document needs it once.
-        add(path, _discover, methods=["OPTIONS"], status_code=204, include_in_schema=not path)
+    add("", _discover, methods=["OPTIONS"], status_code=204)
+    add(one, _discover_one, methods=["OPTIONS"], status_code=204)
     add(
         "",
         routes.create,
@@ -250,6 +249,12 @@ async def _discover() -> Response:
         "Tus-Checksum-Algorithm": ",".join(tus.CHECKSUM_ALGORITHMS),
     }
     return Response(status_code=204, headers=headers)
+
+
+async def _discover_one(recording: str) -> Response:
+    """Say the same of one upload, whatever its name."""
+    del recording
+    return await _discover()
 
 
 async def _require_version(tus_resumable: Annotated[str | None, Header()] = None) -> None:

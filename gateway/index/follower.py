@@ -5,11 +5,13 @@ from collections.abc import Callable
 from typing import Final
 
 from contracts.encoding import parse
+from contracts.errors import UnavailableError
 from contracts.ledger import LedgerClient
 from contracts.proto.sawtooth_pb2 import Block, BlockHeader
 from contracts.sawtooth.blocks import NULL_BLOCK_ID
 from gateway.index.projection import our_transactions, project
 from gateway.index.store import IndexStore
+from gateway.network import Network
 from gateway.worker import Worker
 
 POLL_S: Final = 0.2
@@ -25,9 +27,14 @@ class Follower:
     """
 
     def __init__(
-        self, ledger: LedgerClient, store: IndexStore, on_block: Callable[[], None]
+        self,
+        ledger: LedgerClient,
+        network: Network,
+        store: IndexStore,
+        on_block: Callable[[], None],
     ) -> None:
         self._ledger = ledger
+        self._network = network
         self._store = store
         self._on_block = on_block
         self.worker = Worker("index", self._follow, idle_s=POLL_S)
@@ -36,11 +43,26 @@ class Follower:
         """Take in every block up to the head; return how many there were.
 
         Raises:
+            RejectedError: The ledger is another one than before.
             UnavailableError: The ledger or the index's file did not answer.
         """
+        self._network.check()
         head = self._store.head()
         if head and head[1] == self._ledger.head_id():
             return 0
+        try:
+            return self._take_from(head)
+        except UnavailableError:
+            # Sawtooth gives no answer beyond its head: after a fork it may lie below ours.
+            newest = self._ledger.head_num()
+            if head is None or newest >= head[0]:
+                raise
+            self._store.cut(newest)
+            _log.warning("the ledger ends at block %d, below the index; index cut back", newest)
+            return 0
+
+    def _take_from(self, head: tuple[int, str] | None) -> int:
+        """Take in the blocks that follow `head`, number and id; return how many there were."""
         count = 0
         for block in self._ledger.blocks(head[0] if head else 0):
             if head and not count and block.header_signature == head[1]:

@@ -17,6 +17,7 @@ from gateway.inbox import Inbox, State
 from gateway.index.follower import Follower
 from gateway.index.schema import TABLES
 from gateway.index.store import IndexStore
+from gateway.network import Network
 from gateway.offload import OffloadSaga
 from gateway.receipts import Receipts
 from storage.blobs.files import FileBlobs
@@ -89,8 +90,9 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
             site_id="site-b",
             send=lambda _, __: None,
         )
-        saga = OffloadSaga(inbox, client, directory, recordings, receipts)
-        follower = Follower(client, index, lambda: None)
+        network = Network(client, inbox, index)
+        saga = OffloadSaga(inbox, client, network, directory, recordings, receipts)
+        follower = Follower(client, network, index, lambda: None)
         yield Desk(ledger, inbox, index, follower, saga, waits)
 
 
@@ -133,7 +135,8 @@ def test_a_busy_ledger_is_given_time_and_nothing_is_lost(desk: Desk) -> None:
     names = desk.hold(trip_batches(1))
     assert names
     busy = (429, '{"error": {"title": "busy", "message": ""}}')
-    # The chain's first question is about its key; only then are batches handed over.
+    # The first questions are whose ledger and whose key; only then are batches handed over.
+    desk.saga._network.check()  # noqa: SLF001
     desk.saga._directory.is_device_key(key("truck-1").public_key)  # noqa: SLF001
     desk.ledger.failures = [busy] * (len(BACK_OFF_S) + 1)
     with pytest.raises(UnavailableError, match="429"):

@@ -1,0 +1,163 @@
+"""HTTP servers of ours: a port of their own, bounded request heads, a clean end on signals.
+
+Adapter: the only importer of uvicorn.
+"""
+
+import asyncio
+import contextlib
+import logging
+import resource
+import signal
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from types import FrameType
+from typing import Any, Final
+
+import uvicorn
+import uvloop
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from contracts.errors import RejectedError
+
+CONNECTIONS_MAX: Final = 1_000
+BACKLOG: Final = 1_024
+KEEP_ALIVE_S: Final = 75
+GOODBYE_S: Final = 2
+"""How long, seconds, answers may take to finish once the server is told to stop."""
+HEAD_BYTES_MAX: Final = 256 << 10
+"""Request line and headers together; a thousand ids fit in."""
+HEAD_TIMEOUT_S: Final = 20
+"""How long, seconds, a client may take for them."""
+
+
+class BoundedHttp(HttpToolsProtocol):
+    """Ends a connection whose request's head is too large or too slow."""
+
+    _in_head = False
+    _head_bytes = 0
+    _head_due: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:  # noqa: ANN401  # uvicorn's own type
+        """Begin a connection."""
+        super().connection_made(transport)
+        self._expect_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End it."""
+        self._got_head()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Take bytes from the client."""
+        super().data_received(data)
+        if self._in_head:
+            self._head_bytes += len(data)
+            if self._head_bytes > HEAD_BYTES_MAX:
+                self._in_head = False
+                self.send_400_response(f"Request head larger than {HEAD_BYTES_MAX} bytes.")
+
+    def on_message_begin(self) -> None:
+        """Begin a request."""
+        self._in_head, self._head_bytes = True, 0
+        if self._head_due is None:
+            self._expect_head()
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        """End its head."""
+        self._in_head = False
+        self._got_head()
+        super().on_headers_complete()
+
+    def _expect_head(self) -> None:
+        self._head_due = self.loop.call_later(HEAD_TIMEOUT_S, self._give_up)
+
+    def _got_head(self) -> None:
+        if self._head_due is not None:
+            self._head_due.cancel()
+            self._head_due = None
+
+    def _give_up(self) -> None:
+        self._head_due = None
+        if not self.transport.is_closing():
+            self.transport.close()
+
+
+class Server(uvicorn.Server):
+    """Serves on an open port; says where on standard output, once it accepts.
+
+    Args:
+        app: The ASGI application.
+        also: Further words for the line that it says.
+        on_exit: Called when a signal asks it to end, to let go of waiting requests.
+        lifespan: Whether the application has something to do at its start and end.
+    """
+
+    def __init__(
+        self,
+        app: Any,  # noqa: ANN401  # ASGI has no type of its own
+        *,
+        also: str = "",
+        on_exit: Callable[[], None] = lambda: None,
+        lifespan: bool = False,
+    ) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                http=BoundedHttp,
+                ws="none",
+                lifespan="on" if lifespan else "off",
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                limit_concurrency=CONNECTIONS_MAX,
+                backlog=BACKLOG,
+                timeout_keep_alive=KEEP_ALIVE_S,
+                timeout_graceful_shutdown=GOODBYE_S,
+            )
+        )
+        self._also = also
+        self._on_exit = on_exit
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to accept."""
+        await super().startup(sockets)
+        for port in sockets or []:
+            host, number, *_ = port.getsockname()
+            shown = f"[{host}]" if ":" in host else host
+            words = f"ready rest=http://{shown}:{number} {self._also}"
+            sys.stdout.write(words.rstrip() + "\n")
+            sys.stdout.flush()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Answer to a signal."""
+        self._on_exit()
+        super().handle_exit(sig, frame)
+
+
+@contextlib.contextmanager
+def listening(host: str, port: int) -> Iterator[socket.socket]:
+    """Hold a port; 0 takes a free one.
+
+    Raises:
+        RejectedError: It cannot be had.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        held = socket.create_server((host, port), family=family)
+    except (OSError, OverflowError) as error:
+        raise RejectedError(f"cannot listen on {host}:{port}: {error}") from error
+    with held:
+        yield held
+
+
+def event_loop() -> asyncio.Runner:
+    """Return the runner for a server's event loop, in a process fit for many connections."""
+    logging.getLogger("uvicorn").setLevel(logging.WARNING)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        # uvicorn raises the signal that ended it once more, which must not end us halfway.
+        signal.signal(number, lambda *_: None)
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    return asyncio.Runner(loop_factory=uvloop.new_event_loop)
