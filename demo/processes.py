@@ -5,44 +5,64 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from contracts.errors import UnavailableError
+from demo import pids
 
 STOP_TIMEOUT_S: Final = 20
 COMMAND_TIMEOUT_S: Final = 600
+SAID_MAX: Final = 500
 BIN: Final = Path(sys.executable).parent
+_SETTINGS_PREFIX: Final = "WAYSEAL_"
+
+
+def environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the variables for a process of ours: the caller's, without settings, and `more`.
+
+    WAYSEAL_DATA in the caller's shell belongs to a live gateway, whose data nothing here may touch.
+    """
+    ours = {name: text for name, text in os.environ.items() if not name.startswith(_SETTINGS_PREFIX)}
+    return {**ours, **(more or {})}
 
 
 class Service:
     """A long-running process that prints one line, `ready NAME=VALUE …`, once it serves."""
 
-    def __init__(self, command: list[str], log: Path) -> None:
+    def __init__(
+        self, command: list[str], log: Path, settings: Mapping[str, str] | None = None
+    ) -> None:
         """Start `command` and wait for its line.
 
         Args:
             command: Name of one of our commands, and its arguments.
-            log: Where its standard error is appended.
+            log: Where its standard error is appended; the pid file lies beside it.
+            settings: Variables that win over its settings file.
 
         Raises:
             UnavailableError: It ended without getting ready.
         """
         log.parent.mkdir(parents=True, exist_ok=True)
         with log.open("ab") as errors:
+            start = errors.tell()
             self.process = subprocess.Popen(  # noqa: S603  # our own commands
                 [BIN / command[0], *command[1:]],
                 stdout=subprocess.PIPE,
                 stderr=errors,
+                env=environment(settings),
                 text=True,
                 start_new_session=True,
             )
-        assert self.process.stdout is not None  # noqa: S101  # a pipe was asked for
-        line = self.process.stdout.readline()
-        if not line.startswith("ready "):
+        try:
+            # Before it is ready: killed earlier than this, we leave a pipe on which it fails.
+            self._pid_file = pids.pid_file(log.parent, log.stem)
+            pids.note(self._pid_file, self.pid)
+            self.addresses = self._ready(command[0], log, start)
+        except BaseException:
             self.kill()
-            raise UnavailableError(f"{command[0]} did not get ready, see {log}: {_tail(log)}")
-        self.addresses = dict(word.split("=", 1) for word in line.split()[1:])
+            raise
 
     @property
     def pid(self) -> int:
@@ -66,27 +86,26 @@ class Service:
         self.process.wait()
         self._close()
 
+    def _ready(self, name: str, log: Path, start: int) -> dict[str, str]:
+        """Return the addresses that it prints once it serves."""
+        assert self.process.stdout is not None  # noqa: S101  # a pipe was asked for
+        line = self.process.stdout.readline()
+        if not line.startswith("ready "):
+            raise UnavailableError(f"{_last_line(log, start) or name} ({name} did not get ready, see {log})")
+        return dict(word.split("=", 1) for word in line.split()[1:])
+
     def _close(self) -> None:
         if self.process.stdout is not None:
             self.process.stdout.close()
+        self._pid_file.unlink(missing_ok=True)
 
 
-def is_ours(pid: int) -> bool:
-    """Say whether a process runs under that number and is one of our commands."""
-    try:
-        return b"wayseal-" in Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:
-        return False
-
-
-def run(
-    command: list[str], *, cwd: Path | None = None, env: dict[str, str] | None = None
-) -> subprocess.CompletedProcess[str]:
+def run(command: list[str], *, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     """Run one of our commands to its end and return what it printed."""
     return subprocess.run(  # noqa: S603  # our own commands
         [BIN / command[0], *command[1:]],
         cwd=cwd,
-        env=os.environ | (env or {}),
+        env=environment(),
         capture_output=True,
         text=True,
         check=False,
@@ -102,10 +121,15 @@ def run_json(command: list[str]) -> dict[str, Any]:
     """
     done = run(command)
     if done.returncode:
-        raise UnavailableError(f"{' '.join(command[:2])} failed: {done.stderr.strip()[-500:]}")
+        said = done.stderr.strip().removeprefix(f"{command[0]}: ")
+        raise UnavailableError(f"{' '.join(command[:2])} failed: {said[-SAID_MAX:]}")
     found: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
     return found
 
 
-def _tail(log: Path) -> str:
-    return log.read_text("utf-8", "replace")[-400:].strip()
+def _last_line(log: Path, start: int) -> str:
+    """Return the last line of a log after byte `start`: why its process ended."""
+    with log.open("rb") as file:
+        file.seek(start)
+        lines = file.read().decode("utf-8", "replace").strip().splitlines()
+    return lines[-1][-SAID_MAX:] if lines else ""

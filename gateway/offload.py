@@ -20,8 +20,8 @@ from contracts.proto.payload_pb2 import StartTrip
 from contracts.proto.sawtooth_pb2 import Batch
 from contracts.sawtooth.batches import Status
 from contracts.sawtooth.transactions import parse_header
-from gateway.directory import Directory
 from gateway.inbox import HeldBatch, Inbox, Offer, State
+from gateway.ledgerfacts import LedgerFacts
 from gateway.network import Network
 from gateway.receipts import Receipts
 from gateway.worker import Worker
@@ -51,14 +51,14 @@ class OffloadSaga:
         inbox: Inbox,
         ledger: LedgerClient,
         network: Network,
-        directory: Directory,
+        facts: LedgerFacts,
         recordings: RecordingStore,
         receipts: Receipts,
     ) -> None:
         self._inbox = inbox
         self._ledger = ledger
         self._network = network
-        self._directory = directory
+        self._facts = facts
         self._recordings = recordings
         self._receipts = receipts
         self._blocked: dict[str, str] = {}
@@ -113,7 +113,7 @@ class OffloadSaga:
         started = False
         for held in chain:
             before = held.dependency
-            if before and before not in ends and not self._directory.has_transaction(before):
+            if before and before not in ends and not self._facts.has_transaction(before):
                 blocked[held.batch_id] = before
                 continue
             batch = parse(Batch, held.wire)
@@ -129,10 +129,10 @@ class OffloadSaga:
         """Return why the ledger would not take a batch, or nothing."""
         for transaction in batch.transactions:
             signer = parse_header(transaction).signer_public_key
-            if not self._directory.is_device_key(signer):
+            if not self._facts.is_device_key(signer):
                 return f"key {signer} never was a key of a registered device"
         first = decode(batch.transactions[0].payload)
-        if not (started or isinstance(first, StartTrip) or self._directory.has_trip(held.trip_id)):
+        if not (started or isinstance(first, StartTrip) or self._facts.has_trip(held.trip_id)):
             return f"trip {held.trip_id} does not exist"
         return ""
 
@@ -167,7 +167,7 @@ class OffloadSaga:
         stored = self._recordings.manifest(offer.recording)
         if held is None or stored is None:
             return False
-        if not self._directory.has_transaction(held.dependency):
+        if not self._facts.has_transaction(held.dependency):
             return False
         if (stored.size, stored.tree_root) != (offer.size, offer.tree_root):
             self._quarantine(

@@ -8,9 +8,9 @@ from contracts.proto.state_pb2 import Chain
 from contracts.proto.wire_pb2 import Receipt, ReceiptBody, StoredRecording
 from contracts.receipt import sign_receipt
 from contracts.records.clock import now_ms
-from gateway.directory import Directory
 from gateway.inbox import Inbox
 from gateway.index.store import IndexStore
+from gateway.ledgerfacts import LedgerFacts
 from storage.recordings.store import RecordingStore
 
 _log = logging.getLogger(__name__)
@@ -23,7 +23,7 @@ class Receipts:
         self,
         inbox: Inbox,
         index: IndexStore,
-        directory: Directory,
+        facts: LedgerFacts,
         recordings: RecordingStore,
         signer: Signer,
         *,
@@ -32,7 +32,7 @@ class Receipts:
     ) -> None:
         self._inbox = inbox
         self._index = index
-        self._directory = directory
+        self._facts = facts
         self._recordings = recordings
         self._signer = signer
         self._site_id = site_id
@@ -68,7 +68,7 @@ class Receipts:
 
     def _body(self, trip_id: str, device_id: str) -> ReceiptBody | None:
         """Return the receipt of a visit, or None while something is missing."""
-        chain = self._directory.chain(trip_id, device_id)
+        chain = self._facts.chain(trip_id, device_id)
         seal = chain.seal
         if not chain.HasField("seal") or (chain.count, chain.head_sha256) != (
             seal.reading_count,

@@ -10,11 +10,11 @@ from contracts.keys import Signer
 from contracts.ledger import LedgerClient
 from gateway.access import Caller, Role
 from gateway.audit import Audit
-from gateway.directory import Directory
 from gateway.inbox import Inbox
 from gateway.index.follower import Follower
 from gateway.index.store import IndexStore
 from gateway.intake import Intake
+from gateway.ledgerfacts import LedgerFacts
 from gateway.network import Network
 from gateway.offload import OffloadSaga
 from gateway.receipts import Receipts
@@ -48,11 +48,11 @@ class Services:
             self._closing = opened.pop_all()
         self.audit = Audit(self.index, self.ledger, self.recordings)
         self._network = Network(self.ledger, self.inbox, self.index)
-        directory = Directory(self.ledger)
+        facts = LedgerFacts(self.ledger)
         self._receipts = Receipts(
             self.inbox,
             self.index,
-            directory,
+            facts,
             self.recordings,
             signer,
             site_id=settings.site_id,
@@ -62,7 +62,7 @@ class Services:
             self.inbox,
             self.ledger,
             self._network,
-            directory,
+            facts,
             self.recordings,
             self._receipts,
         )

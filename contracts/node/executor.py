@@ -144,7 +144,7 @@ def execute(
     return Execution(changes, receipts)
 
 
-@lru_cache(maxsize=1024)  # all readings of a trip declare the same
+@lru_cache(maxsize=128)  # all readings of a trip declare the same
 def _namespaces(where: str, declared: tuple[str, ...]) -> tuple[str, ...]:
     for namespace in declared:
         if NAMESPACE.fullmatch(namespace) is None:

@@ -13,12 +13,15 @@ from typing import Final
 
 from contracts.encoding import parse
 from contracts.errors import RejectedError
-from contracts.proto.sawtooth_pb2 import Batch, BatchList, TransactionHeader
+from contracts.proto.sawtooth_pb2 import Batch, BatchList, Transaction, TransactionHeader
 from contracts.sawtooth.batches import check_batch
+from contracts.sawtooth.counts import check_transactions
 from contracts.sawtooth.transactions import parse_header
 
 SLICE_TRANSACTIONS: Final = 200
 """About so many transactions make one task of the pool: some milliseconds of work."""
+ADDRESSES_MAX: Final = 10_000
+"""Inputs, outputs and dependencies of one transaction, together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +51,10 @@ def parse_batches(wire: bytes) -> list[Batch]:
     tracing, which a Sawtooth node does not store either.
 
     Raises:
+        TooManyError: More transactions than are taken at once.
         RejectedError: The bytes are no BatchList.
     """
+    check_transactions(wire)
     batch_list: BatchList = parse(BatchList, wire)
     batch_list.DiscardUnknownFields()
     for batch in batch_list.batches:
@@ -65,7 +70,7 @@ def verify_batch(batch: Batch) -> VerifiedBatch:
     """
     check_batch(batch)
     name = batch.header_signature[:16]
-    headers = [parse_header(transaction) for transaction in batch.transactions]
+    headers = [_header_of(transaction) for transaction in batch.transactions]
     if len({transaction.header_signature for transaction in batch.transactions}) != len(headers):
         raise RejectedError(f"batch {name}…: holds a transaction twice")
     if any(not dependency for header in headers for dependency in header.dependencies):
@@ -74,10 +79,14 @@ def verify_batch(batch: Batch) -> VerifiedBatch:
 
 
 class Verifier:
-    """Checks batches on all cores."""
+    """Parses and checks batches on all cores, away from the event loop."""
 
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="verify")
+
+    async def parse(self, wire: bytes) -> list[Batch]:
+        """Parse a serialised BatchList; see `parse_batches`."""
+        return await asyncio.get_running_loop().run_in_executor(self._pool, parse_batches, wire)
 
     async def verify(self, batches: Sequence[Batch]) -> list[VerifiedBatch]:
         """Check all of `batches`.
@@ -98,6 +107,17 @@ class Verifier:
     def close(self) -> None:
         """Stop the threads once they have finished what they do."""
         self._pool.shutdown(cancel_futures=True)
+
+
+def _header_of(transaction: Transaction) -> TransactionHeader:
+    header = parse_header(transaction)
+    named = len(header.inputs) + len(header.outputs) + len(header.dependencies)
+    if named > ADDRESSES_MAX:
+        raise RejectedError(
+            f"transaction {transaction.header_signature[:16]}…: {named} inputs, outputs and "
+            f"dependencies, at most {ADDRESSES_MAX} allowed"
+        )
+    return header
 
 
 def _verify_all(batches: Sequence[Batch]) -> list[VerifiedBatch]:

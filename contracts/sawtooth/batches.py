@@ -61,7 +61,7 @@ def check_batch(batch: Batch) -> None:
     ids = [transaction.header_signature for transaction in batch.transactions]
     if not ids:
         raise RejectedError(f"batch {name[:16]}…: holds no transactions, expected at least one")
-    if ids != list(header.transaction_ids):
+    if len(ids) != len(header.transaction_ids) or ids != list(header.transaction_ids):
         raise RejectedError(
             f"batch {name[:16]}…: header names {len(header.transaction_ids)} transactions, "
             f"the batch holds {len(ids)}, and they differ or stand in another order"

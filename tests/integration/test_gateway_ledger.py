@@ -12,11 +12,11 @@ from contracts.keys import Signer
 from contracts.ledger import BACK_OFF_S, LedgerClient
 from contracts.proto.sawtooth_pb2 import Batch
 from gateway.admission import admit_records
-from gateway.directory import Directory
 from gateway.inbox import Inbox, State
 from gateway.index.follower import Follower
 from gateway.index.schema import TABLES
 from gateway.index.store import IndexStore
+from gateway.ledgerfacts import LedgerFacts
 from gateway.network import Network
 from gateway.offload import OffloadSaga
 from gateway.receipts import Receipts
@@ -80,18 +80,18 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
         stack.callback(inbox.close)
         index = IndexStore(tmp_path / "index.db")
         stack.callback(index.close)
-        directory = Directory(client)
+        facts = LedgerFacts(client)
         receipts = Receipts(
             inbox,
             index,
-            directory,
+            facts,
             recordings,
             Signer.generate(),
             site_id="site-b",
             send=lambda _, __: None,
         )
         network = Network(client, inbox, index)
-        saga = OffloadSaga(inbox, client, network, directory, recordings, receipts)
+        saga = OffloadSaga(inbox, client, network, facts, recordings, receipts)
         follower = Follower(client, network, index, lambda: None)
         yield Desk(ledger, inbox, index, follower, saga, waits)
 
@@ -137,7 +137,7 @@ def test_a_busy_ledger_is_given_time_and_nothing_is_lost(desk: Desk) -> None:
     busy = (429, '{"error": {"title": "busy", "message": ""}}')
     # The first questions are whose ledger and whose key; only then are batches handed over.
     desk.saga._network.check()  # noqa: SLF001
-    desk.saga._directory.is_device_key(key("truck-1").public_key)  # noqa: SLF001
+    desk.saga._facts.is_device_key(key("truck-1").public_key)  # noqa: SLF001
     desk.ledger.failures = [busy] * (len(BACK_OFF_S) + 1)
     with pytest.raises(UnavailableError, match="429"):
         desk.saga.step()

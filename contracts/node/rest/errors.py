@@ -199,3 +199,9 @@ DAMAGED: Final = Kind(
 TOO_MANY_IDS: Final = Kind(
     400, 204, "Too Many Ids", "The request names more ids than this node accepts, at most: "
 )
+TOO_MANY_BATCHES: Final = Kind(
+    413,
+    205,
+    "Too Many Batches",
+    "The request holds more batches or transactions than this node accepts at once: ",
+)

@@ -18,8 +18,9 @@ from contracts.node.rest import errors
 from contracts.node.rest.body import announced_length, read_body
 from contracts.node.rest.envelope import JsonResponse, link
 from contracts.node.statuses import Outcome, Statuses
-from contracts.node.verify import VerifiedBatch, Verifier, parse_batches
+from contracts.node.verify import VerifiedBatch, Verifier
 from contracts.proto.sawtooth_pb2 import Batch
+from contracts.sawtooth.counts import TooManyError, count_batches
 
 BATCHES_BODY_BYTES_MAX: Final = 16 << 20
 
@@ -79,31 +80,43 @@ class Submit:
         self._room.take(size=size)
         try:
             body = await read_body(request, BATCHES_BODY_BYTES_MAX)
-            batches = _parse(body)
-            self._room.take(batches=len(batches))
+            count = _count(body)
+            self._room.take(batches=count)
         except BaseException:
             self._room.give_back(size=size)
             raise
         try:
-            await self._enqueue(batches, size)
+            verified = await self._enqueue(body, count, size)
         except BaseException:
-            self._room.give_back(batches=len(batches), size=size)
+            self._room.give_back(batches=count, size=size)
             raise
-        names = ",".join(batch.header_signature for batch in batches)
+        names = ",".join(batch.id for batch in verified)
         return JsonResponse({"link": link(request, "/batch_statuses", id=names)}, 202)
 
-    async def _enqueue(self, batches: Sequence[Batch], size: int) -> None:
+    async def _enqueue(self, body: bytes, count: int, size: int) -> Sequence[VerifiedBatch]:
         """Verify batches and put them into the queue, behind all that arrived before."""
         before, done = self._last, asyncio.get_running_loop().create_future()
         self._last = done
         try:
-            verified = await self._verify(batches)
+            verified = await self._verify(await self._parse(body, count))
             if before is not None:
                 await asyncio.shield(before)
         finally:
             _pass_on(before, done)
         self._statuses.add_pending(batch.id for batch in verified)
         self._publisher.submit(Submission(verified, size))
+        return verified
+
+    async def _parse(self, body: bytes, count: int) -> list[Batch]:
+        try:
+            batches = await self._verifier.parse(body)
+        except TooManyError as error:
+            raise errors.TOO_MANY_BATCHES.error(str(error)) from error
+        except RejectedError as error:
+            raise errors.NOT_DECODABLE.error() from error
+        if len(batches) != count:
+            raise errors.NOT_DECODABLE.error()
+        return batches
 
     async def _verify(self, batches: Sequence[Batch]) -> list[VerifiedBatch]:
         try:
@@ -126,13 +139,14 @@ def _announced(request: Request) -> int:
     return BATCHES_BODY_BYTES_MAX if length is None else min(length, BATCHES_BODY_BYTES_MAX)
 
 
-def _parse(body: bytes) -> list[Batch]:
-    if not body:
-        raise errors.NO_BATCHES.error()
+def _count(body: bytes) -> int:
+    """Return how many batches there are, before any memory is spent on them."""
     try:
-        batches = parse_batches(body)
+        count = count_batches(body, QUEUED_BATCHES_MAX)
+    except TooManyError as error:
+        raise errors.TOO_MANY_BATCHES.error(str(error)) from error
     except RejectedError as error:
         raise errors.NOT_DECODABLE.error() from error
-    if not batches:
+    if not count:
         raise errors.NO_BATCHES.error()
-    return batches
+    return count

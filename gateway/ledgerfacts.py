@@ -14,7 +14,7 @@ from contracts.proto.state_pb2 import Chain, Key
 REMEMBERED_MAX: Final = 65_536
 
 
-class Directory:
+class LedgerFacts:
     """Questions to one ledger, with a memory; asked by one thread.
 
     Raises:

@@ -1,0 +1,86 @@
+"""How the commands of this folder end: whatever happens, with one line and a matching exit status."""
+
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import FrameType
+from typing import Final, NoReturn
+
+from contracts.commands import FAILED, WORKED, complain
+from contracts.errors import WaysealError
+
+_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class InterruptedBySignalError(BaseException):
+    """A signal asks the command to end; no `except Exception` on its way may keep it."""
+
+
+def conclude(command: str, work: Callable[[], str]) -> NoReturn:
+    """Run `work`; print `COMMAND: ok …` with what it returns, or `COMMAND: failed …`, and exit."""
+    _heed_signals()
+    try:
+        line, status = f"{command}: ok {work()}", WORKED
+    except SystemExit:  # --help, or wrong usage, which argparse has explained
+        raise
+    except BaseException as error:  # noqa: BLE001  # the last line is promised, whatever happens
+        line, status = f"{command}: failed {reason(error)}", FAILED
+    _ignore_signals()
+    sys.exit(status if _said(line) else FAILED)
+
+
+@contextmanager
+def failing_in_one_line(command: str) -> Iterator[None]:
+    """Turn whatever ends the block early into `COMMAND: …` on standard error and status 1."""
+    _heed_signals()
+    try:
+        yield
+    except SystemExit:
+        raise
+    except BaseException as error:  # noqa: BLE001  # see `conclude`
+        complain(command, reason(error))
+        sys.exit(FAILED)
+
+
+def reason(error: BaseException) -> str:
+    """Say in one line why something ended; of an error that nobody foresaw, also where."""
+    words = " ".join(str(error).split())
+    if isinstance(error, (WaysealError, InterruptedBySignalError)):
+        return words
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" (at {Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
+    return f"{type(error).__name__}: {words}{place}"
+
+
+def _heed_signals() -> None:
+    for number in _SIGNALS:
+        # nohup ignores SIGHUP, and means it; shells ignore SIGINT for all that runs behind `&`.
+        if number is not signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _interrupt)
+
+
+def _ignore_signals() -> None:
+    for number in _SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+
+
+def _interrupt(number: int, _: FrameType | None) -> None:
+    _ignore_signals()  # a second Ctrl-C must not stop us from stopping what we started
+    raise InterruptedBySignalError(f"interrupted by {signal.Signals(number).name}")
+
+
+def _said(line: str) -> bool:
+    """Print the last line; on standard error when standard output takes nothing any more."""
+    try:
+        print(line, flush=True)
+    except (OSError, ValueError):
+        complain("standard output failed", line)
+        with suppress(OSError, ValueError):
+            # Python would try once more at its exit, and change the exit status.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return False
+    return True
