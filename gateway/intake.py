@@ -73,7 +73,7 @@ class Intake:
         inbox: Inbox,
         session: str,
         *,
-        trip_of: Callable[[str], str | None],
+        trip_of: Callable[[str, str], str | None],
         repeat_receipts: Callable[[str, set[str]], None],
         on_change: Callable[[], None],
     ) -> None:
@@ -82,7 +82,7 @@ class Intake:
         Args:
             inbox: Where batches and offers are kept.
             session: Names this gateway's session at the broker; nobody else may use it.
-            trip_of: Tells the trip of a committed batch, for those that came in elsewhere.
+            trip_of: Tells the trip of a device's committed batch, for those that came in elsewhere.
             repeat_receipts: Told device and trips of every offer, since its receipt may be lost.
             on_change: Called after the inbox grew.
         """
@@ -272,14 +272,14 @@ class Intake:
         del answer.batch_ids[:]
         for batch_id in asked:
             known = self._inbox.standing(batch_id)
-            trip_id = known[0] if known else self._trip_of(batch_id)
+            trip_id = known[0] if known else self._trip_of(batch_id, device_id)
             if known and known[1] is State.QUARANTINED:
                 answer.refused.add(id=batch_id, reason=known[2])
             elif trip_id is not None:
                 answer.batch_ids.append(batch_id)
                 trips.add(trip_id)
-        for trip_id in trips:
-            self._inbox.visit(trip_id, device_id)
+                if not known:
+                    self._inbox.visit(trip_id, device_id)
         return trips
 
 

@@ -11,7 +11,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NoReturn
 
-from contracts.commands import FAILED, WORKED, WRONG_USAGE, complain
+from contracts.commands import FAILED, WORKED, WRONG_USAGE, complain, write_for_any_terminal
 from contracts.errors import RejectedError, WaysealError
 from contracts.files import locked, make_directory
 from contracts.ledger import LedgerClient
@@ -34,6 +34,7 @@ examples:
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run `wayseal-gateway`; exit as its help says."""
+    write_for_any_terminal()
     options = _parse(arguments)
     logging.basicConfig(
         level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s"

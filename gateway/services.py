@@ -105,12 +105,17 @@ class Services:
         _log.info("recording %s is whole", recording_id.hex())
         self.saga.worker.wake()
 
-    def _trip_of(self, batch_id: str) -> str | None:
-        """Return the trip of a committed batch, or None."""
+    def _trip_of(self, batch_id: str, device_id: str) -> str | None:
+        """Return the trip of a committed batch, or None; only a device that recorded on it asks."""
         rows = self.index.query(
-            "SELECT subject FROM batches WHERE batch_id = ? AND subject LIKE 'trip %'", batch_id
+            "SELECT substr(subject, 6) AS trip FROM batches"
+            " WHERE batch_id = ?1 AND subject LIKE 'trip %' AND ("
+            " EXISTS (SELECT 1 FROM trips WHERE trip_id = trip AND device_id = ?2)"
+            " OR EXISTS (SELECT 1 FROM readings WHERE trip_id = trip AND device_id = ?2))",
+            batch_id,
+            device_id,
         )
-        return str(rows[0][0]).removeprefix("trip ") if rows else None
+        return str(rows[0][0]) if rows else None
 
     def _accepts(self, recording_id: bytes, size: int, caller: Caller) -> None:
         """Let in what was announced with a signed digest, from the device that signed it."""
