@@ -16,11 +16,14 @@ LEDGER_PORT ?= 8008
 help: ## what there is
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
 
+# `make demo` promises its last line even when it cannot begin.
+SETUP_FAILED := $(if $(filter demo,$(MAKECMDGOALS)),|| { echo "demo: failed setup"; exit 1; })
+
 $(READY): requirements.lock pyproject.toml scripts/setup
-	@scripts/setup "$(PYTHON)" "$(VENV)"
+	@scripts/setup "$(PYTHON)" "$(VENV)" $(SETUP_FAILED)
 
 demo: $(READY) ## the main job; with READINGS=csv TRACK=gpx VIDEO=file on real files
-	@$(BIN)/python -m demo.main --readings "$(READINGS)" --track "$(TRACK)" --video "$(VIDEO)"
+	@$(BIN)/python -m demo --readings "$(READINGS)" --track "$(TRACK)" --video "$(VIDEO)"
 
 test: $(READY) ## all checks and all tests
 	@scripts/packages mosquitto

@@ -1,11 +1,22 @@
-"""What our commands have in common: exit statuses, and one line that says why it did not work."""
+"""What our commands have in common: exit statuses, output, one line that says what went wrong."""
 
+import io
 import sys
 from typing import Final
 
 WORKED: Final = 0
 FAILED: Final = 1
 WRONG_USAGE: Final = 2
+
+
+def write_for_any_terminal() -> None:
+    """From here on, escape what standard output or error cannot show, and go on.
+
+    Every `main()` begins with it: names on a ledger are anyone's, a terminal need not be UTF-8.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # None, without a terminal; else a test's
+            stream.reconfigure(errors="backslashreplace")
 
 
 def complain(command: str, problem: object) -> None:

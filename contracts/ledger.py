@@ -6,7 +6,6 @@ Source: Sawtooth 1.2 REST API reference.
 import base64
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -14,6 +13,7 @@ import httpx
 from google.protobuf.message import DecodeError
 
 from contracts import address
+from contracts.answer import TOO_MANY, Answer, TooLongError, join
 from contracts.encoding import canonical
 from contracts.errors import RejectedError, UnavailableError
 from contracts.proto.sawtooth_pb2 import (
@@ -36,9 +36,6 @@ STATUSES_PER_REQUEST: Final = 500
 RECEIPTS_PER_REQUEST: Final = 500
 BACK_OFF_S: Final = (0.1, 0.2, 0.4, 0.8, 1.6)
 """Waits between tries while the ledger says that it has too much to do (HTTP 429)."""
-_NOT_FOUND: Final = 404
-_TOO_MANY: Final = 429
-_SERVER_ERROR: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +82,8 @@ class LedgerClient:
                 content=wire,
                 headers={"Content-Type": "application/octet-stream"},
             )
-            if answer.status_code != _TOO_MANY:
-                _check(answer)
+            if answer.status != TOO_MANY:
+                _expect(answer, "link")
                 return
             if wait_s is not None:
                 self._sleep(wait_s)
@@ -99,7 +96,7 @@ class LedgerClient:
         for at in range(0, len(batch_ids), STATUSES_PER_REQUEST):
             ids = list(batch_ids[at : at + STATUSES_PER_REQUEST])
             answer = self._send("POST", "/batch_statuses", json=ids, params=query)
-            with _read(answer) as document:
+            with answer.read() as document:
                 statuses = {entry["id"]: _status(entry) for entry in document["data"]}
                 found |= {batch_id: statuses[batch_id] for batch_id in ids}
         return found
@@ -109,7 +106,7 @@ class LedgerClient:
 
         Asked of `/state`, whose answer is short, while `/blocks` sends all of the block.
         """
-        with _read(self._send("GET", "/state", params={"limit": "1"})) as document:
+        with self._send("GET", "/state", params={"limit": "1"}).read() as document:
             head = document["head"]
             if not isinstance(head, str):
                 raise TypeError(head)
@@ -121,14 +118,18 @@ class LedgerClient:
         Raises:
             UnavailableError: No answer; Sawtooth gives none beyond its head.
         """
-        start: str | None = f"0x{first:016x}"
-        while start:
-            blocks, start = self._page(start, BLOCKS_PER_PAGE)
+        following: str | None = f"0x{first:016x}"
+        while following:
+            start = following
+            try:
+                blocks, following = self._page(start, BLOCKS_PER_PAGE)
+            except TooLongError:  # a Sawtooth node counts blocks, however large
+                blocks, following = self._page(start, 1)
             yield from blocks
 
     def head_num(self) -> int:
         """Return the number of the newest block."""
-        with _read(self._send("GET", "/blocks", params={"limit": "1"})) as document:
+        with self._send("GET", "/blocks", params={"limit": "1"}).read() as document:
             return int(document["data"][0]["header"]["block_num"])
 
     def genesis(self) -> Block:
@@ -141,18 +142,18 @@ class LedgerClient:
     def batch(self, batch_id: str) -> Batch | None:
         """Return a committed batch, or None."""
         answer = self._send("GET", f"/batches/{batch_id}")
-        if answer.status_code == _NOT_FOUND:
+        if answer.missing:
             return None
-        with _read(answer) as document:
+        with answer.read() as document:
             return batch_from_json(document["data"])
 
     def has_transaction(self, transaction_id: str) -> bool:
         """Say whether a transaction is committed."""
         answer = self._send("GET", f"/transactions/{transaction_id}")
-        if answer.status_code == _NOT_FOUND:
+        if answer.missing:
             return False
-        _check(answer)
-        return True
+        with answer.read() as document:
+            return bool(document["data"]["header_signature"] == transaction_id)
 
     def receipts(self, transaction_ids: Sequence[str]) -> dict[str, TransactionReceipt]:
         """Return the receipts of committed transactions.
@@ -163,7 +164,7 @@ class LedgerClient:
         found: dict[str, TransactionReceipt] = {}
         for at in range(0, len(transaction_ids), RECEIPTS_PER_REQUEST):
             ids = list(transaction_ids[at : at + RECEIPTS_PER_REQUEST])
-            with _read(self._send("POST", "/receipts", json=ids)) as document:
+            with self._send("POST", "/receipts", json=ids).read() as document:
                 receipts = {entry["id"]: _receipt(entry) for entry in document["data"]}
                 found |= {transaction_id: receipts[transaction_id] for transaction_id in ids}
         return found
@@ -171,28 +172,37 @@ class LedgerClient:
     def state(self, place: str) -> bytes | None:
         """Return the value at a state address, or None."""
         answer = self._send("GET", f"/state/{place}")
-        if answer.status_code == _NOT_FOUND:
+        if answer.missing:
             return None
-        with _read(answer) as document:
+        with answer.read() as document:
             return _bytes(document["data"])
 
     def setting(self, name: str) -> str:
         """Return the value of an on-chain setting; empty when it is not set."""
         entry = self.state(address.setting(name))
-        entries = Setting.FromString(entry).entries if entry is not None else ()
+        try:
+            entries = Setting.FromString(entry or b"").entries
+        except DecodeError as error:
+            raise UnavailableError(f"ledger's setting {name}: {entry!r:.200} is none") from error
         return next((pair.value for pair in entries if pair.key == name), "")
 
     def _page(self, start: str, limit: int) -> tuple[list[Block], str | None]:
         """Return some blocks, and where those that follow start."""
         # Sawtooth lists the newest first; `reverse`, without a value, the oldest.
         params = {"start": start, "limit": str(limit), "reverse": ""}
-        with _read(self._send("GET", "/blocks", params=params)) as document:
+        with self._send("GET", "/blocks", params=params).read() as document:
             blocks = [block_from_json(block) for block in document["data"]]
-            return blocks, document["paging"].get("next_position")
+            following = document["paging"].get("next_position")
+            if following is not None and not (blocks and isinstance(following, str)):
+                raise ValueError(following)
+            return blocks, following
 
-    def _send(self, method: str, path: str, **request: Any) -> httpx.Response:  # noqa: ANN401
+    def _send(self, method: str, path: str, **request: Any) -> Answer:  # noqa: ANN401
         try:
-            return self._http.request(method, path, **request)
+            with self._http.stream(method, path, **request) as answer:
+                status = answer.status_code
+                told = f"ledger answered {method} {answer.request.url.path} with HTTP {status}"
+                return Answer(told, status, join(told, answer.iter_bytes()))
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise UnavailableError(
                 f"ledger {self._http.base_url} did not answer {method} {path}: {error!r}"
@@ -257,41 +267,10 @@ def _status(entry: dict[str, Any]) -> BatchStatus:
     return BatchStatus(Status(entry["status"]), "; ".join(reasons))
 
 
-@contextmanager
-def _read(answer: httpx.Response) -> Iterator[dict[str, Any]]:
-    """Give the answer's JSON; whoever finds it to be of no form that a ledger's has says so here.
-
-    Raises:
-        RejectedError: The ledger refuses what was asked, for good.
-        UnavailableError: It cannot answer now, or this is no ledger.
-    """
-    try:
-        yield _check(answer)
-    except (LookupError, TypeError, AttributeError, ValueError, DecodeError) as error:
-        raise UnavailableError(
-            f"{_told(answer)}, in another form than a Sawtooth ledger: {error!r}"
-        ) from error
-
-
-def _check(answer: httpx.Response) -> dict[str, Any]:
-    try:
-        document = answer.json()
-    except (ValueError, RecursionError) as error:
-        raise UnavailableError(f"{_told(answer)} and no JSON") from error
-    document = document if isinstance(document, dict) else {}
-    if answer.is_success:
-        return document
-    problem = document.get("error")
-    words = problem if isinstance(problem, dict) else {}
-    busy = answer.status_code >= _SERVER_ERROR or answer.status_code == _TOO_MANY
-    raise (UnavailableError if busy else RejectedError)(
-        f"{_told(answer)}: {words.get('title')}: {words.get('message')}"
-    )
-
-
-def _told(answer: httpx.Response) -> str:
-    request = answer.request
-    return f"ledger answered {request.method} {request.url.path} with HTTP {answer.status_code}"
+def _expect(answer: Answer, member: str) -> None:
+    with answer.read() as document:
+        if member not in document:
+            raise KeyError(member)
 
 
 def _bytes(text: str) -> bytes:

@@ -1,6 +1,6 @@
 """`wayseal-party`: a party's word on the ledger, signed with its key and submitted.
 
-Registers parties, sites and devices, signs deliveries and handovers.
+Makes that key, registers parties, sites and devices, signs deliveries and handovers.
 """
 
 import argparse
@@ -13,7 +13,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
-from contracts.commands import FAILED, WORKED, WRONG_USAGE, complain
+from contracts.commands import FAILED, WORKED, WRONG_USAGE, complain, write_for_any_terminal
 from contracts.errors import RejectedError, UnavailableError, WaysealError
 from contracts.keys import Signer
 from contracts.ledger import LedgerClient
@@ -35,9 +35,10 @@ COMMIT_TIMEOUT_S: Final = 60
 _LIMITED: Final = {quantity.name: number for number, quantity in QUANTITIES.items()}
 
 _EPILOG = """\
-exit status: 0 committed, 1 refused or no answer, 2 wrong usage
+exit status: 0 committed, or the key is there; 1 refused or no answer; 2 wrong usage
 
 examples:
+  wayseal-party --key dairy.key make-key
   wayseal-party --key admin.key register-party dairy --name "Dairy Ltd" --public-key 02ab…
   wayseal-party --key dairy.key register-site dock-1 --party dairy --name "Dock 1"
   wayseal-party --key haulier.key register-device truck-7 --party haulier --public-key 03cd…
@@ -48,20 +49,41 @@ examples:
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run `wayseal-party`; exit as its help says."""
+    write_for_any_terminal()
     options = _parse(arguments)
+    try:
+        said = options.run(options)
+    except _UsageError as error:
+        complain("wayseal-party", error)
+        sys.exit(WRONG_USAGE)
+    except WaysealError as error:
+        complain("wayseal-party", error)
+        sys.exit(FAILED)
+    print(json.dumps(said))
+    sys.exit(WORKED)
+
+
+class _UsageError(RejectedError):
+    """The arguments, or the key file that they name, are not what they should be."""
+
+
+def _make_key(options: argparse.Namespace) -> dict[str, object]:
+    """Make the key file when there is none; return its public key."""
+    try:
+        signer = Signer.load_or_create(options.key)
+    except RejectedError as error:
+        raise _UsageError(str(error)) from error
+    return {"public_key": signer.public_key}
+
+
+def _commit(options: argparse.Namespace) -> dict[str, object]:
+    """Sign the action that the arguments tell, and return once it is committed."""
     try:
         signer = Signer.load(options.key)
         action = options.action(options)
     except (RejectedError, ValueError) as error:  # of the second kind: beyond a field's range
-        complain("wayseal-party", error)
-        sys.exit(WRONG_USAGE)
-    try:
-        transaction_id = submit(signer, action, options.ledger)
-    except WaysealError as error:
-        complain("wayseal-party", error)
-        sys.exit(FAILED)
-    print(json.dumps({"committed": True, "transaction_id": transaction_id}))
-    sys.exit(WORKED)
+        raise _UsageError(str(error)) from error
+    return {"committed": True, "transaction_id": submit(signer, action, options.ledger)}
 
 
 def submit(signer: Signer, action: Action, ledger_url: str) -> str:
@@ -174,7 +196,9 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--key", metavar="FILE", type=Path, required=True, help="who signs")
+    parser.add_argument(
+        "--key", metavar="FILE", type=Path, required=True, help="the party's private key"
+    )
     parser.add_argument(
         "--ledger",
         metavar="URL",
@@ -182,12 +206,16 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
         help="Sawtooth REST API (default: $WAYSEAL_LEDGER__URL, else %(default)s)",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    make_key = commands.add_parser(
+        "make-key", help="make the key file when there is none, and print its public key"
+    )
+    make_key.set_defaults(run=_make_key)
     for name, action, text, arguments_of in _COMMANDS:
         command = commands.add_parser(name, help=text)
         command.add_argument("id", help="what it is called on the ledger")
         for flag, more in arguments_of.items():
             command.add_argument(flag, **more)
-        command.set_defaults(action=action)
+        command.set_defaults(run=_commit, action=action)
     return parser.parse_args(arguments)
 
 

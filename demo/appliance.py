@@ -38,12 +38,14 @@ class Appliance:
     Attributes:
         directory: Data, keys, settings and logs.
         ports: Kept over restarts, once chosen.
+        variables: Environment variables that win over the gateway's settings file.
     """
 
     directory: Path
     ports: Ports = field(default_factory=Ports)
     node: Service | None = None
     gateway: Service | None = None
+    variables: dict[str, str] = field(default_factory=dict)
 
     def start(self) -> None:
         """Start the node, then the gateway.
@@ -71,7 +73,7 @@ class Appliance:
         """Start the gateway of site B, with a broker in its process."""
         self._write_settings()
         command = ["wayseal-gateway", "serve", "--config", str(self.settings_file)]
-        self.gateway = Service(command, self.directory / "gateway.log")
+        self.gateway = Service(command, self.directory / "gateway.log", self.variables)
         found = self.gateway.addresses
         self.ports = Ports(_port(found["rest"]), _port(found["mqtt"]), self.ports.ledger)
 

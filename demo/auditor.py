@@ -123,5 +123,5 @@ def judge(evidence: Path, trust: Path | None, desk: Path) -> tuple[int, str]:
     if trust is not None:
         shutil.copy(trust, desk / "trust.json")
         command += ["--trust", "trust.json"]
-    done = run(command, cwd=desk, env={"WAYSEAL_TRUST": ""})
+    done = run(command, cwd=desk)
     return done.returncode, (done.stdout + done.stderr).strip()

@@ -1,4 +1,4 @@
-"""How the commands of this folder end: whatever happens, with one line and a matching exit status."""
+"""How the commands of this folder end: always with one line and a matching exit status."""
 
 import os
 import signal
@@ -10,10 +10,11 @@ from pathlib import Path
 from types import FrameType
 from typing import Final, NoReturn
 
-from contracts.commands import FAILED, WORKED, complain
+from contracts.commands import FAILED, WORKED, complain, write_for_any_terminal
 from contracts.errors import WaysealError
 
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_HERE: Final = Path(__file__).parent
 
 
 class InterruptedBySignalError(BaseException):
@@ -22,6 +23,7 @@ class InterruptedBySignalError(BaseException):
 
 def conclude(command: str, work: Callable[[], str]) -> NoReturn:
     """Run `work`; print `COMMAND: ok …` with what it returns, or `COMMAND: failed …`, and exit."""
+    write_for_any_terminal()
     _heed_signals()
     try:
         line, status = f"{command}: ok {work()}", WORKED
@@ -36,6 +38,7 @@ def conclude(command: str, work: Callable[[], str]) -> NoReturn:
 @contextmanager
 def failing_in_one_line(command: str) -> Iterator[None]:
     """Turn whatever ends the block early into `COMMAND: …` on standard error and status 1."""
+    write_for_any_terminal()
     _heed_signals()
     try:
         yield
@@ -51,7 +54,11 @@ def reason(error: BaseException) -> str:
     words = " ".join(str(error).split())
     if isinstance(error, (WaysealError, InterruptedBySignalError)):
         return words
-    frames = traceback.extract_tb(error.__traceback__)
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if Path(frame.filename).parent == _HERE
+    ]
     place = f" (at {Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
     return f"{type(error).__name__}: {words}{place}"
 

@@ -5,7 +5,6 @@ Ends with one line, `demo: ok …` or `demo: failed …`, and a matching exit st
 
 import argparse
 import shutil
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,17 +12,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
-import httpx
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
-from contracts.errors import RejectedError, UnavailableError, WaysealError
+from contracts.errors import RejectedError, UnavailableError
+from contracts.files import locked, make_directory
 from contracts.proto.payload_pb2 import HandOver
 from contracts.records.clock import now_ms
+from demo import pids
 from demo.appliance import DELIVERY_ID, Appliance
 from demo.auditor import Auditor, Findings, judge
-from demo.processes import BIN, run
-from demo.truck import Truck
+from demo.ending import conclude
+from demo.processes import BIN
+from demo.truck import Truck, simulate
 
 POLL_S: Final = 0.1
 BLOB_FLIP_AT: Final = 4096
@@ -42,21 +43,30 @@ class Drive:
 
 
 def main() -> NoReturn:
-    """Run the demo."""
+    """Run the demo and exit."""
+    conclude("demo", run)
+
+
+def run() -> str:
+    """Run the demo as the command line says; return what it came to.
+
+    Raises:
+        RejectedError: The files are not what they should be.
+        UnavailableError: Something did not work, or another demo uses the directory.
+    """
     options = _parse()
-    directory: Path = options.directory.resolve()
-    shutil.rmtree(directory, ignore_errors=True)
-    directory.mkdir(parents=True)
-    appliance = Appliance(directory / "site-b")
-    try:
-        line = _demo(appliance, directory, options)
-    except (WaysealError, httpx.HTTPError, OSError) as error:
-        print(f"demo: failed {error}")
-        sys.exit(1)
-    finally:
-        appliance.stop()
-    print(line)
-    sys.exit(0)
+    directory: Path = options.directory.absolute()
+    make_directory(directory.parent)
+    lock = directory.with_name(f"{directory.name}.lock")
+    with locked(lock, f"another demo is at work in {directory}"):
+        appliance = Appliance(directory / "site-b")
+        pids.stop(appliance.directory)  # what an earlier demo left running when it was killed
+        shutil.rmtree(directory, ignore_errors=True)
+        make_directory(directory)
+        try:
+            return _demo(appliance, directory, options)
+        finally:
+            appliance.stop()
 
 
 def _demo(appliance: Appliance, directory: Path, options: argparse.Namespace) -> str:
@@ -95,7 +105,7 @@ def _demo(appliance: Appliance, directory: Path, options: argparse.Namespace) ->
     away.rename(appliance.directory)
     _say(f"judge it yourself: {BIN / 'wayseal-verify'} {evidence} --trust {trust}")
     return (
-        f"demo: ok readings={findings.readings} recordings={len(findings.recordings)} "
+        f"readings={findings.readings} recordings={len(findings.recordings)} "
         f"bytes={findings.video_bytes} trip={trip_id} evidence={evidence}"
     )
 
@@ -107,8 +117,7 @@ def _drive(directory: Path, options: argparse.Namespace) -> Drive:
     if options.track or options.video:
         raise RejectedError("TRACK and VIDEO need READINGS, got none")
     out = directory / "drive"
-    done = run(["wayseal-device", "simulate", "--out", str(out)])
-    _expect(done.returncode == 0, f"simulator failed: {done.stderr.strip()}")
+    simulate(out)
     return Drive(out / "readings.csv", out / "track.gpx", [out / "video.avi"])
 
 
@@ -140,11 +149,14 @@ def _offload(appliance: Appliance, truck: Truck, trip: dict[str, Any]) -> None:
                 bars.update(readings, completed=done, shown=f"{done} of {trip['readings']}")
                 bars.update(video, completed=sent, shown=f"{sent} of {trip['bytes']}")
                 time.sleep(POLL_S)
+    except BaseException:
+        agent.kill()
+        raise
     finally:
         operator.close()
         agent.wait()
     said = agent.stdout.read().strip() if agent.stdout else ""
-    _expect(agent.returncode == 0, f"offload ended with {agent.returncode}: {said[-500:]}")
+    _expect(agent.returncode == 0, f"wayseal-device offload failed: {said[-500:]}")
 
 
 def _visit(operator: Auditor, trip_id: str) -> dict[str, Any]:
@@ -265,7 +277,7 @@ def _parse() -> argparse.Namespace:
 
 
 def _file(text: str) -> Path | None:
-    return Path(text).resolve() if text else None
+    return Path(text).absolute() if text else None
 
 
 if __name__ == "__main__":

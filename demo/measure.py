@@ -9,74 +9,67 @@ import os
 import shutil
 import statistics
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any, Final
 
-from contracts.errors import UnavailableError, WaysealError
+from contracts.errors import UnavailableError
+from contracts.files import locked, make_directory, write_file
+from demo import pids
 from demo.appliance import Appliance
 from demo.auditor import Auditor
-from demo.processes import run
-from demo.truck import Truck
+from demo.ending import failing_in_one_line
+from demo.measure_readings import measure_readings
+from demo.procfs import peak_mb
+from demo.truck import Truck, simulate
 
 DIRECTORY: Final = Path("build/measure")
 RESULT: Final = Path("build/measure.json")
+EVERYONE_READS: Final = 0o644
 MIB: Final = 1 << 20
-SECONDS_PER_READING: Final = 5
 POLL_S: Final = 0.05
 
 
 def main() -> None:
     """Measure readings, upload and memory."""
     options = _parse()
-    shutil.rmtree(DIRECTORY, ignore_errors=True)
-    DIRECTORY.mkdir(parents=True)
-    appliance = Appliance(DIRECTORY.resolve() / "site-b")
+    directory = DIRECTORY.absolute()
+    with failing_in_one_line("measure"):
+        make_directory(directory.parent)
+        lock = directory.with_name(f"{directory.name}.lock")
+        with locked(lock, f"another measurement is at work in {directory}"):
+            text = json.dumps(_measured(directory, options), indent=2) + "\n"
+            temporary = RESULT.with_suffix(".json.new")
+            write_file(RESULT, text.encode(), temporary=temporary, mode=EVERYONE_READS)
+    print(json.dumps(json.loads(text)))
+
+
+def _measured(directory: Path, options: argparse.Namespace) -> dict[str, Any]:
+    appliance = Appliance(directory / "site-b")
+    pids.stop(appliance.directory)  # what an earlier run left when it was killed
+    shutil.rmtree(directory, ignore_errors=True)
+    make_directory(directory)
     try:
         appliance.start()
         appliance.register_network()
-        result = {
-            "readings": _readings(appliance, options.readings, options.runs),
-            "upload": _upload(appliance, options.video_mib, options.runs),
+        return {
+            "readings": measure_readings(appliance, directory, options.readings, options.runs),
+            "upload": _upload(appliance, directory, options.video_mib, options.runs),
         }
-    except WaysealError as error:
-        sys.exit(f"measure: failed {error}")
     finally:
         appliance.stop()
-        shutil.rmtree(DIRECTORY, ignore_errors=True)
-    RESULT.write_text(json.dumps(result, indent=2) + "\n")
-    print(json.dumps(result))
+        shutil.rmtree(directory, ignore_errors=True)
 
 
-def _readings(appliance: Appliance, count: int, runs: int) -> dict[str, Any]:
-    """Measure readings committed per second, from the agent's start to its receipt."""
-    drive = DIRECTORY / "drive"
-    minutes = -(-count * SECONDS_PER_READING // 60)
-    _simulate(drive, minutes)
-    rates = []
-    for number in range(runs):
-        truck = Truck(DIRECTORY.resolve() / f"truck-r{number}", f"truck-r{number}")
-        truck.join(appliance)
-        trip = truck.ask("record", "--readings", str(drive / "readings.csv"), "--speed", "max")
-        seconds, _ = _offload(truck)
-        rates.append(trip["readings"] / seconds)
-    return {
-        "count": trip["readings"],
-        "runs_per_s": [round(rate) for rate in rates],
-        "median_per_s": round(statistics.median(rates)),
-    }
-
-
-def _upload(appliance: Appliance, size_mib: int, runs: int) -> dict[str, Any]:
+def _upload(appliance: Appliance, directory: Path, size_mib: int, runs: int) -> dict[str, Any]:
     """Measure a recording's way to two fsynced copies beside dd of both and sha256sum of one."""
-    drive = DIRECTORY / "short"
-    _simulate(drive, 20)
+    drive = directory / "short"
+    simulate(drive, "--minutes", "20")
     rows = []
     for number in range(runs):
-        video = DIRECTORY.resolve() / "long.avi"
+        video = directory / "long.avi"
         _pad(drive / "video.avi", video, size_mib * MIB)
-        truck = Truck(DIRECTORY.resolve() / f"truck-v{number}", f"truck-v{number}")
+        truck = Truck(directory / f"truck-v{number}", f"truck-v{number}")
         truck.join(appliance)
         files = ("--readings", str(drive / "readings.csv"), "--video", str(video))
         truck.ask("record", *files, "--speed", "max")
@@ -85,7 +78,7 @@ def _upload(appliance: Appliance, size_mib: int, runs: int) -> dict[str, Any]:
         sha_s = _timed(["sha256sum", str(video)])
         for copy in (video, Path(f"{video}.1"), Path(f"{video}.2")):
             copy.unlink()
-        _, upload_s = _offload(truck, appliance)
+        upload_s = _offload(truck, appliance)
         rows.append((upload_s, dd_s, sha_s))
     upload_s, dd_s, sha_s = (statistics.median(column) for column in zip(*rows, strict=True))
     ratios = [max(dd, sha) / upload for upload, dd, sha in rows]
@@ -96,30 +89,30 @@ def _upload(appliance: Appliance, size_mib: int, runs: int) -> dict[str, Any]:
         "sha256sum_mib_per_s": round(size_mib / sha_s, 1),
         "ratio_runs": [round(ratio, 2) for ratio in ratios],
         "ratio": round(statistics.median(ratios), 2),
-        "gateway_peak_mb": _peak_mb(appliance.gateway.pid) if appliance.gateway else None,
-        "node_peak_mb": _peak_mb(appliance.node.pid) if appliance.node else None,
+        "gateway_peak_mb": peak_mb(appliance.gateway.pid) if appliance.gateway else None,
+        "node_peak_mb": peak_mb(appliance.node.pid) if appliance.node else None,
     }
 
 
-def _offload(truck: Truck, appliance: Appliance | None = None) -> tuple[float, float]:
-    """Return seconds of the whole offload, and from the first byte of video to the last."""
-    operator = None
-    if appliance is not None:
-        operator = Auditor(appliance.rest, appliance.token(truck.device_id + "-op", "operator"))
-    start = time.monotonic()
+def _offload(truck: Truck, appliance: Appliance) -> float:
+    """Return seconds from the first byte of video that arrived to the last."""
+    operator = Auditor(appliance.rest, appliance.token(truck.device_id + "-op", "operator"))
     agent = truck.begin("offload")
     first = last = 0.0
-    while agent.poll() is None:
-        time.sleep(POLL_S)
-        if operator is not None and not last:
-            first, last = _progress(operator, truck.device_id, first)
-    seconds = time.monotonic() - start
-    said = agent.stdout.read() if agent.stdout else ""
-    if operator is not None:
+    try:
+        while agent.poll() is None:
+            time.sleep(POLL_S)
+            if not last:
+                first, last = _progress(operator, truck.device_id, first)
+    except BaseException:
+        agent.kill()
+        raise
+    finally:
+        said, _ = agent.communicate()
         operator.close()
     if agent.returncode:
-        raise UnavailableError(f"offload ended with {agent.returncode}: {said[-500:]}")
-    return seconds, last - first
+        raise UnavailableError(f"wayseal-device offload failed: {said.strip()[-500:]}")
+    return last - first
 
 
 def _progress(operator: Auditor, device_id: str, first: float) -> tuple[float, float]:
@@ -131,12 +124,6 @@ def _progress(operator: Auditor, device_id: str, first: float) -> tuple[float, f
                 whole = recording["received"] == recording["size"]
                 return first or now, now if whole else 0.0
     return first, 0.0
-
-
-def _simulate(out: Path, minutes: int) -> None:
-    done = run(["wayseal-device", "simulate", "--out", str(out), "--minutes", str(minutes)])
-    if done.returncode:
-        raise UnavailableError(f"simulate failed: {done.stderr}")
 
 
 def _pad(source: Path, target: Path, size: int) -> None:
@@ -152,14 +139,6 @@ def _timed(command: list[str]) -> float:
     start = time.monotonic()
     subprocess.run(command, check=True, capture_output=True)  # noqa: S603  # fixed commands
     return time.monotonic() - start
-
-
-def _peak_mb(pid: int) -> int:
-    """Return the most memory that a process ever had resident, in MB."""
-    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith("VmHWM:"):
-            return int(line.split()[1]) * 1024 // 1_000_000
-    return 0
 
 
 def _parse() -> argparse.Namespace:

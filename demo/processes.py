@@ -24,7 +24,9 @@ def environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
 
     WAYSEAL_DATA in the caller's shell belongs to a live gateway, whose data nothing here may touch.
     """
-    ours = {name: text for name, text in os.environ.items() if not name.startswith(_SETTINGS_PREFIX)}
+    ours = {
+        name: text for name, text in os.environ.items() if not name.startswith(_SETTINGS_PREFIX)
+    }
     return {**ours, **(more or {})}
 
 
@@ -91,7 +93,9 @@ class Service:
         assert self.process.stdout is not None  # noqa: S101  # a pipe was asked for
         line = self.process.stdout.readline()
         if not line.startswith("ready "):
-            raise UnavailableError(f"{_last_line(log, start) or name} ({name} did not get ready, see {log})")
+            raise UnavailableError(
+                f"{_last_line(log, start) or name} ({name} did not get ready, see {log})"
+            )
         return dict(word.split("=", 1) for word in line.split()[1:])
 
     def _close(self) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from demo.appliance import DELIVERY_ID, Appliance
-from demo.processes import BIN, run_json
+from demo.processes import BIN, environment, run_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +58,18 @@ public_keys = ["{appliance.gateway_key()}"]
             [BIN / command[0], *command[1:]],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
+            env=environment(),
             text=True,
         )
 
     def _command(self, *arguments: str) -> list[str]:
-        return ["wayseal-device", "--config", str(self.settings_file), *arguments]
+        return ["wayseal-device", *arguments, "--config", str(self.settings_file)]
+
+
+def simulate(out: Path, *options: str) -> None:
+    """Write a made-up drive into a new folder.
+
+    Raises:
+        UnavailableError: It cannot be written.
+    """
+    run_json(["wayseal-device", "simulate", "--out", str(out), "--json", *options])

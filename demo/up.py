@@ -3,42 +3,102 @@
 import argparse
 import json
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Final
 
-from contracts.errors import WaysealError
+import httpx
+
+from contracts.errors import UnavailableError, WaysealError
+from contracts.files import OWNER_ONLY, locked, make_directory, write_file
+from contracts.ledger import LedgerClient
+from demo import pids
 from demo.appliance import Appliance, Ports
-from demo.processes import is_ours
+from demo.auditor import Auditor
+from demo.ending import failing_in_one_line, reason
 
 DIRECTORY: Final = Path("build/up")
 STATE: Final = Path("build/up.json")
-PIDS: Final = DIRECTORY / "pids.json"
+BUSY: Final = "another `make up` or `make down` is at work"
 
 
 def main() -> None:
-    """Start node and gateway, and return once both serve."""
+    """Start node and gateway, and return once both serve; when they do already, say so."""
     options = _parse()
-    if PIDS.exists() and any(map(is_ours, json.loads(PIDS.read_text()))):
-        sys.exit(f"up: already up, see {STATE}; `make down` stops it")
-    appliance = Appliance(DIRECTORY.resolve(), Ports(options.rest, options.mqtt, options.ledger))
+    directory = DIRECTORY.absolute()
+    with failing_in_one_line("up"):
+        make_directory(directory)
+        with locked(directory / "lock", BUSY):
+            found = pids.running(directory)
+            dead = [name for name in pids.SERVICES if name not in found]
+            if not dead and STATE.exists():
+                text = _checked_state()
+                _say(f"already up, see {STATE}; `make down` stops it")
+            else:
+                _stop_rest(directory, found, dead)
+                text = _start(directory, Ports(options.rest, options.mqtt, options.ledger))
+    print(text, end="")
+
+
+def _stop_rest(directory: Path, found: dict[str, int], dead: list[str]) -> None:
+    """Stop what a kill left running."""
+    if found:
+        why = f"the {dead[0]} is dead" if dead else "an earlier start did not finish"
+        _say(f"{why}: stopping the {' and the '.join(found)}, then starting afresh")
+    pids.stop(directory)
+
+
+def _checked_state() -> str:
+    """Return the state as it stands in its file, once gateway and node have answered.
+
+    Raises:
+        UnavailableError: One of them does not.
+    """
+    try:
+        text = STATE.read_text("utf-8")
+        _ask(json.loads(text))
+    except (WaysealError, httpx.HTTPError, OSError, LookupError, TypeError, ValueError) as error:
+        raise UnavailableError(
+            f"gateway and node run, but do not serve; `make down` stops them: {reason(error)}"
+        ) from error
+    return text
+
+
+def _ask(state: dict[str, str]) -> None:
+    operator, ledger = (
+        Auditor(state["rest"], state["operator_token"]),
+        LedgerClient(state["ledger"]),
+    )
+    with closing(operator), closing(ledger):
+        operator.ask("/v1/status")
+        ledger.head_id()
+
+
+def _start(directory: Path, ports: Ports) -> str:
+    """Start both; return the state, as it stands in its file."""
+    appliance = Appliance(directory, ports)
+    STATE.unlink(missing_ok=True)  # what is there tells of an earlier start
     try:
         appliance.start()
-    except WaysealError as error:
+        state = {
+            "rest": appliance.rest,
+            "mqtt": appliance.mqtt,
+            "ledger": appliance.ledger,
+            "operator_token": appliance.token("operator", "operator"),
+            "auditor_token": appliance.token("auditor", "auditor"),
+            "trust": str(appliance.trust_file()),
+        }
+        text = json.dumps(state, indent=2) + "\n"
+        temporary = STATE.with_suffix(".json.new")
+        write_file(STATE, text.encode(), temporary=temporary, mode=OWNER_ONLY)
+    except BaseException:
         appliance.stop()
-        sys.exit(f"up: {error}")
-    state = {
-        "rest": appliance.rest,
-        "mqtt": appliance.mqtt,
-        "ledger": appliance.ledger,
-        "operator_token": appliance.token("operator", "operator"),
-        "auditor_token": appliance.token("auditor", "auditor"),
-        "trust": str(appliance.trust_file()),
-    }
-    services = [service for service in (appliance.gateway, appliance.node) if service]
-    PIDS.write_text(json.dumps([service.pid for service in services]))
-    text = json.dumps(state, indent=2)
-    STATE.write_text(text + "\n")
-    print(text)
+        raise
+    return text
+
+
+def _say(text: str) -> None:
+    print(f"up: {text}", file=sys.stderr)
 
 
 def _parse() -> argparse.Namespace:

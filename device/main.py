@@ -5,7 +5,7 @@ import logging
 import os
 from collections.abc import Sequence
 
-from contracts.commands import FAILED, WRONG_USAGE, complain
+from contracts.commands import FAILED, WRONG_USAGE, complain, write_for_any_terminal
 from contracts.errors import WaysealError
 from device.cli import build_parser
 from device.settings import load
@@ -14,6 +14,7 @@ from device.settings_keys import SettingsError
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
+    write_for_any_terminal()
     arguments = build_parser().parse_args(argv)
     logging.basicConfig(format="wayseal-device: %(message)s", level=logging.WARNING)
     try:

@@ -20,6 +20,7 @@ from typing import BinaryIO, Final, TypeVar
 
 from google.protobuf.message import Message
 
+from contracts.chunktree import BLOB_BYTES
 from contracts.encoding import canonical, is_canonical, parse
 from contracts.errors import RejectedError
 from contracts.proto.evidence_pb2 import Blob, BlockHead, Header, LeafHashes
@@ -28,7 +29,16 @@ from contracts.proto.sawtooth_pb2 import Batch
 MAGIC: Final = b"WAYSEAL EVIDENCE 1\n"
 VERSION: Final = 1
 """What the header's `version` says."""
-FRAME_BYTES_MAX: Final = 64 << 20
+HEADER_BYTES_MAX: Final = 1 << 20
+"""Some thirty thousand trips."""
+BLOCK_HEAD_BYTES_MAX: Final = 4 << 20
+"""Some thirty thousand batch ids; the embedded node's queue holds 4,000 batches."""
+BATCH_FRAME_BYTES_MAX: Final = 16 << 20
+"""The largest body that the embedded node takes."""
+LEAF_HASHES_BYTES_MAX: Final = (2 << 20) + 1024
+"""65,536 hashes, as the longest recording has, 64 GiB; and the fields around them."""
+BLOB_FRAME_BYTES_MAX: Final = BLOB_BYTES + 1024
+"""One blob, and the fields around it."""
 _FRAME: Final = struct.Struct(">BI")
 _MessageT = TypeVar("_MessageT", bound=Message)
 
@@ -55,6 +65,14 @@ _KIND: Final[dict[type[Message], Part]] = {
     LeafHashes: Part.LEAF_HASHES,
     Blob: Part.BLOB,
 }
+_MOST: Final = {
+    Part.HEADER: HEADER_BYTES_MAX,
+    Part.BLOCK_HEAD: BLOCK_HEAD_BYTES_MAX,
+    Part.BATCH: BATCH_FRAME_BYTES_MAX,
+    Part.LEAF_HASHES: LEAF_HASHES_BYTES_MAX,
+    Part.BLOB: BLOB_FRAME_BYTES_MAX,
+    Part.END: hashlib.sha256().digest_size,
+}
 
 
 class EvidenceWriter:
@@ -69,9 +87,15 @@ class EvidenceWriter:
         return MAGIC + self.frame(header)
 
     def frame(self, part: Message) -> bytes:
-        """Return the bytes of one frame; of a batch, what its signatures cover."""
+        """Return the bytes of one frame; of a batch, what its signatures cover.
+
+        Raises:
+            RejectedError: Larger than a reader takes.
+        """
         payload = canonical(_signed_part(part) if isinstance(part, Batch) else part)
-        wire = _FRAME.pack(_KIND[type(part)], len(payload)) + payload
+        kind = _KIND[type(part)]
+        _check_size(kind, len(payload))
+        wire = _FRAME.pack(kind, len(payload)) + payload
         self._digest.update(wire)
         return wire
 
@@ -136,9 +160,14 @@ def _part(kind: int, size: int, before: Part) -> Part:
         raise RejectedError(f"a frame of unknown kind {kind}") from error
     if part < before:
         raise RejectedError(f"a {part.name.lower()} frame after a {before.name.lower()} frame")
-    if size > FRAME_BYTES_MAX:
-        raise RejectedError(f"a frame of {size} bytes, at most {FRAME_BYTES_MAX} allowed")
+    _check_size(part, size)
     return part
+
+
+def _check_size(part: Part, size: int) -> None:
+    if size > _MOST[part]:
+        name = part.name.lower()
+        raise RejectedError(f"a {name} frame of {size} bytes, at most {_MOST[part]} allowed")
 
 
 def _read(file: BinaryIO, size: int, what: str) -> bytes:

@@ -8,12 +8,14 @@ from collections.abc import Iterator
 
 from contracts.errors import RejectedError
 from contracts.evidence.container import parse_part
+from contracts.keys import is_signature
 from contracts.payload import FAMILY
 from contracts.proto.evidence_pb2 import BlockHead
 from contracts.proto.sawtooth_pb2 import Batch, Transaction, TransactionHeader
 from contracts.sawtooth.batches import check_batch
 from contracts.sawtooth.blocks import NULL_BLOCK_ID, check_block_signature
-from contracts.sawtooth.transactions import Family, parse_header
+from contracts.sawtooth.counts import check_transactions_of
+from contracts.sawtooth.transactions import ID_HEX, Family, parse_header
 
 
 class BlockHeads:
@@ -47,6 +49,11 @@ class BlockHeads:
                 f"the block before it is {self._last_id[:16]}…"
             )
         for place, batch_id in enumerate(header.batch_ids):
+            if not is_signature(batch_id):
+                raise RejectedError(
+                    f"block {header.block_num} names a batch {batch_id[:80]!r}, "
+                    f"expected {ID_HEX} lower-case hexadecimal digits"
+                )
             self._place[batch_id] = (header.block_num, place)
         self.genesis_id = self.genesis_id or head.header_signature
         self.signers.add(header.signer_public_key)
@@ -87,10 +94,11 @@ class Batches:
         """Take the next batch; yield its transactions of family `wayseal` with their headers.
 
         Raises:
-            RejectedError: A signature does not hold, no block took the batch, it stands out of
-                order, or a transaction comes twice, before one that it depends on, or under rules
-                of another version.
+            RejectedError: A signature does not hold, no block took the batch, it holds too many
+                transactions or stands out of order, or a transaction comes twice, before one that
+                it depends on, or under rules of another version.
         """
+        check_transactions_of(payload)
         batch = parse_part(Batch, payload)
         check_batch(batch)
         if batch.trace:

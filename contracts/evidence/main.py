@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-from contracts.commands import complain
+from contracts.commands import complain, write_for_any_terminal
 from contracts.errors import RejectedError
 from contracts.evidence.container import NotEvidenceError
 from contracts.evidence.report import as_json, as_text
@@ -38,6 +38,7 @@ examples:
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run `wayseal-verify`; exit as its help says."""
+    write_for_any_terminal()
     options = _parse(arguments)
     try:
         trust = Trust.load(options.trust) if options.trust else None

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from contracts.commands import WRONG_USAGE, complain
+from contracts.commands import WRONG_USAGE, complain, write_for_any_terminal
 from contracts.errors import WaysealError
 from contracts.files import locked, make_directory
 from contracts.keys import Signer, is_public_key
@@ -62,6 +62,7 @@ class Options:
 
 def main() -> None:
     """Run the node until told to stop."""
+    write_for_any_terminal()
     logging.basicConfig(
         level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s"
     )

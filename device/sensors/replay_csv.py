@@ -2,7 +2,8 @@
 
 Every row is exactly one sample. The whole file is checked before the first
 sample leaves, line by line, so that nothing is signed from a broken log and
-memory stays flat however long the log is. Blank lines are no rows.
+memory stays flat however long the log is. A blank line, empty or only white
+space, is no row, wherever it stands.
 """
 
 import csv
@@ -69,15 +70,14 @@ class CsvReplay:
 
 def _samples(path: Path, digest: "hashlib._Hash") -> Iterator[Sample]:
     """Yield one sample per row; `offset_ms` counts from the Unix epoch."""
-    lines = _lines(path, digest)
+    lines = ((number, line) for number, line in _lines(path, digest) if line.strip())
     number, header = next(lines, (1, ""))
     layout = Layout.of(f"{path}: line {number}", _cells(f"{path}: line {number}", header))
     for number, line in lines:
-        if line:
-            place = f"{path}: line {number}"
-            sample = layout.sample(place, _cells(place, line))
-            _check_ranges(place, layout, sample)
-            yield sample
+        place = f"{path}: line {number}"
+        sample = layout.sample(place, _cells(place, line))
+        _check_ranges(place, layout, sample)
+        yield sample
 
 
 def _lines(path: Path, digest: "hashlib._Hash") -> Iterator[tuple[int, str]]:

@@ -8,6 +8,13 @@ import pytest
 from demo.appliance import Appliance
 from demo.auditor import Auditor
 from demo.processes import run
+from support.checkout import make_checkout
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """Return a checkout in a folder whose name has to be quoted everywhere."""
+    return make_checkout(tmp_path / "a 'nice' place")
 
 
 @pytest.fixture

@@ -1,63 +1,23 @@
 """What a newcomer types: `make demo`, `make up`, `make down`, in a checkout of their own."""
 
 import json
-import os
+import re
 import socket
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from support.checkout import PORTS, live_data, make, running
+
 pytestmark = pytest.mark.e2e
 
-ROOT = Path(__file__).parents[2]
-SHARED = ("Makefile", "demo", "pyproject.toml", "requirements.lock", "scripts")
-TIMEOUT_S = 240
-PORTS = {"REST_PORT": "0", "MQTT_PORT": "0", "LEDGER_PORT": "0"}
 KEYS = {"rest", "mqtt", "ledger", "operator_token", "auditor_token", "trust"}
 
 
-@pytest.fixture
-def checkout(tmp_path: Path) -> Path:
-    """A folder with the project's files, whose build/ is nobody else's."""
-    for name in SHARED:
-        (tmp_path / name).symlink_to(ROOT / name)
-    return tmp_path
-
-
-def make(checkout: Path, target: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run make with this very environment, which is not set up again."""
-    command = ["make", "--no-print-directory", "-o", f"{sys.prefix}/.ready", target]
-    settings = {"VENV": sys.prefix, **variables}
-    return subprocess.run(  # noqa: S603 - our own Makefile
-        [*command, *(f"{name}={value}" for name, value in settings.items())],
-        cwd=checkout,
-        env=os.environ | {"PYTHONPATH": str(checkout)},
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT_S,
-        check=False,
-    )
-
-
-def running(checkout: Path) -> list[str]:
-    """Return the command lines of processes that work in a checkout."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            line = path.read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
-        except OSError:
-            continue
-        if str(checkout) in line:
-            found.append(line)
-    return found
-
-
 def fields(line: str) -> dict[str, str]:
-    return dict(word.split("=", 1) for word in line.split() if "=" in word)
+    return dict(re.findall(r"(\w+)=(.*?)(?= \w+=|$)", line))
 
 
 def test_the_demo_ends_ok(checkout: Path) -> None:
@@ -71,6 +31,7 @@ def test_the_demo_ends_ok(checkout: Path) -> None:
     assert int(found["bytes"]) > 1 << 20
     assert (checkout / found["evidence"]).stat().st_size > int(found["bytes"])
     assert running(checkout) == []
+    assert not live_data(checkout).exists()
 
 
 @pytest.mark.parametrize("damage", ["cell", "empty", "missing", "track"])
@@ -90,6 +51,8 @@ def test_the_demo_says_that_it_failed(checkout: Path, damage: str) -> None:
         "missing": "readings.csv",
         "track": "need READINGS",
     }[damage] in last
+    assert ("wayseal-device record failed: " in last) == (damage != "track")
+    assert last.count("wayseal-device") == (damage != "track")
     assert "Traceback" not in done.stdout + done.stderr
     assert running(checkout) == []
 
@@ -109,9 +72,11 @@ def test_up_and_down(checkout: Path) -> None:
         host, port = state["mqtt"].split(":")
         socket.create_connection((host, int(port)), 5).close()
         assert json.loads(Path(state["trust"]).read_text())
+        assert not live_data(checkout).exists()
         again = make(checkout, "up", **PORTS)
-        assert again.returncode != 0
+        assert again.returncode == 0
         assert "already up" in again.stderr
+        assert json.loads(again.stdout) == state
         assert len(running(checkout)) == 2
     finally:
         down = make(checkout, "down")
@@ -127,7 +92,9 @@ def test_a_taken_port_is_one_clear_error_and_leaves_nothing(checkout: Path, whic
         port = str(taken.getsockname()[1])
         done = make(checkout, "up", **{**PORTS, which: port})
     assert done.returncode != 0
-    assert port in done.stderr
-    assert "Traceback" not in done.stderr
+    ours = [line for line in done.stderr.splitlines() if not line.startswith("make")]
+    assert len(ours) == 1, done.stderr
+    assert ours[0].startswith("up: ")
+    assert f":{port}" in ours[0]
     assert running(checkout) == []
     assert not (checkout / "build" / "up.json").exists()

@@ -133,12 +133,7 @@ def test_a_cut_leaves_no_row_above(desk: Desk) -> None:
 
 def test_a_busy_ledger_is_given_time_and_nothing_is_lost(desk: Desk) -> None:
     names = desk.hold(trip_batches(1))
-    assert names
-    busy = (429, '{"error": {"title": "busy", "message": ""}}')
-    # The first questions are whose ledger and whose key; only then are batches handed over.
-    desk.saga._network.check()  # noqa: SLF001
-    desk.saga._facts.is_device_key(key("truck-1").public_key)  # noqa: SLF001
-    desk.ledger.failures = [busy] * (len(BACK_OFF_S) + 1)
+    desk.ledger.busy = len(BACK_OFF_S) + 1
     with pytest.raises(UnavailableError, match="429"):
         desk.saga.step()
     assert desk.waits == list(BACK_OFF_S)

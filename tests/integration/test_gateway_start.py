@@ -157,12 +157,10 @@ def test_an_index_that_was_lost_comes_back_the_same(site: Site) -> None:
         assert {path: site.ask(path) for path in paths} == before
 
 
-def test_a_full_inbox_says_so_and_takes_all_of_it_later(
-    site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_inbox_says_so_and_takes_all_of_it_later(site: Site) -> None:
     assert site.appliance.gateway is not None
     site.appliance.gateway.stop()
-    monkeypatch.setenv("WAYSEAL_LIMITS__INBOX_BYTES", str(SMALLEST_INBOX_BYTES))
+    site.appliance.variables["WAYSEAL_LIMITS__INBOX_BYTES"] = str(SMALLEST_INBOX_BYTES)
     site.appliance.start_gateway()
     trip = Trip(nonce=nonce(4))
     batches = trip.whole([reading(at) for at in range(1100)], size=50)
@@ -181,7 +179,7 @@ def test_a_full_inbox_says_so_and_takes_all_of_it_later(
         assert set(truck.ask(*names).batch_ids) == held
         assert held < set(names)
     site.appliance.gateway.stop()
-    monkeypatch.delenv("WAYSEAL_LIMITS__INBOX_BYTES")
+    site.appliance.variables.clear()
     site.appliance.start_gateway()
     with site.device() as truck:
         for message in pack_records(map(wire_of, batches)):

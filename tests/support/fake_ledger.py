@@ -31,6 +31,7 @@ class FakeLedger:
         blocks: The chain.
         statuses: What it says of a batch, by id; of others PENDING.
         failures: HTTP status and body that the next requests get instead of an answer.
+        busy: How many of the next lists of batches are turned away with HTTP 429.
         submitted: Ids of the batches that came, list by list.
     """
 
@@ -38,6 +39,7 @@ class FakeLedger:
         self.blocks: list[Block] = []
         self.statuses: dict[str, str] = {}
         self.failures: list[tuple[int, str]] = []
+        self.busy = 0
         self.submitted: list[list[str]] = []
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
@@ -91,6 +93,9 @@ class FakeLedger:
                 return 200, {"data": [{"id": name, **empty} for name in json.loads(body)]}
             case "POST", ["batch_statuses"]:
                 return 200, {"data": [self._status(name) for name in json.loads(body)]}
+            case "POST", ["batches"] if self.busy:
+                self.busy -= 1
+                return 429, {"error": {"title": "Unable to Accept Batches", "message": ""}}
             case "POST", ["batches"]:
                 batches = BatchList.FromString(body).batches
                 self.submitted.append([batch.header_signature for batch in batches])

@@ -45,6 +45,24 @@ def test_columns_by_name_in_any_case_and_order(tmp_path: Path) -> None:
     assert (third.temperature_mcel, third.humidity_mpct, third.pressure_pa) == (10_000, 0, 0)
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("blank", ["", " ", " \t "])
+def test_a_blank_line_is_no_row_wherever_it_stands(tmp_path: Path, blank: str, end: str) -> None:
+    header, row = HEADER.strip(), ROW.strip()
+    text = "\ufeff" + end.join([blank, blank, header, blank, row, row, blank, blank])
+    replay = CsvReplay.check(log(tmp_path, text))
+    assert replay.rows == len(list(replay.samples())) == 2
+    broken = log(tmp_path, text + end + "x")
+    with pytest.raises(RejectedError, match="line 9: expected 7 columns"):
+        CsvReplay.check(broken)
+
+
+@pytest.mark.parametrize("text", ["\n \n", " ", "\ufeff\n"])
+def test_a_log_of_blank_lines_has_no_header(tmp_path: Path, text: str) -> None:
+    with pytest.raises(RejectedError, match="expected one column named"):
+        CsvReplay.check(log(tmp_path, text))
+
+
 def test_a_row_that_goes_back_in_time_is_still_one_sample(tmp_path: Path) -> None:
     text = "time,temperature\n" + "".join(
         f"2022-01-31 12:00:{second:02d},5\n" for second in (10, 20, 5, 30)

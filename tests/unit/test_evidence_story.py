@@ -124,7 +124,7 @@ def test_bytes_after_the_end() -> None:
 
 def test_an_oversized_frame_is_refused_before_it_is_read() -> None:
     wire = STORY.evidence.wire()[:19] + bytes([Part.HEADER]) + b"\xff\xff\xff\xff"
-    assert "a frame of 4294967295 bytes, at most 67108864" in text_of(wire)
+    assert "a header frame of 4294967295 bytes, at most 1048576" in text_of(wire)
 
 
 def test_findings_that_leave_the_story_whole_are_told_and_hold() -> None:

@@ -3,11 +3,16 @@
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from contracts import answer as answer_module
 from contracts.errors import RejectedError, UnavailableError
 from contracts.ledger import LedgerClient
+from contracts.proto.sawtooth_pb2 import Batch
+from support.fake_ledger import FakeLedger
 
 ANSWERS = {
     "html": b"<html>hello</html>",
@@ -19,6 +24,11 @@ ANSWERS = {
     "empty data": b'{"data": [], "paging": {}}',
     "odd entries": b'{"data": [{"id": 1}], "paging": {"next_position": null}}',
     "error is text": b'{"error": "no"}',
+    "null data": b'{"data": null, "head": null, "paging": null}',
+    "number": b"1e999",
+    "no end of pages": b'{"data": [], "paging": {"next_position": "0x0"}}',
+    "infinite block": b'{"data": [{"header": {"block_num": Infinity}}], "paging": {}}',
+    "no setting": b'{"data": "/////w==", "head": 7, "paging": {"next_position": 3}}',
     "deep": b'{"data":' + b"[" * 100_000 + b"]" * 100_000 + b"}",
 }
 QUESTIONS: dict[str, Callable[[LedgerClient], object]] = {
@@ -29,9 +39,12 @@ QUESTIONS: dict[str, Callable[[LedgerClient], object]] = {
     "batch": lambda ledger: ledger.batch("a" * 128),
     "receipts": lambda ledger: ledger.receipts(["a" * 128]),
     "state": lambda ledger: ledger.state("0" * 70),
+    "height": lambda ledger: ledger.head_num(),
+    "transaction": lambda ledger: ledger.has_transaction("a" * 128),
+    "submit": lambda ledger: ledger.submit([Batch()]),
     "setting": lambda ledger: ledger.setting("a.b"),
 }
-HARMLESS = {("empty data", "blocks")}
+HARMLESS = {("empty data", "blocks"), ("no setting", "state")}
 """A ledger could mean this by it."""
 
 
@@ -83,8 +96,9 @@ def test_an_answer_that_no_ledger_gives_may_be_another_tomorrow(
     if (answer, question) in HARMLESS:
         QUESTIONS[question](ledger)
         return
-    with pytest.raises(UnavailableError, match="ledger answered"):
+    with pytest.raises(UnavailableError, match=r"ledger(?: answered|'s setting)") as raised:
         QUESTIONS[question](ledger)
+    assert len(str(raised.value)) < 1_000
 
 
 @pytest.mark.parametrize(("status", "error"), [(400, RejectedError), (503, UnavailableError)])
@@ -95,6 +109,55 @@ def test_an_error_in_another_form_still_tells_its_status(
     impostor.answer, impostor.status = ANSWERS[answer], status
     with pytest.raises(error, match=str(status)):
         ledger.head_id()
+
+
+def test_the_error_tells_how_the_answer_begins(impostor: Impostor, ledger: LedgerClient) -> None:
+    for answer in (b"<html>hello</html>", b'{"data": "hello"}'):
+        impostor.answer, impostor.status = answer, 200
+        with pytest.raises(UnavailableError, match="hello"):
+            ledger.genesis()
+
+
+@pytest.mark.parametrize("question", ["state", "setting", "batch", "transaction"])
+def test_another_servers_404_is_not_a_ledgers_no(
+    impostor: Impostor, ledger: LedgerClient, question: str
+) -> None:
+    impostor.answer, impostor.status = b"<html>Not Found</html>", 404
+    with pytest.raises(UnavailableError, match="no JSON"):
+        QUESTIONS[question](ledger)
+    impostor.answer = b'{"error": {"code": 75}}'
+    assert not QUESTIONS[question](ledger)
+
+
+def test_an_answer_without_end_is_given_up(
+    impostor: Impostor, ledger: LedgerClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(answer_module, "ANSWER_BYTES_MAX", 1_000)
+    impostor.answer, impostor.status = b" " * 1_001, 200
+    with pytest.raises(UnavailableError, match="more than 1000 bytes"):
+        ledger.head_id()
+
+
+def test_a_page_too_long_is_asked_for_block_by_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Generous(FakeLedger):
+        """Sends as many blocks as it is asked for, and where the next one stands."""
+
+        def answer(self, method: str, target: str, body: bytes) -> tuple[int, Any]:
+            status, document = super().answer(method, target, body)
+            limit = int(parse_qs(urlsplit(target).query)["limit"][0])
+            if document["data"][limit:]:
+                following = int(document["data"][limit]["header"]["block_num"])
+                document["paging"]["next_position"] = f"0x{following:016x}"
+            document["data"] = document["data"][:limit]
+            return status, document
+
+    with Generous() as fake:
+        fake.extend([[]] * 3, salt="x" * 1_000)
+        client = LedgerClient(fake.url)
+        whole = list(client.blocks(0))
+        monkeypatch.setattr(answer_module, "ANSWER_BYTES_MAX", 3_000)
+        assert list(client.blocks(0)) == whole == fake.blocks
+        client.close()
 
 
 @pytest.mark.parametrize("url", ["http://[", "http://127.0.0.1:port", "127.0.0.1:8008", ""])

@@ -1,6 +1,7 @@
 """REST answers that the recordings do not show: orders, limits, errors, hostile requests."""
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Iterator
 from itertools import pairwise
 from typing import Any
@@ -9,6 +10,7 @@ import pytest
 from httpx import ASGITransport, AsyncClient, Response
 
 from contracts.keys import Signer
+from contracts.node import verify as verify_module
 from contracts.node.candidate import Candidate
 from contracts.node.chain import Chain
 from contracts.node.genesis import found, own_genesis
@@ -22,7 +24,8 @@ from contracts.node.statuses import Outcome, Statuses
 from contracts.node.verify import Verifier, verify_batch
 from contracts.proto.sawtooth_pb2 import Batch, BatchList
 from contracts.sawtooth.batches import build_batch
-from support.intkey_node import FAMILIES, address_of
+from contracts.sawtooth.transactions import build_transaction
+from support.intkey_node import FAMILIES, INTKEY, address_of
 from support.nodes import OCTETS, intkey_batch
 
 SIGNER = Signer.from_hex("11" * 32)
@@ -268,6 +271,53 @@ def test_what_is_refused_leaves_the_queue_as_it_was(
     answers = api.ask(*refused, *refused, good)
     assert [answer.status_code for answer in answers] == [400] * 10 + [202]
     assert [code(answer) for answer in answers[:5]] == [34, 35, 34, 30, 30]
+
+
+HEADER = b"\x0a\x00"
+"""An empty field 1: in a BatchList a batch, in a batch its header."""
+
+
+@pytest.mark.parametrize("content", [HEADER * 4_001, HEADER * (8 << 20), b"\x12\x00" * (8 << 20)])
+def test_more_batches_than_the_queue_takes_are_refused_unparsed(api: Api, content: bytes) -> None:
+    answer = api.post("/batches", content=content, headers=OCTETS)
+    assert (answer.status_code, code(answer)) == (413, 205)
+    assert "more than 4000 batches" in answer.json()["error"]["message"]
+
+
+def test_more_transactions_than_are_taken_at_once_are_refused_unparsed(api: Api) -> None:
+    half = b"\x0a\xa2\x8d\x06" + b"\x1a\x00" * 50_001  # one batch of as many empty ones
+    for content in (half, b"\x0a\x80\x80\x80\x06" + b"\x1a\x00" * (6 << 20)):
+        answer = api.post("/batches", content=content, headers=OCTETS)
+        assert (answer.status_code, code(answer)) == (413, 205)
+        assert "more than 50000 transactions" in answer.json()["error"]["message"]
+
+
+def test_the_event_loop_parses_nothing(chain: Chain, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What came is parsed in the verifier's threads, so that others are answered meanwhile."""
+    threads: list[str] = []
+    parse = verify_module.parse_batches
+
+    def listen(wire: bytes) -> list[Batch]:
+        threads.append(threading.current_thread().name)
+        return parse(wire)
+
+    monkeypatch.setattr(verify_module, "parse_batches", listen)
+    (answer,) = Api(chain).ask(submission(100))
+    assert answer.status_code == 202
+    assert [name.startswith("verify") for name in threads] == [True]
+
+
+def test_a_transaction_with_too_many_addresses_is_refused(api: Api) -> None:
+    many = build_transaction(
+        SIGNER,
+        INTKEY,
+        b"",
+        batcher_public_key=SIGNER.public_key,
+        inputs=[""] * 10_001,
+        outputs=[],
+    )
+    content = wire(build_batch(SIGNER, [many]))
+    assert code(api.post("/batches", content=content, headers=OCTETS)) == 30
 
 
 def test_a_batch_with_one_transaction_twice_is_refused(api: Api) -> None:

@@ -1,11 +1,12 @@
 """`wayseal-party`: arguments in, one line and an exit status out."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from contracts import party
-from contracts.commands import FAILED, WRONG_USAGE
+from contracts.commands import FAILED, WORKED, WRONG_USAGE
 from contracts.keys import Signer
 
 LEDGER = ["--ledger", "http://127.0.0.1:1"]
@@ -24,6 +25,42 @@ def status_of(arguments: list[str]) -> int:
         party.main(arguments)
     assert isinstance(ended.value.code, int)
     return ended.value.code
+
+
+def made_key(path: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    assert status_of(["--key", str(path), "make-key"]) == WORKED
+    public_key = json.loads(capsys.readouterr().out)["public_key"]
+    assert isinstance(public_key, str)
+    return public_key
+
+
+def test_make_key_makes_one_that_only_its_owner_reads(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "keys" / "dairy.key"
+    public_key = made_key(path, capsys)
+    assert Signer.load(path).public_key == public_key
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_make_key_never_overwrites(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "dairy.key"
+    public_key, content = made_key(path, capsys), path.read_bytes()
+    assert made_key(path, capsys) == public_key
+    assert path.read_bytes() == content
+    path.write_text("no key")
+    assert status_of(["--key", str(path), "make-key"]) == WRONG_USAGE
+    assert str(path) in capsys.readouterr().err
+    assert path.read_text() == "no key"
+
+
+def test_a_key_that_cannot_be_made_is_one_clear_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    path = tmp_path / "file" / "dairy.key"
+    assert status_of(["--key", str(path), "make-key"]) in (FAILED, WRONG_USAGE)
+    assert capsys.readouterr().err.count("\n") == 1
 
 
 def device(signed: list[str], calibrated_until: str) -> list[str]:

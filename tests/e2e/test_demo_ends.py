@@ -1,0 +1,91 @@
+"""`make demo` ends with one line and a matching exit status, whatever happens on its way."""
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from contracts.files import locked
+from demo import pids
+from support.checkout import begin, environment, make, running
+from support.rogue import until
+
+pytestmark = pytest.mark.e2e
+
+
+def started(checkout: Path, service: str) -> subprocess.Popen[str]:
+    """Start a demo and wait until it has started a service."""
+    process = begin(checkout, "demo")
+    path = pids.pid_file(checkout / "build" / "demo" / "site-b", service)
+    until(f"the {service}", lambda: path.exists() or process.poll() is not None)
+    return process
+
+
+@pytest.mark.parametrize("service", pids.SERVICES)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_it_with_its_line(
+    checkout: Path, service: str, number: signal.Signals
+) -> None:
+    process = started(checkout, service)
+    process.send_signal(number)
+    said, errors = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert said.splitlines()[-1] == f"demo: failed interrupted by {number.name}"
+    assert "Traceback" not in said + errors
+    assert running(checkout) == []
+
+
+def test_what_a_killed_demo_left_is_stopped_by_the_next(checkout: Path) -> None:
+    process = started(checkout, "gateway")
+    process.kill()
+    process.communicate(timeout=60)
+    assert running(checkout)
+    done = make(checkout, "demo", TRACK="nowhere.gpx")
+    assert done.stdout.splitlines()[-1].startswith("demo: failed TRACK and VIDEO need READINGS")
+    assert running(checkout) == []
+
+
+def test_a_second_demo_touches_nothing_of_the_first(checkout: Path) -> None:
+    directory = checkout / "build" / "demo"
+    directory.mkdir(parents=True)
+    (directory / "of-the-first").touch()
+    with locked(checkout / "build" / "demo.lock", "taken"):
+        done = make(checkout, "demo")
+    assert done.returncode != 0
+    last = done.stdout.splitlines()[-1]
+    assert last.startswith(f"demo: failed another demo is at work in {directory}: ")
+    assert [path.name for path in directory.iterdir()] == ["of-the-first"]
+
+
+def test_a_full_standard_output_is_no_success(checkout: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "demo", "--track", "nowhere.gpx"],
+            cwd=checkout,
+            env=environment(checkout),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert "demo: failed " in done.stderr
+    assert "Traceback" not in done.stderr
+    assert running(checkout) == []
+
+
+def test_a_setup_that_fails_ends_it_with_its_line(checkout: Path) -> None:
+    done = subprocess.run(
+        ["make", "demo", "PYTHON=no-such-python", "VENV=venv"],  # noqa: S607
+        cwd=checkout,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert "setup: Wayseal needs Python" in done.stderr
+    assert done.stdout.splitlines()[-1] == "demo: failed setup"
