@@ -41,7 +41,7 @@ check: $(READY) ## lint, format, types, import rules
 	@$(BIN)/ruff format --check -q .
 	@$(BIN)/ruff check -q .
 	@$(BIN)/mypy
-	@$(BIN)/lint-imports --no-cache | tail -n 3
+	@$(BIN)/lint-imports --no-cache
 
 measure: $(READY) ## the figures of docs/performance.md, from this machine
 	@$(BIN)/python -m demo.measure

@@ -79,7 +79,7 @@ def test_a_full_standard_output_is_no_success(checkout: Path) -> None:
 
 def test_a_setup_that_fails_ends_it_with_its_line(checkout: Path) -> None:
     done = subprocess.run(
-        ["make", "demo", "PYTHON=no-such-python", "VENV=venv"],  # noqa: S607
+        ["make", "--no-print-directory", "demo", "PYTHON=no-such-python", "VENV=venv"],  # noqa: S607
         cwd=checkout,
         capture_output=True,
         text=True,
