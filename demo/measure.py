@@ -32,9 +32,9 @@ POLL_S: Final = 0.05
 
 def main() -> None:
     """Measure readings, upload and memory."""
-    options = _parse()
     directory = DIRECTORY.absolute()
     with failing_in_one_line("measure"):
+        options = _parse()
         make_directory(directory.parent)
         lock = directory.with_name(f"{directory.name}.lock")
         with locked(lock, f"another measurement is at work in {directory}"):

@@ -24,9 +24,9 @@ BUSY: Final = "another `make up` or `make down` is at work"
 
 def main() -> None:
     """Start node and gateway, and return once both serve; when they do already, say so."""
-    options = _parse()
     directory = DIRECTORY.absolute()
     with failing_in_one_line("up"):
+        options = _parse()
         make_directory(directory)
         with locked(directory / "lock", BUSY):
             found = pids.running(directory)
