@@ -44,7 +44,7 @@ def broker_port(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[int]:
     if request.param == "mosquitto" and not MOSQUITTO.exists():
-        pytest.skip(f"{MOSQUITTO} is not installed")
+        pytest.fail(f"{MOSQUITTO} is not installed; `make test` installs it")
     folder = tmp_path_factory.mktemp("broker")
     broker = amqtt_broker if request.param == "amqtt" else mosquitto_broker
     with broker(folder) as port:
