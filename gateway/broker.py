@@ -124,11 +124,16 @@ class DeviceTopics(BaseTopicPlugin):
 
 
 class _LimitedReader(StreamReaderAdapter):
-    """Reads from a client, and no packet larger than any of ours may be."""
+    """Reads from a client, and ends the connection at a packet larger than any of ours may be."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        super().__init__(reader)
+        self._writer = writer
 
     async def read(self, n: int = -1) -> bytes:
         """See `ReaderAdapter.read`."""
         if n > PACKET_BYTES_MAX:
+            self._writer.close()  # amqtt itself would go on reading
             raise MQTTError(f"packet of {n} bytes, at most {PACKET_BYTES_MAX} allowed")
         data: bytes = await super().read(n)
         return data
@@ -155,7 +160,7 @@ class _BoundedBroker(Broker):
     ) -> None:
         """See `Broker.stream_connected`."""
         await self.external_connected(
-            _LimitedReader(reader), StreamWriterAdapter(writer), listener_name
+            _LimitedReader(reader, writer), StreamWriterAdapter(writer), listener_name
         )
 
     async def _initialize_client_session(

@@ -1,0 +1,83 @@
+"""What a stranger, or a lost key, may not cost: connections, memory, receipts that count."""
+
+import asyncio
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from paho.mqtt.client import Client
+from paho.mqtt.enums import CallbackAPIVersion
+from starlette.applications import Starlette
+
+import contracts.serving
+import gateway.broker
+from contracts.errors import RejectedError
+from contracts.serving import Server, listening
+from gateway.broker import PACKET_BYTES_MAX, BrokerAccess, EmbeddedBroker
+from gateway.services import own_key
+from gateway.settings import Settings
+
+pytestmark = pytest.mark.integration
+
+DEADLINE_S = 15.0
+
+
+@pytest.fixture
+def broker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[EmbeddedBroker]:
+    monkeypatch.setattr(gateway.broker, "CONNECT_TIMEOUT_S", 0.2)
+    access = BrokerAccess(tmp_path / "tokens.json", "gateway", "secret")
+    with closing(EmbeddedBroker("127.0.0.1", 0, access)) as made:
+        yield made
+
+
+def test_a_connection_that_says_nothing_is_ended(broker: EmbeddedBroker) -> None:
+    with socket.create_connection(("127.0.0.1", broker.port), DEADLINE_S) as silent:
+        assert silent.recv(1) == b""
+
+
+def test_a_packet_larger_than_any_of_ours_ends_its_connection(broker: EmbeddedBroker) -> None:
+    lost = threading.Event()
+    client = Client(CallbackAPIVersion.VERSION2, client_id="gateway")
+    client.on_disconnect = lambda *_: lost.set()
+    client.username_pw_set("gateway", "secret")
+    client.connect("127.0.0.1", broker.port)
+    client.loop_start()
+    try:
+        ticket = client.publish("wayseal/v1/truck-1/records", bytes(PACKET_BYTES_MAX + 1), qos=1)
+        assert lost.wait(DEADLINE_S)
+        assert not ticket.is_published()
+    finally:
+        client.disconnect()
+        client.loop_stop()
+
+
+def test_a_slow_head_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contracts.serving, "HEAD_TIMEOUT_S", 0.2)
+
+    async def ended(port: socket.socket) -> bytes:
+        server = Server(Starlette())
+        task = asyncio.create_task(server.serve(sockets=[port]))
+        reader, writer = await asyncio.open_connection(*port.getsockname()[:2])
+        writer.write(b"GET / HTTP/1.1\r\nHost: x\r\n")
+        got = await asyncio.wait_for(reader.read(), DEADLINE_S)
+        writer.close()
+        server.should_exit = True
+        await task
+        return got
+
+    with listening("127.0.0.1", 0) as port:
+        assert asyncio.run(ended(port)) == b""
+
+
+def test_a_gateway_that_worked_does_not_make_another_key(tmp_path: Path) -> None:
+    settings = Settings(data=tmp_path, site_id="site-b")
+    first = own_key(settings).public_key
+    (tmp_path / "inbox.db").touch()
+    assert own_key(settings).public_key == first
+    settings.key_file.unlink()
+    with pytest.raises(RejectedError, match=r"gateway\.key is missing"):
+        own_key(settings)
+    assert not settings.key_file.exists()
