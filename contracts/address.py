@@ -18,8 +18,9 @@ SETTINGS_NAMESPACE: Final = "000000"
 
 _ID_HEX: Final = 62
 _HALF_HEX: Final = 30
-_PARTY, _SITE, _DEVICE, _DELIVERY, _TRIP = "01", "02", "03", "05", "10"
-_START, _CHAIN, _HANDOVER, _BREACH, _FINDING = "00", "01", "02", "03", "04"
+_PARTY, _SITE, _DEVICE, _DELIVERY, _LOT, _TRANSFORMATION = "01", "02", "03", "05", "06", "07"
+_TRIP = "10"
+_START, _CHAIN, _HANDOVER, _BREACH, _FINDING, _HOLD = "00", "01", "02", "03", "04", "05"
 KEY_PREFIX: Final = NAMESPACE + "04"
 DELIVERY_PREFIX: Final = NAMESPACE + _DELIVERY
 
@@ -54,6 +55,16 @@ def delivery(delivery_id: str) -> str:
     return DELIVERY_PREFIX + _digest(delivery_id, _ID_HEX)
 
 
+def lot(gtin: str, name: str) -> str:
+    """Return the address of a lot."""
+    return NAMESPACE + _LOT + _digest(f"{gtin}\0{name}", _ID_HEX)
+
+
+def transformation(transformation_id: str) -> str:
+    """Return the address of a transformation of lots."""
+    return NAMESPACE + _TRANSFORMATION + _digest(transformation_id, _ID_HEX)
+
+
 def trip_prefix(trip_id: str) -> str:
     """Return the prefix, 38 digits, under which all of a trip lies."""
     return NAMESPACE + _TRIP + _digest(trip_id, _HALF_HEX)
@@ -84,6 +95,11 @@ def finding(trip_id: str, transaction_id: str) -> str:
     """Return the address of the findings about one transaction."""
     which = hashlib.sha512(transaction_id.encode()).hexdigest()
     return trip_prefix(trip_id) + _FINDING + which[:_HALF_HEX]
+
+
+def hold(trip_id: str, hold_id: str) -> str:
+    """Return the address of a legal hold on a trip's evidence."""
+    return trip_prefix(trip_id) + _HOLD + _digest(hold_id, _HALF_HEX)
 
 
 @lru_cache(maxsize=256)

@@ -12,16 +12,25 @@ from contracts.encoding import canonical, is_canonical, parse
 from contracts.errors import RejectedError
 from contracts.keys import Signer
 from contracts.proto.payload_pb2 import (
+    AcceptDelivery,
+    CloseDelivery,
+    CloseTrip,
+    DisputeDelivery,
     HandOver,
     OpenDelivery,
     Payload,
+    PlaceHold,
     RecordReading,
+    RecordRun,
     RecordVideo,
     RegisterDevice,
     RegisterParty,
     RegisterSite,
+    ReleaseHold,
+    RotateKeys,
     SealTrip,
     StartTrip,
+    TransformLots,
 )
 from contracts.proto.sawtooth_pb2 import Transaction, TransactionHeader
 from contracts.sawtooth.transactions import Family, build_transaction
@@ -41,7 +50,29 @@ Action = (
     | SealTrip
     | RecordVideo
     | HandOver
+    | RecordRun
+    | RotateKeys
+    | TransformLots
+    | AcceptDelivery
+    | DisputeDelivery
+    | CloseDelivery
+    | CloseTrip
+    | PlaceHold
+    | ReleaseHold
 )
+_OfTrip = (
+    StartTrip
+    | RecordReading
+    | RecordRun
+    | SealTrip
+    | RecordVideo
+    | HandOver
+    | CloseTrip
+    | PlaceHold
+    | ReleaseHold
+)
+OfReadings: Final = (RecordReading, RecordRun)
+"""Actions that tell of readings, and so may write to the deliveries on their trip."""
 _FIELD: Final[dict[type, str]] = {
     RegisterParty: "register_party",
     RegisterSite: "register_site",
@@ -52,6 +83,15 @@ _FIELD: Final[dict[type, str]] = {
     SealTrip: "seal_trip",
     RecordVideo: "record_video",
     HandOver: "hand_over",
+    RecordRun: "record_run",
+    RotateKeys: "rotate_keys",
+    TransformLots: "transform_lots",
+    AcceptDelivery: "accept_delivery",
+    DisputeDelivery: "dispute_delivery",
+    CloseDelivery: "close_delivery",
+    CloseTrip: "close_trip",
+    PlaceHold: "place_hold",
+    ReleaseHold: "release_hold",
 }
 _TRIP_ID_SALT: Final = b"wayseal trip\0"
 
@@ -100,34 +140,77 @@ def scope(
         signer_public_key: Key that signs the transaction.
         deliveries: Addresses of the deliveries that the trip carries; for readings only.
     """
-    inputs = [address.key(signer_public_key)]
+    key = address.key(signer_public_key)
+    match action:
+        case RegisterParty() | RotateKeys() | RegisterSite() | RegisterDevice():
+            inputs, outputs = _scope_of_parties(action, key)
+        case (
+            OpenDelivery()
+            | AcceptDelivery()
+            | DisputeDelivery()
+            | CloseDelivery()
+            | TransformLots()
+        ):
+            inputs, outputs = _scope_of_goods(action, key)
+        case _:
+            inputs, outputs = _scope_of_trips(action, key, deliveries)
+    return inputs + outputs, outputs
+
+
+_Scope = tuple[list[str], list[str]]
+"""What is only read, and what may be read and written."""
+
+
+def _scope_of_parties(
+    action: RegisterParty | RotateKeys | RegisterSite | RegisterDevice, key: str
+) -> _Scope:
+    party = address.party(action.party_id)
     match action:
         case RegisterParty():
-            outputs = [address.party(action.party_id), address.KEY_PREFIX]
-            inputs = [address.setting(ADMIN_KEYS_SETTING)]
+            return [address.setting(ADMIN_KEYS_SETTING)], [party, address.KEY_PREFIX]
+        case RotateKeys():
+            return [key], [party, address.KEY_PREFIX]
         case RegisterSite():
-            outputs = [address.site(action.site_id)]
-            inputs.append(address.party(action.party_id))
+            return [key, party], [address.site(action.site_id)]
         case RegisterDevice():
-            outputs = [address.device(action.device_id), address.KEY_PREFIX]
-            inputs.append(address.party(action.party_id))
+            return [key, party], [address.device(action.device_id), address.KEY_PREFIX]
+
+
+def _scope_of_goods(
+    action: OpenDelivery | AcceptDelivery | DisputeDelivery | CloseDelivery | TransformLots,
+    key: str,
+) -> _Scope:
+    match action:
         case OpenDelivery():
-            outputs = [address.delivery(action.delivery_id)]
-            inputs += map(address.party, (action.seller_id, action.carrier_id, action.buyer_id))
+            parties = map(address.party, (action.seller_id, action.carrier_id, action.buyer_id))
+            return [key, *parties], [address.delivery(action.delivery_id)]
+        case TransformLots():
+            lots = [address.lot(each.gtin, each.lot) for each in (*action.inputs, *action.outputs)]
+            return (
+                [key, address.party(action.party_id), address.site(action.site_id)],
+                [address.transformation(action.transformation_id), *lots],
+            )
+        case _:
+            return [key], [address.delivery(action.delivery_id)]
+
+
+def _scope_of_trips(action: _OfTrip, key: str, deliveries: Sequence[str]) -> _Scope:
+    trip = address.trip_prefix(action.trip_id)
+    match action:
+        case RecordReading() | RecordRun():
+            return [key, address.device(action.device_id)], [trip, *deliveries]
         case StartTrip():
-            deliveries = [address.delivery(delivery_id) for delivery_id in action.delivery_ids]
-            outputs = [address.trip_prefix(action.trip_id), *deliveries]
-            inputs.append(address.device(action.device_id))
-            inputs += map(address.site, (action.origin_site_id, action.destination_site_id))
-        case RecordReading():
-            outputs = [address.trip_prefix(action.trip_id), *deliveries]
-            inputs.append(address.device(action.device_id))
+            sites = (action.origin_site_id, *action.via_site_ids, action.destination_site_id)
+            carried = map(address.delivery, action.delivery_ids)
+            device = address.device(action.device_id)
+            return [key, device, *map(address.site, sites)], [trip, *carried]
         case SealTrip() | RecordVideo():
-            outputs = [address.trip_prefix(action.trip_id)]
+            return [key], [trip]
         case HandOver():
-            outputs = [address.trip_prefix(action.trip_id), address.delivery(action.delivery_id)]
-            inputs.append(address.site(action.site_id))
-    return inputs + outputs, outputs
+            site = address.site(action.site_id)
+            return [key, site], [trip, address.delivery(action.delivery_id)]
+        case CloseTrip() | PlaceHold() | ReleaseHold():
+            return [key, address.party(action.party_id)], [trip]
 
 
 def check_scope(action: Action, header: TransactionHeader) -> None:
@@ -136,7 +219,7 @@ def check_scope(action: Action, header: TransactionHeader) -> None:
     Raises:
         RejectedError: Other inputs or outputs than `scope` gives.
     """
-    deliveries = header.outputs[1:] if isinstance(action, RecordReading) else ()
+    deliveries = header.outputs[1:] if isinstance(action, OfReadings) else ()
     if any(
         not place.startswith(address.DELIVERY_PREFIX) or len(place) != address.ADDRESS_HEX
         for place in deliveries

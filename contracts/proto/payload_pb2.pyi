@@ -7,8 +7,34 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
+class Role(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    ROLE_UNSET: _ClassVar[Role]
+    SELLER: _ClassVar[Role]
+    CARRIER: _ClassVar[Role]
+    BUYER: _ClassVar[Role]
+    PROCESSOR: _ClassVar[Role]
+    AUTHORITY: _ClassVar[Role]
+
+class Payment(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    PAYMENT_NONE: _ClassVar[Payment]
+    DUE: _ClassVar[Payment]
+    RELEASED: _ClassVar[Payment]
+    WITHHELD: _ClassVar[Payment]
+ROLE_UNSET: Role
+SELLER: Role
+CARRIER: Role
+BUYER: Role
+PROCESSOR: Role
+AUTHORITY: Role
+PAYMENT_NONE: Payment
+DUE: Payment
+RELEASED: Payment
+WITHHELD: Payment
+
 class Payload(_message.Message):
-    __slots__ = ("register_party", "register_site", "register_device", "open_delivery", "start_trip", "record_reading", "seal_trip", "record_video", "hand_over")
+    __slots__ = ("register_party", "register_site", "register_device", "open_delivery", "start_trip", "record_reading", "seal_trip", "record_video", "hand_over", "record_run", "rotate_keys", "transform_lots", "accept_delivery", "dispute_delivery", "close_delivery", "close_trip", "place_hold", "release_hold")
     REGISTER_PARTY_FIELD_NUMBER: _ClassVar[int]
     REGISTER_SITE_FIELD_NUMBER: _ClassVar[int]
     REGISTER_DEVICE_FIELD_NUMBER: _ClassVar[int]
@@ -18,6 +44,15 @@ class Payload(_message.Message):
     SEAL_TRIP_FIELD_NUMBER: _ClassVar[int]
     RECORD_VIDEO_FIELD_NUMBER: _ClassVar[int]
     HAND_OVER_FIELD_NUMBER: _ClassVar[int]
+    RECORD_RUN_FIELD_NUMBER: _ClassVar[int]
+    ROTATE_KEYS_FIELD_NUMBER: _ClassVar[int]
+    TRANSFORM_LOTS_FIELD_NUMBER: _ClassVar[int]
+    ACCEPT_DELIVERY_FIELD_NUMBER: _ClassVar[int]
+    DISPUTE_DELIVERY_FIELD_NUMBER: _ClassVar[int]
+    CLOSE_DELIVERY_FIELD_NUMBER: _ClassVar[int]
+    CLOSE_TRIP_FIELD_NUMBER: _ClassVar[int]
+    PLACE_HOLD_FIELD_NUMBER: _ClassVar[int]
+    RELEASE_HOLD_FIELD_NUMBER: _ClassVar[int]
     register_party: RegisterParty
     register_site: RegisterSite
     register_device: RegisterDevice
@@ -27,17 +62,38 @@ class Payload(_message.Message):
     seal_trip: SealTrip
     record_video: RecordVideo
     hand_over: HandOver
-    def __init__(self, register_party: _Optional[_Union[RegisterParty, _Mapping]] = ..., register_site: _Optional[_Union[RegisterSite, _Mapping]] = ..., register_device: _Optional[_Union[RegisterDevice, _Mapping]] = ..., open_delivery: _Optional[_Union[OpenDelivery, _Mapping]] = ..., start_trip: _Optional[_Union[StartTrip, _Mapping]] = ..., record_reading: _Optional[_Union[RecordReading, _Mapping]] = ..., seal_trip: _Optional[_Union[SealTrip, _Mapping]] = ..., record_video: _Optional[_Union[RecordVideo, _Mapping]] = ..., hand_over: _Optional[_Union[HandOver, _Mapping]] = ...) -> None: ...
+    record_run: RecordRun
+    rotate_keys: RotateKeys
+    transform_lots: TransformLots
+    accept_delivery: AcceptDelivery
+    dispute_delivery: DisputeDelivery
+    close_delivery: CloseDelivery
+    close_trip: CloseTrip
+    place_hold: PlaceHold
+    release_hold: ReleaseHold
+    def __init__(self, register_party: _Optional[_Union[RegisterParty, _Mapping]] = ..., register_site: _Optional[_Union[RegisterSite, _Mapping]] = ..., register_device: _Optional[_Union[RegisterDevice, _Mapping]] = ..., open_delivery: _Optional[_Union[OpenDelivery, _Mapping]] = ..., start_trip: _Optional[_Union[StartTrip, _Mapping]] = ..., record_reading: _Optional[_Union[RecordReading, _Mapping]] = ..., seal_trip: _Optional[_Union[SealTrip, _Mapping]] = ..., record_video: _Optional[_Union[RecordVideo, _Mapping]] = ..., hand_over: _Optional[_Union[HandOver, _Mapping]] = ..., record_run: _Optional[_Union[RecordRun, _Mapping]] = ..., rotate_keys: _Optional[_Union[RotateKeys, _Mapping]] = ..., transform_lots: _Optional[_Union[TransformLots, _Mapping]] = ..., accept_delivery: _Optional[_Union[AcceptDelivery, _Mapping]] = ..., dispute_delivery: _Optional[_Union[DisputeDelivery, _Mapping]] = ..., close_delivery: _Optional[_Union[CloseDelivery, _Mapping]] = ..., close_trip: _Optional[_Union[CloseTrip, _Mapping]] = ..., place_hold: _Optional[_Union[PlaceHold, _Mapping]] = ..., release_hold: _Optional[_Union[ReleaseHold, _Mapping]] = ...) -> None: ...
 
 class RegisterParty(_message.Message):
-    __slots__ = ("party_id", "name", "public_keys")
+    __slots__ = ("party_id", "name", "public_keys", "roles")
     PARTY_ID_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     PUBLIC_KEYS_FIELD_NUMBER: _ClassVar[int]
+    ROLES_FIELD_NUMBER: _ClassVar[int]
     party_id: str
     name: str
     public_keys: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, party_id: _Optional[str] = ..., name: _Optional[str] = ..., public_keys: _Optional[_Iterable[str]] = ...) -> None: ...
+    roles: _containers.RepeatedScalarFieldContainer[Role]
+    def __init__(self, party_id: _Optional[str] = ..., name: _Optional[str] = ..., public_keys: _Optional[_Iterable[str]] = ..., roles: _Optional[_Iterable[_Union[Role, str]]] = ...) -> None: ...
+
+class RotateKeys(_message.Message):
+    __slots__ = ("party_id", "added", "revoked")
+    PARTY_ID_FIELD_NUMBER: _ClassVar[int]
+    ADDED_FIELD_NUMBER: _ClassVar[int]
+    REVOKED_FIELD_NUMBER: _ClassVar[int]
+    party_id: str
+    added: _containers.RepeatedScalarFieldContainer[str]
+    revoked: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, party_id: _Optional[str] = ..., added: _Optional[_Iterable[str]] = ..., revoked: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class RegisterSite(_message.Message):
     __slots__ = ("site_id", "party_id", "name", "gln", "gateway_public_keys")
@@ -96,7 +152,7 @@ class Limit(_message.Message):
     def __init__(self, quantity: _Optional[_Union[Limit.Quantity, str]] = ..., minimum: _Optional[int] = ..., maximum: _Optional[int] = ..., tolerated_s: _Optional[int] = ...) -> None: ...
 
 class OpenDelivery(_message.Message):
-    __slots__ = ("delivery_id", "order_id", "lots", "product", "quantity", "unit", "payment_terms_sha256", "seller_id", "carrier_id", "buyer_id", "limits")
+    __slots__ = ("delivery_id", "order_id", "lots", "product", "quantity", "unit", "payment_terms_sha256", "seller_id", "carrier_id", "buyer_id", "limits", "price_sha256")
     DELIVERY_ID_FIELD_NUMBER: _ClassVar[int]
     ORDER_ID_FIELD_NUMBER: _ClassVar[int]
     LOTS_FIELD_NUMBER: _ClassVar[int]
@@ -108,6 +164,7 @@ class OpenDelivery(_message.Message):
     CARRIER_ID_FIELD_NUMBER: _ClassVar[int]
     BUYER_ID_FIELD_NUMBER: _ClassVar[int]
     LIMITS_FIELD_NUMBER: _ClassVar[int]
+    PRICE_SHA256_FIELD_NUMBER: _ClassVar[int]
     delivery_id: str
     order_id: str
     lots: _containers.RepeatedCompositeFieldContainer[Lot]
@@ -119,7 +176,8 @@ class OpenDelivery(_message.Message):
     carrier_id: str
     buyer_id: str
     limits: _containers.RepeatedCompositeFieldContainer[Limit]
-    def __init__(self, delivery_id: _Optional[str] = ..., order_id: _Optional[str] = ..., lots: _Optional[_Iterable[_Union[Lot, _Mapping]]] = ..., product: _Optional[str] = ..., quantity: _Optional[int] = ..., unit: _Optional[str] = ..., payment_terms_sha256: _Optional[bytes] = ..., seller_id: _Optional[str] = ..., carrier_id: _Optional[str] = ..., buyer_id: _Optional[str] = ..., limits: _Optional[_Iterable[_Union[Limit, _Mapping]]] = ...) -> None: ...
+    price_sha256: bytes
+    def __init__(self, delivery_id: _Optional[str] = ..., order_id: _Optional[str] = ..., lots: _Optional[_Iterable[_Union[Lot, _Mapping]]] = ..., product: _Optional[str] = ..., quantity: _Optional[int] = ..., unit: _Optional[str] = ..., payment_terms_sha256: _Optional[bytes] = ..., seller_id: _Optional[str] = ..., carrier_id: _Optional[str] = ..., buyer_id: _Optional[str] = ..., limits: _Optional[_Iterable[_Union[Limit, _Mapping]]] = ..., price_sha256: _Optional[bytes] = ...) -> None: ...
 
 class Source(_message.Message):
     __slots__ = ("role", "name", "sha256")
@@ -132,7 +190,7 @@ class Source(_message.Message):
     def __init__(self, role: _Optional[str] = ..., name: _Optional[str] = ..., sha256: _Optional[bytes] = ...) -> None: ...
 
 class StartTrip(_message.Message):
-    __slots__ = ("trip_id", "nonce", "device_id", "delivery_ids", "origin_site_id", "destination_site_id", "started_at_ms", "derived_from")
+    __slots__ = ("trip_id", "nonce", "device_id", "delivery_ids", "origin_site_id", "destination_site_id", "started_at_ms", "derived_from", "via_site_ids", "other_device_ids")
     TRIP_ID_FIELD_NUMBER: _ClassVar[int]
     NONCE_FIELD_NUMBER: _ClassVar[int]
     DEVICE_ID_FIELD_NUMBER: _ClassVar[int]
@@ -141,6 +199,8 @@ class StartTrip(_message.Message):
     DESTINATION_SITE_ID_FIELD_NUMBER: _ClassVar[int]
     STARTED_AT_MS_FIELD_NUMBER: _ClassVar[int]
     DERIVED_FROM_FIELD_NUMBER: _ClassVar[int]
+    VIA_SITE_IDS_FIELD_NUMBER: _ClassVar[int]
+    OTHER_DEVICE_IDS_FIELD_NUMBER: _ClassVar[int]
     trip_id: str
     nonce: bytes
     device_id: str
@@ -149,7 +209,9 @@ class StartTrip(_message.Message):
     destination_site_id: str
     started_at_ms: int
     derived_from: _containers.RepeatedCompositeFieldContainer[Source]
-    def __init__(self, trip_id: _Optional[str] = ..., nonce: _Optional[bytes] = ..., device_id: _Optional[str] = ..., delivery_ids: _Optional[_Iterable[str]] = ..., origin_site_id: _Optional[str] = ..., destination_site_id: _Optional[str] = ..., started_at_ms: _Optional[int] = ..., derived_from: _Optional[_Iterable[_Union[Source, _Mapping]]] = ...) -> None: ...
+    via_site_ids: _containers.RepeatedScalarFieldContainer[str]
+    other_device_ids: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, trip_id: _Optional[str] = ..., nonce: _Optional[bytes] = ..., device_id: _Optional[str] = ..., delivery_ids: _Optional[_Iterable[str]] = ..., origin_site_id: _Optional[str] = ..., destination_site_id: _Optional[str] = ..., started_at_ms: _Optional[int] = ..., derived_from: _Optional[_Iterable[_Union[Source, _Mapping]]] = ..., via_site_ids: _Optional[_Iterable[str]] = ..., other_device_ids: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class Position(_message.Message):
     __slots__ = ("latitude_e7", "longitude_e7", "accuracy_cm")
@@ -208,6 +270,38 @@ class RecordReading(_message.Message):
     tamper_flags: int
     derived: bool
     def __init__(self, trip_id: _Optional[str] = ..., device_id: _Optional[str] = ..., sequence: _Optional[int] = ..., previous_sha256: _Optional[bytes] = ..., clock: _Optional[_Union[Clock, _Mapping]] = ..., temperature_mcel: _Optional[int] = ..., humidity_mpct: _Optional[int] = ..., pressure_pa: _Optional[int] = ..., position: _Optional[_Union[Position, _Mapping]] = ..., tamper_flags: _Optional[int] = ..., derived: _Optional[bool] = ...) -> None: ...
+
+class RunReading(_message.Message):
+    __slots__ = ("clock", "temperature_mcel", "humidity_mpct", "pressure_pa", "position", "tamper_flags", "derived")
+    CLOCK_FIELD_NUMBER: _ClassVar[int]
+    TEMPERATURE_MCEL_FIELD_NUMBER: _ClassVar[int]
+    HUMIDITY_MPCT_FIELD_NUMBER: _ClassVar[int]
+    PRESSURE_PA_FIELD_NUMBER: _ClassVar[int]
+    POSITION_FIELD_NUMBER: _ClassVar[int]
+    TAMPER_FLAGS_FIELD_NUMBER: _ClassVar[int]
+    DERIVED_FIELD_NUMBER: _ClassVar[int]
+    clock: Clock
+    temperature_mcel: int
+    humidity_mpct: int
+    pressure_pa: int
+    position: Position
+    tamper_flags: int
+    derived: bool
+    def __init__(self, clock: _Optional[_Union[Clock, _Mapping]] = ..., temperature_mcel: _Optional[int] = ..., humidity_mpct: _Optional[int] = ..., pressure_pa: _Optional[int] = ..., position: _Optional[_Union[Position, _Mapping]] = ..., tamper_flags: _Optional[int] = ..., derived: _Optional[bool] = ...) -> None: ...
+
+class RecordRun(_message.Message):
+    __slots__ = ("trip_id", "device_id", "first_sequence", "previous_sha256", "readings")
+    TRIP_ID_FIELD_NUMBER: _ClassVar[int]
+    DEVICE_ID_FIELD_NUMBER: _ClassVar[int]
+    FIRST_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    PREVIOUS_SHA256_FIELD_NUMBER: _ClassVar[int]
+    READINGS_FIELD_NUMBER: _ClassVar[int]
+    trip_id: str
+    device_id: str
+    first_sequence: int
+    previous_sha256: bytes
+    readings: _containers.RepeatedCompositeFieldContainer[RunReading]
+    def __init__(self, trip_id: _Optional[str] = ..., device_id: _Optional[str] = ..., first_sequence: _Optional[int] = ..., previous_sha256: _Optional[bytes] = ..., readings: _Optional[_Iterable[_Union[RunReading, _Mapping]]] = ...) -> None: ...
 
 class SealedRecording(_message.Message):
     __slots__ = ("sha256", "size")
@@ -276,3 +370,95 @@ class HandOver(_message.Message):
     to_party_id: str
     at_ms: int
     def __init__(self, trip_id: _Optional[str] = ..., delivery_id: _Optional[str] = ..., site_id: _Optional[str] = ..., from_party_id: _Optional[str] = ..., to_party_id: _Optional[str] = ..., at_ms: _Optional[int] = ...) -> None: ...
+
+class LotQuantity(_message.Message):
+    __slots__ = ("gtin", "lot", "quantity", "unit")
+    GTIN_FIELD_NUMBER: _ClassVar[int]
+    LOT_FIELD_NUMBER: _ClassVar[int]
+    QUANTITY_FIELD_NUMBER: _ClassVar[int]
+    UNIT_FIELD_NUMBER: _ClassVar[int]
+    gtin: str
+    lot: str
+    quantity: int
+    unit: str
+    def __init__(self, gtin: _Optional[str] = ..., lot: _Optional[str] = ..., quantity: _Optional[int] = ..., unit: _Optional[str] = ...) -> None: ...
+
+class TransformLots(_message.Message):
+    __slots__ = ("transformation_id", "party_id", "site_id", "inputs", "outputs", "at_ms")
+    TRANSFORMATION_ID_FIELD_NUMBER: _ClassVar[int]
+    PARTY_ID_FIELD_NUMBER: _ClassVar[int]
+    SITE_ID_FIELD_NUMBER: _ClassVar[int]
+    INPUTS_FIELD_NUMBER: _ClassVar[int]
+    OUTPUTS_FIELD_NUMBER: _ClassVar[int]
+    AT_MS_FIELD_NUMBER: _ClassVar[int]
+    transformation_id: str
+    party_id: str
+    site_id: str
+    inputs: _containers.RepeatedCompositeFieldContainer[LotQuantity]
+    outputs: _containers.RepeatedCompositeFieldContainer[LotQuantity]
+    at_ms: int
+    def __init__(self, transformation_id: _Optional[str] = ..., party_id: _Optional[str] = ..., site_id: _Optional[str] = ..., inputs: _Optional[_Iterable[_Union[LotQuantity, _Mapping]]] = ..., outputs: _Optional[_Iterable[_Union[LotQuantity, _Mapping]]] = ..., at_ms: _Optional[int] = ...) -> None: ...
+
+class AcceptDelivery(_message.Message):
+    __slots__ = ("delivery_id", "at_ms")
+    DELIVERY_ID_FIELD_NUMBER: _ClassVar[int]
+    AT_MS_FIELD_NUMBER: _ClassVar[int]
+    delivery_id: str
+    at_ms: int
+    def __init__(self, delivery_id: _Optional[str] = ..., at_ms: _Optional[int] = ...) -> None: ...
+
+class DisputeDelivery(_message.Message):
+    __slots__ = ("delivery_id", "reason", "at_ms")
+    DELIVERY_ID_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    AT_MS_FIELD_NUMBER: _ClassVar[int]
+    delivery_id: str
+    reason: str
+    at_ms: int
+    def __init__(self, delivery_id: _Optional[str] = ..., reason: _Optional[str] = ..., at_ms: _Optional[int] = ...) -> None: ...
+
+class CloseDelivery(_message.Message):
+    __slots__ = ("delivery_id", "payment", "at_ms")
+    DELIVERY_ID_FIELD_NUMBER: _ClassVar[int]
+    PAYMENT_FIELD_NUMBER: _ClassVar[int]
+    AT_MS_FIELD_NUMBER: _ClassVar[int]
+    delivery_id: str
+    payment: Payment
+    at_ms: int
+    def __init__(self, delivery_id: _Optional[str] = ..., payment: _Optional[_Union[Payment, str]] = ..., at_ms: _Optional[int] = ...) -> None: ...
+
+class CloseTrip(_message.Message):
+    __slots__ = ("trip_id", "party_id", "at_ms")
+    TRIP_ID_FIELD_NUMBER: _ClassVar[int]
+    PARTY_ID_FIELD_NUMBER: _ClassVar[int]
+    AT_MS_FIELD_NUMBER: _ClassVar[int]
+    trip_id: str
+    party_id: str
+    at_ms: int
+    def __init__(self, trip_id: _Optional[str] = ..., party_id: _Optional[str] = ..., at_ms: _Optional[int] = ...) -> None: ...
+
+class PlaceHold(_message.Message):
+    __slots__ = ("trip_id", "hold_id", "party_id", "reason", "at_ms")
+    TRIP_ID_FIELD_NUMBER: _ClassVar[int]
+    HOLD_ID_FIELD_NUMBER: _ClassVar[int]
+    PARTY_ID_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    AT_MS_FIELD_NUMBER: _ClassVar[int]
+    trip_id: str
+    hold_id: str
+    party_id: str
+    reason: str
+    at_ms: int
+    def __init__(self, trip_id: _Optional[str] = ..., hold_id: _Optional[str] = ..., party_id: _Optional[str] = ..., reason: _Optional[str] = ..., at_ms: _Optional[int] = ...) -> None: ...
+
+class ReleaseHold(_message.Message):
+    __slots__ = ("trip_id", "hold_id", "party_id", "at_ms")
+    TRIP_ID_FIELD_NUMBER: _ClassVar[int]
+    HOLD_ID_FIELD_NUMBER: _ClassVar[int]
+    PARTY_ID_FIELD_NUMBER: _ClassVar[int]
+    AT_MS_FIELD_NUMBER: _ClassVar[int]
+    trip_id: str
+    hold_id: str
+    party_id: str
+    at_ms: int
+    def __init__(self, trip_id: _Optional[str] = ..., hold_id: _Optional[str] = ..., party_id: _Optional[str] = ..., at_ms: _Optional[int] = ...) -> None: ...

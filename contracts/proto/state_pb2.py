@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from contracts.proto import payload_pb2 as contracts_dot_proto_dot_payload__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1b\x63ontracts/proto/state.proto\x12\rwayseal.state\x1a\x1d\x63ontracts/proto/payload.proto\"<\n\x05Party\x12\x10\n\x08party_id\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x13\n\x0bpublic_keys\x18\x03 \x03(\t\"3\n\x04Site\x12+\n\x04site\x18\x01 \x01(\x0b\x32\x1d.wayseal.payload.RegisterSite\"_\n\x06\x44\x65vice\x12\x11\n\tdevice_id\x18\x01 \x01(\t\x12\x10\n\x08party_id\x18\x02 \x01(\t\x12\x1b\n\x13\x63\x61librated_until_ms\x18\x03 \x01(\x04\x12\x13\n\x0bpublic_keys\x18\x04 \x03(\t\"\x82\x01\n\x03Key\x12\'\n\x05owner\x18\x01 \x01(\x0e\x32\x18.wayseal.state.Key.Owner\x12\x10\n\x08owner_id\x18\x02 \x01(\t\x12\x0f\n\x07revoked\x18\x03 \x01(\x08\"/\n\x05Owner\x12\x0f\n\x0bOWNER_UNSET\x10\x00\x12\t\n\x05PARTY\x10\x01\x12\n\n\x06\x44\x45VICE\x10\x02\"\xf0\x01\n\x08\x44\x65livery\x12,\n\x05terms\x18\x01 \x01(\x0b\x32\x1d.wayseal.payload.OpenDelivery\x12\x11\n\tsigned_by\x18\x02 \x03(\t\x12.\n\x06status\x18\x03 \x01(\x0e\x32\x1e.wayseal.state.Delivery.Status\x12\x10\n\x08\x62reaches\x18\x04 \x01(\r\x12\x0f\n\x07tampers\x18\x05 \x01(\r\"P\n\x06Status\x12\x10\n\x0cSTATUS_UNSET\x10\x00\x12\x0b\n\x07OFFERED\x10\x01\x12\x08\n\x04OPEN\x10\x02\x12\x0e\n\nIN_TRANSIT\x10\x03\x12\r\n\tDELIVERED\x10\x04\"I\n\nTripLimits\x12\x13\n\x0b\x64\x65livery_id\x18\x01 \x01(\t\x12&\n\x06limits\x18\x02 \x03(\x0b\x32\x16.wayseal.payload.Limit\"`\n\x04Trip\x12)\n\x05start\x18\x01 \x01(\x0b\x32\x1a.wayseal.payload.StartTrip\x12-\n\ndeliveries\x18\x02 \x03(\x0b\x32\x19.wayseal.state.TripLimits\"\xdd\x01\n\tExcursion\x12\x13\n\x0b\x64\x65livery_id\x18\x01 \x01(\t\x12\x31\n\x08quantity\x18\x02 \x01(\x0e\x32\x1f.wayseal.payload.Limit.Quantity\x12\x10\n\x08since_ms\x18\x03 \x01(\x04\x12\x16\n\x0esince_sequence\x18\x04 \x01(\x04\x12\x0f\n\x07\x65xtreme\x18\x05 \x01(\x11\x12\x10\n\x08\x62reached\x18\x06 \x01(\x08\x12\x10\n\x08until_ms\x18\x07 \x01(\x04\x12\x16\n\x0euntil_sequence\x18\x08 \x01(\x04\x12\x11\n\tlasted_ms\x18\t \x01(\x04\"\xf8\x02\n\x05\x43hain\x12\x11\n\tdevice_id\x18\x01 \x01(\t\x12\r\n\x05\x63ount\x18\x02 \x01(\x04\x12\x13\n\x0bhead_sha256\x18\x03 \x01(\x0c\x12\x13\n\x0blast_utc_ms\x18\x04 \x01(\x04\x12\x14\n\x0clast_boot_id\x18\x05 \x01(\x0c\x12\x19\n\x11last_monotonic_ms\x18\x06 \x01(\x04\x12\x14\n\x0ctamper_flags\x18\x07 \x01(\r\x12,\n\nexcursions\x18\x08 \x03(\x0b\x32\x18.wayseal.state.Excursion\x12\x1b\n\x13seal_transaction_id\x18\t \x01(\t\x12\'\n\x04seal\x18\n \x01(\x0b\x32\x19.wayseal.payload.SealTrip\x12\x17\n\x0frecorded_videos\x18\x0b \x03(\x0c\x12\x15\n\rnext_sequence\x18\x0c \x01(\x04\x12\x1b\n\x13\x63\x61librated_until_ms\x18\r \x01(\x04\x12\x1b\n\x13\x63\x61libration_expired\x18\x0e \x01(\x08\"u\n\x07\x46inding\x12\x0c\n\x04rule\x18\x01 \x01(\t\x12\x0f\n\x07trip_id\x18\x02 \x01(\t\x12\x11\n\tdevice_id\x18\x03 \x01(\t\x12\x10\n\x08sequence\x18\x04 \x01(\x04\x12\x0e\n\x06\x64\x65tail\x18\x05 \x01(\t\x12\x16\n\x0etransaction_id\x18\x06 \x01(\t\"4\n\x08\x46indings\x12(\n\x08\x66indings\x18\x01 \x03(\x0b\x32\x16.wayseal.state.Finding\"\x89\x02\n\x06\x42reach\x12\x0f\n\x07trip_id\x18\x01 \x01(\t\x12\x11\n\tdevice_id\x18\x02 \x01(\t\x12\x13\n\x0b\x64\x65livery_id\x18\x03 \x01(\t\x12%\n\x05limit\x18\x04 \x01(\x0b\x32\x16.wayseal.payload.Limit\x12\x10\n\x08since_ms\x18\x05 \x01(\x04\x12\x16\n\x0esince_sequence\x18\x06 \x01(\x04\x12\x10\n\x08until_ms\x18\x07 \x01(\x04\x12\x16\n\x0euntil_sequence\x18\x08 \x01(\x04\x12\x0f\n\x07\x65xtreme\x18\t \x01(\x11\x12+\n\x08position\x18\n \x01(\x0b\x32\x19.wayseal.payload.Position\x12\r\n\x05\x65nded\x18\x0b \x01(\x08\"\x8f\x01\n\x0bTamperEvent\x12\x0f\n\x07trip_id\x18\x01 \x01(\t\x12\x11\n\tdevice_id\x18\x02 \x01(\t\x12\x10\n\x08sequence\x18\x03 \x01(\x04\x12\x0e\n\x06utc_ms\x18\x04 \x01(\x04\x12\r\n\x05\x66lags\x18\x05 \x01(\r\x12+\n\x08position\x18\x06 \x01(\x0b\x32\x19.wayseal.payload.Position\"L\n\rHandOverState\x12(\n\x05terms\x18\x01 \x01(\x0b\x32\x19.wayseal.payload.HandOver\x12\x11\n\tsigned_by\x18\x02 \x03(\tb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1b\x63ontracts/proto/state.proto\x12\rwayseal.state\x1a\x1d\x63ontracts/proto/payload.proto\"b\n\x05Party\x12\x10\n\x08party_id\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x13\n\x0bpublic_keys\x18\x03 \x03(\t\x12$\n\x05roles\x18\x04 \x03(\x0e\x32\x15.wayseal.payload.Role\"3\n\x04Site\x12+\n\x04site\x18\x01 \x01(\x0b\x32\x1d.wayseal.payload.RegisterSite\"_\n\x06\x44\x65vice\x12\x11\n\tdevice_id\x18\x01 \x01(\t\x12\x10\n\x08party_id\x18\x02 \x01(\t\x12\x1b\n\x13\x63\x61librated_until_ms\x18\x03 \x01(\x04\x12\x13\n\x0bpublic_keys\x18\x04 \x03(\t\"\x82\x01\n\x03Key\x12\'\n\x05owner\x18\x01 \x01(\x0e\x32\x18.wayseal.state.Key.Owner\x12\x10\n\x08owner_id\x18\x02 \x01(\t\x12\x0f\n\x07revoked\x18\x03 \x01(\x08\"/\n\x05Owner\x12\x0f\n\x0bOWNER_UNSET\x10\x00\x12\t\n\x05PARTY\x10\x01\x12\n\n\x06\x44\x45VICE\x10\x02\"\xed\x03\n\x08\x44\x65livery\x12,\n\x05terms\x18\x01 \x01(\x0b\x32\x1d.wayseal.payload.OpenDelivery\x12\x11\n\tsigned_by\x18\x02 \x03(\t\x12.\n\x06status\x18\x03 \x01(\x0e\x32\x1e.wayseal.state.Delivery.Status\x12\x10\n\x08\x62reaches\x18\x04 \x01(\r\x12\x0f\n\x07tampers\x18\x05 \x01(\r\x12)\n\x07payment\x18\x06 \x01(\x0e\x32\x18.wayseal.payload.Payment\x12\x14\n\x0c\x63ustodian_id\x18\x07 \x01(\t\x12\x31\n\x07\x64ispute\x18\x08 \x01(\x0b\x32 .wayseal.payload.DisputeDelivery\x12\x13\n\x0b\x64isputed_by\x18\t \x01(\t\x12/\n\x07\x63losing\x18\n \x01(\x0b\x32\x1e.wayseal.payload.CloseDelivery\x12\x19\n\x11\x63losing_signed_by\x18\x0b \x03(\t\"x\n\x06Status\x12\x10\n\x0cSTATUS_UNSET\x10\x00\x12\x0b\n\x07OFFERED\x10\x01\x12\x08\n\x04OPEN\x10\x02\x12\x0e\n\nIN_TRANSIT\x10\x03\x12\r\n\tDELIVERED\x10\x04\x12\x0c\n\x08\x41\x43\x43\x45PTED\x10\x05\x12\x0c\n\x08\x44ISPUTED\x10\x06\x12\n\n\x06\x43LOSED\x10\x07\"I\n\nTripLimits\x12\x13\n\x0b\x64\x65livery_id\x18\x01 \x01(\t\x12&\n\x06limits\x18\x02 \x03(\x0b\x32\x16.wayseal.payload.Limit\"\x9e\x01\n\x04Trip\x12)\n\x05start\x18\x01 \x01(\x0b\x32\x1a.wayseal.payload.StartTrip\x12-\n\ndeliveries\x18\x02 \x03(\x0b\x32\x19.wayseal.state.TripLimits\x12\x11\n\tparty_ids\x18\x03 \x03(\t\x12)\n\x05\x63lose\x18\x04 \x01(\x0b\x32\x1a.wayseal.payload.CloseTrip\"\xdd\x01\n\tExcursion\x12\x13\n\x0b\x64\x65livery_id\x18\x01 \x01(\t\x12\x31\n\x08quantity\x18\x02 \x01(\x0e\x32\x1f.wayseal.payload.Limit.Quantity\x12\x10\n\x08since_ms\x18\x03 \x01(\x04\x12\x16\n\x0esince_sequence\x18\x04 \x01(\x04\x12\x0f\n\x07\x65xtreme\x18\x05 \x01(\x11\x12\x10\n\x08\x62reached\x18\x06 \x01(\x08\x12\x10\n\x08until_ms\x18\x07 \x01(\x04\x12\x16\n\x0euntil_sequence\x18\x08 \x01(\x04\x12\x11\n\tlasted_ms\x18\t \x01(\x04\"\xf8\x02\n\x05\x43hain\x12\x11\n\tdevice_id\x18\x01 \x01(\t\x12\r\n\x05\x63ount\x18\x02 \x01(\x04\x12\x13\n\x0bhead_sha256\x18\x03 \x01(\x0c\x12\x13\n\x0blast_utc_ms\x18\x04 \x01(\x04\x12\x14\n\x0clast_boot_id\x18\x05 \x01(\x0c\x12\x19\n\x11last_monotonic_ms\x18\x06 \x01(\x04\x12\x14\n\x0ctamper_flags\x18\x07 \x01(\r\x12,\n\nexcursions\x18\x08 \x03(\x0b\x32\x18.wayseal.state.Excursion\x12\x1b\n\x13seal_transaction_id\x18\t \x01(\t\x12\'\n\x04seal\x18\n \x01(\x0b\x32\x19.wayseal.payload.SealTrip\x12\x17\n\x0frecorded_videos\x18\x0b \x03(\x0c\x12\x15\n\rnext_sequence\x18\x0c \x01(\x04\x12\x1b\n\x13\x63\x61librated_until_ms\x18\r \x01(\x04\x12\x1b\n\x13\x63\x61libration_expired\x18\x0e \x01(\x08\"\x90\x01\n\x07\x46inding\x12\x0c\n\x04rule\x18\x01 \x01(\t\x12\x0f\n\x07trip_id\x18\x02 \x01(\t\x12\x11\n\tdevice_id\x18\x03 \x01(\t\x12\x10\n\x08sequence\x18\x04 \x01(\x04\x12\x0e\n\x06\x64\x65tail\x18\x05 \x01(\t\x12\x16\n\x0etransaction_id\x18\x06 \x01(\t\x12\x19\n\x11transformation_id\x18\x07 \x01(\t\"4\n\x08\x46indings\x12(\n\x08\x66indings\x18\x01 \x03(\x0b\x32\x16.wayseal.state.Finding\"\x89\x02\n\x06\x42reach\x12\x0f\n\x07trip_id\x18\x01 \x01(\t\x12\x11\n\tdevice_id\x18\x02 \x01(\t\x12\x13\n\x0b\x64\x65livery_id\x18\x03 \x01(\t\x12%\n\x05limit\x18\x04 \x01(\x0b\x32\x16.wayseal.payload.Limit\x12\x10\n\x08since_ms\x18\x05 \x01(\x04\x12\x16\n\x0esince_sequence\x18\x06 \x01(\x04\x12\x10\n\x08until_ms\x18\x07 \x01(\x04\x12\x16\n\x0euntil_sequence\x18\x08 \x01(\x04\x12\x0f\n\x07\x65xtreme\x18\t \x01(\x11\x12+\n\x08position\x18\n \x01(\x0b\x32\x19.wayseal.payload.Position\x12\r\n\x05\x65nded\x18\x0b \x01(\x08\"\x8f\x01\n\x0bTamperEvent\x12\x0f\n\x07trip_id\x18\x01 \x01(\t\x12\x11\n\tdevice_id\x18\x02 \x01(\t\x12\x10\n\x08sequence\x18\x03 \x01(\x04\x12\x0e\n\x06utc_ms\x18\x04 \x01(\x04\x12\r\n\x05\x66lags\x18\x05 \x01(\r\x12+\n\x08position\x18\x06 \x01(\x0b\x32\x19.wayseal.payload.Position\"L\n\rHandOverState\x12(\n\x05terms\x18\x01 \x01(\x0b\x32\x19.wayseal.payload.HandOver\x12\x11\n\tsigned_by\x18\x02 \x03(\t\"\\\n\x03Lot\x12\x0c\n\x04gtin\x18\x01 \x01(\t\x12\x0b\n\x03lot\x18\x02 \x01(\t\x12\x10\n\x08party_id\x18\x03 \x01(\t\x12\x0c\n\x04unit\x18\x04 \x01(\t\x12\x0c\n\x04made\x18\x05 \x01(\x04\x12\x0c\n\x04used\x18\x06 \x01(\x04\"i\n\x0eTransformation\x12-\n\x05terms\x18\x01 \x01(\x0b\x32\x1e.wayseal.payload.TransformLots\x12(\n\x08\x66indings\x18\x02 \x03(\x0b\x32\x16.wayseal.state.Finding\"b\n\x04Hold\x12*\n\x06placed\x18\x01 \x01(\x0b\x32\x1a.wayseal.payload.PlaceHold\x12.\n\x08released\x18\x02 \x01(\x0b\x32\x1c.wayseal.payload.ReleaseHoldb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -33,35 +33,41 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'contracts.proto.state_pb2',
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_PARTY']._serialized_start=77
-  _globals['_PARTY']._serialized_end=137
-  _globals['_SITE']._serialized_start=139
-  _globals['_SITE']._serialized_end=190
-  _globals['_DEVICE']._serialized_start=192
-  _globals['_DEVICE']._serialized_end=287
-  _globals['_KEY']._serialized_start=290
-  _globals['_KEY']._serialized_end=420
-  _globals['_KEY_OWNER']._serialized_start=373
-  _globals['_KEY_OWNER']._serialized_end=420
-  _globals['_DELIVERY']._serialized_start=423
-  _globals['_DELIVERY']._serialized_end=663
-  _globals['_DELIVERY_STATUS']._serialized_start=583
-  _globals['_DELIVERY_STATUS']._serialized_end=663
-  _globals['_TRIPLIMITS']._serialized_start=665
-  _globals['_TRIPLIMITS']._serialized_end=738
-  _globals['_TRIP']._serialized_start=740
-  _globals['_TRIP']._serialized_end=836
-  _globals['_EXCURSION']._serialized_start=839
-  _globals['_EXCURSION']._serialized_end=1060
-  _globals['_CHAIN']._serialized_start=1063
-  _globals['_CHAIN']._serialized_end=1439
-  _globals['_FINDING']._serialized_start=1441
-  _globals['_FINDING']._serialized_end=1558
-  _globals['_FINDINGS']._serialized_start=1560
-  _globals['_FINDINGS']._serialized_end=1612
-  _globals['_BREACH']._serialized_start=1615
-  _globals['_BREACH']._serialized_end=1880
-  _globals['_TAMPEREVENT']._serialized_start=1883
-  _globals['_TAMPEREVENT']._serialized_end=2026
-  _globals['_HANDOVERSTATE']._serialized_start=2028
-  _globals['_HANDOVERSTATE']._serialized_end=2104
+  _globals['_PARTY']._serialized_end=175
+  _globals['_SITE']._serialized_start=177
+  _globals['_SITE']._serialized_end=228
+  _globals['_DEVICE']._serialized_start=230
+  _globals['_DEVICE']._serialized_end=325
+  _globals['_KEY']._serialized_start=328
+  _globals['_KEY']._serialized_end=458
+  _globals['_KEY_OWNER']._serialized_start=411
+  _globals['_KEY_OWNER']._serialized_end=458
+  _globals['_DELIVERY']._serialized_start=461
+  _globals['_DELIVERY']._serialized_end=954
+  _globals['_DELIVERY_STATUS']._serialized_start=834
+  _globals['_DELIVERY_STATUS']._serialized_end=954
+  _globals['_TRIPLIMITS']._serialized_start=956
+  _globals['_TRIPLIMITS']._serialized_end=1029
+  _globals['_TRIP']._serialized_start=1032
+  _globals['_TRIP']._serialized_end=1190
+  _globals['_EXCURSION']._serialized_start=1193
+  _globals['_EXCURSION']._serialized_end=1414
+  _globals['_CHAIN']._serialized_start=1417
+  _globals['_CHAIN']._serialized_end=1793
+  _globals['_FINDING']._serialized_start=1796
+  _globals['_FINDING']._serialized_end=1940
+  _globals['_FINDINGS']._serialized_start=1942
+  _globals['_FINDINGS']._serialized_end=1994
+  _globals['_BREACH']._serialized_start=1997
+  _globals['_BREACH']._serialized_end=2262
+  _globals['_TAMPEREVENT']._serialized_start=2265
+  _globals['_TAMPEREVENT']._serialized_end=2408
+  _globals['_HANDOVERSTATE']._serialized_start=2410
+  _globals['_HANDOVERSTATE']._serialized_end=2486
+  _globals['_LOT']._serialized_start=2488
+  _globals['_LOT']._serialized_end=2580
+  _globals['_TRANSFORMATION']._serialized_start=2582
+  _globals['_TRANSFORMATION']._serialized_end=2687
+  _globals['_HOLD']._serialized_start=2689
+  _globals['_HOLD']._serialized_end=2787
 # @@protoc_insertion_point(module_scope)

@@ -9,14 +9,16 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class Party(_message.Message):
-    __slots__ = ("party_id", "name", "public_keys")
+    __slots__ = ("party_id", "name", "public_keys", "roles")
     PARTY_ID_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     PUBLIC_KEYS_FIELD_NUMBER: _ClassVar[int]
+    ROLES_FIELD_NUMBER: _ClassVar[int]
     party_id: str
     name: str
     public_keys: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, party_id: _Optional[str] = ..., name: _Optional[str] = ..., public_keys: _Optional[_Iterable[str]] = ...) -> None: ...
+    roles: _containers.RepeatedScalarFieldContainer[_payload_pb2.Role]
+    def __init__(self, party_id: _Optional[str] = ..., name: _Optional[str] = ..., public_keys: _Optional[_Iterable[str]] = ..., roles: _Optional[_Iterable[_Union[_payload_pb2.Role, str]]] = ...) -> None: ...
 
 class Site(_message.Message):
     __slots__ = ("site",)
@@ -55,7 +57,7 @@ class Key(_message.Message):
     def __init__(self, owner: _Optional[_Union[Key.Owner, str]] = ..., owner_id: _Optional[str] = ..., revoked: _Optional[bool] = ...) -> None: ...
 
 class Delivery(_message.Message):
-    __slots__ = ("terms", "signed_by", "status", "breaches", "tampers")
+    __slots__ = ("terms", "signed_by", "status", "breaches", "tampers", "payment", "custodian_id", "dispute", "disputed_by", "closing", "closing_signed_by")
     class Status(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         STATUS_UNSET: _ClassVar[Delivery.Status]
@@ -63,22 +65,40 @@ class Delivery(_message.Message):
         OPEN: _ClassVar[Delivery.Status]
         IN_TRANSIT: _ClassVar[Delivery.Status]
         DELIVERED: _ClassVar[Delivery.Status]
+        ACCEPTED: _ClassVar[Delivery.Status]
+        DISPUTED: _ClassVar[Delivery.Status]
+        CLOSED: _ClassVar[Delivery.Status]
     STATUS_UNSET: Delivery.Status
     OFFERED: Delivery.Status
     OPEN: Delivery.Status
     IN_TRANSIT: Delivery.Status
     DELIVERED: Delivery.Status
+    ACCEPTED: Delivery.Status
+    DISPUTED: Delivery.Status
+    CLOSED: Delivery.Status
     TERMS_FIELD_NUMBER: _ClassVar[int]
     SIGNED_BY_FIELD_NUMBER: _ClassVar[int]
     STATUS_FIELD_NUMBER: _ClassVar[int]
     BREACHES_FIELD_NUMBER: _ClassVar[int]
     TAMPERS_FIELD_NUMBER: _ClassVar[int]
+    PAYMENT_FIELD_NUMBER: _ClassVar[int]
+    CUSTODIAN_ID_FIELD_NUMBER: _ClassVar[int]
+    DISPUTE_FIELD_NUMBER: _ClassVar[int]
+    DISPUTED_BY_FIELD_NUMBER: _ClassVar[int]
+    CLOSING_FIELD_NUMBER: _ClassVar[int]
+    CLOSING_SIGNED_BY_FIELD_NUMBER: _ClassVar[int]
     terms: _payload_pb2.OpenDelivery
     signed_by: _containers.RepeatedScalarFieldContainer[str]
     status: Delivery.Status
     breaches: int
     tampers: int
-    def __init__(self, terms: _Optional[_Union[_payload_pb2.OpenDelivery, _Mapping]] = ..., signed_by: _Optional[_Iterable[str]] = ..., status: _Optional[_Union[Delivery.Status, str]] = ..., breaches: _Optional[int] = ..., tampers: _Optional[int] = ...) -> None: ...
+    payment: _payload_pb2.Payment
+    custodian_id: str
+    dispute: _payload_pb2.DisputeDelivery
+    disputed_by: str
+    closing: _payload_pb2.CloseDelivery
+    closing_signed_by: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, terms: _Optional[_Union[_payload_pb2.OpenDelivery, _Mapping]] = ..., signed_by: _Optional[_Iterable[str]] = ..., status: _Optional[_Union[Delivery.Status, str]] = ..., breaches: _Optional[int] = ..., tampers: _Optional[int] = ..., payment: _Optional[_Union[_payload_pb2.Payment, str]] = ..., custodian_id: _Optional[str] = ..., dispute: _Optional[_Union[_payload_pb2.DisputeDelivery, _Mapping]] = ..., disputed_by: _Optional[str] = ..., closing: _Optional[_Union[_payload_pb2.CloseDelivery, _Mapping]] = ..., closing_signed_by: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class TripLimits(_message.Message):
     __slots__ = ("delivery_id", "limits")
@@ -89,12 +109,16 @@ class TripLimits(_message.Message):
     def __init__(self, delivery_id: _Optional[str] = ..., limits: _Optional[_Iterable[_Union[_payload_pb2.Limit, _Mapping]]] = ...) -> None: ...
 
 class Trip(_message.Message):
-    __slots__ = ("start", "deliveries")
+    __slots__ = ("start", "deliveries", "party_ids", "close")
     START_FIELD_NUMBER: _ClassVar[int]
     DELIVERIES_FIELD_NUMBER: _ClassVar[int]
+    PARTY_IDS_FIELD_NUMBER: _ClassVar[int]
+    CLOSE_FIELD_NUMBER: _ClassVar[int]
     start: _payload_pb2.StartTrip
     deliveries: _containers.RepeatedCompositeFieldContainer[TripLimits]
-    def __init__(self, start: _Optional[_Union[_payload_pb2.StartTrip, _Mapping]] = ..., deliveries: _Optional[_Iterable[_Union[TripLimits, _Mapping]]] = ...) -> None: ...
+    party_ids: _containers.RepeatedScalarFieldContainer[str]
+    close: _payload_pb2.CloseTrip
+    def __init__(self, start: _Optional[_Union[_payload_pb2.StartTrip, _Mapping]] = ..., deliveries: _Optional[_Iterable[_Union[TripLimits, _Mapping]]] = ..., party_ids: _Optional[_Iterable[str]] = ..., close: _Optional[_Union[_payload_pb2.CloseTrip, _Mapping]] = ...) -> None: ...
 
 class Excursion(_message.Message):
     __slots__ = ("delivery_id", "quantity", "since_ms", "since_sequence", "extreme", "breached", "until_ms", "until_sequence", "lasted_ms")
@@ -151,20 +175,22 @@ class Chain(_message.Message):
     def __init__(self, device_id: _Optional[str] = ..., count: _Optional[int] = ..., head_sha256: _Optional[bytes] = ..., last_utc_ms: _Optional[int] = ..., last_boot_id: _Optional[bytes] = ..., last_monotonic_ms: _Optional[int] = ..., tamper_flags: _Optional[int] = ..., excursions: _Optional[_Iterable[_Union[Excursion, _Mapping]]] = ..., seal_transaction_id: _Optional[str] = ..., seal: _Optional[_Union[_payload_pb2.SealTrip, _Mapping]] = ..., recorded_videos: _Optional[_Iterable[bytes]] = ..., next_sequence: _Optional[int] = ..., calibrated_until_ms: _Optional[int] = ..., calibration_expired: _Optional[bool] = ...) -> None: ...
 
 class Finding(_message.Message):
-    __slots__ = ("rule", "trip_id", "device_id", "sequence", "detail", "transaction_id")
+    __slots__ = ("rule", "trip_id", "device_id", "sequence", "detail", "transaction_id", "transformation_id")
     RULE_FIELD_NUMBER: _ClassVar[int]
     TRIP_ID_FIELD_NUMBER: _ClassVar[int]
     DEVICE_ID_FIELD_NUMBER: _ClassVar[int]
     SEQUENCE_FIELD_NUMBER: _ClassVar[int]
     DETAIL_FIELD_NUMBER: _ClassVar[int]
     TRANSACTION_ID_FIELD_NUMBER: _ClassVar[int]
+    TRANSFORMATION_ID_FIELD_NUMBER: _ClassVar[int]
     rule: str
     trip_id: str
     device_id: str
     sequence: int
     detail: str
     transaction_id: str
-    def __init__(self, rule: _Optional[str] = ..., trip_id: _Optional[str] = ..., device_id: _Optional[str] = ..., sequence: _Optional[int] = ..., detail: _Optional[str] = ..., transaction_id: _Optional[str] = ...) -> None: ...
+    transformation_id: str
+    def __init__(self, rule: _Optional[str] = ..., trip_id: _Optional[str] = ..., device_id: _Optional[str] = ..., sequence: _Optional[int] = ..., detail: _Optional[str] = ..., transaction_id: _Optional[str] = ..., transformation_id: _Optional[str] = ...) -> None: ...
 
 class Findings(_message.Message):
     __slots__ = ("findings",)
@@ -221,3 +247,35 @@ class HandOverState(_message.Message):
     terms: _payload_pb2.HandOver
     signed_by: _containers.RepeatedScalarFieldContainer[str]
     def __init__(self, terms: _Optional[_Union[_payload_pb2.HandOver, _Mapping]] = ..., signed_by: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class Lot(_message.Message):
+    __slots__ = ("gtin", "lot", "party_id", "unit", "made", "used")
+    GTIN_FIELD_NUMBER: _ClassVar[int]
+    LOT_FIELD_NUMBER: _ClassVar[int]
+    PARTY_ID_FIELD_NUMBER: _ClassVar[int]
+    UNIT_FIELD_NUMBER: _ClassVar[int]
+    MADE_FIELD_NUMBER: _ClassVar[int]
+    USED_FIELD_NUMBER: _ClassVar[int]
+    gtin: str
+    lot: str
+    party_id: str
+    unit: str
+    made: int
+    used: int
+    def __init__(self, gtin: _Optional[str] = ..., lot: _Optional[str] = ..., party_id: _Optional[str] = ..., unit: _Optional[str] = ..., made: _Optional[int] = ..., used: _Optional[int] = ...) -> None: ...
+
+class Transformation(_message.Message):
+    __slots__ = ("terms", "findings")
+    TERMS_FIELD_NUMBER: _ClassVar[int]
+    FINDINGS_FIELD_NUMBER: _ClassVar[int]
+    terms: _payload_pb2.TransformLots
+    findings: _containers.RepeatedCompositeFieldContainer[Finding]
+    def __init__(self, terms: _Optional[_Union[_payload_pb2.TransformLots, _Mapping]] = ..., findings: _Optional[_Iterable[_Union[Finding, _Mapping]]] = ...) -> None: ...
+
+class Hold(_message.Message):
+    __slots__ = ("placed", "released")
+    PLACED_FIELD_NUMBER: _ClassVar[int]
+    RELEASED_FIELD_NUMBER: _ClassVar[int]
+    placed: _payload_pb2.PlaceHold
+    released: _payload_pb2.ReleaseHold
+    def __init__(self, placed: _Optional[_Union[_payload_pb2.PlaceHold, _Mapping]] = ..., released: _Optional[_Union[_payload_pb2.ReleaseHold, _Mapping]] = ...) -> None: ...

@@ -8,6 +8,9 @@ from contracts import address
 from contracts.encoding import canonical
 from contracts.payload import FAMILY, Action, decode
 from contracts.proto.payload_pb2 import (
+    AcceptDelivery,
+    CloseDelivery,
+    DisputeDelivery,
     HandOver,
     OpenDelivery,
     RecordReading,
@@ -15,8 +18,10 @@ from contracts.proto.payload_pb2 import (
     RegisterDevice,
     RegisterParty,
     RegisterSite,
+    RotateKeys,
     SealTrip,
     StartTrip,
+    TransformLots,
 )
 from contracts.proto.sawtooth_pb2 import (
     Block,
@@ -72,15 +77,17 @@ def project(block: Block, block_num: int, receipts: Mapping[str, TransactionRece
 
 def _subjects(action: Action) -> list[str]:
     match action:
-        case RegisterParty():
+        case RegisterParty() | RotateKeys():
             return [f"party {action.party_id}"]
         case RegisterSite():
             return [f"site {action.site_id}"]
         case RegisterDevice():
             return [f"device {action.device_id}"]
-        case OpenDelivery():
+        case OpenDelivery() | AcceptDelivery() | DisputeDelivery() | CloseDelivery():
             return [f"delivery {action.delivery_id}"]
-        case StartTrip() | RecordReading() | SealTrip() | RecordVideo() | HandOver():
+        case TransformLots():
+            return [f"transformation {action.transformation_id}"]
+        case _:
             return [f"trip {action.trip_id}"]
 
 
@@ -112,8 +119,10 @@ def _rows(action: Action, signer: str, transaction_id: str) -> Iterator[tuple[st
         case OpenDelivery():
             for lot in action.lots:
                 yield "lots", (lot.gtin, lot.lot, action.delivery_id)
-        case _:
+        case RegisterParty() | RegisterSite() | RegisterDevice():
             yield _registration(action)
+        case _:
+            return
 
 
 def _registration(action: RegisterParty | RegisterSite | RegisterDevice) -> tuple[str, Row]:
