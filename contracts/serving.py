@@ -17,6 +17,8 @@ from typing import Any, Final
 import uvicorn
 import uvloop
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.utils import ClientDisconnected
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from contracts.errors import RejectedError
 
@@ -29,6 +31,13 @@ HEAD_BYTES_MAX: Final = 256 << 10
 """Request line and headers together; a thousand ids fit in."""
 HEAD_TIMEOUT_S: Final = 20
 """How long, seconds, a client may take for them."""
+
+SOCKET_MESSAGE_BYTES_MAX: Final = 64 << 10
+"""A message that a WebSocket client sends."""
+SOCKET_FRAGMENTS_MAX: Final = 64
+"""Frames of such a message."""
+SOCKET_SILENCE_S: Final = 20.0
+"""After so many seconds a WebSocket client is asked for a sign of life, and has as long for it."""
 
 
 class BoundedHttp(HttpToolsProtocol):
@@ -84,6 +93,40 @@ class BoundedHttp(HttpToolsProtocol):
             self.transport.close()
 
 
+class BoundedWebSocket(WebSocketsSansIOProtocol):
+    """Sends one message at a time, and ends a connection whose client floods or does not read."""
+
+    async def send(self, message: Any) -> None:  # noqa: ANN401  # ASGI has no type of its own
+        """Send a message; return once the client has taken most of it.
+
+        Raises:
+            ClientDisconnected: The client has left, or was told to go.
+        """
+        if self.close_sent:
+            raise ClientDisconnected
+        await super().send(message)
+        await self.writable.wait()
+
+    def handle_ping(self) -> None:
+        """Answer a ping, unless the answers before it are not read."""
+        if self.writable.is_set():
+            super().handle_ping()
+        else:
+            self.transport.abort()
+
+    def handle_cont(self, event: Any) -> None:  # noqa: ANN401  # a frame of websockets
+        """Take one more fragment of a message."""
+        if len(self.frames) < SOCKET_FRAGMENTS_MAX:
+            super().handle_cont(event)
+        else:
+            self.transport.abort()
+
+    def on_task_complete(self, task: asyncio.Task[None]) -> None:
+        """End the connection, whether or not the client takes what is on its way."""
+        super().on_task_complete(task)
+        self.loop.call_later(GOODBYE_S, self.transport.abort)
+
+
 class Server(uvicorn.Server):
     """Serves on an open port; says where on standard output, once it accepts.
 
@@ -92,6 +135,7 @@ class Server(uvicorn.Server):
         also: Further words for the line that it says.
         on_exit: Called when a signal asks it to end, to let go of waiting requests.
         lifespan: Whether the application has something to do at its start and end.
+        websockets: Whether it takes WebSockets.
     """
 
     def __init__(
@@ -101,12 +145,17 @@ class Server(uvicorn.Server):
         also: str = "",
         on_exit: Callable[[], None] = lambda: None,
         lifespan: bool = False,
+        websockets: bool = False,
     ) -> None:
         super().__init__(
             uvicorn.Config(
                 app,
                 http=BoundedHttp,
-                ws="none",
+                ws=BoundedWebSocket if websockets else "none",
+                ws_max_size=SOCKET_MESSAGE_BYTES_MAX,
+                ws_ping_interval=SOCKET_SILENCE_S,
+                ws_ping_timeout=SOCKET_SILENCE_S,
+                ws_per_message_deflate=False,
                 lifespan="on" if lifespan else "off",
                 log_config=None,
                 access_log=False,

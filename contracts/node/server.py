@@ -9,6 +9,7 @@ from contracts.node.families import Families
 from contracts.node.publisher import Publisher
 from contracts.node.rest.app import build_app
 from contracts.node.rest.submit import Submit
+from contracts.node.rest.subscriptions import Subscriptions
 from contracts.node.statuses import Outcome, Statuses
 from contracts.node.verify import Verifier
 from contracts.serving import Server, event_loop
@@ -28,15 +29,24 @@ async def _serve(chain: Chain, signer: Signer, families: Families, port: socket.
     loop = asyncio.get_running_loop()
     statuses = Statuses(lambda name: chain.blocks.find_batch(name) is not None)
     verifier = Verifier()
+    subscriptions = Subscriptions(chain)
+
+    def take_note(outcome: Outcome) -> None:
+        submit.apply(outcome)
+        subscriptions.notice()
 
     def report(outcome: Outcome) -> None:
-        loop.call_soon_threadsafe(submit.apply, outcome)
+        loop.call_soon_threadsafe(take_note, outcome)
+
+    def let_go() -> None:
+        statuses.close()
+        subscriptions.close()
 
     broken: list[Exception] = []
 
     def fail(error: Exception) -> None:
         broken.append(error)
-        statuses.close()
+        let_go()
         server.should_exit = True
 
     def failed(error: Exception) -> None:
@@ -44,7 +54,8 @@ async def _serve(chain: Chain, signer: Signer, families: Families, port: socket.
 
     publisher = Publisher(chain, signer, families, report, failed)
     submit = Submit(publisher, verifier, statuses)
-    server = Server(build_app(chain, submit, statuses), on_exit=statuses.close)
+    app = build_app(chain, submit, statuses, subscriptions)
+    server = Server(app, on_exit=let_go, websockets=True)
     publisher.start()
     try:
         await server.serve(sockets=[port])

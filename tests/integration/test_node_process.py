@@ -5,8 +5,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -29,13 +27,13 @@ from support.nodes import (
     naive_root,
     recorded_options,
     running,
+    wait_until,
     whole_state,
 )
 
 pytestmark = pytest.mark.integration
 
 KILLS = 10
-DEADLINE_S = 60.0
 
 
 def start(*options: str) -> "subprocess.CompletedProcess[str]":
@@ -154,13 +152,6 @@ def load(node: Node, batches: list[Batch], reported: set[str]) -> None:
 
 def has_reached(reported: set[str], goal: int) -> bool:
     return len(reported) >= goal
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + DEADLINE_S
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def test_full_disk_is_said_and_survived(tmp_path: Path) -> None:

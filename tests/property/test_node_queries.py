@@ -15,6 +15,7 @@ from contracts.node.genesis import found, own_genesis
 from contracts.node.publisher import Publisher
 from contracts.node.rest.app import build_app
 from contracts.node.rest.submit import Submit
+from contracts.node.rest.subscriptions import Subscriptions
 from contracts.node.statuses import Outcome, Statuses
 from contracts.node.verify import Verifier
 from support.intkey_node import FAMILIES
@@ -70,7 +71,8 @@ async def ask(
     verifier = Verifier()
     statuses = Statuses(lambda name: chain.blocks.find_batch(name) is not None)
     publisher = Publisher(chain, SIGNER, FAMILIES, ignore, ignore)
-    app = build_app(chain, Submit(publisher, verifier, statuses), statuses)
+    submit = Submit(publisher, verifier, statuses)
+    app = build_app(chain, submit, statuses, Subscriptions(chain))
     kind = "application/octet-stream" if path == "/batches" else "application/json"
     async with AsyncClient(transport=ASGITransport(app), base_url="http://node") as client:
         answer = await client.request(

@@ -5,7 +5,8 @@ import hashlib
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +28,7 @@ RECORDED_KEY: Final = "11" * 32
 OCTETS: Final = {"Content-Type": "application/octet-stream"}
 READY: Final = "ready rest="
 WAIT_S: Final = 30
+DEADLINE_S: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,14 @@ def running(data: Path, *options: str) -> Iterator[Node]:
         finally:
             if process.poll() is None:
                 process.kill()
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    """Return once `condition` holds; give up after a minute."""
+    deadline = time.monotonic() + DEADLINE_S
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
 
 
 def recorded_options(directory: Path) -> list[str]:

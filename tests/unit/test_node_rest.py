@@ -20,6 +20,7 @@ from contracts.node.rest import envelope as envelope_module
 from contracts.node.rest import submit as submit_module
 from contracts.node.rest.app import build_app
 from contracts.node.rest.submit import Submit
+from contracts.node.rest.subscriptions import Subscriptions
 from contracts.node.statuses import Outcome, Statuses
 from contracts.node.verify import Verifier, verify_batch
 from contracts.proto.sawtooth_pb2 import Batch, BatchList
@@ -67,7 +68,12 @@ class Api:
         verifier = Verifier()
         statuses = Statuses(lambda name: self._chain.blocks.find_batch(name) is not None)
         publisher = Publisher(self._chain, SIGNER, FAMILIES, _ignore, _ignore)
-        app = build_app(self._chain, Submit(publisher, verifier, statuses), statuses)
+        app = build_app(
+            self._chain,
+            Submit(publisher, verifier, statuses),
+            statuses,
+            Subscriptions(self._chain),
+        )
         transport = ASGITransport(app)
         async with AsyncClient(transport=transport, base_url="http://node") as client:
             answers = [await client.request(how, path, **more) for how, path, more in requests]
@@ -356,7 +362,9 @@ def test_submissions_keep_their_order(chain: Chain) -> None:
         verifier = Verifier()
         statuses = Statuses(lambda _: False)
         publisher = Listener(chain, SIGNER, FAMILIES, _ignore, _ignore)
-        app = build_app(chain, Submit(publisher, verifier, statuses), statuses)
+        app = build_app(
+            chain, Submit(publisher, verifier, statuses), statuses, Subscriptions(chain)
+        )
         large, small = intkey_batch(SIGNER, 1_000, 300), intkey_batch(SIGNER, 2_000)
         async with AsyncClient(transport=ASGITransport(app), base_url="http://node") as client:
             first = asyncio.create_task(

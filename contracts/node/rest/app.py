@@ -6,7 +6,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
-from starlette.routing import Route
+from starlette.routing import Route, WebSocketRoute
 
 from contracts.errors import WaysealError
 from contracts.node.chain import Chain
@@ -15,13 +15,16 @@ from contracts.node.rest.byids import ByIds
 from contracts.node.rest.envelope import error_response, one_response
 from contracts.node.rest.lists import Lists
 from contracts.node.rest.submit import Submit
+from contracts.node.rest.subscriptions import Subscriptions
 from contracts.node.statuses import Statuses
 
 ENDPOINT: Final = "tcp://127.0.0.1:8800"
 """Where a Sawtooth validator listens for its peers; this node has none and says the default."""
 
 
-def build_app(chain: Chain, submit: Submit, statuses: Statuses) -> Starlette:
+def build_app(
+    chain: Chain, submit: Submit, statuses: Statuses, subscriptions: Subscriptions
+) -> Starlette:
     """Wire the routes to the node."""
     lists, by_ids = Lists(chain), ByIds(chain.blocks, statuses)
     routes = [
@@ -38,6 +41,8 @@ def build_app(chain: Chain, submit: Submit, statuses: Statuses) -> Starlette:
         Route("/receipts", by_ids.receipts, methods=["GET", "POST"]),
         Route("/peers", peers),
         Route("/status", status),
+        WebSocketRoute("/subscriptions", subscriptions.serve),
+        Route("/subscriptions", subscriptions.refuse),
     ]
     app = Starlette(
         routes=routes,

@@ -205,3 +205,6 @@ TOO_MANY_BATCHES: Final = Kind(
     "Too Many Batches",
     "The request holds more batches or transactions than this node accepts at once: ",
 )
+TOO_MANY_SUBSCRIBERS: Final = Kind(
+    503, 206, "Too Many Subscribers", "This node serves no more subscribers at once than "
+)

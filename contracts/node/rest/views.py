@@ -89,6 +89,16 @@ def receipt_view(receipt: TransactionReceipt) -> Json:
     }
 
 
+def delta_view(change: StateChange) -> Json:
+    """Return a change of state for subscribers: what is empty goes last, as Sawtooth orders it."""
+    view: dict[str, Json] = {"address": change.address}
+    if change.value:
+        view["value"] = _base64(change.value)
+    view["type"] = StateChange.Type.Name(change.type)
+    view.setdefault("value", "")
+    return view
+
+
 def _event_view(event: Event) -> Json:
     return {
         "attributes": [
