@@ -3,6 +3,7 @@
 import argparse
 import contextlib
 import logging
+import re
 import signal
 import sys
 from collections.abc import Iterator, Sequence
@@ -23,6 +24,8 @@ from contracts.serving import listening
 _LOG = logging.getLogger("contracts.node")
 
 PORT_MAX: Final = 65_535
+BLOCK_INTERVAL_MAX_S: Final = 86_400
+_DECIMAL: Final = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?", re.ASCII)
 
 _EPILOG: Final = """\
 examples:
@@ -50,6 +53,7 @@ class Options:
         genesis: Files of the genesis block; empty makes one of our own.
         key: File with the node's private key.
         admins: Public keys that administer a network of our own; empty means the node's.
+        block_interval_s: Least time from one block to the next, seconds.
     """
 
     data: Path
@@ -58,6 +62,7 @@ class Options:
     genesis: Sequence[Path]
     key: Path
     admins: Sequence[str]
+    block_interval_s: float
 
 
 def main() -> None:
@@ -117,10 +122,19 @@ def parse_options(arguments: Sequence[str]) -> Options:
         metavar="PUBLIC_KEY",
         help="key that administers a network of its own; may be repeated; default the node's",
     )
+    parser.add_argument(
+        "--block-interval",
+        type=_seconds,
+        default=0.0,
+        metavar="S",
+        help="at most one block every S seconds, as PoET would pace them; default 0, no pause",
+    )
     parsed = parser.parse_args(arguments)
     host, port = parsed.rest
     key = parsed.key or parsed.data / "node.key"
-    return Options(parsed.data, host, port, parsed.genesis, key, parsed.admin)
+    return Options(
+        parsed.data, host, port, parsed.genesis, key, parsed.admin, parsed.block_interval
+    )
 
 
 def run(options: Options, families: Families) -> int:
@@ -130,7 +144,7 @@ def run(options: Options, families: Families) -> int:
             _opened(options, families) as (chain, signer),
             listening(options.host, options.port) as port,
         ):
-            return serve(chain, signer, families, port)
+            return serve(chain, signer, families, port, options.block_interval_s)
     except WaysealError as error:
         complain("wayseal-node", error)
         return WRONG_USAGE
@@ -168,6 +182,15 @@ def _endpoint(text: str) -> tuple[str, int]:
     if not colon or not (port.isascii() and port.isdigit()) or int(port) > PORT_MAX:
         raise argparse.ArgumentTypeError(f"expected HOST:PORT, got {text!r}")
     return host.removeprefix("[").removesuffix("]"), int(port)
+
+
+def _seconds(text: str) -> float:
+    """Parse a number of seconds; decimals are allowed."""
+    if not _DECIMAL.fullmatch(text) or float(text) > BLOCK_INTERVAL_MAX_S:
+        raise argparse.ArgumentTypeError(
+            f"expected a number of seconds from 0 to {BLOCK_INTERVAL_MAX_S}, got {text!r}"
+        )
+    return float(text)
 
 
 def _public_key(text: str) -> str:

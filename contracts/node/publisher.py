@@ -9,6 +9,7 @@ Source: Sawtooth 1.2 architecture guide, "Journal"; consensus bytes as devmode's
 import hashlib
 import logging
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from contracts.node.executor import Verdict
 from contracts.node.families import Families
 from contracts.node.log import NoRoomError
 from contracts.node.orphans import Orphans
+from contracts.node.settings import max_batches_per_block
 from contracts.node.statuses import Outcome
 from contracts.node.verify import VerifiedBatch
 from contracts.sawtooth.blocks import NULL_BLOCK_ID, build_block
@@ -40,7 +42,7 @@ GENESIS_CONSENSUS: Final = b"Genesis"
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """Batches that arrived together and land in one block.
+    """Batches that arrived together; they land in one block unless the network limits its batches.
 
     Attributes:
         batches: In order.
@@ -68,6 +70,7 @@ class Publisher:
         families: Who judges which transaction.
         report: Called from that thread with every round's outcome, after the sync.
         failed: Called once from that thread when the chain cannot be written any more.
+        interval_s: Least time from one block to the next, seconds.
     """
 
     def __init__(
@@ -77,6 +80,7 @@ class Publisher:
         families: Families,
         report: Callable[[Outcome], None],
         failed: Callable[[Exception], None],
+        interval_s: float = 0.0,
     ) -> None:
         self._chain = chain
         self._signer = signer
@@ -84,7 +88,12 @@ class Publisher:
         self._report = report
         self._failed = failed
         self._orphans = Orphans()
+        self._interval_s = interval_s
+        self._due_s = 0.0
         self._queue: deque[Submission] = deque()
+        self._taken: deque[tuple[VerifiedBatch, int]] = deque()
+        self._transactions = self._size = 0
+        self._released: deque[VerifiedBatch] = deque()
         self._changed = threading.Condition()
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="publisher")
@@ -110,56 +119,79 @@ class Publisher:
 
     def _run(self) -> None:
         try:
-            while (taken := self._take()) is not None:
-                self._round(taken)
+            while self._gather():
+                self._round()
         except Exception as error:  # noqa: BLE001 - whatever it was, no block follows
             _LOG.exception("no more blocks")
             self.trouble = str(error)
             self._failed(error)
 
-    def _take(self) -> list[Submission] | None:
-        """Wait for submissions; return as many as one block takes, or None to stop."""
+    def _gather(self) -> bool:
+        """Wait until a block is due and there are batches for it; return False to stop."""
         with self._changed:
-            self._changed.wait_for(lambda: self._queue or self._stopping.is_set())
-            if self._stopping.is_set():
-                return None
-            taken: list[Submission] = []
-            transactions = size = 0
-            while self._queue and transactions < BLOCK_TRANSACTIONS and size < BLOCK_BYTES:
-                submission = self._queue.popleft()
-                taken.append(submission)
-                transactions += sum(len(batch.headers) for batch in submission.batches)
-                size += submission.size
-            return taken
+            self._changed.wait_for(self._has_work)
+        if self._stopping.wait(max(0.0, self._due_s - time.monotonic())):
+            return False
+        with self._changed:
+            while (
+                self._queue and self._transactions < BLOCK_TRANSACTIONS and self._size < BLOCK_BYTES
+            ):
+                self._take(self._queue.popleft())
+        return True
 
-    def _round(self, taken: Sequence[Submission]) -> None:
+    def _has_work(self) -> bool:
+        return bool(self._queue or self._taken or self._released or self._stopping.is_set())
+
+    def _take(self, submission: Submission) -> None:
+        """Line up the batches of a submission; the last one holds its bytes."""
+        last = len(submission.batches) - 1
+        for number, batch in enumerate(submission.batches):
+            self._taken.append((batch, submission.size if number == last else 0))
+            self._transactions += len(batch.headers)
+        self._size += submission.size
+
+    def _round(self) -> None:
+        """Make one block of what is lined up, or of as much as a block may hold."""
         outcome = Outcome()
         candidate = Candidate(self._chain.blocks, self._chain.state.get, self._families)
-        for submission in taken:
-            outcome.queued_batches += len(submission.batches)
-            outcome.queued_bytes += submission.size
-            for batch in submission.batches:
-                outcome.decided.append(batch.id)
-                self._decide(candidate, batch, outcome)
-        if candidate.batches and not self._commit(candidate):
-            return
+        most, tried = max_batches_per_block(self._chain.state), 0
+        while (not most or tried < most) and (batch := self._next(outcome)) is not None:
+            tried += self._decide(candidate, batch, outcome)
+        if candidate.batches:
+            if not self._commit(candidate):
+                return
+            self._due_s = time.monotonic() + self._interval_s
         self._report(outcome)
 
-    def _decide(self, candidate: Candidate, batch: VerifiedBatch, outcome: Outcome) -> None:
-        """Try one batch and, when it is taken, the orphans that waited for it."""
-        todo = deque([batch])
-        while todo:
-            batch = todo.popleft()
-            match candidate.add(batch):
-                case None:
-                    for transaction in batch.batch.transactions:
-                        todo += self._orphans.release(transaction.header_signature)
-                case Verdict() as verdict:
-                    outcome.invalid[batch.id] = verdict
-                case Orphan(dependency):
-                    self._orphans.add(batch, dependency)
-                case Refusal.STUCK:
-                    outcome.stuck.append(batch.id)
+    def _next(self, outcome: Outcome) -> VerifiedBatch | None:
+        """Return the next batch: those that waited for one that was just taken go first."""
+        if self._released:
+            return self._released.popleft()
+        if not self._taken:
+            return None
+        batch, size = self._taken.popleft()
+        self._transactions -= len(batch.headers)
+        self._size -= size
+        outcome.queued_batches += 1
+        outcome.queued_bytes += size
+        outcome.decided.append(batch.id)
+        return batch
+
+    def _decide(self, candidate: Candidate, batch: VerifiedBatch, outcome: Outcome) -> bool:
+        """Try one batch; return whether it takes a place in the block, valid or not."""
+        match candidate.add(batch):
+            case None:
+                for transaction in batch.batch.transactions:
+                    self._released += self._orphans.release(transaction.header_signature)
+                return True
+            case Verdict() as verdict:
+                outcome.invalid[batch.id] = verdict
+                return True
+            case Orphan(dependency):
+                self._orphans.add(batch, dependency)
+            case Refusal.STUCK:
+                outcome.stuck.append(batch.id)
+        return False
 
     def _commit(self, candidate: Candidate) -> bool:
         """Write the block, however long the disk is full; return False when told to stop."""

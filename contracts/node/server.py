@@ -15,17 +15,36 @@ from contracts.node.verify import Verifier
 from contracts.serving import Server, event_loop
 
 
-def serve(chain: Chain, signer: Signer, families: Families, port: socket.socket) -> int:
+def serve(
+    chain: Chain,
+    signer: Signer,
+    families: Families,
+    port: socket.socket,
+    block_interval_s: float,
+) -> int:
     """Serve on an open port until a signal arrives.
+
+    Args:
+        chain: The chain, genesis block included.
+        signer: Signs blocks.
+        families: Who judges which transaction.
+        port: Where to serve.
+        block_interval_s: Least time from one block to the next, seconds.
 
     Returns:
         The exit status: 0, or 1 when no block can be written any more.
     """
     with event_loop() as runner:
-        return runner.run(_serve(chain, signer, families, port))
+        return runner.run(_serve(chain, signer, families, port, block_interval_s))
 
 
-async def _serve(chain: Chain, signer: Signer, families: Families, port: socket.socket) -> int:
+async def _serve(
+    chain: Chain,
+    signer: Signer,
+    families: Families,
+    port: socket.socket,
+    block_interval_s: float,
+) -> int:
     loop = asyncio.get_running_loop()
     statuses = Statuses(lambda name: chain.blocks.find_batch(name) is not None)
     verifier = Verifier()
@@ -52,7 +71,7 @@ async def _serve(chain: Chain, signer: Signer, families: Families, port: socket.
     def failed(error: Exception) -> None:
         loop.call_soon_threadsafe(fail, error)
 
-    publisher = Publisher(chain, signer, families, report, failed)
+    publisher = Publisher(chain, signer, families, report, failed, block_interval_s)
     submit = Submit(publisher, verifier, statuses)
     app = build_app(chain, submit, statuses, subscriptions)
     server = Server(app, on_exit=let_go, websockets=True)

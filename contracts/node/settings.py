@@ -11,7 +11,7 @@ import base64
 import binascii
 import hashlib
 import re
-from typing import Final, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from google.protobuf.message import DecodeError, Message
 
@@ -32,10 +32,21 @@ FAMILY: Final = Family("sawtooth_settings", "1.0")
 AUTHORIZED_KEYS: Final = "sawtooth.settings.vote.authorized_keys"
 APPROVAL_THRESHOLD: Final = "sawtooth.settings.vote.approval_threshold"
 PROPOSALS: Final = "sawtooth.settings.vote.proposals"
+MAX_BATCHES_PER_BLOCK: Final = "sawtooth.publisher.max_batches_per_block"
 _INT32: Final = 1 << 31
+_UINT32: Final = 1 << 32
+_UNSIGNED: Final = re.compile(r"\+?0*[0-9]{1,10}")
 _INTEGER: Final = re.compile(r"[+-]?0*[0-9]{1,10}")
 
 Parsed = TypeVar("Parsed", bound=Message)
+
+
+class Readable(Protocol):
+    """State that can be read: a transaction's context, or the state after a block."""
+
+    def get(self, address: str) -> bytes | None:
+        """Return the value at `address`, if any."""
+        ...
 
 
 def apply(header: TransactionHeader, payload: bytes, _: str, context: Context) -> None:
@@ -57,7 +68,20 @@ def apply(header: TransactionHeader, payload: bytes, _: str, context: Context) -
         raise InvalidTransactionError("'action' must be one of {PROPOSE, VOTE} in 'Ballot' mode")
 
 
-def get_setting(context: Context, name: str) -> str | None:
+def max_batches_per_block(state: Readable) -> int:
+    """Return how many batches a block may hold; 0 means any number.
+
+    What is no number means the same as 0; it ends the original's publisher.
+    """
+    try:
+        value = get_setting(state, MAX_BATCHES_PER_BLOCK)
+    except InvalidTransactionError:
+        return 0
+    number = int(value) if value and _UNSIGNED.fullmatch(value) else 0
+    return number if number < _UINT32 else 0
+
+
+def get_setting(context: Readable, name: str) -> str | None:
     """Return the value of a setting."""
     wire = context.get(address.setting(name))
     if wire is None:
