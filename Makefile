@@ -6,15 +6,16 @@ READY := $(VENV)/.ready
 READINGS ?=
 TRACK ?=
 VIDEO ?=
+OPTIONS ?=
 REST_PORT ?= 8080
 MQTT_PORT ?= 1883
 LEDGER_PORT ?= 8008
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check unit soak measure up down proto lock clean
+.PHONY: help demo test check unit soak measure bench-ledger up down proto lock clean
 
 help: ## what there is
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
 
 # `make demo` promises its last line even when it cannot begin.
 SETUP_FAILED := $(if $(filter demo,$(MAKECMDGOALS)),|| { echo "demo: failed setup"; exit 1; })
@@ -45,6 +46,9 @@ check: $(READY) ## lint, format, types, import rules
 
 measure: $(READY) ## the figures of docs/performance.md, from this machine
 	@$(BIN)/python -m demo.measure
+
+bench-ledger: $(READY) ## the ledger's figures beside their targets; OPTIONS=--quick is a look
+	@$(BIN)/python -m storage.bench.ledger.main $(OPTIONS)
 
 up: $(READY) ## start a gateway; its addresses and tokens are in build/up.json
 	@$(BIN)/python -m demo.up --rest $(REST_PORT) --mqtt $(MQTT_PORT) --ledger $(LEDGER_PORT)

@@ -20,8 +20,8 @@ from demo.appliance import Appliance
 from demo.auditor import Auditor
 from demo.ending import failing_in_one_line
 from demo.measure_readings import measure_readings
-from demo.procfs import peak_mb
 from demo.truck import Truck, simulate
+from storage.bench.procfs import peak_mb
 
 DIRECTORY: Final = Path("build/measure")
 RESULT: Final = Path("build/measure.json")

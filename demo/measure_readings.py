@@ -14,11 +14,11 @@ from contracts.ledger import LedgerClient
 from contracts.proto.sawtooth_pb2 import Batch
 from contracts.sawtooth.batches import Status
 from demo.appliance import Appliance
-from demo.procfs import cpu_s
 from demo.truck import Truck, simulate
 from device.journal.outbox import Outbox
 from device.settings import load
 from device.station import load_signer, open_journal
+from storage.bench.procfs import cpu_s
 
 SECONDS_PER_READING: Final = 5
 BATCHES_PER_LIST: Final = 20

@@ -2,14 +2,19 @@
 
 import os
 from pathlib import Path
+from typing import Final
+
+_MB: Final = 1_000_000
 
 
 def peak_mb(pid: int) -> int:
     """Return the most memory that a process ever had resident, in MB."""
-    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith("VmHWM:"):
-            return int(line.split()[1]) * 1024 // 1_000_000
-    return 0
+    return _status_kib(pid, "VmHWM") * 1024 // _MB
+
+
+def resident_mb(pid: int) -> int:
+    """Return the memory that a process has resident, in MB."""
+    return _status_kib(pid, "VmRSS") * 1024 // _MB
 
 
 def cpu_s(pid: int) -> float:
@@ -17,3 +22,10 @@ def cpu_s(pid: int) -> float:
     # The name, in brackets, may hold anything; utime and stime are fields 14 and 15 of all.
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _status_kib(pid: int, name: str) -> int:
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith(f"{name}:"):
+            return int(line.split()[1])
+    return 0

@@ -1,0 +1,1 @@
+"""Benchmarks: processes driven over their public interfaces, and what they took."""

@@ -1,0 +1,1 @@
+"""`make bench-ledger`: what one node commits, keeps and gives back, beside its targets."""

@@ -1,0 +1,107 @@
+"""How fast an index follows `/blocks`: a gateway's, from nothing to the ledger's head."""
+
+import json
+import shutil
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+
+from contracts.errors import UnavailableError
+from contracts.files import make_directory
+from contracts.ledger import LedgerClient
+from storage.bench.ledger.targets import Figures
+from storage.bench.processes import Service, ask, serving
+from storage.bench.procfs import cpu_s, peak_mb
+
+POLL_S: Final = 0.1
+STALLED_S: Final = 60.0
+"""An index that stands still so long has failed."""
+
+
+def catch_up(
+    node: Service,
+    directory: Path,
+    readings: int,
+    say: Callable[[str], None],
+    profile: Path | None = None,
+) -> Figures:
+    """Start a gateway beside a node with `readings` on its chain; time it until its index is there.
+
+    Args:
+        node: The node.
+        directory: For the gateway; removed before and after.
+        readings: How many there are to follow.
+        say: Tells people how far it is.
+        profile: Where the gateway's profile goes, if it shall have one.
+
+    Raises:
+        UnavailableError: The index does not get there.
+    """
+    shutil.rmtree(directory, ignore_errors=True)
+    make_directory(directory)
+    settings = directory / "gateway.toml"
+    settings.write_text(_settings(node, directory), "utf-8")
+    token = _token(settings)
+    with closing(LedgerClient(node.addresses["rest"])) as ledger:
+        head = ledger.head_num()
+    node_cpu_s, start_s = cpu_s(node.pid), time.monotonic()
+    command = ("wayseal-gateway", "serve", "--config", settings)
+    with serving(command, directory / "gateway.log", profile) as gateway:
+        _wait(gateway, token, head, say)
+        took_s = time.monotonic() - start_s
+        figures = {
+            "catchup_per_s": readings / took_s,
+            "catchup_s": took_s,
+            "catchup_gateway_cpu_s": cpu_s(gateway.pid),
+            "catchup_node_cpu_s": cpu_s(node.pid) - node_cpu_s,
+            "catchup_gateway_peak_mb": peak_mb(gateway.pid),
+            "index_db_bytes_per_reading": (directory / "data" / "index.db").stat().st_size
+            / readings,
+        }
+    shutil.rmtree(directory)
+    return figures
+
+
+def _wait(gateway: Service, token: str, head: int, say: Callable[[str], None]) -> None:
+    headers = {"Authorization": f"Bearer {token}"}
+    with httpx.Client(
+        base_url=gateway.addresses["rest"], headers=headers, trust_env=False
+    ) as client:
+        height, moved_s, said_s = -1, time.monotonic(), 0.0
+        while height < head:
+            now_s, before = time.monotonic(), height
+            status: dict[str, Any] = client.get("/v1/status").raise_for_status().json()
+            height = -1 if status["index_block_num"] is None else status["index_block_num"]
+            moved_s = now_s if height != before else moved_s
+            if now_s - moved_s > STALLED_S:
+                raise UnavailableError(f"the index stands at block {height} of {head}")
+            if now_s - said_s > 5:  # noqa: PLR2004 - a line now and then
+                say(f"index at block {height} of {head}")
+                said_s = now_s
+            time.sleep(POLL_S)
+
+
+def _settings(node: Service, directory: Path) -> str:
+    return f"""\
+data = {json.dumps(str(directory / "data"))}
+site_id = "site-b"
+
+[ledger]
+url = "{node.addresses["rest"]}"
+
+[mqtt]
+embedded = true
+port = 0
+
+[rest]
+port = 0
+"""
+
+
+def _token(settings: Path) -> str:
+    command = ("wayseal-gateway", "token", "bench", "--role", "operator", "--config", settings)
+    return str(json.loads(ask(command))["token"])

@@ -1,0 +1,194 @@
+"""Trucks of the benchmark: their network, and the batches that they sign, as device/ makes them.
+
+Keys and values come from numbers, so that the same fleet signs the same bytes each time.
+"""
+
+import hashlib
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from contracts import address
+from contracts.keys import Signer
+from contracts.payload import Action, build, trip_id_of
+from contracts.proto.payload_pb2 import (
+    Limit,
+    Lot,
+    OpenDelivery,
+    RegisterDevice,
+    RegisterParty,
+    RegisterSite,
+    StartTrip,
+)
+from contracts.proto.sawtooth_pb2 import Batch, Transaction
+from contracts.records.clock import Clock, ClockOrigin
+from contracts.records.reading import Link, Position, Reading, record_of
+from contracts.sawtooth.batches import build_batch
+
+DEVICES: Final = 20
+START_MS: Final = 1_790_000_000_000
+STEP_MS: Final = 5_000
+_PARTIES: Final = ("seller", "carrier", "buyer")
+_SITES: Final = (("site-a", "seller", "4006381333931"), ("site-b", "buyer", "5901234123457"))
+_LIMITS: Final = (
+    Limit(quantity=Limit.TEMPERATURE_MCEL, minimum=2_000, maximum=8_000, tolerated_s=600),
+    Limit(quantity=Limit.HUMIDITY_MPCT, maximum=80_000, tolerated_s=1_800),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What each of the fleet's devices signs for its one trip.
+
+    Attributes:
+        name: Tells the fleet from the others on the same ledger.
+        devices: How many trucks.
+        readings: Of one device.
+        per_transaction: Consecutive readings in one transaction.
+        per_batch: Transactions in one batch.
+    """
+
+    name: str
+    devices: int
+    readings: int
+    per_transaction: int
+    per_batch: int
+
+    @property
+    def total(self) -> int:
+        """Return the readings of all devices together."""
+        return self.devices * self.readings
+
+
+def key(name: str) -> Signer:
+    """Return the private key that the benchmark holds for `name`."""
+    return Signer.from_hex(hashlib.sha256(f"wayseal bench {name}".encode()).hexdigest())
+
+
+def network() -> list[Batch]:
+    """Return the registrations of parties and sites, each alone in its batch."""
+    parties = [
+        RegisterParty(party_id=name, name=name.title(), public_keys=[key(name).public_key])
+        for name in _PARTIES
+    ]
+    sites = [
+        RegisterSite(site_id=site_id, party_id=party_id, name=f"Dock of {party_id}", gln=gln)
+        for site_id, party_id, gln in _SITES
+    ]
+    return [
+        *(_alone(key("admin"), party) for party in parties),
+        *(_alone(key(site.party_id), site) for site in sites),
+    ]
+
+
+def departures(load: Load) -> list[Batch]:
+    """Return what comes before the readings: device, delivery signed by both sides, trip."""
+    batches: list[Batch] = []
+    for number in range(load.devices):
+        truck = Truck(load, number)
+        device = RegisterDevice(
+            device_id=truck.device_id, party_id="carrier", public_keys=[truck.signer.public_key]
+        )
+        batches += [
+            _alone(key("carrier"), device),
+            _alone(key("seller"), truck.terms),
+            _alone(key("buyer"), truck.terms),
+            build_batch(truck.signer, [truck.start]),
+        ]
+    return batches
+
+
+class Truck:
+    """One device of a fleet.
+
+    Args:
+        load: What it signs.
+        number: Which of the fleet, from 0.
+    """
+
+    def __init__(self, load: Load, number: int) -> None:
+        self.device_id = f"truck-{load.name}-{number}"
+        self.signer = key(self.device_id)
+        self.terms = _terms(f"delivery-{load.name}-{number}")
+        self._load = load
+        self._number = number
+        nonce = hashlib.sha256(self.device_id.encode()).digest()[:16]
+        self._trip_id = trip_id_of(self.device_id, nonce)
+        self._deliveries = [address.delivery(self.terms.delivery_id)]
+        self.start = build(
+            self.signer,
+            StartTrip(
+                trip_id=self._trip_id,
+                nonce=nonce,
+                device_id=self.device_id,
+                delivery_ids=[self.terms.delivery_id],
+                origin_site_id="site-a",
+                destination_site_id="site-b",
+                started_at_ms=START_MS,
+            ),
+        )
+
+    def batches(self) -> Iterator[Batch]:
+        """Yield the trip's readings in signed batches, each linked to the one before it."""
+        before = self.start.header_signature
+        group: list[Transaction] = []
+        for action in self._actions():
+            # Only the first of a batch names its predecessor, as in device/journey.py.
+            dependencies = () if group else (before,)
+            group.append(
+                build(self.signer, action, dependencies=dependencies, deliveries=self._deliveries)
+            )
+            before = group[-1].header_signature
+            if len(group) == self._load.per_batch:
+                yield build_batch(self.signer, group)
+                group = []
+        if group:
+            yield build_batch(self.signer, group)
+
+    def _actions(self) -> Iterator[Action]:
+        link = Link(self._trip_id, self.device_id, 0, b"")
+        for number in range(self._load.readings):
+            record = record_of(self._reading(number), link)
+            link = link.after(record)
+            yield record
+
+    def _reading(self, number: int) -> Reading:
+        """Return reading `number`: within the limits, but for a short door opening each hour."""
+        drift = math.sin(number / 90 + self._number)
+        door_open = number % 720 < 6  # noqa: PLR2004 - half a minute: an excursion, no breach
+        return Reading(
+            Clock(START_MS + number * STEP_MS, number * STEP_MS, bytes(16), ClockOrigin.GNSS),
+            8_400 if door_open else 5_000 + round(1_500 * drift),
+            55_000 + round(6_000 * drift) + number % 7,
+            101_325 + round(300 * drift) - number % 5,
+            Position(
+                526_291_510 + number * 137 % 9_000_000,
+                -86_617_460 + number * 211 % 9_000_000 + self._number,
+                300,
+            ),
+        )
+
+
+def _terms(delivery_id: str) -> OpenDelivery:
+    return OpenDelivery(
+        delivery_id=delivery_id,
+        order_id=f"order-{delivery_id}",
+        lots=[Lot(gtin="00012345678905", lot="L42")],
+        product="fresh milk",
+        quantity=1_200,
+        unit="LTR",
+        seller_id="seller",
+        carrier_id="carrier",
+        buyer_id="buyer",
+        limits=_LIMITS,
+    )
+
+
+def _alone(signer: Signer, action: Action) -> Batch:
+    return build_batch(signer, [build(signer, action)])
+
+
+def transaction_ids(batches: Sequence[Batch]) -> list[str]:
+    """Return the ids of all transactions in `batches`, in order."""
+    return [item.header_signature for batch in batches for item in batch.transactions]

@@ -1,0 +1,74 @@
+"""The benchmark's own parts: what it signs, keeps, and holds to be reached."""
+
+from pathlib import Path
+
+import pytest
+
+from contracts import address
+from contracts.errors import RejectedError
+from contracts.node.executor import Execution, execute
+from contracts.node.families import BUILT_IN
+from contracts.node.genesis import own_genesis
+from contracts.node.verify import parse_batches, verify_batch
+from contracts.payload import decode
+from contracts.proto.payload_pb2 import StartTrip
+from contracts.proto.sawtooth_pb2 import Batch, BatchList
+from contracts.proto.state_pb2 import Chain
+from storage.bench.ledger.fleet import Load, Truck, departures, key, network
+from storage.bench.ledger.signed import read_signed, signed
+from storage.bench.ledger.targets import TARGETS, missed, row
+from storage.bench.ledger.wire import batch_list
+
+LOAD = Load("test", devices=2, readings=25, per_transaction=1, per_batch=10)
+
+
+def test_the_rules_take_the_fleet_and_its_readings() -> None:
+    state: dict[str, bytes | None] = {}
+    batches = [own_genesis(key("node"), [key("admin").public_key]), *network(), *departures(LOAD)]
+    before: set[str] = set()
+    trucks = [Truck(LOAD, number) for number in range(LOAD.devices)]
+    for batch in batches + [batch for truck in trucks for batch in truck.batches()]:
+        verified = verify_batch(batch)
+        for header in verified.headers:
+            assert before.issuperset(header.dependencies)
+        result = execute(verified, BUILT_IN, state.get)
+        assert isinstance(result, Execution), result
+        events = [event.event_type for receipt in result.receipts for event in receipt.events]
+        assert not any(event.startswith("wayseal/") for event in events)
+        state |= result.changes
+        before |= {transaction.header_signature for transaction in batch.transactions}
+    for truck in trucks:
+        start = decode(truck.start.payload)
+        assert isinstance(start, StartTrip)
+        entry = state[address.chain(start.trip_id, truck.device_id)]
+        assert Chain.FromString(entry or b"").count == LOAD.readings
+
+
+def test_what_was_signed_is_kept(tmp_path: Path) -> None:
+    seen: list[tuple[int, int]] = []
+    paths = signed(LOAD, tmp_path, lambda done, of: seen.append((done, of)))
+    assert seen == [(1, 2), (2, 2)]
+    expected = [(batch.header_signature, batch) for batch in Truck(LOAD, 1).batches()]
+    assert [(name, Batch.FromString(wire)) for name, wire in read_signed(paths[1])] == expected
+    assert signed(LOAD, tmp_path, lambda done, of: seen.append((done, of))) == paths
+    assert len(seen) == 2
+    paths[0].write_bytes(paths[0].read_bytes()[:-1])
+    with pytest.raises(RejectedError, match="cut short"):
+        list(read_signed(paths[0]))
+
+
+def test_a_list_of_serialised_batches_is_a_batch_list() -> None:
+    batches = list(Truck(LOAD, 0).batches())
+    wire = batch_list([batch.SerializeToString() for batch in batches])
+    assert wire == BatchList(batches=batches).SerializeToString()
+    assert parse_batches(wire) == batches
+
+
+def test_a_figure_beyond_its_bound_is_missed() -> None:
+    good = {name: target.bound for name, target in TARGETS.items()}
+    assert missed(good) == []
+    for name, target in TARGETS.items():
+        worse = target.bound + (1 if target.most else -1)
+        assert missed({**good, name: worse}) == [name]
+        assert "MISSED" in row(name, worse)
+        assert "ok" in row(name, target.bound)
