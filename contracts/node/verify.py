@@ -24,6 +24,10 @@ ADDRESSES_MAX: Final = 10_000
 """Inputs, outputs and dependencies of one transaction, together."""
 
 
+class UndecodableError(RejectedError):
+    """The bytes are no BatchList, or hold more than is taken at once."""
+
+
 @dataclass(frozen=True, slots=True)
 class VerifiedBatch:
     """A batch that is well formed and signed throughout.
@@ -84,21 +88,19 @@ class Verifier:
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="verify")
 
-    async def parse(self, wire: bytes) -> list[Batch]:
-        """Parse a serialised BatchList; see `parse_batches`."""
-        return await asyncio.get_running_loop().run_in_executor(self._pool, parse_batches, wire)
-
-    async def verify(self, batches: Sequence[Batch]) -> list[VerifiedBatch]:
-        """Check all of `batches`.
+    async def check(self, wire: bytes) -> list[VerifiedBatch]:
+        """Parse a serialised BatchList and check every batch.
 
         Raises:
-            RejectedError: One of them is not valid.
+            UndecodableError: The bytes are no BatchList, or hold too much.
+            RejectedError: One of the batches is not valid.
         """
         loop = asyncio.get_running_loop()
-        tasks = [loop.run_in_executor(self._pool, _verify_all, part) for part in _slices(batches)]
-        done = await asyncio.gather(*tasks, return_exceptions=True)
-        verified: list[VerifiedBatch] = []
-        for result in done:
+        verified, parts = await loop.run_in_executor(self._pool, _check, wire)
+        if not parts:
+            return verified
+        tasks = [loop.run_in_executor(self._pool, _verify_all, part) for part in parts]
+        for result in await asyncio.gather(*tasks, return_exceptions=True):
             if isinstance(result, BaseException):
                 raise result
             verified += result
@@ -118,6 +120,18 @@ def _header_of(transaction: Transaction) -> TransactionHeader:
             f"dependencies, at most {ADDRESSES_MAX} allowed"
         )
     return header
+
+
+def _check(wire: bytes) -> tuple[list[VerifiedBatch], list[list[Batch]]]:
+    """Return the batches, verified when they are few, else in parts that threads can share.
+
+    Few batches are one task, not two: handing a task over costs as much as a signature.
+    """
+    try:
+        parts = _slices(parse_batches(wire))
+    except RejectedError as error:
+        raise UndecodableError(str(error)) from error
+    return ([], parts) if len(parts) > 1 else (_verify_all(parts[0]), [])
 
 
 def _verify_all(batches: Sequence[Batch]) -> list[VerifiedBatch]:

@@ -136,6 +136,13 @@ def test_an_older_head_shows_the_list_as_it_was(api: Api, resource: str) -> None
     assert names(api, f"/{resource}?head={heads[1]}&reverse&limit=2") == lists[1][::-1]
 
 
+def test_half_a_character_is_refused_in_valid_json(api: Api) -> None:
+    answer = api.post("/batch_statuses", content=b'["\\ud800"]', headers=JSON)
+    assert answer.status_code == 400
+    assert code(answer) == 60
+    assert answer.headers["content-type"] == "application/json; charset=utf-8"
+
+
 def test_ids_choose_in_their_own_order(api: Api) -> None:
     for resource in ("blocks", "batches", "transactions"):
         whole = names(api, f"/{resource}")

@@ -3,12 +3,12 @@
 Source: Sawtooth 1.2, REST API specification; recorded answers.
 """
 
-import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, Self, TypeVar
 
+import orjson
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -22,6 +22,7 @@ PAGE_BYTES: Final = 8 << 20
 """A page ends early once its items, serialised, are so large."""
 IDS_MAX: Final = 1_000
 _INT32_MAX: Final = (1 << 31) - 1
+_LAYOUT: Final = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS
 _FORWARDED: Final = {
     key: re.compile(rf"(?<={key}=).+?(?=[\s,;]|$)", re.IGNORECASE)
     for key in ("proto", "host", "path")
@@ -33,20 +34,18 @@ Item = TypeVar("Item")
 class JsonResponse(Response):
     """JSON in Sawtooth's layout."""
 
-    media_type = "application/json"
+    media_type = "application/json; charset=utf-8"
 
     def __init__(self, content: Json, status_code: int = 200) -> None:
-        text = json.dumps(content, indent=2, separators=(",", ": "), sort_keys=True)
-        super().__init__(text, status_code)
-        self.headers["content-type"] = "application/json; charset=utf-8"
+        super().__init__(orjson.dumps(content, option=_LAYOUT), status_code)
 
 
 def error_response(error: errors.ApiError) -> JsonResponse:
     """Return the answer that tells of `error`."""
     kind = error.kind
-    body: Json = {
-        "error": {"code": kind.code, "message": kind.message + error.detail, "title": kind.title}
-    }
+    # The detail may be what came in a JSON body, and that half of a character, which no UTF-8 has.
+    message = (kind.message + error.detail).encode("utf-8", "replace").decode("utf-8")
+    body: Json = {"error": {"code": kind.code, "message": message, "title": kind.title}}
     return JsonResponse(body, kind.status)
 
 
@@ -131,10 +130,11 @@ def link(request: Request, path: str | None = None, **changes: str | int | None)
     order: list[str] = [key for key in ("head", "start", "limit") if key in values]
     order += sorted(values.keys() - {"head", "start", "limit"})
     pairs = [key if values[key] == "" else f"{key}={values[key]}" for key in order]
-    scheme = _forwarded(request, "proto") or request.url.scheme
-    host = _forwarded(request, "host") or request.headers.get("host", "")
+    headers = dict(reversed(request.headers.items()))  # of several with one name, the first
+    scheme = _forwarded(headers, "proto") or request.scope["scheme"]
+    host = _forwarded(headers, "host") or headers.get("host", "")
     query = "?" + "&".join(pairs) if pairs else ""
-    return f"{scheme}://{host}{_forwarded(request, 'path')}{path or request.url.path}{query}"
+    return f"{scheme}://{host}{_forwarded(headers, 'path')}{path or request.url.path}{query}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,10 +230,10 @@ def one_response(request: Request, data: Json, head: str | None = None) -> JsonR
     return JsonResponse(envelope)
 
 
-def _forwarded(request: Request, key: str) -> str:
+def _forwarded(headers: Mapping[str, str], key: str) -> str:
     """Return what a proxy says of itself (RFC 7239, or the older X-Forwarded headers)."""
-    match = _FORWARDED[key].search(request.headers.get("forwarded", ""))
+    match = _FORWARDED[key].search(headers.get("forwarded", ""))
     if match is None:
-        return request.headers.get(f"x-forwarded-{key}", "")
+        return headers.get(f"x-forwarded-{key}", "")
     value = match.group(0)
     return value[1:-1] if len(value) > 1 and value[0] == value[-1] == '"' else value

@@ -18,8 +18,7 @@ from contracts.node.rest import errors
 from contracts.node.rest.body import announced_length, read_body
 from contracts.node.rest.envelope import JsonResponse, link
 from contracts.node.statuses import Outcome, Statuses
-from contracts.node.verify import VerifiedBatch, Verifier
-from contracts.proto.sawtooth_pb2 import Batch
+from contracts.node.verify import UndecodableError, VerifiedBatch, Verifier
 from contracts.sawtooth.counts import TooManyError, count_batches
 
 BATCHES_BODY_BYTES_MAX: Final = 16 << 20
@@ -98,7 +97,7 @@ class Submit:
         before, done = self._last, asyncio.get_running_loop().create_future()
         self._last = done
         try:
-            verified = await self._verify(await self._parse(body, count))
+            verified = await self._verify(body, count)
             if before is not None:
                 await asyncio.shield(before)
         finally:
@@ -107,22 +106,18 @@ class Submit:
         self._publisher.submit(Submission(verified, size))
         return verified
 
-    async def _parse(self, body: bytes, count: int) -> list[Batch]:
+    async def _verify(self, body: bytes, count: int) -> Sequence[VerifiedBatch]:
         try:
-            batches = await self._verifier.parse(body)
-        except TooManyError as error:
-            raise errors.TOO_MANY_BATCHES.error(str(error)) from error
-        except RejectedError as error:
+            verified = await self._verifier.check(body)
+        except UndecodableError as error:
+            if isinstance(error.__cause__, TooManyError):
+                raise errors.TOO_MANY_BATCHES.error(str(error)) from error
             raise errors.NOT_DECODABLE.error() from error
-        if len(batches) != count:
-            raise errors.NOT_DECODABLE.error()
-        return batches
-
-    async def _verify(self, batches: Sequence[Batch]) -> list[VerifiedBatch]:
-        try:
-            return await self._verifier.verify(batches)
         except RejectedError as error:
             raise errors.BATCHES_INVALID.error() from error
+        if len(verified) != count:
+            raise errors.NOT_DECODABLE.error()
+        return verified
 
 
 def _pass_on(before: asyncio.Future[None] | None, done: asyncio.Future[None]) -> None:
