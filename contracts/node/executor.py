@@ -87,15 +87,21 @@ class TransactionContext:
         self._data.append(data)
 
     def receipt(self, transaction_id: str) -> TransactionReceipt:
-        """Return what the transaction did; first what it set, then what it deleted."""
+        """Return what the transaction did; first what it set, then what it deleted.
+
+        Addresses that are inputs come in their order, others as they were written.
+        """
         receipt = TransactionReceipt(
             transaction_id=transaction_id, events=self._events, data=self._data
         )
-        for address, value in self.changes.items():
+        inputs = [address for address in self._inputs if address in self.changes]
+        addresses = dict.fromkeys((*inputs, *self.changes))
+        for address in addresses:
+            value = self.changes[address]
             if value is not None:
                 receipt.state_changes.add(address=address, value=value, type=StateChange.SET)
-        for address, value in self.changes.items():
-            if value is None:
+        for address in addresses:
+            if self.changes[address] is None:
                 receipt.state_changes.add(address=address, type=StateChange.DELETE)
         return receipt
 

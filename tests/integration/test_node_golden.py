@@ -1,7 +1,9 @@
 """Our node answers what a real Sawtooth 1.2.6 answered, request by request, on the same chain."""
 
 import base64
+import http.client
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +11,8 @@ from typing import Any, Final
 
 import pytest
 
-from support.nodes import GOLDEN, Node, recorded_options, running
+from support.nodes import GOLDEN, OCTETS, WAIT_S, Node, recorded_options, running
+from support.pages import ROOT
 
 pytestmark = pytest.mark.integration
 
@@ -37,7 +40,83 @@ DIFFERENCES: Final = {
     "err-submit-empty-batch": Difference(400, 30, "an empty batch kills the original"),
     "err-after-empty-batch-blocks": Difference(200, None, "the original is dead by then"),
 }
-"""All of them, by name of the recording, with our status and error code."""
+"""Of the recordings, all of them by name, with our status and error code."""
+FAILS: Final = "the original fails on it with a bare 500"
+NO_ID: Final = "?head=00"
+ANY_IDS: Final = json.dumps(["0" * 128]).encode()
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request that is not among the recordings, whose answer differs too."""
+
+    method: str
+    path: str
+    headers: dict[str, str]
+    content: bytes
+    difference: Difference
+
+
+def get(path: str, difference: Difference) -> Asked:
+    return Asked("GET", path, {}, b"", difference)
+
+
+def post(path: str, headers: dict[str, str], content: bytes, difference: Difference) -> Asked:
+    return Asked("POST", path, headers, content, difference)
+
+
+FURTHER: Final = {
+    "submit-only-unknown-fields": post(
+        "/batches", OCTETS, b"\x12\x00", Difference(400, 34, "nothing was submitted")
+    ),
+    "submit-no-content-type": post("/batches", {}, b"\n\x00", Difference(400, 42, FAILS)),
+    "statuses-no-content-type": post(
+        "/batch_statuses", {}, ANY_IDS, Difference(400, 43, FAILS)
+    ),
+    "receipts-no-content-type": post("/receipts", {}, ANY_IDS, Difference(400, 81, FAILS)),
+    "receipts-wait": get(
+        "/receipts?wait&id={transaction}",
+        Difference(200, None, f"{FAILS}; receipts are there or not, and `wait` is ignored"),
+    ),
+    "limit-beyond-int32": get("/blocks?limit=2147483648", Difference(400, 53, FAILS)),
+    "state-head-no-id": get(f"/state{NO_ID}", Difference(400, 60, FAILS)),
+    "state-value-head-no-id": get(f"/state/{'00' * 35}{NO_ID}", Difference(400, 60, FAILS)),
+    "blocks-start-beyond-64-bits": get(
+        "/blocks?start=0x10000000000000000",
+        Difference(400, 54, "there is no such block number"),
+    ),
+    "blocks-head-reverse": get(
+        "/blocks?head={block}&reverse", Difference(200, None, "no `next` behind the last one")
+    ),
+    "encoded-slash": get(
+        "/blocks/%2F",
+        Difference(404, None, "an encoded slash separates, as it does for most proxies"),
+    ),
+    "no-host": Asked(
+        "GET", "/blocks", {"Host": ""}, b"",
+        Difference(200, None, "the links begin without a host then"),
+    ),
+    "too-many-ids": post(
+        "/receipts", {"Content-Type": "application/json"}, json.dumps(["0" * 128] * 1001).encode(),
+        Difference(400, 204, "bounded work for one request"),
+    ),
+    "body-too-large": post(
+        "/batches", OCTETS, bytes((16 << 20) + 1),
+        Difference(
+            413, 200,
+            "one clear error; [the limits](limits.md#ledger-node) are other than Sawtooth's",
+        ),
+    ),
+    "subscriptions-without-upgrade": get(
+        "/subscriptions", Difference(400, None, "plain text is no part of the contract")
+    ),
+}  # fmt: skip
+PAGE: Final = ROOT / "docs" / "differences.md"
+ANSWER_ROW: Final = re.compile(
+    r"^\| `([a-z0-9-]+)` \|.*\| (\d{3})(?: code (\d+))?(?:, plain text)? \| ([^|]+) \|$",
+    re.MULTILINE,
+)
+BEHAVIOUR_ROW: Final = re.compile(r"^\|.*\| `(test_\w+)` \|$", re.MULTILINE)
 
 
 @pytest.fixture(scope="module")
@@ -76,6 +155,48 @@ def test_answers_as_recorded(node: Node, path: Path) -> None:
         return  # plain text is not part of the contract
     assert got.headers["content-type"] == want["headers"]["Content-Type"]
     assert got.json() == want["json"]
+
+
+@pytest.mark.parametrize("name", FURTHER)
+def test_further_answers_differ_as_said(node: Node, name: str) -> None:
+    asked = FURTHER[name]
+    block = node.client.get("/blocks").json()["data"][2]
+    transaction = block["batches"][0]["transactions"][0]["header_signature"]
+    path = asked.path.format(block=block["header_signature"], transaction=transaction)
+    url = node.client.base_url
+    connection = http.client.HTTPConnection(url.host, url.port, timeout=WAIT_S)
+    headers = {"Content-Length": str(len(asked.content)), **asked.headers}
+    connection.putrequest(asked.method, path, skip_host="Host" in headers)
+    for key, value in headers.items():
+        if value:
+            connection.putheader(key, value)
+    connection.endheaders(asked.content)
+    answer = connection.getresponse()
+    content = answer.read()
+    connection.close()
+    assert answer.status == asked.difference.status
+    if answer.getheader("Content-Type", "").startswith("application/json"):
+        assert json.loads(content).get("error", {}).get("code") == asked.difference.code
+        assert "next" not in json.loads(content).get("paging", {})
+    else:
+        assert asked.difference.code is None
+
+
+def test_the_page_lists_these_differences() -> None:
+    rows = ANSWER_ROW.findall(PAGE.read_text("utf-8"))
+    listed = {
+        name: Difference(int(status), int(code) if code else None, why)
+        for name, status, code, why in rows
+    }
+    further = {name: asked.difference for name, asked in FURTHER.items()}
+    assert listed == {**DIFFERENCES, **further}
+
+
+def test_the_page_names_tests_of_behaviour() -> None:
+    tests = "".join(path.read_text("utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
+    named = BEHAVIOUR_ROW.findall(PAGE.read_text("utf-8"))
+    assert len(named) == 11
+    assert [name for name in named if f"def {name}(" not in tests] == []
 
 
 def test_statuses_differ_in_the_repetition_only(node: Node) -> None:

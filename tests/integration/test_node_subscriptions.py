@@ -188,6 +188,19 @@ def test_no_block_is_missed_by_many_subscribers(node: Node) -> None:
     assert heard == [[str(number) for number in range(blocks + 1)]] * clients
 
 
+def test_no_fork_at_block_ten(node: Node) -> None:
+    with subscriber(node) as client:
+        client.subscribe()
+        for number in range(11):
+            node.commit(intkey_batch(SIGNER, number))
+            assert list(client.hear()) == [
+                "block_id",
+                "block_num",
+                "previous_block_id",
+                "state_changes",
+            ]
+
+
 def test_end_of_the_node_is_said(node: Node) -> None:
     with subscriber(node) as client:
         client.subscribe()

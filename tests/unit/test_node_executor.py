@@ -102,6 +102,25 @@ def _drop(_: object) -> None:
     return None
 
 
+def test_receipts_list_inputs_first() -> None:
+    def action(context: Context) -> None:
+        for address in (OUTSIDE, "dd" * 35, BESIDE, INSIDE):
+            context.set(address, b"1")
+        context.delete(BESIDE)
+
+    result = execute(
+        batch_of((["cc", INSIDE, BESIDE], ["aa", "cc", "dd"])), families(action), nothing
+    )
+    assert isinstance(result, Execution)
+    (receipt,) = result.receipts
+    assert [(change.address, change.type) for change in receipt.state_changes] == [
+        (INSIDE, StateChange.SET),
+        (OUTSIDE, StateChange.SET),
+        ("dd" * 35, StateChange.SET),
+        (BESIDE, StateChange.DELETE),
+    ]
+
+
 def test_later_transactions_see_earlier_ones_and_receipts_say_who_did_what() -> None:
     def first(context: Context) -> None:
         context.set(INSIDE, b"1")

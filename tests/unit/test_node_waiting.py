@@ -9,6 +9,7 @@ from contracts.node import orphans as orphans_module
 from contracts.node import statuses as statuses_module
 from contracts.node.executor import Verdict
 from contracts.node.orphans import Orphans
+from contracts.node.rest.byids import WAIT_MAX_S, WAIT_S, wait_s
 from contracts.node.statuses import Outcome, Statuses
 from contracts.node.verify import verify_batch
 from contracts.sawtooth.batches import Status
@@ -71,6 +72,28 @@ def test_waiting_ends_when_all_are_decided() -> None:
         await left
 
     asyncio.run(walk())
+
+
+@pytest.mark.parametrize(
+    ("wait", "seconds"),
+    [
+        ("false", 0),
+        ("False", 0),
+        ("", WAIT_S),
+        ("true", WAIT_S),
+        ("-1", WAIT_S),
+        ("1.5", WAIT_S),
+        ("9" * 5_000, WAIT_S),
+        (str(1 << 32), WAIT_S),
+        ("0", WAIT_MAX_S),
+        ("1000", WAIT_MAX_S),
+        (" 7 ", 7),
+        ("+7", 7),
+        ("1_0", 10),
+    ],
+)
+def test_wait_is_bounded(wait: str, seconds: float) -> None:
+    assert wait_s(wait) == seconds
 
 
 def test_orphans_are_handed_out_once_and_in_order() -> None:

@@ -12,7 +12,14 @@ from starlette.responses import Response
 from contracts.node.blockstore import BlockStore
 from contracts.node.rest import errors
 from contracts.node.rest.body import read_body
-from contracts.node.rest.envelope import JsonResponse, check_ids, filter_ids, one_response, queries
+from contracts.node.rest.envelope import (
+    JsonResponse,
+    check_ids,
+    content_type,
+    filter_ids,
+    one_response,
+    queries,
+)
 from contracts.node.rest.views import Json, receipt_view
 from contracts.node.statuses import Statuses
 from contracts.sawtooth.batches import Status
@@ -21,6 +28,7 @@ IDS_BODY_BYTES_MAX: Final = 1 << 20
 WAIT_S: Final = 285.0
 """How long `wait` without a number waits, seconds."""
 WAIT_MAX_S: Final = 300.0
+_UINT32_MAX: Final = (1 << 32) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +59,9 @@ class ByIds:
     async def statuses(self, request: Request) -> Response:
         """`GET` and `POST /batch_statuses`."""
         names = await _ids(request, _STATUSES)
-        wait_s = _wait_s(request)
-        if wait_s:
-            await self._known.wait(names, wait_s)
+        timeout_s = wait_s(queries(request).get("wait", "false"))
+        if timeout_s:
+            await self._known.wait(names, timeout_s)
         return _answer(request, [self._status_view(name) for name in names])
 
     async def receipts(self, request: Request) -> Response:
@@ -89,11 +97,11 @@ async def _ids(request: Request, kinds: _Kinds) -> list[str]:
         if names is None:
             raise kinds.query.error()
         return names
-    if request.headers.get("content-type") != "application/json":
+    if content_type(request) != "application/json":
         raise kinds.content_type.error()
     body = await read_body(request, IDS_BODY_BYTES_MAX)
     try:
-        posted = json.loads(body)
+        posted = json.loads(body.decode())
     except (ValueError, RecursionError) as error:
         raise kinds.body.error() from error
     if not isinstance(posted, list) or not posted:
@@ -110,12 +118,14 @@ def _answer(request: Request, data: list[Json]) -> Response:
     return one_response(request, data)
 
 
-def _wait_s(request: Request) -> float:
-    """Return how long to wait, seconds; 0 when not at all."""
-    wait = queries(request).get("wait", "false")
+def wait_s(wait: str) -> float:
+    """Return how long a `wait` parameter asks to wait, seconds; 0 when not at all."""
     if wait.lower() == "false":
         return 0.0
-    digits = wait.strip()
-    if digits.isascii() and digits.isdigit():
-        return min(float(digits), WAIT_MAX_S) or WAIT_MAX_S
-    return WAIT_S
+    try:
+        number = int(wait)
+    except ValueError:
+        return WAIT_S
+    if not 0 <= number <= _UINT32_MAX:
+        return WAIT_S
+    return min(float(number), WAIT_MAX_S) or WAIT_MAX_S

@@ -49,6 +49,11 @@ def error_response(error: errors.ApiError) -> JsonResponse:
     return JsonResponse(body, kind.status)
 
 
+def content_type(request: Request) -> str:
+    """Return the type of the body, parameters included."""
+    return request.headers.get("content-type", "").strip(" \t")
+
+
 def queries(request: Request) -> dict[str, str]:
     """Return the query parameters; of several with one name the first counts."""
     first: dict[str, str] = {}
@@ -109,8 +114,8 @@ def is_reverse(request: Request, key: str) -> bool:
     Raises:
         ApiError: It names another key.
     """
-    reverse = queries(request).get("reverse", "false").lower()
-    if reverse == "false":
+    reverse = queries(request).get("reverse", "false")
+    if reverse.lower() == "false":
         return False
     if reverse not in ("", key):
         raise errors.BAD_SORT.error()
@@ -236,4 +241,4 @@ def _forwarded(headers: Mapping[str, str], key: str) -> str:
     if match is None:
         return headers.get(f"x-forwarded-{key}", "")
     value = match.group(0)
-    return value[1:-1] if len(value) > 1 and value[0] == value[-1] == '"' else value
+    return value[1:-1] if value[0] == value[-1] == '"' else value

@@ -91,11 +91,11 @@ class Lists:
         """`GET /blocks`."""
         paging, name, names = Paging.of(request), head_id(request), filter_ids(request)
         head = self._head(name)
-        reverse = is_reverse(request, _BLOCK_KEY)
-        if names:
+        if names:  # in the order asked for, whatever `reverse` says
             found = [stored for stored in map(self._blocks.by_id, names) if stored is not None]
             page = Page([stored for stored in found if stored.num <= head.num], "", 0, None)
         else:
+            reverse = is_reverse(request, _BLOCK_KEY)
             page = self._block_page(paging, head, reverse=reverse)
         data = [block_view(stored.block) for stored in page.items]
         return page_response(request, head.id, paging, page, data)

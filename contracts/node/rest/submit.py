@@ -16,7 +16,7 @@ from contracts.node.publisher import (
 )
 from contracts.node.rest import errors
 from contracts.node.rest.body import announced_length, read_body
-from contracts.node.rest.envelope import JsonResponse, link
+from contracts.node.rest.envelope import JsonResponse, content_type, link
 from contracts.node.statuses import Outcome, Statuses
 from contracts.node.verify import UndecodableError, VerifiedBatch, Verifier
 from contracts.sawtooth.counts import TooManyError, count_batches
@@ -71,7 +71,7 @@ class Submit:
 
     async def post(self, request: Request) -> Response:
         """`POST /batches`."""
-        if request.headers.get("content-type") != "application/octet-stream":
+        if content_type(request) != "application/octet-stream":
             raise errors.BATCHES_CONTENT_TYPE.error()
         if self._publisher.trouble is not None:
             raise errors.CANNOT_WRITE.error(self._publisher.trouble)
