@@ -28,7 +28,7 @@ KEEP_ALIVE_S: Final = 75
 GOODBYE_S: Final = 2
 """How long, seconds, answers may take to finish once the server is told to stop."""
 HEAD_BYTES_MAX: Final = 256 << 10
-"""Request line and headers together; a thousand ids fit in."""
+"""Request line and headers together; the parser takes a line of 64 KiB, some 500 ids."""
 HEAD_TIMEOUT_S: Final = 20
 """How long, seconds, a client may take for them."""
 
