@@ -17,6 +17,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from typing import Final
 
 from contracts.encoding import parse
@@ -95,8 +96,13 @@ class StoredBlock:
 
     def number_of(self, place: Place) -> int:
         """Return the number of the transaction at `place` among all of this block's."""
-        before = sum(len(batch.transactions) for batch in self.block.batches[: place.batch])
-        return before + place.transaction
+        return self._firsts[place.batch] + place.transaction
+
+    @cached_property
+    def _firsts(self) -> list[int]:
+        """Return the number of each batch's first transaction among all of this block's."""
+        sizes = (len(batch.transactions) for batch in self.block.batches)
+        return list(accumulate(sizes, initial=0))
 
 
 def stored_block(block: Block, receipts: Sequence[TransactionReceipt]) -> StoredBlock:
