@@ -1,10 +1,10 @@
 """What a ledger answered: whole, bounded, and trusted in nothing until it was looked at."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from google.protobuf.message import DecodeError
 
@@ -20,6 +20,8 @@ TOO_MANY: Final = 429
 _SUCCESS: Final = range(200, 300)
 _SERVER_ERROR: Final = 500
 
+Decoded = TypeVar("Decoded")
+
 
 class TooLongError(UnavailableError):
     """The answer is longer than `ANSWER_BYTES_MAX`; less of it may be asked for."""
@@ -33,11 +35,13 @@ class Answer:
         told: For messages: what was asked, and the status.
         status: HTTP status.
         body: As received.
+        kind: Its media type.
     """
 
     told: str
     status: int
     body: bytes
+    kind: str
 
     @property
     def missing(self) -> bool:
@@ -87,6 +91,17 @@ class Answer:
                 f"{self.told}, in another form than a Sawtooth ledger "
                 f"({type(error).__name__}): {self._excerpt()}"
             ) from error
+
+    def decode(self, how: Callable[[bytes], Decoded]) -> Decoded:
+        """Return what `how` makes of the answer's bytes; errors of a ledger's come as JSON.
+
+        Raises:
+            UnavailableError: It makes nothing of them.
+        """
+        try:
+            return how(self.body)
+        except RejectedError as error:
+            raise UnavailableError(f"{self.told}: {error}") from error
 
     def _document(self) -> dict[str, Any]:
         try:

@@ -7,7 +7,7 @@ import base64
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import httpx
 from google.protobuf.message import DecodeError
@@ -16,6 +16,7 @@ from contracts import address
 from contracts.answer import TOO_MANY, Answer, TooLongError, join
 from contracts.encoding import canonical
 from contracts.errors import RejectedError, UnavailableError
+from contracts.pages import MEDIA_TYPE, Committed, decode_page
 from contracts.proto.sawtooth_pb2 import (
     Batch,
     BatchHeader,
@@ -36,6 +37,9 @@ STATUSES_PER_REQUEST: Final = 500
 RECEIPTS_PER_REQUEST: Final = 500
 BACK_OFF_S: Final = (0.1, 0.2, 0.4, 0.8, 1.6)
 """Waits between tries while the ledger says that it has too much to do (HTTP 429)."""
+
+
+_Found = TypeVar("_Found")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,14 +122,11 @@ class LedgerClient:
         Raises:
             UnavailableError: No answer; Sawtooth gives none beyond its head.
         """
-        following: str | None = f"0x{first:016x}"
-        while following:
-            start = following
-            try:
-                blocks, following = self._page(start, BLOCKS_PER_PAGE)
-            except TooLongError:  # a Sawtooth node counts blocks, however large
-                blocks, following = self._page(start, 1)
-            yield from blocks
+        return _follow(first, self._page)
+
+    def committed(self, first: int) -> Iterator[Committed]:
+        """Yield the blocks from number `first` on with their receipts, as `blocks` does."""
+        return _follow(first, self._committed_page)
 
     def head_num(self) -> int:
         """Return the number of the newest block."""
@@ -188,25 +189,62 @@ class LedgerClient:
 
     def _page(self, start: str, limit: int) -> tuple[list[Block], str | None]:
         """Return some blocks, and where those that follow start."""
-        # Sawtooth lists the newest first; `reverse`, without a value, the oldest.
-        params = {"start": start, "limit": str(limit), "reverse": ""}
-        with self._send("GET", "/blocks", params=params).read() as document:
-            blocks = [block_from_json(block) for block in document["data"]]
-            following = document["paging"].get("next_position")
-            if following is not None and not (blocks and isinstance(following, str)):
-                raise ValueError(following)
-            return blocks, following
+        with self._send("GET", "/blocks", params=_paging(start, limit)).read() as document:
+            return _blocks(document)
+
+    def _committed_page(self, start: str, limit: int) -> tuple[list[Committed], str | None]:
+        """Return some blocks and receipts; who knows JSON only is asked for those apart."""
+        accept = {"Accept": f"{MEDIA_TYPE}, application/json"}
+        answer = self._send("GET", "/blocks", params=_paging(start, limit), headers=accept)
+        if answer.kind == MEDIA_TYPE:
+            return answer.decode(decode_page)
+        with answer.read() as document:
+            blocks, following = _blocks(document)
+        return [Committed(block, self._receipts_of(block)) for block in blocks], following
+
+    def _receipts_of(self, block: Block) -> list[TransactionReceipt]:
+        names = [item.header_signature for batch in block.batches for item in batch.transactions]
+        found = self.receipts(names)
+        return [found[name] for name in names]
 
     def _send(self, method: str, path: str, **request: Any) -> Answer:  # noqa: ANN401
         try:
             with self._http.stream(method, path, **request) as answer:
                 status = answer.status_code
                 told = f"ledger answered {method} {answer.request.url.path} with HTTP {status}"
-                return Answer(told, status, join(told, answer.iter_bytes()))
+                kind = answer.headers.get("Content-Type", "")
+                return Answer(told, status, join(told, answer.iter_bytes()), kind)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise UnavailableError(
                 f"ledger {self._http.base_url} did not answer {method} {path}: {error!r}"
             ) from error
+
+
+def _follow(
+    first: int, page: Callable[[str, int], tuple[list[_Found], str | None]]
+) -> Iterator[_Found]:
+    """Yield what stands on the pages from block `first` on."""
+    following: str | None = f"0x{first:016x}"
+    while following:
+        start = following
+        try:
+            found, following = page(start, BLOCKS_PER_PAGE)
+        except TooLongError:  # a Sawtooth node counts blocks, however large
+            found, following = page(start, 1)
+        yield from found
+
+
+def _paging(start: str, limit: int) -> dict[str, str]:
+    # Sawtooth lists the newest first; `reverse`, without a value, the oldest.
+    return {"start": start, "limit": str(limit), "reverse": ""}
+
+
+def _blocks(document: dict[str, Any]) -> tuple[list[Block], str | None]:
+    blocks = [block_from_json(block) for block in document["data"]]
+    following = document["paging"].get("next_position")
+    if following is not None and not (blocks and isinstance(following, str)):
+        raise ValueError(following)
+    return blocks, following
 
 
 def block_from_json(document: dict[str, Any]) -> Block:

@@ -7,9 +7,10 @@ from typing import Final
 from contracts.encoding import parse
 from contracts.errors import UnavailableError
 from contracts.ledger import LedgerClient
-from contracts.proto.sawtooth_pb2 import Block, BlockHeader
+from contracts.pages import Committed
+from contracts.proto.sawtooth_pb2 import BlockHeader
 from contracts.sawtooth.blocks import NULL_BLOCK_ID
-from gateway.index.projection import our_transactions, project
+from gateway.index.projection import project
 from gateway.index.store import IndexStore
 from gateway.network import Network
 from gateway.worker import Worker
@@ -64,19 +65,19 @@ class Follower:
     def _take_from(self, head: tuple[int, str] | None) -> int:
         """Take in the blocks that follow `head`, number and id; return how many there were."""
         count = 0
-        for block in self._ledger.blocks(head[0] if head else 0):
-            if head and not count and block.header_signature == head[1]:
+        for committed in self._ledger.committed(head[0] if head else 0):
+            if head and not count and committed.block.header_signature == head[1]:
                 continue
-            if not self._take(block):
+            if not self._take(committed):
                 return count
             count += 1
             if self.worker.stopping:
                 break
         return count
 
-    def _take(self, block: Block) -> bool:
+    def _take(self, committed: Committed) -> bool:
         """Add a block that follows ours; cut ours back when it follows another one."""
-        header = parse(BlockHeader, block.header)
+        header = parse(BlockHeader, committed.block.header)
         follows = self._store.block_id(header.block_num - 1) if header.block_num else NULL_BLOCK_ID
         known = self._store.block_id(header.block_num)
         if known is not None or follows != header.previous_block_id:
@@ -84,8 +85,7 @@ class Follower:
             self._store.cut(fork - 1)
             _log.warning("the ledger forked at or below block %d; index cut back", fork)
             return False
-        ours = [transaction.header_signature for _, _, transaction in our_transactions(block)]
-        self._store.add(project(block, header.block_num, self._ledger.receipts(ours)))
+        self._store.add(project(committed, header.block_num))
         self._on_block()
         return True
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from contracts import address
 from contracts.encoding import canonical
+from contracts.pages import Committed
 from contracts.payload import FAMILY, Action, decode
 from contracts.proto.payload_pb2 import (
     AcceptDelivery,
@@ -24,7 +25,6 @@ from contracts.proto.payload_pb2 import (
     TransformLots,
 )
 from contracts.proto.sawtooth_pb2 import (
-    Block,
     StateChange,
     Transaction,
     TransactionHeader,
@@ -37,37 +37,35 @@ from contracts.sawtooth.transactions import Family, parse_header
 
 Row = tuple[object, ...]
 Rows = Mapping[str, list[Row]]
+Ours = tuple[int, TransactionHeader, Transaction, TransactionReceipt]
 
 
-def our_transactions(block: Block) -> Iterator[tuple[int, TransactionHeader, Transaction]]:
+def our_transactions(committed: Committed) -> Iterator[Ours]:
     """Yield the block's transactions of family `wayseal`, with the place of their batch."""
-    for place, batch in enumerate(block.batches):
-        for transaction in batch.transactions:
-            header = parse_header(transaction)
-            if Family.of(header) == FAMILY:
-                yield place, header, transaction
+    for place, transaction, receipt in committed.outcomes():
+        header = parse_header(transaction)
+        if Family.of(header) == FAMILY:
+            yield place, header, transaction, receipt
 
 
-def project(block: Block, block_num: int, receipts: Mapping[str, TransactionReceipt]) -> Rows:
+def project(committed: Committed, block_num: int) -> Rows:
     """Return the rows to add, by table, each ending in the block's number.
 
     Args:
-        block: A committed block.
+        committed: A block, and what became of its transactions.
         block_num: Its number.
-        receipts: Of its transactions of family `wayseal`, by transaction id.
     """
+    block = committed.block
     rows: dict[str, list[Row]] = defaultdict(list)
     rows["blocks"] = [(block_num, block.header_signature, block.header)]
     subjects: set[tuple[str, int]] = set()
-    for place, header, transaction in our_transactions(block):
+    for place, header, transaction, receipt in our_transactions(committed):
         action = decode(transaction.payload)
         subjects.update((subject, place) for subject in _subjects(action))
         for table, row in _rows(action, header.signer_public_key, transaction.header_signature):
             rows[table].append((*row, block_num))
-        receipt = receipts.get(transaction.header_signature)
-        if receipt is not None:
-            for table, row in _outcome(receipt):
-                rows[table].append((*row, block_num))
+        for table, row in _outcome(receipt):
+            rows[table].append((*row, block_num))
     rows["batches"] = [
         (subject, block.batches[place].header_signature, block_num, place)
         for subject, place in sorted(subjects)

@@ -21,11 +21,11 @@ def committed(ledger_url: str) -> tuple[Counter[tuple[str, int]], Counter[tuple[
     before = NULL_BLOCK_ID
     ledger = LedgerClient(ledger_url)
     try:
-        for block in ledger.blocks(0):
-            header = parse(BlockHeader, block.header)
+        for found in ledger.committed(0):
+            header = parse(BlockHeader, found.block.header)
             assert header.previous_block_id == before
-            before = block.header_signature
-            for _, _, transaction in our_transactions(block):
+            before = found.block.header_signature
+            for _, _, transaction, _ in our_transactions(found):
                 _count(decode(transaction.payload), readings, videos)
     finally:
         ledger.close()

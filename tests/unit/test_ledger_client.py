@@ -11,8 +11,11 @@ import pytest
 from contracts import answer as answer_module
 from contracts.errors import RejectedError, UnavailableError
 from contracts.ledger import LedgerClient
+from contracts.pages import MEDIA_TYPE
+from contracts.proto.ledger_pb2 import BlockPage, CommittedBlock
 from contracts.proto.sawtooth_pb2 import Batch
 from support.fake_ledger import FakeLedger
+from support.world import registrations
 
 ANSWERS = {
     "html": b"<html>hello</html>",
@@ -35,6 +38,7 @@ QUESTIONS: dict[str, Callable[[LedgerClient], object]] = {
     "statuses": lambda ledger: ledger.statuses(["a" * 128]),
     "head": lambda ledger: ledger.head_id(),
     "blocks": lambda ledger: list(ledger.blocks(0)),
+    "committed": lambda ledger: list(ledger.committed(0)),
     "genesis": lambda ledger: ledger.genesis(),
     "batch": lambda ledger: ledger.batch("a" * 128),
     "receipts": lambda ledger: ledger.receipts(["a" * 128]),
@@ -44,7 +48,7 @@ QUESTIONS: dict[str, Callable[[LedgerClient], object]] = {
     "submit": lambda ledger: ledger.submit([Batch()]),
     "setting": lambda ledger: ledger.setting("a.b"),
 }
-HARMLESS = {("empty data", "blocks"), ("no setting", "state")}
+HARMLESS = {("empty data", "blocks"), ("empty data", "committed"), ("no setting", "state")}
 """A ledger could mean this by it."""
 
 
@@ -52,6 +56,7 @@ class Impostor(ThreadingHTTPServer):
     daemon_threads = True
     answer = b""
     status = 200
+    kind = "application/json"
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -61,6 +66,7 @@ class Handler(BaseHTTPRequestHandler):
         self.rfile.read(int(self.headers.get("content-length", 0)))
         self.send_response(self.server.status)
         self.send_header("Content-Length", str(len(self.server.answer)))
+        self.send_header("Content-Type", self.server.kind)
         self.end_headers()
         self.wfile.write(self.server.answer)
 
@@ -157,6 +163,36 @@ def test_a_page_too_long_is_asked_for_block_by_block(monkeypatch: pytest.MonkeyP
         whole = list(client.blocks(0))
         monkeypatch.setattr(answer_module, "ANSWER_BYTES_MAX", 3_000)
         assert list(client.blocks(0)) == whole == fake.blocks
+        client.close()
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        b"{}",
+        BlockPage(next_position="0x0").SerializeToString(),
+        BlockPage(blocks=[CommittedBlock(receipts=[b""])]).SerializeToString(),
+        BlockPage(blocks=[CommittedBlock(block=b"\xff")]).SerializeToString(),
+    ],
+)
+def test_a_page_that_no_node_sends_may_be_another_tomorrow(
+    impostor: Impostor, ledger: LedgerClient, page: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(impostor, "kind", MEDIA_TYPE)
+    impostor.answer, impostor.status = page, 200
+    with pytest.raises(UnavailableError, match="ledger answered GET /blocks"):
+        list(ledger.committed(0))
+
+
+def test_a_ledger_that_knows_json_only_is_asked_for_receipts_apart() -> None:
+    with FakeLedger() as fake:
+        fake.extend([registrations(), []])
+        client = LedgerClient(fake.url)
+        found = list(client.committed(0))
+        assert [committed.block for committed in found] == fake.blocks
+        names = [receipt.transaction_id for receipt in found[0].receipts]
+        assert names == [item.header_signature for _, item, _ in found[0].outcomes()]
+        assert len(names) == len(registrations())
         client.close()
 
 

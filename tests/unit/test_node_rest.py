@@ -10,6 +10,7 @@ import pytest
 from httpx import ASGITransport, AsyncClient, Response
 
 from contracts.keys import Signer
+from contracts.ledger import block_from_json
 from contracts.node import verify as verify_module
 from contracts.node.candidate import Candidate
 from contracts.node.chain import Chain
@@ -21,8 +22,10 @@ from contracts.node.rest import submit as submit_module
 from contracts.node.rest.app import build_app
 from contracts.node.rest.submit import Submit
 from contracts.node.rest.subscriptions import Subscriptions
+from contracts.node.rest.views import receipt_view
 from contracts.node.statuses import Outcome, Statuses
 from contracts.node.verify import Verifier, verify_batch
+from contracts.pages import MEDIA_TYPE, Committed, decode_page
 from contracts.proto.sawtooth_pb2 import Batch, BatchList
 from contracts.sawtooth.batches import build_batch
 from contracts.sawtooth.transactions import build_transaction
@@ -134,6 +137,25 @@ def test_an_older_head_shows_the_list_as_it_was(api: Api, resource: str) -> None
     for newer, older in pairwise(lists):
         assert set(older) < set(newer)
     assert names(api, f"/{resource}?head={heads[1]}&reverse&limit=2") == lists[1][::-1]
+
+
+def test_who_accepts_protocol_buffers_gets_blocks_with_their_receipts(api: Api) -> None:
+    following: str | None = ""
+    found: list[Committed] = []
+    while following is not None:
+        query = f"reverse&limit=3&start={following}" if following else "reverse&limit=3"
+        answer = api.get(f"/blocks?{query}", headers={"Accept": f"{MEDIA_TYPE}, application/json"})
+        assert answer.headers["content-type"] == MEDIA_TYPE
+        blocks, following = decode_page(answer.content)
+        found += blocks
+    shown = api.get("/blocks?reverse").json()["data"]
+    assert [committed.block for committed in found] == [block_from_json(one) for one in shown]
+    for committed in found:
+        names = [item.header_signature for _, item, _ in committed.outcomes()]
+        told = api.post("/receipts", json=names).json()["data"]
+        for name, receipt, one in zip(names, committed.receipts, told, strict=True):
+            receipt.transaction_id = name
+            assert receipt_view(receipt) == one
 
 
 def test_half_a_character_is_refused_in_valid_json(api: Api) -> None:

@@ -35,6 +35,7 @@ from contracts.node.rest.views import (
     value_view,
 )
 from contracts.node.state import NotKeptError
+from contracts.pages import MEDIA_TYPE, encode_page
 from contracts.proto.sawtooth_pb2 import Batch, Transaction
 
 _BLOCK_KEY: Final = "block_num"
@@ -97,6 +98,8 @@ class Lists:
         else:
             reverse = is_reverse(request, _BLOCK_KEY)
             page = self._block_page(paging, head, reverse=reverse)
+        if MEDIA_TYPE in request.headers.get("accept", ""):
+            return _in_protobuf(page)
         data = [block_view(stored.block) for stored in page.items]
         return page_response(request, head.id, paging, page, data)
 
@@ -257,6 +260,12 @@ class Lists:
         leaves = state.leaves_at(root, prefix, start, reverse=reverse)
         sized = ((address, len(value), (address, value)) for address, value in leaves)
         return cut(sized, paging.count)
+
+
+def _in_protobuf(page: Page[StoredBlock]) -> Response:
+    """Return blocks as they are stored, with their receipts, to who accepts that."""
+    blocks = ((stored.block.SerializeToString(), stored.receipt_bytes) for stored in page.items)
+    return Response(encode_page(blocks, page.next), media_type=MEDIA_TYPE)
 
 
 def _listed_batches(blocks: BlockStore) -> Listed[Batch]:
