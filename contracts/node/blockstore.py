@@ -1,12 +1,5 @@
 """Committed blocks with their receipts: a log, and an index of what is where in it.
 
-Body of a log record:
-
-    u8   form, always 0; others are for compressed records to come
-    u32  length of the block, bytes
-    n    block, a Sawtooth Block
-    then per transaction, in order: u32 length, TransactionReceipt without its id
-
 Ids are found by a salted hash of 12 bytes, since a sender can choose
 signatures and must not be able to make two ids meet.
 """
@@ -25,15 +18,14 @@ from contracts.errors import RejectedError
 from contracts.node.cache import Cache
 from contracts.node.index import Entries, Index, Table
 from contracts.node.log import BlockLog
+from contracts.node.record import decode_parts, encode_parts
 from contracts.proto.sawtooth_pb2 import Block, BlockHeader, Transaction, TransactionReceipt
 from contracts.sawtooth.blocks import check_block_signature
 
 CACHED_BLOCKS: Final = 8
 KEY_BYTES: Final = 12
-_LENGTH: Final = struct.Struct(">I")
 _NUMBER: Final = struct.Struct(">Q")
 _PLACE: Final = struct.Struct(">QII")
-_AS_IS: Final = b"\x00"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +107,7 @@ def stored_block(block: Block, receipts: Sequence[TransactionReceipt]) -> Stored
 
 def encode_record(stored: StoredBlock) -> bytes:
     """Return the body of the log record for a block."""
-    parts = [_AS_IS]
-    for wire in (stored.block.SerializeToString(), *stored.receipt_bytes):
-        parts += (_LENGTH.pack(len(wire)), wire)
-    return b"".join(parts)
+    return encode_parts([stored.block.SerializeToString(), *stored.receipt_bytes])
 
 
 def decode_record(body: bytes) -> StoredBlock:
@@ -127,9 +116,7 @@ def decode_record(body: bytes) -> StoredBlock:
     Raises:
         RejectedError: The bytes are no such record.
     """
-    if body[:1] != _AS_IS:
-        raise RejectedError(f"block record of unknown form {body[:1].hex()}, expected 00")
-    wires = list(_split(body, 1))
+    wires = decode_parts(body)
     if not wires:
         raise RejectedError(f"block record of {len(body)} bytes holds no block")
     block = parse(Block, wires[0])
@@ -232,18 +219,6 @@ class BlockStore:
     def _key(self, name: str) -> bytes:
         digest = hashlib.blake2b(name.encode(), digest_size=KEY_BYTES, key=self._log.salt)
         return digest.digest()
-
-
-def _split(body: bytes, place: int) -> Iterator[bytes]:
-    """Yield the parts of `body` from `place` on, each behind its length."""
-    while place < len(body):
-        if place + _LENGTH.size > len(body):
-            raise RejectedError(f"block record of {len(body)} bytes is cut short")
-        (size,) = _LENGTH.unpack_from(body, place)
-        place += _LENGTH.size + size
-        if place > len(body):
-            raise RejectedError(f"block record of {len(body)} bytes is cut short")
-        yield body[place - size : place]
 
 
 def _receipt(transaction: Transaction, wire: bytes) -> TransactionReceipt:

@@ -1,0 +1,78 @@
+"""The body of a record in the block log: a block and the receipts of its transactions.
+
+    u8   form: 0 as it is, 1 compressed
+    n    with form 1: a Zstandard frame that states its content's size, of what follows with form 0
+
+    u32  length of the block, bytes
+    n    block, a Sawtooth Block
+    then per transaction, in order: u32 length, TransactionReceipt without its id
+
+Blocks are mostly hexadecimal text, and what stands in state after a reading stands in the next
+one's receipt almost unchanged: a reading of 1,244 bytes becomes 247, for 2.6 µs of CPU off the
+interpreter's lock. No dictionary: it would make 770 bytes of the 1,100 of a block with one
+transaction, and less difference the more transactions there are.
+
+Source: RFC 8878, Zstandard.
+"""
+
+import struct
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import zstandard
+
+from contracts.errors import RejectedError
+from contracts.node.log import RECORD_BYTES_MAX
+
+LEVEL: Final = 3
+_LENGTH: Final = struct.Struct(">I")
+_AS_IS: Final = b"\x00"
+_COMPRESSED: Final = b"\x01"
+
+
+def encode_parts(parts: Sequence[bytes]) -> bytes:
+    """Return the body of a record that holds `parts`: the block, then receipts."""
+    content = b"".join(piece for part in parts for piece in (_LENGTH.pack(len(part)), part))
+    if len(content) > RECORD_BYTES_MAX:
+        return _AS_IS + content  # the log refuses it
+    frame = zstandard.ZstdCompressor(level=LEVEL).compress(content)
+    return _COMPRESSED + frame if len(frame) < len(content) else _AS_IS + content
+
+
+def decode_parts(body: bytes) -> list[bytes]:
+    """Return the parts that a record's body holds.
+
+    Raises:
+        RejectedError: The bytes are no such body.
+    """
+    form = body[:1]
+    if form == _AS_IS:
+        return list(_split(body[1:]))
+    if form == _COMPRESSED:
+        return list(_split(_expand(body[1:])))
+    raise RejectedError(f"block record of unknown form {form.hex()}, expected 00 or 01")
+
+
+def _expand(frame: bytes) -> bytes:
+    try:
+        size = zstandard.frame_content_size(frame)
+        if not 0 <= size <= RECORD_BYTES_MAX:
+            raise RejectedError(
+                f"block record says it holds {size} bytes, 0..{RECORD_BYTES_MAX} allowed"
+            )
+        return zstandard.ZstdDecompressor().decompress(frame)
+    except zstandard.ZstdError as error:
+        raise RejectedError(f"block record of {len(frame)} bytes, compressed: {error}") from error
+
+
+def _split(content: bytes) -> Iterator[bytes]:
+    """Yield the parts, each of which stands behind its length."""
+    place = 0
+    while place < len(content):
+        if place + _LENGTH.size > len(content):
+            raise RejectedError(f"block record of {len(content)} bytes is cut short")
+        (size,) = _LENGTH.unpack_from(content, place)
+        place += _LENGTH.size + size
+        if place > len(content):
+            raise RejectedError(f"block record of {len(content)} bytes is cut short")
+        yield content[place - size : place]
