@@ -32,3 +32,8 @@ class Cache(Generic[Key, Value]):
         if len(self._young) >= self._limit:
             self._old, self._young = self._young, {}
         self._young[key] = value
+
+    def discard(self, key: Key) -> None:
+        """Forget the value at `key`."""
+        self._young.pop(key, None)
+        self._old.pop(key, None)

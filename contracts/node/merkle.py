@@ -72,6 +72,7 @@ class Update:
         branches: New branches by number.
         leaves: New values by number.
         superseded: Numbers of nodes that the new tree has no more.
+        changes: New values by address, as asked for; None deletes.
     """
 
     root: int
@@ -79,6 +80,7 @@ class Update:
     branches: dict[int, Branch] = field(default_factory=dict)
     leaves: dict[int, bytes] = field(default_factory=dict)
     superseded: list[int] = field(default_factory=list)
+    changes: Mapping[str, bytes | None] = field(default_factory=dict)
 
 
 def _cbor_head(kind: int, size: int) -> bytes:
@@ -175,7 +177,7 @@ class Tree:
         """
         items = sorted((bytes.fromhex(address), value) for address, value in changes.items())
         old = self._branch(root) if root else {}
-        self._update = update = Update(root, EMPTY_ROOT)
+        self._update = update = Update(root, EMPTY_ROOT, changes=changes)
         new = self._merge_children(old, items, 0)
         update.root_hash = branch_hash(new).decode()
         if new != old:

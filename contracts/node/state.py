@@ -15,6 +15,8 @@ KEPT_ROOTS: Final = 1000
 """So many newest blocks have their state readable; Sawtooth's default is the same."""
 CACHED_BRANCHES: Final = 20_000
 CACHED_LEAVES: Final = 20_000
+CACHED_VALUES: Final = 20_000
+"""Newest values by address: a reading asks for its key and its trip, as did the one before."""
 _NUMBER: Final = struct.Struct(">Q")
 
 
@@ -36,13 +38,19 @@ class State:
         self._index = index
         self._branches: Cache[int, Branch] = Cache(CACHED_BRANCHES)
         self._leaves: Cache[int, bytes] = Cache(CACHED_LEAVES)
+        self._newest: Cache[str, bytes] = Cache(CACHED_VALUES)
         self.root = root
         self.root_hash = root_hash
         self.next_node = next_node
 
     def get(self, address: str) -> bytes | None:
-        """Return the newest value at `address`, 70 hexadecimal digits."""
-        return self.get_at(self.root, address)
+        """Return the newest value at `address`, 70 hexadecimal digits; for who calls `advance`."""
+        value = self._newest.get(address)
+        if value is None:
+            value = self.get_at(self.root, address)
+            if value is not None:
+                self._newest.put(address, value)
+        return value
 
     def get_at(self, root: int, address: str) -> bytes | None:
         """Return the value at `address` in the tree under `root`.
@@ -102,6 +110,11 @@ class State:
             self._branches.put(number, branch)
         for number, value in update.leaves.items():
             self._leaves.put(number, value)
+        for address, latest in update.changes.items():
+            if latest is None:
+                self._newest.discard(address)
+            else:
+                self._newest.put(address, latest)
         self.next_node += len(update.branches) + len(update.leaves)
         self.root_hash = update.root_hash
         self.root = update.root
