@@ -23,58 +23,69 @@ _TRIP = "10"
 _START, _CHAIN, _HANDOVER, _BREACH, _FINDING, _HOLD = "00", "01", "02", "03", "04", "05"
 KEY_PREFIX: Final = NAMESPACE + "04"
 DELIVERY_PREFIX: Final = NAMESPACE + _DELIVERY
+_REMEMBERED: Final = 4096
+"""Addresses of a kind that are kept, since each reading needs the same few again."""
 
 
-@lru_cache(maxsize=4096)
 def _digest(text: str, digits: int) -> str:
     return hashlib.sha512(text.encode()).hexdigest()[:digits]
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def party(party_id: str) -> str:
     """Return the address of a party."""
     return NAMESPACE + _PARTY + _digest(party_id, _ID_HEX)
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def site(site_id: str) -> str:
     """Return the address of a site."""
     return NAMESPACE + _SITE + _digest(site_id, _ID_HEX)
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def device(device_id: str) -> str:
     """Return the address of a device."""
     return NAMESPACE + _DEVICE + _digest(device_id, _ID_HEX)
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def key(public_key: str) -> str:
     """Return the address that says whose a public key is."""
     return KEY_PREFIX + _digest(public_key, _ID_HEX)
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def delivery(delivery_id: str) -> str:
     """Return the address of a delivery."""
     return DELIVERY_PREFIX + _digest(delivery_id, _ID_HEX)
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def lot(gtin: str, name: str) -> str:
     """Return the address of a lot."""
     return NAMESPACE + _LOT + _digest(f"{gtin}\0{name}", _ID_HEX)
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def transformation(transformation_id: str) -> str:
     """Return the address of a transformation of lots."""
     return NAMESPACE + _TRANSFORMATION + _digest(transformation_id, _ID_HEX)
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def trip_prefix(trip_id: str) -> str:
     """Return the prefix, 38 digits, under which all of a trip lies."""
     return NAMESPACE + _TRIP + _digest(trip_id, _HALF_HEX)
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def trip(trip_id: str) -> str:
     """Return the address of a trip's start."""
     return trip_prefix(trip_id) + _START + "0" * _HALF_HEX
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def chain(trip_id: str, device_id: str) -> str:
     """Return the address of the chain of one device's readings on one trip."""
     return trip_prefix(trip_id) + _CHAIN + _digest(device_id, _HALF_HEX)
@@ -88,13 +99,12 @@ def handover(trip_id: str, delivery_id: str, site_id: str) -> str:
 def breach(trip_id: str, device_id: str, delivery_id: str, quantity: int, since: int) -> str:
     """Return the address of the breach that began with reading number `since`."""
     which = f"{device_id}\0{delivery_id}\0{quantity}\0{since}"
-    return trip_prefix(trip_id) + _BREACH + hashlib.sha512(which.encode()).hexdigest()[:_HALF_HEX]
+    return trip_prefix(trip_id) + _BREACH + _digest(which, _HALF_HEX)
 
 
 def finding(trip_id: str, transaction_id: str) -> str:
     """Return the address of the findings about one transaction."""
-    which = hashlib.sha512(transaction_id.encode()).hexdigest()
-    return trip_prefix(trip_id) + _FINDING + which[:_HALF_HEX]
+    return trip_prefix(trip_id) + _FINDING + _digest(transaction_id, _HALF_HEX)
 
 
 def hold(trip_id: str, hold_id: str) -> str:

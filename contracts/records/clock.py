@@ -13,6 +13,7 @@ from contracts.errors import RejectedError
 from contracts.proto.payload_pb2 import Clock as ClockMessage
 
 BOOT_ID_BYTES: Final = 16
+MONOTONIC_MS_END: Final = 1 << 63
 UTC_MS_MAX: Final = 253_402_300_799_999
 """The last millisecond of the year 9999, beyond which RFC 3339 has no form."""
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -98,7 +99,7 @@ class Clock:
     def __post_init__(self) -> None:
         """Check the ranges, so that no invalid clock exists."""
         check_utc_ms("utc_ms", self.utc_ms)
-        if not 0 <= self.monotonic_ms < 1 << 63:
+        if not 0 <= self.monotonic_ms < MONOTONIC_MS_END:
             raise RejectedError(f"monotonic_ms must be 0..2^63-1: {self.monotonic_ms}")
         if len(self.boot_id) != BOOT_ID_BYTES:
             raise RejectedError(f"boot id must be {BOOT_ID_BYTES} bytes, got {len(self.boot_id)}")

@@ -14,17 +14,18 @@ from contracts.encoding import canonical
 from contracts.errors import RejectedError
 from contracts.ids import check_id, check_trip_id
 from contracts.proto.payload_pb2 import Position as PositionMessage
-from contracts.proto.payload_pb2 import RecordReading
+from contracts.proto.payload_pb2 import RecordReading, RunReading
 from contracts.records.clock import Clock
 
 DIGEST_BYTES: Final = 32
-_RANGES: Final = {
+SEQUENCE_END: Final = 1 << 63
+RANGES: Final = {
     "temperature_mcel": (-273_150, 1_000_000),
     "humidity_mpct": (0, 100_000),
     "pressure_pa": (0, 2_000_000),
 }
-_LATITUDE_E7: Final = 900_000_000
-_LONGITUDE_E7: Final = 1_800_000_000
+LATITUDE_E7: Final = 900_000_000
+LONGITUDE_E7: Final = 1_800_000_000
 _ACCURACY_CM: Final = (1 << 32) - 1
 
 
@@ -40,7 +41,7 @@ class Tamper(IntFlag):
     CAMERA_BLOCKED = 32
 
 
-_TAMPER_ALL: Final = sum(Tamper)
+TAMPER_ALL: Final = sum(Tamper)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +63,9 @@ class Position:
 
     def __post_init__(self) -> None:
         """Check the ranges, so that no invalid position exists."""
-        if abs(self.latitude_e7) > _LATITUDE_E7:
+        if abs(self.latitude_e7) > LATITUDE_E7:
             raise RejectedError(f"latitude must be within 90 degrees: {self.latitude_e7 / 1e7}")
-        if abs(self.longitude_e7) > _LONGITUDE_E7:
+        if abs(self.longitude_e7) > LONGITUDE_E7:
             raise RejectedError(f"longitude must be within 180 degrees: {self.longitude_e7 / 1e7}")
         if not 0 <= self.accuracy_cm <= _ACCURACY_CM:
             raise RejectedError(f"accuracy_cm must be 0..{_ACCURACY_CM}: {self.accuracy_cm}")
@@ -117,8 +118,8 @@ class Reading:
         _check_range("temperature_mcel", self.temperature_mcel)
         _check_range("humidity_mpct", self.humidity_mpct)
         _check_range("pressure_pa", self.pressure_pa)
-        if not 0 <= self.tamper <= _TAMPER_ALL:
-            raise RejectedError(f"tamper flags must be 0..{_TAMPER_ALL}: {int(self.tamper)}")
+        if not 0 <= self.tamper <= TAMPER_ALL:
+            raise RejectedError(f"tamper flags must be 0..{TAMPER_ALL}: {int(self.tamper)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +145,7 @@ class Link:
         """Check the ranges, so that no invalid link exists."""
         check_trip_id(self.trip_id)
         check_id("device", self.device_id)
-        if not 0 <= self.sequence < 1 << 63:
+        if not 0 <= self.sequence < SEQUENCE_END:
             raise RejectedError(f"sequence must be 0..2^63-1: {self.sequence}")
         expected = DIGEST_BYTES if self.sequence else 0
         if len(self.previous_sha256) != expected:
@@ -175,8 +176,8 @@ def record_of(reading: Reading, link: Link) -> RecordReading:
     )
 
 
-def reading_of(record: RecordReading) -> Reading:
-    """Take the reading out of a record.
+def reading_of(record: RecordReading | RunReading) -> Reading:
+    """Take the reading out of a record, or out of one of a run.
 
     Raises:
         RejectedError: A field is outside its range.
@@ -207,12 +208,12 @@ def digest(record: RecordReading) -> bytes:
 
 
 def _check_range(name: str, value: int | None) -> None:
-    low, high = _RANGES[name]
+    low, high = RANGES[name]
     if value is not None and not low <= value <= high:
         raise RejectedError(f"{name} must be {low}..{high}: {value}")
 
 
 def _tamper_range(flags: int) -> int:
-    if flags > _TAMPER_ALL:
-        raise RejectedError(f"tamper flags must be 0..{_TAMPER_ALL}: {flags}")
+    if flags > TAMPER_ALL:
+        raise RejectedError(f"tamper flags must be 0..{TAMPER_ALL}: {flags}")
     return flags
