@@ -8,6 +8,9 @@ from contracts.keys import Signer
 from contracts.party import submit
 from contracts.payload import Action
 from contracts.proto.payload_pb2 import (
+    BUYER,
+    CARRIER,
+    SELLER,
     Limit,
     Lot,
     OpenDelivery,
@@ -17,7 +20,11 @@ from contracts.proto.payload_pb2 import (
 )
 from demo.processes import Service, run, run_json
 
-PARTIES = {"dairy": "Dairy Ltd", "haulier": "Haulier Ltd", "shop": "Shop Ltd"}
+PARTIES = {
+    "dairy": ("Dairy Ltd", SELLER),
+    "haulier": ("Haulier Ltd", CARRIER),
+    "shop": ("Shop Ltd", BUYER),
+}
 SITES = {"site-a": ("dairy", "4006381333931"), "site-b": ("shop", "5901234123457")}
 DELIVERY_ID = "delivery-1"
 
@@ -132,16 +139,15 @@ class Appliance:
 
     def register_network(self) -> None:
         """Register parties and sites, and have both sides sign a delivery with its limits."""
-        for party_id, name in PARTIES.items():
-            public_key = self.key(party_id).public_key
-            self.sign(
-                "admin", RegisterParty(party_id=party_id, name=name, public_keys=[public_key])
-            )
+        for party_id, (name, role) in PARTIES.items():
+            keys = [self.key(party_id).public_key]
+            party = RegisterParty(party_id=party_id, name=name, public_keys=keys, roles=[role])
+            self.sign("admin", party)
         for site_id, (party_id, gln) in SITES.items():
             site = RegisterSite(
                 site_id=site_id,
                 party_id=party_id,
-                name=f"Dock of {PARTIES[party_id]}",
+                name=f"Dock of {PARTIES[party_id][0]}",
                 gln=gln,
                 gateway_public_keys=[self.gateway_key()],
             )

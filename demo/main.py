@@ -174,16 +174,18 @@ def _check_forgotten(truck: Truck) -> None:
 
 
 def _hand_over(appliance: Appliance, trip_id: str) -> None:
-    terms = HandOver(
-        trip_id=trip_id,
-        delivery_id=DELIVERY_ID,
-        site_id="site-b",
-        from_party_id="haulier",
-        to_party_id="shop",
-        at_ms=now_ms(),
-    )
-    appliance.sign("haulier", terms)
-    appliance.sign("shop", terms)
+    """Let both sides sign each change of hands: loading, and delivery."""
+    for site_id, giver, taker in (("site-a", "dairy", "haulier"), ("site-b", "haulier", "shop")):
+        terms = HandOver(
+            trip_id=trip_id,
+            delivery_id=DELIVERY_ID,
+            site_id=site_id,
+            from_party_id=giver,
+            to_party_id=taker,
+            at_ms=now_ms(),
+        )
+        appliance.sign(giver, terms)
+        appliance.sign(taker, terms)
 
 
 def _report(findings: Findings) -> None:

@@ -10,9 +10,10 @@ from typing import NoReturn
 from contracts.commands import complain, write_for_any_terminal
 from contracts.errors import RejectedError
 from contracts.evidence.container import NotEvidenceError
-from contracts.evidence.report import as_json, as_text
+from contracts.evidence.report import as_json
 from contracts.evidence.trust import Trust
 from contracts.evidence.verify import verify_evidence
+from contracts.evidence.words import as_text
 
 HOLDS, DOES_NOT_HOLD, NOT_CHECKED = 0, 1, 2
 

@@ -1,25 +1,28 @@
 """The rules applied once more, to the evidence alone: what the ledger must have concluded."""
 
-from dataclasses import dataclass, field
-from typing import Final
-
 from contracts import address
 from contracts.encoding import canonical
 from contracts.evidence.recordings import Recordings
-from contracts.payload import ADMIN_KEYS_SETTING, decode
+from contracts.evidence.story import TripStory
+from contracts.payload import ADMIN_KEYS_SETTING, Action, OfReadings, decode
 from contracts.proto.payload_pb2 import (
+    CloseTrip,
+    HandOver,
+    PlaceHold,
     RecordReading,
+    RecordRun,
     RecordVideo,
     RegisterParty,
+    ReleaseHold,
     SealTrip,
     StartTrip,
 )
 from contracts.proto.sawtooth_pb2 import Event, Setting, Transaction, TransactionHeader
-from contracts.proto.state_pb2 import Breach, Chain, Finding, Key, TamperEvent
-from contracts.rules.case import EVENT_BREACH, EVENT_FINDING, EVENT_TAMPER
-from contracts.rules.excursions import place_of
+from contracts.proto.state_pb2 import Chain, Delivery, Key, Transformation, Trip
+from contracts.rules.case import EVENT_TRANSFORMATION
 from contracts.rules.ids import Rule
 from contracts.rules.memory import MemoryHost
+from contracts.rules.trips import devices_of
 
 INCOMPLETE: frozenset[str] = frozenset(
     {
@@ -31,39 +34,6 @@ INCOMPLETE: frozenset[str] = frozenset(
     }
 )
 """Findings after which nobody can say that all readings, recordings and limits are here."""
-NOT_IN_CHAIN: frozenset[str] = frozenset(
-    {Rule.SIGNER_MISMATCH, Rule.SEQUENCE_REPEATED, Rule.AFTER_SEAL}
-)
-"""Findings on a reading that its device's chain does not take."""
-_OF_TRIP: Final = (StartTrip, RecordReading, SealTrip, RecordVideo)
-_OfTrip = StartTrip | RecordReading | SealTrip | RecordVideo
-
-
-@dataclass(slots=True)
-class TripStory:
-    """What the evidence says of one trip.
-
-    Attributes:
-        start: As its device signed it.
-        first_ms: Time of the first reading, milliseconds since the Unix epoch.
-        last_ms: Time of the last reading.
-        readings: How many readings its devices' chains hold.
-        derived: How many of them were replayed or shifted, not measured then and there.
-        devices: Devices that recorded on it.
-        signers: Public keys of those devices that signed here.
-        breaches: By their address, the last word on each.
-    """
-
-    start: StartTrip
-    first_ms: int | None = None
-    last_ms: int | None = None
-    readings: int = 0
-    derived: int = 0
-    devices: set[str] = field(default_factory=set)
-    signers: set[str] = field(default_factory=set)
-    breaches: dict[str, Breach] = field(default_factory=dict)
-    tampers: list[TamperEvent] = field(default_factory=list)
-    findings: list[Finding] = field(default_factory=list)
 
 
 class Replay:
@@ -72,15 +42,16 @@ class Replay:
     Attributes:
         named: The trips that the evidence is about. What else its batches hold must obey the
             rules too, but is not told: nobody checks that it is whole.
-        trips: The stories, by trip id.
+        transformations: Those that the evidence holds, in order; nobody checks that these are all.
         admin_keys: Keys that registered parties.
     """
 
     def __init__(self, recordings: Recordings, admin_keys: frozenset[str] | None) -> None:
         """Start from an empty state in which `admin_keys` rule; None takes those found."""
         self.named: frozenset[str] = frozenset()
-        self.trips: dict[str, TripStory] = {}
+        self.transformations: list[Transformation] = []
         self.admin_keys: set[str] = set()
+        self._trips: dict[str, TripStory] = {}
         self._recordings = recordings
         self._trusted = admin_keys
         self._host = MemoryHost()
@@ -98,27 +69,34 @@ class Replay:
             if self._trusted is None:
                 self._admit(frozenset(self.admin_keys))
         events = self._host.apply(header, transaction.payload, transaction.header_signature)
-        if not isinstance(action, _OF_TRIP) or action.trip_id not in self.named:
-            return
-        if isinstance(action, StartTrip):
-            self.trips[action.trip_id] = TripStory(action)
-        story = self.trips[action.trip_id]
-        before = len(story.findings)
-        for event in events:
-            self._hear(event)
-        found = {finding.rule for finding in story.findings[before:]}
-        self._meet(action, header.signer_public_key)
         match action:
-            case RecordReading() if not found & NOT_IN_CHAIN:
-                self._count(action)
-            case RecordVideo():
-                self._recordings.announce(action)
+            case StartTrip() | RecordReading() | RecordRun() | SealTrip() | RecordVideo():
+                self._tell(action.trip_id, action, events)
+                self._meet(action, header.signer_public_key)
+            case HandOver() | CloseTrip() | PlaceHold() | ReleaseHold():
+                self._tell(action.trip_id, action, events)
             case _:
-                pass
+                self.transformations += [
+                    Transformation.FromString(event.data)
+                    for event in events
+                    if event.event_type == EVENT_TRANSFORMATION
+                ]
+
+    def stories(self) -> dict[str, TripStory]:
+        """Return what the evidence tells of the trips it is about, with how each ended."""
+        for trip_id, story in self._trips.items():
+            trip = Trip.FromString(self._host.state[address.trip(trip_id)])
+            story.close = trip.close if trip.HasField("close") else None
+            entries = (
+                self._host.state.get(address.delivery(delivery_id))
+                for delivery_id in story.start.delivery_ids
+            )
+            story.deliveries = [Delivery.FromString(entry) for entry in entries if entry]
+        return self._trips
 
     def missing(self, trip_id: str) -> list[str]:
         """Return, in words, why the story of a trip is not whole; empty when it is."""
-        story = self.trips.get(trip_id)
+        story = self._trips.get(trip_id)
         if story is None:
             return [f"trip {trip_id}: its start is missing"]
         problems = [
@@ -126,7 +104,7 @@ class Replay:
             for finding in story.findings
             if finding.rule in INCOMPLETE
         ]
-        for device_id in sorted(story.devices):
+        for device_id in sorted(devices_of(story.start)):
             problems += self._missing_of(trip_id, device_id)
         return problems
 
@@ -147,29 +125,25 @@ class Replay:
         setting = canonical(Setting(entries=[entry]))
         self._host.state[address.setting(ADMIN_KEYS_SETTING)] = setting
 
-    def _meet(self, action: "_OfTrip", signer: str) -> None:
-        """Keep which device acted, and under which key, unless it spoke in another's name."""
-        story = self.trips[action.trip_id]
+    def _tell(self, trip_id: str, action: Action, events: list[Event]) -> None:
+        if trip_id not in self.named:
+            return
+        if isinstance(action, StartTrip):
+            self._trips[trip_id] = TripStory(action)
+        story = self._trips[trip_id]
+        before = len(story.findings)
+        for event in events:
+            story.hear(event)
+        if isinstance(action, OfReadings):
+            story.count(action, story.findings[before:])
+        elif isinstance(action, RecordVideo):
+            self._recordings.announce(action)
+
+    def _meet(
+        self, action: StartTrip | RecordReading | RecordRun | SealTrip | RecordVideo, signer: str
+    ) -> None:
+        """Keep under which keys the trip's devices signed."""
+        story = self._trips.get(action.trip_id)
         key = Key.FromString(self._host.state[address.key(signer)])
-        if key.owner_id == action.device_id:
-            story.devices.add(action.device_id)
+        if story and key.owner_id == action.device_id in devices_of(story.start):
             story.signers.add(signer)
-
-    def _count(self, record: RecordReading) -> None:
-        story = self.trips[record.trip_id]
-        story.readings += 1
-        story.derived += record.derived
-        now = record.clock.utc_ms
-        story.first_ms = now if story.first_ms is None else min(story.first_ms, now)
-        story.last_ms = now if story.last_ms is None else max(story.last_ms, now)
-
-    def _hear(self, event: Event) -> None:
-        if event.event_type == EVENT_FINDING:
-            finding = Finding.FromString(event.data)
-            self.trips[finding.trip_id].findings.append(finding)
-        elif event.event_type == EVENT_TAMPER:
-            tamper = TamperEvent.FromString(event.data)
-            self.trips[tamper.trip_id].tampers.append(tamper)
-        elif event.event_type == EVENT_BREACH:
-            breach = Breach.FromString(event.data)
-            self.trips[breach.trip_id].breaches[place_of(breach)] = breach

@@ -1,17 +1,18 @@
-"""A verdict in words for people and in JSON for programs."""
+"""A verdict in one word, and in JSON for programs."""
 
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Any
 
 from contracts.chunktree import blob_count
 from contracts.evidence.recordings import Video
-from contracts.evidence.replay import TripStory
+from contracts.evidence.story import TripStory
 from contracts.evidence.verify import Verdict
-from contracts.proto.state_pb2 import Breach
+from contracts.proto.payload_pb2 import LotQuantity
+from contracts.proto.state_pb2 import Breach, Delivery, Finding, Hold, Transformation
 from contracts.records.clock import rfc3339
 from contracts.records.quantity import QUANTITIES
 from contracts.records.reading import Tamper
+from contracts.rules.deliveries import payment_name, status_name
 
 
 def summary(verdict: Verdict) -> str:
@@ -19,11 +20,6 @@ def summary(verdict: Verdict) -> str:
     if verdict.problems:
         return "does-not-hold"
     return "holds" if verdict.anchored else "unanchored"
-
-
-def as_text(verdict: Verdict) -> str:
-    """Return the verdict for people, several lines."""
-    return "".join(f"{_printable(line)}\n" for line in _lines(verdict))
 
 
 def as_json(verdict: Verdict) -> dict[str, Any]:
@@ -38,54 +34,9 @@ def as_json(verdict: Verdict) -> dict[str, Any]:
         },
         "ledger": {"blocks": verdict.blocks, "last_block_id": verdict.last_block_id},
         "trips": [_trip_json(story) for story in verdict.trips.values()],
+        "transformations": [_transformation_json(each) for each in verdict.transformations],
         "recordings": [_video_json(video) for video in verdict.videos],
     }
-
-
-def _lines(verdict: Verdict) -> Iterator[str]:
-    yield f"ledger: {verdict.blocks} blocks, the last is {verdict.last_block_id}"
-    for story in verdict.trips.values():
-        yield from _trip_lines(story)
-    for video in verdict.videos:
-        total = blob_count(video.digest.size)
-        yield (
-            f"recording {video.digest.sha256.hex()}: {video.digest.size} bytes, "
-            f"{video.blobs} of {total} blobs in the file"
-        )
-    yield from (f"DOES NOT HOLD: {problem}" for problem in verdict.problems)
-    match summary(verdict):
-        case "holds":
-            yield "verdict: holds; every chain of signatures ends in a key you trust"
-        case "unanchored":
-            yield "verdict: consistent, but anchored in no key you trust; the keys found are"
-            yield f"  genesis block {verdict.genesis_id}"
-            yield from (f"  block signer {key}" for key in sorted(verdict.block_signers))
-            yield from (f"  admin key {key}" for key in sorted(verdict.admin_keys))
-        case _:
-            yield "verdict: does not hold"
-
-
-def _trip_lines(story: TripStory) -> Iterator[str]:
-    start = story.start
-    yield (
-        f"trip {start.trip_id} by device {start.device_id}, "
-        f"{start.origin_site_id} to {start.destination_site_id}: {story.readings} readings"
-        f"{_span(story)}"
-    )
-    if story.derived:
-        yield f"  derived: {story.derived} of {story.readings} readings, replayed or shifted"
-    for source in start.derived_from:
-        yield f"  derived: {source.role} from {source.name}, SHA-256 {source.sha256.hex()}"
-    yield from (f"  signed by device key {key}" for key in sorted(story.signers))
-    for breach in story.breaches.values():
-        yield f"  breach: {_breach_words(breach)}"
-    for tamper in story.tampers:
-        yield (
-            f"  tamper: {Tamper(tamper.flags).name} at {rfc3339(tamper.utc_ms)}, "
-            f"device {tamper.device_id}"
-        )
-    for rule, count in sorted(Counter(finding.rule for finding in story.findings).items()):
-        yield f"  finding: {rule}, {count} times"
 
 
 def _trip_json(story: TripStory) -> dict[str, Any]:
@@ -93,8 +44,10 @@ def _trip_json(story: TripStory) -> dict[str, Any]:
     return {
         "trip_id": start.trip_id,
         "device_id": start.device_id,
+        "other_device_ids": list(start.other_device_ids),
         "device_keys": sorted(story.signers),
         "origin_site_id": start.origin_site_id,
+        "via_site_ids": list(start.via_site_ids),
         "destination_site_id": start.destination_site_id,
         "delivery_ids": list(start.delivery_ids),
         "derived_from": [
@@ -105,7 +58,7 @@ def _trip_json(story: TripStory) -> dict[str, Any]:
         "readings_derived": story.derived,
         "first_reading_at": rfc3339(story.first_ms) if story.first_ms is not None else None,
         "last_reading_at": rfc3339(story.last_ms) if story.last_ms is not None else None,
-        "breaches": [_breach_words(breach) for breach in story.breaches.values()],
+        "breaches": [breach_words(breach) for breach in story.breaches.values()],
         "tampers": [
             {
                 "at": rfc3339(tamper.utc_ms),
@@ -114,11 +67,64 @@ def _trip_json(story: TripStory) -> dict[str, Any]:
             }
             for tamper in story.tampers
         ],
+        "findings": [_finding_json(finding) for finding in story.findings],
+        "deliveries": [_delivery_json(delivery) for delivery in story.deliveries],
+        "closed_by": story.close.party_id if story.close else None,
+        "closed_at": rfc3339(story.close.at_ms) if story.close else None,
+        "holds": [_hold_json(hold) for hold in story.holds.values()],
+    }
+
+
+def _finding_json(finding: Finding) -> dict[str, Any]:
+    return {"rule": finding.rule, "device_id": finding.device_id, "detail": finding.detail}
+
+
+def _delivery_json(delivery: Delivery) -> dict[str, Any]:
+    disputed = bool(delivery.disputed_by)
+    return {
+        "delivery_id": delivery.terms.delivery_id,
+        "lots": [{"gtin": lot.gtin, "lot": lot.lot} for lot in delivery.terms.lots],
+        "status": status_name(delivery.status),
+        "payment": payment_name(delivery.payment),
+        "custodian_id": delivery.custodian_id or None,
+        "breaches": delivery.breaches,
+        "tampers": delivery.tampers,
+        "disputed_by": delivery.disputed_by if disputed else None,
+        "dispute_reason": delivery.dispute.reason if disputed else None,
+    }
+
+
+def _hold_json(hold: Hold) -> dict[str, Any]:
+    released = hold.HasField("released")
+    return {
+        "hold_id": hold.placed.hold_id,
+        "party_id": hold.placed.party_id,
+        "reason": hold.placed.reason,
+        "placed_at": rfc3339(hold.placed.at_ms),
+        "released_at": rfc3339(hold.released.at_ms) if released else None,
+    }
+
+
+def _transformation_json(transformation: Transformation) -> dict[str, Any]:
+    terms = transformation.terms
+    return {
+        "transformation_id": terms.transformation_id,
+        "party_id": terms.party_id,
+        "site_id": terms.site_id,
+        "at": rfc3339(terms.at_ms),
+        "inputs": _lots_json(terms.inputs),
+        "outputs": _lots_json(terms.outputs),
         "findings": [
-            {"rule": finding.rule, "device_id": finding.device_id, "detail": finding.detail}
-            for finding in story.findings
+            {"rule": finding.rule, "detail": finding.detail} for finding in transformation.findings
         ],
     }
+
+
+def _lots_json(lots: Sequence[LotQuantity]) -> list[dict[str, Any]]:
+    return [
+        {"gtin": lot.gtin, "lot": lot.lot, "quantity": lot.quantity, "unit": lot.unit}
+        for lot in lots
+    ]
 
 
 def _video_json(video: Video) -> dict[str, Any]:
@@ -133,21 +139,11 @@ def _video_json(video: Video) -> dict[str, Any]:
     }
 
 
-def _breach_words(breach: Breach) -> str:
+def breach_words(breach: Breach) -> str:
+    """Return what was exceeded, how far, when, and of which delivery."""
     quantity = QUANTITIES[breach.limit.quantity]
     return (
         f"{quantity.name} up to {breach.extreme / quantity.scale:g} {quantity.symbol} "
         f"from {rfc3339(breach.since_ms)} "
         f"to {rfc3339(breach.until_ms)}, delivery {breach.delivery_id}, device {breach.device_id}"
     )
-
-
-def _printable(line: str) -> str:
-    """Return `line` so that no name in it can end the line, or move a terminal's cursor."""
-    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in line)
-
-
-def _span(story: TripStory) -> str:
-    if story.first_ms is None or story.last_ms is None:
-        return ""
-    return f", {rfc3339(story.first_ms)} to {rfc3339(story.last_ms)}"

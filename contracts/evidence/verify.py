@@ -14,9 +14,11 @@ from contracts.evidence.container import (
 )
 from contracts.evidence.ledgerparts import Batches, BlockHeads
 from contracts.evidence.recordings import Recordings, Video
-from contracts.evidence.replay import Replay, TripStory
+from contracts.evidence.replay import Replay
+from contracts.evidence.story import TripStory
 from contracts.evidence.trust import Trust
 from contracts.proto.evidence_pb2 import Header
+from contracts.proto.state_pb2 import Transformation
 
 
 @dataclass(slots=True)
@@ -32,6 +34,7 @@ class Verdict:
         block_signers: Keys that signed blocks, as found.
         admin_keys: Keys that registered parties, as found.
         trips: What the evidence says, by trip id.
+        transformations: Those that the evidence holds, in the ledger's order.
         videos: What is known of each recording.
     """
 
@@ -43,6 +46,7 @@ class Verdict:
     block_signers: frozenset[str] = frozenset()
     admin_keys: frozenset[str] = frozenset()
     trips: dict[str, TripStory] = field(default_factory=dict)
+    transformations: list[Transformation] = field(default_factory=list)
     videos: list[Video] = field(default_factory=list)
 
     @property
@@ -126,7 +130,8 @@ class _Check:
         verdict.blocks, verdict.last_block_id = self._heads.count, self._heads.last_id
         verdict.block_signers = frozenset(self._heads.signers)
         verdict.admin_keys = frozenset(self._replay.admin_keys)
-        verdict.trips = self._replay.trips
+        verdict.trips = self._replay.stories()
+        verdict.transformations = self._replay.transformations
         verdict.videos = self._recordings.videos()
         if self._trust is not None:
             foreign = self._foreign(self._trust)

@@ -1,24 +1,57 @@
 """The way in: one transaction against the rules, the same under every host."""
 
+from collections.abc import Callable, Mapping
+from typing import Final
+
 from contracts.errors import RejectedError
-from contracts.payload import Action, check_scope, decode
+from contracts.payload import OfReadings, check_scope, decode
 from contracts.proto.payload_pb2 import (
+    AcceptDelivery,
+    CloseDelivery,
+    CloseTrip,
+    DisputeDelivery,
     HandOver,
     OpenDelivery,
+    PlaceHold,
     RecordReading,
+    RecordRun,
     RecordVideo,
     RegisterDevice,
     RegisterParty,
     RegisterSite,
+    ReleaseHold,
+    RotateKeys,
     SealTrip,
     StartTrip,
+    TransformLots,
 )
 from contracts.proto.sawtooth_pb2 import TransactionHeader
-from contracts.rules import deliveries, parties, readings, seals, trips
+from contracts.rules import deliveries, handovers, holds, lots, parties, readings, seals, trips
 from contracts.rules.case import Case, invalid
 from contracts.rules.context import Context, InvalidTransactionError
 from contracts.rules.form import check_form
 from contracts.rules.ids import Rule
+
+_RULES: Final[Mapping[type, Callable[..., None]]] = {
+    RegisterParty: parties.register_party,
+    RotateKeys: parties.rotate_keys,
+    RegisterSite: parties.register_site,
+    RegisterDevice: parties.register_device,
+    OpenDelivery: deliveries.open_delivery,
+    HandOver: handovers.hand_over,
+    AcceptDelivery: deliveries.accept_delivery,
+    DisputeDelivery: deliveries.dispute_delivery,
+    CloseDelivery: deliveries.close_delivery,
+    TransformLots: lots.transform_lots,
+    StartTrip: trips.start_trip,
+    RecordReading: readings.record_readings,
+    RecordRun: readings.record_readings,
+    SealTrip: seals.seal_trip,
+    RecordVideo: seals.record_video,
+    CloseTrip: trips.close_trip,
+    PlaceHold: holds.place_hold,
+    ReleaseHold: holds.release_hold,
+}
 
 
 def apply(header: TransactionHeader, payload: bytes, transaction_id: str, context: Context) -> None:
@@ -39,31 +72,10 @@ def apply(header: TransactionHeader, payload: bytes, transaction_id: str, contex
     try:
         action = decode(payload)
         check_scope(action, header)
-        check_form(action)
-        _dispatch(action, Case(header, transaction_id, context))
+        if not isinstance(action, OfReadings):  # which are checked as they are taken apart
+            check_form(action)
+        _RULES[type(action)](action, Case(header, transaction_id, context))
     except InvalidTransactionError:
         raise
     except RejectedError as error:
         raise invalid(Rule.FORM, str(error)) from error
-
-
-def _dispatch(action: Action, case: Case) -> None:
-    match action:
-        case RecordReading():
-            readings.record_reading(action, case)
-        case SealTrip():
-            seals.seal_trip(action, case)
-        case RecordVideo():
-            seals.record_video(action, case)
-        case StartTrip():
-            trips.start_trip(action, case)
-        case HandOver():
-            deliveries.hand_over(action, case)
-        case OpenDelivery():
-            deliveries.open_delivery(action, case)
-        case RegisterDevice():
-            parties.register_device(action, case)
-        case RegisterSite():
-            parties.register_site(action, case)
-        case RegisterParty():
-            parties.register_party(action, case)

@@ -1,6 +1,6 @@
 """One transaction before the rules: who signed what, and typed access to state."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from google.protobuf.message import Message
@@ -15,6 +15,9 @@ from contracts.rules.ids import Rule
 EVENT_FINDING = "wayseal/finding"
 EVENT_BREACH = "wayseal/breach"
 EVENT_TAMPER = "wayseal/tamper"
+EVENT_DELIVERY = "wayseal/delivery"
+EVENT_TRANSFORMATION = "wayseal/transformation"
+EVENT_HOLD = "wayseal/hold"
 
 _MessageT = TypeVar("_MessageT", bound=Message)
 
@@ -103,38 +106,46 @@ class Case:
         """Return the chain of a device's readings on a trip; empty before the first."""
         return self.load(address.chain(trip_id, device_id), Chain) or Chain(device_id=device_id)
 
-    def event(self, kind: str, trip_id: str, entry: Message) -> None:
-        """Announce `entry`, which concerns a trip, in the transaction's receipt."""
-        self.context.add_event(kind, {"trip_id": trip_id}, canonical(entry))
+    def event(self, kind: str, entry: Message, **attributes: str) -> None:
+        """Announce `entry` in the transaction's receipt, to be found by `attributes`."""
+        self.context.add_event(kind, attributes, canonical(entry))
 
 
 @dataclass(frozen=True, slots=True)
 class Notes:
-    """Gathers the findings about one transaction and records them together."""
+    """Gathers the findings about one transaction, on a trip or on a transformation of lots."""
 
     case: Case
-    trip_id: str
-    device_id: str
-    found: list[Finding]
+    trip_id: str = ""
+    device_id: str = ""
+    transformation_id: str = ""
+    found: list[Finding] = field(default_factory=list)
 
-    def add(self, rule: Rule, detail: str, sequence: int = 0) -> None:
+    def add(self, rule: Rule, detail: str, sequence: int = 0, device_id: str = "") -> None:
         """Note that the transaction is committed although `rule` does not hold."""
         self.found.append(
             Finding(
                 rule=rule,
                 trip_id=self.trip_id,
-                device_id=self.device_id,
+                device_id=device_id or self.device_id,
                 sequence=sequence,
                 detail=detail,
                 transaction_id=self.case.transaction_id,
+                transformation_id=self.transformation_id,
             )
         )
 
     def record(self) -> None:
         """Write the findings, if any, under the trip and announce each."""
-        if not self.found:
-            return
-        place = address.finding(self.trip_id, self.case.transaction_id)
-        self.case.store(place, Findings(findings=self.found))
+        if self.found:
+            place = address.finding(self.trip_id, self.case.transaction_id)
+            self.case.store(place, Findings(findings=self.found))
+        self.announce()
+
+    def announce(self) -> None:
+        """Tell of each finding in the transaction's receipt."""
+        where = {"trip_id": self.trip_id} if self.trip_id else {}
+        if self.transformation_id:
+            where["transformation_id"] = self.transformation_id
         for finding in self.found:
-            self.case.event(EVENT_FINDING, self.trip_id, finding)
+            self.case.event(EVENT_FINDING, finding, **where)

@@ -1,11 +1,23 @@
-"""Deliveries: terms that both sides sign, and the handover of the goods."""
+"""Deliveries: terms that both sides sign, and the end that they come to."""
 
 from contracts import address
-from contracts.proto.payload_pb2 import HandOver, OpenDelivery
-from contracts.proto.state_pb2 import Delivery, HandOverState, Site
-from contracts.rules.case import Case, invalid
+from contracts.proto.payload_pb2 import (
+    BUYER,
+    CARRIER,
+    RELEASED,
+    SELLER,
+    WITHHELD,
+    AcceptDelivery,
+    CloseDelivery,
+    DisputeDelivery,
+    OpenDelivery,
+    Payment,
+)
+from contracts.proto.state_pb2 import Delivery
+from contracts.rules.case import EVENT_DELIVERY, Case, invalid
+from contracts.rules.context import InvalidTransactionError
 from contracts.rules.ids import Rule
-from contracts.rules.parties import require_known
+from contracts.rules.parties import require_role
 
 
 def open_delivery(action: OpenDelivery, case: Case) -> None:
@@ -16,11 +28,10 @@ def open_delivery(action: OpenDelivery, case: Case) -> None:
             Rule.NOT_THE_PARTY,
             f"signed by {signed_by}, must be seller {action.seller_id} or buyer {action.buyer_id}",
         )
-    require_known(case, (action.seller_id, action.carrier_id, action.buyer_id))
-    place = address.delivery(action.delivery_id)
-    entry = case.load(place, Delivery)
-    if entry is None:
-        entry = Delivery(terms=action, status=Delivery.OFFERED)
+    require_role(case, action.seller_id, SELLER)
+    require_role(case, action.carrier_id, CARRIER)
+    require_role(case, action.buyer_id, BUYER)
+    entry = case.load(address.delivery(action.delivery_id), Delivery) or Delivery(terms=action)
     if entry.terms != action:
         raise invalid(
             Rule.TERMS_DIFFER, f"delivery {action.delivery_id} was offered on other terms"
@@ -30,50 +41,121 @@ def open_delivery(action: OpenDelivery, case: Case) -> None:
             Rule.ALREADY_SIGNED, f"{signed_by} already signed delivery {action.delivery_id}"
         )
     entry.signed_by.append(signed_by)
-    if {action.seller_id, action.buyer_id} <= set(entry.signed_by):
-        entry.status = Delivery.OPEN
-    case.store(place, entry)
+    if len(entry.signed_by) > 1:
+        # Before both signed, a handover may have moved the goods already.
+        entry.custodian_id = entry.custodian_id or action.seller_id
+        move(case, entry, Delivery.OPEN)
+    else:
+        move(case, entry, Delivery.OFFERED)
 
 
-def hand_over(action: HandOver, case: Case) -> None:
-    """Sign that goods changed hands; it counts once both parties signed the very same words."""
-    signed_by = case.party_id()
-    delivery = _delivery_on_trip(action, case)
-    _check_hands(action, delivery.terms, signed_by)
-    place = address.handover(action.trip_id, action.delivery_id, action.site_id)
-    entry = case.load(place, HandOverState) or HandOverState(terms=action)
-    if entry.terms != action:
+def accept_delivery(action: AcceptDelivery, case: Case) -> None:
+    """Take the goods for good; the buyer signs, also when it was the buyer who disputed."""
+    entry = known_delivery(case, action.delivery_id)
+    buyer_id = entry.terms.buyer_id
+    case.require_party(buyer_id)
+    own_dispute = entry.status == Delivery.DISPUTED and entry.disputed_by == buyer_id
+    if entry.status != Delivery.DELIVERED and not own_dispute:
+        raise _wrong_state(entry, "delivered, or disputed by the buyer,")
+    # Words on how the dispute was to end mean nothing once it has ended another way.
+    entry.ClearField("closing")
+    del entry.closing_signed_by[:]
+    move(case, entry, Delivery.ACCEPTED, RELEASED)
+
+
+def dispute_delivery(action: DisputeDelivery, case: Case) -> None:
+    """Contest a delivery under way or delivered; buyer or seller signs, and gives the reason."""
+    entry = known_delivery(case, action.delivery_id)
+    signed_by = _seller_or_buyer(entry, case)
+    if entry.status not in (Delivery.IN_TRANSIT, Delivery.DELIVERED):
+        raise _wrong_state(entry, "in transit or delivered")
+    entry.dispute.CopyFrom(action)
+    entry.disputed_by = signed_by
+    move(case, entry, Delivery.DISPUTED, WITHHELD)
+
+
+def close_delivery(action: CloseDelivery, case: Case) -> None:
+    """End a delivery for good, once seller and buyer signed the very same words."""
+    entry = known_delivery(case, action.delivery_id)
+    signed_by = _seller_or_buyer(entry, case)
+    if entry.status not in (Delivery.ACCEPTED, Delivery.DISPUTED):
+        raise _wrong_state(entry, "accepted or disputed")
+    if entry.status == Delivery.ACCEPTED and action.payment != RELEASED:
         raise invalid(
-            Rule.TERMS_DIFFER, f"the handover of {action.delivery_id} was signed in other words"
+            Rule.PAYMENT_DIFFERS,
+            f"the payment of {action.delivery_id} was released, not {payment_name(action.payment)}",
         )
-    if signed_by in entry.signed_by:
-        raise invalid(Rule.ALREADY_SIGNED, f"{signed_by} already signed this handover")
-    entry.signed_by.append(signed_by)
-    case.store(place, entry)
-    if len(entry.signed_by) > 1 and action.to_party_id == delivery.terms.buyer_id:
-        delivery.status = Delivery.DELIVERED
-        case.store(address.delivery(action.delivery_id), delivery)
+    if list(entry.closing_signed_by) == [signed_by] and entry.closing != action:
+        del entry.closing_signed_by[:]  # nobody else agreed yet: a party may correct itself
+    if not entry.closing_signed_by:
+        entry.closing.CopyFrom(action)
+    if entry.closing != action:
+        raise invalid(
+            Rule.TERMS_DIFFER, f"the end of {action.delivery_id} was signed in other words"
+        )
+    if signed_by in entry.closing_signed_by:
+        raise invalid(
+            Rule.ALREADY_SIGNED, f"{signed_by} already signed the end of {action.delivery_id}"
+        )
+    entry.closing_signed_by.append(signed_by)
+    if len(entry.closing_signed_by) > 1:
+        move(case, entry, Delivery.CLOSED, action.payment)
+    else:
+        case.store(address.delivery(action.delivery_id), entry)
 
 
-def _delivery_on_trip(action: HandOver, case: Case) -> Delivery:
-    trip = case.trip(action.trip_id)
-    if action.delivery_id not in trip.start.delivery_ids:
-        raise invalid(Rule.NOT_ON_TRIP, f"trip {action.trip_id} carries no {action.delivery_id!r}")
-    delivery = case.load(address.delivery(action.delivery_id), Delivery)
-    if delivery is None:
-        raise invalid(Rule.UNKNOWN_DELIVERY, f"delivery {action.delivery_id} does not exist")
-    if case.load(address.site(action.site_id), Site) is None:
-        raise invalid(Rule.SITE_UNKNOWN, f"site {action.site_id!r} is not registered")
-    return delivery
+def known_delivery(case: Case, delivery_id: str) -> Delivery:
+    """Return the delivery `delivery_id`.
+
+    Raises:
+        InvalidTransactionError: There is none.
+    """
+    entry = case.load(address.delivery(delivery_id), Delivery)
+    if entry is None:
+        raise invalid(Rule.UNKNOWN_DELIVERY, f"delivery {delivery_id!r} does not exist")
+    return entry
 
 
-def _check_hands(action: HandOver, terms: OpenDelivery, signed_by: str) -> None:
-    hands = (action.from_party_id, action.to_party_id)
-    parties = {terms.seller_id, terms.carrier_id, terms.buyer_id}
-    if hands[0] == hands[1] or not parties.issuperset(hands):
+def move(
+    case: Case, entry: Delivery, status: Delivery.Status, payment: Payment | None = None
+) -> None:
+    """Bring a delivery into another state, keep it, and announce the change."""
+    entry.status = status
+    if payment is not None:
+        entry.payment = payment
+    case.store(address.delivery(entry.terms.delivery_id), entry)
+    case.event(
+        EVENT_DELIVERY,
+        entry,
+        delivery_id=entry.terms.delivery_id,
+        status=status_name(entry.status),
+        payment=payment_name(entry.payment),
+    )
+
+
+def status_name(status: Delivery.Status) -> str:
+    """Return a delivery's state in the words of events and messages, such as `in-transit`."""
+    return Delivery.Status.Name(status).lower().replace("_", "-")
+
+
+def payment_name(payment: Payment) -> str:
+    """Return what is recorded of a payment in the words of events and messages."""
+    return Payment.Name(payment).lower().removeprefix("payment_")
+
+
+def _seller_or_buyer(entry: Delivery, case: Case) -> str:
+    signed_by = case.party_id()
+    sides = (entry.terms.seller_id, entry.terms.buyer_id)
+    if signed_by not in sides:
         raise invalid(
             Rule.NOT_THE_PARTY,
-            f"from {hands[0]!r} to {hands[1]!r} are not two of {sorted(parties)}",
+            f"signed by {signed_by}, must be seller {sides[0]} or buyer {sides[1]}",
         )
-    if signed_by not in hands:
-        raise invalid(Rule.NOT_THE_PARTY, f"signed by {signed_by}, must be one of {hands}")
+    return signed_by
+
+
+def _wrong_state(entry: Delivery, wanted: str) -> InvalidTransactionError:
+    return invalid(
+        Rule.WRONG_STATE,
+        f"delivery {entry.terms.delivery_id} must be {wanted} and is {status_name(entry.status)}",
+    )

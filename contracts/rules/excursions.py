@@ -1,37 +1,117 @@
 """Excursions: how long a delivery's limit has been exceeded, and when that is a breach."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import Final, NamedTuple
 
 from contracts import address
-from contracts.proto.payload_pb2 import Limit, RecordReading
+from contracts.proto.payload_pb2 import Limit
 from contracts.proto.state_pb2 import Breach, Chain, Delivery, Device, Excursion, Trip
 from contracts.records.clock import UTC_MS_MAX
+from contracts.records.placed import Placed
 from contracts.records.quantity import QUANTITIES
 from contracts.rules.case import EVENT_BREACH, Case, Notes
 from contracts.rules.ids import Rule
 
-
-def follow(trip: Trip, chain: Chain, record: RecordReading, notes: Notes) -> None:
-    """Carry every excursion on this chain forward by one reading."""
-    passed_ms = _passed_ms(chain, record)
-    for excursion in chain.excursions:
-        excursion.lasted_ms = min(excursion.lasted_ms + passed_ms, UTC_MS_MAX)
-    for delivery in trip.deliveries:
-        for limit in delivery.limits:
-            field = QUANTITIES[limit.quantity].field
-            if record.HasField(field):
-                value: int = getattr(record, field)
-                _Watch(chain, delivery.delivery_id, limit, record, notes).step(value)
+_LOWEST: Final = -(1 << 31)
+_HIGHEST: Final = (1 << 31) - 1
 
 
-def _passed_ms(chain: Chain, record: RecordReading) -> int:
+class _Bound(NamedTuple):
+    """One limit of one delivery, in plain values."""
+
+    delivery_id: str
+    limit: Limit
+    quantity: int
+    field: str
+    lowest: int
+    highest: int
+
+    def excess(self, value: int) -> int:
+        """Return how far outside the limit `value` lies; not above zero within it."""
+        return max(self.lowest - value, value - self.highest)
+
+
+class Watch:
+    """The limits of a trip's deliveries, and how one device's readings keep to them."""
+
+    def __init__(self, trip: Trip, chain: Chain, notes: Notes) -> None:
+        self._chain = chain
+        self._notes = notes
+        self._bounds = [
+            _Bound(
+                delivery.delivery_id,
+                limit,
+                limit.quantity,
+                QUANTITIES[limit.quantity].field,
+                limit.minimum if limit.HasField("minimum") else _LOWEST,
+                limit.maximum if limit.HasField("maximum") else _HIGHEST,
+            )
+            for delivery in trip.deliveries
+            for limit in delivery.limits
+        ]
+
+    def follow(self, reading: Placed) -> None:
+        """Carry every excursion on this chain forward by one reading."""
+        chain = self._chain
+        if chain.excursions:
+            passed_ms = _passed_ms(chain, reading)
+            for excursion in chain.excursions:
+                excursion.lasted_ms = min(excursion.lasted_ms + passed_ms, UTC_MS_MAX)
+        for bound in self._bounds:
+            value: int = getattr(reading, bound.field)
+            outside = not bound.lowest <= value <= bound.highest
+            # Most readings keep to every limit while none was exceeded before: nothing to do.
+            if (outside or chain.excursions) and reading.record.HasField(bound.field):
+                self._step(bound, reading, value, outside=outside)
+
+    def _step(self, bound: _Bound, reading: Placed, value: int, *, outside: bool) -> None:
+        going_on = self._going_on(bound)
+        if outside:
+            if going_on is None:
+                going_on = self._chain.excursions.add(
+                    delivery_id=bound.delivery_id,
+                    quantity=bound.limit.quantity,
+                    since_ms=reading.utc_ms,
+                    since_sequence=reading.sequence,
+                    extreme=value,
+                )
+            self._exceed(going_on, bound, reading, value)
+        elif going_on is not None:
+            if going_on.breached:
+                notes = self._notes
+                _end(notes.case, notes.trip_id, notes.device_id, bound.limit, going_on)
+            self._chain.excursions.remove(going_on)
+
+    def _going_on(self, bound: _Bound) -> Excursion | None:
+        for excursion in self._chain.excursions:
+            if excursion.quantity == bound.quantity and excursion.delivery_id == bound.delivery_id:
+                return excursion
+        return None
+
+    def _exceed(self, going_on: Excursion, bound: _Bound, reading: Placed, value: int) -> None:
+        if bound.excess(value) > bound.excess(going_on.extreme):
+            going_on.extreme = value
+        going_on.until_ms, going_on.until_sequence = reading.utc_ms, reading.sequence
+        tolerated_ms = bound.limit.tolerated_s * 1000
+        if not going_on.breached and (going_on.lasted_ms > tolerated_ms or not tolerated_ms):
+            going_on.breached = True
+            self._breach(going_on, bound.limit, reading)
+
+    def _breach(self, excursion: Excursion, limit: Limit, reading: Placed) -> None:
+        notes = self._notes
+        breach = _breach_of(notes.trip_id, notes.device_id, limit, excursion)
+        if reading.record.HasField("position"):
+            breach.position.CopyFrom(reading.record.position)
+        notes.case.store(place_of(breach), breach)
+        notes.case.event(EVENT_BREACH, breach, trip_id=breach.trip_id)
+        mark_delivery(notes, breach.delivery_id, reading.sequence, breaches=1)
+
+
+def _passed_ms(chain: Chain, reading: Placed) -> int:
     """Return the time since the reading before, which no clock setting may stretch or undo."""
-    clock = record.clock
-    counted_ms = clock.monotonic_ms - chain.last_monotonic_ms
-    if clock.boot_id == chain.last_boot_id and counted_ms >= 0:
+    counted_ms = reading.monotonic_ms - chain.last_monotonic_ms
+    if reading.boot_id == chain.last_boot_id and counted_ms >= 0:
         return counted_ms
-    return max(0, clock.utc_ms - chain.last_utc_ms)
+    return max(0, reading.utc_ms - chain.last_utc_ms)
 
 
 def close(trip: Trip, chain: Chain, case: Case) -> None:
@@ -46,74 +126,6 @@ def close(trip: Trip, chain: Chain, case: Case) -> None:
             limit = limits[excursion.delivery_id, excursion.quantity]
             _end(case, trip.start.trip_id, chain.device_id, limit, excursion)
     del chain.excursions[:]
-
-
-@dataclass(frozen=True, slots=True)
-class _Watch:
-    """One limit of one delivery, at one reading."""
-
-    chain: Chain
-    delivery_id: str
-    limit: Limit
-    record: RecordReading
-    notes: Notes
-
-    def step(self, value: int) -> None:
-        going_on = next(self._going_on(), None)
-        if self._excess(value) > 0:
-            self._exceed(value, going_on)
-        elif going_on is not None:
-            if going_on.breached:
-                _end(
-                    self.notes.case,
-                    self.record.trip_id,
-                    self.record.device_id,
-                    self.limit,
-                    going_on,
-                )
-            self.chain.excursions.remove(going_on)
-
-    def _going_on(self) -> Iterator[Excursion]:
-        for excursion in self.chain.excursions:
-            if (excursion.delivery_id, excursion.quantity) == (
-                self.delivery_id,
-                self.limit.quantity,
-            ):
-                yield excursion
-
-    def _excess(self, value: int) -> int:
-        """Return how far outside the limit `value` lies; not above zero within it."""
-        limit = self.limit
-        return max(
-            limit.minimum - value if limit.HasField("minimum") else 0,
-            value - limit.maximum if limit.HasField("maximum") else 0,
-        )
-
-    def _exceed(self, value: int, going_on: Excursion | None) -> None:
-        now = self.record.clock.utc_ms
-        if going_on is None:
-            going_on = self.chain.excursions.add(
-                delivery_id=self.delivery_id,
-                quantity=self.limit.quantity,
-                since_ms=now,
-                since_sequence=self.record.sequence,
-                extreme=value,
-            )
-        going_on.extreme = max(going_on.extreme, value, key=self._excess)
-        going_on.until_ms, going_on.until_sequence = now, self.record.sequence
-        tolerated_ms = self.limit.tolerated_s * 1000
-        if not going_on.breached and (going_on.lasted_ms > tolerated_ms or not tolerated_ms):
-            going_on.breached = True
-            self._breach(going_on)
-
-    def _breach(self, excursion: Excursion) -> None:
-        case = self.notes.case
-        breach = _breach_of(self.record.trip_id, self.record.device_id, self.limit, excursion)
-        if self.record.HasField("position"):
-            breach.position.CopyFrom(self.record.position)
-        case.store(place_of(breach), breach)
-        case.event(EVENT_BREACH, breach.trip_id, breach)
-        mark_delivery(self.notes, self.delivery_id, self.record.sequence, breaches=1)
 
 
 def mark_delivery(
@@ -154,7 +166,7 @@ def _end(case: Case, trip_id: str, device_id: str, limit: Limit, excursion: Excu
         breach.position.CopyFrom(begun.position)
     breach.ended = True
     case.store(place_of(breach), breach)
-    case.event(EVENT_BREACH, trip_id, breach)
+    case.event(EVENT_BREACH, breach, trip_id=trip_id)
 
 
 def _breach_of(trip_id: str, device_id: str, limit: Limit, excursion: Excursion) -> Breach:

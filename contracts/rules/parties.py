@@ -1,18 +1,25 @@
 """Who takes part: parties, their sites and their devices, and whose each key is."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from contracts import address
 from contracts.payload import ADMIN_KEYS_SETTING
-from contracts.proto.payload_pb2 import RegisterDevice, RegisterParty, RegisterSite
+from contracts.proto.payload_pb2 import (
+    RegisterDevice,
+    RegisterParty,
+    RegisterSite,
+    Role,
+    RotateKeys,
+)
 from contracts.proto.sawtooth_pb2 import Setting
 from contracts.proto.state_pb2 import Device, Key, Party, Site
 from contracts.rules.case import Case, invalid
+from contracts.rules.fields import KEYS_MAX
 from contracts.rules.ids import Rule
 
 
 def register_party(action: RegisterParty, case: Case) -> None:
-    """Register a party, or replace its name and keys; an administrator signs."""
+    """Register a party, or replace its name, keys and roles; an administrator signs."""
     if case.signer not in _admin_keys(case):
         raise invalid(Rule.NOT_ADMIN, f"key {case.signer} is not in {ADMIN_KEYS_SETTING}")
     before = case.load(address.party(action.party_id), Party)
@@ -21,8 +28,33 @@ def register_party(action: RegisterParty, case: Case) -> None:
     )
     case.store(
         address.party(action.party_id),
-        Party(party_id=action.party_id, name=action.name, public_keys=action.public_keys),
+        Party(
+            party_id=action.party_id,
+            name=action.name,
+            public_keys=action.public_keys,
+            roles=action.roles,
+        ),
     )
+
+
+def rotate_keys(action: RotateKeys, case: Case) -> None:
+    """Replace keys of a party, which signs with a current one, be it for the last time."""
+    case.require_party(action.party_id)
+    party = known_party(case, action.party_id)
+    for public_key in action.revoked:
+        if public_key not in party.public_keys:
+            raise invalid(
+                Rule.UNKNOWN_KEY, f"key {public_key} is no current key of {action.party_id}"
+            )
+    after = [each for each in party.public_keys if each not in action.revoked]
+    after += [each for each in action.added if each not in after]
+    if not after:
+        raise invalid(Rule.LAST_KEY, f"{action.party_id} must keep at least one key")
+    if len(after) > KEYS_MAX:
+        raise invalid(Rule.FORM, f"at most {KEYS_MAX} current keys, would be {len(after)}")
+    _replace_keys(case, Key.PARTY, action.party_id, party.public_keys, after)
+    party.public_keys[:] = after
+    case.store(address.party(action.party_id), party)
 
 
 def register_site(action: RegisterSite, case: Case) -> None:
@@ -56,15 +88,27 @@ def register_device(action: RegisterDevice, case: Case) -> None:
     )
 
 
-def require_known(case: Case, party_ids: Iterable[str]) -> None:
-    """Check that every party is registered.
+def known_party(case: Case, party_id: str) -> Party:
+    """Return the party `party_id`.
 
     Raises:
-        InvalidTransactionError: Names the first that is not.
+        InvalidTransactionError: It is not registered.
     """
-    for party_id in party_ids:
-        if case.load(address.party(party_id), Party) is None:
-            raise invalid(Rule.UNKNOWN_PARTY, f"party {party_id!r} is not registered")
+    party = case.load(address.party(party_id), Party)
+    if party is None:
+        raise invalid(Rule.UNKNOWN_PARTY, f"party {party_id!r} is not registered")
+    return party
+
+
+def require_role(case: Case, party_id: str, *roles: Role) -> None:
+    """Check that an administrator granted a party one of `roles`.
+
+    Raises:
+        InvalidTransactionError: It has none of them, or is not registered.
+    """
+    if not set(roles) & set(known_party(case, party_id).roles):
+        wanted = " or ".join(Role.Name(role).lower() for role in roles)
+        raise invalid(Rule.ROLE_MISSING, f"party {party_id!r} is no {wanted}")
 
 
 def _admin_keys(case: Case) -> list[str]:

@@ -2,22 +2,26 @@
 
 from contracts import address
 from contracts.proto.payload_pb2 import RecordVideo, SealTrip
-from contracts.proto.state_pb2 import Chain
+from contracts.proto.state_pb2 import Chain, Trip
 from contracts.rules import excursions
 from contracts.rules.case import Case, Notes, invalid
 from contracts.rules.ids import Rule
+from contracts.rules.trips import devices_of
 
 
 def seal_trip(action: SealTrip, case: Case) -> None:
     """Close a device's chain: nothing counts after it, and what it names must all be there."""
     key = case.device_key()
     trip = case.trip(action.trip_id)
-    notes = Notes(case, action.trip_id, action.device_id, [])
+    notes = Notes(case, action.trip_id, action.device_id)
     if key.revoked:
         notes.add(Rule.KEY_REVOKED, f"key {case.signer} was revoked")
+    _check_open(trip, notes)
     chain = case.chain(action.trip_id, action.device_id)
     if key.owner_id != action.device_id:
         notes.add(Rule.SIGNER_MISMATCH, f"signed by {key.owner_id}; seals nothing")
+    elif action.device_id not in devices_of(trip.start):
+        notes.add(Rule.DEVICE_NOT_ON_TRIP, "the trip does not name this device; seals nothing")
     elif chain.HasField("seal"):
         notes.add(Rule.SEAL_REPEATED, "the first seal stands")
     else:
@@ -37,16 +41,17 @@ def seal_trip(action: SealTrip, case: Case) -> None:
 def record_video(action: RecordVideo, case: Case) -> None:
     """Record a video's digest, once all readings that its device sealed are committed."""
     key = case.device_key()
-    case.trip(action.trip_id)
+    trip = case.trip(action.trip_id)
     if key.owner_id != action.device_id:
         raise invalid(
             Rule.UNKNOWN_DEVICE, f"signed by {key.owner_id}, the digest names {action.device_id}"
         )
     chain = case.chain(action.trip_id, action.device_id)
     _check_sealed(action, chain, case)
-    notes = Notes(case, action.trip_id, action.device_id, [])
+    notes = Notes(case, action.trip_id, action.device_id)
     if key.revoked:
         notes.add(Rule.KEY_REVOKED, f"key {case.signer} was revoked")
+    _check_open(trip, notes)
     if action.sha256 in chain.recorded_videos:
         notes.add(Rule.RECORDING_REPEATED, f"{action.sha256.hex()} was recorded before")
     elif (action.sha256, action.size) not in {
@@ -61,6 +66,11 @@ def record_video(action: RecordVideo, case: Case) -> None:
         chain.recorded_videos.append(action.sha256)
         case.store(address.chain(action.trip_id, action.device_id), chain)
     notes.record()
+
+
+def _check_open(trip: Trip, notes: Notes) -> None:
+    if trip.HasField("close"):
+        notes.add(Rule.AFTER_CLOSE, f"{trip.close.party_id} had closed the trip")
 
 
 def _check_sealed(action: RecordVideo, chain: Chain, case: Case) -> None:

@@ -37,9 +37,14 @@ def small() -> Evidence:
     truck = RegisterDevice(
         device_id="truck-1", party_id="carrier", public_keys=[key("truck-1").public_key]
     )
+    driven = [trip.sign(trip.start), trip.record(reading(0)), trip.run([reading(1)])]
+    driven.append(seal_ := trip.seal([digest_of(VIDEO)]))
     groups = [
         [one(key("admin"), carrier), one(key("carrier"), truck)],
-        trip.whole([reading(0), reading(1)], [digest_of(VIDEO)]),
+        [
+            *trip.batches(driven, len(driven)),
+            trip.video(digest_of(VIDEO), seal_.header_signature),
+        ],
     ]
     evidence = evidence_of(groups, [trip.trip_id])
     evidence.add_video(VIDEO)

@@ -6,8 +6,11 @@ from dataclasses import dataclass, field
 
 from contracts import address
 from contracts.keys import Signer
-from contracts.payload import Action, build, decode, trip_id_of
+from contracts.payload import Action, OfReadings, build, decode, trip_id_of
 from contracts.proto.payload_pb2 import (
+    BUYER,
+    CARRIER,
+    SELLER,
     HandOver,
     Limit,
     Lot,
@@ -25,6 +28,7 @@ from contracts.proto.sawtooth_pb2 import Batch, Transaction
 from contracts.records.clock import Clock, ClockOrigin
 from contracts.records.reading import Link, Position, Reading, Tamper, digest, record_of
 from contracts.records.recording import RecordingDigest, pseudo_file_id
+from contracts.records.run import run_of
 from contracts.sawtooth.batches import build_batch
 
 START_MS = 1_750_000_000_000
@@ -58,8 +62,10 @@ def one(signer: Signer, action: Action, dependencies: Sequence[str] = ()) -> Bat
 def registrations() -> list[Batch]:
     """Return what must be on the ledger before a truck leaves: parties, sites, device, delivery."""
     parties = [
-        RegisterParty(party_id=name, name=name.title(), public_keys=[key(name).public_key])
-        for name in ("seller", "carrier", "buyer")
+        RegisterParty(
+            party_id=name, name=name.title(), public_keys=[key(name).public_key], roles=[role]
+        )
+        for name, role in (("seller", SELLER), ("carrier", CARRIER), ("buyer", BUYER))
     ]
     sites = [
         RegisterSite(
@@ -104,7 +110,8 @@ class Trip:
     nonce: bytes = bytes(16)
     deliveries: list[str] = field(default_factory=lambda: ["delivery-1"])
     signer: Signer = field(default_factory=lambda: key("truck-1"))
-    last: list[str] = field(default_factory=list)
+    others: list[str] = field(default_factory=list)
+    via: list[str] = field(default_factory=list)
     records: list[RecordReading] = field(default_factory=list)
 
     @property
@@ -121,15 +128,24 @@ class Trip:
             origin_site_id="site-seller",
             destination_site_id="site-buyer",
             started_at_ms=START_MS,
+            via_site_ids=self.via,
+            other_device_ids=self.others,
         )
 
     def record(self, value: Reading) -> Transaction:
         """Sign the next reading of the chain."""
+        return self.sign(self._next(value))
+
+    def run(self, values: Sequence[Reading]) -> Transaction:
+        """Sign the next readings of the chain, all in one transaction."""
+        return self.sign(run_of([self._next(value) for value in values]))
+
+    def _next(self, value: Reading) -> RecordReading:
         before = self.records[-1] if self.records else None
         first = Link(self.trip_id, self.device_id, 0, b"")
         link = first.after(before) if before else first
         self.records.append(record_of(value, link))
-        return self.sign(self.records[-1])
+        return self.records[-1]
 
     def seal(self, recordings: Sequence[RecordingDigest] = ()) -> Transaction:
         """Sign the seal over all readings so far."""
@@ -168,7 +184,7 @@ class Trip:
             self.signer,
             action,
             dependencies=dependencies,
-            deliveries=deliveries if isinstance(action, RecordReading) else (),
+            deliveries=deliveries if isinstance(action, OfReadings) else (),
         )
 
     def whole(
@@ -197,8 +213,29 @@ class Trip:
 
 
 def handovers(trip_id: str) -> list[Batch]:
-    """Return the handover of the delivery from carrier to buyer, signed by both."""
-    action = HandOver(
+    """Return the delivery's handovers, to the carrier and to the buyer, each signed by both."""
+    return [
+        one(key(party_id), action)
+        for action in (loading(trip_id), delivering(trip_id))
+        for party_id in (action.from_party_id, action.to_party_id)
+    ]
+
+
+def loading(trip_id: str) -> HandOver:
+    """Return the seller's handover to the carrier, where the trip begins."""
+    return HandOver(
+        trip_id=trip_id,
+        delivery_id="delivery-1",
+        site_id="site-seller",
+        from_party_id="seller",
+        to_party_id="carrier",
+        at_ms=START_MS,
+    )
+
+
+def delivering(trip_id: str) -> HandOver:
+    """Return the carrier's handover to the buyer, where the trip ends."""
+    return HandOver(
         trip_id=trip_id,
         delivery_id="delivery-1",
         site_id="site-buyer",
@@ -206,4 +243,3 @@ def handovers(trip_id: str) -> list[Batch]:
         to_party_id="buyer",
         at_ms=START_MS + 10_000_000,
     )
-    return [one(key("carrier"), action), one(key("buyer"), action)]

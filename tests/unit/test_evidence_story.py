@@ -3,9 +3,10 @@
 from dataclasses import replace
 
 from contracts.evidence.container import Part
-from contracts.evidence.report import as_text, summary
-from contracts.payload import build
-from contracts.proto.payload_pb2 import RegisterDevice, RegisterParty, StartTrip
+from contracts.evidence.report import summary
+from contracts.evidence.words import as_text
+from contracts.payload import build, decode
+from contracts.proto.payload_pb2 import RegisterDevice, StartTrip
 from contracts.sawtooth.batches import build_batch
 from support.chain import (
     evidence_of,
@@ -40,10 +41,7 @@ def test_without_keys_it_is_anchored_in_nothing() -> None:
 
 def test_a_complete_forgery_under_new_keys() -> None:
     node, admin = key("forged node"), key("forged admin")
-    parties = [
-        one(admin, RegisterParty(party_id=n, name=n, public_keys=[key(n).public_key]))
-        for n in ("seller", "carrier", "buyer")
-    ]
+    parties = [one(admin, decode(batch.transactions[0].payload)) for batch in registrations()[:3]]
     groups = [parties, registrations()[3:], STORY.batches]
     forged = evidence_of(groups, [STORY.trip.trip_id], node)
     assert verdict_on(forged.wire(), trust_in(forged.heads, node, admin)).holds

@@ -156,7 +156,7 @@ def test_the_first_reading_omitted() -> None:
 
 def test_the_terms_omitted_so_that_no_limit_is_known() -> None:
     evidence = honest()
-    del evidence.batches[-2:]  # the handover, which names the delivery too
+    del evidence.batches[-4:]  # the handovers, which name the delivery too
     assert verdict_on(evidence.wire()).trips[STORY.trip.trip_id].breaches
     del evidence.batches[FIRST - 2 : FIRST]
     assert "delivery-unknown: delivery delivery-1 does not exist" in problems(evidence)

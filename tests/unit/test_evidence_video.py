@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from contracts.evidence.report import as_text
+from contracts.evidence.words import as_text
 from contracts.proto.evidence_pb2 import Blob
 from contracts.proto.payload_pb2 import RegisterDevice
 from contracts.sawtooth.batches import build_batch
@@ -92,7 +92,7 @@ def test_a_device_that_lies_about_the_whole_file() -> None:
 
 def test_a_second_device_that_gives_a_video_another_tree() -> None:
     spy = RegisterDevice(device_id="spy", party_id="buyer", public_keys=[key("spy").public_key])
-    trip, made = Trip(), digest_of(LONG)
+    trip, made = Trip(others=["spy"]), digest_of(LONG)
     fake = digest_of(LONG[::-1])
     theirs = SpyTrip(device_id="spy", signer=key("spy"))
     start = build_batch(trip.signer, [trip.sign(trip.start)])
@@ -115,7 +115,7 @@ def test_a_second_device_that_withholds_its_video() -> None:
     spy = RegisterDevice(device_id="cam", party_id="carrier", public_keys=[key("cam").public_key])
     cam = SpyTrip(device_id="cam", signer=key("cam"))
     groups = [
-        [*registrations(), one(key("carrier"), spy), *Trip().whole([reading(0)])],
+        [*registrations(), one(key("carrier"), spy), *Trip(others=["cam"]).whole([reading(0)])],
         [build_batch(cam.signer, [cam.seal([digest_of(SHORT)])])],
     ]
     evidence = evidence_of(groups, [cam.trip_id])

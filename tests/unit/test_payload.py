@@ -6,19 +6,31 @@ from contracts import address
 from contracts.errors import RejectedError
 from contracts.payload import Action, build, check_scope, decode, encode, scope, trip_id_of
 from contracts.proto.payload_pb2 import (
+    RELEASED,
+    AcceptDelivery,
+    CloseDelivery,
+    CloseTrip,
+    DisputeDelivery,
     HandOver,
+    LotQuantity,
+    PlaceHold,
     RecordVideo,
     RegisterDevice,
     RegisterParty,
     RegisterSite,
+    ReleaseHold,
+    RotateKeys,
     SealTrip,
+    TransformLots,
 )
+from contracts.records.run import run_of
 from contracts.sawtooth.transactions import parse_header
 from support.world import TERMS, Trip, key, reading
 
 SIGNER = key("truck-1")
 TRIP = Trip()
 TRIP.record(reading(0))
+LOT = LotQuantity(gtin="00012345678905", lot="L1", quantity=1, unit="C62")
 ACTIONS: list[Action] = [
     RegisterParty(party_id="p", name="P"),
     RegisterSite(site_id="s", party_id="p", name="S"),
@@ -29,6 +41,15 @@ ACTIONS: list[Action] = [
     SealTrip(trip_id=TRIP.trip_id, device_id="truck-1"),
     RecordVideo(trip_id=TRIP.trip_id, device_id="truck-1"),
     HandOver(trip_id=TRIP.trip_id, delivery_id="delivery-1", site_id="site-buyer"),
+    run_of(TRIP.records),
+    RotateKeys(party_id="p", added=[SIGNER.public_key]),
+    TransformLots(transformation_id="t", party_id="p", site_id="s", outputs=[LOT]),
+    AcceptDelivery(delivery_id="delivery-1"),
+    DisputeDelivery(delivery_id="delivery-1", reason="warm"),
+    CloseDelivery(delivery_id="delivery-1", payment=RELEASED),
+    CloseTrip(trip_id=TRIP.trip_id, party_id="p"),
+    PlaceHold(trip_id=TRIP.trip_id, hold_id="h", party_id="p", reason="court"),
+    ReleaseHold(trip_id=TRIP.trip_id, hold_id="h", party_id="p"),
 ]
 
 

@@ -5,9 +5,11 @@ from collections.abc import Callable
 import pytest
 
 from contracts import address
-from contracts.proto.payload_pb2 import HandOver, Limit, Lot, OpenDelivery
+from contracts.proto.payload_pb2 import DUE, HandOver, Limit, Lot, OpenDelivery
 from contracts.proto.state_pb2 import Delivery, HandOverState
+from contracts.rules.case import EVENT_DELIVERY
 from contracts.rules.ids import Rule
+from support.heard import told
 from support.hosts import Host, apply_all, refused, rules_found
 from support.world import START_MS, TERMS, Trip, handovers, key, one, reading, registrations
 
@@ -53,14 +55,19 @@ def test_a_delivery_goes_from_offered_to_delivered(host: Host) -> None:
     assert delivery(host).status == Delivery.OFFERED
     host.apply(one(BUYER, TERMS))
     assert delivery(host).status == Delivery.OPEN
+    assert delivery(host).custodian_id == "seller"
     assert list(delivery(host).signed_by) == ["seller", "buyer"]
     assert rules_found(apply_all(host, Trip().whole([reading(0)]))) == []
     assert delivery(host).status == Delivery.IN_TRANSIT
-    first, second = handovers(TRIP.trip_id)
+    *loaded, first, second = handovers(TRIP.trip_id)
+    apply_all(host, loaded)
+    assert delivery(host).custodian_id == "carrier"
     host.apply(first)
     assert delivery(host).status == Delivery.IN_TRANSIT
+    assert delivery(host).custodian_id == "carrier"
     host.apply(second)
     assert delivery(host).status == Delivery.DELIVERED
+    assert (delivery(host).custodian_id, delivery(host).payment) == ("buyer", DUE)
     place = address.handover(TRIP.trip_id, "delivery-1", "site-buyer")
     state = HandOverState.FromString(host.state(place) or b"")
     assert list(state.signed_by) == ["carrier", "buyer"]
@@ -84,6 +91,42 @@ def test_all_three_parties_must_be_known(host: Host) -> None:
     apply_all(host, BEFORE_DELIVERY)
     unknown = terms(lambda each: setattr(each, "carrier_id", "nobody"))
     assert refused(host, one(SELLER, unknown)) is Rule.UNKNOWN_PARTY
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"seller_id": "carrier"},
+        {"carrier_id": "seller"},
+        {"carrier_id": "buyer"},
+        {"buyer_id": "carrier"},
+    ],
+)
+def test_each_party_must_be_what_the_terms_make_of_it(host: Host, changes: dict[str, str]) -> None:
+    apply_all(host, BEFORE_DELIVERY)
+
+    def change(each: OpenDelivery) -> None:
+        for name, value in changes.items():
+            setattr(each, name, value)
+
+    changed = terms(change)
+    assert refused(host, one(key(changed.seller_id), changed)) is Rule.ROLE_MISSING
+
+
+def test_every_change_of_a_delivery_is_announced(host: Host) -> None:
+    heard = [
+        told(EVENT_DELIVERY, host.apply(batch))
+        for batch in (*registrations(), *Trip().whole([reading(0)]), *handovers(TRIP.trip_id))
+    ]
+    assert [each for said in heard for each in said] == [
+        {"delivery_id": "delivery-1", "status": status, "payment": payment}
+        for status, payment in (
+            ("offered", "none"),
+            ("open", "none"),
+            ("in-transit", "none"),
+            ("delivered", "due"),
+        )
+    ]
 
 
 def test_both_sign_the_very_same_terms_and_each_once(host: Host) -> None:
@@ -114,7 +157,7 @@ def test_both_sign_the_very_same_handover_and_each_once(host: Host) -> None:
         (CARRIER, {"trip_id": "0" * 32}, Rule.UNKNOWN_TRIP),
         (CARRIER, {"trip_id": "no trip"}, Rule.FORM),
         (CARRIER, {"delivery_id": "delivery-2"}, Rule.NOT_ON_TRIP),
-        (CARRIER, {"site_id": "nowhere"}, Rule.SITE_UNKNOWN),
+        (CARRIER, {"site_id": "nowhere"}, Rule.UNKNOWN_SITE),
         (CARRIER, {"at_ms": (1 << 64) - 1}, Rule.FORM),
     ],
 )
@@ -147,6 +190,7 @@ NOT_WELL_FORMED: dict[str, Callable[[OpenDelivery], object]] = {
     "a long unit": lambda each: setattr(each, "unit", "KILO"),
     "no other buyer": lambda each: setattr(each, "buyer_id", "seller"),
     "half a hash": lambda each: setattr(each, "payment_terms_sha256", bytes(31)),
+    "half a hash of the price": lambda each: setattr(each, "price_sha256", bytes(31)),
     "two limits of a kind": lambda each: each.limits.append(TERMS.limits[0]),
     "a limit of nothing": lambda each: each.limits.append(Limit(minimum=1)),
     "a limit of a new kind": lambda each: each.limits.append(Limit(quantity=9, minimum=1)),  # type: ignore[arg-type] # as from the wire

@@ -1,13 +1,20 @@
 """Parties, sites and devices, and whose each key is."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pytest
 
 from contracts import address
 from contracts.encoding import canonical
 from contracts.payload import ADMIN_KEYS_SETTING, Action
-from contracts.proto.payload_pb2 import RegisterDevice, RegisterParty, RegisterSite
+from contracts.proto.payload_pb2 import CARRIER as CARRIER_ROLE
+from contracts.proto.payload_pb2 import (
+    ROLE_UNSET,
+    RegisterDevice,
+    RegisterParty,
+    RegisterSite,
+    RotateKeys,
+)
 from contracts.proto.sawtooth_pb2 import Setting
 from contracts.proto.state_pb2 import Device, Key, Party, Site
 from contracts.rules.apply import apply
@@ -16,7 +23,7 @@ from contracts.rules.memory import MemoryHost
 from contracts.sawtooth.batches import build_batch
 from contracts.sawtooth.transactions import parse_header
 from support.hosts import Host, apply_all, refused, rules_found
-from support.world import Trip, key, one, reading, registrations
+from support.world import TERMS, Trip, key, one, reading, registrations
 
 ADMIN, CARRIER, SELLER = key("admin"), key("carrier"), key("seller")
 
@@ -113,6 +120,77 @@ def test_a_revoked_party_key_signs_nothing_more(host: Host) -> None:
     host.apply(one(key("carrier-2"), device("truck-1")))
 
 
+def test_an_administrator_grants_and_withdraws_roles(host: Host) -> None:
+    apply_all(host, registrations()[:-2])
+    state = Party.FromString(host.state(address.party("carrier")) or b"")
+    assert list(state.roles) == [CARRIER_ROLE]
+    host.apply(one(ADMIN, party("carrier", "carrier")))
+    assert not Party.FromString(host.state(address.party("carrier")) or b"").roles
+    assert refused(host, one(SELLER, TERMS)) is Rule.ROLE_MISSING
+
+
+def rotation(added: Sequence[str] = (), revoked: Sequence[str] = ()) -> RotateKeys:
+    return RotateKeys(
+        party_id="carrier",
+        added=[key(each).public_key for each in added],
+        revoked=[key(each).public_key for each in revoked],
+    )
+
+
+def test_a_party_rotates_its_keys_and_keeps_the_rest(host: Host) -> None:
+    apply_all(host, [*registrations(), one(ADMIN, party("carrier", "carrier", "spare"))])
+    host.apply(one(CARRIER, rotation(["new"], ["carrier"])))
+    state = Party.FromString(host.state(address.party("carrier")) or b"")
+    assert list(state.public_keys) == [key("spare").public_key, key("new").public_key]
+    assert state.name == "Carrier"
+    assert key_state(host, "carrier").revoked
+    assert key_state(host, "new") == Key(owner=Key.PARTY, owner_id="carrier")
+    assert refused(host, one(CARRIER, device("truck-1"))) is Rule.NOT_THE_PARTY
+    host.apply(one(key("new"), device("truck-1")))
+    host.apply(one(key("spare"), device("truck-1")))
+
+
+def test_a_rotation_leaves_the_roles_as_they_are(host: Host) -> None:
+    apply_all(host, registrations()[:-2])
+    host.apply(one(CARRIER, rotation(["new"])))
+    apply_all(host, registrations()[-2:])
+
+
+def test_a_key_added_twice_is_there_once(host: Host) -> None:
+    apply_all(host, registrations())
+    host.apply(one(CARRIER, rotation(["carrier", "new"])))
+    state = Party.FromString(host.state(address.party("carrier")) or b"")
+    assert list(state.public_keys) == [CARRIER.public_key, key("new").public_key]
+
+
+def test_only_the_party_rotates_its_keys(host: Host) -> None:
+    apply_all(host, registrations())
+    for signer in (ADMIN, SELLER, key("truck-1"), key("stranger")):
+        assert refused(host, one(signer, rotation(["new"]))) is Rule.NOT_THE_PARTY
+
+
+def test_keys_that_cannot_be_rotated(host: Host) -> None:
+    apply_all(host, [*registrations(), one(CARRIER, rotation(["old"]))])
+    host.apply(one(CARRIER, rotation(revoked=["old"])))
+    assert refused(host, one(CARRIER, rotation(["old"]))) is Rule.KEY_WAS_REVOKED
+    assert refused(host, one(CARRIER, rotation(revoked=["old"]))) is Rule.UNKNOWN_KEY
+    assert refused(host, one(CARRIER, rotation(revoked=["never"]))) is Rule.UNKNOWN_KEY
+    assert refused(host, one(CARRIER, rotation(revoked=["seller"]))) is Rule.UNKNOWN_KEY
+    assert refused(host, one(CARRIER, rotation(["seller"]))) is Rule.KEY_TAKEN
+    assert refused(host, one(CARRIER, rotation(["truck-1"]))) is Rule.KEY_TAKEN
+
+
+def test_a_party_keeps_at_least_one_key_and_at_most_sixteen(host: Host) -> None:
+    apply_all(host, registrations())
+    assert refused(host, one(CARRIER, rotation(revoked=["carrier"]))) is Rule.LAST_KEY
+    names = [str(number) for number in range(16)]
+    assert refused(host, one(CARRIER, rotation(names))) is Rule.FORM
+    host.apply(one(CARRIER, rotation(names, ["carrier"])))
+    others = [str(number) for number in range(16, 32)]
+    host.apply(one(key("0"), rotation(others, names)))
+    host.apply(one(key("31"), device("truck-1")))
+
+
 def test_readings_under_a_revoked_key_are_kept_with_a_finding(host: Host) -> None:
     apply_all(host, registrations())
     trip = Trip()
@@ -172,6 +250,14 @@ NOT_WELL_FORMED: list[Action] = [
     RegisterParty(
         party_id="a", name="x", public_keys=[key(str(each)).public_key for each in range(17)]
     ),
+    RegisterParty(party_id="a", name="x", roles=[CARRIER_ROLE, CARRIER_ROLE]),
+    RegisterParty(party_id="a", name="x", roles=[ROLE_UNSET]),
+    RegisterParty(party_id="a", name="x", roles=[6]),  # type: ignore[list-item] # from the wire
+    RotateKeys(party_id="carrier"),
+    RotateKeys(party_id="a b", added=[ADMIN.public_key]),
+    RotateKeys(party_id="carrier", added=["no key"]),
+    RotateKeys(party_id="carrier", revoked=[CARRIER.public_key] * 2),
+    RotateKeys(party_id="carrier", added=[ADMIN.public_key], revoked=[ADMIN.public_key]),
     RegisterSite(site_id="..", party_id="carrier", name="x"),
     RegisterSite(site_id="s", party_id="carrier", name="x", gln="4006381333932"),
     RegisterSite(site_id="s", party_id="carrier", name="x", gateway_public_keys=["no key"]),

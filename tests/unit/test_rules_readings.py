@@ -13,6 +13,8 @@ from contracts.records.clock import Clock, ClockOrigin
 from contracts.records.reading import Reading, Tamper
 from contracts.rules.ids import Rule
 from contracts.sawtooth.batches import build_batch
+from support.chain import digest_of
+from support.forgery import SpyTrip
 from support.hosts import Host, apply_all, breaches, refused, rules_found, tampers
 from support.world import BOOT, START_MS, STEP_MS, Trip, key, one, reading, registrations
 
@@ -253,23 +255,53 @@ def test_a_delivery_that_the_reading_does_not_declare_is_not_marked(host: Host) 
     assert delivery(host).tampers == 0
 
 
-def test_a_competitor_marks_no_delivery(host: Host) -> None:
-    trip = ready(host)
+def spying(host: Host, trip: Trip) -> Trip:
+    """Register a device of another party; return its part in the trip."""
     theirs = RegisterDevice(device_id="spy", party_id="seller", public_keys=[key("spy").public_key])
     host.apply(one(key("seller"), theirs))
-    spy = Trip(device_id="spy", signer=key("spy"))
-    for number in range(7):
-        record = Trip.record(spy, reading(number, 9000, Tamper.SHOCK))
-        record = on_trip(spy, trip.trip_id)
-        events = host.apply(build_batch(spy.signer, [record]))
-        assert set(rules_found(events)) <= {Rule.CARRIER_MISMATCH}
+    assert trip.trip_id == Trip().trip_id
+    return SpyTrip(device_id="spy", signer=key("spy"))
+
+
+def test_a_competitor_whom_the_trip_names_marks_no_delivery(host: Host) -> None:
+    trip = Trip(others=["spy"])
+    apply_all(host, [*registrations(), one(trip.signer, trip.start)])
+    spy = spying(host, trip)
+    events = drive(host, spy, [reading(number, 9000, Tamper.SHOCK) for number in range(7)])
+    assert rules_found(events) == [Rule.CARRIER_MISMATCH] * 2
+    assert (len(breaches(events)), len(tampers(events))) == (1, 1)
     assert (delivery(host).breaches, delivery(host).tampers) == (0, 0)
 
 
-def on_trip(trip: Trip, trip_id: str) -> Transaction:
-    """Sign the device's last reading again, as one of another trip."""
-    trip.records[-1].trip_id = trip_id
-    return trip.sign(trip.records[-1])
+def test_a_device_that_the_trip_does_not_name_is_in_no_chain(host: Host) -> None:
+    trip = ready(host)
+    spy = spying(host, trip)
+    values = [reading(number, 9000, Tamper.SHOCK) for number in range(7)]
+    events = drive(host, spy, values)
+    run = SpyTrip(device_id="spy", signer=key("spy")).run(values)
+    events += host.apply(build_batch(spy.signer, [run, spy.seal()]))
+    assert rules_found(events) == [Rule.DEVICE_NOT_ON_TRIP] * 15
+    assert not breaches(events) + tampers(events)
+    assert chain(host, spy) == Chain()
+    assert (delivery(host).breaches, delivery(host).tampers) == (0, 0)
+    video = spy.video(digest_of(b"x"), "0" * 128)
+    assert refused(host, video) is Rule.NOT_SEALED
+
+
+def test_devices_of_a_trip_have_each_their_own_chain(host: Host) -> None:
+    trip = Trip(others=["truck-2"])
+    second = RegisterDevice(
+        device_id="truck-2", party_id="carrier", public_keys=[key("truck-2").public_key]
+    )
+    apply_all(host, [*registrations(), one(key("carrier"), second), one(trip.signer, trip.start)])
+    other = SpyTrip(device_id="truck-2", signer=key("truck-2"))
+    values = [reading(number, 9000) for number in range(7)]
+    found = drive(host, trip, values[:6]) + drive(host, other, values)
+    assert rules_found(found) == []
+    assert (chain(host, trip).count, chain(host, other).count) == (6, 7)
+    assert delivery(host).breaches == 2
+    assert rules_found(commit(host, other, other.seal())) == []
+    assert rules_found(drive(host, trip, values[6:])) == []
 
 
 def damaged(**changes: object) -> RecordReading:

@@ -6,12 +6,23 @@ import pytest
 
 from contracts import address
 from contracts.payload import trip_id_of
-from contracts.proto.payload_pb2 import OpenDelivery, RegisterDevice, Source, StartTrip
-from contracts.proto.state_pb2 import Delivery
+from contracts.proto.payload_pb2 import (
+    AUTHORITY,
+    CARRIER,
+    SELLER,
+    CloseTrip,
+    OpenDelivery,
+    RegisterDevice,
+    RegisterParty,
+    Source,
+    StartTrip,
+)
+from contracts.proto.state_pb2 import Chain, Delivery
 from contracts.proto.state_pb2 import Trip as TripState
 from contracts.rules.ids import Rule
-from support.hosts import Host, apply_all, refused, rules_found
-from support.world import TERMS, Trip, key, one, registrations
+from support.chain import digest_of
+from support.hosts import Host, apply_all, findings, refused, rules_found
+from support.world import START_MS, TERMS, Trip, key, one, reading, registrations
 
 
 def start(change: Callable[[StartTrip], object] = lambda _: None) -> StartTrip:
@@ -93,6 +104,13 @@ def test_a_delivery_travels_once(host: Host) -> None:
 
 def test_a_stranger_moves_no_delivery_along(host: Host) -> None:
     apply_all(host, registrations())
+    both = RegisterParty(
+        party_id="seller",
+        name="Seller",
+        public_keys=[key("seller").public_key],
+        roles=[SELLER, CARRIER],
+    )
+    host.apply(one(key("admin"), both))
     theirs = OpenDelivery()
     theirs.CopyFrom(TERMS)
     theirs.delivery_id, theirs.carrier_id = "delivery-2", "seller"
@@ -104,9 +122,100 @@ def test_a_stranger_moves_no_delivery_along(host: Host) -> None:
     assert list(state.deliveries[0].limits) == list(TERMS.limits)
 
 
+def state_of(host: Host) -> TripState:
+    return TripState.FromString(host.state(address.trip(Trip().trip_id)) or b"")
+
+
+def test_a_trip_keeps_whose_business_it_is(host: Host) -> None:
+    apply_all(host, registrations())
+    trip = Trip(deliveries=["delivery-1", "delivery-2"])
+    assert rules_found(host.apply(one(trip.signer, trip.start))) == [Rule.DELIVERY_UNKNOWN]
+    assert list(state_of(host).party_ids) == ["buyer", "carrier", "seller"]
+
+
+def test_a_trip_without_deliveries_is_its_carriers_business(host: Host) -> None:
+    apply_all(host, registrations())
+    trip = Trip(deliveries=[])
+    host.apply(one(trip.signer, trip.start))
+    assert list(state_of(host).party_ids) == ["carrier"]
+
+
+def test_sites_on_the_way_are_looked_up_once_each(host: Host) -> None:
+    apply_all(host, registrations())
+    trip = Trip(via=["site-buyer", "nowhere", "nowhere", "elsewhere"])
+    found = rules_found(host.apply(one(trip.signer, trip.start)))
+    assert found == [Rule.SITE_UNKNOWN, Rule.SITE_UNKNOWN]
+
+
+CLOSE = CloseTrip(trip_id=Trip().trip_id, party_id="carrier", at_ms=START_MS)
+
+
+def test_a_whole_trip_is_closed_without_findings_and_once(host: Host) -> None:
+    made = digest_of(b"video")
+    apply_all(host, [*registrations(), *Trip().whole([reading(0)], [made])])
+    assert rules_found(host.apply(one(key("carrier"), CLOSE))) == []
+    assert state_of(host).close == CLOSE
+    assert refused(host, one(key("carrier"), CLOSE)) is Rule.TRIP_CLOSED
+    theirs = CloseTrip(trip_id=CLOSE.trip_id, party_id="buyer")
+    assert refused(host, one(key("buyer"), theirs)) is Rule.TRIP_CLOSED
+
+
+def test_closing_shows_what_was_announced_and_is_missing(host: Host) -> None:
+    trip, made, other = Trip(others=["cam-1"]), digest_of(b"video"), digest_of(b"other")
+    driven = [*registrations(), *trip.whole([reading(0)], [made, other])[:-1]]
+    apply_all(host, driven)
+    missing, seal = findings(host.apply(one(key("carrier"), CLOSE)))
+    assert (missing.rule, missing.device_id) == (Rule.RECORDING_MISSING, "truck-1")
+    assert other.sha256.hex() in missing.detail
+    assert (seal.rule, seal.device_id) == (Rule.SEAL_MISSING, "cam-1")
+
+
+def test_what_comes_after_the_end_is_kept_and_found(host: Host) -> None:
+    trip, made = Trip(), digest_of(b"video")
+    start, seal, video = trip.whole([reading(0)], [made], size=2)
+    apply_all(host, [*registrations(), start])
+    found = rules_found(host.apply(one(key("buyer"), closing_by("buyer"))))
+    assert found == [Rule.SEAL_MISSING]
+    assert rules_found(host.apply(seal)) == [Rule.AFTER_CLOSE]
+    assert rules_found(host.apply(video)) == [Rule.AFTER_CLOSE]
+    chain = Chain.FromString(host.state(address.chain(trip.trip_id, "truck-1")) or b"")
+    assert list(chain.recorded_videos) == [made.sha256]
+
+
+def closing_by(party_id: str) -> CloseTrip:
+    return CloseTrip(trip_id=CLOSE.trip_id, party_id=party_id, at_ms=START_MS)
+
+
+def test_only_a_party_of_the_trip_closes_it_and_in_its_own_name(host: Host) -> None:
+    other = RegisterParty(
+        party_id="other", name="Other", public_keys=[key("other").public_key], roles=[AUTHORITY]
+    )
+    apply_all(host, [*registrations(), one(key("admin"), other)])
+    assert refused(host, one(key("carrier"), CLOSE)) is Rule.UNKNOWN_TRIP
+    host.apply(one(key("truck-1"), start()))
+    assert refused(host, one(key("seller"), CLOSE)) is Rule.NOT_THE_PARTY
+    assert refused(host, one(key("truck-1"), CLOSE)) is Rule.NOT_THE_PARTY
+    assert refused(host, one(key("other"), closing_by("other"))) is Rule.NOT_THE_PARTY
+
+
+@pytest.mark.parametrize("changes", [{"trip_id": "no trip"}, {"at_ms": (1 << 64) - 1}])
+def test_an_end_that_is_not_well_formed_is_refused(host: Host, changes: dict[str, object]) -> None:
+    apply_all(host, [*registrations(), one(key("truck-1"), start())])
+    action = closing_by("carrier")
+    for name, value in changes.items():
+        setattr(action, name, value)
+    assert refused(host, one(key("carrier"), action)) is Rule.FORM
+
+
 @pytest.mark.parametrize(
     "change",
     [
+        lambda each: each.via_site_ids.append("a/b"),
+        lambda each: each.via_site_ids.extend(["site-buyer"] * 33),
+        lambda each: each.other_device_ids.append("a/b"),
+        lambda each: each.other_device_ids.append("truck-1"),
+        lambda each: each.other_device_ids.extend(["cam-1"] * 2),
+        lambda each: each.other_device_ids.extend(f"cam-{number}" for number in range(17)),
         lambda each: each.ClearField("origin_site_id"),
         lambda each: setattr(each, "destination_site_id", "a/b"),
         lambda each: setattr(each, "started_at_ms", (1 << 64) - 1),
