@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from contracts.keys import Signer
-from contracts.party import submit
+from contracts.party.submit import submit
 from contracts.payload import Action
 from contracts.proto.payload_pb2 import (
     BUYER,

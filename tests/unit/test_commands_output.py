@@ -10,7 +10,7 @@ import pytest
 COMMANDS = [
     "contracts.evidence.main",
     "contracts.node.main",
-    "contracts.party",
+    "contracts.party.main",
     "demo.down",
     "demo.main",
     "demo.measure",

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from contracts import party
 from contracts.evidence import main as verify
 from contracts.node import main as node
+from contracts.party import main as party
 from device import main as device
 from gateway import main as gateway
 from support.pages import PAGES, ROOT, code_lines, inline_code, name_of

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from contracts import party
 from contracts.commands import FAILED, WORKED, WRONG_USAGE
 from contracts.keys import Signer
+from contracts.party import main as party
 
 LEDGER = ["--ledger", "http://127.0.0.1:1"]
 DELIVERY = ["sign-delivery", "D1", "--order", "4711", "--lot", "00012345678905:L42"]
@@ -109,3 +109,113 @@ def test_no_ledger_url_is_one_clear_error(
     arguments = [*signed, "--ledger", "http://h:port", "register-party", "dairy", "--name", "Dairy"]
     assert status_of(arguments) in (FAILED, WRONG_USAGE)
     assert "http://h:port" in capsys.readouterr().err
+
+
+TRIP = "0" * 32
+AT = ["--at", "2026-03-02T06:00:00Z"]
+LOT = "00012345678905/L=4/2=100:LTR"
+MADE = ["--input", LOT, "--output", LOT]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["register-party", "dairy", "--name", "Dairy", "--role", "seller", "--role", "processor"],
+        ["rotate-keys", "dairy", "--add", "02" * 33, "--revoke", "03" * 33],
+        ["accept", "D1"],
+        ["dispute", "D1", "--reason", "thawed", *AT],
+        ["close-delivery", "D1", "--payment", "withheld", *AT],
+        ["close-trip", TRIP, "--party", "shop"],
+        ["hold", TRIP, "--hold", "case-17", "--party", "shop", "--reason", "inquiry"],
+        ["release-hold", TRIP, "--hold", "case-17", "--party", "shop"],
+        ["transform", "mix-9", "--party", "dairy", "--site", "dock", *MADE],
+    ],
+    ids=lambda words: words[0],
+)
+def test_a_whole_command_gets_as_far_as_the_ledger(
+    signed: list[str], words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert status_of([*signed, *words]) == FAILED
+    assert "did not answer" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["rotate-keys", "dairy"], "--add KEY"),
+        (["close-delivery", "D1", "--payment", "due", *AT], "'due'"),
+        (["close-delivery", "D1", "--payment", "released"], "--at"),
+        (["register-party", "dairy", "--name", "Dairy", "--role", "baker"], "'baker'"),
+        (["accept", "D1", "--at", "noon"], "'noon'"),
+    ],
+)
+def test_words_that_say_nothing_are_wrong_usage(
+    signed: list[str], words: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert status_of([*signed, *words]) == WRONG_USAGE
+    assert told in capsys.readouterr().err
+
+
+def test_who_signs_needs_a_key(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["make-key"], ["accept", "D1"]):
+        assert status_of([*LEDGER, *words]) == WRONG_USAGE
+        assert "--key FILE" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "lot", ["1234", "1/L", "1/L=4", "1/L=x:LTR", "1/L=-4:LTR", "1=4:LTR", "1/L=²:LTR"]
+)
+def test_a_lot_of_another_form_is_wrong_usage(
+    signed: list[str], lot: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["transform", "mix-9", "--party", "dairy", "--site", "dock", "--output", lot]
+    assert status_of([*signed, *words]) == WRONG_USAGE
+    error = capsys.readouterr().err
+    assert lot in error
+    assert "GTIN/LOT=QUANTITY:UNIT" in error
+
+
+JSON_LOTS = """{"outputs": [{"gtin": "1", "lot": "L", "quantity": 4, "unit": "LTR"}]}"""
+TOML_LOTS = """[[outputs]]\ngtin = "1"\nlot = "L"\nquantity = 4\nunit = "LTR"\n"""
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("lots.json", JSON_LOTS, "did not answer"),
+        ("lots.toml", TOML_LOTS, "did not answer"),
+        ("lots.json", TOML_LOTS, "JSON expected"),
+        ("lots.toml", JSON_LOTS, "TOML expected"),
+        ("lots.json", "[]", "an object with `inputs` and `outputs`"),
+        ("lots.json", "{}", "at least one lot is made"),
+        ("lots.json", '{"outputs": 3}', "must be a list, got 3"),
+        ("lots.json", JSON_LOTS.replace("4", "true"), "a whole number"),
+        ("lots.json", JSON_LOTS.replace("4", str(1 << 64)), "outputs"),
+        ("lots.json", JSON_LOTS.replace("unit", "units"), "'units'"),
+        ("lots.json", "[" * 100_000, "JSON expected"),
+        ("lots.json", " " * (1 << 20) + JSON_LOTS, "at most 1048576 bytes"),
+        ("none.json", None, "none.json"),
+    ],
+)
+def test_lots_come_from_a_file(
+    signed: list[str],
+    tmp_path: Path,
+    name: str,
+    text: str | None,
+    told: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = tmp_path / name
+    if text is not None:
+        path.write_text(text)
+    words = ["transform", "mix-9", "--party", "dairy", "--site", "dock", "--file", str(path)]
+    assert status_of([*signed, *words]) == (FAILED if "answer" in told else WRONG_USAGE)
+    error = capsys.readouterr().err
+    assert told in error
+    assert error.count("\n") == 1
+
+
+def test_lots_are_told_one_way_only(signed: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["transform", "mix-9", "--party", "dairy", "--site", "dock", "--file", "lots.json"]
+    assert status_of([*signed, *words, "--output", LOT]) == WRONG_USAGE
+    assert "not by both" in capsys.readouterr().err

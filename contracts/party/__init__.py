@@ -1,0 +1,1 @@
+"""`wayseal-party`: what a party signs, one module for each group of commands."""
