@@ -16,7 +16,7 @@ from contracts.errors import RejectedError
 from contracts.ids import check_id, check_trip_id
 from contracts.keys import is_signature
 from contracts.payload import FAMILY, check_scope, decode
-from contracts.proto.payload_pb2 import RecordReading, RecordVideo, SealTrip, StartTrip
+from contracts.proto.payload_pb2 import RecordReading, RecordRun, RecordVideo, SealTrip, StartTrip
 from contracts.proto.sawtooth_pb2 import Batch, BatchHeader
 from contracts.proto.wire_pb2 import RecordingOffer
 from contracts.rules.form import check_form
@@ -25,7 +25,7 @@ from contracts.sawtooth.transactions import ID_HEX, Family, parse_header
 from contracts.wire import BATCH_BYTES_MAX
 from gateway.inbox import HeldBatch, Offer, State
 
-TripAction = StartTrip | RecordReading | SealTrip | RecordVideo
+TripAction = StartTrip | RecordReading | RecordRun | SealTrip | RecordVideo
 _ActionT = TypeVar("_ActionT", bound=TripAction)
 
 
@@ -44,7 +44,7 @@ def admit_records(wire: bytes, device_id: str) -> HeldBatch:
     """
     batch = _signed(wire)
     try:
-        held = _held(batch, wire, _actions(batch, StartTrip, RecordReading, SealTrip))
+        held = _held(batch, wire, _actions(batch, StartTrip, RecordReading, RecordRun, SealTrip))
     except RejectedError as error:
         return _quarantined(batch, wire, str(error))
     _check_sender(held, device_id)
@@ -145,10 +145,17 @@ def _held(batch: Batch, wire: bytes, actions: Sequence[TripAction]) -> HeldBatch
         check_id("device", device_id),
         check_trip_id(trip_id),
         wire,
-        sum(isinstance(action, RecordReading) for action in actions),
+        sum(map(_readings, actions)),
         _dependency(batch),
         batch.transactions[-1].header_signature,
     )
+
+
+def _readings(action: TripAction) -> int:
+    """Return how many readings an action records."""
+    if isinstance(action, RecordRun):
+        return len(action.readings)
+    return int(isinstance(action, RecordReading))
 
 
 def _dependency(batch: Batch) -> str:
