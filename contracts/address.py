@@ -23,6 +23,10 @@ _TRIP = "10"
 _START, _CHAIN, _HANDOVER, _BREACH, _FINDING, _HOLD = "00", "01", "02", "03", "04", "05"
 KEY_PREFIX: Final = NAMESPACE + "04"
 DELIVERY_PREFIX: Final = NAMESPACE + _DELIVERY
+PARTY_PREFIX: Final = NAMESPACE + _PARTY
+LOT_PREFIX: Final = NAMESPACE + _LOT
+_TRIP_PREFIX: Final = NAMESPACE + _TRIP
+_TRIP_START: Final = _START + "0" * _HALF_HEX
 _REMEMBERED: Final = 4096
 """Addresses of a kind that are kept, since each reading needs the same few again."""
 
@@ -82,7 +86,12 @@ def trip_prefix(trip_id: str) -> str:
 @lru_cache(maxsize=_REMEMBERED)
 def trip(trip_id: str) -> str:
     """Return the address of a trip's start."""
-    return trip_prefix(trip_id) + _START + "0" * _HALF_HEX
+    return trip_prefix(trip_id) + _TRIP_START
+
+
+def is_trip(place: str) -> bool:
+    """Say whether a trip's start lies at an address."""
+    return place.startswith(_TRIP_PREFIX) and place.endswith(_TRIP_START)
 
 
 @lru_cache(maxsize=_REMEMBERED)

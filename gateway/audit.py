@@ -5,23 +5,18 @@ from tempfile import TemporaryFile
 
 from contracts.chunktree import blob_size
 from contracts.encoding import parse
-from contracts.errors import RejectedError, UnavailableError
+from contracts.errors import UnavailableError
 from contracts.evidence.container import EvidenceWriter
 from contracts.evidence.trust import Trust
 from contracts.evidence.verify import Verdict, verify_evidence
 from contracts.ledger import LedgerClient
 from contracts.payload import ADMIN_KEYS_SETTING
 from contracts.proto.evidence_pb2 import Blob, BlockHead, Header, LeafHashes
-from contracts.proto.payload_pb2 import HandOver, StartTrip
 from contracts.proto.sawtooth_pb2 import Batch, BlockHeader
-from contracts.proto.state_pb2 import Delivery
 from contracts.records.clock import now_ms
 from gateway.index.store import IndexStore
+from gateway.subjects import batches_about
 from storage.recordings.store import RecordingStore
-
-
-class UnknownTripError(RejectedError):
-    """The trip is not on the ledger."""
 
 
 class Audit:
@@ -32,19 +27,22 @@ class Audit:
         self._ledger = ledger
         self._recordings = recordings
 
-    def evidence(self, trip_ids: list[str], *, with_video: bool) -> Iterator[bytes]:
+    def evidence(
+        self, trip_ids: list[str], *, with_video: bool, with_lots: bool = True
+    ) -> Iterator[bytes]:
         """Return the bytes of an evidence file about `trip_ids`, in pieces.
 
         Args:
             trip_ids: Trips on the ledger.
             with_video: Put every blob of every recording in, too.
+            with_lots: Put in what the delivered lots were made from, too.
 
         Raises:
             UnknownTripError: There is no such trip.
+            RejectedError: Too many transformations lead to the delivered lots.
             UnavailableError: Ledger, index or recordings did not answer.
         """
-        subjects = set().union(*map(self._subjects, trip_ids))
-        places = self._places(subjects)
+        places = batches_about(self._index, trip_ids, with_lots=with_lots)
         genesis_id = self._index.block_id(0)
         if genesis_id is None:
             raise UnavailableError("the index holds no block yet")
@@ -88,74 +86,6 @@ class Audit:
             yield from self._blobs(writer, recording)
         yield writer.end()
 
-    def _subjects(self, trip_id: str) -> set[str]:
-        """Return everything that a trip's proof speaks of: devices, parties, sites, deliveries."""
-        starts = self._index.query("SELECT start FROM trips WHERE trip_id = ?", trip_id)
-        if not starts:
-            raise UnknownTripError(f"no trip {trip_id[:80]!r} on the ledger")
-        start = StartTrip.FromString(starts[0][0])
-        devices = {start.device_id} | self._column(
-            "SELECT DISTINCT device_id FROM readings WHERE trip_id = ?"
-            " UNION SELECT device_id FROM seals WHERE trip_id = ?",
-            trip_id,
-            trip_id,
-        )
-        sites = {start.origin_site_id, start.destination_site_id}
-        for (action,) in self._index.query(
-            "SELECT action FROM handovers WHERE trip_id = ?", trip_id
-        ):
-            sites.add(HandOver.FromString(action).site_id)
-        parties = self._owners("devices", "device_id", devices)
-        parties |= self._owners("sites", "site_id", sites)
-        for delivery_id in start.delivery_ids:
-            parties |= self._delivery_parties(delivery_id)
-        return {
-            f"trip {trip_id}",
-            *(f"device {name}" for name in devices),
-            *(f"site {name}" for name in sites),
-            *(f"delivery {name}" for name in start.delivery_ids),
-            *(f"party {name}" for name in parties),
-        }
-
-    def _delivery_parties(self, delivery_id: str) -> set[str]:
-        rows = self._index.query(
-            "SELECT entry FROM deliveries WHERE delivery_id = ? LIMIT 1", delivery_id
-        )
-        return {
-            party_id
-            for (entry,) in rows
-            for terms in [Delivery.FromString(entry).terms]
-            for party_id in (terms.seller_id, terms.carrier_id, terms.buyer_id)
-        }
-
-    def _owners(self, table: str, column: str, names: Iterable[str]) -> set[str]:
-        sql = f"SELECT DISTINCT party_id FROM {table} WHERE {column} = ?"  # noqa: S608
-        return set().union(*(self._column(sql, name) for name in names))
-
-    def _places(self, subjects: set[str]) -> dict[tuple[int, int], str]:
-        """Return the batches about `subjects` by their place on the ledger.
-
-        A batch brings in what else it is about, since it can be shown only whole.
-        """
-        places: dict[tuple[int, int], str] = {}
-        seen: set[str] = set()
-        while new := subjects - seen:
-            seen |= new
-            found = [
-                row
-                for subject in new
-                for row in self._index.query(
-                    "SELECT block_num, place, batch_id FROM batches WHERE subject = ?", subject
-                )
-            ]
-            for block_num, place, batch_id in found:
-                if (block_num, place) not in places:
-                    places[block_num, place] = batch_id
-                    subjects |= self._column(
-                        "SELECT subject FROM batches WHERE batch_id = ?", batch_id
-                    )
-        return places
-
     def _batch(self, batch_id: str) -> Batch:
         batch = self._ledger.batch(batch_id)
         if batch is None:
@@ -189,9 +119,6 @@ class Audit:
             data = b"".join(self._recordings.read(recording, at, stop))
             yield writer.frame(Blob(recording_sha256=recording, index=index, data=data))
             at = stop
-
-    def _column(self, sql: str, *values: object) -> set[str]:
-        return {row[0] for row in self._index.query(sql, *values)}
 
 
 def trust_of(ledger: LedgerClient) -> Trust:

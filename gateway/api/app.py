@@ -9,6 +9,7 @@ from gateway.access import Role, Tokens
 from gateway.api import problems
 from gateway.api.catalogue import catalogue_router
 from gateway.api.evidence import evidence_router
+from gateway.api.lots import lots_router
 from gateway.api.operations import operations_router, status_router
 from gateway.api.recordings import recordings_router
 from gateway.api.security import require
@@ -38,6 +39,7 @@ def build_app(services: Services, tokens: Tokens) -> FastAPI:
     may_upload = require(tokens, Role.DEVICE, Role.OPERATOR)
     index, recordings = services.index, services.recordings
     app.include_router(catalogue_router(index, may_read))
+    app.include_router(lots_router(index, may_read))
     app.include_router(trips_router(index, recordings, services.audit, may_read))
     app.include_router(recordings_router(index, recordings, may_read))
     app.include_router(evidence_router(services.audit, may_read))

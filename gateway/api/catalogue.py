@@ -1,8 +1,9 @@
-"""Who takes part and what was agreed: parties, sites, devices, deliveries, lots."""
+"""Who takes part and what was agreed: parties, sites, devices, deliveries."""
 
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any, Generic, TypeVar, get_type_hints
 
 from fastapi import APIRouter, Depends, Path
@@ -23,9 +24,7 @@ def catalogue_router(index: IndexStore, may_read: Callable[..., Any]) -> APIRout
     """Return the routes, for callers that `may_read` lets pass."""
     router = APIRouter(prefix="/v1", tags=["catalogue"], dependencies=[Depends(may_read)])
 
-    _add_things(
-        router, index, _Things("parties", "party_id", "party_id, name, public_keys", _party)
-    )
+    _add_things(router, index, _Things("parties", "party_id", "entry", _party))
     _add_things(router, index, _Things("sites", "site_id", "site_id, party_id, name, gln", _site))
     columns = "device_id, party_id, public_keys, calibrated_until_ms"
     _add_things(router, index, _Things("devices", "device_id", columns, _device))
@@ -35,46 +34,28 @@ def catalogue_router(index: IndexStore, may_read: Callable[..., Any]) -> APIRout
         """List the deliveries, as they stand."""
         sql = _latest("deliveries", "delivery_id", "entry")
         return page_of(
-            index, sql, (), cursor=cursor, limit=limit, view=lambda row: _delivery(index, row[0])
-        )
-
-    @router.get("/deliveries/{delivery_id}")
-    def delivery(delivery_id: str) -> models.Delivery:
-        """Return one delivery, as it stands."""
-        rows = index.query(
-            "SELECT entry FROM deliveries WHERE delivery_id = ? ORDER BY rowid DESC LIMIT 1",
-            delivery_id,
-        )
-        if not rows:
-            raise NotFoundError(f"no delivery {delivery_id[:80]!r} on the ledger")
-        return _delivery(index, rows[0][0])
-
-    @router.get("/lots")
-    def lots(cursor: Cursor = 0, limit: Limit = 100) -> models.Page[models.Lot]:
-        """List the lots that deliveries name."""
-        sql = "SELECT min(rowid) AS at, gtin, lot FROM lots GROUP BY gtin, lot"
-        return page_of(
             index,
             sql,
             (),
             cursor=cursor,
             limit=limit,
-            view=lambda row: models.Lot(gtin=row[0], lot=row[1]),
+            view=lambda row: delivery_view(index, row[0]),
         )
 
-    @router.get("/lots/{gtin}/{lot}")
-    def lot(gtin: str, lot: str) -> list[models.Delivery]:
-        """Return the deliveries that a lot was part of."""
-        rows = index.query(
-            "SELECT entry FROM deliveries WHERE rowid IN (SELECT max(rowid) FROM deliveries"
-            " WHERE delivery_id IN (SELECT delivery_id FROM lots WHERE gtin = ? AND lot = ?)"
-            " GROUP BY delivery_id) ORDER BY rowid",
-            gtin,
-            lot,
-        )
-        if not rows:
-            raise NotFoundError(f"no delivery of lot {lot[:40]!r} of GTIN {gtin[:20]!r}")
-        return [_delivery(index, row[0]) for row in rows]
+    @router.get("/deliveries/{delivery_id}")
+    def delivery(delivery_id: str) -> models.Delivery:
+        """Return one delivery, as it stands."""
+        return delivery_view(index, _entry(index, delivery_id))
+
+    @router.get("/deliveries/{delivery_id}/breaches")
+    def breaches(
+        delivery_id: str, cursor: Cursor = 0, limit: Limit = 100
+    ) -> models.Page[models.Breach]:
+        """List the breaches of a delivery's limits, on whatever trip."""
+        newest = "SELECT max(rowid) FROM breaches WHERE delivery_id = ? GROUP BY address"
+        sql = f"SELECT rowid AS at, entry FROM breaches WHERE rowid IN ({newest})"  # noqa: S608
+        _entry(index, delivery_id)
+        return page_of(index, sql, (delivery_id,), cursor=cursor, limit=limit, view=_breach)
 
     return router
 
@@ -86,7 +67,7 @@ class _Things(Generic[_ModelT]):
     table: str
     key: str
     columns: str
-    view: Callable[[tuple[Any, ...]], _ModelT]
+    view: Callable[[IndexStore, tuple[Any, ...]], _ModelT]
 
 
 def _add_things(router: APIRouter, index: IndexStore, things: _Things[_ModelT]) -> None:
@@ -95,13 +76,14 @@ def _add_things(router: APIRouter, index: IndexStore, things: _Things[_ModelT]) 
     sql = _latest(things.table, things.key, things.columns)
 
     def every(cursor: Cursor = 0, limit: Limit = 100) -> models.Page[_ModelT]:
-        return page_of(index, sql, (), cursor=cursor, limit=limit, view=things.view)
+        view = partial(things.view, index)
+        return page_of(index, sql, (), cursor=cursor, limit=limit, view=view)
 
     def one(thing_id: Annotated[str, Path(alias=things.key)]) -> _ModelT:
         rows = index.query(f"{sql} AND {things.key} = ?", thing_id)
         if not rows:
             raise NotFoundError(f"{things.key} {thing_id[:80]!r} is not on the ledger")
-        return things.view(rows[0][1:])
+        return things.view(index, rows[0][1:])
 
     router.add_api_route(
         f"/{things.table}",
@@ -125,15 +107,22 @@ def _latest(table: str, column: str, columns: str) -> str:
     return f"SELECT rowid AS at, {columns} FROM {table} WHERE {newest}"  # noqa: S608
 
 
-def _party(row: tuple[Any, ...]) -> models.Party:
-    return models.Party(party_id=row[0], name=row[1], public_keys=json.loads(row[2]))
+def _party(index: IndexStore, row: tuple[Any, ...]) -> models.Party:
+    """Return a party; keys that it had once and has no more are revoked."""
+    party = state_pb2.Party.FromString(row[0])
+    every = index.query(
+        "SELECT DISTINCT public_key FROM keys WHERE subject = ? ORDER BY rowid",
+        f"party {party.party_id}",
+    )
+    current = set(party.public_keys)
+    return views.party(party, [key for (key,) in every if key not in current])
 
 
-def _site(row: tuple[Any, ...]) -> models.Site:
+def _site(_: IndexStore, row: tuple[Any, ...]) -> models.Site:
     return models.Site(site_id=row[0], party_id=row[1], name=row[2], gln=row[3])
 
 
-def _device(row: tuple[Any, ...]) -> models.Device:
+def _device(_: IndexStore, row: tuple[Any, ...]) -> models.Device:
     return models.Device(
         device_id=row[0],
         party_id=row[1],
@@ -142,10 +131,25 @@ def _device(row: tuple[Any, ...]) -> models.Device:
     )
 
 
-def _delivery(index: IndexStore, entry: bytes) -> models.Delivery:
+def delivery_view(index: IndexStore, entry: bytes) -> models.Delivery:
+    """Return a delivery as it stands, with the trips that it was on."""
     delivery = state_pb2.Delivery.FromString(entry)
     rows = index.query(
         "SELECT trip_id FROM trip_deliveries WHERE delivery_id = ? ORDER BY rowid",
         delivery.terms.delivery_id,
     )
     return views.delivery(delivery, [trip_id for (trip_id,) in rows])
+
+
+def _entry(index: IndexStore, delivery_id: str) -> bytes:
+    rows = index.query(
+        "SELECT entry FROM deliveries WHERE delivery_id = ? ORDER BY rowid DESC LIMIT 1",
+        delivery_id,
+    )
+    if not rows:
+        raise NotFoundError(f"no delivery {delivery_id[:80]!r} on the ledger")
+    return bytes(rows[0][0])
+
+
+def _breach(row: tuple[Any, ...]) -> models.Breach:
+    return views.breach(state_pb2.Breach.FromString(row[0]))

@@ -1,7 +1,7 @@
 """What REST answers look like: RFC 3339 times in UTC, units in the names."""
 
 from datetime import datetime
-from typing import Generic, TypeVar
+from typing import Generic, Literal, TypeVar
 
 from pydantic import BaseModel, Field
 
@@ -20,7 +20,9 @@ class Party(BaseModel):
 
     party_id: str
     name: str
-    public_keys: list[str]
+    roles: list[str] = Field(description="what an administrator lets it be")
+    public_keys: list[str] = Field(description="those that it may sign with now")
+    revoked_keys: list[str] = Field(description="those that it signed with before")
 
 
 class Site(BaseModel):
@@ -58,6 +60,22 @@ class Limit(BaseModel):
     tolerated_s: int
 
 
+class Dispute(BaseModel):
+    """Why a party disputes a delivery."""
+
+    party_id: str
+    reason: str
+    at: datetime
+
+
+class Closing(BaseModel):
+    """The words that end a delivery, once seller and buyer signed them."""
+
+    payment: str
+    at: datetime
+    signed_by: list[str]
+
+
 class Delivery(BaseModel):
     """The contract between distributor and retailer, and how it stands."""
 
@@ -72,6 +90,12 @@ class Delivery(BaseModel):
     carrier_id: str
     buyer_id: str
     signed_by: list[str]
+    price_sha256: str | None = Field(description="salted; the parties have the plaintext")
+    payment_terms_sha256: str | None = Field(description="salted; the parties have the plaintext")
+    payment: str = Field(description="none, due, released or withheld; no money moves here")
+    custodian_id: str | None = Field(description="who has the goods, by the handovers")
+    dispute: Dispute | None
+    closing: Closing | None
     limits: list[Limit]
     breaches: int
     tampers: int
@@ -96,18 +120,40 @@ class Seal(BaseModel):
     transaction_id: str
 
 
+class TripClose(BaseModel):
+    """A party's word that nothing more is to come of a trip."""
+
+    party_id: str
+    at: datetime
+
+
+class Hold(BaseModel):
+    """A legal hold on a trip's evidence; in force until it is released."""
+
+    hold_id: str
+    party_id: str
+    reason: str
+    placed_at: datetime
+    released_at: datetime | None
+
+
 class Trip(BaseModel):
     """One drive between two sites."""
 
     trip_id: str
-    device_id: str
+    device_id: str = Field(description="the device that started it")
+    other_device_ids: list[str]
     origin_site_id: str
+    via_site_ids: list[str]
     destination_site_id: str
+    party_ids: list[str] = Field(description="who may close it, and place holds")
     started_at: datetime
     delivery_ids: list[str]
     derived_from: list[Source]
     readings: int
     seals: list[Seal]
+    closed: TripClose | None
+    holds: int = Field(description="legal holds in force")
     transaction_id: str
 
 
@@ -139,6 +185,7 @@ class Reading(BaseModel):
 class Breach(BaseModel):
     """A limit exceeded for longer than a delivery tolerates."""
 
+    trip_id: str
     delivery_id: str
     device_id: str
     quantity: str
@@ -170,6 +217,79 @@ class Finding(BaseModel):
     sequence: int
     detail: str
     transaction_id: str
+
+
+class LotQuantity(BaseModel):
+    """So much of a lot."""
+
+    gtin: str
+    lot: str
+    quantity: int
+    unit: str
+
+
+class Transformation(BaseModel):
+    """Lots made from lots, or lots that begin when `inputs` is empty."""
+
+    transformation_id: str
+    party_id: str
+    site_id: str
+    at: datetime
+    inputs: list[LotQuantity]
+    outputs: list[LotQuantity]
+    findings: list[Finding]
+    transaction_id: str
+
+
+class TracedLot(BaseModel):
+    """A lot that a trace reached; maker and quantities are null when nobody is on record."""
+
+    gtin: str
+    lot: str
+    steps: int = Field(description="transformations away from the lot asked for, which has 0")
+    party_id: str | None
+    unit: str | None
+    made: int | None
+    used: int | None
+    delivery_ids: list[str]
+
+
+class TracedTrip(BaseModel):
+    """A trip that a traced delivery was on."""
+
+    trip_id: str
+    breaches: int = Field(description="of this delivery's limits, on this trip")
+    tampers: int
+
+
+class TracedDelivery(BaseModel):
+    """A delivery of traced lots."""
+
+    delivery_id: str
+    status: str
+    breaches: int
+    tampers: int
+    trips: list[TracedTrip]
+
+
+class TraceSide(BaseModel):
+    """Everything that a trace reached in one direction, the lot asked for included."""
+
+    lots: list[TracedLot]
+    transformations: list[Transformation]
+    deliveries: list[TracedDelivery]
+    complete: bool = Field(description="false when something was left out at a limit")
+    cut_at: list[Lot] = Field(description="trace these to go on where this trace stopped")
+    left_out: list[Literal["transformations", "deliveries", "trips"]]
+
+
+class Trace(BaseModel):
+    """Where a lot came from, and everything that was made from it."""
+
+    gtin: str
+    lot: str
+    backward: TraceSide | None
+    forward: TraceSide | None
 
 
 class Recording(BaseModel):

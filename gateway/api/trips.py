@@ -11,6 +11,7 @@ from gateway.api import models, views
 from gateway.api.paging import Cursor, Limit, page_of
 from gateway.api.problems import NotFoundError
 from gateway.audit import Audit
+from gateway.index.holds import NEWEST, holds_in_force
 from gateway.index.store import IndexStore
 from storage.recordings.store import RecordingStore
 
@@ -45,8 +46,8 @@ def trips_router(
     ) -> models.Page[models.Reading]:
         """List a trip's readings, in the ledger's order."""
         sql = (
-            "SELECT position AS at, record, transaction_id, block_num FROM readings"
-            " WHERE trip_id = ?"
+            "SELECT position AS at, record, device_id, sequence, transaction_id, block_num"
+            " FROM readings WHERE trip_id = ?"
         )
         return page_of(
             index, sql, _known(index, trip_id), cursor=cursor, limit=limit, view=_reading
@@ -71,6 +72,22 @@ def trips_router(
         )
         return [views.breach(state_pb2.Breach.FromString(row[0])) for row in rows]
 
+    @router.get("/{trip_id}/recordings")
+    def recordings_of(trip_id: str) -> list[models.Recording]:
+        """Return the digests of a trip's recordings, and whether their bytes are here."""
+        rows = index.query(
+            "SELECT action, transaction_id, block_num FROM videos WHERE trip_id = ? ORDER BY rowid",
+            *_known(index, trip_id),
+        )
+        return [recording_view(recordings, *row) for row in rows]
+
+    _add_lists(router, index)
+    return router
+
+
+def _add_lists(router: APIRouter, index: IndexStore) -> None:
+    """Add the routes that list what happened on a trip, page by page."""
+
     @router.get("/{trip_id}/tampers")
     def tampers(
         trip_id: str, cursor: Cursor = 0, limit: Limit = 100
@@ -85,16 +102,11 @@ def trips_router(
         """List what the rules found about a trip's transactions."""
         return _events(index, "findings", trip_id, (cursor, limit), _finding)
 
-    @router.get("/{trip_id}/recordings")
-    def recordings_of(trip_id: str) -> list[models.Recording]:
-        """Return the digests of a trip's recordings, and whether their bytes are here."""
-        rows = index.query(
-            "SELECT action, transaction_id, block_num FROM videos WHERE trip_id = ? ORDER BY rowid",
-            *_known(index, trip_id),
-        )
-        return [recording_view(recordings, *row) for row in rows]
-
-    return router
+    @router.get("/{trip_id}/holds")
+    def holds(trip_id: str, cursor: Cursor = 0, limit: Limit = 100) -> models.Page[models.Hold]:
+        """List the legal holds on a trip's evidence, the released ones too."""
+        sql = f"SELECT rowid AS at, entry FROM holds WHERE {NEWEST}"  # noqa: S608
+        return page_of(index, sql, _known(index, trip_id), cursor=cursor, limit=limit, view=_hold)
 
 
 def recording_view(
@@ -111,7 +123,16 @@ def _trip(index: IndexStore, start: bytes, transaction_id: str) -> models.Trip:
     ((count,),) = index.query("SELECT count(*) FROM readings WHERE trip_id = ?", action.trip_id)
     rows = index.query("SELECT action, transaction_id FROM seals WHERE trip_id = ?", action.trip_id)
     seals = [(payload_pb2.SealTrip.FromString(seal), seal_id) for seal, seal_id in rows]
-    return views.trip(action, transaction_id, count, seals)
+    newest = "SELECT entry FROM trip_entries WHERE trip_id = ? ORDER BY rowid DESC LIMIT 1"
+    entry = b"".join(value for (value,) in index.query(newest, action.trip_id))
+    return views.trip(
+        action,
+        state_pb2.Trip.FromString(entry),
+        transaction_id,
+        count,
+        len(holds_in_force(index, action.trip_id)),
+        seals,
+    )
 
 
 def _known(index: IndexStore, trip_id: str) -> tuple[str]:
@@ -122,8 +143,14 @@ def _known(index: IndexStore, trip_id: str) -> tuple[str]:
 
 
 def _reading(row: tuple[Any, ...]) -> models.Reading:
-    record, transaction_id, block_num = row
-    return views.reading(payload_pb2.RecordReading.FromString(record), transaction_id, block_num)
+    record, device_id, sequence, transaction_id, block_num = row
+    # The fields of a run's reading have the same numbers.
+    fields = payload_pb2.RecordReading.FromString(record)
+    return views.reading(fields, (device_id, sequence), transaction_id, block_num)
+
+
+def _hold(row: tuple[Any, ...]) -> models.Hold:
+    return views.hold(state_pb2.Hold.FromString(row[0]))
 
 
 def _tamper(row: tuple[Any, ...]) -> models.TamperEvent:

@@ -4,6 +4,7 @@ from contracts.proto import payload_pb2, state_pb2
 from contracts.records.clock import ClockOrigin, moment
 from contracts.records.quantity import QUANTITIES
 from contracts.records.reading import Tamper
+from contracts.rules.deliveries import status_name
 from gateway.api import models
 
 
@@ -12,13 +13,24 @@ def signs(flags: int) -> list[str]:
     return [flag.name.lower().replace("_", "-") for flag in Tamper(flags) if flag.name]
 
 
+def party(entry: state_pb2.Party, revoked_keys: list[str]) -> models.Party:
+    """Return a party as it stands."""
+    return models.Party(
+        party_id=entry.party_id,
+        name=entry.name,
+        roles=[payload_pb2.Role.Name(role).lower() for role in entry.roles],
+        public_keys=list(entry.public_keys),
+        revoked_keys=revoked_keys,
+    )
+
+
 def delivery(entry: state_pb2.Delivery, trip_ids: list[str]) -> models.Delivery:
     """Return a delivery as it stands."""
     terms = entry.terms
     return models.Delivery(
         delivery_id=terms.delivery_id,
         order_id=terms.order_id,
-        status=state_pb2.Delivery.Status.Name(entry.status).lower().replace("_", "-"),
+        status=status_name(entry.status),
         product=terms.product,
         quantity=terms.quantity,
         unit=terms.unit,
@@ -27,6 +39,12 @@ def delivery(entry: state_pb2.Delivery, trip_ids: list[str]) -> models.Delivery:
         carrier_id=terms.carrier_id,
         buyer_id=terms.buyer_id,
         signed_by=list(entry.signed_by),
+        price_sha256=terms.price_sha256.hex() or None,
+        payment_terms_sha256=terms.payment_terms_sha256.hex() or None,
+        payment=_payment(entry.payment),
+        custodian_id=entry.custodian_id or None,
+        dispute=_dispute(entry),
+        closing=_closing(entry),
         limits=[_limit(limit) for limit in terms.limits],
         breaches=entry.breaches,
         tampers=entry.tampers,
@@ -34,18 +52,45 @@ def delivery(entry: state_pb2.Delivery, trip_ids: list[str]) -> models.Delivery:
     )
 
 
+def _payment(payment: payload_pb2.Payment) -> str:
+    return payload_pb2.Payment.Name(payment).lower().removeprefix("payment_")
+
+
+def _dispute(entry: state_pb2.Delivery) -> models.Dispute | None:
+    if not entry.HasField("dispute"):
+        return None
+    word = entry.dispute
+    return models.Dispute(party_id=entry.disputed_by, reason=word.reason, at=moment(word.at_ms))
+
+
+def _closing(entry: state_pb2.Delivery) -> models.Closing | None:
+    if not entry.HasField("closing"):
+        return None
+    word = entry.closing
+    return models.Closing(
+        payment=_payment(word.payment),
+        at=moment(word.at_ms),
+        signed_by=list(entry.closing_signed_by),
+    )
+
+
 def trip(
     start: payload_pb2.StartTrip,
+    entry: state_pb2.Trip,
     transaction_id: str,
     readings: int,
+    holds: int,
     seals: list[tuple[payload_pb2.SealTrip, str]],
 ) -> models.Trip:
     """Return a trip with how many readings of it are committed, and its seals with their ids."""
     return models.Trip(
         trip_id=start.trip_id,
         device_id=start.device_id,
+        other_device_ids=list(start.other_device_ids),
         origin_site_id=start.origin_site_id,
+        via_site_ids=list(start.via_site_ids),
         destination_site_id=start.destination_site_id,
+        party_ids=list(entry.party_ids),
         started_at=moment(start.started_at_ms),
         delivery_ids=list(start.delivery_ids),
         derived_from=[
@@ -63,17 +108,60 @@ def trip(
             )
             for seal, seal_id in seals
         ],
+        closed=_trip_close(entry),
+        holds=holds,
         transaction_id=transaction_id,
     )
 
 
+def _trip_close(entry: state_pb2.Trip) -> models.TripClose | None:
+    if not entry.HasField("close"):
+        return None
+    return models.TripClose(party_id=entry.close.party_id, at=moment(entry.close.at_ms))
+
+
+def hold(entry: state_pb2.Hold) -> models.Hold:
+    """Return a legal hold."""
+    placed, released = entry.placed, entry.HasField("released")
+    return models.Hold(
+        hold_id=placed.hold_id,
+        party_id=placed.party_id,
+        reason=placed.reason,
+        placed_at=moment(placed.at_ms),
+        released_at=moment(entry.released.at_ms) if released else None,
+    )
+
+
+def transformation(entry: state_pb2.Transformation, transaction_id: str) -> models.Transformation:
+    """Return lots made from lots."""
+    terms = entry.terms
+    return models.Transformation(
+        transformation_id=terms.transformation_id,
+        party_id=terms.party_id,
+        site_id=terms.site_id,
+        at=moment(terms.at_ms),
+        inputs=[_lot_quantity(each) for each in terms.inputs],
+        outputs=[_lot_quantity(each) for each in terms.outputs],
+        findings=[finding(each) for each in entry.findings],
+        transaction_id=transaction_id,
+    )
+
+
+def _lot_quantity(each: payload_pb2.LotQuantity) -> models.LotQuantity:
+    return models.LotQuantity(gtin=each.gtin, lot=each.lot, quantity=each.quantity, unit=each.unit)
+
+
 def reading(
-    record: payload_pb2.RecordReading, transaction_id: str, block_num: int
+    record: payload_pb2.RecordReading,
+    place: tuple[str, int],
+    transaction_id: str,
+    block_num: int,
 ) -> models.Reading:
-    """Return a reading as committed."""
+    """Return a reading as committed, alone or in a run; `place` is its device and number."""
+    device_id, sequence = place
     return models.Reading(
-        device_id=record.device_id,
-        sequence=record.sequence,
+        device_id=device_id,
+        sequence=sequence,
         time=moment(record.clock.utc_ms),
         clock_origin=ClockOrigin(record.clock.origin).name.lower(),
         temperature_cel=(
@@ -93,6 +181,7 @@ def breach(entry: state_pb2.Breach) -> models.Breach:
     """Return a breach."""
     quantity = QUANTITIES[entry.limit.quantity]
     return models.Breach(
+        trip_id=entry.trip_id,
         delivery_id=entry.delivery_id,
         device_id=entry.device_id,
         quantity=quantity.name,

@@ -1,0 +1,174 @@
+"""Which batches prove trips: all about them, and all without which these break a rule.
+
+A batch is found by what it is about, its subjects (`subjects_of` in
+gateway/index/projection.py), and can be shown only whole. Whoever applies the
+rules to the evidence alone must find every key, start and term that a batch
+leans on; a trip that merely shared a delivery or a batch is not told whole.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from contracts.errors import RejectedError
+from contracts.proto.payload_pb2 import HandOver, StartTrip, TransformLots
+from contracts.proto.state_pb2 import Delivery, Transformation
+from gateway.index.store import IndexStore
+from gateway.index.tracing import Direction, LotId, walk
+
+TRANSFORMATIONS_MAX: Final = 10_000
+"""Transformations that lead to the delivered lots, in one evidence file."""
+
+
+class UnknownTripError(RejectedError):
+    """The trip is not on the ledger."""
+
+
+def batches_about(
+    index: IndexStore, trip_ids: Iterable[str], *, with_lots: bool
+) -> dict[tuple[int, int], str]:
+    """Return the ids of the batches that prove trips, by block and place in it.
+
+    Args:
+        index: Follows the ledger.
+        trip_ids: Trips on the ledger.
+        with_lots: Put in what the delivered lots were made from, too.
+
+    Raises:
+        UnknownTripError: There is no such trip.
+        RejectedError: Too many transformations lead to the lots.
+    """
+    wanted: set[str] = set()
+    for trip_id in trip_ids:
+        start = _start(index, trip_id)
+        if start is None:
+            raise UnknownTripError(f"no trip {trip_id[:80]!r} on the ledger")
+        wanted.add(f"trip {trip_id}")
+        if with_lots:
+            wanted |= _sources(index, start)
+    return _gather(index, wanted)
+
+
+def _gather(index: IndexStore, wanted: set[str]) -> dict[tuple[int, int], str]:
+    places: dict[tuple[int, int], str] = {}
+    signers: set[str] = set()
+    seen: set[str] = set()
+    while new := wanted - seen:
+        seen |= new
+        for subject in new:
+            wanted |= _needs(index, subject)
+            for block_num, place, batch_id, signer in index.query(
+                "SELECT block_num, place, batch_id, signer FROM batches WHERE subject = ?", subject
+            ):
+                if (block_num, place) not in places:
+                    places[block_num, place] = batch_id
+                    wanted |= _mates(index, batch_id)
+                if signer not in signers:
+                    signers.add(signer)
+                    wanted |= _column(
+                        index, "SELECT subject FROM keys WHERE public_key = ?", signer
+                    )
+    return places
+
+
+def _mates(index: IndexStore, batch_id: str) -> set[str]:
+    """Return what the actions of a batch lean on.
+
+    A reading or a seal leans on its trip's start; a video digest, a hold, or the end of a trip on
+    all of the trip; what is done to anything else on its history.
+    """
+    found = _column(index, "SELECT subject FROM batches WHERE batch_id = ?", batch_id)
+    return {_leaned_on(*subject.split(" ", 1)) for subject in found}
+
+
+def _leaned_on(kind: str, name: str) -> str:
+    match kind:
+        case "trip":
+            return f"start {name}"
+        case "whole":
+            return f"trip {name}"
+        case _:
+            return f"{kind} {name}"
+
+
+def _needs(index: IndexStore, subject: str) -> set[str]:
+    """Return what a subject's whole story speaks of besides itself."""
+    kind, name = subject.split(" ", 1)
+    match kind:
+        case "trip":
+            return _needs_of_trip(index, name)
+        case "delivery":
+            return _needs_of_delivery(index, name)
+        case "transformation":
+            return _needs_of_transformation(index, name)
+        case "device" | "site":
+            sql = f"SELECT party_id FROM {kind}s WHERE {kind}_id = ?"  # noqa: S608
+            return {f"party {party_id}" for party_id in _column(index, sql, name)}
+        case _:
+            return set()
+
+
+def _needs_of_trip(index: IndexStore, trip_id: str) -> set[str]:
+    start = _start(index, trip_id)
+    if start is None:
+        return set()
+    sites = (start.origin_site_id, *start.via_site_ids, start.destination_site_id)
+    return {
+        *(f"device {name}" for name in (start.device_id, *start.other_device_ids)),
+        *(f"site {name}" for name in sites),
+        *(f"delivery {name}" for name in start.delivery_ids),
+    }
+
+
+def _needs_of_delivery(index: IndexStore, delivery_id: str) -> set[str]:
+    """Return the parties to a delivery, and the sites where it changed hands."""
+    needs = {
+        f"site {HandOver.FromString(action).site_id}"
+        for (action,) in index.query(
+            "SELECT action FROM handovers WHERE delivery_id = ?", delivery_id
+        )
+    }
+    terms = _delivery(index, delivery_id).terms
+    named = (terms.seller_id, terms.carrier_id, terms.buyer_id)
+    return needs | {f"party {party_id}" for party_id in named if party_id}
+
+
+def _needs_of_transformation(index: IndexStore, transformation_id: str) -> set[str]:
+    rows = index.query(
+        "SELECT entry FROM transformations WHERE transformation_id = ?", transformation_id
+    )
+    every = [Transformation.FromString(entry).terms for (entry,) in rows]
+    return {need for terms in every for need in _maker_of(terms)}
+
+
+def _maker_of(terms: TransformLots) -> tuple[str, str]:
+    return f"party {terms.party_id}", f"site {terms.site_id}"
+
+
+def _sources(index: IndexStore, start: StartTrip) -> set[str]:
+    """Return the transformations that lead to the lots on a trip."""
+    lots = {
+        LotId(lot.gtin, lot.lot)
+        for delivery_id in start.delivery_ids
+        for lot in _delivery(index, delivery_id).terms.lots
+    }
+    found = walk(index, sorted(lots), Direction.BACKWARD, TRANSFORMATIONS_MAX)
+    if found.cut_at:
+        raise RejectedError(
+            f"over {TRANSFORMATIONS_MAX} transformations lead to the lots on trip {start.trip_id}; "
+            f"ask with lots=false, and trace them"
+        )
+    return {f"transformation {name}" for name in found.transformations}
+
+
+def _start(index: IndexStore, trip_id: str) -> StartTrip | None:
+    rows = index.query("SELECT start FROM trips WHERE trip_id = ?", trip_id)
+    return StartTrip.FromString(rows[0][0]) if rows else None
+
+
+def _delivery(index: IndexStore, delivery_id: str) -> Delivery:
+    rows = index.query("SELECT entry FROM deliveries WHERE delivery_id = ? LIMIT 1", delivery_id)
+    return Delivery.FromString(rows[0][0]) if rows else Delivery()
+
+
+def _column(index: IndexStore, sql: str, *values: object) -> set[str]:
+    return {row[0] for row in index.query(sql, *values)}
