@@ -1,0 +1,125 @@
+"""Evidence leans on more than its trip: other trips of a delivery, keys of whoever signed."""
+
+import io
+from collections.abc import Iterator
+
+import pytest
+
+from contracts.evidence.container import Part, parse_part, read_frames
+from contracts.payload import build, decode
+from contracts.proto.payload_pb2 import AcceptDelivery, RecordReading, SealTrip
+from contracts.proto.sawtooth_pb2 import Batch
+from contracts.records.reading import Link, record_of
+from contracts.sawtooth.batches import build_batch
+from support.goods import hold, made, newcomers
+from support.rogue import Site, nonce, until
+from support.world import START_MS, Trip, delivering, key, loading, one, reading
+
+pytestmark = pytest.mark.integration
+
+
+@pytest.fixture
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    made = Site(tmp_path_factory.mktemp("evidence"))
+    try:
+        made.start()
+        made.commit(newcomers())
+        yield made
+    finally:
+        made.stop()
+
+
+def judged(site: Site, trip: Trip) -> list[str]:
+    """Return what does not hold of a trip's evidence."""
+    answer = site.operator.post(f"/v1/trips/{trip.trip_id}/verify")
+    assert answer.is_success, answer.text
+    problems: list[str] = answer.json()["problems"]
+    assert (answer.json()["verdict"] == "holds") == (not problems)
+    return problems
+
+
+def trips_told(site: Site, trip: Trip) -> dict[str, set[str]]:
+    """Return the kinds of action that a trip's evidence holds of each trip."""
+    answer = site.operator.get(f"/v1/evidence?trip={trip.trip_id}")
+    kinds: dict[str, set[str]] = {}
+    for part, payload in read_frames(io.BytesIO(answer.content)):
+        if part is Part.BATCH:
+            for each in parse_part(Batch, payload).transactions:
+                action = decode(each.payload)
+                trip_id = getattr(action, "trip_id", "")
+                kinds.setdefault(trip_id, set()).add(type(action).__name__)
+    return kinds
+
+
+def driven(number: int) -> tuple[Trip, list[Batch]]:
+    trip = Trip(nonce=nonce(number))
+    return trip, trip.whole([reading(at) for at in range(4)], size=2)
+
+
+def at_last(site: Site, path: str, member: str, value: object = None) -> None:
+    """Return once the index follows so far that what it tells has `value`, or anything at all."""
+
+    def told() -> bool:
+        answer = site.operator.get(f"/v1/{path}")
+        found = answer.json()[member] if answer.is_success else None
+        return bool(found) if value is None else bool(found == value)
+
+    until(f"{member} of {path}", told)
+
+
+def test_a_delivery_over_two_trips_proves_each_of_them(site: Site) -> None:
+    (first, one_way), (second, other_way) = driven(1), driven(2)
+    load, deliver = loading(first.trip_id), delivering(second.trip_id)
+    site.commit([*one_way, one(key("seller"), load), one(key("carrier"), load)])
+    site.commit([*other_way, one(key("carrier"), deliver), one(key("buyer"), deliver)])
+    site.commit([one(key("buyer"), AcceptDelivery(delivery_id="delivery-1", at_ms=START_MS))])
+    at_last(site, "deliveries/delivery-1", "status", "accepted")
+    assert judged(site, first) == []
+    assert judged(site, second) == []
+
+
+def test_another_trip_of_the_delivery_is_not_told_whole(site: Site) -> None:
+    (first, one_way), (second, other_way) = driven(1), driven(2)
+    deliver = delivering(second.trip_id)
+    site.commit([*one_way, *other_way, one(key("carrier"), deliver), one(key("buyer"), deliver)])
+    at_last(site, "deliveries/delivery-1", "status", "delivered")
+    found = trips_told(site, first)
+    assert "SealTrip" in found[first.trip_id]
+    assert found[second.trip_id] == {"StartTrip", "RecordReading", "HandOver"}
+    assert judged(site, first) == []
+
+
+def test_a_reading_that_another_device_signed_spoils_no_evidence(site: Site) -> None:
+    trip, batches = driven(1)
+    place = Link(trip.trip_id, "truck-1", 4, bytes(32))
+    foreign = build(key("truck-2"), record_of(reading(4), place))
+    site.commit([*batches, build_batch(key("truck-2"), [foreign])])
+    at_last(site, f"trips/{trip.trip_id}/findings", "items")
+    assert judged(site, trip) == []
+
+
+def test_what_shares_a_batch_is_proved_too(site: Site) -> None:
+    """A party may sign many things in one batch, which can be shown only whole."""
+    (trip, batches), (other, others) = driven(1), driven(2)
+    site.commit([*batches, *others])
+    mixed = [hold(each.trip_id, "case-1", "customs") for each in (trip, other)]
+    site.commit([build_batch(key("customs"), [each.transactions[0] for each in mixed])])
+    at_last(site, f"trips/{trip.trip_id}/holds", "items")
+    assert judged(site, trip) == []
+    assert RecordReading.__name__ in trips_told(site, trip)[other.trip_id]
+    assert SealTrip.__name__ in trips_told(site, trip)[other.trip_id]
+
+
+def test_lots_made_in_one_batch_bring_each_other_and_their_makers(site: Site) -> None:
+    trip, batches = driven(1)
+    both = [
+        made(name, "kitchen", inputs, outputs).transactions[0]
+        for name, inputs, outputs in (
+            ("mixing", ["M1"], ["L42"]),
+            ("elsewhere", ["X1"], ["X2"]),
+        )
+    ]
+    site.commit([build_batch(key("kitchen"), both), *batches])
+    at_last(site, f"trips/{trip.trip_id}", "seals")
+    assert judged(site, trip) == []
+    assert trips_told(site, trip)[""] >= {"TransformLots", "RegisterSite"}
