@@ -16,7 +16,7 @@ from gateway.index.store import IndexStore
 from gateway.index.tracing import Direction, LotId, walk
 
 TRANSFORMATIONS_MAX: Final = 10_000
-"""Transformations that lead to the delivered lots, in one evidence file."""
+"""Transformations, and about as many lots, that lead to those on one trip, in evidence."""
 
 
 class UnknownTripError(RejectedError):
@@ -154,8 +154,8 @@ def _sources(index: IndexStore, start: StartTrip) -> set[str]:
     found = walk(index, sorted(lots), Direction.BACKWARD, TRANSFORMATIONS_MAX)
     if found.cut_at:
         raise RejectedError(
-            f"over {TRANSFORMATIONS_MAX} transformations lead to the lots on trip {start.trip_id}; "
-            f"ask with lots=false, and trace them"
+            f"more than {TRANSFORMATIONS_MAX} transformations or lots lead to the lots on trip "
+            f"{start.trip_id}: ask with lots=false, and trace the lots"
         )
     return {f"transformation {name}" for name in found.transformations}
 

@@ -208,9 +208,12 @@ def _event(event: Event, transaction_id: str) -> Iterator[tuple[str, Row]]:
         case case.EVENT_FINDING if trip_id:  # those of a transformation are in its entry
             yield "findings", (trip_id, event.data)
         case case.EVENT_HOLD:
-            yield "holds", (trip_id, about["hold_id"], event.data)
+            yield "holds", (trip_id, about.get("hold_id", ""), event.data)
         case case.EVENT_TRANSFORMATION:
-            yield "transformations", (about["transformation_id"], event.data, transaction_id)
+            yield (
+                "transformations",
+                (about.get("transformation_id", ""), event.data, transaction_id),
+            )
 
 
 def _entry(place: str, value: bytes) -> Iterator[tuple[str, Row]]:

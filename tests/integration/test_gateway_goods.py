@@ -1,6 +1,10 @@
 """What an auditor sees of goods: lots traced, deliveries to their end, runs, keys, holds."""
 
 import io
+import json
+import os
+import shutil
+import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
@@ -15,6 +19,7 @@ from contracts.proto.sawtooth_pb2 import Batch
 from contracts.records.clock import moment
 from support.goods import closed, companion, hold, made, newcomers, released
 from support.lots import GTIN
+from support.pages import ROOT, code_lines
 from support.rogue import Site, nonce, until
 from support.world import START_MS, STEP_MS, Trip, handovers, key, one, reading
 
@@ -276,3 +281,40 @@ def test_the_evidence_of_all_this_holds(scene: Scene) -> None:
     answer = scene.site.operator.post(f"/v1/trips/{scene.trip.trip_id}/verify")
     assert answer.json()["problems"] == []
     assert answer.json()["verdict"] == "holds"
+
+
+ASK: Final = "ask() {"
+TOLD: Final = [
+    [[0, GTIN, "L42", "seller"], [1, GTIN, "M1", "seller"], [1, GTIN, "sugar", None]],
+    [
+        [0, GTIN, "L42", ["delivery-1"]],
+        [1, GTIN, "P1", []],
+        [1, GTIN, "P2", []],
+        [2, GTIN, "menu/7", []],
+    ],
+    [["cooking", "kitchen", ["L42"], ["P1", "P2"]], ["serving", "kitchen", ["P2"], ["menu/7"]]],
+    [["delivery-1", "accepted"]],
+    [Trip(nonce=nonce(1)).trip_id],
+    [[True, [], []]],
+]
+"""What the lines of docs/auditor.md about traces print here, in order."""
+
+
+def test_the_auditors_page_tells_what_to_type(scene: Scene) -> None:
+    assert shutil.which("jq"), "scripts/packages jq"
+    lines = list(code_lines(ROOT / "docs" / "auditor.md"))
+    (ask,) = (line for line in lines if line.startswith(ASK))
+    traces = [line for line in lines if "/trace" in line]
+    assert len(traces) == len(TOLD)
+    token = scene.site.appliance.token("auditor-1", "auditor")
+    variables = os.environ | {"TOKEN": token, "GATEWAY": scene.site.appliance.rest}
+    for line, expected in zip(traces, TOLD, strict=True):
+        done = subprocess.run(  # noqa: S603 - what our own page says
+            ["/bin/bash", "-euo", "pipefail", "-c", f"{ask}\n{line}"],
+            capture_output=True,
+            check=True,
+            env=variables,
+            text=True,
+        )
+        printed = [json.loads(said) for said in done.stdout.splitlines()]
+        assert printed == expected, line

@@ -1,0 +1,57 @@
+"""Evidence that would need too much is refused with the way out, never cut in silence."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from contracts.encoding import canonical
+from contracts.errors import RejectedError
+from contracts.proto.payload_pb2 import Lot, OpenDelivery
+from contracts.proto.state_pb2 import Delivery
+from gateway.index.store import IndexStore
+from gateway.subjects import TRANSFORMATIONS_MAX, UnknownTripError, batches_about
+from support.lots import GTIN, Made, add_made
+from support.world import Trip
+
+TRIP = Trip()
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Iterator[IndexStore]:
+    store = IndexStore(tmp_path / "index.db")
+    terms = OpenDelivery(delivery_id="delivery-1", lots=[Lot(gtin=GTIN, lot="L0")])
+    store.add(
+        {
+            "trips": [(TRIP.trip_id, "truck-1", canonical(TRIP.start), "transaction", 0)],
+            "deliveries": [("delivery-1", canonical(Delivery(terms=terms)), 0)],
+            "batches": [
+                (f"trip {TRIP.trip_id}", "batch", "key", 1, 0),
+                ("transformation T0", "making", "key", 0, 7),
+            ],
+        }
+    )
+    yield store
+    store.close()
+
+
+def about(index: IndexStore, *, with_lots: bool) -> dict[tuple[int, int], str]:
+    return batches_about(index, [TRIP.trip_id], with_lots=with_lots)
+
+
+def test_what_led_to_the_lots_comes_along_unless_told_not_to(index: IndexStore) -> None:
+    add_made(index, [Made(["L1"], ["L0"])])
+    assert about(index, with_lots=True) == {(0, 7): "making", (1, 0): "batch"}
+    assert about(index, with_lots=False) == {(1, 0): "batch"}
+
+
+def test_too_many_sources_are_refused_with_the_way_out(index: IndexStore) -> None:
+    add_made(index, [Made([f"L{at + 1}"], [f"L{at}"]) for at in range(TRANSFORMATIONS_MAX + 1)])
+    with pytest.raises(RejectedError, match="lots=false"):
+        about(index, with_lots=True)
+    assert about(index, with_lots=False) == {(1, 0): "batch"}
+
+
+def test_a_trip_that_is_not_there_is_named(index: IndexStore) -> None:
+    with pytest.raises(UnknownTripError, match="'none'"):
+        batches_about(index, ["none"], with_lots=True)
