@@ -2,6 +2,7 @@
 
 import logging
 import threading
+from pathlib import Path
 from typing import Final
 
 from contracts.errors import RejectedError, UnavailableError, WaysealError
@@ -12,8 +13,9 @@ from device.journal.trip import TripState
 from device.offload.progress import Backoff
 from device.offload.run import offload
 from device.presence import is_present
+from device.recorder import input_of
 from device.settings import Settings, SourceSettings, parse_speed
-from device.station import recording
+from device.station import plan_of, recording
 from device.stop import Stop
 
 OFFLOAD_EVERY_S: Final = 2.0
@@ -30,12 +32,16 @@ class Agent:
         settings: With [trip], [gateway] and [source].
         signer: The device's key.
         stop: Ends both; the trip stays open and is continued at the next start.
+        join: File with the start of the trip to join, waited for; None starts one of our own.
     """
 
-    def __init__(self, settings: Settings, signer: Signer, stop: Stop) -> None:
+    def __init__(
+        self, settings: Settings, signer: Signer, stop: Stop, join: Path | None = None
+    ) -> None:
         self._settings = settings
         self._signer = signer
         self._stop = stop
+        self._join = join
         self._failure: WaysealError | None = None
 
     def run(self) -> None:
@@ -71,11 +77,13 @@ class Agent:
     def _record_once(self, drive: Drive) -> None:
         """Record `drive`; a drive that was recorded to its end is not recorded again."""
         settings = self._settings
+        plan = plan_of(settings, self._join)
         with recording(settings, self._signer) as recorder:
+            input_id = input_of(drive, plan)
             for trip in recorder.logbook.trips():
-                if trip.input_id == drive.input_id and trip.state is not TripState.OPEN:
+                if trip.input_id == input_id and trip.state is not TripState.OPEN:
                     return
-            trip = recorder.begin(drive, settings.device_id, settings.need_trip())
+            trip = recorder.begin(drive, settings.device_id, plan)
             speed = parse_speed(settings.need_source().speed)
             trip = recorder.record(drive, trip, speed=speed, stop=self._stop)
             if trip.state is not TripState.OPEN:

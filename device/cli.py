@@ -19,6 +19,8 @@ settings:
   origin_site = "site-a"
   destination_site = "site-b"
   deliveries = ["order-12"]
+  via_sites = ["site-c"]                 sites on the way
+  other_devices = ["truck-7-rear"]       may record on this trip too
   [gateway]
   mqtt = "gateway.local:1883"
   rest = "http://gateway.local:8080"
@@ -28,6 +30,7 @@ settings:
   [batch]
   max_readings = 100
   max_seconds = 60
+  readings_per_transaction = 1           more: runs, up to 300 readings signed as one
   [buffer]                               full means: recording refuses
   journal_bytes_max = 1073741824
   video_bytes_max = 34359738368
@@ -45,6 +48,9 @@ examples:
       --video drive/video.avi            record it as one sealed trip, offline
   wayseal-device offload                 hand everything to the gateway, delete on its receipt
   wayseal-device run                     do both until SIGTERM
+  wayseal-device share --out trip.start  write the trip's start for the truck's other devices
+  wayseal-device record --join trip.start --readings rear.csv
+                                         record on that trip, on one of those
 
 exit codes:
   0 it worked   1 it did not, stderr says why   2 wrong usage or settings
@@ -82,7 +88,15 @@ def build_parser() -> argparse.ArgumentParser:
         help="give up after N seconds without any progress (default: %(default)s)",
     )
     commands.add_parser("status", parents=[common], help="show what waits on this device")
-    commands.add_parser("run", parents=[common], help="record [source] and offload, until SIGTERM")
+    _add_join(
+        commands.add_parser(
+            "run", parents=[common], help="record [source] and offload, until SIGTERM"
+        )
+    )
+    share = commands.add_parser(
+        "share", parents=[common], help="write the trip's start, for other devices to join"
+    )
+    share.add_argument("--out", type=Path, required=True, metavar="FILE", help="file to make")
     return parser
 
 
@@ -123,7 +137,17 @@ def _add_record(parser: argparse.ArgumentParser) -> None:
         metavar="max|FACTOR",
         help="times faster than real time (default: %(default)s)",
     )
+    _add_join(parser)
     _add_simulator(parser)
+
+
+def _add_join(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--join",
+        type=Path,
+        metavar="FILE",
+        help="record on the trip that another device started and shared, not on one of our own",
+    )
 
 
 def _add_simulator(parser: argparse.ArgumentParser) -> None:

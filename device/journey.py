@@ -2,8 +2,17 @@
 
     reading -> RecordReading -> signed transaction -> batch -> journal (fsync)
 
+With more than one reading per transaction, readings wait in the journal:
+
+    reading -> RecordReading -> journal (fsync) ... -> signed run -> batch -> journal (fsync)
+
 What `record` takes counts only after `commit`. A failed commit leaves the
 object ahead of the medium: drop it and continue from the journal.
+
+A run is signed only after the journal says, durably, which readings it holds and
+what it depends on: whoever was cut off in between signs the very same bytes
+again (RFC 6979), whatever the settings say by then. So no two different
+transactions are ever signed for a reading that waited.
 """
 
 from collections.abc import Sequence
@@ -12,11 +21,19 @@ from typing import Final, Self
 
 from contracts.keys import Signer
 from contracts.payload import Action, build
-from contracts.proto.payload_pb2 import RecordVideo, SealedRecording, SealTrip, StartTrip
+from contracts.proto.payload_pb2 import (
+    RecordReading,
+    RecordVideo,
+    SealedRecording,
+    SealTrip,
+    StartTrip,
+)
 from contracts.records.clock import Clock
 from contracts.records.reading import Reading, record_of
 from contracts.records.recording import pseudo_file_id
+from contracts.records.run import run_of
 from device.batcher import Batcher, BatchLimits
+from device.joining import StartedTrip
 from device.journal.logbook import Logbook
 from device.journal.trip import Pending, Recording, SignedBatch, Trip, TripState
 
@@ -30,21 +47,24 @@ class Journey:
     Args:
         logbook: The journal.
         signer: The device's key.
-        limits: When a batch closes.
+        limits: When a run ends and a batch closes.
         trip: As the journal has it.
     """
 
     def __init__(self, logbook: Logbook, signer: Signer, limits: BatchLimits, trip: Trip) -> None:
         self._logbook = logbook
         self._signer = signer
+        self._limits = limits
         self._trip = trip
         self._link = trip.link
         self._last_id = trip.last_transaction_id
         self._clock = trip.clock
         self._deliveries = trip.delivery_addresses
         self._batcher = Batcher(signer, limits, logbook.pending(trip.trip_id))
+        self._run = logbook.waiting(trip.trip_id)
         self._closed: list[SignedBatch] = []
         self._pending: list[Pending] = []
+        self._waiting: list[RecordReading] = []
 
     @classmethod
     def begin(
@@ -64,9 +84,35 @@ class Journey:
             UnavailableError: The journal is full, or the medium failed.
         """
         transaction = build(signer, start)
-        first = transaction.header_signature
-        trip = Trip(input_id, start, TripState.OPEN, False, 0, b"", first, clock)  # noqa: FBT003
-        logbook.begin(trip, Pending(transaction.SerializeToString(), None))
+        trip = _opened(input_id, start.device_id, start, transaction.header_signature, clock)
+        logbook.begin(trip, [Pending(transaction.SerializeToString())])
+        return cls(logbook, signer, limits, trip)
+
+    @classmethod
+    def join(
+        cls,
+        logbook: Logbook,
+        signer: Signer,
+        limits: BatchLimits,
+        *,
+        device_id: str,
+        joined: StartedTrip,
+        clock: Clock,
+        input_id: bytes,
+    ) -> Self:
+        """Begin a chain, durably, on a trip that another device started.
+
+        Its first transaction depends on that start, so whoever carries it there first waits.
+
+        Raises:
+            RejectedError: Another trip is open.
+            UnavailableError: The journal is full, or the medium failed.
+        """
+        trip = replace(
+            _opened(input_id, device_id, joined.start, joined.transaction_id, clock),
+            joined_at_ms=clock.utc_ms,
+        )
+        logbook.begin(trip, [])
         return cls(logbook, signer, limits, trip)
 
     @property
@@ -80,13 +126,26 @@ class Journey:
         return self._link.sequence - self._trip.readings
 
     def record(self, reading: Reading) -> None:
-        """Sign `reading` and chain it to the one before."""
-        if len(self._batcher) and self._batcher.is_full(reading.clock.monotonic_ms):
+        """Chain `reading` to the one before, and sign it, alone or at the end of its run.
+
+        Raises:
+            UnavailableError: The journal is full, or the medium failed.
+        """
+        monotonic_ms = reading.clock.monotonic_ms
+        if self._run and self._run_is_over(monotonic_ms):
+            self._sign_run()
+        if not self._run and len(self._batcher) and self._batcher.is_full(monotonic_ms):
             self._close_batch()
         record = record_of(reading, self._link)
-        self._sign(record, reading.clock.monotonic_ms)
         self._link = self._link.after(record)
         self._clock = reading.clock
+        if self._limits.readings_per_transaction == 1:
+            self._sign(record, readings=1, monotonic_ms=monotonic_ms)
+            return
+        self._run.append(record)
+        self._waiting.append(record)
+        if self._run_is_full:
+            self._sign_run()
 
     def commit(self) -> None:
         """Make durable what was recorded since the last commit.
@@ -95,9 +154,7 @@ class Journey:
             UnavailableError: The journal is full, or the medium failed.
         """
         if self.uncommitted:
-            trip = self._standing(TripState.OPEN)
-            self._logbook.append(trip, self._closed, self._pending)
-            self._trip, self._closed, self._pending = trip, [], []
+            self._append(run_ended=False)
 
     def close(self) -> Trip:
         """Seal the trip and sign the digest of every recording, durably.
@@ -106,12 +163,14 @@ class Journey:
             UnavailableError: The medium failed.
         """
         self.commit()
+        if self._run:
+            self._sign_run()
         recordings = self._logbook.recordings(self._trip.trip_id)
-        self._sign(self._seal(recordings), None)
+        self._sign(self._seal(recordings))
         seal_id = self._last_id
         self._close_batch()
         for recording in recordings:
-            self._sign(self._digest(recording, seal_id), None, (seal_id,))
+            self._sign(self._digest(recording, seal_id), dependencies=(seal_id,))
             self._close_batch(recording.digest.sha256)
         trip = replace(
             self._standing(TripState.SEALED),
@@ -119,21 +178,60 @@ class Journey:
             seal_transaction_id=seal_id,
         )
         self._logbook.seal(trip, self._closed)
-        self._trip, self._closed, self._pending = trip, [], []
+        self._stored(trip)
         return trip
 
+    @property
+    def _run_is_full(self) -> bool:
+        return len(self._run) >= self._limits.readings_per_transaction
+
+    def _run_is_over(self, monotonic_ms: int) -> bool:
+        """Say whether the waiting run takes no reading of that moment."""
+        first_ms = self._run[0].clock.monotonic_ms
+        # The limit may be another than when the run began, or this process found it ended.
+        return (
+            self._trip.run_ended
+            or self._run_is_full
+            or self._batcher.is_over(monotonic_ms, first_ms)
+        )
+
+    def _sign_run(self) -> None:
+        """Sign what waits; first its end is made durable, so that it can be signed one way only."""
+        if not self._trip.run_ended:
+            self._append(run_ended=True)
+        first_ms = self._run[0].clock.monotonic_ms
+        run = self._sign(run_of(self._run), readings=len(self._run), monotonic_ms=first_ms)
+        trip = replace(self._standing(TripState.OPEN), run_ended=False)
+        self._logbook.sign_run(trip, run)
+        self._run = []
+        self._stored(trip)
+
+    def _append(self, *, run_ended: bool) -> None:
+        trip = replace(self._standing(TripState.OPEN), run_ended=run_ended)
+        self._logbook.append(trip, self._closed, self._pending, self._waiting)
+        self._stored(trip)
+
+    def _stored(self, trip: Trip) -> None:
+        self._trip, self._closed, self._pending, self._waiting = trip, [], [], []
+
     def _sign(
-        self, action: Action, monotonic_ms: int | None, dependencies: Sequence[str] | None = None
-    ) -> None:
+        self,
+        action: Action,
+        *,
+        readings: int = 0,
+        monotonic_ms: int | None = None,
+        dependencies: Sequence[str] | None = None,
+    ) -> Pending:
         if dependencies is None:
             # Only the first of a batch names its predecessor: within a batch order is given.
             dependencies = () if len(self._batcher) else (self._last_id,)
-        deliveries = self._deliveries if monotonic_ms is not None else ()
+        deliveries = self._deliveries if readings else ()
         transaction = build(self._signer, action, dependencies=dependencies, deliveries=deliveries)
-        wire = transaction.SerializeToString()
-        self._batcher.add(transaction, monotonic_ms, len(wire))
-        self._pending.append(Pending(wire, monotonic_ms))
+        item = Pending(transaction.SerializeToString(), readings, monotonic_ms)
+        self._batcher.add(transaction, item)
+        self._pending.append(item)
         self._last_id = transaction.header_signature
+        return item
 
     def _close_batch(self, digest_of: bytes | None = None) -> None:
         self._closed.append(self._batcher.close(digest_of))
@@ -171,9 +269,23 @@ class Journey:
                 self._link.device_id, f"{self._trip.trip_id}/{recording.name}"
             ),
             media_type=recording.media_type,
-            started_at_ms=self._trip.start.started_at_ms,
+            started_at_ms=self._trip.began_at_ms,
             duration_ms=recording.duration_ms,
             derived=bool(recording.source_sha256),
             source_sha256=recording.source_sha256,
             seal_transaction_id=seal_id,
         )
+
+
+def _opened(input_id: bytes, device_id: str, start: StartTrip, start_id: str, clock: Clock) -> Trip:
+    return Trip(
+        input_id=input_id,
+        device_id=device_id,
+        start=start,
+        state=TripState.OPEN,
+        reported=False,
+        readings=0,
+        head_sha256=b"",
+        last_transaction_id=start_id,
+        clock=clock,
+    )

@@ -1,5 +1,6 @@
 """Records one drive: begins or continues its trip, replays it, seals it."""
 
+import hashlib
 import os
 import time
 from collections.abc import Iterator
@@ -17,12 +18,16 @@ from contracts.rules.form import NONCE_BYTES
 from device.batcher import BatchLimits
 from device.clock import ReplayClock, TripClock, live_clock
 from device.drive import Drive
+from device.joining import StartedTrip
 from device.journal.logbook import Logbook
 from device.journal.trip import Recording, Trip, TripState
 from device.journey import GROUP_READINGS, Journey
 from device.sensors.port import Sample
 from device.settings import TripSettings
 from device.stop import Stop
+
+Plan = TripSettings | StartedTrip
+"""What the next trip is to be: one of our own, or one that another device started."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,25 +46,33 @@ class Recorder:
     limits: BatchLimits
     videos: Path
 
-    def begin(self, drive: Drive, device_id: str, plan: TripSettings) -> Trip:
+    def begin(self, drive: Drive, device_id: str, plan: Plan) -> Trip:
         """Return the trip that records `drive`: the one that was interrupted, else a new one.
 
         A sealed trip is returned when its end was never reported: then the
         recorder was killed between the two.
 
         Raises:
-            RejectedError: A trip with other input is open.
+            RejectedError: A trip with other input is open, or the one to join was recorded already.
             UnavailableError: A buffer is full, or the medium failed.
         """
+        input_id = input_of(drive, plan)
         for trip in self.logbook.trips():
-            if trip.state is TripState.OPEN and trip.input_id != drive.input_id:
+            if trip.state is TripState.OPEN and trip.input_id != input_id:
                 raise RejectedError(
                     f"trip {trip.trip_id} is still open with {trip.readings} readings of other "
                     f"input; `wayseal-device close` seals it"
                 )
-            if not trip.reported and trip.input_id == drive.input_id:
+            if not trip.reported and trip.input_id == input_id:
                 return trip
+            if isinstance(plan, StartedTrip) and trip.trip_id == plan.start.trip_id:
+                raise RejectedError(
+                    f"trip {trip.trip_id} has {trip.readings} readings of this device already, "
+                    f"and is {trip.state}: a device records a trip once"
+                )
         self.logbook.check_video_room(sum(camera.size_max for camera in drive.cameras))
+        if isinstance(plan, StartedTrip):
+            return self._join(drive, device_id, plan)
         return self._start(drive, device_id, plan)
 
     def record(self, drive: Drive, trip: Trip, *, speed: float, stop: Stop) -> Trip:
@@ -79,7 +92,7 @@ class Recorder:
             return trip
         journey = Journey(self.logbook, self.signer, self.limits, trip)
         self._film(drive, trip)
-        clock = _clock(drive, trip.start.started_at_ms, trip.start.nonce)
+        clock = _clock(drive, trip.start.nonce)
         samples = islice(drive.sensors.samples(), trip.readings, None)
         for sample in _paced(samples, speed, stop, journey):
             reading = sample.reading(
@@ -101,7 +114,7 @@ class Recorder:
 
     def _start(self, drive: Drive, device_id: str, plan: TripSettings) -> Trip:
         nonce = os.urandom(NONCE_BYTES)
-        clock = _clock(drive, drive.started_at_ms, nonce)
+        clock = _clock(drive, nonce)
         start = StartTrip(
             trip_id=trip_id_of(device_id, nonce),
             nonce=nonce,
@@ -111,6 +124,8 @@ class Recorder:
             destination_site_id=plan.destination_site,
             started_at_ms=clock.at(0).utc_ms,
             derived_from=drive.derived_from,
+            via_site_ids=plan.via_sites,
+            other_device_ids=plan.other_devices,
         )
         return Journey.begin(
             self.logbook,
@@ -118,7 +133,18 @@ class Recorder:
             self.limits,
             start=start,
             clock=clock.at(0),
-            input_id=drive.input_id,
+            input_id=input_of(drive, plan),
+        ).trip
+
+    def _join(self, drive: Drive, device_id: str, joined: StartedTrip) -> Trip:
+        return Journey.join(
+            self.logbook,
+            self.signer,
+            self.limits,
+            device_id=device_id,
+            joined=joined,
+            clock=_clock(drive, joined.start.nonce).at(0),
+            input_id=input_of(drive, joined),
         ).trip
 
     def _film(self, drive: Drive, trip: Trip) -> None:
@@ -162,5 +188,12 @@ def _paced(
         yield sample
 
 
-def _clock(drive: Drive, started_at_ms: int, nonce: bytes) -> TripClock:
-    return live_clock() if drive.live else ReplayClock(started_at_ms, nonce, drive.origin)
+def input_of(drive: Drive, plan: Plan) -> bytes:
+    """Identify what a trip is recorded from, 32 bytes: the drive, and the trip if it is joined."""
+    if isinstance(plan, StartedTrip):
+        return hashlib.sha256(drive.input_id + plan.start.trip_id.encode()).digest()
+    return drive.input_id
+
+
+def _clock(drive: Drive, nonce: bytes) -> TripClock:
+    return live_clock() if drive.live else ReplayClock(drive.started_at_ms, nonce, drive.origin)

@@ -14,7 +14,8 @@ from typing import Any, Final, TypeVar
 
 from contracts.ids import check_id
 from contracts.keys import is_public_key
-from contracts.rules.form import DELIVERIES_MAX
+from contracts.records.run import RUN_READINGS_MAX
+from contracts.rules.form import DELIVERIES_MAX, OTHER_DEVICES_MAX, SITES_VIA_MAX
 from device.settings_keys import REQUIRED, Key, SettingsError, Table, integer, listing, text
 
 CONFIG_VARIABLE: Final = "WAYSEAL_DEVICE_CONFIG"
@@ -32,14 +33,17 @@ class TripSettings:
     origin_site: str
     destination_site: str
     deliveries: tuple[str, ...]
+    via_sites: tuple[str, ...]
+    other_devices: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class BatchSettings:
-    """[batch]: when a batch closes."""
+    """[batch]: when a batch closes, and how many readings one transaction takes."""
 
     max_readings: int
     max_seconds: int
+    readings_per_transaction: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,10 +203,13 @@ _KEYS: Final[dict[str, dict[str, Key]]] = {
         "origin_site": Key(text(_id), REQUIRED),
         "destination_site": Key(text(_id), REQUIRED),
         "deliveries": Key(listing(_id, DELIVERIES_MAX), ()),
+        "via_sites": Key(listing(_id, SITES_VIA_MAX), ()),
+        "other_devices": Key(listing(_id, OTHER_DEVICES_MAX), ()),
     },
     "batch": {
         "max_readings": Key(integer(1, 1_000), 100),
         "max_seconds": Key(integer(1, 86_400), 60),
+        "readings_per_transaction": Key(integer(1, RUN_READINGS_MAX), 1),
     },
     "buffer": {
         "journal_bytes_max": Key(integer(_MIB, 1 << 50), _GIB),
@@ -229,17 +236,27 @@ _KEYS: Final[dict[str, dict[str, Key]]] = {
 
 def _settings(table: Table) -> Settings:
     data = table.path("", "data") or Path()
-    top, batch, buffer = table.section(""), table.section("batch"), table.section("buffer")
+    top, buffer = table.section(""), table.section("buffer")
     return Settings(
         top["device_id"],
         data,
         table.path("", "key_file") or data / "device.key",
-        BatchSettings(**batch),
+        _batch(table.section("batch")),
         BufferSettings(**buffer),
         TripSettings(**table.section("trip")) if table.has("trip") else None,
         _gateway(table.section("gateway")) if table.has("gateway") else None,
         _source(table) if table.has("source") else None,
     )
+
+
+def _batch(values: dict[str, Any]) -> BatchSettings:
+    batch = BatchSettings(**values)
+    if batch.readings_per_transaction > batch.max_readings:
+        raise SettingsError(
+            f"key batch.readings_per_transaction: expected at most batch.max_readings = "
+            f"{batch.max_readings}, got {batch.readings_per_transaction}"
+        )
+    return batch
 
 
 def _gateway(values: dict[str, Any]) -> GatewaySettings:

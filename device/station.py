@@ -9,10 +9,11 @@ from contracts.errors import RejectedError, UnavailableError
 from contracts.files import locked, make_directory
 from contracts.keys import Signer
 from device.batcher import BatchLimits
+from device.joining import read_start
 from device.journal.database import Database
 from device.journal.logbook import Logbook
 from device.orphans import remove_orphans
-from device.recorder import Recorder
+from device.recorder import Plan, Recorder
 from device.settings import Settings
 
 JOURNAL_NAME: Final = "journal.sqlite"
@@ -72,9 +73,23 @@ def recording(settings: Settings, signer: Signer) -> Iterator[Recorder]:
             journal_bytes_max=settings.buffer.journal_bytes_max,
             video_bytes_max=settings.buffer.video_bytes_max,
         )
-        limits = BatchLimits(settings.batch.max_readings, settings.batch.max_seconds)
+        limits = BatchLimits(
+            settings.batch.max_readings,
+            settings.batch.max_seconds,
+            settings.batch.readings_per_transaction,
+        )
         remove_orphans(videos_of(settings), database)
         yield Recorder(logbook, signer, limits, videos_of(settings))
+
+
+def plan_of(settings: Settings, join: Path | None) -> Plan:
+    """Return what the next trip is to be: that of the file `join`, else one of our own.
+
+    Raises:
+        RejectedError: The file holds no start that this device may join, or [trip] is missing.
+        UnavailableError: The file cannot be read (yet).
+    """
+    return read_start(join, settings.device_id) if join else settings.need_trip()
 
 
 def tidy(settings: Settings, database: Database) -> None:

@@ -11,12 +11,16 @@ from device.settings import BufferSettings
 
 @dataclass(frozen=True, slots=True)
 class BatchCounts:
-    """Batches of a trip: not held, held, refused for good; and transactions in none yet."""
+    """Batches of a trip: not held, held, refused for good; transactions and readings in none yet.
+
+    The readings are those that wait for their run to end: durable, and not signed yet.
+    """
 
     open: int
     held: int
     refused: int
     unbatched: int
+    unsigned: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +64,9 @@ class Status:
         for trip in self.trips:
             counts = trip.batches
             lines.append(
-                f"trip {trip.trip} {trip.state}: {trip.readings} readings; batches {counts.open} "
-                f"open, {counts.held} held, {counts.refused} refused; {counts.unbatched} unbatched"
+                f"trip {trip.trip} {trip.state}: {trip.readings} readings, "
+                f"{counts.unsigned} of them unsigned; batches {counts.open} open, "
+                f"{counts.held} held, {counts.refused} refused; {counts.unbatched} unbatched"
             )
             lines += [
                 f"  recording {item['sha256']}: {item['bytes']} bytes" for item in trip.recordings
@@ -101,7 +106,9 @@ def _trip(
     counts = database.one(
         "SELECT COUNT(*) FILTER (WHERE NOT held AND refused IS NULL), "
         "COUNT(*) FILTER (WHERE held), COUNT(*) FILTER (WHERE refused IS NOT NULL), "
-        "(SELECT COUNT(*) FROM pending WHERE pending.trip_id = ?) FROM batches WHERE trip_id = ?",
+        "(SELECT COUNT(*) FROM pending WHERE pending.trip_id = ?), "
+        "(SELECT COUNT(*) FROM waiting WHERE waiting.trip_id = ?) FROM batches WHERE trip_id = ?",
+        trip_id,
         trip_id,
         trip_id,
     )

@@ -10,13 +10,13 @@ from device.journal.logbook import Logbook
 from device.journal.trip import Trip, TripState
 from device.settings import Settings, parse_speed
 from device.settings_keys import SettingsError
-from device.station import load_signer, recording
+from device.station import load_signer, plan_of, recording
 from device.stop import stop_on_signals
 
 
 def run(arguments: Namespace, settings: Settings) -> int:
     """Record the drive, seal its trip and print it."""
-    plan, signer = settings.need_trip(), load_signer(settings)
+    plan, signer = plan_of(settings, arguments.join), load_signer(settings)
     drive = _drive(arguments)
     with recording(settings, signer) as recorder, stop_on_signals() as stop:
         trip = recorder.begin(drive, settings.device_id, plan)

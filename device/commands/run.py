@@ -10,11 +10,11 @@ from device.stop import stop_on_signals
 
 def run(arguments: Namespace, settings: Settings) -> int:
     """Record and offload until a signal ends it."""
-    del arguments  # it prints nothing: its journal and its log tell
-    settings.need_trip()
+    if arguments.join is None:
+        settings.need_trip()
     settings.need_source()
     settings.need_gateway()
     signer = load_signer(settings)
     with stop_on_signals() as stop:
-        Agent(settings, signer, stop).run()
+        Agent(settings, signer, stop, arguments.join).run()
     return 0

@@ -11,8 +11,7 @@ from contracts.files import OWNER_ONLY, sync_directory
 from contracts.sqlite import Synchronous, connect, transaction, translated
 
 APPLICATION_ID: Final = 0x57534A31
-SCHEMA_VERSION: Final = 1
-_SCHEMA: Final = (
+_FIRST: Final = (
     "CREATE TABLE device (device_id TEXT NOT NULL, public_key TEXT NOT NULL)",
     """CREATE TABLE trips (
         number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -58,28 +57,51 @@ _SCHEMA: Final = (
         UNIQUE (trip_id, sha256)
     )""",
 )
+_RUNS_AND_JOINED_TRIPS: Final = (
+    # Readings that are durable and wait for their run to end, unsigned, in their chain's order.
+    """CREATE TABLE waiting (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        trip_id TEXT NOT NULL REFERENCES trips (trip_id),
+        record BLOB NOT NULL
+    )""",
+    "ALTER TABLE trips ADD COLUMN run_ended INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE trips ADD COLUMN joined_at_ms INTEGER",
+    "ALTER TABLE pending ADD COLUMN readings INTEGER NOT NULL DEFAULT 0",
+    "UPDATE pending SET readings = 1 WHERE monotonic_ms IS NOT NULL",
+)
+_STEPS: Final = (_FIRST, _RUNS_AND_JOINED_TRIPS)
+"""What makes each version out of the one before; a new journal takes them all."""
+SCHEMA_VERSION: Final = len(_STEPS)
 
 
 class Database:
-    """An open journal; one per thread, any number of processes."""
+    """An open journal; one per thread, any number of processes.
 
-    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+    Attributes:
+        path: Its file.
+        device_id: The device whose journal it is.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, path: Path, device_id: str) -> None:
         self._connection = connection
         self.path = path
+        self.device_id = device_id
 
     @classmethod
     def open(cls, path: Path, device_id: str, public_key: str) -> Self:
         """Open the journal at `path`, or make a new one for this device and key.
 
+        A journal that an older version wrote is brought to this one, as a whole or not at all.
+
         Raises:
-            RejectedError: No journal, another version, or another device's.
+            RejectedError: No journal, of a newer version, or another device's.
             UnavailableError: The medium failed.
         """
         with translated(f"journal {path}"):
             connection = connect(path, Synchronous.FULL)
-            journal = cls(connection, path)
+            journal = cls(connection, path, device_id)
             try:
-                journal.prepare(device_id, public_key)
+                journal.prepare(public_key)
                 sync_directory(path.parent)
             except BaseException:
                 connection.close()
@@ -92,23 +114,25 @@ class Database:
     def __exit__(self, *_: object) -> None:
         self._connection.close()
 
-    def prepare(self, device_id: str, public_key: str) -> None:
-        """Make the tables when the file is new; check whose it is."""
+    def prepare(self, public_key: str) -> None:
+        """Make the tables when the file is new, bring older ones up; check whose it is."""
         self._connection.execute("PRAGMA foreign_keys = ON")
         with self.transaction():
             version = self.one("PRAGMA user_version")[0]
             application = self.one("PRAGMA application_id")[0]
             if (version, application) == (0, 0) and not self.one("PRAGMA schema_version")[0]:
-                self._create(device_id, public_key)
-            elif (version, application) != (SCHEMA_VERSION, APPLICATION_ID):
+                self._create(public_key)
+            elif application != APPLICATION_ID or not 1 <= version <= SCHEMA_VERSION:
                 raise RejectedError(
-                    f"journal {self.path}: expected version {SCHEMA_VERSION} of a wayseal journal, "
-                    f"got version {version} of application {application:#x}"
+                    f"journal {self.path}: expected version 1 to {SCHEMA_VERSION} of a wayseal "
+                    f"journal, got version {version} of application {application:#x}"
                 )
+            else:
+                self._upgrade(version)
             owner = self.one("SELECT device_id, public_key FROM device")
-            if owner != (device_id, public_key):
+            if owner != (self.device_id, public_key):
                 raise RejectedError(
-                    f"journal {self.path}: expected device {device_id} with key {public_key}, "
+                    f"journal {self.path}: expected device {self.device_id} with key {public_key}, "
                     f"it belongs to device {owner[0]} with key {owner[1]}"
                 )
 
@@ -153,10 +177,15 @@ class Database:
             raise RejectedError(f"journal {self.path}: expected one row, got {len(rows)}: {query}")
         return rows[0]
 
-    def _create(self, device_id: str, public_key: str) -> None:
-        for statement in _SCHEMA:
-            self.execute(statement)
-        self.execute("INSERT INTO device VALUES (?, ?)", device_id, public_key)
+    def _create(self, public_key: str) -> None:
+        self._upgrade(0)
+        self.execute("INSERT INTO device VALUES (?, ?)", self.device_id, public_key)
         self.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        self.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         self.path.chmod(OWNER_ONLY)
+
+    def _upgrade(self, version: int) -> None:
+        for statements in _STEPS[version:]:
+            for statement in statements:
+                self.execute(statement)
+        if version < SCHEMA_VERSION:
+            self.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")

@@ -6,7 +6,7 @@ from typing import Any, Final
 from contracts.encoding import canonical
 from contracts.errors import RejectedError, UnavailableError
 from contracts.proto.payload_pb2 import Clock as ClockMessage
-from contracts.proto.payload_pb2 import StartTrip
+from contracts.proto.payload_pb2 import RecordReading, StartTrip
 from contracts.records.clock import Clock
 from device.journal.database import Database
 from device.journal.queries import journal_bytes, recordings_of, video_bytes
@@ -17,7 +17,7 @@ CLOSING_BYTES: Final = 64 * 1024
 CLOSING_BYTES_PER_RECORDING: Final = 4 * 1024
 _COLUMNS: Final = (
     "input_id, start, state, reported, readings, head_sha256, last_transaction_id, clock, "
-    "seal_transaction_id"
+    "seal_transaction_id, run_ended, joined_at_ms"
 )
 
 
@@ -38,7 +38,7 @@ class Logbook:
     def trips(self) -> list[Trip]:
         """Return every trip, oldest first."""
         rows = self._database.all(f"SELECT {_COLUMNS} FROM trips ORDER BY number")  # noqa: S608
-        return [_trip(row) for row in rows]
+        return [_trip(row, self._database.device_id) for row in rows]
 
     def trip(self, trip_id: str) -> Trip:
         """Return one trip as the last commit left it.
@@ -46,16 +46,15 @@ class Logbook:
         Raises:
             RejectedError: There is none of that id.
         """
-        return _trip(
-            self._database.one(f"SELECT {_COLUMNS} FROM trips WHERE trip_id = ?", trip_id)  # noqa: S608
-        )
+        row = self._database.one(f"SELECT {_COLUMNS} FROM trips WHERE trip_id = ?", trip_id)  # noqa: S608
+        return _trip(row, self._database.device_id)
 
     def open_trip(self) -> Trip | None:
         """Return the trip that is being recorded, if any; there is never more than one."""
         return next((trip for trip in self.trips() if trip.state is TripState.OPEN), None)
 
-    def begin(self, trip: Trip, start: Pending) -> None:
-        """Start `trip` durably, with its first signed transaction.
+    def begin(self, trip: Trip, pending: Sequence[Pending]) -> None:
+        """Begin `trip` durably, with its signed start; with nothing yet when it is joined.
 
         Raises:
             RejectedError: Another trip is open.
@@ -65,9 +64,10 @@ class Logbook:
             other = self.open_trip()
             if other:
                 raise RejectedError(f"trip {other.trip_id} is still open")
-            self._check_room(len(start.wire), recordings=0)
+            self._check_room(sum(len(item.wire) for item in pending), recordings=0)
             self._database.execute(
-                f"INSERT INTO trips (trip_id, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
+                f"INSERT INTO trips (trip_id, {_COLUMNS}) "  # noqa: S608
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 trip.trip_id,
                 trip.input_id,
                 canonical(trip.start),
@@ -78,24 +78,53 @@ class Logbook:
                 trip.last_transaction_id,
                 canonical(trip.clock.message()),
                 trip.seal_transaction_id,
+                trip.run_ended,
+                trip.joined_at_ms,
             )
-            self._add_pending(trip.trip_id, [start])
+            self._add_pending(trip.trip_id, pending)
 
-    def append(self, trip: Trip, closed: Sequence[SignedBatch], pending: Sequence[Pending]) -> None:
+    def append(
+        self,
+        trip: Trip,
+        closed: Sequence[SignedBatch],
+        pending: Sequence[Pending],
+        waiting: Sequence[RecordReading] = (),
+    ) -> None:
         """Make new readings durable, all of them or none.
 
         Args:
             trip: As it stands with them.
             closed: Batches that filled up; they contain whatever was pending before.
             pending: Transactions added to the batch that is not full yet.
+            waiting: Readings added to the run that is not signed yet.
 
         Raises:
             UnavailableError: The journal is full, or the medium failed; nothing was changed.
         """
-        size = sum(len(batch.wire) for batch in closed) + sum(len(item.wire) for item in pending)
+        records = [canonical(record) for record in waiting]
+        wires = [*(batch.wire for batch in closed), *(item.wire for item in pending), *records]
         with self._database.transaction():
-            self._check_room(size, recordings=len(self.recordings(trip.trip_id)))
+            if wires:
+                size = sum(map(len, wires))
+                self._check_room(size, recordings=len(self.recordings(trip.trip_id)))
             self._store(trip, closed, pending)
+            self._database.execute_many(
+                "INSERT INTO waiting (trip_id, record) VALUES (?, ?)",
+                ((trip.trip_id, record) for record in records),
+            )
+
+    def sign_run(self, trip: Trip, run: Pending) -> None:
+        """Put the signed run in the place of the readings that waited, durably.
+
+        Its few bytes more are not held against the journal's limit, so that a full one can be
+        closed.
+
+        Raises:
+            UnavailableError: The medium failed; the readings go on waiting.
+        """
+        with self._database.transaction():
+            self._database.execute("DELETE FROM waiting WHERE trip_id = ?", trip.trip_id)
+            self._store(trip, [], [run])
 
     def seal(self, trip: Trip, closed: Sequence[SignedBatch]) -> None:
         """End `trip` durably with its last batches.
@@ -114,9 +143,17 @@ class Logbook:
     def pending(self, trip_id: str) -> list[Pending]:
         """Return the transactions that wait for their batch, in order."""
         rows = self._database.all(
-            "SELECT wire, monotonic_ms FROM pending WHERE trip_id = ? ORDER BY number", trip_id
+            "SELECT wire, readings, monotonic_ms FROM pending WHERE trip_id = ? ORDER BY number",
+            trip_id,
         )
-        return [Pending(wire, monotonic_ms) for wire, monotonic_ms in rows]
+        return [Pending(*row) for row in rows]
+
+    def waiting(self, trip_id: str) -> list[RecordReading]:
+        """Return the readings that wait for their run to end, in order."""
+        rows = self._database.all(
+            "SELECT record FROM waiting WHERE trip_id = ? ORDER BY number", trip_id
+        )
+        return [RecordReading.FromString(record) for (record,) in rows]
 
     def recordings(self, trip_id: str) -> list[Recording]:
         """Return the recordings of a trip, in the order in which they were made."""
@@ -176,27 +213,29 @@ class Logbook:
         self._add_pending(trip.trip_id, pending)
         self._database.execute(
             "UPDATE trips SET state = ?, readings = ?, head_sha256 = ?, last_transaction_id = ?, "
-            "clock = ?, seal_transaction_id = ? WHERE trip_id = ?",
+            "clock = ?, seal_transaction_id = ?, run_ended = ? WHERE trip_id = ?",
             trip.state,
             trip.readings,
             trip.head_sha256,
             trip.last_transaction_id,
             canonical(trip.clock.message()),
             trip.seal_transaction_id,
+            trip.run_ended,
             trip.trip_id,
         )
 
     def _add_pending(self, trip_id: str, pending: Sequence[Pending]) -> None:
         self._database.execute_many(
-            "INSERT INTO pending (trip_id, monotonic_ms, wire) VALUES (?, ?, ?)",
-            ((trip_id, item.monotonic_ms, item.wire) for item in pending),
+            "INSERT INTO pending (trip_id, readings, monotonic_ms, wire) VALUES (?, ?, ?, ?)",
+            ((trip_id, item.readings, item.monotonic_ms, item.wire) for item in pending),
         )
 
 
-def _trip(row: Any) -> Trip:  # noqa: ANN401 - SQL rows have no static type
-    input_id, start, state, reported, readings, head, last, clock, seal = row
+def _trip(row: Any, device_id: str) -> Trip:  # noqa: ANN401 - SQL rows have no static type
+    input_id, start, state, reported, readings, head, last, clock, seal, run_ended, joined = row
     return Trip(
         input_id,
+        device_id,
         StartTrip.FromString(start),
         TripState(state),
         bool(reported),
@@ -205,4 +244,6 @@ def _trip(row: Any) -> Trip:  # noqa: ANN401 - SQL rows have no static type
         last,
         Clock.from_message(ClockMessage.FromString(clock)),
         seal,
+        bool(run_ended),
+        joined,
     )

@@ -24,17 +24,21 @@ class Trip:
 
     Attributes:
         input_id: SHA-256 over what the trip is recorded from, 32 bytes: who continues must match.
+        device_id: The device whose chain this is; it started the trip, or joined it.
         start: The action that started it.
         state: How far it has come.
         reported: Its end was told to whoever recorded it.
-        readings: Number of readings in the chain.
+        readings: Number of readings in the chain, signed or waiting for their run to end.
         head_sha256: Digest of the last reading, 32 bytes; empty without readings.
         last_transaction_id: What the first transaction of the next batch depends on.
         clock: That of the last reading, or of the start.
         seal_transaction_id: Id of the seal; empty while open.
+        run_ended: The waiting readings are one run, to be signed as they are.
+        joined_at_ms: When this device joined, milliseconds UTC; None when it started the trip.
     """
 
     input_id: bytes
+    device_id: str
     start: StartTrip
     state: TripState
     reported: bool
@@ -43,6 +47,8 @@ class Trip:
     last_transaction_id: str
     clock: Clock
     seal_transaction_id: str = ""
+    run_ended: bool = False
+    joined_at_ms: int | None = None
 
     @property
     def trip_id(self) -> str:
@@ -50,9 +56,14 @@ class Trip:
         return self.start.trip_id
 
     @property
+    def began_at_ms(self) -> int:
+        """When this device began to record, milliseconds UTC."""
+        return self.start.started_at_ms if self.joined_at_ms is None else self.joined_at_ms
+
+    @property
     def link(self) -> Link:
         """The place of the next reading."""
-        return Link(self.trip_id, self.start.device_id, self.readings, self.head_sha256)
+        return Link(self.trip_id, self.device_id, self.readings, self.head_sha256)
 
     @property
     def delivery_addresses(self) -> list[str]:
@@ -87,11 +98,13 @@ class Pending:
 
     Attributes:
         wire: The serialised transaction.
-        monotonic_ms: The reading's counter; None for what is no reading.
+        readings: How many readings it holds.
+        monotonic_ms: The counter of its first reading; None without readings.
     """
 
     wire: bytes
-    monotonic_ms: int | None
+    readings: int = 0
+    monotonic_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

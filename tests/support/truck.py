@@ -10,9 +10,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from contracts.encoding import parse
-from contracts.payload import decode
-from contracts.proto.payload_pb2 import RecordReading, RecordVideo, SealTrip, StartTrip
+from contracts.encoding import canonical, parse
+from contracts.payload import Action, decode
+from contracts.proto.payload_pb2 import (
+    RecordReading,
+    RecordRun,
+    RecordVideo,
+    SealTrip,
+    StartTrip,
+)
 from contracts.proto.sawtooth_pb2 import Batch
 from contracts.records.reading import Link, digest, link_of
 from contracts.sawtooth.batches import check_batch
@@ -35,24 +41,29 @@ def write_log(path: Path, rows: int) -> Path:
     return path
 
 
+RUNS = "[batch]\nmax_readings = 120\nmax_seconds = 3600\nreadings_per_transaction = 60\n"
+
+
 @dataclass
 class Truck:
-    """The device `truck-1` of the tests' network, in `folder`."""
+    """A device of the tests' network, in `folder`; `trip` is more of its [trip]."""
 
     folder: Path
     sections: str = ""
     environment: dict[str, str] = field(default_factory=dict)
+    device_id: str = "truck-1"
+    trip: str = ""
 
     def __post_init__(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         self.config.write_text(
-            'device_id = "truck-1"\ndata = "data"\n'
+            f'device_id = "{self.device_id}"\ndata = "data"\n'
             '[trip]\norigin_site = "site-seller"\ndestination_site = "site-buyer"\n'
-            f'deliveries = ["delivery-1"]\n{self.sections}'
+            f'deliveries = ["delivery-1"]\n{self.trip}{self.sections}'
         )
         if not (self.data / "device.key").exists():
             self.data.mkdir(exist_ok=True)
-            key("truck-1").save(self.data / "device.key")
+            key(self.device_id).save(self.data / "device.key")
 
     @property
     def config(self) -> Path:
@@ -101,9 +112,33 @@ class Truck:
         return [parse(Batch, wire) for (wire,) in rows]
 
 
-def walk(batches: list[Batch]) -> tuple[StartTrip, list[RecordReading], SealTrip]:
-    """Check one sealed trip: signatures, dependencies, chain, order; return its parts."""
-    previous, actions = None, []
+def records_in(action: Action) -> list[RecordReading]:
+    """Return the readings that a transaction records, each as if it came alone."""
+    if isinstance(action, RecordReading):
+        return [action]
+    if not isinstance(action, RecordRun):
+        return []
+    place = Link(action.trip_id, action.device_id, action.first_sequence, action.previous_sha256)
+    records = []
+    for reading in action.readings:
+        record = RecordReading.FromString(canonical(reading))
+        record.trip_id, record.device_id = place.trip_id, place.device_id
+        record.sequence, record.previous_sha256 = place.sequence, place.previous_sha256
+        records.append(record)
+        place = place.after(record)
+    return records
+
+
+def walk(
+    batches: list[Batch], joined: str | None = None
+) -> tuple[StartTrip | None, list[RecordReading], SealTrip]:
+    """Check one device's sealed trip: signatures, dependencies, chain, order; return its parts.
+
+    Args:
+        batches: In their order.
+        joined: Id of the start that the device joined; None when it started the trip.
+    """
+    previous, actions = joined, []
     for batch in batches:
         check_batch(batch)
         kinds = [decode(transaction.payload) for transaction in batch.transactions]
@@ -116,17 +151,18 @@ def walk(batches: list[Batch]) -> tuple[StartTrip, list[RecordReading], SealTrip
         assert dependencies == [[previous] if previous else [], *[[] for _ in kinds[1:]]]
         previous = batch.transactions[-1].header_signature
         actions += kinds
-    start, *readings, seal = actions
-    assert isinstance(start, StartTrip)
+    start = None if joined else actions.pop(0)
+    seal = actions.pop()
+    assert isinstance(start, StartTrip | None)
     assert isinstance(seal, SealTrip)
-    records = [item for item in readings if isinstance(item, RecordReading)]
-    assert len(records) == len(readings)
-    _walk_chain(start, records, seal)
+    records = [record for action in actions for record in records_in(action)]
+    assert all(isinstance(action, RecordReading | RecordRun) for action in actions)
+    _walk_chain(records, seal)
     return start, records, seal
 
 
-def _walk_chain(start: StartTrip, records: list[RecordReading], seal: SealTrip) -> None:
-    place = Link(start.trip_id, start.device_id, 0, b"")
+def _walk_chain(records: list[RecordReading], seal: SealTrip) -> None:
+    place = Link(seal.trip_id, seal.device_id, 0, b"")
     for record in records:
         assert link_of(record) == place
         place = place.after(record)

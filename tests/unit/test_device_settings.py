@@ -59,6 +59,14 @@ def test_environment_wins_and_foreign_variables_are_left_alone(tmp_path: Path) -
         ('device_id = 3\ndata = "d"', "key device_id: expected a text, got 3"),
         ('device_id = "t"\ndata = "d"\nextra = 1', "key extra: unknown"),
         ('device_id = "t"\ndata = "d"\n[batch]\nmax_readings = 0', "key batch.max_readings"),
+        (
+            'device_id = "t"\ndata = "d"\n[batch]\nreadings_per_transaction = 301',
+            "key batch.readings_per_transaction: expected a whole number within 1..300",
+        ),
+        (
+            'device_id = "t"\ndata = "d"\n[batch]\nreadings_per_transaction = 101',
+            "expected at most batch.max_readings = 100, got 101",
+        ),
         ('device_id = "t"\ndata = "d"\n[batch]\nmax_readings = true', "key batch.max_readings"),
         ('device_id = "t"\ndata = "d"\nbatch = 4', "key batch: expected a section"),
         ('device_id = "t"\ndata = "d"\n[trip]\norigin_site = "a"', "key trip.destination_site"),

@@ -1,0 +1,78 @@
+"""A journal of the version before: golden/journal-v1.sql is one, with an open trip, as text.
+
+That version recorded five of forty readings of `write_log`, three to a batch.
+"""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from device.journal.database import SCHEMA_VERSION, Database
+from device.journal.logbook import Logbook
+from support.truck import RUNS, Truck, walk, write_log
+from support.world import key
+
+pytestmark = pytest.mark.integration
+DUMP = Path(__file__).parents[1] / "golden" / "journal-v1.sql"
+
+
+def old_truck(folder: Path, sections: str) -> Truck:
+    truck = Truck(folder, sections)
+    connection = sqlite3.connect(truck.data / "journal.sqlite")
+    connection.executescript(DUMP.read_text("utf-8"))
+    connection.close()
+    return truck
+
+
+def schema(path: Path) -> list[tuple[str, ...]]:
+    connection = sqlite3.connect(path)
+    try:
+        rows = connection.execute("SELECT name FROM sqlite_schema ORDER BY name").fetchall()
+        return rows + [
+            row for (table,) in rows for row in connection.execute(f"PRAGMA table_info({table})")
+        ]
+    finally:
+        connection.close()
+
+
+@pytest.mark.parametrize("sections", ["", RUNS], ids=["one", "runs"])
+def test_an_interrupted_trip_goes_on(tmp_path: Path, sections: str) -> None:
+    truck = old_truck(tmp_path / "truck", sections)
+    (trip,) = truck.must("status")["trips"]
+    assert (trip["state"], trip["readings"]) == ("open", 5)
+    assert trip["batches"] == {"open": 1, "held": 0, "refused": 0, "unbatched": 2, "unsigned": 0}
+    made = truck.must("record", "--readings", write_log(tmp_path / "log.csv", 40))
+    assert (made["trip"], made["readings"]) == (trip["trip"], 40)
+    _, records, _ = walk(truck.batches())
+    assert [record.sequence for record in records] == list(range(40))
+
+
+def test_an_upgraded_journal_is_like_a_new_one(tmp_path: Path) -> None:
+    truck, new = old_truck(tmp_path / "old", ""), Truck(tmp_path / "new")
+    truck.must("status")
+    new.must("status")
+    assert schema(truck.data / "journal.sqlite") == schema(new.data / "journal.sqlite")
+
+
+class MortalDatabase(Database):
+    """A journal whose process dies at the last step of the upgrade."""
+
+    def execute(self, statement: str, *values: object) -> int:
+        if statement.startswith("UPDATE pending"):
+            raise KeyboardInterrupt
+        return super().execute(statement, *values)
+
+
+def test_an_upgrade_is_whole_or_not_at_all(tmp_path: Path) -> None:
+    truck = old_truck(tmp_path / "truck", "")
+    path = truck.data / "journal.sqlite"
+    before = schema(path)
+    with pytest.raises(KeyboardInterrupt):
+        MortalDatabase.open(path, "truck-1", key("truck-1").public_key)
+    assert schema(path) == before
+    with Database.open(path, "truck-1", key("truck-1").public_key) as database:
+        assert database.one("PRAGMA user_version") == (SCHEMA_VERSION,)
+        (trip,) = Logbook(database, journal_bytes_max=1, video_bytes_max=1).trips()
+        assert (trip.readings, trip.device_id, trip.joined_at_ms) == (5, "truck-1", None)
+        assert database.all("SELECT readings FROM pending") == [(1,), (1,)]

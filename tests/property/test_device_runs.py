@@ -1,0 +1,211 @@
+"""However a recorder is cut off and set up anew, each reading that waits is signed in one way only.
+
+A cut here is a process that dies right before or right after any commit of its
+journal. What was not durable is lost, and the sensors say something else the
+next time, as they do on a road.
+"""
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import ClassVar, Final
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from contracts.encoding import parse
+from contracts.keys import Signer
+from contracts.payload import decode, trip_id_of
+from contracts.proto.payload_pb2 import StartTrip
+from contracts.proto.sawtooth_pb2 import Batch, TransactionHeader
+from contracts.records.clock import Clock, ClockOrigin
+from contracts.records.reading import Reading
+from device.batcher import BatchLimits
+from device.journal.database import Database
+from device.journal.logbook import Logbook
+from device.journal.trip import Trip, TripState
+from device.journey import Journey
+from support.truck import records_in, walk
+from support.world import BOOT, START_MS
+
+LIMIT_BYTES: Final = 1 << 30
+INPUTS_OF_READINGS: Final = 3
+DEVICE: Final = "truck-1"
+
+
+class CutError(Exception):
+    """The process died."""
+
+
+class MortalDatabase(Database):
+    """A journal whose process dies at a commit: just before it, or just after."""
+
+    commits_left = -1
+    after = False
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        dies = self.commits_left == 0
+        with super().transaction():
+            yield
+            if dies and not self.after:
+                raise CutError
+        self.commits_left -= 1
+        if dies:
+            raise CutError
+
+
+class Notary(Signer):
+    """A key that remembers what it signed."""
+
+    signed: ClassVar[list[bytes]] = []
+
+    def sign(self, message: bytes) -> str:
+        self.signed.append(message)
+        return super().sign(message)
+
+
+@dataclass(frozen=True)
+class Life:
+    """One process: its settings, what it records, when it dies.
+
+    Attributes:
+        per_transaction: Readings of one transaction.
+        max_seconds: When a batch is over.
+        steps: Seconds to each reading; 0 commits instead.
+        cut: After how many commits it dies; beyond them it stops in order.
+        after: It dies after that commit, not before it.
+    """
+
+    per_transaction: int
+    max_seconds: int
+    steps: list[int]
+    cut: int
+    after: bool
+
+    @property
+    def limits(self) -> BatchLimits:
+        return BatchLimits(12, self.max_seconds, self.per_transaction)
+
+
+lives = st.builds(
+    Life,
+    st.integers(2, 9),
+    st.integers(3, 60),
+    st.lists(st.integers(0, 9), max_size=25),
+    st.integers(0, 12),
+    st.booleans(),
+)
+
+
+def start() -> StartTrip:
+    nonce = bytes(16)
+    return StartTrip(
+        trip_id=trip_id_of(DEVICE, nonce),
+        nonce=nonce,
+        device_id=DEVICE,
+        origin_site_id="a",
+        destination_site_id="b",
+        started_at_ms=START_MS,
+    )
+
+
+def clock(at_s: int) -> Clock:
+    return Clock(START_MS + at_s * 1000, at_s * 1000, BOOT, ClockOrigin.NONE)
+
+
+@contextmanager
+def opened(path: Path, signer: Signer) -> Iterator[MortalDatabase]:
+    with MortalDatabase.open(path, DEVICE, signer.public_key) as database:
+        yield database
+
+
+def book(database: Database) -> Logbook:
+    return Logbook(database, journal_bytes_max=LIMIT_BYTES, video_bytes_max=LIMIT_BYTES)
+
+
+def live(database: MortalDatabase, signer: Signer, life: Life, number: int) -> None:
+    """Record until the end or the cut."""
+    (trip,) = book(database).trips()
+    database.commits_left, database.after = life.cut, life.after
+    with suppress(CutError):
+        journey = Journey(book(database), signer, life.limits, trip)
+        at_s = trip.clock.monotonic_ms // 1000
+        for step in life.steps:
+            if step:
+                at_s += step
+                # Its number tells what this process measured from what another one did.
+                journey.record(Reading(clock(at_s), temperature_mcel=number))
+            else:
+                journey.commit()
+        journey.commit()
+
+
+@settings(max_examples=150)
+@given(st.lists(lives, min_size=1, max_size=5), lives)
+def test_no_waiting_reading_is_ever_signed_in_two_ways(course: list[Life], last: Life) -> None:
+    signer = Notary.from_hex("42" * 32)
+    Notary.signed.clear()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "journal.sqlite"
+        with opened(path, signer) as database:
+            Journey.begin(
+                book(database),
+                signer,
+                course[0].limits,
+                start=start(),
+                clock=clock(0),
+                input_id=bytes(32),
+            )
+        durable = 0
+        for number, life in enumerate(course):
+            with opened(path, signer) as database:
+                live(database, signer, life, number)
+            with opened(path, signer) as database:
+                reached = book(database).trips()[0].readings
+                assert reached >= durable
+                durable = reached
+        close(path, signer, last)
+        assert close(path, signer, replace(last, cut=-1)).readings == durable
+        with opened(path, signer) as database:
+            wires = database.all("SELECT wire FROM batches ORDER BY number")
+            assert database.all("SELECT * FROM waiting") == database.all("SELECT * FROM pending")
+    batches = [parse(Batch, wire) for (wire,) in wires]
+    _, records, _ = walk(batches)
+    assert [record.sequence for record in records] == list(range(durable))
+    assert runs_signed(signer) == runs_kept(batches)
+
+
+def close(path: Path, signer: Signer, life: Life) -> Trip:
+    """Close the trip, unless the process dies before."""
+    with opened(path, signer) as database:
+        (trip,) = book(database).trips()
+        if trip.state is TripState.OPEN:
+            database.commits_left, database.after = life.cut, life.after
+            with suppress(CutError):
+                Journey(book(database), signer, life.limits, trip).close()
+        return book(database).trips()[0]
+
+
+def runs_signed(signer: Notary) -> set[bytes]:
+    """Return every different header that was ever signed for a transaction with readings."""
+    headers = {message: TransactionHeader.FromString(message) for message in signer.signed}
+    return {
+        message
+        for message, header in headers.items()
+        # Readings declare key, device and trip; a start its sites too, a seal no device. What is
+        # no transaction's header but a batch's names no family.
+        if header.family_name and len(header.inputs) == INPUTS_OF_READINGS
+    }
+
+
+def runs_kept(batches: list[Batch]) -> set[bytes]:
+    """Return the headers of the transactions with readings that the journal keeps."""
+    return {
+        item.header
+        for batch in batches
+        for item in batch.transactions
+        if records_in(decode(item.payload))
+    }
