@@ -20,7 +20,7 @@ from device.settings import load
 from device.simulate import DriveFiles, write_drive
 from device.station import open_journal
 from support.hosts import DirectHost, apply_all, rules_found
-from support.truck import Truck, walk, write_log
+from support.truck import RUNS, Truck, walk, write_log
 from support.truck_gateway import (
     MOSQUITTO,
     SIGNER,
@@ -88,6 +88,15 @@ def test_everything_goes_and_is_deleted_on_the_receipt(
     assert status["trips"][0]["state"] == "receipted"
     assert status["journal_bytes"]["used"] == status["video_bytes"]["used"] == 0
     assert truck.must("offload")["receipted"] == []
+
+
+def test_runs_go_the_same_way(gateway: FakeGateway, tmp_path: Path, drive: DriveFiles) -> None:
+    truck = Truck(tmp_path / "truck", RUNS + gateway.section)
+    trip_id = record(truck, drive)
+    assert truck.must("offload")["receipted"] == [trip_id]
+    _, readings, seal = walk(gateway.trip(trip_id))
+    assert len(readings) == seal.reading_count == 240
+    assert truck.must("status")["trips"][0]["readings"] == 240
 
 
 def test_the_rule_book_takes_all_of_it_without_a_finding(

@@ -35,6 +35,7 @@ from contracts.proto.wire_pb2 import (
 from contracts.receipt import sign_receipt
 from contracts.sawtooth.batches import check_batch
 from contracts.wire import QOS, Topic, parse_message, parse_topic, topic
+from support.truck import records_in
 from support.world import key
 
 TOKEN = "a-token"  # noqa: S105 - of a gateway that lives as long as a test
@@ -226,9 +227,10 @@ class FakeGateway:
 
     def _receipt(self, seal: SealTrip, seal_id: str) -> ReceiptBody | None:
         readings = sum(
-            decode(item.payload).__class__.__name__ == "RecordReading"
+            record.device_id == seal.device_id
             for batch in self.trip(seal.trip_id)
             for item in batch.transactions
+            for record in records_in(decode(item.payload))
         )
         stored = [self._stored(item.sha256, item.size) for item in seal.recordings]
         if readings != seal.reading_count or None in stored:
@@ -326,5 +328,7 @@ class FakeGateway:
 
 def _order(batch: Batch) -> tuple[int, int]:
     action = decode(batch.transactions[0].payload)
-    kinds = ["StartTrip", "RecordReading", "SealTrip", "RecordVideo"]
-    return kinds.index(type(action).__name__), getattr(action, "sequence", 0)
+    records = records_in(action)
+    kinds = ["StartTrip", "Records", "SealTrip", "RecordVideo"]
+    kind = "Records" if records else type(action).__name__
+    return kinds.index(kind), records[0].sequence if records else 0
