@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable, Iterable
 
 from contracts.keys import Signer
+from contracts.proto.payload_pb2 import RecordVideo
 from contracts.proto.state_pb2 import Chain
 from contracts.proto.wire_pb2 import Receipt, ReceiptBody, StoredRecording
 from contracts.receipt import sign_receipt
@@ -76,7 +77,7 @@ class Receipts:
         ):
             return None
         copies = self._copies(chain)
-        block = self._last_block(trip_id, len(seal.recordings))
+        block = self._last_block(trip_id, device_id, chain)
         if copies is None or block is None:
             return None
         block_num, block_id, genesis_id = block
@@ -111,20 +112,43 @@ class Receipts:
             )
         return copies
 
-    def _last_block(self, trip_id: str, recordings: int) -> tuple[int, str, str] | None:
+    def _last_block(
+        self, trip_id: str, device_id: str, chain: Chain
+    ) -> tuple[int, str, str] | None:
         """Return number and id of the block that completed a visit, and the genesis id.
 
-        None while the index, which follows the ledger, has not come that far.
+        None while the index, which follows the ledger, has not come that far. What other devices
+        of the trip sealed and recorded does not count.
         """
+        numbers = self._blocks_of_seal(trip_id, chain.seal_transaction_id)
+        digests = self._blocks_of_digests(trip_id, device_id)
+        sealed = {recording.sha256 for recording in chain.seal.recordings}
+        if not numbers or not sealed <= digests.keys():
+            return None
         rows = self._index.query(
             "SELECT b.block_num, b.block_id, g.block_id FROM blocks b, blocks g"
-            " WHERE g.block_num = 0 AND b.block_num ="
-            " (SELECT max(block_num) FROM batches WHERE subject = ?)"
-            " AND EXISTS (SELECT 1 FROM seals WHERE trip_id = ?)"
-            " AND (SELECT count(DISTINCT sha256) FROM videos WHERE trip_id = ?) >= ?",
-            f"trip {trip_id}",
-            trip_id,
-            trip_id,
-            recordings,
+            " WHERE g.block_num = 0 AND b.block_num = ?",
+            max(numbers + [digests[sha256] for sha256 in sealed]),
         )
         return rows[0] if rows else None
+
+    def _blocks_of_seal(self, trip_id: str, transaction_id: str) -> list[int]:
+        rows = self._index.query(
+            "SELECT block_num FROM seals WHERE trip_id = ? AND transaction_id = ?",
+            trip_id,
+            transaction_id,
+        )
+        return [block_num for (block_num,) in rows]
+
+    def _blocks_of_digests(self, trip_id: str, device_id: str) -> dict[bytes, int]:
+        """Return, by hash, in which block the digest of each recording of a device is."""
+        rows = self._index.query(
+            "SELECT action, block_num FROM videos WHERE trip_id = ? ORDER BY block_num DESC",
+            trip_id,
+        )
+        digests = [(RecordVideo.FromString(action), block_num) for action, block_num in rows]
+        return {
+            digest.sha256: block_num
+            for digest, block_num in digests
+            if digest.device_id == device_id
+        }

@@ -1,16 +1,25 @@
 """The index and the saga against a ledger that forks, is busy, refuses, forgets, or babbles."""
 
+import hashlib
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
+from contracts import address
+from contracts.chunktree import leaf_hash, root_hash
 from contracts.errors import UnavailableError
 from contracts.keys import Signer
 from contracts.ledger import BACK_OFF_S, LedgerClient
+from contracts.payload import decode
+from contracts.proto.payload_pb2 import SealTrip
 from contracts.proto.sawtooth_pb2 import Batch
+from contracts.proto.state_pb2 import Chain
+from contracts.proto.wire_pb2 import Receipt, ReceiptBody
+from contracts.records.recording import RecordingDigest
+from contracts.sawtooth.batches import build_batch
 from gateway.admission import admit_records
 from gateway.inbox import Inbox, State
 from gateway.index.follower import Follower
@@ -39,6 +48,7 @@ class Desk:
 
     ledger: FakeLedger
     inbox: Inbox
+    recordings: RecordingStore
     index: IndexStore
     follower: Follower
     saga: OffloadSaga
@@ -93,7 +103,7 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
         network = Network(client, inbox, index)
         saga = OffloadSaga(inbox, client, network, facts, recordings, receipts)
         follower = Follower(client, network, index, lambda: None)
-        yield Desk(ledger, inbox, index, follower, saga, waits)
+        yield Desk(ledger, inbox, recordings, index, follower, saga, waits)
 
 
 def trip_batches(number: int, readings: int = 4) -> list[Batch]:
@@ -179,6 +189,89 @@ def test_an_answer_that_makes_no_sense_stops_no_worker(desk: Desk, status: int, 
     finally:
         desk.saga.worker.close()
         desk.follower.worker.close()
+
+
+@dataclass
+class Rear(Trip):
+    """What another device records on the first one's trip."""
+
+    device_id: str = "rear-1"
+    signer: Signer = field(default_factory=lambda: key("rear-1"))
+
+    @property
+    def trip_id(self) -> str:
+        return Trip().trip_id
+
+    def joined(self, start_id: str, made: RecordingDigest) -> list[Batch]:
+        """Return its batches, each of up to three transactions, that of its recording last."""
+        first = decode(self.record(reading(0)).payload)
+        readings = [self.sign(first, [start_id]), self.record(reading(1)), self.seal([made])]
+        return [
+            build_batch(self.signer, readings),
+            self.video(made, readings[-1].header_signature),
+        ]
+
+
+def digest_of(desk: Desk, content: bytes) -> RecordingDigest:
+    """Store a recording at the gateway."""
+    recording_id = hashlib.sha256(content).digest()
+    with desk.recordings.begin(recording_id, len(content)) as writer:
+        writer.write(content)
+        writer.finish()
+    return RecordingDigest(recording_id, len(content), root_hash([leaf_hash(content)]))
+
+
+def sealed(batches: list[Batch]) -> bytes:
+    """Return how the chain that ends with these batches stands on the ledger."""
+    seal_transaction = batches[-2].transactions[-1]
+    seal = decode(seal_transaction.payload)
+    assert isinstance(seal, SealTrip)
+    return Chain(
+        count=seal.reading_count,
+        head_sha256=seal.head_sha256,
+        seal=seal,
+        seal_transaction_id=seal_transaction.header_signature,
+        recorded_videos=[recording.sha256 for recording in seal.recordings],
+    ).SerializeToString()
+
+
+def test_each_device_of_a_trip_gets_its_receipt_for_what_is_its_own(desk: Desk) -> None:
+    front = Trip()
+    batches = front.whole([reading(at) for at in range(4)], [digest_of(desk, b"front")], size=3)
+    rear = Rear().joined(batches[0].transactions[0].header_signature, digest_of(desk, b"rear"))
+    for device_id, mine in (("truck-1", batches), ("rear-1", rear)):
+        desk.inbox.visit(front.trip_id, device_id)
+        desk.ledger.state[address.chain(front.trip_id, device_id)] = sealed(mine)
+    desk.ledger.extend([registrations(), batches, rear[:1]])
+    desk.follow()
+    desk.saga.step()
+    assert block_of_receipt(desk, front.trip_id, "truck-1") == 2
+    assert block_of_receipt(desk, front.trip_id, "rear-1") is None
+    desk.ledger.extend([[], rear[1:], []])
+    desk.follow()
+    desk.saga.step()
+    assert block_of_receipt(desk, front.trip_id, "rear-1") == 5
+
+
+def block_of_receipt(desk: Desk, trip_id: str, device_id: str) -> int | None:
+    wire = desk.inbox.receipt(trip_id, device_id)
+    if wire is None:
+        return None
+    return ReceiptBody.FromString(Receipt.FromString(wire).body).block_num
+
+
+def test_what_joins_a_trip_waits_for_its_start(desk: Desk) -> None:
+    batches = trip_batches(0)
+    start_id = batches[0].transactions[0].header_signature
+    rear = Rear().joined(start_id, RecordingDigest(bytes(32), 1, bytes(32)))[0]
+    desk.inbox.add([admit_records(wire_of(rear), "rear-1")], [])
+    desk.saga.step()
+    assert desk.states([rear.header_signature]) == [State.HELD]
+    assert desk.saga.blocked_by() == {rear.header_signature: start_id}
+    assert desk.ledger.submitted == []
+    desk.ledger.transactions.add(start_id)
+    desk.saga.step()
+    assert desk.ledger.submitted == [[rear.header_signature]]
 
 
 @pytest.mark.parametrize("order", [1, -1])

@@ -32,6 +32,8 @@ class FakeLedger:
         statuses: What it says of a batch, by id; of others PENDING.
         failures: HTTP status and body that the next requests get instead of an answer.
         busy: How many of the next lists of batches are turned away with HTTP 429.
+        state: What lies at an address, other than a device's key.
+        transactions: Ids that it says are committed.
         submitted: Ids of the batches that came, list by list.
     """
 
@@ -40,6 +42,8 @@ class FakeLedger:
         self.statuses: dict[str, str] = {}
         self.failures: list[tuple[int, str]] = []
         self.busy = 0
+        self.state: dict[str, bytes] = {}
+        self.transactions: set[str] = set()
         self.submitted: list[list[str]] = []
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
@@ -80,8 +84,11 @@ class FakeLedger:
         match method, path.split("/")[1:]:
             case "GET", ["state"]:
                 return 200, {"head": self.blocks[-1].header_signature, "data": []}
-            case "GET", ["state", _]:
-                return 200, {"data": b64encode(Key(owner=Key.DEVICE).SerializeToString()).decode()}
+            case "GET", ["state", place]:
+                entry = self.state.get(place, Key(owner=Key.DEVICE).SerializeToString())
+                return 200, {"data": b64encode(entry).decode()}
+            case "GET", ["transactions", name] if name in self.transactions:
+                return 200, {"data": {"header_signature": name}}
             case "GET", ["blocks"]:
                 first = int(query["start"][0], 16)
                 if first >= len(self.blocks):
