@@ -53,7 +53,13 @@ def _measured(directory: Path, options: argparse.Namespace) -> dict[str, Any]:
         appliance.start()
         appliance.register_network()
         return {
-            "readings": measure_readings(appliance, directory, options.readings, options.runs),
+            "readings": measure_readings(
+                appliance,
+                directory,
+                options.readings,
+                options.runs,
+                per_transaction=options.per_transaction,
+            ),
             "upload": _upload(appliance, directory, options.video_mib, options.runs),
         }
     finally:
@@ -146,6 +152,7 @@ def _parse() -> argparse.Namespace:
     parser.add_argument("--readings", type=int, default=20_000)
     parser.add_argument("--video-mib", type=int, default=2048)
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--per-transaction", type=int, default=1)
     return parser.parse_args()
 
 

@@ -45,12 +45,14 @@ class Run:
 
 
 def measure_readings(
-    appliance: Appliance, directory: Path, count: int, runs: int
+    appliance: Appliance, directory: Path, count: int, runs: int, *, per_transaction: int
 ) -> dict[str, Any]:
     """Let `runs` trucks offload `count` readings each, one after the other."""
     drive = directory / "drive"
     simulate(drive, "--minutes", str(-(-count * SECONDS_PER_READING // 60)))
-    trucks = [Truck(directory / f"truck-r{at}", f"truck-r{at}") for at in range(runs)]
+    trucks = [
+        Truck(directory / f"truck-r{at}", f"truck-r{at}", per_transaction) for at in range(runs)
+    ]
     for truck in trucks:
         truck.join(appliance)
     network = _committed(appliance)
@@ -60,6 +62,7 @@ def measure_readings(
     ratios = [run.node_only_s / run.offload_s for run in done]
     return {
         "count": done[-1].readings,
+        "per_transaction": per_transaction,
         "runs_per_s": [round(rate) for rate in rates],
         "median_per_s": round(statistics.median(rates)),
         "node_only_runs_per_s": [round(rate) for rate in node_only_rates],

@@ -4,18 +4,31 @@ import json
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from demo.appliance import DELIVERY_ID, Appliance
 from demo.processes import BIN, environment, run_json
 
+READINGS_PER_BATCH: Final = 100
+SECONDS_PER_BATCH: Final = 60
+"""Both as by default; a run of several readings takes so many times as long."""
+
 
 @dataclass(frozen=True, slots=True)
 class Truck:
-    """One truck, in one directory."""
+    """One truck, in one directory.
+
+    Attributes:
+        directory: Of its settings and data.
+        device_id: Its device.
+        per_transaction: Readings that it signs as one.
+        other_devices: Ids of further devices that may record on its trips.
+    """
 
     directory: Path
     device_id: str
+    per_transaction: int = 1
+    other_devices: tuple[str, ...] = ()
 
     @property
     def settings_file(self) -> Path:
@@ -35,6 +48,12 @@ data = {json.dumps(str(self.directory / "data"))}
 origin_site = "site-a"
 destination_site = "site-b"
 deliveries = ["{DELIVERY_ID}"]
+other_devices = {json.dumps(self.other_devices)}
+
+[batch]
+readings_per_transaction = {self.per_transaction}
+max_readings = {max(READINGS_PER_BATCH, self.per_transaction)}
+max_seconds = {SECONDS_PER_BATCH * self.per_transaction}
 
 [gateway]
 mqtt = "{appliance.mqtt}"
