@@ -4,17 +4,24 @@ from collections import Counter
 
 from contracts.encoding import parse
 from contracts.ledger import LedgerClient
-from contracts.payload import decode
-from contracts.proto.payload_pb2 import RecordReading, RecordVideo
+from contracts.payload import Action, decode
+from contracts.proto.payload_pb2 import RecordVideo
 from contracts.proto.sawtooth_pb2 import BlockHeader
 from contracts.sawtooth.blocks import NULL_BLOCK_ID
 from gateway.index.projection import our_transactions
+from support.truck import records_in
 
 
-def committed(ledger_url: str) -> tuple[Counter[tuple[str, int]], Counter[tuple[str, bytes]]]:
+def committed(
+    ledger_url: str, device_id: str = ""
+) -> tuple[Counter[tuple[str, int]], Counter[tuple[str, bytes]]]:
     """Return how often each reading (trip, sequence) and each video (trip, hash) is committed.
 
     Checks on the way that every block follows the one before it.
+
+    Args:
+        ledger_url: Where to ask.
+        device_id: Whose readings and videos count; empty for those of all devices.
     """
     readings: Counter[tuple[str, int]] = Counter()
     videos: Counter[tuple[str, bytes]] = Counter()
@@ -26,16 +33,18 @@ def committed(ledger_url: str) -> tuple[Counter[tuple[str, int]], Counter[tuple[
             assert header.previous_block_id == before
             before = found.block.header_signature
             for _, _, transaction, _ in our_transactions(found):
-                _count(decode(transaction.payload), readings, videos)
+                action = decode(transaction.payload)
+                if device_id in ("", getattr(action, "device_id", "")):
+                    _count(action, readings, videos)
     finally:
         ledger.close()
     return readings, videos
 
 
 def _count(
-    action: object, readings: Counter[tuple[str, int]], videos: Counter[tuple[str, bytes]]
+    action: Action, readings: Counter[tuple[str, int]], videos: Counter[tuple[str, bytes]]
 ) -> None:
-    if isinstance(action, RecordReading):
-        readings[action.trip_id, action.sequence] += 1
-    elif isinstance(action, RecordVideo):
+    for record in records_in(action):
+        readings[record.trip_id, record.sequence] += 1
+    if isinstance(action, RecordVideo):
         videos[action.trip_id, action.sha256] += 1
