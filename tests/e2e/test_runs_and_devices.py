@@ -91,3 +91,4 @@ def check_audit(appliance: Appliance, pair: Pair, directory: Path) -> None:
         auditor.close()
     status, words = judge(evidence, appliance.trust_file(), directory / "desk")
     assert status == HOLDS, words
+    assert f"{2 * READINGS} readings" in words

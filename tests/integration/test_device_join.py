@@ -120,6 +120,18 @@ def test_an_interrupted_device_goes_on_with_the_same_trip(
     assert rear.must("record", "--readings", log)["trip"] != start.trip_id
 
 
+def test_a_device_that_joins_needs_no_trip_of_its_own(
+    tmp_path: Path, front: Truck, rear: Truck
+) -> None:
+    log = write_log(tmp_path / "log.csv", 30)
+    file = started(front, log)
+    rear.config.write_text('device_id = "rear-1"\ndata = "data"\n')
+    assert rear.must("record", "--join", file, "--readings", log)["readings"] == 30
+    code, _, err = rear.run("record", "--readings", log)
+    assert code == 2
+    assert "section [trip]" in err
+
+
 def test_a_device_joins_only_what_names_it_and_is_signed(
     tmp_path: Path, front: Truck, rear: Truck
 ) -> None:
