@@ -28,62 +28,62 @@ LOT_PREFIX: Final = NAMESPACE + _LOT
 _TRIP_PREFIX: Final = NAMESPACE + _TRIP
 _TRIP_START: Final = _START + "0" * _HALF_HEX
 _REMEMBERED: Final = 4096
-"""Addresses of a kind that are kept, since each reading needs the same few again."""
+"""Hashes that are kept, since each reading needs the same few again."""
+_REMEMBERED_CHARS: Final = 200
+"""Text up to which they are: what comes before its form was checked may be a payload long."""
 
 
-def _digest(text: str, digits: int) -> str:
+def _hash(text: str, digits: int) -> str:
     return hashlib.sha512(text.encode()).hexdigest()[:digits]
 
 
-@lru_cache(maxsize=_REMEMBERED)
+_remembered: Final = lru_cache(maxsize=_REMEMBERED)(_hash)
+
+
+def _digest(text: str, digits: int) -> str:
+    return (_remembered if len(text) <= _REMEMBERED_CHARS else _hash)(text, digits)
+
+
 def party(party_id: str) -> str:
     """Return the address of a party."""
     return NAMESPACE + _PARTY + _digest(party_id, _ID_HEX)
 
 
-@lru_cache(maxsize=_REMEMBERED)
 def site(site_id: str) -> str:
     """Return the address of a site."""
     return NAMESPACE + _SITE + _digest(site_id, _ID_HEX)
 
 
-@lru_cache(maxsize=_REMEMBERED)
 def device(device_id: str) -> str:
     """Return the address of a device."""
     return NAMESPACE + _DEVICE + _digest(device_id, _ID_HEX)
 
 
-@lru_cache(maxsize=_REMEMBERED)
 def key(public_key: str) -> str:
     """Return the address that says whose a public key is."""
     return KEY_PREFIX + _digest(public_key, _ID_HEX)
 
 
-@lru_cache(maxsize=_REMEMBERED)
 def delivery(delivery_id: str) -> str:
     """Return the address of a delivery."""
     return DELIVERY_PREFIX + _digest(delivery_id, _ID_HEX)
 
 
-@lru_cache(maxsize=_REMEMBERED)
 def lot(gtin: str, name: str) -> str:
     """Return the address of a lot."""
     return NAMESPACE + _LOT + _digest(f"{gtin}\0{name}", _ID_HEX)
 
 
-@lru_cache(maxsize=_REMEMBERED)
 def transformation(transformation_id: str) -> str:
     """Return the address of a transformation of lots."""
     return NAMESPACE + _TRANSFORMATION + _digest(transformation_id, _ID_HEX)
 
 
-@lru_cache(maxsize=_REMEMBERED)
 def trip_prefix(trip_id: str) -> str:
     """Return the prefix, 38 digits, under which all of a trip lies."""
     return NAMESPACE + _TRIP + _digest(trip_id, _HALF_HEX)
 
 
-@lru_cache(maxsize=_REMEMBERED)
 def trip(trip_id: str) -> str:
     """Return the address of a trip's start."""
     return trip_prefix(trip_id) + _TRIP_START
@@ -94,7 +94,6 @@ def is_trip(place: str) -> bool:
     return place.startswith(_TRIP_PREFIX) and place.endswith(_TRIP_START)
 
 
-@lru_cache(maxsize=_REMEMBERED)
 def chain(trip_id: str, device_id: str) -> str:
     """Return the address of the chain of one device's readings on one trip."""
     return trip_prefix(trip_id) + _CHAIN + _digest(device_id, _HALF_HEX)
@@ -108,12 +107,12 @@ def handover(trip_id: str, delivery_id: str, site_id: str) -> str:
 def breach(trip_id: str, device_id: str, delivery_id: str, quantity: int, since: int) -> str:
     """Return the address of the breach that began with reading number `since`."""
     which = f"{device_id}\0{delivery_id}\0{quantity}\0{since}"
-    return trip_prefix(trip_id) + _BREACH + _digest(which, _HALF_HEX)
+    return trip_prefix(trip_id) + _BREACH + _hash(which, _HALF_HEX)
 
 
 def finding(trip_id: str, transaction_id: str) -> str:
     """Return the address of the findings about one transaction."""
-    return trip_prefix(trip_id) + _FINDING + _digest(transaction_id, _HALF_HEX)
+    return trip_prefix(trip_id) + _FINDING + _hash(transaction_id, _HALF_HEX)
 
 
 def hold(trip_id: str, hold_id: str) -> str:

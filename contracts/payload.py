@@ -141,19 +141,23 @@ def scope(
         deliveries: Addresses of the deliveries that the trip carries; for readings only.
     """
     key = address.key(signer_public_key)
-    match action:
+    match action:  # readings first, of which there are most
+        case (
+            RecordReading()
+            | RecordRun()
+            | StartTrip()
+            | SealTrip()
+            | RecordVideo()
+            | HandOver()
+            | CloseTrip()
+            | PlaceHold()
+            | ReleaseHold()
+        ):
+            inputs, outputs = _scope_of_trips(action, key, deliveries)
         case RegisterParty() | RotateKeys() | RegisterSite() | RegisterDevice():
             inputs, outputs = _scope_of_parties(action, key)
-        case (
-            OpenDelivery()
-            | AcceptDelivery()
-            | DisputeDelivery()
-            | CloseDelivery()
-            | TransformLots()
-        ):
-            inputs, outputs = _scope_of_goods(action, key)
         case _:
-            inputs, outputs = _scope_of_trips(action, key, deliveries)
+            inputs, outputs = _scope_of_goods(action, key)
     return inputs + outputs, outputs
 
 

@@ -1,5 +1,7 @@
 """Payloads: what an action declares, and what names it."""
 
+import hashlib
+
 import pytest
 
 from contracts import address
@@ -121,6 +123,14 @@ def test_addresses_of_a_trip_share_its_prefix() -> None:
     assert len(places) == 6
     assert {len(place) for place in places} == {address.ADDRESS_HEX}
     assert {place[:38] for place in places} == {address.trip_prefix(trip_id)}
+
+
+def test_text_of_any_length_has_an_address() -> None:
+    for length in (1, 200, 201, 60_000):
+        for _ in range(2):
+            place = address.site("x" * length)
+            assert len(place) == address.ADDRESS_HEX
+            assert place.endswith(hashlib.sha512(b"x" * length).hexdigest()[:62])
 
 
 def test_published_addresses() -> None:
