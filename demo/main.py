@@ -83,7 +83,7 @@ def _demo(appliance: Appliance, directory: Path, options: argparse.Namespace) ->
     _say("the truck arrives at site B and offloads")
     _offload(appliance, truck, trip)
     _check_forgotten(truck)
-    with _step("carrier and buyer sign the handover"):
+    with _step("seller, carrier and buyer sign the handovers"):
         _hand_over(appliance, trip_id)
     auditor = Auditor(appliance.rest, appliance.token("auditor", "auditor"))
     try:
