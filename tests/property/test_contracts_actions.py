@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contracts import address
-from contracts.payload import Action, OfReadings, build
+from contracts.payload import FAMILY, Action, OfReadings, build, encode, scope
 from contracts.proto.payload_pb2 import (
     AUTHORITY,
     PROCESSOR,
@@ -23,6 +23,7 @@ from contracts.records.run import run_of
 from contracts.rules.context import InvalidTransactionError
 from contracts.rules.ids import Rule
 from contracts.sawtooth.batches import build_batch
+from contracts.sawtooth.transactions import build_transaction
 from support.chain import digest_of
 from support.hosts import DirectHost, apply_all
 from support.world import (
@@ -192,3 +193,36 @@ def test_an_action_is_committed_or_refused_by_a_rule_and_always_the_same_way(
     for signer, action in [*LIKELY[:steps], *signed]:
         assert applied(first, signer, action) == applied(second, signer, action)
     assert list(first.dump().items()) == list(second.dump().items())
+
+
+@given(
+    st.sampled_from(LIKELY),
+    st.binary(max_size=60) | st.none(),
+    st.lists(st.tuples(st.integers(0, 1 << 16), st.integers(0, 255)), min_size=1, max_size=3),
+    st.integers(0, 2),
+)
+def test_any_bytes_are_a_payload_or_refused_by_a_rule(
+    likely: tuple[str, Action],
+    whole: bytes | None,
+    changes: list[tuple[int, int]],
+    cut: int,
+) -> None:
+    signer, action = likely
+    wire = bytearray(encode(action))
+    for place, value in changes:
+        wire[place % len(wire)] = value
+    inputs, outputs = scope(action, key(signer).public_key)
+    transaction = build_transaction(
+        key(signer),
+        FAMILY,
+        bytes(wire[: len(wire) - cut]) if whole is None else whole,
+        batcher_public_key=key(signer).public_key,
+        inputs=inputs,
+        outputs=outputs,
+    )
+    host = world()
+    apply_all(host, [one(key("truck-1"), LIKELY[0][1])])
+    try:
+        host.apply(build_batch(key(signer), [transaction]))
+    except InvalidTransactionError as error:
+        Rule(str(error).split(":", 1)[0])
