@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from gateway.index.schema import TABLES
 from gateway.index.store import IndexStore
 
 ROUNDS = 12
@@ -55,6 +56,11 @@ def test_closing_closes_every_connection(path: Path) -> None:
     ask_together(store)
     store.close()
     assert open_files(path) == 0
+
+
+def test_a_cut_knows_every_table(store: IndexStore) -> None:
+    made = store.query("SELECT name FROM sqlite_master WHERE type = 'table'")
+    assert sorted(TABLES) == sorted(name for (name,) in made)
 
 
 def test_an_index_that_is_no_database_is_made_anew(path: Path) -> None:
