@@ -35,6 +35,8 @@ HEAD_BYTES_MAX: Final = 256 << 10
 HEAD_TIMEOUT_S: Final = 20
 """How long, seconds, a client may take for them."""
 
+STALL_TIMEOUT_S: Final = 20.0
+"""A program must go on reading its answer within so many seconds."""
 SOCKET_MESSAGE_BYTES_MAX: Final = 64 << 10
 """A message that a WebSocket client sends."""
 SOCKET_FRAGMENTS_MAX: Final = 64
@@ -96,6 +98,33 @@ class BoundedHttp(HttpToolsProtocol):
             self.transport.close()
 
 
+class ImpatientHttp(BoundedHttp):
+    """Also ends a connection whose client does not read; not for players of video, which pause."""
+
+    _stalled: asyncio.TimerHandle | None = None
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End it."""
+        self._goes_on()
+        super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """Wait for the client to read."""
+        super().pause_writing()
+        self._goes_on()
+        self._stalled = self.loop.call_later(STALL_TIMEOUT_S, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """Go on after it has."""
+        self._goes_on()
+        super().resume_writing()
+
+    def _goes_on(self) -> None:
+        if self._stalled is not None:
+            self._stalled.cancel()
+            self._stalled = None
+
+
 class BoundedWebSocket(WebSocketsSansIOProtocol):
     """Sends one message at a time, and ends a connection whose client floods or does not read."""
 
@@ -138,7 +167,8 @@ class Server(uvicorn.Server):
         also: Further words for the line that it says.
         on_exit: Called when a signal asks it to end, to let go of waiting requests.
         lifespan: Whether the application has something to do at its start and end.
-        websockets: Whether it takes WebSockets.
+        for_programs: Whether its clients are programs: they read what they ask for, and may
+            open WebSockets.
     """
 
     def __init__(
@@ -148,13 +178,13 @@ class Server(uvicorn.Server):
         also: str = "",
         on_exit: Callable[[], None] = lambda: None,
         lifespan: bool = False,
-        websockets: bool = False,
+        for_programs: bool = False,
     ) -> None:
         super().__init__(
             uvicorn.Config(
                 app,
-                http=BoundedHttp,
-                ws=BoundedWebSocket if websockets else "none",
+                http=ImpatientHttp if for_programs else BoundedHttp,
+                ws=BoundedWebSocket if for_programs else "none",
                 ws_max_size=SOCKET_MESSAGE_BYTES_MAX,
                 ws_ping_interval=SOCKET_SILENCE_S,
                 ws_ping_timeout=SOCKET_SILENCE_S,

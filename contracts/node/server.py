@@ -74,7 +74,7 @@ async def _serve(
     publisher = Publisher(chain, signer, families, report, failed, block_interval_s)
     submit = Submit(publisher, verifier, statuses)
     app = build_app(chain, submit, statuses, subscriptions)
-    server = Server(app, on_exit=let_go, websockets=True)
+    server = Server(app, on_exit=let_go, for_programs=True)
     publisher.start()
     try:
         await server.serve(sockets=[port])

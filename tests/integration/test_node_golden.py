@@ -194,8 +194,9 @@ def test_the_page_lists_these_differences() -> None:
 
 def test_the_page_names_tests_of_behaviour() -> None:
     tests = "".join(path.read_text("utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
-    named = BEHAVIOUR_ROW.findall(PAGE.read_text("utf-8"))
-    assert len(named) == 11
+    _, _, page = PAGE.read_text("utf-8").partition("## Behaviour")
+    named = BEHAVIOUR_ROW.findall(page)
+    assert len(named) == page.count("\n|") - 2 > 0
     assert [name for name in named if f"def {name}(" not in tests] == []
 
 

@@ -1,7 +1,6 @@
 """State deltas over a WebSocket: as recorded from a real node, and under hostile subscribers."""
 
 import json
-import socket
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,7 +30,14 @@ from support.nodes import (
     running,
     wait_until,
 )
-from support.subscriber import ABNORMAL, Subscriber, address_of, subscriber
+from support.subscriber import (
+    ABNORMAL,
+    Subscriber,
+    address_of,
+    open_raw,
+    subscribe_deaf,
+    subscriber,
+)
 
 pytestmark = pytest.mark.integration
 
@@ -259,45 +265,22 @@ def test_without_upgrade_it_is_a_bad_request(node: Node) -> None:
 
 
 def test_a_flood_of_pings_ends_the_connection(node: Node) -> None:
-    with socket.create_connection(host_of(node), timeout=WAIT_S) as raw:
-        raw.sendall(HANDSHAKE)
-        assert raw.recv(1 << 16).startswith(b"HTTP/1.1 101")
-        ping = b"\x89\xfd" + bytes(4) + bytes(125)
-        with pytest.raises(ConnectionError):
-            raw.sendall(ping * 1_000_000)
+    ping = b"\x89\xfd" + bytes(4) + bytes(125)
+    with open_raw(node) as raw, pytest.raises(ConnectionError):
+        raw.sendall(ping * 1_000_000)
     node.commit(intkey_batch(SIGNER, 0))
 
 
 def test_a_flood_of_fragments_ends_the_connection(node: Node) -> None:
-    with socket.create_connection(host_of(node), timeout=WAIT_S) as raw:
-        raw.sendall(HANDSHAKE)
-        assert raw.recv(1 << 16).startswith(b"HTTP/1.1 101")
-        with pytest.raises(ConnectionError):
-            raw.sendall(b"\x01\x80" + bytes(4) + (b"\x00\x80" + bytes(4)) * 10_000_000)
+    first, more = b"\x01\x80" + bytes(4), b"\x00\x80" + bytes(4)
+    with open_raw(node) as raw, pytest.raises(ConnectionError):
+        raw.sendall(first + more * 10_000_000)
     node.commit(intkey_batch(SIGNER, 0))
-
-
-HANDSHAKE = (
-    b"GET /subscriptions HTTP/1.1\r\nHost: node\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-    b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
-)
-
-
-def host_of(node: Node) -> tuple[str, int]:
-    url = node.client.base_url
-    return url.host, url.port or 0
 
 
 def test_a_subscriber_that_does_not_read_is_dropped(node: Node, tmp_path: Path) -> None:
     log = tmp_path / "data.stderr"
-    with (
-        socket.create_connection(host_of(node), timeout=WAIT_S) as deaf,
-        subscriber(node) as client,
-    ):
-        deaf.sendall(HANDSHAKE)
-        assert deaf.recv(1 << 16).startswith(b"HTTP/1.1 101")
-        subscribe = b'{"action": "subscribe"}'
-        deaf.sendall((b"\x81" + bytes([0x80 | len(subscribe)]) + bytes(4) + subscribe) * 8)
+    with subscribe_deaf(node, SUBSCRIPTIONS_MAX), subscriber(node) as client:
         client.subscribe("ffffff")
         for number in range(20):
             node.commit(intkey_batch(SIGNER, 1_000 * number, 1_000))

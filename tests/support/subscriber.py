@@ -1,6 +1,7 @@
 """A client of the node's `/subscriptions`."""
 
 import json
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,6 +14,10 @@ from websockets.sync.connection import Connection
 
 from support.nodes import WAIT_S, Node
 
+HANDSHAKE = (
+    b"GET /subscriptions HTTP/1.1\r\nHost: node\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
+)
 ABNORMAL = CloseCode.ABNORMAL_CLOSURE.value
 
 
@@ -48,6 +53,25 @@ class Subscriber:
 def address_of(node: Node) -> str:
     """Return where a node serves WebSockets."""
     return f"ws://{node.client.base_url.netloc.decode()}/subscriptions"
+
+
+@contextmanager
+def open_raw(node: Node) -> Iterator[socket.socket]:
+    """Hold a WebSocket without a library behind it."""
+    url = node.client.base_url
+    with socket.create_connection((url.host, url.port or 0), timeout=WAIT_S) as raw:
+        raw.sendall(HANDSHAKE)
+        assert raw.recv(1 << 16).startswith(b"HTTP/1.1 101")
+        yield raw
+
+
+@contextmanager
+def subscribe_deaf(node: Node, subscriptions: int) -> Iterator[None]:
+    """Hold a WebSocket that subscribes to everything, several times, and reads nothing."""
+    text = b'{"action": "subscribe"}'
+    with open_raw(node) as raw:
+        raw.sendall((b"\x81" + bytes([0x80 | len(text)]) + bytes(4) + text) * subscriptions)
+        yield
 
 
 @contextmanager

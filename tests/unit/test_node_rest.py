@@ -235,6 +235,16 @@ def test_bodies_that_are_no_list_of_ids(api: Api, content: bytes) -> None:
         assert (answer.status_code, code(answer)) == (400, number)
 
 
+def test_ids_of_too_much_are_refused(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    block = api.get("/blocks").json()["data"][0]
+    transaction = block["batches"][0]["transactions"][0]["header_signature"]
+    paths = [f"/blocks?id={block['header_signature']}", f"/receipts?id={transaction}"]
+    assert [api.get(path).status_code for path in paths] == [200, 200]
+    monkeypatch.setattr(envelope_module, "ANSWER_BYTES_MAX", 10)
+    refused = [api.get(path) for path in paths]
+    assert [(answer.status_code, code(answer)) for answer in refused] == [(413, 207)] * 2
+
+
 def test_content_types_are_exact(api: Api) -> None:
     assert code(api.post("/batches", content=b"x")) == 42
     assert code(api.post("/batch_statuses", content=b"[]")) == 43

@@ -11,6 +11,7 @@ from starlette.routing import Route, WebSocketRoute
 from contracts.errors import WaysealError
 from contracts.node.chain import Chain
 from contracts.node.rest import errors
+from contracts.node.rest.answers import Answers
 from contracts.node.rest.byids import ByIds
 from contracts.node.rest.envelope import error_response, one_response
 from contracts.node.rest.lists import Lists
@@ -26,18 +27,19 @@ def build_app(
     chain: Chain, submit: Submit, statuses: Statuses, subscriptions: Subscriptions
 ) -> Starlette:
     """Wire the routes to the node."""
-    lists, by_ids = Lists(chain), ByIds(chain.blocks, statuses)
+    answers = Answers()
+    lists, by_ids = Lists(chain), ByIds(chain.blocks, statuses, answers)
     routes = [
         Route("/batches", submit.post, methods=["POST"]),
-        Route("/batches", lists.batches),
-        Route("/batches/{id}", lists.batch),
+        answers.route("/batches", lists.batches),
+        answers.route("/batches/{id}", lists.batch),
         Route("/batch_statuses", by_ids.statuses, methods=["GET", "POST"]),
-        Route("/blocks", lists.blocks),
-        Route("/blocks/{id}", lists.block),
-        Route("/transactions", lists.transactions),
-        Route("/transactions/{id}", lists.transaction),
-        Route("/state", lists.state),
-        Route("/state/{address}", lists.value),
+        answers.route("/blocks", lists.blocks),
+        answers.route("/blocks/{id}", lists.block),
+        answers.route("/transactions", lists.transactions),
+        answers.route("/transactions/{id}", lists.transaction),
+        answers.route("/state", lists.state),
+        answers.route("/state/{address}", lists.value),
         Route("/receipts", by_ids.receipts, methods=["GET", "POST"]),
         Route("/peers", peers),
         Route("/status", status),

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from collections.abc import Callable
 from typing import Final
 
 from starlette.requests import ClientDisconnect, Request
@@ -19,15 +20,18 @@ def announced_length(request: Request) -> int | None:
     return int(digits) if _LENGTH.fullmatch(digits) else None
 
 
-async def read_body(request: Request, limit: int) -> bytes:
+async def read_body(
+    request: Request, limit: int, hold: Callable[[int], None] = lambda _: None
+) -> bytes:
     """Return the body of `request`.
 
     Args:
         request: The request.
         limit: Most bytes it may have.
+        hold: Told of bytes as they arrive; may refuse them.
 
     Raises:
-        ApiError: It is larger, or does not arrive in time.
+        ApiError: It is larger, does not arrive in time, or is refused.
     """
     if (announced_length(request) or 0) > limit:
         raise errors.BODY_TOO_LARGE.error(str(limit))
@@ -35,6 +39,7 @@ async def read_body(request: Request, limit: int) -> bytes:
     try:
         async with asyncio.timeout(BODY_S):
             async for chunk in request.stream():
+                hold(len(chunk))
                 body += chunk
                 if len(body) > limit:
                     raise errors.BODY_TOO_LARGE.error(str(limit))

@@ -1,16 +1,15 @@
 """`/batch_statuses` and `/receipts`: what is known of some ids, by GET or POST."""
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
 from contracts.node.blockstore import BlockStore
 from contracts.node.rest import errors
+from contracts.node.rest.answers import Answers
 from contracts.node.rest.body import read_body
 from contracts.node.rest.envelope import (
     JsonResponse,
@@ -19,6 +18,7 @@ from contracts.node.rest.envelope import (
     filter_ids,
     one_response,
     queries,
+    whole,
 )
 from contracts.node.rest.views import Json, receipt_view
 from contracts.node.statuses import Statuses
@@ -50,11 +50,13 @@ class ByIds:
     Args:
         blocks: Holds receipts.
         statuses: Knows what became of batches.
+        answers: Limits how many large answers are made at a time.
     """
 
-    def __init__(self, blocks: BlockStore, statuses: Statuses) -> None:
+    def __init__(self, blocks: BlockStore, statuses: Statuses, answers: Answers) -> None:
         self._blocks = blocks
         self._known = statuses
+        self._answers = answers
 
     async def statuses(self, request: Request) -> Response:
         """`GET` and `POST /batch_statuses`."""
@@ -67,17 +69,16 @@ class ByIds:
     async def receipts(self, request: Request) -> Response:
         """`GET` and `POST /receipts`."""
         names = await _ids(request, _RECEIPTS)
-        return _answer(request, await run_in_threadpool(self._receipts, names))
+        return self._answers.later(
+            lambda: _answer(request, whole(self._receipt_view(name) for name in names))
+        )
 
-    def _receipts(self, names: Sequence[str]) -> list[Json]:
-        data: list[Json] = []
-        for name in names:
-            place = self._blocks.find_transaction(name)
-            receipt = None if place is None else self._blocks.receipt_at(place)
-            if receipt is None:
-                raise errors.RECEIPT_NOT_FOUND.error()
-            data.append(receipt_view(receipt))
-        return data
+    def _receipt_view(self, name: str) -> tuple[int, Json]:
+        place = self._blocks.find_transaction(name)
+        receipt = None if place is None else self._blocks.receipt_at(place)
+        if receipt is None:
+            raise errors.RECEIPT_NOT_FOUND.error()
+        return receipt.ByteSize(), receipt_view(receipt)
 
     def _status_view(self, name: str) -> Json:
         status = self._known.get(name)

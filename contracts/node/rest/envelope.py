@@ -4,7 +4,7 @@ Source: Sawtooth 1.2, REST API specification; recorded answers.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, Self, TypeVar
 
@@ -20,6 +20,8 @@ DEFAULT_PAGE: Final = 100
 PAGE_MAX: Final = 1_000
 PAGE_BYTES: Final = 8 << 20
 """A page ends early once its items, serialised, are so large."""
+ANSWER_BYTES_MAX: Final = 32 << 20
+"""What an answer without pages may show, serialised as stored."""
 IDS_MAX: Final = 1_000
 _INT32_MAX: Final = (1 << 31) - 1
 _LAYOUT: Final = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS
@@ -27,6 +29,7 @@ _FORWARDED: Final = {
     key: re.compile(rf"(?<={key}=).+?(?=[\s,;]|$)", re.IGNORECASE)
     for key in ("proto", "host", "path")
 }
+
 
 Item = TypeVar("Item")
 
@@ -184,20 +187,20 @@ class Page(Generic[Item]):
     """Part of a list.
 
     Attributes:
-        items: The items.
+        items: The items, as shown.
         start: Name of the first; empty when there is none.
         limit: How many there were to be at most; 0 when there is none.
         next: Name of the item that follows.
     """
 
-    items: Sequence[Item]
+    items: list[Item]
     start: str
     limit: int
     next: str | None
 
 
-def cut(named: Iterator[tuple[str, int, Item]], limit: int) -> Page[Item]:
-    """Return the first page of `named`: names, sizes in bytes, items."""
+def cut(named: Iterable[tuple[str, int, Item]], limit: int) -> Page[Item]:
+    """Return the first page of `named`: names, sizes in bytes, items as shown."""
     items: list[Item] = []
     start, size = "", 0
     for name, length, item in named:
@@ -209,9 +212,23 @@ def cut(named: Iterator[tuple[str, int, Item]], limit: int) -> Page[Item]:
     return Page(items, start, limit if items else 0, None)
 
 
-def page_response(
-    request: Request, head: str, paging: Paging, page: Page[Item], data: list[Json]
-) -> JsonResponse:
+def whole(sized: Iterable[tuple[int, Item]]) -> list[Item]:
+    """Return all of `sized`: sizes in bytes, items as shown.
+
+    Raises:
+        ApiError: Together they are too large for one answer.
+    """
+    items: list[Item] = []
+    size = 0
+    for length, item in sized:
+        size += length
+        if size > ANSWER_BYTES_MAX:
+            raise errors.ANSWER_TOO_LARGE.error(str(ANSWER_BYTES_MAX))
+        items.append(item)
+    return items
+
+
+def page_response(request: Request, head: str, paging: Paging, page: Page[Json]) -> JsonResponse:
     """Return the answer with one page of a list."""
     shown: dict[str, Json] = {"limit": paging.limit, "start": paging.start}
     if page.next is not None:
@@ -219,7 +236,7 @@ def page_response(
         shown["next"] = link(request, head=head, limit=paging.limit, start=page.next)
     return JsonResponse(
         {
-            "data": data,
+            "data": page.items,
             "head": head,
             "link": link(request, head=head, start=page.start, limit=page.limit),
             "paging": shown,

@@ -208,3 +208,10 @@ TOO_MANY_BATCHES: Final = Kind(
 TOO_MANY_SUBSCRIBERS: Final = Kind(
     503, 206, "Too Many Subscribers", "This node serves no more subscribers at once than "
 )
+ANSWER_TOO_LARGE: Final = Kind(
+    413,
+    207,
+    "Answer Too Large",
+    "What these ids name is more than this node puts into one answer; ask for fewer. "
+    "At most, bytes: ",
+)

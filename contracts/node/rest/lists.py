@@ -1,6 +1,6 @@
 """Committed blocks, batches, transactions and state over HTTP.
 
-These read from disk and build large answers, so they run in worker threads.
+These read from disk and make large answers, so they run in worker threads.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -25,6 +25,7 @@ from contracts.node.rest.envelope import (
     one_response,
     page_response,
     queries,
+    whole,
 )
 from contracts.node.rest.views import (
     Json,
@@ -54,6 +55,7 @@ class Resource(Protocol):
 
 
 Item = TypeVar("Item", bound=Resource)
+Shown = TypeVar("Shown")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,19 +91,14 @@ class Lists:
         self._transactions = _listed_transactions(chain.blocks)
 
     def blocks(self, request: Request) -> Response:
-        """`GET /blocks`."""
+        """`GET /blocks`; in protobuf, with receipts, to who accepts that."""
         paging, name, names = Paging.of(request), head_id(request), filter_ids(request)
         head = self._head(name)
-        if names:  # in the order asked for, whatever `reverse` says
-            found = [stored for stored in map(self._blocks.by_id, names) if stored is not None]
-            page = Page([stored for stored in found if stored.num <= head.num], "", 0, None)
-        else:
-            reverse = is_reverse(request, _BLOCK_KEY)
-            page = self._block_page(paging, head, reverse=reverse)
         if MEDIA_TYPE in request.headers.get("accept", ""):
-            return _in_protobuf(page)
-        data = [block_view(stored.block) for stored in page.items]
-        return page_response(request, head.id, paging, page, data)
+            stored = self._block_page(request, paging, head, names, _as_stored)
+            return Response(encode_page(stored.items, stored.next), media_type=MEDIA_TYPE)
+        page = self._block_page(request, paging, head, names, _as_shown)
+        return page_response(request, head.id, paging, page)
 
     def block(self, request: Request) -> Response:
         """`GET /blocks/{id}`."""
@@ -138,8 +135,7 @@ class Lists:
             page = self._state_page(head, prefix, paging, reverse=reverse)
         except NotKeptError as error:
             raise errors.HEAD_NOT_FOUND.error() from error
-        data = [entry_view(entry) for entry in page.items]
-        return page_response(request, head.id, paging, page, data)
+        return page_response(request, head.id, paging, page)
 
     def value(self, request: Request) -> Response:
         """`GET /state/{address}`."""
@@ -171,7 +167,19 @@ class Lists:
             raise errors.BLOCK_NOT_FOUND.error()
         return head
 
-    def _block_page(self, paging: Paging, head: StoredBlock, *, reverse: bool) -> Page[StoredBlock]:
+    def _block_page(
+        self,
+        request: Request,
+        paging: Paging,
+        head: StoredBlock,
+        names: Sequence[str] | None,
+        show: Callable[[StoredBlock], tuple[int, Shown]],
+    ) -> Page[Shown]:
+        if names:  # in the order asked for, whatever `reverse` says
+            found = (self._blocks.by_id(name) for name in names)
+            chosen = (block for block in found if block is not None and block.num <= head.num)
+            return Page(whole(map(show, chosen)), "", 0, None)
+        reverse = is_reverse(request, _BLOCK_KEY)
         first = 0 if reverse else head.num
         if paging.start:
             first = _block_num(paging.start)
@@ -179,43 +187,53 @@ class Lists:
         if first > (head.num if reverse else newest):
             raise errors.TIMED_OUT.error()
         numbers = range(first, head.num + 1) if reverse else range(first, -1, -1)
-        return cut(self._walk_blocks(numbers), paging.count)
-
-    def _walk_blocks(self, numbers: range) -> Iterator[tuple[str, int, StoredBlock]]:
-        for stored in self._stored(numbers):
-            yield f"{stored.num:#018x}", stored.block.ByteSize(), stored
+        walked = ((f"{block.num:#018x}", *show(block)) for block in self._stored(numbers))
+        return cut(walked, paging.count)
 
     def _list(self, request: Request, listed: Listed[Item]) -> Response:
         paging, name, names = Paging.of(request), head_id(request), filter_ids(request)
         head = self._head(name)
         reverse = is_reverse(request, _DEFAULT_KEY)
         if names:
-            items = self._by_ids(listed, names, head.num)
-            chosen = _from_start(items[::-1] if reverse else items, paging.start)
+            chosen = self._by_ids(listed, names, head.num, paging.start, reverse=reverse)
         else:
             chosen = self._walk(listed, head.num, paging.start, reverse=reverse)
-        sized = ((item.header_signature, item.ByteSize(), item) for item in chosen)
-        page = cut(sized, paging.count)
-        data = [listed.view(item) for item in page.items]
-        return page_response(request, head.id, paging, page, data)
+        # Shown one by one: what is kept of a block is what is shown of it, not all its bytes.
+        shown = ((item.header_signature, item.ByteSize(), listed.view(item)) for item in chosen)
+        return page_response(request, head.id, paging, cut(shown, paging.count))
 
     def _one(self, request: Request, listed: Listed[Item]) -> Response:
-        name = check_id(request.path_params["id"])
-        items = self._by_ids(listed, [name], self._head(None).num)
-        if not items:
+        place = listed.find(check_id(request.path_params["id"]))
+        if place is None:
             raise listed.missing.error()
-        return one_response(request, listed.view(items[0]))
+        return one_response(request, listed.view(self._at(listed, place)))
 
-    def _by_ids(self, listed: Listed[Item], names: Sequence[str], newest: int) -> list[Item]:
-        """Return those of these ids that are in blocks up to `newest`."""
-        items: list[Item] = []
-        for name in names:
-            place = listed.find(name)
-            if place is not None and place.block_num <= newest:
-                stored = self._blocks.by_num(place.block_num)
-                if stored is not None:
-                    items.append(listed.in_block(stored)[listed.position(stored, place)])
-        return items
+    def _by_ids(
+        self,
+        listed: Listed[Item],
+        names: Sequence[str],
+        newest: int,
+        start: str | None,
+        *,
+        reverse: bool,
+    ) -> Iterator[Item]:
+        """Yield those of these ids that are in blocks up to `newest`, from `start` on."""
+        found = [(name, place) for name in names if (place := listed.find(name)) is not None]
+        places = [(name, place) for name, place in found if place.block_num <= newest]
+        if reverse:
+            places.reverse()
+        first = 0
+        if start and places:
+            numbers = [number for number, (name, _) in enumerate(places) if name == start]
+            if not numbers:
+                raise errors.BAD_PAGING.error()
+            first = numbers[0]
+        for _, place in places[first:]:
+            yield self._at(listed, place)
+
+    def _at(self, listed: Listed[Item], place: Place) -> Item:
+        (stored,) = self._stored(range(place.block_num, place.block_num + 1))
+        return listed.in_block(stored)[listed.position(stored, place)]
 
     def _walk(
         self, listed: Listed[Item], newest: int, start: str | None, *, reverse: bool
@@ -247,7 +265,7 @@ class Lists:
 
     def _state_page(
         self, head: StoredBlock, prefix: str, paging: Paging, *, reverse: bool
-    ) -> Page[tuple[str, bytes]]:
+    ) -> Page[Json]:
         state = self._chain.state
         root = state.root_after(head.num)
         start = paging.start or ""
@@ -258,14 +276,17 @@ class Lists:
         else:
             start = ""
         leaves = state.leaves_at(root, prefix, start, reverse=reverse)
-        sized = ((address, len(value), (address, value)) for address, value in leaves)
-        return cut(sized, paging.count)
+        shown = ((address, len(value), entry_view(address, value)) for address, value in leaves)
+        return cut(shown, paging.count)
 
 
-def _in_protobuf(page: Page[StoredBlock]) -> Response:
-    """Return blocks as they are stored, with their receipts, to who accepts that."""
-    blocks = ((stored.block.SerializeToString(), stored.receipt_bytes) for stored in page.items)
-    return Response(encode_page(blocks, page.next), media_type=MEDIA_TYPE)
+def _as_shown(stored: StoredBlock) -> tuple[int, Json]:
+    return stored.block.ByteSize(), block_view(stored.block)
+
+
+def _as_stored(stored: StoredBlock) -> tuple[int, tuple[bytes, Sequence[bytes]]]:
+    wire = stored.block.SerializeToString()
+    return len(wire) + sum(map(len, stored.receipt_bytes)), (wire, stored.receipt_bytes)
 
 
 def _listed_batches(blocks: BlockStore) -> Listed[Batch]:
@@ -297,15 +318,3 @@ def _block_num(text: str) -> int:
     if not 0 <= number <= _BLOCK_NUM_MAX:
         raise errors.BAD_PAGING.error()
     return number
-
-
-def _from_start(items: Sequence[Item], start: str | None) -> Iterator[Item]:
-    """Yield `items` from the one with id `start` on."""
-    if not start or not items:
-        yield from items
-        return
-    for number, item in enumerate(items):
-        if item.header_signature == start:
-            yield from items[number:]
-            return
-    raise errors.BAD_PAGING.error()

@@ -31,6 +31,10 @@ class Room:
         self._batches = 0
         self._bytes = 0
 
+    def has(self, size: int) -> bool:
+        """Say whether so many bytes more would fit."""
+        return self._bytes + size <= QUEUED_BYTES_MAX
+
     def take(self, *, batches: int = 0, size: int = 0) -> None:
         """Reserve room.
 
@@ -75,10 +79,17 @@ class Submit:
             raise errors.BATCHES_CONTENT_TYPE.error()
         if self._publisher.trouble is not None:
             raise errors.CANNOT_WRITE.error(self._publisher.trouble)
-        size = _announced(request)
-        self._room.take(size=size)
+        if not self._room.has(min(announced_length(request) or 0, BATCHES_BODY_BYTES_MAX)):
+            raise errors.QUEUE_FULL.error()
+        size = 0
+
+        def hold(more: int) -> None:  # what has arrived counts, not what was announced
+            nonlocal size
+            self._room.take(size=more)
+            size += more
+
         try:
-            body = await read_body(request, BATCHES_BODY_BYTES_MAX)
+            body = await read_body(request, BATCHES_BODY_BYTES_MAX, hold)
             count = _count(body)
             self._room.take(batches=count)
         except BaseException:
@@ -126,12 +137,6 @@ def _pass_on(before: asyncio.Future[None] | None, done: asyncio.Future[None]) ->
         done.set_result(None)
     else:
         before.add_done_callback(lambda _: done.set_result(None))
-
-
-def _announced(request: Request) -> int:
-    """Return how many bytes the body may turn out to have."""
-    length = announced_length(request)
-    return BATCHES_BODY_BYTES_MAX if length is None else min(length, BATCHES_BODY_BYTES_MAX)
 
 
 def _count(body: bytes) -> int:

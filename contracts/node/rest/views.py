@@ -69,9 +69,9 @@ def transaction_view(transaction: Transaction) -> Json:
     }
 
 
-def entry_view(entry: tuple[str, bytes]) -> Json:
+def entry_view(address: str, value: bytes) -> Json:
     """Return what is in state at an address."""
-    return {"address": entry[0], "data": _base64(entry[1])}
+    return {"address": address, "data": _base64(value)}
 
 
 def value_view(value: bytes) -> Json:
