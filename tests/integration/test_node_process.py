@@ -4,11 +4,8 @@ import resource
 import socket
 import subprocess
 import sys
-import threading
-from functools import partial
 from pathlib import Path
 
-import httpx
 import pytest
 
 from contracts import address
@@ -21,7 +18,6 @@ from support.nodes import (
     OCTETS,
     READY,
     WAIT_S,
-    Node,
     intkey,
     intkey_batch,
     naive_root,
@@ -33,24 +29,12 @@ from support.nodes import (
 
 pytestmark = pytest.mark.integration
 
-KILLS = 10
-
 
 def start(*options: str) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, "-c", "from contracts.node.main import main; main()", *options]
     return subprocess.run(  # noqa: S603 - our own module
         command, capture_output=True, text=True, timeout=60, check=False
     )
-
-
-def committed(node: Node) -> set[str]:
-    names: set[str] = set()
-    path = "/blocks?limit=1000"
-    while path:
-        page = node.client.get(path).json()
-        names.update(name for block in page["data"] for name in block["header"]["batch_ids"])
-        path = page["paging"].get("next", "")
-    return names
 
 
 def test_own_genesis_names_the_admins(tmp_path: Path) -> None:
@@ -119,42 +103,6 @@ def test_help_teaches() -> None:
     shown = start("--help")
     assert shown.returncode == 0
     assert READY in shown.stdout
-
-
-def test_kill_loses_nothing_committed(tmp_path: Path) -> None:
-    signer = Signer.generate()
-    batches = [intkey_batch(signer, first, 5) for first in range(0, 2_000, 5)]
-    reported: set[str] = set()
-    for kill in range(KILLS):
-        with running(tmp_path / "data") as node:
-            assert reported <= committed(node)
-            loader = threading.Thread(target=load, args=(node, batches[kill::KILLS], reported))
-            goal = len(reported) + 1
-            loader.start()
-            wait_until(partial(has_reached, reported, goal))
-            node.process.kill()
-            loader.join()
-    with running(tmp_path / "data") as node:
-        assert reported <= committed(node)
-        root, state = whole_state(node.client)
-        node.commit(intkey_batch(signer, 10_000))
-    assert len(reported) >= KILLS
-    assert naive_root(state) == root
-
-
-def load(node: Node, batches: list[Batch], reported: set[str]) -> None:
-    """Submit batches until the node dies; take note of what it says is committed."""
-    try:
-        for batch in batches:
-            node.post(batch)
-            if node.statuses(batch) == ["COMMITTED"]:
-                reported.add(batch.header_signature)
-    except httpx.TransportError:
-        return
-
-
-def has_reached(reported: set[str], goal: int) -> bool:
-    return len(reported) >= goal
 
 
 def test_full_disk_is_said_and_survived(tmp_path: Path) -> None:

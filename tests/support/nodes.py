@@ -65,15 +65,19 @@ class Node:
         return self.process.wait(WAIT_S)
 
 
+def node_command(data: Path, *options: str) -> list[str]:
+    """Return what starts a node that knows the intkey family on the chain in `data`."""
+    script = str(Path(intkey_node.__file__))
+    return [sys.executable, script, "--data", str(data), "--rest", "127.0.0.1:0", *options]
+
+
 @contextmanager
 def running(data: Path, *options: str) -> Iterator[Node]:
     """Run a node that knows the intkey family on the chain in `data`."""
-    script = str(Path(intkey_node.__file__))
-    command = [sys.executable, script, "--data", str(data), "--rest", "127.0.0.1:0", *options]
     with (
         (data.parent / f"{data.name}.stderr").open("ab") as stderr,
         subprocess.Popen(  # noqa: S603 - our own script
-            command, stdout=subprocess.PIPE, stderr=stderr, text=True
+            node_command(data, *options), stdout=subprocess.PIPE, stderr=stderr, text=True
         ) as process,
     ):
         try:

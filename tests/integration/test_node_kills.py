@@ -1,0 +1,122 @@
+"""kill -9 at random moments under load, and while it starts: nothing that was reported is lost.
+
+WAYSEAL_KILLS sets how often (default 10), WAYSEAL_SEED which moments.
+"""
+
+import itertools
+import os
+import random
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import httpx
+import pytest
+
+from contracts.keys import Signer
+from contracts.proto.sawtooth_pb2 import Batch
+from support.nodes import Node, intkey_batch, naive_root, node_command, running, whole_state
+
+pytestmark = pytest.mark.integration
+
+KILLS: Final = int(os.environ.get("WAYSEAL_KILLS", "10"))
+SEED: Final = int(os.environ.get("WAYSEAL_SEED", "20261121"))
+LOADERS: Final = 3
+BATCH_TRANSACTIONS: Final = 3
+LONGEST_WAIT_S: Final = 0.5
+START_KILLS_EVERY: Final = 5
+"""Every so many kills, one more hits the node while it starts."""
+ROOT_EVERY: Final = 25
+"""Every so many kills the state root is computed anew, and at the end."""
+
+
+class Load:
+    """Clients that submit batches and remember what they were told is committed."""
+
+    def __init__(self) -> None:
+        self._signer = Signer.generate()
+        self._numbers = itertools.count(step=BATCH_TRANSACTIONS)
+        self.reported: list[str] = []
+
+    def next_batch(self) -> Batch:
+        """Return a batch that was not submitted yet."""
+        return intkey_batch(self._signer, next(self._numbers), BATCH_TRANSACTIONS)
+
+    def run(self, node: Node, begun: threading.Event) -> None:
+        """Submit batches until the node dies."""
+        with httpx.Client(base_url=node.client.base_url, timeout=60) as client:
+            mine = Node(node.process, client)
+            try:
+                while True:
+                    batches = [self.next_batch() for _ in range(5)]
+                    mine.post(*batches)
+                    if set(mine.statuses(*batches)) == {"COMMITTED"}:
+                        self.reported += [batch.header_signature for batch in batches]
+                        begun.set()
+            except httpx.TransportError:
+                return
+
+
+def committed(node: Node) -> set[str]:
+    """Return the ids of all committed batches."""
+    names: set[str] = set()
+    path = "/blocks?limit=1000"
+    while path:
+        page = node.client.get(path).json()
+        names.update(name for block in page["data"] for name in block["header"]["batch_ids"])
+        path = page["paging"].get("next", "")
+    return names
+
+
+def check(node: Node, load: Load, kill: int) -> None:
+    """Check that nothing is lost: the newest each time, everything and the state root at times."""
+    newest = load.reported[-500:]
+    if newest:
+        answer = node.client.post("/batch_statuses", json=newest).json()
+        assert {entry["status"] for entry in answer["data"]} == {"COMMITTED"}
+    if kill % ROOT_EVERY == 0:
+        assert set(load.reported) <= committed(node)
+        root, state = whole_state(node.client)
+        assert naive_root(state) == root
+
+
+def moments() -> Iterator[float]:
+    """Yield how long to wait before a kill, seconds."""
+    chance = random.Random(SEED)  # noqa: S311  # no secrets here
+    while True:
+        yield chance.uniform(0, LONGEST_WAIT_S)
+
+
+def test_kills_lose_nothing_committed(tmp_path: Path) -> None:
+    load, waits = Load(), moments()
+    for kill in range(1, KILLS + 1):
+        with running(tmp_path / "data") as node:
+            check(node, load, kill)
+            begun = threading.Event()
+            loaders = [
+                threading.Thread(target=load.run, args=(node, begun)) for _ in range(LOADERS)
+            ]
+            for loader in loaders:
+                loader.start()
+            assert begun.wait(60)
+            time.sleep(next(waits))
+            node.process.kill()
+            for loader in loaders:
+                loader.join()
+        if kill % START_KILLS_EVERY == 0:
+            kill_while_starting(tmp_path / "data", next(waits))
+    assert len(load.reported) >= KILLS
+    with running(tmp_path / "data") as node:
+        check(node, load, 0)
+        node.commit(load.next_batch())
+
+
+def kill_while_starting(data: Path, wait_s: float) -> None:
+    with subprocess.Popen(  # noqa: S603 - our own script
+        node_command(data), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as process:
+        time.sleep(wait_s)
+        process.kill()
