@@ -158,10 +158,11 @@ def test_who_accepts_protocol_buffers_gets_blocks_with_their_receipts(api: Api) 
             assert receipt_view(receipt) == one
 
 
-def test_half_a_character_is_refused_in_valid_json(api: Api) -> None:
+def test_half_a_character_is_repeated_as_it_came(api: Api) -> None:
     answer = api.post("/batch_statuses", content=b'["\\ud800"]', headers=JSON)
     assert answer.status_code == 400
     assert code(answer) == 60
+    assert b'invalid: \\ud800"' in answer.content
     assert answer.headers["content-type"] == "application/json; charset=utf-8"
 
 

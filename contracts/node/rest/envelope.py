@@ -3,6 +3,7 @@
 Source: Sawtooth 1.2, REST API specification; recorded answers.
 """
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -43,13 +44,16 @@ class JsonResponse(Response):
         super().__init__(orjson.dumps(content, option=_LAYOUT), status_code)
 
 
-def error_response(error: errors.ApiError) -> JsonResponse:
+def error_response(error: errors.ApiError) -> Response:
     """Return the answer that tells of `error`."""
     kind = error.kind
-    # The detail may be what came in a JSON body, and that half of a character, which no UTF-8 has.
-    message = (kind.message + error.detail).encode("utf-8", "replace").decode("utf-8")
-    body: Json = {"error": {"code": kind.code, "message": message, "title": kind.title}}
-    return JsonResponse(body, kind.status)
+    body = {
+        "error": {"code": kind.code, "message": kind.message + error.detail, "title": kind.title}
+    }
+    # The detail may be what came in a JSON body, and that half of a character, which no UTF-8
+    # has; this encoder writes it as it came.
+    text = json.dumps(body, indent=2, separators=(",", ": "), sort_keys=True)
+    return Response(text, kind.status, media_type=JsonResponse.media_type)
 
 
 def content_type(request: Request) -> str:
