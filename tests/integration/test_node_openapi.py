@@ -26,7 +26,7 @@ pytestmark = pytest.mark.integration
 
 CASES: Final = int(os.environ.get("WAYSEAL_FUZZ_CASES", "40"))
 DESCRIPTION: Final = ROOT / "contracts" / "node" / "rest" / "openapi.yaml"
-ROUTE: Final = re.compile(r'Route\("([^"]+)"')
+ROUTE: Final = re.compile(r'[Rr]oute\("([^"]+)"')
 ID: Final = re.compile(r'"([0-9a-f]{128})"')
 KNOWN: Final = sorted(set(ID.findall((GOLDEN / "devmode" / "060-blocks-all.json").read_text())))
 schemathesis.openapi.format(
