@@ -35,6 +35,9 @@ BLOCK_TRANSACTIONS: Final = 2_000
 """A block takes no further submission once it has so many transactions."""
 BLOCK_BYTES: Final = 8 << 20
 """Nor once it has so many bytes."""
+BLOCK_GAP_S: Final = 0.005
+"""A block begins so many seconds after the one before, at the earliest: what arrives meanwhile
+shares its signature, its state root and its sync."""
 RETRY_S: Final = 1.0
 """Pause, seconds, between attempts to write to a full disk."""
 GENESIS_CONSENSUS: Final = b"Genesis"
@@ -152,7 +155,7 @@ class Publisher:
 
     def _round(self) -> None:
         """Make one block of what is lined up, or of as much as a block may hold."""
-        outcome = Outcome()
+        outcome, began_s = Outcome(), time.monotonic()
         candidate = Candidate(self._chain.blocks, self._chain.state.get, self._families)
         most, tried = max_batches_per_block(self._chain.state), 0
         while (not most or tried < most) and (batch := self._next(outcome)) is not None:
@@ -160,7 +163,7 @@ class Publisher:
         if candidate.batches:
             if not self._commit(candidate):
                 return
-            self._due_s = time.monotonic() + self._interval_s
+            self._due_s = max(began_s + BLOCK_GAP_S, time.monotonic() + self._interval_s)
         self._report(outcome)
 
     def _next(self, outcome: Outcome) -> VerifiedBatch | None:
