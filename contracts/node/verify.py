@@ -16,7 +16,6 @@ from contracts.errors import RejectedError
 from contracts.proto.sawtooth_pb2 import Batch, BatchList, Transaction, TransactionHeader
 from contracts.sawtooth.batches import check_batch
 from contracts.sawtooth.counts import check_transactions
-from contracts.sawtooth.transactions import parse_header
 
 SLICE_TRANSACTIONS: Final = 200
 """About so many transactions make one task of the pool: some milliseconds of work."""
@@ -72,9 +71,10 @@ def verify_batch(batch: Batch) -> VerifiedBatch:
     Raises:
         RejectedError: Names the batch or transaction and what does not hold.
     """
-    check_batch(batch)
+    headers = check_batch(batch)
     name = batch.header_signature[:16]
-    headers = [_header_of(transaction) for transaction in batch.transactions]
+    for transaction, header in zip(batch.transactions, headers, strict=True):
+        _check_addresses(transaction, header)
     if len({transaction.header_signature for transaction in batch.transactions}) != len(headers):
         raise RejectedError(f"batch {name}…: holds a transaction twice")
     if any(not dependency for header in headers for dependency in header.dependencies):
@@ -111,15 +111,13 @@ class Verifier:
         self._pool.shutdown(cancel_futures=True)
 
 
-def _header_of(transaction: Transaction) -> TransactionHeader:
-    header = parse_header(transaction)
+def _check_addresses(transaction: Transaction, header: TransactionHeader) -> None:
     named = len(header.inputs) + len(header.outputs) + len(header.dependencies)
     if named > ADDRESSES_MAX:
         raise RejectedError(
             f"transaction {transaction.header_signature[:16]}…: {named} inputs, outputs and "
             f"dependencies, at most {ADDRESSES_MAX} allowed"
         )
-    return header
 
 
 def _check(wire: bytes) -> tuple[list[VerifiedBatch], list[list[Batch]]]:

@@ -9,7 +9,7 @@ from enum import StrEnum
 from contracts.encoding import canonical, parse
 from contracts.errors import RejectedError
 from contracts.keys import Signer, is_signature, verify
-from contracts.proto.sawtooth_pb2 import Batch, BatchHeader, Transaction
+from contracts.proto.sawtooth_pb2 import Batch, BatchHeader, Transaction, TransactionHeader
 from contracts.sawtooth.transactions import ID_HEX, check_transaction, parse_header
 
 
@@ -41,8 +41,11 @@ def build_batch(signer: Signer, transactions: Sequence[Transaction]) -> Batch:
     return Batch(header=wire, header_signature=signer.sign(wire), transactions=transactions)
 
 
-def check_batch(batch: Batch) -> None:
+def check_batch(batch: Batch) -> list[TransactionHeader]:
     """Check every signature in `batch` and that header and transactions agree.
+
+    Returns:
+        The headers of its transactions, in order.
 
     Raises:
         RejectedError: Names the batch or transaction and what does not hold.
@@ -66,12 +69,15 @@ def check_batch(batch: Batch) -> None:
             f"batch {name[:16]}…: header names {len(header.transaction_ids)} transactions, "
             f"the batch holds {len(ids)}, and they differ or stand in another order"
         )
+    headers: list[TransactionHeader] = []
     for transaction in batch.transactions:
         transaction_header = parse_header(transaction)
         check_transaction(transaction, transaction_header)
+        headers.append(transaction_header)
         if transaction_header.batcher_public_key != header.signer_public_key:
             raise RejectedError(
                 f"transaction {transaction.header_signature[:16]}…: made for batcher "
                 f"{transaction_header.batcher_public_key[:66]!r}, "
                 f"batch signed by {header.signer_public_key}"
             )
+    return headers
