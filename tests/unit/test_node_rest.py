@@ -24,7 +24,7 @@ from contracts.node.rest.submit import Submit
 from contracts.node.rest.subscriptions import Subscriptions
 from contracts.node.rest.views import receipt_view
 from contracts.node.statuses import Outcome, Statuses
-from contracts.node.verify import Verifier, verify_batch
+from contracts.node.verify import AT_ONCE_BYTES, Verifier, verify_batch
 from contracts.pages import MEDIA_TYPE, Committed, decode_page
 from contracts.proto.sawtooth_pb2 import Batch, BatchList
 from contracts.sawtooth.batches import build_batch
@@ -338,8 +338,8 @@ def test_more_transactions_than_are_taken_at_once_are_refused_unparsed(api: Api)
         assert "more than 50000 transactions" in answer.json()["error"]["message"]
 
 
-def test_the_event_loop_parses_nothing(chain: Chain, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What came is parsed in the verifier's threads, so that others are answered meanwhile."""
+def test_the_event_loop_parses_nothing_large(chain: Chain, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is parsed in the verifier's threads, so that others are answered meanwhile."""
     threads: list[str] = []
     parse = verify_module.parse_batches
 
@@ -348,9 +348,12 @@ def test_the_event_loop_parses_nothing(chain: Chain, monkeypatch: pytest.MonkeyP
         return parse(wire)
 
     monkeypatch.setattr(verify_module, "parse_batches", listen)
-    (answer,) = Api(chain).ask(submission(100))
-    assert answer.status_code == 202
-    assert [name.startswith("verify") for name in threads] == [True]
+    content = wire(intkey_batch(SIGNER, 100, 20))
+    assert len(content) > AT_ONCE_BYTES
+    large = ("POST", "/batches", {"content": content, "headers": OCTETS})
+    for answer in Api(chain).ask(large, submission(100)):
+        assert answer.status_code == 202
+    assert [name.startswith("verify") for name in threads] == [True, False]
 
 
 def test_a_transaction_with_too_many_addresses_is_refused(api: Api) -> None:
