@@ -62,10 +62,13 @@ def decode_page(wire: bytes) -> tuple[list[Committed], str | None]:
 
 def _committed(entry: CommittedBlock) -> Committed:
     block = parse(Block, entry.block)
-    transactions = sum(len(batch.transactions) for batch in block.batches)
-    if transactions != len(entry.receipts):
+    names = [item.header_signature for batch in block.batches for item in batch.transactions]
+    if len(names) != len(entry.receipts):
         raise RejectedError(
             f"block {block.header_signature[:16]}…: {len(entry.receipts)} receipts for "
-            f"{transactions} transactions"
+            f"{len(names)} transactions"
         )
-    return Committed(block, [parse(TransactionReceipt, receipt) for receipt in entry.receipts])
+    receipts = [parse(TransactionReceipt, receipt) for receipt in entry.receipts]
+    for name, receipt in zip(names, receipts, strict=True):
+        receipt.transaction_id = name
+    return Committed(block, receipts)
