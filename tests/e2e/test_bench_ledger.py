@@ -12,7 +12,7 @@ from support.checkout import live_data, make, running
 
 pytestmark = pytest.mark.e2e
 
-SMALLEST = "--in-a-row 2000 --chain 4000 --singles 2000 --paced 2000"
+SMALLEST = "--in-a-row 2000 --chain 4000 --runs 4000 --singles 2000 --paced 2000"
 MORE = {"cpu_s_per_1000_readings", "times_real_node", "readings_loader_cpu_s"}
 
 

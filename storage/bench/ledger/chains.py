@@ -24,6 +24,10 @@ PER_BATCH: Final = 100
 PER_LIST: Final = 5
 """Batches in one POST, where batches of 100 are loaded: half a megabyte."""
 GROUP: Final = 10
+PER_RUN: Final = 60
+RUNS_PER_BATCH: Final = 10
+RUNS_PER_LIST: Final = 5
+RUNS_GROUP: Final = 10
 PACED_PER_S: Final = 500
 PACED_PER_BATCH: Final = 10
 SINGLES_GROUP: Final = 50
@@ -37,18 +41,20 @@ class Sizes:
     Attributes:
         in_a_row: Loaded in a row for `readings_per_s`.
         chain: On the chain that is restarted and followed; the first are those in a row.
+        runs: In runs of `PER_RUN`, each one transaction.
         singles: In batches of their own.
         paced: At `PACED_PER_S` a second.
     """
 
     in_a_row: int
     chain: int
+    runs: int
     singles: int
     paced: int
 
 
-WHOLE: Final = Sizes(in_a_row=100_000, chain=1_000_000, singles=15_000, paced=30_000)
-QUICK: Final = Sizes(in_a_row=20_000, chain=40_000, singles=3_000, paced=5_000)
+WHOLE: Final = Sizes(in_a_row=100_000, chain=1_000_000, runs=600_000, singles=15_000, paced=30_000)
+QUICK: Final = Sizes(in_a_row=20_000, chain=40_000, runs=60_000, singles=3_000, paced=5_000)
 
 
 class Bench:
@@ -119,6 +125,22 @@ class Bench:
         return {
             "single_batches_per_s": load.total / outcome.elapsed_s,
             "single_batches_per_cpu_s": load.total / used_s,
+        }
+
+    def runs(self, chain: Path) -> Figures:
+        """Load runs of consecutive readings, each signed as one transaction."""
+        load = _load("runs", self.sizes.runs, RUNS_PER_BATCH, PER_RUN)
+        files = self.sign(load)
+        with self.node(chain) as node:
+            self._register(node, [load])
+            batches = -(-load.readings // PER_RUN // RUNS_PER_BATCH)
+            plan = _plan(node, files, batches, per_list=RUNS_PER_LIST, group=RUNS_GROUP)
+            outcome, used_s = self.load(f"{load.total:,} readings in runs", node, plan)
+        log_bytes = (chain / "chain.log").stat().st_size
+        return {
+            "readings_per_s_runs": load.total / outcome.elapsed_s,
+            "readings_per_cpu_s_runs": load.total / used_s,
+            "log_bytes_per_reading_runs": log_bytes / load.total,
         }
 
     def paced(self, chain: Path) -> Figures:

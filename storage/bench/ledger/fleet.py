@@ -5,17 +5,23 @@ Keys and values come from numbers, so that the same fleet signs the same bytes e
 
 import hashlib
 import math
+import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 from contracts import address
 from contracts.keys import Signer
 from contracts.payload import Action, build, trip_id_of
 from contracts.proto.payload_pb2 import (
+    BUYER,
+    CARRIER,
+    SELLER,
     Limit,
     Lot,
     OpenDelivery,
+    RecordReading,
     RegisterDevice,
     RegisterParty,
     RegisterSite,
@@ -24,12 +30,14 @@ from contracts.proto.payload_pb2 import (
 from contracts.proto.sawtooth_pb2 import Batch, Transaction
 from contracts.records.clock import Clock, ClockOrigin
 from contracts.records.reading import Link, Position, Reading, record_of
+from contracts.records.run import run_of
 from contracts.sawtooth.batches import build_batch
 
 DEVICES: Final = 20
 START_MS: Final = 1_790_000_000_000
 STEP_MS: Final = 5_000
-_PARTIES: Final = ("seller", "carrier", "buyer")
+_NOISE: Final = struct.Struct(">6H")
+_PARTIES: Final = {"seller": SELLER, "carrier": CARRIER, "buyer": BUYER}
 _SITES: Final = (("site-a", "seller", "4006381333931"), ("site-b", "buyer", "5901234123457"))
 _LIMITS: Final = (
     Limit(quantity=Limit.TEMPERATURE_MCEL, minimum=2_000, maximum=8_000, tolerated_s=600),
@@ -69,8 +77,10 @@ def key(name: str) -> Signer:
 def network() -> list[Batch]:
     """Return the registrations of parties and sites, each alone in its batch."""
     parties = [
-        RegisterParty(party_id=name, name=name.title(), public_keys=[key(name).public_key])
-        for name in _PARTIES
+        RegisterParty(
+            party_id=name, name=name.title(), public_keys=[key(name).public_key], roles=[role]
+        )
+        for name, role in _PARTIES.items()
     ]
     sites = [
         RegisterSite(site_id=site_id, party_id=party_id, name=f"Dock of {party_id}", gln=gln)
@@ -115,6 +125,7 @@ class Truck:
         self._number = number
         nonce = hashlib.sha256(self.device_id.encode()).digest()[:16]
         self._trip_id = trip_id_of(self.device_id, nonce)
+        self._boot_id = nonce[::-1]
         self._deliveries = [address.delivery(self.terms.delivery_id)]
         self.start = build(
             self.signer,
@@ -147,6 +158,11 @@ class Truck:
             yield build_batch(self.signer, group)
 
     def _actions(self) -> Iterator[Action]:
+        records = self._records()
+        while some := list(islice(records, self._load.per_transaction)):
+            yield some[0] if self._load.per_transaction == 1 else run_of(some)
+
+    def _records(self) -> Iterator[RecordReading]:
         link = Link(self._trip_id, self.device_id, 0, b"")
         for number in range(self._load.readings):
             record = record_of(self._reading(number), link)
@@ -154,19 +170,30 @@ class Truck:
             yield record
 
     def _reading(self, number: int) -> Reading:
-        """Return reading `number`: within the limits, but for a short door opening each hour."""
+        """Return reading `number`: a drive with noise, which no compression may flatter.
+
+        It keeps within the limits but for a door that stands open half a minute each hour.
+        """
         drift = math.sin(number / 90 + self._number)
-        door_open = number % 720 < 6  # noqa: PLR2004 - half a minute: an excursion, no breach
+        late, cold, damp, gust, north, east = self._noise(number)
+        door_open = number % 720 < 6  # noqa: PLR2004 - an excursion, no breach
+        at_ms = number * STEP_MS + late % 40
         return Reading(
-            Clock(START_MS + number * STEP_MS, number * STEP_MS, bytes(16), ClockOrigin.GNSS),
-            8_400 if door_open else 5_000 + round(1_500 * drift),
-            55_000 + round(6_000 * drift) + number % 7,
-            101_325 + round(300 * drift) - number % 5,
+            Clock(START_MS + at_ms, at_ms, self._boot_id, ClockOrigin.GNSS),
+            8_400 if door_open else 5_000 + round(1_500 * drift) + cold % 200,
+            55_000 + round(6_000 * drift) + damp % 800,
+            101_325 + round(300 * drift) - gust % 25,
             Position(
-                526_291_510 + number * 137 % 9_000_000,
-                -86_617_460 + number * 211 % 9_000_000 + self._number,
-                300,
+                526_291_510 + number * 137 % 9_000_000 + north % 300,
+                -86_617_460 + number * 211 % 9_000_000 + east % 300,
+                200 + north % 200,
             ),
+        )
+
+    def _noise(self, number: int) -> tuple[int, ...]:
+        """Return six numbers below 65,536 that look random and are the same each time."""
+        return _NOISE.unpack(
+            hashlib.blake2b(b"%d" % number, digest_size=12, key=self._boot_id).digest()
         )
 
 

@@ -15,13 +15,13 @@ from contracts.commands import FAILED, complain, write_for_any_terminal
 from contracts.errors import WaysealError
 from contracts.files import locked, make_directory, write_file
 from storage.bench.ledger.catchup import catch_up
-from storage.bench.ledger.chains import QUICK, WHOLE, Bench, Sizes
+from storage.bench.ledger.chains import PER_BATCH, QUICK, WHOLE, Bench, Sizes
 from storage.bench.ledger.fleet import DEVICES
 from storage.bench.ledger.targets import Figures, missed, row
 
 DIRECTORY: Final = Path("build/bench")
 EVERYONE_READS: Final = 0o644
-_MULTIPLE: Final = DEVICES * 100
+_MULTIPLE: Final = DEVICES * PER_BATCH
 
 
 def main() -> None:
@@ -71,6 +71,7 @@ def _measured(directory: Path, chains: Path, sizes: Sizes) -> Figures:
     with bench.node(chains / "long") as node:
         figures |= catch_up(node, chains / "gateway", sizes.chain, _say)
     shutil.rmtree(chains / "long")
+    figures |= bench.runs(chains / "runs")
     figures |= bench.singles(chains / "singles")
     figures |= bench.paced(chains / "paced")
     return figures
@@ -85,6 +86,8 @@ def _profile(directory: Path, chains: Path, sizes: Sizes, name: str) -> None:
     match name:
         case "readings_per_s":
             bench.in_a_row(chain, on=False)
+        case "readings_per_s_runs":
+            bench.runs(chain)
         case "single_batches_per_s":
             bench.singles(chain)
         case "p50_ms" | "p99_ms":
