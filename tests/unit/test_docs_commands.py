@@ -25,7 +25,7 @@ FOREIGN_FLAGS = {"--require-hashes"}
 SUBCOMMAND = re.compile(r"^ {4}([a-z][a-z-]*)(?: |$)", re.MULTILINE)
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 OURS = re.compile(r"\bwayseal-(?:device|gateway|node|party|verify)\b(?!:)[^>|#;`]*")
-MAKE = re.compile(r"^make(?: [A-Z_]+=\S*)*((?: [a-z]+)?)((?: [A-Z_]+=\S*)*)$")
+MAKE = re.compile(r"^make(?: [A-Z_]+=\S*)*((?: [a-z-]+)?)((?: [A-Z_]+=(?:\"[^\"]*\"|\S*))*)$")
 MAKEFILE = (ROOT / "Makefile").read_text("utf-8")
 
 Help = Callable[..., str]
@@ -108,7 +108,7 @@ def every_flag(name: str, help_of: Help) -> set[str]:
 
 @every_page
 def test_make_targets_and_variables_exist(page: Path) -> None:
-    targets = set(re.findall(r"^([a-z]+):", MAKEFILE, re.MULTILINE))
+    targets = set(re.findall(r"^([a-z-]+):", MAKEFILE, re.MULTILINE))
     variables = set(re.findall(r"^([A-Z_]+) \?=", MAKEFILE, re.MULTILINE))
     for text in typed(page):
         found = MAKE.fullmatch(text)

@@ -54,7 +54,7 @@ class Sizes:
 
 
 WHOLE: Final = Sizes(in_a_row=100_000, chain=1_000_000, runs=600_000, singles=15_000, paced=30_000)
-QUICK: Final = Sizes(in_a_row=20_000, chain=40_000, runs=60_000, singles=3_000, paced=5_000)
+QUICK: Final = Sizes(in_a_row=20_000, chain=100_000, runs=60_000, singles=3_000, paced=5_000)
 
 
 class Bench:
