@@ -12,6 +12,7 @@ import pstats
 import sys
 import threading
 import time
+from contextlib import suppress
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import FrameType
@@ -30,8 +31,9 @@ def main() -> None:
     def begin(*_: FrameType | str | object) -> None:
         """Give the calling thread a profiler of its own; it takes the place of this function."""
         profile = cProfile.Profile(time.thread_time)
-        profiles.append(profile)
-        profile.enable()
+        with suppress(ValueError):  # from Python 3.12 on the first one sees all threads
+            profile.enable()
+            profiles.append(profile)
 
     threading.setprofile(begin)
     run = command.load()
