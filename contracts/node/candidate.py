@@ -1,12 +1,13 @@
 """A block in the making: which batches it takes, and what they make of the state."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from contracts.node.blockstore import BlockStore
-from contracts.node.executor import Changes, Verdict, execute
+from contracts.node.executor import Changes, Execution, Verdict, execute
 from contracts.node.families import Families
 from contracts.node.verify import VerifiedBatch
 
@@ -54,7 +55,18 @@ class Candidate:
         self.changes: Changes = {}
 
     def add(self, batch: VerifiedBatch) -> Verdict | Refusal | Orphan | None:
-        """Take `batch`, or say why not.
+        """Execute and take `batch`, or say why not."""
+        obstacle = self.obstacle(batch)
+        if obstacle is not None:
+            return obstacle
+        result = execute(batch, self._families, self.read)
+        if isinstance(result, Verdict):
+            return result
+        self.take(batch, result)
+        return None
+
+    def obstacle(self, batch: VerifiedBatch) -> Refusal | Orphan | None:
+        """Say what stands against executing `batch`.
 
         A committed transaction in another batch is what Sawtooth drops without
         a word; such a batch can never be committed.
@@ -64,18 +76,29 @@ class Candidate:
         names = {transaction.header_signature for transaction in batch.batch.transactions}
         if any(self._has_transaction(name) for name in names):
             return Refusal.STUCK
-        orphan = self._missing(batch)
-        if orphan is not None:
-            return orphan
-        result = execute(batch, self._families, self._read)
-        if isinstance(result, Verdict):
-            return result
+        return self._missing(batch)
+
+    def take(self, batch: VerifiedBatch, execution: Execution) -> None:
+        """Take a batch that was executed on top of all those taken that it conflicts with."""
         self._batch_ids.add(batch.id)
-        self._transaction_ids |= names
+        self._transaction_ids.update(each.header_signature for each in batch.batch.transactions)
         self.batches.append(batch.batch)
-        self.receipts += result.receipts
-        self.changes.update(result.changes)
-        return None
+        self.receipts += execution.receipts
+        self.changes.update(execution.changes)
+
+    def arrange(self, places: Mapping[str, int]) -> None:
+        """Put the batches in the order of their `places`, by batch id; it must be as valid."""
+        receipts = iter(self.receipts)
+        taken = [(batch, list(islice(receipts, len(batch.transactions)))) for batch in self.batches]
+        taken.sort(key=lambda each: places[each[0].header_signature])
+        self.batches = [batch for batch, _ in taken]
+        self.receipts = [receipt for _, group in taken for receipt in group]
+
+    def read(self, address: str) -> bytes | None:
+        """Return the value at an address after the batches taken so far."""
+        if address in self.changes:
+            return self.changes[address]
+        return self._read_below(address)
 
     def _missing(self, batch: VerifiedBatch) -> Orphan | None:
         """Return the first dependency that neither the chain, this block nor this batch has."""
@@ -89,8 +112,3 @@ class Candidate:
 
     def _has_transaction(self, name: str) -> bool:
         return name in self._transaction_ids or self._blocks.find_transaction(name) is not None
-
-    def _read(self, address: str) -> bytes | None:
-        if address in self.changes:
-            return self.changes[address]
-        return self._read_below(address)

@@ -34,10 +34,12 @@ class Verdict:
     Attributes:
         transaction_id: The transaction that was refused.
         message: What its family's rules say, at most `MESSAGE_CHARS_MAX` characters.
+        extended_data: What a transaction processor adds for whoever submitted it.
     """
 
     transaction_id: str
     message: str
+    extended_data: bytes = b""
 
 
 class TransactionContext:

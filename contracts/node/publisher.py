@@ -12,17 +12,18 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from contracts import address
 from contracts.keys import Signer
-from contracts.node.candidate import Candidate, Orphan, Refusal
+from contracts.node.candidate import Candidate
 from contracts.node.chain import Chain
-from contracts.node.executor import Verdict
 from contracts.node.families import Families
+from contracts.node.jobs import NoProcessors, Processors
 from contracts.node.log import NoRoomError
-from contracts.node.orphans import Orphans
-from contracts.node.settings import max_batches_per_block
+from contracts.node.permitted import TRANSACTION_FAMILIES, Permitted, parse_permitted
+from contracts.node.scheduler import Scheduler, Submission
+from contracts.node.settings import max_batches_per_block, value_of
 from contracts.node.statuses import Outcome
 from contracts.node.verify import VerifiedBatch
 from contracts.sawtooth.blocks import NULL_BLOCK_ID, build_block
@@ -43,19 +44,6 @@ RETRY_S: Final = 1.0
 GENESIS_CONSENSUS: Final = b"Genesis"
 
 
-@dataclass(frozen=True, slots=True)
-class Submission:
-    """Batches that arrived together; they land in one block unless the network limits its batches.
-
-    Attributes:
-        batches: In order.
-        size: Bytes that they hold of the queue's.
-    """
-
-    batches: Sequence[VerifiedBatch]
-    size: int
-
-
 def devmode_consensus(batch_ids: Sequence[str]) -> bytes:
     """Return the consensus bytes of a block with these batches.
 
@@ -74,6 +62,7 @@ class Publisher:
         report: Called from that thread with every round's outcome, after the sync.
         failed: Called once from that thread when the chain cannot be written any more.
         interval_s: Least time from one block to the next, seconds.
+        processors: Execute transactions of families that are not in this process.
     """
 
     def __init__(
@@ -84,22 +73,22 @@ class Publisher:
         report: Callable[[Outcome], None],
         failed: Callable[[Exception], None],
         interval_s: float = 0.0,
+        processors: Processors | None = None,
     ) -> None:
         self._chain = chain
         self._signer = signer
         self._families = families
         self._report = report
         self._failed = failed
-        self._orphans = Orphans()
         self._interval_s = interval_s
         self._due_s = 0.0
         self._queue: deque[Submission] = deque()
         self._taken: deque[tuple[VerifiedBatch, int]] = deque()
         self._transactions = self._size = 0
-        self._released: deque[VerifiedBatch] = deque()
         self._changed = threading.Condition()
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="publisher")
+        self.scheduler = Scheduler(families, processors or NoProcessors(), self._wake)
         self.trouble: str | None = None
         """Why no block can be written at the moment."""
 
@@ -111,7 +100,7 @@ class Publisher:
         """Finish the block in the making and end."""
         with self._changed:
             self._stopping.set()
-            self._changed.notify()
+        self.scheduler.stop()
         self._thread.join()
 
     def submit(self, submission: Submission) -> None:
@@ -143,7 +132,12 @@ class Publisher:
         return True
 
     def _has_work(self) -> bool:
-        return bool(self._queue or self._taken or self._released or self._stopping.is_set())
+        waiting = self._queue or self._taken or self._stopping.is_set()
+        return bool(waiting) or self.scheduler.has_work()
+
+    def _wake(self) -> None:
+        with self._changed:
+            self._changed.notify()
 
     def _take(self, submission: Submission) -> None:
         """Line up the batches of a submission; the last one holds its bytes."""
@@ -157,44 +151,28 @@ class Publisher:
         """Make one block of what is lined up, or of as much as a block may hold."""
         outcome, began_s = Outcome(), time.monotonic()
         candidate = Candidate(self._chain.blocks, self._chain.state.get, self._families)
-        most, tried = max_batches_per_block(self._chain.state), 0
-        while (not most or tried < most) and (batch := self._next(outcome)) is not None:
-            tried += self._decide(candidate, batch, outcome)
+        most = max_batches_per_block(self._chain.state)
+        self.scheduler.begin(candidate, outcome, self._permitted(), most or None)
+        while self._taken and self.scheduler.has_room():
+            self._enter()
+        self.scheduler.finish()
         if candidate.batches:
             if not self._commit(candidate):
                 return
             self._due_s = max(began_s + BLOCK_GAP_S, time.monotonic() + self._interval_s)
         self._report(outcome)
 
-    def _next(self, outcome: Outcome) -> VerifiedBatch | None:
-        """Return the next batch: those that waited for one that was just taken go first."""
-        if self._released:
-            return self._released.popleft()
-        if not self._taken:
-            return None
+    def _enter(self) -> None:
+        """Hand the next batch to the scheduler."""
         batch, size = self._taken.popleft()
         self._transactions -= len(batch.headers)
         self._size -= size
-        outcome.queued_batches += 1
-        outcome.queued_bytes += size
-        outcome.decided.append(batch.id)
-        return batch
+        self.scheduler.enter(batch, size)
 
-    def _decide(self, candidate: Candidate, batch: VerifiedBatch, outcome: Outcome) -> bool:
-        """Try one batch; return whether it takes a place in the block, valid or not."""
-        match candidate.add(batch):
-            case None:
-                for transaction in batch.batch.transactions:
-                    self._released += self._orphans.release(transaction.header_signature)
-                return True
-            case Verdict() as verdict:
-                outcome.invalid[batch.id] = verdict
-                return True
-            case Orphan(dependency):
-                self._orphans.add(batch, dependency)
-            case Refusal.STUCK:
-                outcome.stuck.append(batch.id)
-        return False
+    def _permitted(self) -> Permitted | None:
+        """Return what the settings after the block before permit."""
+        place = address.setting(TRANSACTION_FAMILIES)
+        return parse_permitted(value_of(TRANSACTION_FAMILIES, self._chain.state.get(place)))
 
     def _commit(self, candidate: Candidate) -> bool:
         """Write the block, however long the disk is full; return False when told to stop."""

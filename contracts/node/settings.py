@@ -83,7 +83,11 @@ def max_batches_per_block(state: Readable) -> int:
 
 def get_setting(context: Readable, name: str) -> str | None:
     """Return the value of a setting."""
-    wire = context.get(address.setting(name))
+    return value_of(name, context.get(address.setting(name)))
+
+
+def value_of(name: str, wire: bytes | None) -> str | None:
+    """Return the value of a setting in what lies at its address."""
     if wire is None:
         return None
     entries = _parse(Setting, wire).entries

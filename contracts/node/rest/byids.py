@@ -1,6 +1,7 @@
 """`/batch_statuses` and `/receipts`: what is known of some ids, by GET or POST."""
 
 import json
+from base64 import b64encode
 from dataclasses import dataclass
 from typing import Final
 
@@ -88,6 +89,8 @@ class ByIds:
             reason: dict[str, Json] = {"id": verdict.transaction_id}
             if verdict.message:
                 reason["message"] = verdict.message
+            if verdict.extended_data:
+                reason["extended_data"] = b64encode(verdict.extended_data).decode()
             invalid.append(reason)
         return {"id": name, "invalid_transactions": invalid, "status": status.value}
 

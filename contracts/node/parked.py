@@ -1,0 +1,58 @@
+"""Batches that wait, within limits, for a transaction processor of their family.
+
+Sawtooth keeps them pending for good, and everything behind them too.
+"""
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Final
+
+from contracts.node.verify import VerifiedBatch
+from contracts.sawtooth.transactions import Family
+
+PARKED_MAX: Final = 1_000
+PARKED_BYTES_MAX: Final = 16 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    batch: VerifiedBatch
+    family: Family
+
+
+class Parked:
+    """Holds batches in order; over a limit, the oldest is forgotten."""
+
+    def __init__(self) -> None:
+        self._waiting: OrderedDict[str, _Waiting] = OrderedDict()
+        self._bytes = 0
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def add(self, batch: VerifiedBatch, family: Family) -> list[str]:
+        """Keep `batch` until a processor of `family` registers.
+
+        Returns:
+            Ids of batches, one for each time it was kept before and is not any more.
+        """
+        gone = [batch.id] if self._drop(batch.id) else []
+        self._waiting[batch.id] = _Waiting(batch, family)
+        self._bytes += batch.size
+        while len(self._waiting) > PARKED_MAX or self._bytes > PARKED_BYTES_MAX:
+            oldest = next(iter(self._waiting))
+            self._drop(oldest)
+            gone.append(oldest)
+        return gone
+
+    def release(self, family: Family) -> list[VerifiedBatch]:
+        """Hand out the batches that waited for a family, oldest first."""
+        names = [name for name, each in self._waiting.items() if each.family == family]
+        return [batch for batch in map(self._drop, names) if batch is not None]
+
+    def _drop(self, batch_id: str) -> VerifiedBatch | None:
+        waiting = self._waiting.pop(batch_id, None)
+        if waiting is None:
+            return None
+        self._bytes -= waiting.batch.size
+        return waiting.batch

@@ -1,0 +1,381 @@
+"""Which batch is executed when, and where.
+
+Batches of families in this process are executed on the spot, in order of
+arrival. Those of families that registered at the component port are executed
+elsewhere, several at once, as far as their inputs and outputs allow: a batch
+waits for every undecided batch before it with which it conflicts, and its
+transactions for each other. So a read sees decided state only, and nothing is
+executed twice unless a processor is lost.
+
+All batches of one round land in one block, unless executing them takes longer
+than `ROUND_S`; then the block is made without those that are not ready, and
+they join the next. What is not in conflict with them goes on meanwhile.
+
+Source: Sawtooth 1.2 architecture guide, "Transaction Scheduling".
+"""
+
+import queue
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import count
+from typing import Final
+
+from contracts.node.candidate import Candidate, Orphan, Refusal
+from contracts.node.claims import Claims
+from contracts.node.executor import (
+    MESSAGE_CHARS_MAX,
+    Changes,
+    Execution,
+    TransactionContext,
+    Verdict,
+    execute,
+)
+from contracts.node.families import Families
+from contracts.node.jobs import Answer, Job, Lost, Processors
+from contracts.node.orphans import Orphans
+from contracts.node.parked import Parked
+from contracts.node.permitted import Permitted
+from contracts.node.statuses import Outcome
+from contracts.node.verify import VerifiedBatch
+from contracts.proto.sawtooth_pb2 import Batch, TransactionHeader, TransactionReceipt
+from contracts.rules.context import InvalidTransactionError
+from contracts.sawtooth.transactions import Family
+
+ROUND_S: Final = 1.0
+"""How long, seconds, a block waits for batches that are executed elsewhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """Batches that arrived together; they land in one block unless the network limits its batches.
+
+    Attributes:
+        batches: In order.
+        size: Bytes that they hold of the queue's.
+    """
+
+    batches: Sequence[VerifiedBatch]
+    size: int
+
+
+@dataclass(eq=False, slots=True)
+class _Entry:
+    """A batch that is not decided at once.
+
+    Attributes:
+        batch: The batch.
+        place: Where it stands in the order of arrival, and so in its block.
+        size: Bytes that it holds of the queue's; None when it waited elsewhere since.
+        pending: Whether its status is PENDING until it is decided.
+        late: Whether no block waits for it.
+        waits_for: Batches that must be decided before it begins.
+        followers: Those that wait for it.
+        done: How many of its transactions are executed.
+        changes: What they make of the state.
+        receipts: One for each.
+    """
+
+    batch: VerifiedBatch
+    place: int
+    size: int | None
+    pending: bool
+    late: bool = False
+    waits_for: "set[_Entry]" = field(default_factory=set)
+    followers: "list[_Entry]" = field(default_factory=list)
+    done: int = 0
+    changes: Changes = field(default_factory=dict)
+    receipts: list[TransactionReceipt] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Answered:
+    entry: _Entry
+    answer: Answer
+
+
+_News = _Answered | Family | None
+"""An answer, a family that registered, or the end."""
+
+
+class Scheduler:
+    """Decides batches, round after round; used by the publisher's thread unless said otherwise.
+
+    Args:
+        families: Those in this process.
+        processors: The others.
+        wake: Called in any thread when there is news for a round.
+    """
+
+    def __init__(
+        self, families: Families, processors: Processors, wake: Callable[[], None]
+    ) -> None:
+        self._own = {(family.name, family.version) for family in families}
+        self._families = families
+        self._processors = processors
+        self._wake = wake
+        self._orphans = Orphans()
+        self._parked = Parked()
+        self._claims: Claims[_Entry] = Claims()
+        self._ready: deque[_Entry] = deque()
+        self._news: queue.SimpleQueue[_News] = queue.SimpleQueue()
+        self._finished: deque[_Entry] = deque()
+        self._awaited = 0
+        self._room = 0
+        self._until_s = 0.0
+        self._arrivals = count()
+        self._places: dict[str, int] = {}
+        self._overtaking = False
+        self._permitted: Permitted | None = None
+        self._families_now = families
+        self._candidate: Candidate
+        self._outcome: Outcome
+
+    def has_work(self) -> bool:
+        """Say whether a round would find something to do without new batches; any thread."""
+        return bool(self._ready or self._finished) or not self._news.empty()
+
+    def registered(self, family: Family) -> None:
+        """Take note of a new processor; any thread."""
+        self._tell(family)
+
+    def stop(self) -> None:
+        """End the round that may be waiting; any thread."""
+        self._tell(None)
+
+    def begin(
+        self,
+        candidate: Candidate,
+        outcome: Outcome,
+        permitted: Permitted | None,
+        room: int | None,
+    ) -> None:
+        """Begin a round with what became ready since the last.
+
+        Args:
+            candidate: Takes the batches that are valid.
+            outcome: Takes what is decided.
+            permitted: What the network permits, None for everything.
+            room: How many batches the block takes, valid or not; None for any number.
+        """
+        self._until_s = time.monotonic() + ROUND_S
+        self._candidate, self._outcome, self._permitted = candidate, outcome, permitted
+        self._families_now = permitted.restrict(self._families) if permitted else self._families
+        self._room = sys.maxsize if room is None else room
+        while self._finished and self.has_room():
+            self._finish(self._finished.popleft())
+        self._go_on()
+        while not self._news.empty() and self._hear(0):
+            pass
+
+    def enter(self, batch: VerifiedBatch, size: int) -> None:
+        """Decide a new batch, or have it decided as soon as may be.
+
+        Args:
+            batch: It comes after all that entered before.
+            size: Bytes that it holds of the queue's.
+        """
+        self._enter(batch, size, pending=True)
+        self._go_on()
+
+    def has_room(self) -> bool:
+        """Say whether the block takes more."""
+        return self._room > 0
+
+    def finish(self) -> None:
+        """End the round, after a while at most: what is not decided by then, the next ones take."""
+        while self._awaited and self.has_room() and self._hear(self._until_s - time.monotonic()):
+            pass
+        for entry in self._claims:
+            entry.late = True
+        self._awaited = 0
+        if self._overtaking:
+            self._candidate.arrange(self._places)
+        self._overtaking = False
+        self._places.clear()
+
+    def _tell(self, news: _News) -> None:
+        self._news.put(news)
+        self._wake()
+
+    def _hear(self, timeout_s: float) -> bool:
+        """Take one piece of news; return False when there is none in time, or at the end."""
+        try:
+            news = self._news.get(timeout=max(timeout_s, 0))
+        except queue.Empty:
+            return False
+        match news:
+            case None:
+                return False
+            case Family() as family:
+                for batch in self._parked.release(family):
+                    self._enter(batch, None, pending=True)
+            case _Answered(entry, answer):
+                self._take_answer(entry, answer)
+        self._go_on()
+        return True
+
+    def _enter(self, batch: VerifiedBatch, size: int | None, *, pending: bool) -> None:
+        """Put a batch behind those that it must wait for."""
+        entry = _Entry(batch, next(self._arrivals), size, pending)
+        if self._claims or self._strangers(batch):
+            entry.waits_for = self._claims.enter(entry, batch)
+            entry.late = any(other.late for other in entry.waits_for)
+            self._awaited += not entry.late
+            for other in entry.waits_for:
+                other.followers.append(entry)
+        if not entry.waits_for:
+            self._ready.append(entry)
+
+    def _go_on(self) -> None:
+        while self._ready and self.has_room():
+            self._start(self._ready.popleft())
+
+    def _start(self, entry: _Entry) -> None:
+        obstacle = self._candidate.obstacle(entry.batch)
+        strangers = self._strangers(entry.batch)
+        if isinstance(obstacle, Refusal):
+            self._decide(entry, obstacle)
+        elif not strangers:
+            self._decide(entry, obstacle or self._add(entry.batch))
+        elif (verdict := self._not_permitted(entry.batch)) is not None:
+            self._decide(entry, verdict)
+        elif missing := [family for family in strangers if not self._processors.has(family)]:
+            self._park(entry, missing[0])
+        elif obstacle is not None:
+            self._decide(entry, obstacle)
+        else:
+            self._advance(entry)
+
+    def _add(self, batch: VerifiedBatch) -> Verdict | None:
+        """Execute and take a batch of families in this process."""
+        result = execute(batch, self._families_now, self._candidate.read)
+        if isinstance(result, Verdict):
+            return result
+        self._candidate.take(batch, result)
+        return None
+
+    def _advance(self, entry: _Entry) -> None:
+        """Execute the next transactions of a batch, up to one that is executed elsewhere."""
+        batch = entry.batch
+        while entry.done < len(batch.headers):
+            transaction, header = batch.batch.transactions[entry.done], batch.headers[entry.done]
+            read = _reader(entry.changes, self._candidate.read)
+            if self._is_own(header):
+                one = VerifiedBatch(Batch(transactions=[transaction]), [header], 0)
+                result = execute(one, self._families_now, read)
+                if isinstance(result, Verdict):
+                    self._decide(entry, result)
+                    return
+                self._executed(entry, result)
+            else:
+                done = partial(self._answered, entry)
+                self._processors.process(Job(transaction, header, read, done))
+                return
+        if self.has_room():
+            self._finish(entry)
+        else:
+            self._finished.append(entry)
+
+    def _finish(self, entry: _Entry) -> None:
+        """Take a batch that was executed, the last part of it elsewhere perhaps."""
+        self._candidate.take(entry.batch, Execution(entry.changes, entry.receipts))
+        self._decide(entry, None)
+
+    def _answered(self, entry: _Entry, answer: Answer) -> None:
+        """Take note of an answer; any thread."""
+        self._tell(_Answered(entry, answer))
+
+    def _take_answer(self, entry: _Entry, answer: Answer) -> None:
+        match answer:
+            case Lost():
+                self._park(entry, Family.of(entry.batch.headers[entry.done]))
+            case Verdict():
+                self._decide(entry, answer)
+            case TransactionContext() as context:
+                name = entry.batch.batch.transactions[entry.done].header_signature
+                self._executed(entry, Execution(context.changes, [context.receipt(name)]))
+                self._advance(entry)
+
+    def _executed(self, entry: _Entry, execution: Execution) -> None:
+        entry.changes.update(execution.changes)
+        entry.receipts += execution.receipts
+        entry.done += 1
+
+    def _park(self, entry: _Entry, family: Family) -> None:
+        """Let a batch wait for a processor, and nobody for the batch."""
+        forgotten = self._parked.add(entry.batch, family)
+        if entry.pending:
+            self._outcome.decided += forgotten
+        self._leave(entry)
+
+    def _decide(self, entry: _Entry, result: Verdict | Refusal | Orphan | None) -> None:
+        """Say what became of a batch; when it is taken, let in those that waited for it."""
+        batch = entry.batch
+        if entry.pending:
+            self._outcome.decided.append(batch.id)
+        self._leave(entry)
+        if result is None or isinstance(result, Verdict):
+            self._room -= 1
+        match result:
+            case None:
+                self._places[batch.id] = entry.place
+                for transaction in batch.batch.transactions:
+                    for orphan in self._orphans.release(transaction.header_signature):
+                        self._enter(orphan, None, pending=False)
+            case Verdict() as verdict:
+                self._outcome.invalid[batch.id] = verdict
+            case Orphan(dependency):
+                self._orphans.add(batch, dependency)
+            case Refusal.STUCK:
+                self._outcome.stuck.append(batch.id)
+
+    def _leave(self, entry: _Entry) -> None:
+        """Let go of an entry's claims and of its room in the queue."""
+        if entry in self._claims:
+            self._claims.leave(entry)
+            self._overtaking = True
+            self._awaited -= not entry.late
+        for follower in entry.followers:
+            follower.waits_for.discard(entry)
+            if not follower.waits_for:
+                self._ready.append(follower)
+        if entry.size is not None:
+            self._outcome.queued_batches += 1
+            self._outcome.queued_bytes += entry.size
+
+    def _is_own(self, header: TransactionHeader) -> bool:
+        return (header.family_name, header.family_version) in self._own
+
+    def _strangers(self, batch: VerifiedBatch) -> list[Family]:
+        """Return the families of a batch that are not in this process."""
+        return [Family.of(header) for header in batch.headers if not self._is_own(header)]
+
+    def _not_permitted(self, batch: VerifiedBatch) -> Verdict | None:
+        """Say why the network does not permit a batch, before anyone is asked to execute it."""
+        for transaction, header in zip(batch.batch.transactions, batch.headers, strict=True):
+            try:
+                TransactionContext(header, self._candidate.read)
+                if self._permitted is not None:
+                    self._permitted.check(header)
+            except InvalidTransactionError as error:
+                return Verdict(transaction.header_signature, str(error)[:MESSAGE_CHARS_MAX])
+        return None
+
+
+def _reader(
+    changes: Changes, below: Callable[[str], bytes | None]
+) -> Callable[[str], bytes | None]:
+    """Return a way to read what a batch has changed so far, on top of what was `below` it.
+
+    It stays right when blocks are made meanwhile: whatever they write in
+    conflict with the batch waits for it.
+    """
+
+    def read(address: str) -> bytes | None:
+        return changes[address] if address in changes else below(address)
+
+    return read
