@@ -42,14 +42,6 @@ class Job:
         """Return the family whose processors may execute it."""
         return Family.of(self.header)
 
-    def context(self) -> TransactionContext:
-        """Return a context to execute it in, with nothing done yet.
-
-        Raises:
-            InvalidTransactionError: The header declares what is no address.
-        """
-        return TransactionContext(self.header, self.read)
-
 
 class Processors(Protocol):
     """Executes transactions of families that registered."""

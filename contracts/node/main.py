@@ -16,6 +16,7 @@ from contracts.errors import WaysealError
 from contracts.files import locked, make_directory
 from contracts.keys import Signer, is_public_key
 from contracts.node.chain import Chain
+from contracts.node.component.port import Port
 from contracts.node.families import BUILT_IN, Families
 from contracts.node.genesis import found, own_genesis, read_genesis
 from contracts.node.server import serve
@@ -35,8 +36,11 @@ examples:
       another key administers it, on a free port, which the ready line names
   wayseal-node --data d --rest :8008 --genesis config-genesis.batch --genesis config.batch
       the genesis block of these files, as `sawset genesis -o` writes them
+  wayseal-node --data d --rest 127.0.0.1:8008 --component tcp://127.0.0.1:4004
+      open to transaction processors of other families, and to event subscribers
 
-Once the port accepts, one line is printed: ready rest=http://HOST:PORT
+Once the ports accept, one line is printed: ready rest=http://HOST:PORT
+With --component, component=tcp://HOST:PORT stands behind it.
 SIGTERM or SIGINT ends the node after the block in the making; its exit status is 0 then,
 2 when it cannot start, 1 when it cannot go on.
 """
@@ -50,6 +54,7 @@ class Options:
         data: Directory of the chain.
         host: Address to listen on.
         port: TCP port; 0 takes a free one.
+        component: Endpoint for transaction processors and event subscribers, if any.
         genesis: Files of the genesis block; empty makes one of our own.
         key: File with the node's private key.
         admins: Public keys that administer a network of our own; empty means the node's.
@@ -59,6 +64,7 @@ class Options:
     data: Path
     host: str
     port: int
+    component: str | None
     genesis: Sequence[Path]
     key: Path
     admins: Sequence[str]
@@ -100,6 +106,13 @@ def parse_options(arguments: Sequence[str]) -> Options:
         help="where to serve; port 0 takes a free one",
     )
     parser.add_argument(
+        "--component",
+        type=_component,
+        metavar="tcp://HOST:PORT",
+        help="where transaction processors and event subscribers connect (ZeroMQ); port 0 takes "
+        "a free one; default nowhere. No access control: who reaches it takes part",
+    )
+    parser.add_argument(
         "--genesis",
         type=Path,
         action="append",
@@ -133,7 +146,14 @@ def parse_options(arguments: Sequence[str]) -> Options:
     host, port = parsed.rest
     key = parsed.key or parsed.data / "node.key"
     return Options(
-        parsed.data, host, port, parsed.genesis, key, parsed.admin, parsed.block_interval
+        parsed.data,
+        host,
+        port,
+        parsed.component,
+        parsed.genesis,
+        key,
+        parsed.admin,
+        parsed.block_interval,
     )
 
 
@@ -143,8 +163,9 @@ def run(options: Options, families: Families) -> int:
         with (
             _opened(options, families) as (chain, signer),
             listening(options.host, options.port) as port,
+            _component_port(options, families) as component,
         ):
-            return serve(chain, signer, families, port, options.block_interval_s)
+            return serve(chain, signer, families, port, options.block_interval_s, component)
     except WaysealError as error:
         complain("wayseal-node", error)
         return WRONG_USAGE
@@ -163,6 +184,19 @@ def _opened(options: Options, families: Families) -> Iterator[tuple[Chain, Signe
             yield chain, signer
         finally:
             chain.close()
+
+
+@contextlib.contextmanager
+def _component_port(options: Options, families: Families) -> Iterator[Port | None]:
+    """Hold the component port, if there is to be one."""
+    if options.component is None:
+        yield None
+        return
+    port = Port(options.component, families)
+    try:
+        yield port
+    finally:
+        port.stop()
 
 
 def _ensure_genesis(options: Options, chain: Chain, signer: Signer, families: Families) -> None:
@@ -193,9 +227,23 @@ def _seconds(text: str) -> float:
     return float(text)
 
 
+def _component(text: str) -> str:
+    """Check tcp://HOST:PORT."""
+    if not text.startswith("tcp://"):
+        raise argparse.ArgumentTypeError(f"expected tcp://HOST:PORT, got {text!r}")
+    host, _ = _endpoint(text.removeprefix("tcp://"))
+    if not host:
+        raise argparse.ArgumentTypeError(f"expected a host, or * for all, got {text!r}")
+    return text
+
+
 def _public_key(text: str) -> str:
     if not is_public_key(text):
         raise argparse.ArgumentTypeError(
             f"expected a compressed public key, 66 lower-case hexadecimal digits, got {text!r}"
         )
     return text
+
+
+if __name__ == "__main__":
+    main()

@@ -72,6 +72,14 @@ class Message(_message.Message):
     content: bytes
     def __init__(self, message_type: _Optional[_Union[Message.MessageType, str]] = ..., correlation_id: _Optional[str] = ..., content: _Optional[bytes] = ...) -> None: ...
 
+class PingRequest(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
+class PingResponse(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
 class TpRegisterRequest(_message.Message):
     __slots__ = ("family", "version", "namespaces", "max_occupancy", "protocol_version", "request_header_style")
     class TpProcessRequestHeaderStyle(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):

@@ -11,8 +11,9 @@ from typing import Any, Final
 
 import pytest
 
-from support.nodes import GOLDEN, OCTETS, WAIT_S, Node, recorded_options, running
+from support.nodes import GOLDEN, OCTETS, PLAIN_NODE, WAIT_S, Node, recorded_options, running
 from support.pages import ROOT
+from support.processors import intkey_processor
 
 pytestmark = pytest.mark.integration
 
@@ -119,10 +120,22 @@ ANSWER_ROW: Final = re.compile(
 BEHAVIOUR_ROW: Final = re.compile(r"^\|.*\| `(test_\w+)` \|$", re.MULTILINE)
 
 
-@pytest.fixture(scope="module")
-def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Node]:
+@pytest.fixture(scope="module", params=["in the node", "in a processor"])
+def node(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Node]:
+    """Return a node on a fresh chain, to which intkey belongs or registers, as recorded."""
     directory = tmp_path_factory.mktemp("golden")
-    with running(directory / "data", *recorded_options(directory)) as node:
+    options = recorded_options(directory)
+    if request.param == "in the node":
+        with running(directory / "data", *options) as node:
+            yield node
+        return
+    options += ["--component", "tcp://127.0.0.1:0"]
+    with (
+        running(directory / "data", *options, script=PLAIN_NODE) as node,
+        intkey_processor(node.component, directory),
+    ):
         yield node
 
 

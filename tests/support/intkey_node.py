@@ -34,6 +34,10 @@ def apply(_header: TransactionHeader, payload: bytes, _id: str, context: Context
     context.set(address, cbor2.dumps(entries))
 
 
+def name_in(payload: bytes) -> str:
+    return _decode(payload)[1]
+
+
 def _decode(payload: bytes) -> tuple[str, str, int]:
     try:
         content = cbor2.loads(payload)

@@ -16,6 +16,7 @@ import cbor2
 import httpx
 
 from contracts.keys import Signer
+from contracts.node import main as node_main
 from contracts.proto.sawtooth_pb2 import Batch, BatchList, Transaction
 from contracts.sawtooth.batches import build_batch
 from contracts.sawtooth.transactions import build_transaction
@@ -27,6 +28,9 @@ GENESIS: Final = [GOLDEN / "config-genesis.batch", GOLDEN / "config.batch"]
 RECORDED_KEY: Final = "11" * 32
 OCTETS: Final = {"Content-Type": "application/octet-stream"}
 READY: Final = "ready rest="
+INTKEY_NODE: Final = Path(intkey_node.__file__)
+PLAIN_NODE: Final = Path(node_main.__file__)
+"""Wayseal-node itself."""
 WAIT_S: Final = 30
 DEADLINE_S: Final = 60.0
 
@@ -38,10 +42,12 @@ class Node:
     Attributes:
         process: The process.
         client: Talks to it.
+        component: Its component port; empty without one.
     """
 
     process: subprocess.Popen[str]
     client: httpx.Client
+    component: str
 
     def post(self, *batches: Batch) -> httpx.Response:
         """Submit batches."""
@@ -65,27 +71,30 @@ class Node:
         return self.process.wait(WAIT_S)
 
 
-def node_command(data: Path, *options: str) -> list[str]:
-    """Return what starts a node that knows the intkey family on the chain in `data`."""
-    script = str(Path(intkey_node.__file__))
-    return [sys.executable, script, "--data", str(data), "--rest", "127.0.0.1:0", *options]
+def node_command(data: Path, *options: str, script: Path = INTKEY_NODE) -> list[str]:
+    """Return what starts a node on the chain in `data`; without `script`, it knows intkey too."""
+    return [sys.executable, str(script), "--data", str(data), "--rest", "127.0.0.1:0", *options]
 
 
 @contextmanager
-def running(data: Path, *options: str) -> Iterator[Node]:
-    """Run a node that knows the intkey family on the chain in `data`."""
+def running(data: Path, *options: str, script: Path = INTKEY_NODE) -> Iterator[Node]:
+    """Run a node on the chain in `data`; without a `script`, one that knows the intkey family."""
     with (
         (data.parent / f"{data.name}.stderr").open("ab") as stderr,
         subprocess.Popen(  # noqa: S603 - our own script
-            node_command(data, *options), stdout=subprocess.PIPE, stderr=stderr, text=True
+            node_command(data, *options, script=script),
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            text=True,
         ) as process,
     ):
         try:
             assert process.stdout is not None
             line = process.stdout.readline()
             assert line.startswith(READY), line
-            with httpx.Client(base_url=line.removeprefix(READY).strip(), timeout=60) as client:
-                yield Node(process, client)
+            said = dict(word.split("=", 1) for word in line.split()[1:])
+            with httpx.Client(base_url=said["rest"], timeout=60) as client:
+                yield Node(process, client, said.get("component", ""))
         finally:
             if process.poll() is None:
                 process.kill()

@@ -1,0 +1,1 @@
+"""The component port: transaction processors and event subscribers, over ZeroMQ."""

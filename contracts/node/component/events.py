@@ -1,0 +1,139 @@
+"""What happened in a block, as those who subscribed hear it.
+
+Source: Sawtooth 1.2 architecture guide, "Events and Transaction Receipts";
+`events.proto`.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import re2
+
+from contracts.errors import RejectedError
+from contracts.node.blockstore import StoredBlock
+from contracts.proto.component_pb2 import EventFilter, EventSubscription, StateChangeList
+from contracts.proto.sawtooth_pb2 import Event, StateChange, TransactionReceipt
+
+BLOCK_COMMIT: Final = "sawtooth/block-commit"
+STATE_DELTA: Final = "sawtooth/state-delta"
+SUBSCRIPTIONS_MAX: Final = 100
+"""Subscriptions in one request."""
+FILTERS_MAX: Final = 100
+"""Filters in one request."""
+PATTERN_CHARS_MAX: Final = 1_000
+_PATTERN_BYTES: Final = 1 << 20
+_Test = Callable[[str], bool]
+
+
+class FilterError(RejectedError):
+    """A filter that cannot be applied."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Filter:
+    """A test of all attributes with one key."""
+
+    key: str
+    test: _Test
+    every: bool
+
+    def takes(self, event: Event) -> bool:
+        """Say whether any attribute passes, or none of them fails."""
+        passed = (self.test(each.value) for each in event.attributes if each.key == self.key)
+        return all(passed) if self.every else any(passed)
+
+
+@dataclass(frozen=True, slots=True)
+class Subscription:
+    """Events of one type that pass all filters."""
+
+    event_type: str
+    filters: Sequence[_Filter]
+
+    def takes(self, event: Event) -> bool:
+        """Say whether `event` is among them."""
+        return event.event_type == self.event_type and all(
+            each.takes(event) for each in self.filters
+        )
+
+
+def compile_subscriptions(requested: Iterable[EventSubscription]) -> list[Subscription]:
+    """Make subscriptions fit for use.
+
+    Raises:
+        FilterError: One of the filters cannot be applied, or there are too many.
+    """
+    made = [
+        Subscription(each.event_type, [_compile(filter_) for filter_ in each.filters])
+        for each in requested
+    ]
+    filters = sum(len(each.filters) for each in made)
+    if len(made) > SUBSCRIPTIONS_MAX or filters > FILTERS_MAX:
+        raise FilterError(
+            f"{len(made)} subscriptions with {filters} filters, "
+            f"at most {SUBSCRIPTIONS_MAX} with {FILTERS_MAX} allowed"
+        )
+    return made
+
+
+def events_of(stored: StoredBlock, subscriptions: Sequence[Subscription]) -> list[Event]:
+    """Return the events of a block that someone subscribed: commit, families', state."""
+    types = {each.event_type for each in subscriptions}
+    events = [_block_commit(stored)] if BLOCK_COMMIT in types else []
+    if types - {BLOCK_COMMIT}:
+        receipts = list(stored.receipts())
+        events += (event for receipt in receipts for event in receipt.events)
+        if STATE_DELTA in types:
+            events.append(_state_delta(receipts))
+    return [event for event in events if any(each.takes(event) for each in subscriptions)]
+
+
+def _compile(requested: EventFilter) -> _Filter:
+    kind, pattern = requested.filter_type, requested.match_string
+    if kind in (EventFilter.SIMPLE_ANY, EventFilter.SIMPLE_ALL):
+        return _Filter(requested.key, pattern.__eq__, kind == EventFilter.SIMPLE_ALL)
+    if kind in (EventFilter.REGEX_ANY, EventFilter.REGEX_ALL):
+        return _Filter(requested.key, _regex(pattern), kind == EventFilter.REGEX_ALL)
+    raise FilterError(f"Unknown filter type: {kind}")
+
+
+def _regex(pattern: str) -> _Test:
+    """Compile a stranger's pattern; RE2 takes time linear in the text, whatever the pattern."""
+    if len(pattern) > PATTERN_CHARS_MAX:
+        raise FilterError(
+            f"Invalid regular expression: {len(pattern)} characters, "
+            f"at most {PATTERN_CHARS_MAX} allowed"
+        )
+    options = re2.Options()
+    options.max_mem = _PATTERN_BYTES
+    options.log_errors = False
+    try:
+        compiled = re2.compile(pattern, options)
+    except re2.error as error:
+        raise FilterError(f"Invalid regular expression: {pattern}: {error}") from error
+    return lambda text: compiled.search(text) is not None
+
+
+def _block_commit(stored: StoredBlock) -> Event:
+    pairs = {
+        "block_id": stored.id,
+        "block_num": str(stored.num),
+        "state_root_hash": stored.header.state_root_hash,
+        "previous_block_id": stored.header.previous_block_id,
+    }
+    attributes = [Event.Attribute(key=key, value=value) for key, value in pairs.items()]
+    return Event(event_type=BLOCK_COMMIT, attributes=attributes)
+
+
+def _state_delta(receipts: Sequence[TransactionReceipt]) -> Event:
+    """Return the last change of every address, the newest first."""
+    changes: dict[str, StateChange] = {}
+    for receipt in reversed(receipts):
+        for change in reversed(receipt.state_changes):
+            changes.setdefault(change.address, change)
+    return Event(
+        event_type=STATE_DELTA,
+        attributes=[Event.Attribute(key="address", value=place) for place in changes],
+        data=StateChangeList(state_changes=changes.values()).SerializeToString(),
+    )

@@ -1,0 +1,119 @@
+"""Who answers which message; types that nobody answers are ignored, as the validator does."""
+
+import logging
+from collections.abc import Callable, Mapping
+from typing import Final, cast
+
+from google.protobuf.message import Message as Content
+
+from contracts.node.component import contexts
+from contracts.node.component.link import Link
+from contracts.node.component.registry import Registry
+from contracts.node.component.subscribers import Subscribers
+from contracts.proto.component_pb2 import (
+    ClientEventsGetRequest,
+    ClientEventsSubscribeRequest,
+    ClientEventsUnsubscribeResponse,
+    Message,
+    PingResponse,
+    TpEventAddRequest,
+    TpProcessResponse,
+    TpReceiptAddDataRequest,
+    TpRegisterRequest,
+    TpStateDeleteRequest,
+    TpStateGetRequest,
+    TpStateSetRequest,
+    TpUnregisterResponse,
+)
+
+_LOG = logging.getLogger(__name__)
+
+_ANSWERED_BY: Final = {
+    kind: Message.MessageType.Value(name.replace("REQUEST", "RESPONSE"))
+    for name, kind in Message.MessageType.items()
+    if name.endswith("REQUEST")
+}
+
+_Answer = Callable[[bytes, bytes], Content]
+"""Takes who asks, and the content of the request."""
+
+
+class Desk:
+    """Answers messages.
+
+    Args:
+        link: Sends the answers.
+        registry: Knows processors.
+        subscribers: Knows subscribers.
+    """
+
+    def __init__(self, link: Link, registry: Registry, subscribers: Subscribers) -> None:
+        self._link = link
+        self._registry = registry
+        self._subscribers = subscribers
+        self._answers: Final[Mapping[int, _Answer]] = {
+            Message.PING_REQUEST: lambda _, __: PingResponse(),
+            Message.TP_UNREGISTER_REQUEST: self._unregister,
+            Message.TP_STATE_GET_REQUEST: self._get,
+            Message.TP_STATE_SET_REQUEST: self._set,
+            Message.TP_STATE_DELETE_REQUEST: self._delete,
+            Message.TP_EVENT_ADD_REQUEST: self._add_event,
+            Message.TP_RECEIPT_ADD_DATA_REQUEST: self._add_data,
+            Message.CLIENT_EVENTS_SUBSCRIBE_REQUEST: self._subscribe,
+            Message.CLIENT_EVENTS_UNSUBSCRIBE_REQUEST: self._unsubscribe,
+            Message.CLIENT_EVENTS_GET_REQUEST: self._events,
+        }
+
+    def handle(self, who: bytes, message: Message) -> None:
+        """Answer one message.
+
+        Raises:
+            DecodeError: Its content is not what its type says.
+            UnavailableError: The chain cannot be read.
+        """
+        if message.message_type == Message.TP_PROCESS_RESPONSE:
+            answer = TpProcessResponse.FromString(message.content)
+            self._registry.answered(who, message.correlation_id, answer)
+        elif message.message_type == Message.TP_REGISTER_REQUEST:
+            request = TpRegisterRequest.FromString(message.content)
+            self._registry.register(who, message.correlation_id, request)
+        elif message.message_type in self._answers:
+            content = self._answers[message.message_type](who, message.content)
+            kind = cast("Message.MessageType", _ANSWERED_BY[message.message_type])
+            self._link.send(who, kind, content, message.correlation_id)
+        else:
+            _LOG.debug("message of type %d is not spoken here", message.message_type)
+
+    def _unregister(self, who: bytes, _: bytes) -> Content:
+        self._registry.unregister(who)
+        return TpUnregisterResponse(status=TpUnregisterResponse.OK)
+
+    def _get(self, who: bytes, content: bytes) -> Content:
+        request = TpStateGetRequest.FromString(content)
+        return contexts.get(self._registry.context(who, request.context_id), request)
+
+    def _set(self, who: bytes, content: bytes) -> Content:
+        request = TpStateSetRequest.FromString(content)
+        return contexts.put(self._registry.context(who, request.context_id), request)
+
+    def _delete(self, who: bytes, content: bytes) -> Content:
+        request = TpStateDeleteRequest.FromString(content)
+        return contexts.delete(self._registry.context(who, request.context_id), request)
+
+    def _add_event(self, who: bytes, content: bytes) -> Content:
+        request = TpEventAddRequest.FromString(content)
+        return contexts.add_event(self._registry.context(who, request.context_id), request)
+
+    def _add_data(self, who: bytes, content: bytes) -> Content:
+        request = TpReceiptAddDataRequest.FromString(content)
+        return contexts.add_data(self._registry.context(who, request.context_id), request)
+
+    def _subscribe(self, who: bytes, content: bytes) -> Content:
+        return self._subscribers.subscribe(who, ClientEventsSubscribeRequest.FromString(content))
+
+    def _unsubscribe(self, who: bytes, _: bytes) -> Content:
+        self._subscribers.remove(who)
+        return ClientEventsUnsubscribeResponse(status=ClientEventsUnsubscribeResponse.OK)
+
+    def _events(self, _: bytes, content: bytes) -> Content:
+        return self._subscribers.get(ClientEventsGetRequest.FromString(content))

@@ -1,0 +1,1 @@
+"""The rules hosted in a Sawtooth transaction processor."""

@@ -1,0 +1,173 @@
+"""The rules in a sawtooth-sdk transaction processor.
+
+Import it only where protobuf is told to be pure Python: the SDK's generated
+code is of a time that other implementations do not read any more. `main.py`
+sees to that.
+"""
+
+import importlib
+import logging
+import signal
+import sys
+from collections.abc import Mapping
+from types import ModuleType
+from typing import Any, Final
+
+import zmq
+from sawtooth_sdk.messaging.exceptions import ValidatorConnectionError
+from sawtooth_sdk.messaging.future import FutureTimeoutError
+from sawtooth_sdk.processor.exceptions import AuthorizationException, InvalidTransaction
+from sawtooth_sdk.protobuf.processor_pb2 import TpRegisterRequest
+
+from contracts.address import NAMESPACE
+from contracts.commands import FAILED, WORKED
+from contracts.errors import RejectedError, UnavailableError
+from contracts.payload import FAMILY
+from contracts.processor import stream
+from contracts.proto.sawtooth_pb2 import TransactionHeader
+from contracts.rules.apply import apply
+from contracts.rules.context import InvalidTransactionError
+
+_LOG = logging.getLogger(__name__)
+
+GOODBYE_S: Final = 10
+"""How long, seconds, the transaction in hand and the farewell may take."""
+
+
+class StateContext:
+    """State as the validator shows it; implements `contracts.rules.context.Context`.
+
+    Args:
+        context: The SDK's.
+    """
+
+    def __init__(self, context: Any) -> None:  # noqa: ANN401  # the SDK has no types
+        self._context = context
+
+    def get(self, address: str) -> bytes | None:
+        """See `Context.get`."""
+        try:
+            entries = self._context.get_state([address])
+        except AuthorizationException as error:
+            raise InvalidTransactionError(str(error)) from error
+        return bytes(entries[0].data) if entries else None
+
+    def set(self, address: str, value: bytes) -> None:
+        """See `Context.set`."""
+        try:
+            self._context.set_state({address: value})
+        except AuthorizationException as error:
+            raise InvalidTransactionError(str(error)) from error
+
+    def delete(self, address: str) -> None:
+        """See `Context.delete`."""
+        try:
+            self._context.delete_state([address])
+        except AuthorizationException as error:
+            raise InvalidTransactionError(str(error)) from error
+
+    def add_event(self, event_type: str, attributes: Mapping[str, str], data: bytes = b"") -> None:
+        """See `Context.add_event`."""
+        self._context.add_event(event_type, list(attributes.items()), data)
+
+
+class Handler:
+    """Applies the rules, as the SDK wants it."""
+
+    family_name: Final = FAMILY.name
+    family_versions: Final = [FAMILY.version]
+    namespaces: Final = [NAMESPACE]
+
+    def apply(self, transaction: Any, context: Any) -> None:  # noqa: ANN401  # the SDK has no types
+        """Apply one transaction.
+
+        Raises:
+            InvalidTransaction: The rules refuse it.
+        """
+        header = TransactionHeader.FromString(transaction.header_bytes)
+        try:
+            apply(header, transaction.payload, transaction.signature, StateContext(context))
+        except InvalidTransactionError as error:
+            raise InvalidTransaction(str(error)) from error
+        except (ValidatorConnectionError, FutureTimeoutError):
+            raise
+        except Exception as error:
+            # As the embedded node judges it: the same everywhere, and nobody stops for it.
+            _LOG.exception("family %s failed on %s", FAMILY.name, transaction.signature)
+            raise InvalidTransaction(f"internal error of family {FAMILY.name!r}") from error
+
+
+def processor_at(link: stream.Stream) -> Any:  # noqa: ANN401  # the SDK has no types
+    """Return the SDK's processor, talking over `link`."""
+    stand_in = ModuleType("sawtooth_sdk.messaging.stream")
+    stand_in.__dict__.update(Stream=lambda _: link, RECONNECT_EVENT=stream.RECONNECT_EVENT)
+    sys.modules[stand_in.__name__] = stand_in
+    core = importlib.import_module("sawtooth_sdk.processor.core")
+    processor = core.TransactionProcessor(url=link.url)
+    processor.set_header_style(TpRegisterRequest.RAW)  # the header as it was signed
+    return processor
+
+
+class Service:
+    """One processor from its start to a signal.
+
+    Args:
+        url: The validator's component port.
+
+    Raises:
+        RejectedError: That is no endpoint.
+    """
+
+    def __init__(self, url: str) -> None:
+        try:
+            self._link = stream.Stream(url, self._say_ready)
+        except zmq.ZMQError as error:
+            raise RejectedError(f"cannot connect to {url!r}: {error.strerror}") from error
+        self._is_said = False
+        self._is_ending = False
+
+    def run(self, handler: object) -> int:
+        """Process transactions until a signal arrives; return the exit status.
+
+        Raises:
+            UnavailableError: The validator does not take the registration.
+        """
+        processor = processor_at(self._link)
+        processor.add_handler(handler)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._end)
+        while not self._is_ending:
+            try:
+                processor.start()
+            except (ValidatorConnectionError, FutureTimeoutError):
+                continue  # lost in the middle of a registration
+            if not self._is_ending:
+                raise UnavailableError(f"{self._link.url} refuses the registration, see the log")
+        self._link.close()
+        return WORKED
+
+    def _say_ready(self) -> None:
+        """Say once on standard output that transactions may come."""
+        if not self._is_said:
+            self._is_said = True
+            sys.stdout.write(f"ready connect={self._link.url}\n")
+            sys.stdout.flush()
+
+    def _end(self, _: int, __: object) -> None:
+        self._is_ending = True
+        self._link.interrupt()
+        signal.signal(signal.SIGALRM, self._give_up)
+        signal.alarm(GOODBYE_S)
+
+    def _give_up(self, _: int, __: object) -> None:
+        raise SystemExit(FAILED)
+
+
+def host(url: str) -> int:
+    """Host the rules at the validator at `url` until a signal arrives; return the exit status.
+
+    Raises:
+        RejectedError: That is no endpoint.
+        UnavailableError: The validator does not take the registration.
+    """
+    return Service(url).run(Handler())

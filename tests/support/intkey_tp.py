@@ -1,0 +1,55 @@
+"""The intkey family in a sawtooth-sdk transaction processor.
+
+A name that begins with `hold-` makes it wait, in the middle of its transaction,
+until a file of that name is in the directory of the second argument; it leaves
+a file `NAME.PID` there when it begins to wait. `fail-` makes it report an
+internal error until a file of that name is there, and `tell-` makes it refuse with extended data.
+"""
+
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from sawtooth_sdk.processor.exceptions import InternalError, InvalidTransaction
+
+from contracts.processor.host import Service, StateContext
+from contracts.proto.sawtooth_pb2 import TransactionHeader
+from contracts.rules.context import InvalidTransactionError
+from support import intkey_node
+
+STEP_S = 0.005
+
+
+class IntkeyHandler:
+    family_name = intkey_node.INTKEY.name
+    family_versions = (intkey_node.INTKEY.version,)
+    namespaces = (intkey_node.NAMESPACE,)
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    def apply(self, transaction: Any, context: Any) -> None:  # noqa: ANN401  # the SDK has no types
+        header = TransactionHeader.FromString(transaction.header_bytes)
+        try:
+            intkey_node.apply(
+                header, transaction.payload, transaction.signature, StateContext(context)
+            )
+        except InvalidTransactionError as error:
+            raise InvalidTransaction(str(error)) from error
+        self._obey(intkey_node.name_in(transaction.payload))
+
+    def _obey(self, name: str) -> None:
+        if name.startswith("hold-"):
+            (self._directory / f"{name}.{os.getpid()}").touch()
+            while not (self._directory / name).exists():
+                time.sleep(STEP_S)
+        if name.startswith("fail-") and not (self._directory / name).exists():
+            raise InternalError("not now")
+        if name.startswith("tell-"):
+            raise InvalidTransaction("told so", name.encode())
+
+
+if __name__ == "__main__":
+    raise SystemExit(Service(sys.argv[1]).run(IntkeyHandler(Path(sys.argv[2]))))
