@@ -22,8 +22,9 @@ Holder = TypeVar("Holder")
 
 @dataclass(slots=True)
 class _Claim(Generic[Holder]):
-    """Those who read at an address since it was last to be written, and who writes it."""
+    """Who reads at an address since it was last to be written, who writes it, how many hold it."""
 
+    holders: int = 0
     readers: set[Holder] = field(default_factory=set)
     writers: set[Holder] = field(default_factory=set)
 
@@ -74,9 +75,10 @@ class Claims(Generic[Holder]):
         self._count -= len(keys)
         for key in keys:
             claim = self._at[key]
+            claim.holders -= 1
             claim.readers.discard(holder)
             claim.writers.discard(holder)
-            if not claim.readers and not claim.writers:
+            if not claim.holders:
                 del self._at[key]
                 self._forget(key)
 
@@ -99,7 +101,11 @@ class Claims(Generic[Holder]):
                 claim = self._at[key] = _Claim()
                 for prefix in _prefixes(key):
                     self._below.setdefault(prefix, set()).add(key)
-            (claim.writers if key in writes else claim.readers).add(holder)
+            claim.holders += 1
+            if key in writes:
+                claim.readers, claim.writers = set(), {holder}
+            else:
+                claim.readers.add(holder)
 
     def _forget(self, key: str) -> None:
         for prefix in _prefixes(key):

@@ -34,9 +34,12 @@ class Parked:
         """Keep `batch` until a processor of `family` registers.
 
         Returns:
-            Ids of batches, one for each time it was kept before and is not any more.
+            Ids of batches of which a copy is not kept: of this one, when it is here
+            already and keeps its place, or of those that are forgotten.
         """
-        gone = [batch.id] if self._drop(batch.id) else []
+        if batch.id in self._waiting:
+            return [batch.id]
+        gone: list[str] = []
         self._waiting[batch.id] = _Waiting(batch, family)
         self._bytes += batch.size
         while len(self._waiting) > PARKED_MAX or self._bytes > PARKED_BYTES_MAX:

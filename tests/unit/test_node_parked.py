@@ -1,0 +1,45 @@
+"""Batches that wait for a processor: in order, within limits."""
+
+import pytest
+
+from contracts.keys import Signer
+from contracts.node import parked as parked_module
+from contracts.node.parked import Parked
+from contracts.node.verify import VerifiedBatch, verify_batch
+from contracts.sawtooth.transactions import Family
+from support.nodes import intkey_batch
+
+SIGNER = Signer.from_hex("22" * 32)
+INTKEY, OTHER = Family("intkey", "1.0"), Family("other", "1.0")
+
+
+def batches(count: int) -> list[VerifiedBatch]:
+    return [verify_batch(intkey_batch(SIGNER, number)) for number in range(count)]
+
+
+def test_released_in_order_by_family() -> None:
+    parked, waiting = Parked(), batches(4)
+    for number, batch in enumerate(waiting):
+        assert parked.add(batch, INTKEY if number % 2 else OTHER) == []
+    assert parked.release(INTKEY) == [waiting[1], waiting[3]]
+    assert parked.release(INTKEY) == []
+    assert parked.release(OTHER) == [waiting[0], waiting[2]]
+
+
+def test_a_second_copy_changes_nothing() -> None:
+    parked, (one, two) = Parked(), batches(2)
+    parked.add(one, INTKEY)
+    parked.add(two, INTKEY)
+    assert parked.add(one, INTKEY) == [one.id]
+    assert parked.release(INTKEY) == [one, two]
+
+
+@pytest.mark.parametrize("limit", ["PARKED_MAX", "PARKED_BYTES_MAX"])
+def test_over_a_limit_the_oldest_is_forgotten(limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    one, two, three = batches(3)
+    allowed = 2 if limit == "PARKED_MAX" else one.size + two.size + three.size - 1
+    monkeypatch.setattr(parked_module, limit, allowed)
+    parked = Parked()
+    assert parked.add(one, INTKEY) == parked.add(two, INTKEY) == []
+    assert parked.add(three, INTKEY) == [one.id]
+    assert parked.release(INTKEY) == [two, three]
