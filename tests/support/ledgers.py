@@ -1,0 +1,123 @@
+"""Ledgers that host the rules in processes of their own: the node, or a processor beside it."""
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+from base64 import b64decode
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Final
+
+import httpx
+
+from contracts import address
+from contracts.errors import RejectedError
+from contracts.proto.sawtooth_pb2 import Batch, BatchList, Event
+from support.nodes import OCTETS, WAIT_S
+from support.processors import wayseal_processor
+from support.world import key
+
+SCRIPT: Final = Path(__file__).with_name("rules_node.py")
+
+
+class RestHost:
+    """A host of the rules behind Sawtooth's REST API; see `support.hosts.Host`."""
+
+    def __init__(self, client: httpx.Client) -> None:
+        self._client = client
+
+    def apply(self, batch: Batch) -> list[Event]:
+        body = BatchList(batches=[batch]).SerializeToString()
+        taken = self._client.post("/batches", content=body, headers=OCTETS)
+        if taken.status_code != 202:
+            raise RejectedError(taken.json()["error"]["message"])
+        path = f"/batch_statuses?wait={WAIT_S}&id={batch.header_signature}"
+        (entry,) = self._client.get(path).json()["data"]
+        if entry["status"] == "INVALID":
+            raise RejectedError(entry["invalid_transactions"][0]["message"])
+        assert entry["status"] == "COMMITTED", entry
+        names = [transaction.header_signature for transaction in batch.transactions]
+        receipts = self._client.post("/receipts", json=names).json()["data"]
+        return [_event(event) for receipt in receipts for event in receipt["events"]]
+
+    def state(self, place: str) -> bytes | None:
+        answer = self._client.get(f"/state/{place}")
+        return b64decode(answer.json()["data"]) if answer.status_code == 200 else None
+
+    def dump(self) -> dict[str, bytes]:
+        found: dict[str, bytes] = {}
+        path = f"/state?address={address.NAMESPACE}&limit=1000"
+        while path:
+            page = self._client.get(path).json()
+            found |= {entry["address"]: b64decode(entry["data"]) for entry in page["data"]}
+            path = page["paging"].get("next", "")
+        return found
+
+
+def _event(view: dict[str, object]) -> Event:
+    attributes = view["attributes"]
+    assert isinstance(attributes, list)
+    pairs = [Event.Attribute(key=each["key"], value=each["value"]) for each in attributes]
+    return Event(
+        event_type=str(view["event_type"]), attributes=pairs, data=b64decode(str(view["data"]))
+    )
+
+
+class Ledgers:
+    """Makes one fresh ledger after the other in one running process."""
+
+    def __init__(self, process: subprocess.Popen[str], directory: Path, options: list[str]) -> None:
+        self._process = process
+        self._directory = directory
+        self._options = options
+        self._count = 0
+
+    @contextmanager
+    def fresh(self) -> Iterator[RestHost]:
+        """Run a ledger on which the key `admin` registers parties."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._count += 1
+        data = self._directory / str(self._count)
+        arguments = ["--data", str(data), "--rest", "127.0.0.1:0", *self._options]
+        self._process.stdin.write(json.dumps(arguments) + "\n")
+        self._process.stdin.flush()
+        line = self._process.stdout.readline()
+        assert line.startswith("ready rest="), line
+        rest = line.split()[1].removeprefix("rest=")
+        try:
+            with httpx.Client(base_url=rest, timeout=WAIT_S + 10) as client:
+                yield RestHost(client)
+        finally:
+            self._process.send_signal(signal.SIGTERM)
+            assert self._process.stdout.readline() == "ended 0\n"
+
+
+@contextmanager
+def ledgers(directory: Path, *, elsewhere: bool) -> Iterator[Ledgers]:
+    """Run a process that makes ledgers; `elsewhere`, the rules are in `wayseal-tp` beside it."""
+    command = [sys.executable, str(SCRIPT), *(["--elsewhere"] if elsewhere else [])]
+    options = ["--admin", key("admin").public_key]
+    with ExitStack() as stack:
+        stderr = stack.enter_context((directory / "node.stderr").open("ab"))
+        process = stack.enter_context(
+            subprocess.Popen(  # noqa: S603 - our own script
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr, text=True
+            )
+        )
+        stack.callback(process.kill)
+        if elsewhere:
+            component = f"tcp://127.0.0.1:{_free_port()}"
+            options += ["--component", component]
+            stack.enter_context(wayseal_processor(component, directory))
+        yield Ledgers(process, directory, options)
+
+
+def _free_port() -> int:
+    """Return a port that nobody has: all ledgers take it in turn, so that the processor stays."""
+    with socket.create_server(("127.0.0.1", 0)) as held:
+        number: int = held.getsockname()[1]
+        return number
