@@ -12,7 +12,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from contracts import address
 from contracts.keys import Signer
@@ -25,8 +25,10 @@ from contracts.node.permitted import TRANSACTION_FAMILIES, Permitted, parse_perm
 from contracts.node.scheduler import Scheduler, Submission
 from contracts.node.settings import max_batches_per_block, value_of
 from contracts.node.statuses import Outcome
-from contracts.node.verify import VerifiedBatch
 from contracts.sawtooth.blocks import NULL_BLOCK_ID, build_block
+
+if TYPE_CHECKING:
+    from contracts.node.verify import VerifiedBatch
 
 _LOG = logging.getLogger(__name__)
 
