@@ -36,5 +36,5 @@ def parse(kind: type[_MessageT], wire: bytes) -> _MessageT:
     """
     try:
         return kind.FromString(wire)
-    except DecodeError as error:
+    except (DecodeError, UnicodeDecodeError) as error:  # the latter from pure-Python protobuf
         raise RejectedError(f"{len(wire)} bytes that are no {kind.__name__} message") from error

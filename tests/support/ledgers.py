@@ -5,8 +5,9 @@ import signal
 import socket
 import subprocess
 import sys
+import uuid
 from base64 import b64decode
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
@@ -14,11 +15,15 @@ from typing import Final
 import httpx
 
 from contracts import address
+from contracts.encoding import canonical, parse
 from contracts.errors import RejectedError
-from contracts.proto.sawtooth_pb2 import Batch, BatchList, Event
+from contracts.keys import Signer
+from contracts.proto.sawtooth_pb2 import Batch, BatchHeader, BatchList, Event, Transaction
+from contracts.sawtooth.batches import build_batch
+from contracts.sawtooth.transactions import parse_header
 from support.nodes import OCTETS, WAIT_S
 from support.processors import wayseal_processor
-from support.world import key
+from support.world import KEYS, key
 
 SCRIPT: Final = Path(__file__).with_name("rules_node.py")
 
@@ -28,20 +33,36 @@ class RestHost:
 
     def __init__(self, client: httpx.Client) -> None:
         self._client = client
+        self._seen: set[str] = set()
 
     def apply(self, batch: Batch) -> list[Event]:
-        body = BatchList(batches=[batch]).SerializeToString()
+        return self.apply_all([batch])
+
+    def apply_all(self, batches: Sequence[Batch]) -> list[Event]:
+        fresh = [self._fresh(batch) for batch in batches]
+        body = BatchList(batches=fresh).SerializeToString()
         taken = self._client.post("/batches", content=body, headers=OCTETS)
         if taken.status_code != 202:
             raise RejectedError(taken.json()["error"]["message"])
-        path = f"/batch_statuses?wait={WAIT_S}&id={batch.header_signature}"
-        (entry,) = self._client.get(path).json()["data"]
-        if entry["status"] == "INVALID":
-            raise RejectedError(entry["invalid_transactions"][0]["message"])
-        assert entry["status"] == "COMMITTED", entry
-        names = [transaction.header_signature for transaction in batch.transactions]
+        ids = [batch.header_signature for batch in fresh]
+        for entry in self._client.post(f"/batch_statuses?wait={WAIT_S}", json=ids).json()["data"]:
+            if entry["status"] == "INVALID":
+                raise RejectedError(entry["invalid_transactions"][0]["message"])
+            assert entry["status"] == "COMMITTED", entry
+        names = [each.header_signature for batch in fresh for each in batch.transactions]
         receipts = self._client.post("/receipts", json=names).json()["data"]
         return [_event(event) for receipt in receipts for event in receipt["events"]]
+
+    def _fresh(self, batch: Batch) -> Batch:
+        """Return `batch`, or when it was here before the same in other transactions.
+
+        To a ledger, the very same is no second attempt but the first one told again.
+        """
+        if batch.header_signature not in self._seen:
+            self._seen.add(batch.header_signature)
+            return batch
+        signer = KEYS[parse(BatchHeader, batch.header).signer_public_key]
+        return build_batch(signer, [_again(each, signer) for each in batch.transactions])
 
     def state(self, place: str) -> bytes | None:
         answer = self._client.get(f"/state/{place}")
@@ -55,6 +76,13 @@ class RestHost:
             found |= {entry["address"]: b64decode(entry["data"]) for entry in page["data"]}
             path = page["paging"].get("next", "")
         return found
+
+
+def _again(transaction: Transaction, signer: Signer) -> Transaction:
+    header = parse_header(transaction)
+    header.nonce = uuid.uuid4().hex
+    wire = canonical(header)
+    return Transaction(header=wire, header_signature=signer.sign(wire), payload=transaction.payload)
 
 
 def _event(view: dict[str, object]) -> Event:

@@ -49,9 +49,15 @@ TERMS = OpenDelivery(
 )
 
 
+KEYS: dict[str, Signer] = {}
+"""All keys that were asked for, by public key."""
+
+
 def key(name: str) -> Signer:
     """Return the key that tests know by `name`, always the same."""
-    return Signer.from_hex(hashlib.sha256(name.encode()).hexdigest())
+    signer = Signer.from_hex(hashlib.sha256(name.encode()).hexdigest())
+    KEYS[signer.public_key] = signer
+    return signer
 
 
 def one(signer: Signer, action: Action, dependencies: Sequence[str] = ()) -> Batch:
