@@ -95,9 +95,16 @@ def _event(view: dict[str, object]) -> Event:
 
 
 class Ledgers:
-    """Makes one fresh ledger after the other in one running process."""
+    """Makes one fresh ledger after the other in one running process.
 
-    def __init__(self, process: subprocess.Popen[str], directory: Path, options: list[str]) -> None:
+    Attributes:
+        component: The component port of all of them; empty without one.
+    """
+
+    def __init__(
+        self, process: subprocess.Popen[str], directory: Path, options: list[str], component: str
+    ) -> None:
+        self.component = component
         self._process = process
         self._directory = directory
         self._options = options
@@ -129,6 +136,7 @@ def ledgers(directory: Path, *, elsewhere: bool) -> Iterator[Ledgers]:
     """Run a process that makes ledgers; `elsewhere`, the rules are in `wayseal-tp` beside it."""
     command = [sys.executable, str(SCRIPT), *(["--elsewhere"] if elsewhere else [])]
     options = ["--admin", key("admin").public_key]
+    component = ""
     with ExitStack() as stack:
         stderr = stack.enter_context((directory / "node.stderr").open("ab"))
         process = stack.enter_context(
@@ -141,7 +149,7 @@ def ledgers(directory: Path, *, elsewhere: bool) -> Iterator[Ledgers]:
             component = f"tcp://127.0.0.1:{_free_port()}"
             options += ["--component", component]
             stack.enter_context(wayseal_processor(component, directory))
-        yield Ledgers(process, directory, options)
+        yield Ledgers(process, directory, options, component)
 
 
 def _free_port() -> int:
