@@ -7,6 +7,7 @@ sees to that.
 
 import importlib
 import logging
+import os
 import signal
 import sys
 from collections.abc import Mapping
@@ -122,7 +123,8 @@ class Service:
         try:
             self._link = stream.Stream(url, self._say_ready)
         except zmq.ZMQError as error:
-            raise RejectedError(f"cannot connect to {url!r}: {error.strerror}") from error
+            why = os.strerror(error.errno)
+            raise RejectedError(f"cannot connect to {url!r}: {why}") from error
         self._is_said = False
         self._is_ending = False
 

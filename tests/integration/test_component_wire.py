@@ -269,6 +269,27 @@ def test_what_a_processor_adds_is_in_the_receipt(node: Node) -> None:
     ]
 
 
+def test_a_second_try_begins_anew(node: Node) -> None:
+    failed = TpProcessResponse(status=TpProcessResponse.INTERNAL_ERROR).SerializeToString()
+    with connected(node.component) as peer:
+        peer.register("intkey")
+        batch = intkey_batch(SIGNER, 0)
+        node.post(batch)
+        name, first = peer.task()
+        entry = TpStateEntry(address=address_of("k0"), data=b"1")
+        put = TpStateSetRequest(context_id=first.context_id, entries=[entry])
+        assert peer.ask(Message.TP_STATE_SET_REQUEST, put, TpStateSetResponse).addresses
+        peer.send(Message.TP_PROCESS_RESPONSE, failed, name)
+        name, second = peer.task()
+        assert second.context_id != first.context_id
+        get = TpStateGetRequest(context_id=second.context_id, addresses=[entry.address])
+        (found,) = peer.ask(Message.TP_STATE_GET_REQUEST, get, TpStateGetResponse).entries
+        assert found.data == b""
+        peer.send(Message.TP_PROCESS_RESPONSE, OK, name)
+        assert node.statuses(batch) == ["COMMITTED"]
+    assert node.client.get(f"/state/{entry.address}").status_code == 404
+
+
 def test_unregistered_gets_no_more(node: Node) -> None:
     with connected(node.component) as peer:
         peer.register("intkey")

@@ -245,3 +245,24 @@ def test_unknown_family_waits_and_holds_nothing_up(tmp_path: Path) -> None:
         assert node.post(batch).status_code == 202
         node.commit(intkey_batch(signer, 0))
         assert node.statuses(batch, wait_s=1) == ["PENDING"]
+
+
+@pytest.mark.parametrize("endpoint", ["nonsense", "tcp://127.0.0.1", "tcp://:4004", "ipc://x:1"])
+def test_component_endpoint_of_no_known_form(tmp_path: Path, endpoint: str) -> None:
+    ended = start(
+        "--data", str(tmp_path / "data"), "--rest", "127.0.0.1:0", "--component", endpoint
+    )
+    assert ended.returncode == 2
+    assert "expected" in ended.stderr.splitlines()[-1]
+
+
+def test_component_endpoint_that_is_taken(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as held:
+        endpoint = f"tcp://127.0.0.1:{held.getsockname()[1]}"
+        ended = start(
+            "--data", str(tmp_path / "data"), "--rest", "127.0.0.1:0", "--component", endpoint
+        )
+    assert ended.returncode == 2
+    assert ended.stderr.splitlines()[-1] == (
+        f"wayseal-node: cannot listen on {endpoint}: Address already in use"
+    )

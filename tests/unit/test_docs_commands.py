@@ -10,6 +10,7 @@ import pytest
 from contracts.evidence import main as verify
 from contracts.node import main as node
 from contracts.party import main as party
+from contracts.processor import main as processor
 from device import main as device
 from gateway import main as gateway
 from support.pages import PAGES, ROOT, code_lines, inline_code, name_of
@@ -19,12 +20,13 @@ COMMANDS: dict[str, Callable[[list[str]], object]] = {
     "wayseal-gateway": gateway.main,
     "wayseal-node": node.parse_options,
     "wayseal-party": party.main,
+    "wayseal-tp": processor.main,
     "wayseal-verify": verify.main,
 }
 FOREIGN_FLAGS = {"--require-hashes"}
 SUBCOMMAND = re.compile(r"^ {4}([a-z][a-z-]*)(?: |$)", re.MULTILINE)
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
-OURS = re.compile(r"\bwayseal-(?:device|gateway|node|party|verify)\b(?!:)[^>|#;`]*")
+OURS = re.compile(r"\bwayseal-(?:device|gateway|node|party|tp|verify)\b(?!:)[^>|#;`]*")
 MAKE = re.compile(r"^make(?: [A-Z_]+=\S*)*((?: [a-z-]+)?)((?: [A-Z_]+=(?:\"[^\"]*\"|\S*))*)$")
 MAKEFILE = (ROOT / "Makefile").read_text("utf-8")
 

@@ -98,7 +98,8 @@ class Port:
             _bind(self._socket, endpoint)
         except zmq.ZMQError as error:
             self._close()
-            raise RejectedError(f"cannot listen on {endpoint}: {error.strerror}") from error
+            why = os.strerror(error.errno)
+            raise RejectedError(f"cannot listen on {endpoint}: {why}") from error
         self.endpoint = self._socket.getsockopt_string(zmq.LAST_ENDPOINT)
         self._waker, self._woken = socket.socketpair()
         for end in (self._waker, self._woken):

@@ -33,7 +33,7 @@ from contracts.sawtooth.transactions import Family
 _LOG = logging.getLogger(__name__)
 
 DEFAULT_OCCUPANCY: Final = 10
-PROTOCOL_VERSION_MAX: Final = 1
+PROTOCOL_VERSION: Final = 1
 REGISTRATIONS_MAX: Final = 100
 """Families of one connection."""
 FAMILY_CHARS_MAX: Final = 128
@@ -125,8 +125,8 @@ class Registry:
     def refusal(self, identity: bytes, request: TpRegisterRequest) -> str | None:
         """Say why a connection may not register, or None."""
         family = Family(request.family, request.version)
-        if request.protocol_version > PROTOCOL_VERSION_MAX:
-            return f"protocol version {request.protocol_version}, at most {PROTOCOL_VERSION_MAX}"
+        if request.protocol_version > PROTOCOL_VERSION:
+            return f"protocol version {request.protocol_version}, at most {PROTOCOL_VERSION}"
         if family in self._own:
             return f"family {family.name} version {family.version} is built into this node"
         if max(len(family.name), len(family.version)) > FAMILY_CHARS_MAX:
@@ -138,7 +138,7 @@ class Registry:
     def register(self, identity: bytes, correlation_id: str, request: TpRegisterRequest) -> None:
         """Take a processor, or say that it is not."""
         family = Family(request.family, request.version)
-        version = min(request.protocol_version, PROTOCOL_VERSION_MAX)
+        version = min(request.protocol_version, PROTOCOL_VERSION)
         refusal = self.refusal(identity, request)
         status = TpRegisterResponse.OK if refusal is None else TpRegisterResponse.ERROR
         answer = TpRegisterResponse(status=status, protocol_version=version)
