@@ -123,7 +123,7 @@ class Service:
         try:
             self._link = stream.Stream(url, self._say_ready)
         except zmq.ZMQError as error:
-            why = os.strerror(error.errno)
+            why = os.strerror(error.errno or 0)
             raise RejectedError(f"cannot connect to {url!r}: {why}") from error
         self._is_said = False
         self._is_ending = False

@@ -98,7 +98,7 @@ class Port:
             _bind(self._socket, endpoint)
         except zmq.ZMQError as error:
             self._close()
-            why = os.strerror(error.errno)
+            why = os.strerror(error.errno or 0)
             raise RejectedError(f"cannot listen on {endpoint}: {why}") from error
         self.endpoint = self._socket.getsockopt_string(zmq.LAST_ENDPOINT)
         self._waker, self._woken = socket.socketpair()

@@ -1,0 +1,243 @@
+"""Batches that are executed elsewhere: which block, which order, what waits for what."""
+
+import queue
+from collections.abc import Iterator, Sequence
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from contracts.keys import Signer
+from contracts.node import scheduler as scheduler_module
+from contracts.node.chain import Chain
+from contracts.node.executor import TransactionContext, Verdict
+from contracts.node.families import BUILT_IN
+from contracts.node.genesis import found, own_genesis, propose
+from contracts.node.jobs import Job, Lost
+from contracts.node.publisher import Publisher
+from contracts.node.scheduler import Submission
+from contracts.node.statuses import Outcome
+from contracts.node.verify import verify_batch
+from contracts.proto.sawtooth_pb2 import Batch
+from contracts.sawtooth.batches import build_batch
+from contracts.sawtooth.transactions import Family
+from support.intkey_node import INTKEY, address_of
+from support.nodes import intkey
+
+SIGNER = Signer.from_hex("11" * 32)
+WAIT_S = 30
+SIZE = 1_000
+NUMBERS = count()
+"""Make transactions differ."""
+
+
+class Elsewhere:
+    """Executes nothing until told to."""
+
+    def __init__(self) -> None:
+        self.families = {INTKEY}
+        self.jobs: queue.SimpleQueue[Job] = queue.SimpleQueue()
+
+    def has(self, family: Family) -> bool:
+        return family in self.families
+
+    def process(self, job: Job) -> None:
+        self.jobs.put(job)
+
+    def job(self) -> Job:
+        return self.jobs.get(timeout=WAIT_S)
+
+
+class Ledger:
+    """A chain with its publisher, and what it reports."""
+
+    def __init__(self, directory: Path) -> None:
+        self.chain = Chain.open(directory)
+        found(self.chain, SIGNER, BUILT_IN, [own_genesis(SIGNER, [SIGNER.public_key])])
+        self.elsewhere = Elsewhere()
+        self.outcomes: queue.SimpleQueue[Outcome] = queue.SimpleQueue()
+        self.publisher = Publisher(
+            self.chain,
+            SIGNER,
+            BUILT_IN,
+            self.outcomes.put,
+            lambda error: self.outcomes.put(Outcome(stuck=[str(error)])),
+            processors=self.elsewhere,
+        )
+        self.publisher.start()
+
+    def submit(self, *batches: Batch) -> None:
+        self.publisher.submit(Submission([verify_batch(batch) for batch in batches], SIZE))
+
+    def until(self, *batches: Batch) -> Outcome:
+        """Return all outcomes together, once these batches are decided."""
+        total = Outcome()
+        wanted = {batch.header_signature for batch in batches}
+        while wanted - set(total.decided):
+            outcome = self.outcomes.get(timeout=WAIT_S)
+            total.decided += outcome.decided
+            total.invalid |= outcome.invalid
+            total.stuck += outcome.stuck
+            total.queued_batches += outcome.queued_batches
+            total.queued_bytes += outcome.queued_bytes
+        assert not total.stuck
+        return total
+
+    def blocks(self) -> list[list[str]]:
+        """Return the batch ids of every block after the genesis."""
+        assert self.chain.head is not None
+        found_ = [self.chain.blocks.by_num(number) for number in range(1, self.chain.head.num + 1)]
+        return [list(each.header.batch_ids) for each in found_ if each is not None]
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[Ledger]:
+    made = Ledger(tmp_path)
+    yield made
+    made.publisher.stop()
+    made.chain.close()
+
+
+def answer(job: Job, value: bytes = b"1") -> None:
+    """Execute a transaction: write at its first output what was there, and `value`."""
+    context = TransactionContext(job.header, job.read)
+    place = job.header.outputs[0]
+    context.set(place, (context.get(place) or b"") + value)
+    job.done(context)
+
+
+def setting(*names: str, dependencies: Sequence[str] = ()) -> Batch:
+    return build_batch(
+        SIGNER,
+        [intkey(SIGNER, "set", name, next(NUMBERS), dependencies=dependencies) for name in names],
+    )
+
+
+def own(value: str) -> Batch:
+    return build_batch(SIGNER, [propose(SIGNER, "a.b.c", value)])
+
+
+def ids(*batches: Batch) -> list[str]:
+    return [batch.header_signature for batch in batches]
+
+
+def test_one_submission_one_block_in_order_of_arrival(ledger: Ledger) -> None:
+    batches = [setting("a"), own("1"), setting("b"), setting("c")]
+    ledger.submit(*batches)
+    for job in reversed([ledger.elsewhere.job() for _ in range(3)]):
+        answer(job)
+    total = ledger.until(*batches)
+    assert ledger.blocks() == [ids(*batches)]
+    assert (total.queued_batches, total.queued_bytes) == (4, SIZE)
+
+
+def test_one_batch_is_executed_in_order_on_top_of_itself(ledger: Ledger) -> None:
+    batch = setting("a", "b", "a")
+    ledger.submit(batch)
+    for value in (b"1", b"2", b"3"):
+        answer(ledger.elsewhere.job(), value)
+    ledger.until(batch)
+    assert ledger.chain.state.get(address_of("a")) == b"13"
+
+
+def test_conflicting_batches_wait_for_each_other_and_share_a_block(ledger: Ledger) -> None:
+    one, two, beside = setting("a"), setting("b", "a"), setting("c")
+    ledger.submit(one, two, beside)
+    jobs = [ledger.elsewhere.job(), ledger.elsewhere.job()]
+    assert ledger.elsewhere.jobs.empty()
+    answer(jobs[1], b"c")
+    answer(jobs[0], b"1")
+    answer(ledger.elsewhere.job(), b"b")
+    answer(ledger.elsewhere.job(), b"2")
+    ledger.until(one, two, beside)
+    assert ledger.chain.state.get(address_of("a")) == b"12"
+    assert ledger.blocks() == [ids(one, two, beside)]
+
+
+def test_a_block_does_not_wait_for_ever(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scheduler_module, "ROUND_S", 0.05)
+    slow, behind, other = setting("a"), setting("a", "b"), own("1")
+    ledger.submit(slow, behind, other)
+    ledger.until(other)
+    assert ledger.blocks() == [ids(other)]
+    more = own("2")
+    ledger.submit(more)
+    ledger.until(more)
+    answer(ledger.elsewhere.job(), b"1")
+    answer(ledger.elsewhere.job(), b"2")
+    answer(ledger.elsewhere.job())
+    ledger.until(slow, behind)
+    assert ledger.chain.state.get(address_of("a")) == b"12"
+    assert [name for block in ledger.blocks() for name in block] == ids(other, more, slow, behind)
+
+
+def test_as_many_batches_as_the_network_wants_in_a_block(ledger: Ledger) -> None:
+    limit = build_batch(SIGNER, [propose(SIGNER, "sawtooth.publisher.max_batches_per_block", "2")])
+    ledger.submit(limit)
+    ledger.until(limit)
+    batches = [setting("a"), setting("b"), own("1"), setting("c"), setting("d")]
+    ledger.submit(*batches)
+    for _ in range(4):
+        answer(ledger.elsewhere.job())
+    ledger.until(*batches)
+    assert all(len(block) <= 2 for block in ledger.blocks())
+    assert sorted(name for block in ledger.blocks()[1:] for name in block) == sorted(ids(*batches))
+
+
+def test_a_refusal_undoes_the_batch_only(ledger: Ledger) -> None:
+    bad, behind = setting("a", "b"), setting("a")
+    ledger.submit(bad, behind)
+    answer(ledger.elsewhere.job(), b"1")
+    second = ledger.elsewhere.job()
+    verdict = Verdict(second.transaction.header_signature, "no", b"data")
+    second.done(verdict)
+    answer(ledger.elsewhere.job(), b"2")
+    assert ledger.until(bad, behind).invalid == {bad.header_signature: verdict}
+    assert ledger.chain.state.get(address_of("a")) == b"2"
+
+
+def test_what_was_lost_begins_anew_when_someone_registers(ledger: Ledger) -> None:
+    batch, other = setting("a", "b"), own("1")
+    ledger.submit(batch)
+    answer(ledger.elsewhere.job(), b"lost")
+    ledger.elsewhere.families.clear()
+    ledger.elsewhere.job().done(Lost())
+    ledger.submit(other)
+    total = ledger.until(other)
+    assert total.decided == ids(other)
+    assert total.queued_batches == 2
+    ledger.elsewhere.families.add(INTKEY)
+    ledger.publisher.scheduler.registered(INTKEY)
+    answer(ledger.elsewhere.job(), b"1")
+    answer(ledger.elsewhere.job(), b"2")
+    total = ledger.until(batch)
+    assert total.queued_batches == 0
+    assert ledger.chain.state.get(address_of("a")) == b"1"
+
+
+def test_a_dependency_in_the_making_is_waited_for(ledger: Ledger) -> None:
+    first = setting("a")
+    second = setting("b", dependencies=[first.transactions[0].header_signature])
+    ledger.submit(first, second)
+    job = ledger.elsewhere.job()
+    assert ledger.elsewhere.jobs.empty()
+    answer(job)
+    answer(ledger.elsewhere.job())
+    ledger.until(first, second)
+    assert ledger.blocks() == [ids(first, second)]
+
+
+def test_the_same_batch_twice_is_executed_once(ledger: Ledger) -> None:
+    batch = setting("a")
+    ledger.submit(batch, batch)
+    answer(ledger.elsewhere.job())
+    total = ledger.until(batch)
+    while len(total.decided) < 2:
+        total.decided += ledger.outcomes.get(timeout=WAIT_S).decided
+    assert ledger.elsewhere.jobs.empty()
+    assert ledger.blocks() == [ids(batch)]
+
+
+def test_it_ends_with_batches_in_the_making(ledger: Ledger) -> None:
+    ledger.submit(setting("a"), setting("a"))
+    ledger.elsewhere.job()
