@@ -1,0 +1,210 @@
+"""Peers of the component port that are silent, deaf or stuck: found, and hung up on."""
+
+import queue
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import zmq
+
+from contracts.keys import Signer
+from contracts.node.candidate import Candidate
+from contracts.node.chain import Chain
+from contracts.node.component import contexts as contexts_module
+from contracts.node.component import port as port_module
+from contracts.node.component import registry as registry_module
+from contracts.node.component.port import Port
+from contracts.node.executor import TransactionContext, Verdict
+from contracts.node.families import BUILT_IN
+from contracts.node.genesis import found, own_genesis, propose
+from contracts.node.jobs import Answer, Job, Lost
+from contracts.node.publisher import publish
+from contracts.node.verify import verify_batch
+from contracts.proto.component_pb2 import (
+    ClientEventsSubscribeResponse,
+    Message,
+    PingResponse,
+    TpEventAddRequest,
+    TpEventAddResponse,
+    TpProcessResponse,
+    TpStateEntry,
+    TpStateSetRequest,
+    TpStateSetResponse,
+)
+from contracts.proto.sawtooth_pb2 import Event
+from contracts.sawtooth.batches import build_batch
+from contracts.sawtooth.blocks import NULL_BLOCK_ID
+from contracts.sawtooth.transactions import parse_header
+from support.component import Peer, connected, wanted
+from support.intkey_node import address_of
+from support.nodes import WAIT_S, intkey
+
+SIGNER = Signer.from_hex("11" * 32)
+OK = TpProcessResponse(status=TpProcessResponse.OK).SerializeToString()
+
+
+@pytest.fixture
+def chain(tmp_path: Path) -> Iterator[Chain]:
+    made = Chain.open(tmp_path)
+    found(made, SIGNER, BUILT_IN, [own_genesis(SIGNER, [SIGNER.public_key])])
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def port(chain: Chain) -> Iterator[Port]:
+    made = Port("tcp://127.0.0.1:0", BUILT_IN)
+    made.start(chain.blocks, lambda _: None)
+    yield made
+    made.stop()
+
+
+class Task:
+    """A transaction to execute, and what became of it."""
+
+    def __init__(self, port: Port) -> None:
+        transaction = intkey(SIGNER, "set", "a", 1)
+        self._answers: queue.SimpleQueue[Answer] = queue.SimpleQueue()
+        header = parse_header(transaction)
+        port.process(Job(transaction, header, lambda _: None, self._answers.put))
+
+    def answer(self) -> Answer:
+        return self._answers.get(timeout=WAIT_S)
+
+
+@contextmanager
+def watched(peer: Peer) -> Iterator["zmq.Socket[bytes]"]:
+    """Return a socket that hears when the peer's connection ends."""
+    monitor = peer.dealer.get_monitor_socket(zmq.EVENT_DISCONNECTED)
+    try:
+        yield monitor
+    finally:
+        peer.dealer.disable_monitor()
+        monitor.close(linger=0)
+
+
+def test_nobody_to_execute_it(port: Port) -> None:
+    assert Task(port).answer() == Lost()
+
+
+def test_a_silent_processor_is_pinged_then_given_up(
+    port: Port, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(port_module, "HEARTBEAT_S", 0.1)
+    monkeypatch.setattr(port_module, "SILENCE_MAX_S", 3.0)
+    with connected(port.endpoint) as peer, watched(peer) as monitor:
+        peer.register("intkey")
+        task = Task(port)
+        assert peer.receive().message_type == Message.TP_PROCESS_REQUEST
+        assert peer.receive().message_type == Message.PING_REQUEST
+        assert task.answer() == Lost()
+        assert monitor.poll(WAIT_S * 1000)
+
+
+def test_a_processor_that_answers_pings_stays(port: Port, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(port_module, "HEARTBEAT_S", 0.05)
+    with connected(port.endpoint) as peer:
+        peer.register("intkey")
+        for _ in range(5):
+            ping = peer.receive()
+            assert ping.message_type == Message.PING_REQUEST
+            content = PingResponse().SerializeToString()
+            peer.send(Message.PING_RESPONSE, content, ping.correlation_id)
+        task = Task(port)
+        while (message := peer.receive()).message_type != Message.TP_PROCESS_REQUEST:
+            pass
+        peer.send(Message.TP_PROCESS_RESPONSE, OK, message.correlation_id)
+        assert isinstance(task.answer(), TransactionContext)
+
+
+def test_a_stuck_processor_is_hung_up_on(port: Port, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry_module, "PROCESS_TIMEOUT_S", 0.2)
+    monkeypatch.setattr(registry_module, "INTERNAL_ERROR_BACK_OFF_S", (0.01,))
+    with connected(port.endpoint) as stuck, watched(stuck) as monitor:
+        stuck.register("intkey")
+        task = Task(port)
+        assert monitor.poll(WAIT_S * 1000)
+        assert task.answer() == Lost()
+        with connected(port.endpoint) as again:
+            again.register("intkey")
+            lost = Task(port)
+            again.task()
+            assert lost.answer() == Lost()
+
+
+def test_a_transaction_that_is_always_stuck_is_invalid(
+    port: Port, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(registry_module, "PROCESS_TIMEOUT_S", 0.2)
+    monkeypatch.setattr(registry_module, "INTERNAL_ERROR_BACK_OFF_S", ())
+    with connected(port.endpoint) as peer:
+        peer.register("intkey")
+        answer = Task(port).answer()
+    assert isinstance(answer, Verdict)
+    assert answer.message == "no answer in 0 s"
+
+
+def test_a_lost_processor_s_late_answer_means_nothing(port: Port) -> None:
+    with connected(port.endpoint) as peer:
+        peer.register("intkey")
+        task = Task(port)
+        name, _ = peer.task()
+        with connected(port.endpoint) as other:
+            other.register("intkey")
+            other.send(Message.TP_PROCESS_RESPONSE, OK, name)
+            other.send(Message.TP_PROCESS_RESPONSE, OK, "nobody asked")
+            peer.dealer.close()
+            name, _ = other.task()
+            other.send(Message.TP_PROCESS_RESPONSE, OK, name)
+            assert isinstance(task.answer(), TransactionContext)
+
+
+def test_a_deaf_subscriber_is_hung_up_on(
+    chain: Chain,
+    port: Port,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setattr(port_module, "STALL_MAX_S", 0.5)
+    for number in range(60):
+        candidate = Candidate(chain.blocks, chain.state.get, BUILT_IN)
+        big = propose(SIGNER, "a.b.c", str(number) * 200_000)
+        assert candidate.add(verify_batch(build_batch(SIGNER, [big]))) is None
+        publish(chain, SIGNER, candidate)
+    with (
+        connected(port.endpoint, RCVHWM=1, RCVBUF=4096) as deaf,
+        watched(deaf) as monitor,
+        connected(port.endpoint) as ear,
+    ):
+        for peer in (deaf, ear):
+            answer = peer.subscribe(wanted("sawtooth/state-delta"), known=(NULL_BLOCK_ID,))
+            assert answer.status == ClientEventsSubscribeResponse.OK
+        for _ in range(61):
+            ear.events()
+        while "not reading" not in caplog.text:
+            pass
+        heard = 0
+        while not monitor.poll(0):  # what was on its way comes before the end
+            if deaf.dealer.poll(10):
+                heard += len(deaf.events())
+        assert heard < 61
+
+
+def test_effects_are_bounded(port: Port, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contexts_module, "EFFECT_BYTES_MAX", 1_000)
+    with connected(port.endpoint) as peer:
+        peer.register("intkey")
+        task = Task(port)
+        name, request = peer.task()
+        entry = TpStateEntry(address=address_of("a"), data=bytes(600))
+        put = TpStateSetRequest(context_id=request.context_id, entries=[entry])
+        kind = Message.TP_STATE_SET_REQUEST
+        assert peer.ask(kind, put, TpStateSetResponse).status == TpStateSetResponse.OK
+        refused = peer.ask(kind, put, TpStateSetResponse)
+        assert refused.status == TpStateSetResponse.AUTHORIZATION_ERROR
+        add = TpEventAddRequest(context_id=request.context_id, event=Event(data=bytes(600)))
+        event = peer.ask(Message.TP_EVENT_ADD_REQUEST, add, TpEventAddResponse)
+        assert event.status == TpEventAddResponse.ERROR
+        peer.send(Message.TP_PROCESS_RESPONSE, OK, name)
+        assert isinstance(task.answer(), TransactionContext)
