@@ -178,7 +178,13 @@ class Scheduler:
             batch: It comes after all that entered before.
             size: Bytes that it holds of the queue's.
         """
-        self._enter(batch, size, pending=True)
+        if self._claims or self._ready or self._strangers(batch):
+            self._enter(batch, size, pending=True)
+        else:  # nothing is undecided: no need to keep track of it
+            self._outcome.decided.append(batch.id)
+            self._give_back(size)
+            result = self._candidate.obstacle(batch) or self._add(batch)
+            self._settle(batch, next(self._arrivals), result)
         self._go_on()
 
     def has_room(self) -> bool:
@@ -314,15 +320,19 @@ class Scheduler:
 
     def _decide(self, entry: _Entry, result: Verdict | Refusal | Orphan | None) -> None:
         """Say what became of a batch; when it is taken, let in those that waited for it."""
-        batch = entry.batch
         if entry.pending:
-            self._outcome.decided.append(batch.id)
+            self._outcome.decided.append(entry.batch.id)
         self._leave(entry)
+        self._settle(entry.batch, entry.place, result)
+
+    def _settle(
+        self, batch: VerifiedBatch, place: int, result: Verdict | Refusal | Orphan | None
+    ) -> None:
         if result is None or isinstance(result, Verdict):
             self._room -= 1
         match result:
             case None:
-                self._places[batch.id] = entry.place
+                self._places[batch.id] = place
                 for transaction in batch.batch.transactions:
                     for orphan in self._orphans.release(transaction.header_signature):
                         self._enter(orphan, None, pending=False)
@@ -344,8 +354,12 @@ class Scheduler:
             if not follower.waits_for:
                 self._ready.append(follower)
         if entry.size is not None:
-            self._outcome.queued_batches += 1
-            self._outcome.queued_bytes += entry.size
+            self._give_back(entry.size)
+
+    def _give_back(self, size: int) -> None:
+        """Free a batch's place in the queue."""
+        self._outcome.queued_batches += 1
+        self._outcome.queued_bytes += size
 
     def _is_own(self, header: TransactionHeader) -> bool:
         return (header.family_name, header.family_version) in self._own
