@@ -10,6 +10,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -48,7 +49,7 @@ class Load:
     def run(self, node: Node, begun: threading.Event) -> None:
         """Submit batches until the node dies."""
         with httpx.Client(base_url=node.client.base_url, timeout=60) as client:
-            mine = Node(node.process, client)
+            mine = replace(node, client=client)
             try:
                 while True:
                     batches = [self.next_batch() for _ in range(5)]

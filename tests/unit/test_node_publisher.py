@@ -9,7 +9,8 @@ from contracts.keys import Signer
 from contracts.node import publisher as publisher_module
 from contracts.node.chain import Chain
 from contracts.node.genesis import found, own_genesis
-from contracts.node.publisher import Publisher, Submission
+from contracts.node.publisher import Publisher
+from contracts.node.scheduler import Submission
 from contracts.node.statuses import Outcome
 from contracts.node.verify import verify_batch
 from support.intkey_node import FAMILIES
