@@ -27,7 +27,7 @@ demo: $(READY) ## the main job; with READINGS=csv TRACK=gpx VIDEO=file on real f
 	@$(BIN)/python -m demo --readings "$(READINGS)" --track "$(TRACK)" --video "$(VIDEO)"
 
 test: $(READY) ## all checks and all tests
-	@scripts/packages mosquitto
+	@scripts/packages mosquitto jq curl
 	@$(MAKE) --no-print-directory check
 	@$(BIN)/pytest -q -rs
 
