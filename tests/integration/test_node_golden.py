@@ -209,7 +209,7 @@ def test_the_page_names_tests_of_behaviour() -> None:
     tests = "".join(path.read_text("utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
     _, _, page = PAGE.read_text("utf-8").partition("## Behaviour")
     named = BEHAVIOUR_ROW.findall(page)
-    assert len(named) == page.count("\n|") - 2 > 0
+    assert len(named) == page.count("\n|") - 2 * page.count("\n|---") > 0
     assert [name for name in named if f"def {name}(" not in tests] == []
 
 
