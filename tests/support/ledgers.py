@@ -39,6 +39,8 @@ class RestHost:
         return self.apply_all([batch])
 
     def apply_all(self, batches: Sequence[Batch]) -> list[Event]:
+        if not batches:
+            return []
         fresh = [self._fresh(batch) for batch in batches]
         body = BatchList(batches=fresh).SerializeToString()
         taken = self._client.post("/batches", content=body, headers=OCTETS)

@@ -284,7 +284,8 @@ def test_a_device_that_the_trip_does_not_name_is_in_no_chain(host: Host) -> None
     assert not breaches(events) + tampers(events)
     assert chain(host, spy) == Chain()
     assert (delivery(host).breaches, delivery(host).tampers) == (0, 0)
-    video = spy.video(digest_of(b"x"), "0" * 128)
+    no_seal = registrations()[0].transactions[0].header_signature
+    video = spy.video(digest_of(b"x"), no_seal)
     assert refused(host, video) is Rule.NOT_SEALED
 
 
