@@ -34,8 +34,11 @@ test: $(READY) ## all checks and all tests
 unit: $(READY) ## the tests that need no other process
 	@$(BIN)/pytest -q tests/unit tests/property
 
-soak: $(READY) ## the kill tests, long
+soak: $(READY) ## the kill and fuzz tests, long
 	@scripts/packages mosquitto
+	@WAYSEAL_KILLS=200 WAYSEAL_FUZZ_CASES=2000 $(BIN)/pytest -q --timeout 7200 \
+	  tests/integration/test_node_kills.py tests/integration/test_node_fuzz.py \
+	  tests/integration/test_node_openapi.py
 	@WAYSEAL_KILLS=100 $(BIN)/pytest -q tests/e2e/test_kills.py --timeout 7200
 
 check: $(READY) ## lint, format, types, import rules
