@@ -30,13 +30,10 @@ class Committed:
 
     def outcomes(self) -> Iterator[tuple[int, Transaction, TransactionReceipt]]:
         """Yield every transaction with its receipt, behind the place of its batch."""
-        placed = (
-            (place, transaction)
-            for place, batch in enumerate(self.block.batches)
-            for transaction in batch.transactions
-        )
-        for (place, transaction), receipt in zip(placed, self.receipts, strict=True):
-            yield place, transaction, receipt
+        receipts = iter(self.receipts)
+        for place, batch in enumerate(self.block.batches):
+            for transaction in batch.transactions:
+                yield place, transaction, next(receipts)
 
 
 def encode_page(blocks: Iterable[tuple[bytes, Sequence[bytes]]], following: str | None) -> bytes:

@@ -8,7 +8,7 @@ from enum import StrEnum
 from contracts import address
 from contracts.encoding import canonical
 from contracts.pages import Committed
-from contracts.payload import FAMILY, Action, decode
+from contracts.payload import FAMILY, Action, OfReadings, decode
 from contracts.proto.payload_pb2 import (
     AcceptDelivery,
     CloseDelivery,
@@ -39,7 +39,7 @@ from contracts.proto.sawtooth_pb2 import (
 from contracts.proto.state_pb2 import Breach, Delivery, Lot, Party, Trip
 from contracts.rules import case
 from contracts.rules.excursions import place_of
-from contracts.sawtooth.transactions import Family, parse_header
+from contracts.sawtooth.transactions import parse_header
 
 Row = tuple[object, ...]
 Rows = Mapping[str, list[Row]]
@@ -58,7 +58,7 @@ def our_transactions(committed: Committed) -> Iterator[Ours]:
     """Yield the block's transactions of family `wayseal`, with the place of their batch."""
     for place, transaction, receipt in committed.outcomes():
         header = parse_header(transaction)
-        if Family.of(header) == FAMILY:
+        if header.family_name == FAMILY.name and header.family_version == FAMILY.version:
             yield place, header, transaction, receipt
 
 
@@ -91,6 +91,12 @@ def project(committed: Committed, block_num: int) -> Rows:
 
 def subjects_of(action: Action) -> list[str]:
     """Return what an action is about; evidence is gathered by it (gateway/subjects.py)."""
+    if isinstance(action, OfReadings):  # nearly all there are
+        return [f"trip {action.trip_id}"]
+    return _other_subjects(action)
+
+
+def _other_subjects(action: Action) -> list[str]:
     match action:
         case RegisterParty() | RotateKeys():
             return [f"party {action.party_id}"]
