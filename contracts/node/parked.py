@@ -3,7 +3,7 @@
 Sawtooth keeps them pending for good, and everything behind them too.
 """
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from dataclasses import dataclass
 from typing import Final
 
@@ -25,10 +25,15 @@ class Parked:
 
     def __init__(self) -> None:
         self._waiting: OrderedDict[str, _Waiting] = OrderedDict()
+        self._families: Counter[Family] = Counter()
         self._bytes = 0
 
     def __len__(self) -> int:
         return len(self._waiting)
+
+    def holds(self, family: Family) -> bool:
+        """Say whether a batch waits for `family`: then later ones wait behind it."""
+        return self._families[family] > 0
 
     def add(self, batch: VerifiedBatch, family: Family) -> list[str]:
         """Keep `batch` until a processor of `family` registers.
@@ -41,6 +46,7 @@ class Parked:
             return [batch.id]
         gone: list[str] = []
         self._waiting[batch.id] = _Waiting(batch, family)
+        self._families[family] += 1
         self._bytes += batch.size
         while len(self._waiting) > PARKED_MAX or self._bytes > PARKED_BYTES_MAX:
             oldest = next(iter(self._waiting))
@@ -58,4 +64,7 @@ class Parked:
         if waiting is None:
             return None
         self._bytes -= waiting.batch.size
+        self._families[waiting.family] -= 1
+        if not self._families[waiting.family]:
+            del self._families[waiting.family]
         return waiting.batch

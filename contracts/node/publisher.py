@@ -90,7 +90,9 @@ class Publisher:
         self._changed = threading.Condition()
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="publisher")
-        self.scheduler = Scheduler(families, processors or NoProcessors(), self._wake)
+        self.scheduler = Scheduler(
+            families, processors or NoProcessors(), chain.state.newest, self._wake
+        )
         self.trouble: str | None = None
         """Why no block can be written at the moment."""
 

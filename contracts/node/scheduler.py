@@ -107,15 +107,21 @@ class Scheduler:
     Args:
         families: Those in this process.
         processors: The others.
+        below: Returns the newest committed value at an address, in any thread.
         wake: Called in any thread when there is news for a round.
     """
 
     def __init__(
-        self, families: Families, processors: Processors, wake: Callable[[], None]
+        self,
+        families: Families,
+        processors: Processors,
+        below: Callable[[str], bytes | None],
+        wake: Callable[[], None],
     ) -> None:
         self._own = {(family.name, family.version) for family in families}
         self._families = families
         self._processors = processors
+        self._below = below
         self._wake = wake
         self._orphans = Orphans()
         self._parked = Parked()
@@ -249,7 +255,7 @@ class Scheduler:
             self._decide(entry, obstacle or self._add(entry.batch))
         elif (verdict := self._not_permitted(entry.batch)) is not None:
             self._decide(entry, verdict)
-        elif missing := [family for family in strangers if not self._processors.has(family)]:
+        elif missing := [family for family in strangers if self._is_missing(family)]:
             self._park(entry, missing[0])
         elif obstacle is not None:
             self._decide(entry, obstacle)
@@ -269,7 +275,7 @@ class Scheduler:
         batch = entry.batch
         while entry.done < len(batch.headers):
             transaction, header = batch.batch.transactions[entry.done], batch.headers[entry.done]
-            read = _reader(entry.changes, self._candidate.read)
+            read = _reader(entry.changes, self._candidate.changes, self._below)
             if self._is_own(header):
                 one = VerifiedBatch(Batch(transactions=[transaction]), [header], 0)
                 result = execute(one, self._families_now, read)
@@ -361,6 +367,10 @@ class Scheduler:
         self._outcome.queued_batches += 1
         self._outcome.queued_bytes += size
 
+    def _is_missing(self, family: Family) -> bool:
+        """Say whether a batch must wait for `family`, or behind those that did when it came."""
+        return self._parked.holds(family) or not self._processors.has(family)
+
     def _is_own(self, header: TransactionHeader) -> bool:
         return (header.family_name, header.family_version) in self._own
 
@@ -381,15 +391,18 @@ class Scheduler:
 
 
 def _reader(
-    changes: Changes, below: Callable[[str], bytes | None]
+    changes: Changes, taken: Changes, below: Callable[[str], bytes | None]
 ) -> Callable[[str], bytes | None]:
-    """Return a way to read what a batch has changed so far, on top of what was `below` it.
+    """Return a way to read what a batch and those taken before it changed, and what is `below`.
 
     It stays right when blocks are made meanwhile: whatever they write in
     conflict with the batch waits for it.
     """
 
     def read(address: str) -> bytes | None:
-        return changes[address] if address in changes else below(address)
+        for layer in (changes, taken):
+            if address in layer:
+                return layer[address]
+        return below(address)
 
     return read

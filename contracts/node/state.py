@@ -52,6 +52,10 @@ class State:
                 self._newest.put(address, value)
         return value
 
+    def newest(self, address: str) -> bytes | None:
+        """Return the newest value at `address`, as `get` does; for any thread."""
+        return self.get_at(self.root, address)
+
     def get_at(self, root: int, address: str) -> bytes | None:
         """Return the value at `address` in the tree under `root`.
 

@@ -215,6 +215,22 @@ def test_what_was_lost_begins_anew_when_someone_registers(ledger: Ledger) -> Non
     assert ledger.chain.state.get(address_of("a")) == b"1"
 
 
+def test_nobody_overtakes_what_waits_for_a_processor(ledger: Ledger) -> None:
+    ledger.elsewhere.families.clear()
+    first, beside, second, other = setting("a"), own("2"), setting("a"), own("1")
+    ledger.submit(first, beside)
+    ledger.until(beside)
+    ledger.elsewhere.families.add(INTKEY)  # registered, and not announced yet
+    ledger.submit(second, other)
+    ledger.until(other)
+    assert ledger.elsewhere.jobs.empty()
+    ledger.publisher.scheduler.registered(INTKEY)
+    answer(ledger.elsewhere.job(), b"1")
+    answer(ledger.elsewhere.job(), b"2")
+    ledger.until(first, second)
+    assert ledger.chain.state.get(address_of("a")) == b"12"
+
+
 def test_a_dependency_in_the_making_is_waited_for(ledger: Ledger) -> None:
     first = setting("a")
     second = setting("b", dependencies=[first.transactions[0].header_signature])
