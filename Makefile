@@ -32,7 +32,7 @@ test: $(READY) ## all checks and all tests
 	@$(BIN)/pytest -q -rs
 
 unit: $(READY) ## the tests that need no other process
-	@$(BIN)/pytest -q tests/unit tests/property
+	@$(BIN)/pytest -q -m "not integration" tests/unit tests/property
 
 soak: $(READY) ## the kill and fuzz tests, long
 	@scripts/packages mosquitto
