@@ -14,7 +14,6 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from contracts import address
 from contracts.keys import Signer
 from contracts.node.candidate import Candidate
 from contracts.node.chain import Chain
@@ -23,7 +22,7 @@ from contracts.node.jobs import NoProcessors, Processors
 from contracts.node.log import NoRoomError
 from contracts.node.permitted import TRANSACTION_FAMILIES, Permitted, parse_permitted
 from contracts.node.scheduler import Scheduler, Submission
-from contracts.node.settings import max_batches_per_block, value_of
+from contracts.node.settings import max_batches_per_block, setting_in_force
 from contracts.node.statuses import Outcome
 from contracts.sawtooth.blocks import NULL_BLOCK_ID, build_block
 
@@ -175,8 +174,7 @@ class Publisher:
 
     def _permitted(self) -> Permitted | None:
         """Return what the settings after the block before permit."""
-        place = address.setting(TRANSACTION_FAMILIES)
-        return parse_permitted(value_of(TRANSACTION_FAMILIES, self._chain.state.get(place)))
+        return parse_permitted(setting_in_force(self._chain.state, TRANSACTION_FAMILIES))
 
     def _commit(self, candidate: Candidate) -> bool:
         """Write the block, however long the disk is full; return False when told to stop."""

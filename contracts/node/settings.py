@@ -73,24 +73,31 @@ def max_batches_per_block(state: Readable) -> int:
 
     What is no number means the same as 0; it ends the original's publisher.
     """
-    try:
-        value = get_setting(state, MAX_BATCHES_PER_BLOCK)
-    except InvalidTransactionError:
-        return 0
+    value = setting_in_force(state, MAX_BATCHES_PER_BLOCK)
     number = int(value) if value and _UNSIGNED.fullmatch(value) else 0
     return number if number < _UINT32 else 0
 
 
-def get_setting(context: Readable, name: str) -> str | None:
-    """Return the value of a setting."""
-    return value_of(name, context.get(address.setting(name)))
+def setting_in_force(state: Readable, name: str) -> str | None:
+    """Return the value of a setting for the node itself.
 
-
-def value_of(name: str, wire: bytes | None) -> str | None:
-    """Return the value of a setting in what lies at its address."""
-    if wire is None:
+    What is no setting counts as none: any family may write at its address, and none may stop
+    the ledger by that.
+    """
+    try:
+        return get_setting(state, name)
+    except InvalidTransactionError:
         return None
-    entries = _parse(Setting, wire).entries
+
+
+def get_setting(context: Readable, name: str) -> str | None:
+    """Return the value of a setting.
+
+    Raises:
+        InvalidTransactionError: What lies at its address is no setting.
+    """
+    wire = context.get(address.setting(name))
+    entries = () if wire is None else _parse(Setting, wire).entries
     return next((entry.value for entry in entries if entry.key == name), None)
 
 
