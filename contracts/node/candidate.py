@@ -1,13 +1,13 @@
 """A block in the making: which batches it takes, and what they make of the state."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from contracts.node.blockstore import BlockStore
-from contracts.node.executor import Changes, Execution, Verdict, execute
+from contracts.node.executor import Changes, Execution, Read, Verdict, execute, reader
 from contracts.node.families import Families
 from contracts.node.verify import VerifiedBatch
 
@@ -42,24 +42,24 @@ class Candidate:
         families: Who judges which transaction.
     """
 
-    def __init__(
-        self, blocks: BlockStore, read: Callable[[str], bytes | None], families: Families
-    ) -> None:
+    def __init__(self, blocks: BlockStore, read: Read, families: Families) -> None:
         self._blocks = blocks
-        self._read_below = read
-        self._families = families
         self._batch_ids: set[str] = set()
         self._transaction_ids: set[str] = set()
+        self.families = families
         self.batches: list[Batch] = []
         self.receipts: list[TransactionReceipt] = []
         self.changes: Changes = {}
+        self.read = reader(read, self.changes)
+        """Returns the value at an address after the batches taken so far."""
 
     def add(self, batch: VerifiedBatch) -> Verdict | Refusal | Orphan | None:
         """Execute and take `batch`, or say why not."""
-        obstacle = self.obstacle(batch)
-        if obstacle is not None:
-            return obstacle
-        result = execute(batch, self._families, self.read)
+        return self.obstacle(batch) or self.execute(batch)
+
+    def execute(self, batch: VerifiedBatch) -> Verdict | None:
+        """Execute and take a batch that nothing stands against, or say why it is invalid."""
+        result = execute(batch, self.families, self.read)
         if isinstance(result, Verdict):
             return result
         self.take(batch, result)
@@ -93,12 +93,6 @@ class Candidate:
         taken.sort(key=lambda each: places[each[0].header_signature])
         self.batches = [batch for batch, _ in taken]
         self.receipts = [receipt for _, group in taken for receipt in group]
-
-    def read(self, address: str) -> bytes | None:
-        """Return the value at an address after the batches taken so far."""
-        if address in self.changes:
-            return self.changes[address]
-        return self._read_below(address)
 
     def _missing(self, batch: VerifiedBatch) -> Orphan | None:
         """Return the first dependency that neither the chain, this block nor this batch has."""

@@ -13,7 +13,13 @@ from typing import Final
 
 from contracts.node.families import Families, handler_of
 from contracts.node.verify import VerifiedBatch
-from contracts.proto.sawtooth_pb2 import Event, StateChange, TransactionHeader, TransactionReceipt
+from contracts.proto.sawtooth_pb2 import (
+    Event,
+    StateChange,
+    Transaction,
+    TransactionHeader,
+    TransactionReceipt,
+)
 from contracts.rules.context import InvalidTransactionError
 
 _LOG = logging.getLogger(__name__)
@@ -25,6 +31,8 @@ MESSAGE_CHARS_MAX: Final = 1024
 
 Changes = dict[str, bytes | None]
 """New values by address; None means deleted."""
+Read = Callable[[str], bytes | None]
+"""Returns the value at an address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,19 +58,17 @@ class TransactionContext:
         read: Returns the value at an address before this transaction.
     """
 
-    def __init__(self, header: TransactionHeader, read: Callable[[str], bytes | None]) -> None:
+    def __init__(self, header: TransactionHeader, read: Read) -> None:
         self._inputs = _namespaces("inputs", tuple(header.inputs))
         self._outputs = _namespaces("outputs", tuple(header.outputs))
-        self._read = read
         self.changes: Changes = {}
+        self._read = reader(read, self.changes)
         self._events: list[Event] = []
         self._data: list[bytes] = []
 
     def get(self, address: str) -> bytes | None:
         """See `Context.get`."""
         _check("get", address, self._inputs)
-        if address in self.changes:
-            return self.changes[address]
         return self._read(address)
 
     def set(self, address: str, value: bytes) -> None:
@@ -121,9 +127,19 @@ class Execution:
     receipts: list[TransactionReceipt]
 
 
-def execute(
-    batch: VerifiedBatch, families: Families, read: Callable[[str], bytes | None]
-) -> Execution | Verdict:
+def reader(below: Read, *layers: Changes) -> Read:
+    """Return what reads through `layers`, the newest first, down to what is `below` them."""
+
+    def read(address: str) -> bytes | None:
+        for layer in layers:
+            if address in layer:
+                return layer[address]
+        return below(address)
+
+    return read
+
+
+def execute(batch: VerifiedBatch, families: Families, read: Read) -> Execution | Verdict:
     """Apply all transactions of `batch` in order, or none.
 
     Args:
@@ -133,23 +149,30 @@ def execute(
     """
     changes: Changes = {}
     receipts: list[TransactionReceipt] = []
-
-    def read_below(address: str) -> bytes | None:
-        return changes[address] if address in changes else read(address)
-
+    read_below = reader(read, changes)
     for transaction, header in zip(batch.batch.transactions, batch.headers, strict=True):
-        name = transaction.header_signature
-        try:
-            context = TransactionContext(header, read_below)
-            handler_of(families, header)(header, transaction.payload, name, context)
-        except InvalidTransactionError as error:
-            return Verdict(name, str(error)[:MESSAGE_CHARS_MAX])
-        except Exception:  # noqa: BLE001 - a rule that fails must not stop the ledger for all
-            _LOG.exception("family %s failed on %s", header.family_name, name)
-            return Verdict(name, f"internal error of family {header.family_name[:80]!r}")
-        changes.update(context.changes)
-        receipts.append(context.receipt(name))
+        result = execute_transaction(transaction, header, families, read_below)
+        if isinstance(result, Verdict):
+            return result
+        changes.update(result.changes)
+        receipts.append(result.receipt(transaction.header_signature))
     return Execution(changes, receipts)
+
+
+def execute_transaction(
+    transaction: Transaction, header: TransactionHeader, families: Families, read: Read
+) -> TransactionContext | Verdict:
+    """Apply one transaction; return the context that holds what it did, or why it is invalid."""
+    name = transaction.header_signature
+    try:
+        context = TransactionContext(header, read)
+        handler_of(families, header)(header, transaction.payload, name, context)
+    except InvalidTransactionError as error:
+        return Verdict(name, str(error)[:MESSAGE_CHARS_MAX])
+    except Exception:  # noqa: BLE001 - a rule that fails must not stop the ledger for all
+        _LOG.exception("family %s failed on %s", header.family_name, name)
+        return Verdict(name, f"internal error of family {header.family_name[:80]!r}")
+    return context
 
 
 @lru_cache(maxsize=128)  # all readings of a trip declare the same

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from contracts.node.executor import TransactionContext, Verdict
+from contracts.node.executor import Read, TransactionContext, Verdict
 from contracts.proto.sawtooth_pb2 import Transaction, TransactionHeader
 from contracts.sawtooth.transactions import Family
 
@@ -34,7 +34,7 @@ class Job:
 
     transaction: Transaction
     header: TransactionHeader
-    read: Callable[[str], bytes | None]
+    read: Read
     done: Callable[[Answer], None]
 
     @property

@@ -25,7 +25,11 @@ _Listed = Mapping[Family, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Permitted:
-    """The families of the setting, with the namespaces that each may declare to write."""
+    """The families of the setting, with the namespaces that each may declare to write.
+
+    Attributes:
+        listed: The families; none means that everything is permitted.
+    """
 
     listed: _Listed
 
@@ -35,6 +39,8 @@ class Permitted:
         Raises:
             InvalidTransactionError: The setting does not permit them.
         """
+        if not self.listed:
+            return
         namespaces = self.listed.get(Family.of(header))
         if namespaces is None:
             raise InvalidTransactionError(
@@ -50,6 +56,8 @@ class Permitted:
 
     def restrict(self, families: Families) -> Families:
         """Return `families`, each of which refuses what is not permitted."""
+        if not self.listed:
+            return families
         return {family: self._checked(handler) for family, handler in families.items()}
 
     def _checked(self, handler: Handler) -> Handler:
@@ -61,14 +69,13 @@ class Permitted:
 
 
 @lru_cache(maxsize=8)
-def parse_permitted(value: str | None) -> Permitted | None:
-    """Return what a value of the setting permits; None when that is everything."""
+def parse_permitted(value: str | None) -> Permitted:
+    """Return what a value of the setting permits."""
     try:
-        listed = dict(map(_family, json.loads(value or "[]")))
+        return Permitted(dict(map(_family, json.loads(value or "[]"))))
     except (ValueError, TypeError, KeyError, RecursionError):
         _LOG.exception("%s is no JSON list of families, and ignored", TRANSACTION_FAMILIES)
-        return None
-    return Permitted(listed) if listed else None
+        return Permitted({})
 
 
 def _family(entry: Mapping[str, object]) -> tuple[Family, tuple[str, ...]]:

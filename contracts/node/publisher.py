@@ -8,11 +8,13 @@ Source: Sawtooth 1.2 architecture guide, "Journal"; consensus bytes as devmode's
 
 import hashlib
 import logging
+import sys
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass
+from typing import Final
 
 from contracts.keys import Signer
 from contracts.node.candidate import Candidate
@@ -20,14 +22,12 @@ from contracts.node.chain import Chain
 from contracts.node.families import Families
 from contracts.node.jobs import NoProcessors, Processors
 from contracts.node.log import NoRoomError
-from contracts.node.permitted import TRANSACTION_FAMILIES, Permitted, parse_permitted
-from contracts.node.scheduler import Scheduler, Submission
+from contracts.node.permitted import TRANSACTION_FAMILIES, parse_permitted
+from contracts.node.scheduler import Scheduler
 from contracts.node.settings import max_batches_per_block, setting_in_force
 from contracts.node.statuses import Outcome
+from contracts.node.verify import VerifiedBatch
 from contracts.sawtooth.blocks import NULL_BLOCK_ID, build_block
-
-if TYPE_CHECKING:
-    from contracts.node.verify import VerifiedBatch
 
 _LOG = logging.getLogger(__name__)
 
@@ -43,6 +43,19 @@ shares its signature, its state root and its sync."""
 RETRY_S: Final = 1.0
 """Pause, seconds, between attempts to write to a full disk."""
 GENESIS_CONSENSUS: Final = b"Genesis"
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """Batches that arrived together; they land in one block unless the network limits its batches.
+
+    Attributes:
+        batches: In order.
+        size: Bytes that they hold of the queue's.
+    """
+
+    batches: Sequence[VerifiedBatch]
+    size: int
 
 
 def devmode_consensus(batch_ids: Sequence[str]) -> bytes:
@@ -153,9 +166,12 @@ class Publisher:
     def _round(self) -> None:
         """Make one block of what is lined up, or of as much as a block may hold."""
         outcome, began_s = Outcome(), time.monotonic()
-        candidate = Candidate(self._chain.blocks, self._chain.state.get, self._families)
-        most = max_batches_per_block(self._chain.state)
-        self.scheduler.begin(candidate, outcome, self._permitted(), most or None)
+        state = self._chain.state
+        permitted = parse_permitted(setting_in_force(state, TRANSACTION_FAMILIES))
+        families = permitted.restrict(self._families)
+        candidate = Candidate(self._chain.blocks, state.get, families)
+        room = max_batches_per_block(state) or sys.maxsize
+        self.scheduler.begin(candidate, outcome, permitted, room)
         while self._taken and self.scheduler.has_room():
             self._enter()
         self.scheduler.finish()
@@ -171,10 +187,6 @@ class Publisher:
         self._transactions -= len(batch.headers)
         self._size -= size
         self.scheduler.enter(batch, size)
-
-    def _permitted(self) -> Permitted | None:
-        """Return what the settings after the block before permit."""
-        return parse_permitted(setting_in_force(self._chain.state, TRANSACTION_FAMILIES))
 
     def _commit(self, candidate: Candidate) -> bool:
         """Write the block, however long the disk is full; return False when told to stop."""

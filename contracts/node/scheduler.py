@@ -15,10 +15,9 @@ Source: Sawtooth 1.2 architecture guide, "Transaction Scheduling".
 """
 
 import queue
-import sys
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
@@ -30,36 +29,24 @@ from contracts.node.executor import (
     MESSAGE_CHARS_MAX,
     Changes,
     Execution,
+    Read,
     TransactionContext,
     Verdict,
-    execute,
+    execute_transaction,
+    reader,
 )
-from contracts.node.families import Families
 from contracts.node.jobs import Answer, Job, Lost, Processors
 from contracts.node.orphans import Orphans
 from contracts.node.parked import Parked
 from contracts.node.permitted import Permitted
 from contracts.node.statuses import Outcome
 from contracts.node.verify import VerifiedBatch
-from contracts.proto.sawtooth_pb2 import Batch, TransactionHeader, TransactionReceipt
+from contracts.proto.sawtooth_pb2 import TransactionReceipt
 from contracts.rules.context import InvalidTransactionError
 from contracts.sawtooth.transactions import Family
 
 ROUND_S: Final = 1.0
 """How long, seconds, a block waits for batches that are executed elsewhere."""
-
-
-@dataclass(frozen=True, slots=True)
-class Submission:
-    """Batches that arrived together; they land in one block unless the network limits its batches.
-
-    Attributes:
-        batches: In order.
-        size: Bytes that they hold of the queue's.
-    """
-
-    batches: Sequence[VerifiedBatch]
-    size: int
 
 
 @dataclass(eq=False, slots=True)
@@ -105,21 +92,20 @@ class Scheduler:
     """Decides batches, round after round; used by the publisher's thread unless said otherwise.
 
     Args:
-        families: Those in this process.
-        processors: The others.
+        own: Families in this process.
+        processors: Execute transactions of the others.
         below: Returns the newest committed value at an address, in any thread.
         wake: Called in any thread when there is news for a round.
     """
 
     def __init__(
         self,
-        families: Families,
+        own: Container[Family],
         processors: Processors,
-        below: Callable[[str], bytes | None],
+        below: Read,
         wake: Callable[[], None],
     ) -> None:
-        self._own = {(family.name, family.version) for family in families}
-        self._families = families
+        self._own = own
         self._processors = processors
         self._below = below
         self._wake = wake
@@ -135,8 +121,7 @@ class Scheduler:
         self._arrivals = count()
         self._places: dict[str, int] = {}
         self._overtaking = False
-        self._permitted: Permitted | None = None
-        self._families_now = families
+        self._permitted: Permitted
         self._candidate: Candidate
         self._outcome: Outcome
 
@@ -153,24 +138,19 @@ class Scheduler:
         self._tell(None)
 
     def begin(
-        self,
-        candidate: Candidate,
-        outcome: Outcome,
-        permitted: Permitted | None,
-        room: int | None,
+        self, candidate: Candidate, outcome: Outcome, permitted: Permitted, room: int
     ) -> None:
         """Begin a round with what became ready since the last.
 
         Args:
             candidate: Takes the batches that are valid.
             outcome: Takes what is decided.
-            permitted: What the network permits, None for everything.
-            room: How many batches the block takes, valid or not; None for any number.
+            permitted: What the network permits.
+            room: How many batches the block takes, valid or not.
         """
         self._until_s = time.monotonic() + ROUND_S
         self._candidate, self._outcome, self._permitted = candidate, outcome, permitted
-        self._families_now = permitted.restrict(self._families) if permitted else self._families
-        self._room = sys.maxsize if room is None else room
+        self._room = room
         while self._finished and self.has_room():
             self._finish(self._finished.popleft())
         self._go_on()
@@ -189,8 +169,7 @@ class Scheduler:
         else:  # nothing is undecided: no need to keep track of it
             self._outcome.decided.append(batch.id)
             self._give_back(size)
-            result = self._candidate.obstacle(batch) or self._add(batch)
-            self._settle(batch, next(self._arrivals), result)
+            self._settle(batch, next(self._arrivals), self._candidate.add(batch))
         self._go_on()
 
     def has_room(self) -> bool:
@@ -252,7 +231,7 @@ class Scheduler:
         if isinstance(obstacle, Refusal):
             self._decide(entry, obstacle)
         elif not strangers:
-            self._decide(entry, obstacle or self._add(entry.batch))
+            self._decide(entry, obstacle or self._candidate.execute(entry.batch))
         elif (verdict := self._not_permitted(entry.batch)) is not None:
             self._decide(entry, verdict)
         elif missing := [family for family in strangers if self._is_missing(family)]:
@@ -262,31 +241,23 @@ class Scheduler:
         else:
             self._advance(entry)
 
-    def _add(self, batch: VerifiedBatch) -> Verdict | None:
-        """Execute and take a batch of families in this process."""
-        result = execute(batch, self._families_now, self._candidate.read)
-        if isinstance(result, Verdict):
-            return result
-        self._candidate.take(batch, result)
-        return None
-
     def _advance(self, entry: _Entry) -> None:
         """Execute the next transactions of a batch, up to one that is executed elsewhere."""
-        batch = entry.batch
+        batch, candidate = entry.batch, self._candidate
+        # Right in any thread, and when blocks are made meanwhile: whatever they write in
+        # conflict with the batch waits for it.
+        read = reader(self._below, entry.changes, candidate.changes)
         while entry.done < len(batch.headers):
             transaction, header = batch.batch.transactions[entry.done], batch.headers[entry.done]
-            read = _reader(entry.changes, self._candidate.changes, self._below)
-            if self._is_own(header):
-                one = VerifiedBatch(Batch(transactions=[transaction]), [header], 0)
-                result = execute(one, self._families_now, read)
-                if isinstance(result, Verdict):
-                    self._decide(entry, result)
-                    return
-                self._executed(entry, result)
-            else:
+            if Family.of(header) not in self._own:
                 done = partial(self._answered, entry)
                 self._processors.process(Job(transaction, header, read, done))
                 return
+            result = execute_transaction(transaction, header, candidate.families, read)
+            if isinstance(result, Verdict):
+                self._decide(entry, result)
+                return
+            self._executed(entry, result)
         if self.has_room():
             self._finish(entry)
         else:
@@ -308,13 +279,14 @@ class Scheduler:
             case Verdict():
                 self._decide(entry, answer)
             case TransactionContext() as context:
-                name = entry.batch.batch.transactions[entry.done].header_signature
-                self._executed(entry, Execution(context.changes, [context.receipt(name)]))
+                self._executed(entry, context)
                 self._advance(entry)
 
-    def _executed(self, entry: _Entry, execution: Execution) -> None:
-        entry.changes.update(execution.changes)
-        entry.receipts += execution.receipts
+    def _executed(self, entry: _Entry, context: TransactionContext) -> None:
+        """Keep what the next transaction of a batch did."""
+        name = entry.batch.batch.transactions[entry.done].header_signature
+        entry.changes.update(context.changes)
+        entry.receipts.append(context.receipt(name))
         entry.done += 1
 
     def _park(self, entry: _Entry, family: Family) -> None:
@@ -371,38 +343,16 @@ class Scheduler:
         """Say whether a batch must wait for `family`, or behind those that did when it came."""
         return self._parked.holds(family) or not self._processors.has(family)
 
-    def _is_own(self, header: TransactionHeader) -> bool:
-        return (header.family_name, header.family_version) in self._own
-
     def _strangers(self, batch: VerifiedBatch) -> list[Family]:
         """Return the families of a batch that are not in this process."""
-        return [Family.of(header) for header in batch.headers if not self._is_own(header)]
+        return [family for family in map(Family.of, batch.headers) if family not in self._own]
 
     def _not_permitted(self, batch: VerifiedBatch) -> Verdict | None:
         """Say why the network does not permit a batch, before anyone is asked to execute it."""
         for transaction, header in zip(batch.batch.transactions, batch.headers, strict=True):
             try:
                 TransactionContext(header, self._candidate.read)
-                if self._permitted is not None:
-                    self._permitted.check(header)
+                self._permitted.check(header)
             except InvalidTransactionError as error:
                 return Verdict(transaction.header_signature, str(error)[:MESSAGE_CHARS_MAX])
         return None
-
-
-def _reader(
-    changes: Changes, taken: Changes, below: Callable[[str], bytes | None]
-) -> Callable[[str], bytes | None]:
-    """Return a way to read what a batch and those taken before it changed, and what is `below`.
-
-    It stays right when blocks are made meanwhile: whatever they write in
-    conflict with the batch waits for it.
-    """
-
-    def read(address: str) -> bytes | None:
-        for layer in (changes, taken):
-            if address in layer:
-                return layer[address]
-        return below(address)
-
-    return read

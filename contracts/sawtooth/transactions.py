@@ -5,8 +5,7 @@ Source: Sawtooth 1.2 architecture guide, "Transactions and Batches".
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final, Self
+from typing import Final, NamedTuple, Self
 
 from contracts.encoding import canonical, parse
 from contracts.errors import RejectedError
@@ -16,8 +15,7 @@ from contracts.proto.sawtooth_pb2 import Transaction, TransactionHeader
 ID_HEX: Final = 128
 
 
-@dataclass(frozen=True, slots=True)
-class Family:
+class Family(NamedTuple):
     """A transaction family: whose rules a payload obeys."""
 
     name: str

@@ -11,8 +11,7 @@ from contracts.node import publisher as publisher_module
 from contracts.node.chain import Chain
 from contracts.node.genesis import found, own_genesis
 from contracts.node.permitted import TRANSACTION_FAMILIES
-from contracts.node.publisher import Publisher
-from contracts.node.scheduler import Submission
+from contracts.node.publisher import Publisher, Submission
 from contracts.node.settings import MAX_BATCHES_PER_BLOCK
 from contracts.node.statuses import Outcome
 from contracts.node.verify import verify_batch

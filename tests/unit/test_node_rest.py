@@ -15,7 +15,7 @@ from contracts.node import verify as verify_module
 from contracts.node.candidate import Candidate
 from contracts.node.chain import Chain
 from contracts.node.genesis import found, own_genesis
-from contracts.node.publisher import Publisher, publish
+from contracts.node.publisher import Publisher, Submission, publish
 from contracts.node.rest import body as body_module
 from contracts.node.rest import envelope as envelope_module
 from contracts.node.rest import submit as submit_module
@@ -23,7 +23,6 @@ from contracts.node.rest.app import build_app
 from contracts.node.rest.submit import Submit
 from contracts.node.rest.subscriptions import Subscriptions
 from contracts.node.rest.views import receipt_view
-from contracts.node.scheduler import Submission
 from contracts.node.statuses import Outcome, Statuses
 from contracts.node.verify import AT_ONCE_BYTES, Verifier, verify_batch
 from contracts.pages import MEDIA_TYPE, Committed, decode_page

@@ -14,8 +14,7 @@ from contracts.node.executor import TransactionContext, Verdict
 from contracts.node.families import BUILT_IN
 from contracts.node.genesis import found, own_genesis, propose
 from contracts.node.jobs import Job, Lost
-from contracts.node.publisher import Publisher
-from contracts.node.scheduler import Submission
+from contracts.node.publisher import Publisher, Submission
 from contracts.node.statuses import Outcome
 from contracts.node.verify import verify_batch
 from contracts.proto.sawtooth_pb2 import Batch

@@ -6,10 +6,9 @@ connection's finds nothing and changes nothing.
 Source: Sawtooth 1.2 architecture guide, "Global State"; `state_context.proto`.
 """
 
-from collections.abc import Callable
 from typing import Final
 
-from contracts.node.executor import TransactionContext
+from contracts.node.executor import Read, TransactionContext
 from contracts.proto.component_pb2 import (
     TpEventAddRequest,
     TpEventAddResponse,
@@ -33,7 +32,7 @@ EFFECT_BYTES_MAX: Final = 32 << 20
 class RemoteContext(TransactionContext):
     """State as a transaction in another process sees it."""
 
-    def __init__(self, header: TransactionHeader, read: Callable[[str], bytes | None]) -> None:
+    def __init__(self, header: TransactionHeader, read: Read) -> None:
         super().__init__(header, read)
         self._room = EFFECT_BYTES_MAX
 

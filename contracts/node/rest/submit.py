@@ -12,11 +12,11 @@ from contracts.node.publisher import (
     QUEUED_BATCHES_MAX,
     QUEUED_BYTES_MAX,
     Publisher,
+    Submission,
 )
 from contracts.node.rest import errors
 from contracts.node.rest.body import announced_length, read_body
 from contracts.node.rest.envelope import JsonResponse, content_type, link
-from contracts.node.scheduler import Submission
 from contracts.node.statuses import Outcome, Statuses
 from contracts.node.verify import UndecodableError, VerifiedBatch, Verifier
 from contracts.sawtooth.counts import TooManyError, count_batches
