@@ -92,9 +92,9 @@ def delete(context: RemoteContext | None, request: TpStateDeleteRequest) -> TpSt
 
 def add_event(context: RemoteContext | None, request: TpEventAddRequest) -> TpEventAddResponse:
     """Add an event to the receipt."""
+    if context is None:
+        return TpEventAddResponse(status=TpEventAddResponse.ERROR)
     try:
-        if context is None:
-            return TpEventAddResponse(status=TpEventAddResponse.ERROR)
         context.spend(request.event.ByteSize())
     except InvalidTransactionError:
         return TpEventAddResponse(status=TpEventAddResponse.ERROR)
@@ -106,9 +106,9 @@ def add_data(
     context: RemoteContext | None, request: TpReceiptAddDataRequest
 ) -> TpReceiptAddDataResponse:
     """Add bytes of the family's own to the receipt."""
+    if context is None:
+        return TpReceiptAddDataResponse(status=TpReceiptAddDataResponse.ERROR)
     try:
-        if context is None:
-            return TpReceiptAddDataResponse(status=TpReceiptAddDataResponse.ERROR)
         context.spend(len(request.data))
     except InvalidTransactionError:
         return TpReceiptAddDataResponse(status=TpReceiptAddDataResponse.ERROR)

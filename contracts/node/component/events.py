@@ -12,8 +12,9 @@ import re2
 
 from contracts.errors import RejectedError
 from contracts.node.blockstore import StoredBlock
+from contracts.node.deltas import net_changes
 from contracts.proto.component_pb2 import EventFilter, EventSubscription, StateChangeList
-from contracts.proto.sawtooth_pb2 import Event, StateChange, TransactionReceipt
+from contracts.proto.sawtooth_pb2 import Event, TransactionReceipt
 
 BLOCK_COMMIT: Final = "sawtooth/block-commit"
 STATE_DELTA: Final = "sawtooth/state-delta"
@@ -127,13 +128,9 @@ def _block_commit(stored: StoredBlock) -> Event:
 
 
 def _state_delta(receipts: Sequence[TransactionReceipt]) -> Event:
-    """Return the last change of every address, the newest first."""
-    changes: dict[str, StateChange] = {}
-    for receipt in reversed(receipts):
-        for change in reversed(receipt.state_changes):
-            changes.setdefault(change.address, change)
+    changes = net_changes(receipts)
     return Event(
         event_type=STATE_DELTA,
-        attributes=[Event.Attribute(key="address", value=place) for place in changes],
-        data=StateChangeList(state_changes=changes.values()).SerializeToString(),
+        attributes=[Event.Attribute(key="address", value=each.address) for each in changes],
+        data=StateChangeList(state_changes=changes).SerializeToString(),
     )

@@ -27,7 +27,7 @@ from zmq.utils.monitor import recv_monitor_message
 
 from contracts.errors import RejectedError, WaysealError
 from contracts.node.blockstore import BlockStore
-from contracts.node.component.messages import Desk
+from contracts.node.component.dispatcher import Dispatcher
 from contracts.node.component.registry import Registry
 from contracts.node.component.subscribers import Subscribers
 from contracts.node.jobs import Job
@@ -112,7 +112,7 @@ class Port:
         self._thread = threading.Thread(target=self._run, name="component")
         self._registry: Registry
         self._subscribers: Subscribers
-        self._desk: Desk
+        self._dispatcher: Dispatcher
 
     def start(self, blocks: BlockStore, registered: Callable[[Family], None]) -> None:
         """Begin to answer.
@@ -123,7 +123,7 @@ class Port:
         """
         self._registry = Registry(self, self._own, registered)
         self._subscribers = Subscribers(self, blocks)
-        self._desk = Desk(self, self._registry, self._subscribers)
+        self._dispatcher = Dispatcher(self, self._registry, self._subscribers)
         self._thread.start()
 
     def stop(self) -> None:
@@ -253,7 +253,7 @@ class Port:
             if len(message.correlation_id) > CORRELATION_CHARS_MAX:
                 raise RejectedError(f"correlation id of {len(message.correlation_id)} characters")
             self._meet(identity, int(frame.get(zmq.SRCFD)), message.message_type)
-            self._desk.handle(identity, message)
+            self._dispatcher.handle(identity, message)
         except DecodeError as error:
             _LOG.debug("message that is none: %s", error)
         except WaysealError as error:

@@ -118,11 +118,7 @@ class Registry:
         turns = self._families.get(family)
         return turns is not None and bool(turns.processors)
 
-    def knows(self, identity: bytes) -> bool:
-        """Say whether a connection is registered."""
-        return identity in self._by_identity
-
-    def refusal(self, identity: bytes, request: TpRegisterRequest) -> str | None:
+    def _refusal(self, identity: bytes, request: TpRegisterRequest) -> str | None:
         """Say why a connection may not register, or None."""
         family = Family(request.family, request.version)
         if request.protocol_version > PROTOCOL_VERSION:
@@ -139,7 +135,7 @@ class Registry:
         """Take a processor, or say that it is not."""
         family = Family(request.family, request.version)
         version = min(request.protocol_version, PROTOCOL_VERSION)
-        refusal = self.refusal(identity, request)
+        refusal = self._refusal(identity, request)
         status = TpRegisterResponse.OK if refusal is None else TpRegisterResponse.ERROR
         answer = TpRegisterResponse(status=status, protocol_version=version)
         if refusal is not None:

@@ -69,10 +69,6 @@ class Subscribers:
         self._blocks = blocks
         self._subscribers: dict[bytes, _Subscriber] = {}
 
-    def knows(self, identity: bytes) -> bool:
-        """Say whether a connection is subscribed."""
-        return identity in self._subscribers
-
     def subscribe(
         self, identity: bytes, request: ClientEventsSubscribeRequest
     ) -> ClientEventsSubscribeResponse:
@@ -86,7 +82,7 @@ class Subscribers:
         next_num = self._next_num(request.last_known_block_ids)
         if next_num is None:
             return ClientEventsSubscribeResponse(status=ClientEventsSubscribeResponse.UNKNOWN_BLOCK)
-        if len(self._subscribers) >= SUBSCRIBERS_MAX and not self.knows(identity):
+        if len(self._subscribers) >= SUBSCRIBERS_MAX and identity not in self._subscribers:
             return ClientEventsSubscribeResponse(response_message="too many subscribers already")
         self._subscribers[identity] = _Subscriber(subscriptions, next_num)
         return ClientEventsSubscribeResponse(status=ClientEventsSubscribeResponse.OK)

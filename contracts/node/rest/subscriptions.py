@@ -125,7 +125,7 @@ class Subscriptions:
             raise _OverError(f"asked for the unknown block {block}")
         changes = self._deltas.get(stored.num)
         if changes is None:
-            changes = net_changes(stored)
+            changes = net_changes(list(stored.receipts()))
             self._deltas.put(stored.num, changes)
         shown: list[Json] = [
             delta_view(change) for change in changes if change.address.startswith(prefixes)

@@ -2,11 +2,12 @@
 
 import logging
 from collections.abc import Callable, Mapping
-from typing import Final, cast
+from typing import Final, TypeVar, cast
 
 from google.protobuf.message import Message as Content
 
 from contracts.node.component import contexts
+from contracts.node.component.contexts import RemoteContext
 from contracts.node.component.link import Link
 from contracts.node.component.registry import Registry
 from contracts.node.component.subscribers import Subscribers
@@ -36,9 +37,18 @@ _ANSWERED_BY: Final = {
 
 _Answer = Callable[[bytes, bytes], Content]
 """Takes who asks, and the content of the request."""
+_Request = TypeVar(
+    "_Request",
+    TpStateGetRequest,
+    TpStateSetRequest,
+    TpStateDeleteRequest,
+    TpEventAddRequest,
+    TpReceiptAddDataRequest,
+)
+_InContext = Callable[[RemoteContext | None, _Request], Content]
 
 
-class Desk:
+class Dispatcher:
     """Answers messages.
 
     Args:
@@ -54,11 +64,15 @@ class Desk:
         self._answers: Final[Mapping[int, _Answer]] = {
             Message.PING_REQUEST: lambda _, __: PingResponse(),
             Message.TP_UNREGISTER_REQUEST: self._unregister,
-            Message.TP_STATE_GET_REQUEST: self._get,
-            Message.TP_STATE_SET_REQUEST: self._set,
-            Message.TP_STATE_DELETE_REQUEST: self._delete,
-            Message.TP_EVENT_ADD_REQUEST: self._add_event,
-            Message.TP_RECEIPT_ADD_DATA_REQUEST: self._add_data,
+            Message.TP_STATE_GET_REQUEST: self._in_context(TpStateGetRequest, contexts.get),
+            Message.TP_STATE_SET_REQUEST: self._in_context(TpStateSetRequest, contexts.put),
+            Message.TP_STATE_DELETE_REQUEST: self._in_context(
+                TpStateDeleteRequest, contexts.delete
+            ),
+            Message.TP_EVENT_ADD_REQUEST: self._in_context(TpEventAddRequest, contexts.add_event),
+            Message.TP_RECEIPT_ADD_DATA_REQUEST: self._in_context(
+                TpReceiptAddDataRequest, contexts.add_data
+            ),
             Message.CLIENT_EVENTS_SUBSCRIBE_REQUEST: self._subscribe,
             Message.CLIENT_EVENTS_UNSUBSCRIBE_REQUEST: self._unsubscribe,
             Message.CLIENT_EVENTS_GET_REQUEST: self._events,
@@ -88,25 +102,14 @@ class Desk:
         self._registry.unregister(who)
         return TpUnregisterResponse(status=TpUnregisterResponse.OK)
 
-    def _get(self, who: bytes, content: bytes) -> Content:
-        request = TpStateGetRequest.FromString(content)
-        return contexts.get(self._registry.context(who, request.context_id), request)
+    def _in_context(self, kind: type[_Request], answer: _InContext[_Request]) -> _Answer:
+        """Return what answers requests about the state that a transaction sees."""
 
-    def _set(self, who: bytes, content: bytes) -> Content:
-        request = TpStateSetRequest.FromString(content)
-        return contexts.put(self._registry.context(who, request.context_id), request)
+        def on(who: bytes, content: bytes) -> Content:
+            request = kind.FromString(content)
+            return answer(self._registry.context(who, request.context_id), request)
 
-    def _delete(self, who: bytes, content: bytes) -> Content:
-        request = TpStateDeleteRequest.FromString(content)
-        return contexts.delete(self._registry.context(who, request.context_id), request)
-
-    def _add_event(self, who: bytes, content: bytes) -> Content:
-        request = TpEventAddRequest.FromString(content)
-        return contexts.add_event(self._registry.context(who, request.context_id), request)
-
-    def _add_data(self, who: bytes, content: bytes) -> Content:
-        request = TpReceiptAddDataRequest.FromString(content)
-        return contexts.add_data(self._registry.context(who, request.context_id), request)
+        return on
 
     def _subscribe(self, who: bytes, content: bytes) -> Content:
         return self._subscribers.subscribe(who, ClientEventsSubscribeRequest.FromString(content))
