@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from contracts.keys import Signer
-from contracts.node.component import port as port_module
+from contracts.node.component import connections
 from contracts.node.component.events import FILTERS_MAX, PATTERN_CHARS_MAX, SUBSCRIPTIONS_MAX
 from contracts.node.component.subscribers import GET_BLOCKS_MAX
 from contracts.node.genesis import propose
@@ -233,7 +233,7 @@ def test_who_does_not_read_holds_nobody_up(node: Node) -> None:
             node.commit(build_batch(SIGNER, [intkey(SIGNER, "set", name, 1) for name in names]))
             assert attributes(ear.events()[0])["block_num"] == str(block + 1)
         assert deaf.receive().message_type == Message.CLIENT_EVENTS
-    assert port_module.STALL_MAX_S < port_module.SILENCE_MAX_S
+    assert connections.STALL_MAX_S < connections.SILENCE_MAX_S
 
 
 def test_a_subscriber_of_a_restarted_node_goes_on(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 import zmq
 
 from contracts.keys import Signer
-from contracts.node.component import port as port_module
+from contracts.node.component import connections
 from contracts.node.component.registry import FAMILY_CHARS_MAX, REGISTRATIONS_MAX
 from contracts.payload import FAMILY
 from contracts.proto.component_pb2 import (
@@ -324,7 +324,7 @@ def test_garbage_hurts_nobody(node: Node, tmp_path: Path) -> None:
                 peer.dealer.send(frame + b"\x1a" + bytes([len(content)]) + content)
         for frames in ([os.urandom(100)], [b"", b""], [b"a", b"b", b"c"], [b"\xff" * 1000]):
             peer.dealer.send_multipart(frames)
-        peer.send(Message.PING_REQUEST, b"", "x" * (port_module.CORRELATION_CHARS_MAX + 1))
+        peer.send(Message.PING_REQUEST, b"", "x" * (connections.CORRELATION_CHARS_MAX + 1))
         peer.send(Message.PING_REQUEST, b"", "the last")
         while peer.receive().correlation_id != "the last":
             pass
@@ -338,7 +338,7 @@ def test_garbage_hurts_nobody(node: Node, tmp_path: Path) -> None:
 def test_too_large_a_message_ends_its_connection_only(node: Node) -> None:
     with connected(node.component) as peer, connected(node.component) as other:
         events = peer.dealer.get_monitor_socket(zmq.EVENT_DISCONNECTED)
-        peer.dealer.send(bytes(port_module.MESSAGE_BYTES_MAX + 1))
+        peer.dealer.send(bytes(connections.MESSAGE_BYTES_MAX + 1))
         assert events.poll(30_000)
         peer.dealer.disable_monitor()
         events.close(linger=0)
@@ -348,7 +348,7 @@ def test_too_large_a_message_ends_its_connection_only(node: Node) -> None:
 def test_connections_are_bounded(node: Node) -> None:
     host, number = node.component.removeprefix("tcp://").split(":")
     held = [
-        socket.create_connection((host, int(number))) for _ in range(port_module.PEERS_MAX + 20)
+        socket.create_connection((host, int(number))) for _ in range(connections.PEERS_MAX + 20)
     ]
     try:
         ended = 0

@@ -11,8 +11,8 @@ import zmq
 from contracts.keys import Signer
 from contracts.node.candidate import Candidate
 from contracts.node.chain import Chain
+from contracts.node.component import connections
 from contracts.node.component import contexts as contexts_module
-from contracts.node.component import port as port_module
 from contracts.node.component import registry as registry_module
 from contracts.node.component.port import Port
 from contracts.node.executor import TransactionContext, Verdict
@@ -91,8 +91,8 @@ def test_nobody_to_execute_it(port: Port) -> None:
 def test_a_silent_processor_is_pinged_then_given_up(
     port: Port, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(port_module, "HEARTBEAT_S", 0.1)
-    monkeypatch.setattr(port_module, "SILENCE_MAX_S", 3.0)
+    monkeypatch.setattr(connections, "HEARTBEAT_S", 0.1)
+    monkeypatch.setattr(connections, "SILENCE_MAX_S", 3.0)
     with connected(port.endpoint) as peer, watched(peer) as monitor:
         peer.register("intkey")
         task = Task(port)
@@ -103,7 +103,7 @@ def test_a_silent_processor_is_pinged_then_given_up(
 
 
 def test_a_processor_that_answers_pings_stays(port: Port, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(port_module, "HEARTBEAT_S", 0.05)
+    monkeypatch.setattr(connections, "HEARTBEAT_S", 0.05)
     with connected(port.endpoint) as peer:
         peer.register("intkey")
         for _ in range(5):
@@ -166,7 +166,7 @@ def test_a_deaf_subscriber_is_hung_up_on(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    monkeypatch.setattr(port_module, "STALL_MAX_S", 0.5)
+    monkeypatch.setattr(connections, "STALL_MAX_S", 0.5)
     for number in range(60):
         candidate = Candidate(chain.blocks, chain.state.get, BUILT_IN)
         big = propose(SIGNER, "a.b.c", str(number) * 200_000)
