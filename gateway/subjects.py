@@ -10,8 +10,9 @@ from collections.abc import Iterable
 from typing import Final
 
 from contracts.errors import RejectedError
-from contracts.proto.payload_pb2 import HandOver, StartTrip, TransformLots
-from contracts.proto.state_pb2 import Delivery, Transformation
+from contracts.proto.payload_pb2 import HandOver, OpenDelivery, StartTrip
+from contracts.proto.state_pb2 import Delivery
+from gateway.index.entries import delivery_entry, transformation_entry
 from gateway.index.store import IndexStore
 from gateway.index.tracing import Direction, LotId, walk
 
@@ -127,21 +128,18 @@ def _needs_of_delivery(index: IndexStore, delivery_id: str) -> set[str]:
             "SELECT action FROM handovers WHERE delivery_id = ?", delivery_id
         )
     }
-    terms = _delivery(index, delivery_id).terms
+    terms = _terms(index, delivery_id)
     named = (terms.seller_id, terms.carrier_id, terms.buyer_id)
     return needs | {f"party {party_id}" for party_id in named if party_id}
 
 
 def _needs_of_transformation(index: IndexStore, transformation_id: str) -> set[str]:
-    rows = index.query(
-        "SELECT entry FROM transformations WHERE transformation_id = ?", transformation_id
-    )
-    every = [Transformation.FromString(entry).terms for (entry,) in rows]
-    return {need for terms in every for need in _maker_of(terms)}
-
-
-def _maker_of(terms: TransformLots) -> tuple[str, str]:
-    return f"party {terms.party_id}", f"site {terms.site_id}"
+    """Return who made lots, and where."""
+    found = transformation_entry(index, transformation_id)
+    if found is None:
+        return set()
+    terms = found[0].terms
+    return {f"party {terms.party_id}", f"site {terms.site_id}"}
 
 
 def _sources(index: IndexStore, start: StartTrip) -> set[str]:
@@ -149,7 +147,7 @@ def _sources(index: IndexStore, start: StartTrip) -> set[str]:
     lots = {
         LotId(lot.gtin, lot.lot)
         for delivery_id in start.delivery_ids
-        for lot in _delivery(index, delivery_id).terms.lots
+        for lot in _terms(index, delivery_id).lots
     }
     found = walk(index, sorted(lots), Direction.BACKWARD, TRANSFORMATIONS_MAX)
     if found.cut_at:
@@ -165,9 +163,9 @@ def _start(index: IndexStore, trip_id: str) -> StartTrip | None:
     return StartTrip.FromString(rows[0][0]) if rows else None
 
 
-def _delivery(index: IndexStore, delivery_id: str) -> Delivery:
-    rows = index.query("SELECT entry FROM deliveries WHERE delivery_id = ? LIMIT 1", delivery_id)
-    return Delivery.FromString(rows[0][0]) if rows else Delivery()
+def _terms(index: IndexStore, delivery_id: str) -> OpenDelivery:
+    """Return a delivery's terms; a trip may name one that nobody signed, which has none."""
+    return (delivery_entry(index, delivery_id) or Delivery()).terms
 
 
 def _column(index: IndexStore, sql: str, *values: object) -> set[str]:

@@ -14,6 +14,7 @@ from contracts.records.clock import moment
 from gateway.api import models, views
 from gateway.api.paging import Cursor, Limit, page_of
 from gateway.api.problems import NotFoundError
+from gateway.index.entries import delivery_entry
 from gateway.index.store import IndexStore
 
 _ModelT = TypeVar("_ModelT", bound=BaseModel)
@@ -39,13 +40,13 @@ def catalogue_router(index: IndexStore, may_read: Callable[..., Any]) -> APIRout
             (),
             cursor=cursor,
             limit=limit,
-            view=lambda row: delivery_view(index, row[0]),
+            view=lambda row: delivery_view(index, state_pb2.Delivery.FromString(row[0])),
         )
 
     @router.get("/deliveries/{delivery_id}")
     def delivery(delivery_id: str) -> models.Delivery:
         """Return one delivery, as it stands."""
-        return delivery_view(index, _entry(index, delivery_id))
+        return delivery_view(index, _known(index, delivery_id))
 
     @router.get("/deliveries/{delivery_id}/breaches")
     def breaches(
@@ -54,7 +55,7 @@ def catalogue_router(index: IndexStore, may_read: Callable[..., Any]) -> APIRout
         """List the breaches of a delivery's limits, on whatever trip."""
         newest = "SELECT max(rowid) FROM breaches WHERE delivery_id = ? GROUP BY address"
         sql = f"SELECT rowid AS at, entry FROM breaches WHERE rowid IN ({newest})"  # noqa: S608
-        _entry(index, delivery_id)
+        _known(index, delivery_id)
         return page_of(index, sql, (delivery_id,), cursor=cursor, limit=limit, view=_breach)
 
     return router
@@ -131,9 +132,8 @@ def _device(_: IndexStore, row: tuple[Any, ...]) -> models.Device:
     )
 
 
-def delivery_view(index: IndexStore, entry: bytes) -> models.Delivery:
+def delivery_view(index: IndexStore, delivery: state_pb2.Delivery) -> models.Delivery:
     """Return a delivery as it stands, with the trips that it was on."""
-    delivery = state_pb2.Delivery.FromString(entry)
     rows = index.query(
         "SELECT trip_id FROM trip_deliveries WHERE delivery_id = ? ORDER BY rowid",
         delivery.terms.delivery_id,
@@ -141,14 +141,11 @@ def delivery_view(index: IndexStore, entry: bytes) -> models.Delivery:
     return views.delivery(delivery, [trip_id for (trip_id,) in rows])
 
 
-def _entry(index: IndexStore, delivery_id: str) -> bytes:
-    rows = index.query(
-        "SELECT entry FROM deliveries WHERE delivery_id = ? ORDER BY rowid DESC LIMIT 1",
-        delivery_id,
-    )
-    if not rows:
+def _known(index: IndexStore, delivery_id: str) -> state_pb2.Delivery:
+    found = delivery_entry(index, delivery_id)
+    if found is None:
         raise NotFoundError(f"no delivery {delivery_id[:80]!r} on the ledger")
-    return bytes(rows[0][0])
+    return found
 
 
 def _breach(row: tuple[Any, ...]) -> models.Breach:

@@ -5,12 +5,13 @@ from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Depends, Query
 
-from contracts.proto.state_pb2 import Transformation
+from contracts.proto.state_pb2 import Delivery, Transformation
 from gateway.api import models, views
 from gateway.api.catalogue import delivery_view
 from gateway.api.paging import Cursor, Limit, page_of
 from gateway.api.problems import NotFoundError
 from gateway.api.tracing import trace_side
+from gateway.index.entries import transformation_entry
 from gateway.index.store import IndexStore
 from gateway.index.tracing import Direction, LotId
 
@@ -61,7 +62,7 @@ def lots_router(index: IndexStore, may_read: Callable[..., Any]) -> APIRouter:
             gtin,
             lot,
         )
-        return [delivery_view(index, entry) for (entry,) in rows]
+        return [delivery_view(index, Delivery.FromString(entry)) for (entry,) in rows]
 
     @router.get("/transformations")
     def transformations(
@@ -74,13 +75,10 @@ def lots_router(index: IndexStore, may_read: Callable[..., Any]) -> APIRouter:
     @router.get("/transformations/{transformation_id}")
     def transformation(transformation_id: str) -> models.Transformation:
         """Return what was made from what, once."""
-        rows = index.query(
-            "SELECT entry, transaction_id FROM transformations WHERE transformation_id = ?",
-            transformation_id,
-        )
-        if not rows:
+        found = transformation_entry(index, transformation_id)
+        if found is None:
             raise NotFoundError(f"no transformation {transformation_id[:80]!r} on the ledger")
-        return _transformation(rows[0])
+        return views.transformation(*found)
 
     return router
 

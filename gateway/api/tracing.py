@@ -2,9 +2,10 @@
 
 from typing import Final, Literal
 
-from contracts.proto import state_pb2
+from contracts.proto.state_pb2 import Delivery
 from contracts.rules.deliveries import status_name
 from gateway.api import models, views
+from gateway.index.entries import delivery_entry, lot_entry, transformation_entry
 from gateway.index.store import IndexStore
 from gateway.index.tracing import Direction, LotId, walk
 
@@ -24,7 +25,11 @@ def trace_side(
     trips = _Some(index, _TRIPS, TRACE_TRIPS_MAX)
     lots = [_lot(index, lot, steps, deliveries.of(*lot)) for lot, steps in walked.steps.items()]
     names = dict.fromkeys(name for lot in lots for name in lot.delivery_ids)
-    told = [_delivery(index, name, trips.of(name)) for name in names]
+    told = [
+        _delivery(index, entry, trips.of(name))
+        for name in names
+        if (entry := delivery_entry(index, name)) is not None
+    ]
     marks: dict[_LeftOut, bool] = {
         "transformations": bool(walked.cut_at),
         "deliveries": deliveries.cut,
@@ -33,7 +38,9 @@ def trace_side(
     return models.TraceSide(
         lots=lots,
         transformations=[
-            told for name in walked.transformations for told in _transformation(index, name)
+            views.transformation(*found)
+            for name in walked.transformations
+            if (found := transformation_entry(index, name)) is not None
         ],
         deliveries=told,
         complete=not any(marks.values()),
@@ -71,10 +78,7 @@ class _Some:
 
 
 def _lot(index: IndexStore, lot: LotId, steps: int, delivery_ids: list[str]) -> models.TracedLot:
-    rows = index.query(
-        "SELECT entry FROM lot_entries WHERE gtin = ? AND lot = ? ORDER BY rowid DESC LIMIT 1", *lot
-    )
-    entry = state_pb2.Lot.FromString(rows[0][0]) if rows else None
+    entry = lot_entry(index, *lot)
     return models.TracedLot(
         gtin=lot.gtin,
         lot=lot.lot,
@@ -87,12 +91,8 @@ def _lot(index: IndexStore, lot: LotId, steps: int, delivery_ids: list[str]) -> 
     )
 
 
-def _delivery(index: IndexStore, delivery_id: str, trip_ids: list[str]) -> models.TracedDelivery:
-    rows = index.query(
-        "SELECT entry FROM deliveries WHERE delivery_id = ? ORDER BY rowid DESC LIMIT 1",
-        delivery_id,
-    )
-    entry = state_pb2.Delivery.FromString(rows[0][0])
+def _delivery(index: IndexStore, entry: Delivery, trip_ids: list[str]) -> models.TracedDelivery:
+    delivery_id = entry.terms.delivery_id
     return models.TracedDelivery(
         delivery_id=delivery_id,
         status=status_name(entry.status),
@@ -111,14 +111,3 @@ def _trip(index: IndexStore, delivery_id: str, trip_id: str) -> models.TracedTri
         delivery_id,
     )
     return models.TracedTrip(trip_id=trip_id, breaches=breaches, tampers=tampers)
-
-
-def _transformation(index: IndexStore, transformation_id: str) -> list[models.Transformation]:
-    rows = index.query(
-        "SELECT entry, transaction_id FROM transformations WHERE transformation_id = ?",
-        transformation_id,
-    )
-    return [
-        views.transformation(state_pb2.Transformation.FromString(entry), transaction_id)
-        for entry, transaction_id in rows
-    ]

@@ -11,6 +11,7 @@ from gateway.api import models, views
 from gateway.api.paging import Cursor, Limit, page_of
 from gateway.api.problems import NotFoundError
 from gateway.audit import Audit
+from gateway.index.entries import trip_entry
 from gateway.index.holds import NEWEST, holds_in_force
 from gateway.index.store import IndexStore
 from storage.recordings.store import RecordingStore
@@ -123,11 +124,9 @@ def _trip(index: IndexStore, start: bytes, transaction_id: str) -> models.Trip:
     ((count,),) = index.query("SELECT count(*) FROM readings WHERE trip_id = ?", action.trip_id)
     rows = index.query("SELECT action, transaction_id FROM seals WHERE trip_id = ?", action.trip_id)
     seals = [(payload_pb2.SealTrip.FromString(seal), seal_id) for seal, seal_id in rows]
-    newest = "SELECT entry FROM trip_entries WHERE trip_id = ? ORDER BY rowid DESC LIMIT 1"
-    entry = b"".join(value for (value,) in index.query(newest, action.trip_id))
     return views.trip(
         action,
-        state_pb2.Trip.FromString(entry),
+        trip_entry(index, action.trip_id) or state_pb2.Trip(),
         transaction_id,
         count,
         len(holds_in_force(index, action.trip_id)),

@@ -4,7 +4,7 @@ from contracts.proto import payload_pb2, state_pb2
 from contracts.records.clock import ClockOrigin, moment
 from contracts.records.quantity import QUANTITIES
 from contracts.records.reading import Tamper
-from contracts.rules.deliveries import status_name
+from contracts.rules.deliveries import payment_name, status_name
 from gateway.api import models
 
 
@@ -41,7 +41,7 @@ def delivery(entry: state_pb2.Delivery, trip_ids: list[str]) -> models.Delivery:
         signed_by=list(entry.signed_by),
         price_sha256=terms.price_sha256.hex() or None,
         payment_terms_sha256=terms.payment_terms_sha256.hex() or None,
-        payment=_payment(entry.payment),
+        payment=payment_name(entry.payment),
         custodian_id=entry.custodian_id or None,
         dispute=_dispute(entry),
         closing=_closing(entry),
@@ -50,10 +50,6 @@ def delivery(entry: state_pb2.Delivery, trip_ids: list[str]) -> models.Delivery:
         tampers=entry.tampers,
         trip_ids=trip_ids,
     )
-
-
-def _payment(payment: payload_pb2.Payment) -> str:
-    return payload_pb2.Payment.Name(payment).lower().removeprefix("payment_")
 
 
 def _dispute(entry: state_pb2.Delivery) -> models.Dispute | None:
@@ -68,7 +64,7 @@ def _closing(entry: state_pb2.Delivery) -> models.Closing | None:
         return None
     word = entry.closing
     return models.Closing(
-        payment=_payment(word.payment),
+        payment=payment_name(word.payment),
         at=moment(word.at_ms),
         signed_by=list(entry.closing_signed_by),
     )
