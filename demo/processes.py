@@ -1,7 +1,6 @@
 """Our commands as processes: started until ready, killed, run to their end."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -11,23 +10,12 @@ from typing import Any, Final
 
 from contracts.errors import UnavailableError
 from demo import pids
+from storage.bench.processes import environment
 
 STOP_TIMEOUT_S: Final = 20
 COMMAND_TIMEOUT_S: Final = 600
 SAID_MAX: Final = 500
 BIN: Final = Path(sys.executable).parent
-_SETTINGS_PREFIX: Final = "WAYSEAL_"
-
-
-def environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the variables for a process of ours: the caller's, without settings, and `more`.
-
-    WAYSEAL_DATA in the caller's shell belongs to a live gateway, whose data nothing here may touch.
-    """
-    ours = {
-        name: text for name, text in os.environ.items() if not name.startswith(_SETTINGS_PREFIX)
-    }
-    return {**ours, **(more or {})}
 
 
 class Service:
@@ -53,7 +41,7 @@ class Service:
                 [BIN / command[0], *command[1:]],
                 stdout=subprocess.PIPE,
                 stderr=errors,
-                env=environment(settings),
+                env=environment() | dict(settings or {}),
                 text=True,
                 start_new_session=True,
             )

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from demo.appliance import DELIVERY_ID, Appliance
-from demo.processes import BIN, environment, run_json
+from demo.processes import BIN, run_json
+from storage.bench.processes import environment
 
 READINGS_PER_BATCH: Final = 100
 SECONDS_PER_BATCH: Final = 60

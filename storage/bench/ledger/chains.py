@@ -86,7 +86,7 @@ class Bench:
         first = self.sizes.in_a_row // DEVICES // PER_BATCH
         rest = load.readings // PER_BATCH - first if on else 0
         with self.node(chain) as node:
-            self._register(node, [load])
+            self._register(node, load)
             figures = self._rate("readings", node, files, self.sizes.in_a_row, count=first)
             if rest:
                 whole = self._rate(
@@ -119,7 +119,7 @@ class Bench:
         load = _load("singles", self.sizes.singles, 1)
         files = self.sign(load)
         with self.node(chain) as node:
-            self._register(node, [load])
+            self._register(node, load)
             plan = _plan(node, files, load.readings, per_list=1, group=SINGLES_GROUP)
             outcome, used_s = self.load("single batches", node, plan)
         return {
@@ -132,7 +132,7 @@ class Bench:
         load = _load("runs", self.sizes.runs, RUNS_PER_BATCH, PER_RUN)
         files = self.sign(load)
         with self.node(chain) as node:
-            self._register(node, [load])
+            self._register(node, load)
             batches = -(-load.readings // PER_RUN // RUNS_PER_BATCH)
             plan = _plan(node, files, batches, per_list=RUNS_PER_LIST, group=RUNS_GROUP)
             outcome, used_s = self.load(f"{load.total:,} readings in runs", node, plan)
@@ -148,7 +148,7 @@ class Bench:
         load = _load("paced", self.sizes.paced, PACED_PER_BATCH)
         files = self.sign(load)
         with self.node(chain) as node:
-            self._register(node, [load])
+            self._register(node, load)
             interval_s = PACED_PER_BATCH / PACED_PER_S
             batches = load.readings // PACED_PER_BATCH
             plan = _plan(node, files, batches, interval_s=interval_s)
@@ -205,11 +205,10 @@ class Bench:
             f"{name}_loader_cpu_s": outcome.cpu_s,
         }
 
-    def _register(self, node: Service, loads: Sequence[Load]) -> None:
+    def _register(self, node: Service, load: Load) -> None:
         """Commit who takes part and what they agreed on, in the order in which it was signed."""
-        batches = [*network(), *(batch for load in loads for batch in departures(load))]
         with closing(LedgerClient(node.addresses["rest"])) as ledger:
-            _commit(ledger, batches)
+            _commit(ledger, [*network(), *departures(load)])
 
 
 def _commit(ledger: LedgerClient, batches: Sequence[Batch]) -> None:

@@ -6,7 +6,7 @@ Keys and values come from numbers, so that the same fleet signs the same bytes e
 import hashlib
 import math
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final
@@ -214,8 +214,3 @@ def _terms(delivery_id: str) -> OpenDelivery:
 
 def _alone(signer: Signer, action: Action) -> Batch:
     return build_batch(signer, [build(signer, action)])
-
-
-def transaction_ids(batches: Sequence[Batch]) -> list[str]:
-    """Return the ids of all transactions in `batches`, in order."""
-    return [item.header_signature for batch in batches for item in batch.transactions]
