@@ -1,13 +1,13 @@
 """The chunk tree of a recording: a Merkle tree hash over its 1 MiB blobs.
 
-Source: RFC 6962, 2.1 (tree hash) and 2.1.1 (audit path); leaf prefix 0x00,
-node prefix 0x01, SHA-256. The empty file has no leaves; its root is the
-SHA-256 of the empty string. A root is only meaningful together with the size,
-since the last blob may be shorter.
+Source: RFC 6962, 2.1 (tree hash); leaf prefix 0x00, node prefix 0x01, SHA-256.
+The empty file has no leaves; its root is the SHA-256 of the empty string. A
+root is only meaningful together with the size, since the last blob may be
+shorter.
 """
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from contracts.errors import RejectedError
@@ -68,47 +68,6 @@ class TreeHasher:
         for _, left in reversed(self._peaks[:-1]):
             node = _parent(left, node)
         return node
-
-
-def audit_path(leaves: Sequence[bytes], index: int) -> list[bytes]:
-    """Return the hashes that lead from leaf `index` to the root, lowest first.
-
-    Source: RFC 6962, 2.1.1.
-    """
-    if not 0 <= index < len(leaves):
-        raise RejectedError(f"leaf {index} of a tree with {len(leaves)} leaves")
-    if len(leaves) == 1:
-        return []
-    split = 1 << (len(leaves) - 1).bit_length() - 1
-    if index < split:
-        return [*audit_path(leaves[:split], index), root_hash(leaves[split:])]
-    return [*audit_path(leaves[split:], index - split), root_hash(leaves[:split])]
-
-
-def root_from_path(leaf: bytes, index: int, count: int, path: Iterable[bytes]) -> bytes:
-    """Return the root that `path` leads to from leaf `index` of `count`.
-
-    Raises:
-        RejectedError: The path is too short or too long for that place.
-
-    Source: RFC 9162, 2.1.3.2 (the verification that RFC 6962 implies).
-    """
-    if not 0 <= index < count:
-        raise RejectedError(f"leaf {index} of a tree with {count} leaves")
-    node, place, last = leaf, index, count - 1
-    for sibling in path:
-        if last == 0:
-            raise RejectedError("audit path is longer than the tree is high")
-        if place & 1 or place == last:
-            node = _parent(sibling, node)
-            while not place & 1 and place:
-                place, last = place >> 1, last >> 1
-        else:
-            node = _parent(node, sibling)
-        place, last = place >> 1, last >> 1
-    if last:
-        raise RejectedError("audit path is shorter than the tree is high")
-    return node
 
 
 def _parent(left: bytes, right: bytes) -> bytes:

@@ -14,8 +14,6 @@ from support.rogue import Site, until
 
 pytestmark = pytest.mark.integration
 
-READY_S = 30
-
 
 @pytest.fixture
 def appliance(tmp_path: Path) -> Iterator[Appliance]:

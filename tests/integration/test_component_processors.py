@@ -2,7 +2,6 @@
 
 import base64
 import json
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from contracts.proto.sawtooth_pb2 import Batch
 from contracts.sawtooth.batches import build_batch
 from contracts.sawtooth.transactions import Family, build_transaction
 from support.component import connected
-from support.nodes import PLAIN_NODE, WAIT_S, Node, intkey, recorded_options, running
+from support.nodes import PLAIN_NODE, WAIT_S, Node, intkey, recorded_options, running, wait_until
 from support.processors import intkey_processor, wayseal_processor
 from support.world import key, registrations
 
@@ -34,17 +33,14 @@ def node(tmp_path: Path) -> Iterator[Node]:
         yield node
 
 
-def setting(*names: str, verb: str = "set", value: int = 1) -> Batch:
-    return build_batch(SIGNER, [intkey(SIGNER, verb, name, value) for name in names])
+def setting(*names: str, verb: str = "set") -> Batch:
+    return build_batch(SIGNER, [intkey(SIGNER, verb, name, 1) for name in names])
 
 
 def holding(directory: Path, name: str) -> list[int]:
     """Return the processes that hold, or held, the transaction of a name; wait for the first."""
-    until = time.monotonic() + WAIT_S
-    while not (found := list(directory.glob(f"{name}.*"))):
-        assert time.monotonic() < until, f"nobody holds {name}"
-        time.sleep(0.005)
-    return [int(path.suffix[1:]) for path in found]
+    wait_until(lambda: any(directory.glob(f"{name}.*")))
+    return [int(path.suffix[1:]) for path in directory.glob(f"{name}.*")]
 
 
 def reasons(node: Node, batch: Batch) -> list[dict[str, str]]:

@@ -12,10 +12,10 @@ from contracts.node.log import START, BlockLog
 shared_path = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
 
 
-def recovered(path: Path, known: int = START) -> list[bytes]:
+def recovered(path: Path) -> list[bytes]:
     log = BlockLog.open(path)
     try:
-        return [body for _, body in log.recover(known)]
+        return [body for _, body in log.recover(START)]
     finally:
         log.close()
 

@@ -178,11 +178,11 @@ class Story:
     evidence: Evidence
 
 
-def story(videos: Sequence[bytes], temperatures: Sequence[int] = WARM, size: int = 4) -> Story:
+def story(videos: Sequence[bytes]) -> Story:
     """Tell an honest trip, from the registrations to the handover."""
     trip = Trip()
-    values = [reading(number, value) for number, value in enumerate(temperatures)]
-    batches = trip.whole(values, [digest_of(video) for video in videos], size)
+    values = [reading(number, value) for number, value in enumerate(WARM)]
+    batches = trip.whole(values, [digest_of(video) for video in videos], 4)
     driven = batches[: len(batches) - len(videos)]
     groups = [registrations(), driven[:1], driven[1:], batches[len(driven) :]]
     evidence = evidence_of(

@@ -82,13 +82,6 @@ class Rogue:
         self._client.disconnect()
         self._client.loop_stop()
 
-    def vanish(self) -> None:
-        """Break the connection without a word, so that the broker sends the will."""
-        sock = self._client.socket()
-        assert sock is not None
-        sock.close()
-        self._client.loop_stop()
-
     def publish(self, kind: Topic | str, wire: bytes, *, device_id: str | None = None) -> None:
         """Send one message; a `kind` with a slash is the whole topic."""
         name = kind if "/" in kind else topic(device_id or self.device_id, Topic(kind))

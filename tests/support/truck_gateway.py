@@ -40,12 +40,13 @@ from support.world import key
 
 TOKEN = "a-token"  # noqa: S105 - of a gateway that lives as long as a test
 SIGNER = key("gateway-buyer")
+DEADLINE_S = 30
 MOSQUITTO = Path("/usr/sbin/mosquitto")
 
 
-def wait_until(condition: Callable[[], bool], timeout_s: float = 30) -> None:
+def wait_until(condition: Callable[[], bool]) -> None:
     """Return once `condition` holds; fail when it does not in time."""
-    deadline_s = time.monotonic() + timeout_s
+    deadline_s = time.monotonic() + DEADLINE_S
     while not condition():
         assert time.monotonic() < deadline_s, "condition did not come true in time"
         time.sleep(0.02)

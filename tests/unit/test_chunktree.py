@@ -8,16 +8,14 @@ from contracts.chunktree import (
     BLOB_BYTES,
     EMPTY_ROOT,
     TreeHasher,
-    audit_path,
     blob_count,
     blob_size,
     leaf_hash,
-    root_from_path,
     root_hash,
 )
 from contracts.errors import RejectedError
 
-# Inputs, roots and paths of the reference implementation's Merkle tree tests (RFC 6962).
+# Inputs and roots of the reference implementation's Merkle tree tests (RFC 6962).
 INPUTS = [
     bytes.fromhex(text)
     for text in (
@@ -41,50 +39,12 @@ ROOTS = [
     "ddb89be403809e325750d3d263cd78929c2942b7942a34b77e122c9594a74c8c",
     "5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328",
 ]
-PATHS = [
-    (0, 1, []),
-    (
-        0,
-        8,
-        [
-            "96a296d224f285c67bee93c30f8a309157f0daa35dc5b87e410b78630a09cfc7",
-            "5f083f0a1a33ca076a95279832580db3e0ef4584bdff1f54c8a360f50de3031e",
-            "6b47aaf29ee3c2af9af889bc1fb9254dabd31177f16232dd6aab035ca39bf6e4",
-        ],
-    ),
-    (
-        5,
-        8,
-        [
-            "bc1a0643b12e4d2d7c77918f44e0f4f79a838b6cf9ec5b5c283e1f4d88599e6b",
-            "ca854ea128ed050b41b35ffc1b87b8eb2bde461e9e3b5596ece6b9d5975a0ae0",
-            "d37ee418976dd95753c1c73862b9398fa2a2cf9b4ff0fdfe8b30cd95209614b7",
-        ],
-    ),
-    (2, 3, ["fac54203e7cc696cf0dfcb42c92a1d9dbaf70ad9e621f4bd8d98662f00e3c125"]),
-    (
-        1,
-        5,
-        [
-            "6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d",
-            "5f083f0a1a33ca076a95279832580db3e0ef4584bdff1f54c8a360f50de3031e",
-            "bc1a0643b12e4d2d7c77918f44e0f4f79a838b6cf9ec5b5c283e1f4d88599e6b",
-        ],
-    ),
-]
 LEAVES = [leaf_hash(data) for data in INPUTS]
 
 
 @pytest.mark.parametrize("count", range(1, 9))
 def test_published_roots(count: int) -> None:
     assert root_hash(LEAVES[:count]).hex() == ROOTS[count - 1]
-
-
-@pytest.mark.parametrize(("index", "count", "path"), PATHS)
-def test_published_audit_paths(index: int, count: int, path: list[str]) -> None:
-    assert [node.hex() for node in audit_path(LEAVES[:count], index)] == path
-    nodes = [bytes.fromhex(node) for node in path]
-    assert root_from_path(LEAVES[index], index, count, nodes).hex() == ROOTS[count - 1]
 
 
 def test_the_empty_file_has_a_defined_root() -> None:
@@ -113,21 +73,3 @@ def test_the_last_blob_may_be_shorter(size: int, count: int, last: int) -> None:
 def test_there_is_no_blob_beyond_the_file(size: int, index: int) -> None:
     with pytest.raises(RejectedError, match=f"blob {index} of a file with"):
         blob_size(size, index)
-
-
-@pytest.mark.parametrize(("index", "count"), [(0, 0), (3, 3), (-1, 3)])
-def test_there_is_no_path_from_a_leaf_beyond_the_tree(index: int, count: int) -> None:
-    with pytest.raises(RejectedError, match=f"leaf {index} of a tree with {count} leaves"):
-        audit_path(LEAVES[:count], index)
-    with pytest.raises(RejectedError, match=f"leaf {index} of a tree with {count} leaves"):
-        root_from_path(LEAVES[0], index, count, [])
-
-
-@pytest.mark.parametrize(("index", "count", "path"), PATHS)
-def test_a_path_of_another_length_is_refused(index: int, count: int, path: list[str]) -> None:
-    nodes = [bytes.fromhex(node) for node in path]
-    with pytest.raises(RejectedError, match="longer"):
-        root_from_path(LEAVES[index], index, count, [*nodes, bytes(32)])
-    if nodes:
-        with pytest.raises(RejectedError, match="shorter"):
-            root_from_path(LEAVES[index], index, count, nodes[:-1])

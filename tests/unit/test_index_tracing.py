@@ -19,8 +19,8 @@ def index(tmp_path: Path) -> Iterator[IndexStore]:
     store.close()
 
 
-def steps(index: IndexStore, name: str, direction: Direction, limit: int = LIMIT) -> dict[str, int]:
-    walked = walk(index, [lot(name)], direction, limit)
+def steps(index: IndexStore, name: str, direction: Direction) -> dict[str, int]:
+    walked = walk(index, [lot(name)], direction, LIMIT)
     return {found.lot: count for found, count in walked.steps.items()}
 
 

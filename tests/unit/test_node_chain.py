@@ -35,9 +35,9 @@ def opened(path: Path) -> Iterator[Chain]:
         chain.close()
 
 
-def extend(chain: Chain, first: int, count: int = 1) -> None:
+def extend(chain: Chain, number: int) -> None:
     candidate = Candidate(chain.blocks, chain.state.get, FAMILIES)
-    assert candidate.add(verify_batch(intkey_batch(SIGNER, first, count))) is None
+    assert candidate.add(verify_batch(intkey_batch(SIGNER, number))) is None
     publish(chain, SIGNER, candidate)
 
 

@@ -45,8 +45,8 @@ class Memory:
         self.events.append((event_type, dict(attributes)))
 
 
-def propose(memory: Memory, signer: str, name: str, value: str, nonce: str = "") -> str:
-    data = SettingProposal(setting=name, value=value, nonce=nonce).SerializeToString()
+def propose(memory: Memory, signer: str, name: str, value: str) -> str:
+    data = SettingProposal(setting=name, value=value).SerializeToString()
     _apply(memory, signer, SettingsPayload(action=SettingsPayload.PROPOSE, data=data))
     return hashlib.sha256(data).hexdigest()
 

@@ -7,7 +7,7 @@ import pytest
 
 from contracts.errors import RejectedError
 from contracts.keys import Signer
-from contracts.payload import FAMILY, PAYLOAD_BYTES_MAX, Action, encode, scope
+from contracts.payload import FAMILY, PAYLOAD_BYTES_MAX, encode, scope
 from contracts.proto.payload_pb2 import RegisterParty, Source
 from contracts.proto.sawtooth_pb2 import Batch
 from contracts.rules.ids import Rule
@@ -26,10 +26,9 @@ def signed(
     inputs: list[str] | None = None,
     outputs: list[str] | None = None,
     signer: Signer = ADMIN,
-    action: Action = PARTY,
 ) -> Batch:
     """Return a batch with any bytes as payload, and any addresses."""
-    rightful = scope(action, signer.public_key)
+    rightful = scope(PARTY, signer.public_key)
     transaction = build_transaction(
         signer,
         FAMILY,
