@@ -1,5 +1,6 @@
 """One transaction before the rules: who signed what, and typed access to state."""
 
+from collections.abc import MutableSequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -25,6 +26,29 @@ _MessageT = TypeVar("_MessageT", bound=Message)
 def invalid(rule: Rule, text: str) -> InvalidTransactionError:
     """Return the error that makes a transaction invalid, naming the rule."""
     return InvalidTransactionError(f"{rule}: {text}")
+
+
+def co_sign(
+    what: str, agreed: Message, said: Message, signed_by: MutableSequence[str], party_id: str
+) -> bool:
+    """Add a party to those who signed the very same words; return whether both sides have.
+
+    Args:
+        what: What is signed, for people.
+        agreed: The words that were signed first.
+        said: Those that the party signs.
+        signed_by: Who signed so far.
+        party_id: The party, one of two that may sign.
+
+    Raises:
+        InvalidTransactionError: It signed before, or signs other words.
+    """
+    if said != agreed:
+        raise invalid(Rule.TERMS_DIFFER, f"{what} was signed in other words")
+    if party_id in signed_by:
+        raise invalid(Rule.ALREADY_SIGNED, f"{party_id} already signed {what}")
+    signed_by.append(party_id)
+    return len(signed_by) > 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from contracts.proto.payload_pb2 import (
     Payment,
 )
 from contracts.proto.state_pb2 import Delivery
-from contracts.rules.case import EVENT_DELIVERY, Case, invalid
+from contracts.rules.case import EVENT_DELIVERY, Case, co_sign, invalid
 from contracts.rules.context import InvalidTransactionError
 from contracts.rules.ids import Rule
 from contracts.rules.parties import require_role
@@ -32,16 +32,8 @@ def open_delivery(action: OpenDelivery, case: Case) -> None:
     require_role(case, action.carrier_id, CARRIER)
     require_role(case, action.buyer_id, BUYER)
     entry = case.load(address.delivery(action.delivery_id), Delivery) or Delivery(terms=action)
-    if entry.terms != action:
-        raise invalid(
-            Rule.TERMS_DIFFER, f"delivery {action.delivery_id} was offered on other terms"
-        )
-    if signed_by in entry.signed_by:
-        raise invalid(
-            Rule.ALREADY_SIGNED, f"{signed_by} already signed delivery {action.delivery_id}"
-        )
-    entry.signed_by.append(signed_by)
-    if len(entry.signed_by) > 1:
+    what = f"delivery {action.delivery_id}"
+    if co_sign(what, entry.terms, action, entry.signed_by, signed_by):
         # Before both signed, a handover may have moved the goods already.
         entry.custodian_id = entry.custodian_id or action.seller_id
         move(case, entry, Delivery.OPEN)
@@ -89,16 +81,8 @@ def close_delivery(action: CloseDelivery, case: Case) -> None:
         del entry.closing_signed_by[:]  # nobody else agreed yet: a party may correct itself
     if not entry.closing_signed_by:
         entry.closing.CopyFrom(action)
-    if entry.closing != action:
-        raise invalid(
-            Rule.TERMS_DIFFER, f"the end of {action.delivery_id} was signed in other words"
-        )
-    if signed_by in entry.closing_signed_by:
-        raise invalid(
-            Rule.ALREADY_SIGNED, f"{signed_by} already signed the end of {action.delivery_id}"
-        )
-    entry.closing_signed_by.append(signed_by)
-    if len(entry.closing_signed_by) > 1:
+    what = f"the end of {action.delivery_id}"
+    if co_sign(what, entry.closing, action, entry.closing_signed_by, signed_by):
         move(case, entry, Delivery.CLOSED, action.payment)
     else:
         case.store(address.delivery(action.delivery_id), entry)

@@ -3,7 +3,7 @@
 from contracts import address
 from contracts.proto.payload_pb2 import DUE, HandOver, OpenDelivery
 from contracts.proto.state_pb2 import Delivery, HandOverState, Trip
-from contracts.rules.case import Case, Notes, invalid
+from contracts.rules.case import Case, Notes, co_sign, invalid
 from contracts.rules.deliveries import known_delivery, move
 from contracts.rules.ids import Rule
 from contracts.rules.sites import require_site, sites_of
@@ -20,15 +20,10 @@ def hand_over(action: HandOver, case: Case) -> None:
     _check_hands(action, delivery.terms, signed_by)
     place = address.handover(action.trip_id, action.delivery_id, action.site_id)
     entry = case.load(place, HandOverState) or HandOverState(terms=action)
-    if entry.terms != action:
-        raise invalid(
-            Rule.TERMS_DIFFER, f"the handover of {action.delivery_id} was signed in other words"
-        )
-    if signed_by in entry.signed_by:
-        raise invalid(Rule.ALREADY_SIGNED, f"{signed_by} already signed this handover")
-    entry.signed_by.append(signed_by)
+    what = f"the handover of {action.delivery_id}"
+    both = co_sign(what, entry.terms, action, entry.signed_by, signed_by)
     case.store(place, entry)
-    if len(entry.signed_by) > 1:
+    if both:
         _change_hands(action, trip, delivery, case)
 
 
