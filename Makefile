@@ -6,6 +6,8 @@ READY := $(VENV)/.ready
 READINGS ?=
 TRACK ?=
 VIDEO ?=
+LEDGER ?=
+ADMIN_KEY ?=
 OPTIONS ?=
 REST_PORT ?= 8080
 MQTT_PORT ?= 1883
@@ -23,8 +25,9 @@ SETUP_FAILED := $(if $(filter demo,$(MAKECMDGOALS)),|| { echo "demo: failed setu
 $(READY): requirements.lock pyproject.toml scripts/setup
 	@scripts/setup "$(PYTHON)" "$(VENV)" $(SETUP_FAILED)
 
-demo: $(READY) ## the main job; with READINGS=csv TRACK=gpx VIDEO=file on real files
-	@$(BIN)/python -m demo --readings "$(READINGS)" --track "$(TRACK)" --video "$(VIDEO)"
+demo: $(READY) ## the main job; with READINGS=csv TRACK=gpx VIDEO=file on real files; LEDGER=url ADMIN_KEY=file on a ledger of yours
+	@$(BIN)/python -m demo --readings "$(READINGS)" --track "$(TRACK)" --video "$(VIDEO)" \
+	  --ledger "$(LEDGER)" --admin-key "$(ADMIN_KEY)"
 
 test: $(READY) ## all checks and all tests
 	@scripts/packages mosquitto jq curl

@@ -38,6 +38,19 @@ class Ports:
     ledger: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Existing:
+    """A ledger that runs already, with the rules of family `wayseal`.
+
+    Attributes:
+        url: Of its REST API.
+        admin_key: File of a private key that may register parties there.
+    """
+
+    url: str
+    admin_key: Path
+
+
 @dataclass(slots=True)
 class Appliance:
     """The processes, and where they keep everything: one directory.
@@ -45,22 +58,25 @@ class Appliance:
     Attributes:
         directory: Data, keys, settings and logs.
         ports: Kept over restarts, once chosen.
+        existing: The ledger to use instead of a node of its own.
         variables: Environment variables that win over the gateway's settings file.
     """
 
     directory: Path
     ports: Ports = field(default_factory=Ports)
+    existing: Existing | None = None
     node: Service | None = None
     gateway: Service | None = None
     variables: dict[str, str] = field(default_factory=dict)
 
     def start(self) -> None:
-        """Start the node, then the gateway.
+        """Start the node, unless there is a ledger already, then the gateway.
 
         Raises:
             UnavailableError: One of them does not get ready.
         """
-        self.start_node()
+        if self.existing is None:
+            self.start_node()
         self.start_gateway()
 
     def start_node(self) -> None:
@@ -104,6 +120,8 @@ class Appliance:
     @property
     def ledger(self) -> str:
         """Return the ledger's URL."""
+        if self.existing is not None:
+            return self.existing.url
         return f"http://127.0.0.1:{self.ports.ledger}"
 
     @property
@@ -117,7 +135,13 @@ class Appliance:
         return self.directory / "gateway"
 
     def key(self, name: str) -> Signer:
-        """Return the private key that this demo holds for `name`."""
+        """Return the private key that this demo holds for `name`.
+
+        Raises:
+            RejectedError: The admin key of the existing ledger is none.
+        """
+        if name == "admin" and self.existing is not None:
+            return Signer.load(self.existing.admin_key)
         return Signer.load_or_create(self.directory / "keys" / f"{name}.key")
 
     def gateway_key(self) -> str:

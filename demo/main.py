@@ -20,7 +20,7 @@ from contracts.files import locked, make_directory
 from contracts.proto.payload_pb2 import HandOver
 from contracts.records.clock import now_ms
 from demo import pids
-from demo.appliance import DELIVERY_ID, Appliance
+from demo.appliance import DELIVERY_ID, Appliance, Existing
 from demo.auditor import Auditor, Findings, judge
 from demo.ending import conclude
 from demo.processes import BIN
@@ -59,7 +59,7 @@ def run() -> str:
     make_directory(directory.parent)
     lock = directory.with_name(f"{directory.name}.lock")
     with locked(lock, f"another demo is at work in {directory}"):
-        appliance = Appliance(directory / "site-b")
+        appliance = Appliance(directory / "site-b", existing=_existing(options))
         pids.stop(appliance.directory)  # what an earlier demo left running when it was killed
         shutil.rmtree(directory, ignore_errors=True)
         make_directory(directory)
@@ -70,7 +70,8 @@ def run() -> str:
 
 
 def _demo(appliance: Appliance, directory: Path, options: argparse.Namespace) -> str:
-    with _step("site B comes up: ledger node, gateway, broker"):
+    ledger = "ledger node, " if appliance.existing is None else ""
+    with _step(f"site B comes up: {ledger}gateway, broker"):
         appliance.start()
         appliance.register_network()
         truck = Truck(directory / "truck", "truck-7")
@@ -108,6 +109,13 @@ def _demo(appliance: Appliance, directory: Path, options: argparse.Namespace) ->
         f"readings={findings.readings} recordings={len(findings.recordings)} "
         f"bytes={findings.video_bytes} trip={trip_id} evidence={evidence}"
     )
+
+
+def _existing(options: argparse.Namespace) -> Existing | None:
+    """Return the ledger to use instead of a node of the demo's own, if one is named."""
+    if bool(options.ledger) != bool(options.admin_key):
+        raise RejectedError("LEDGER and ADMIN_KEY need each other, got one")
+    return Existing(options.ledger, options.admin_key) if options.ledger else None
 
 
 def _drive(directory: Path, options: argparse.Namespace) -> Drive:
@@ -275,6 +283,12 @@ def _parse() -> argparse.Namespace:
         ("video", "any video file that OpenCV reads"),
     ):
         parser.add_argument(f"--{name}", type=_file, metavar="FILE", help=text)
+    parser.add_argument(
+        "--ledger", metavar="URL", help="a ledger without parties yet, instead of a node"
+    )
+    parser.add_argument(
+        "--admin-key", type=_file, metavar="FILE", help="private key that registers parties there"
+    )
     return parser.parse_args()
 
 

@@ -9,6 +9,7 @@ from demo.appliance import Appliance
 from demo.auditor import Auditor
 from demo.processes import run
 from support.checkout import make_checkout
+from support.sawtooth import existing_ledger
 
 
 @pytest.fixture
@@ -19,13 +20,14 @@ def checkout(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def appliance(tmp_path: Path) -> Iterator[Appliance]:
-    made = Appliance(tmp_path / "site-b")
-    try:
-        made.start()
-        made.register_network()
-        yield made
-    finally:
-        made.stop()
+    with existing_ledger(tmp_path) as existing:
+        made = Appliance(tmp_path / "site-b", existing=existing)
+        try:
+            made.start()
+            made.register_network()
+            yield made
+        finally:
+            made.stop()
 
 
 @pytest.fixture

@@ -20,6 +20,7 @@ from demo.auditor import Auditor, judge
 from demo.truck import Truck
 from support.ledgerwalk import committed
 from support.mosquitto import PASSWORDS, SERVER, MosquittoAppliance
+from support.sawtooth import existing_ledger
 
 pytestmark = pytest.mark.e2e
 
@@ -94,7 +95,10 @@ def job(
         assert PASSWORDS.exists(), "scripts/packages mosquitto"
     kind = MosquittoAppliance if request.param == "mosquitto" else Appliance
     files = (drive / "readings.csv", drive / "track.gpx", drive / "video.avi")
-    with ended(kind(directory / "site-b"), directory, files) as made:
+    with (
+        existing_ledger(directory) as existing,
+        ended(kind(directory / "site-b", existing=existing), directory, files) as made,
+    ):
         yield made
 
 
@@ -262,7 +266,12 @@ def test_the_real_files_arrive_exactly(tmp_path: Path) -> None:
     if missing := [file.name for file in files if not file.exists()]:
         pytest.skip(f"no {', '.join(missing)} in {SAMPLES}; WAYSEAL_SAMPLES names their folder")
     readings, track, video = files
-    with ended(Appliance(tmp_path / "site-b"), tmp_path, (readings, track, video)) as job:
+    with (
+        existing_ledger(tmp_path) as existing,
+        ended(
+            Appliance(tmp_path / "site-b", existing=existing), tmp_path, (readings, track, video)
+        ) as job,
+    ):
         check_values(job)
         check_labels(job)
         check_places(job, track)

@@ -10,7 +10,7 @@ from base64 import b64decode
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, Self
 
 import httpx
 
@@ -21,7 +21,7 @@ from contracts.keys import Signer
 from contracts.proto.sawtooth_pb2 import Batch, BatchHeader, BatchList, Event, Transaction
 from contracts.sawtooth.batches import build_batch
 from contracts.sawtooth.transactions import parse_header
-from support.nodes import OCTETS, WAIT_S
+from support.nodes import OCTETS, WAIT_S, wait_until
 from support.processors import wayseal_processor
 from support.world import KEYS, key
 
@@ -35,6 +35,13 @@ class RestHost:
         self._client = client
         self._seen: set[str] = set()
 
+    @classmethod
+    @contextmanager
+    def at(cls, rest: str) -> Iterator[Self]:
+        """Talk to the ledger at a URL."""
+        with httpx.Client(base_url=rest, timeout=WAIT_S + 10) as client:
+            yield cls(client)
+
     def apply(self, batch: Batch) -> list[Event]:
         return self.apply_all([batch])
 
@@ -46,14 +53,23 @@ class RestHost:
         taken = self._client.post("/batches", content=body, headers=OCTETS)
         if taken.status_code != 202:
             raise RejectedError(taken.json()["error"]["message"])
-        ids = [batch.header_signature for batch in fresh]
-        for entry in self._client.post(f"/batch_statuses?wait={WAIT_S}", json=ids).json()["data"]:
+        for entry in self._outcomes([batch.header_signature for batch in fresh]):
             if entry["status"] == "INVALID":
                 raise RejectedError(entry["invalid_transactions"][0]["message"])
-            assert entry["status"] == "COMMITTED", entry
         names = [each.header_signature for batch in fresh for each in batch.transactions]
         receipts = self._client.post("/receipts", json=names).json()["data"]
         return [_event(event) for receipt in receipts for event in receipt["events"]]
+
+    def _outcomes(self, ids: list[str]) -> list[dict[str, Any]]:
+        """Return what became of batches, some of which Sawtooth may not know for a moment."""
+        found: list[dict[str, Any]] = []
+
+        def settled() -> bool:
+            found[:] = self._client.post(f"/batch_statuses?wait={WAIT_S}", json=ids).json()["data"]
+            return {entry["status"] for entry in found} <= {"COMMITTED", "INVALID"}
+
+        wait_until(settled)
+        return found
 
     def _fresh(self, batch: Batch) -> Batch:
         """Return `batch`, or when it was here before the same in other transactions.
@@ -126,8 +142,8 @@ class Ledgers:
         assert line.startswith("ready rest="), line
         rest = line.split()[1].removeprefix("rest=")
         try:
-            with httpx.Client(base_url=rest, timeout=WAIT_S + 10) as client:
-                yield RestHost(client)
+            with RestHost.at(rest) as ledger:
+                yield ledger
         finally:
             self._process.send_signal(signal.SIGTERM)
             assert self._process.stdout.readline() == "ended 0\n"

@@ -5,7 +5,9 @@ from collections.abc import Iterator
 import pytest
 
 from support.hosts import DirectHost, Host
-from support.ledgers import Ledgers, ledgers
+from support.ledgers import Ledgers, RestHost, ledgers
+from support.sawtooth import Chains, is_brought
+from support.world import key
 
 
 @pytest.fixture(scope="session")
@@ -22,17 +24,29 @@ def processor_ledgers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ledg
         yield made
 
 
+@pytest.fixture(scope="session")
+def sawtooth_chains(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chains]:
+    """Make chains of the network that the caller brings, `wayseal-tp` beside each."""
+    chains = Chains(tmp_path_factory.mktemp("sawtooth"), key("admin"))
+    yield chains
+    chains.close()
+
+
+PROCESSES = ["node", "processor", *(["sawtooth"] if is_brought() else [])]
+
+
 @pytest.fixture(
-    params=[
-        "direct",
-        pytest.param("node", marks=pytest.mark.integration),
-        pytest.param("processor", marks=pytest.mark.integration),
-    ]
+    params=["direct", *(pytest.param(name, marks=pytest.mark.integration) for name in PROCESSES)]
 )
 def host(request: pytest.FixtureRequest) -> Iterator[Host]:
     """Return a ledger without a party yet."""
     if request.param == "direct":
         yield DirectHost()
+        return
+    if request.param == "sawtooth":
+        chains: Chains = request.getfixturevalue("sawtooth_chains")
+        with chains.fresh() as chain, RestHost.at(chain.rest) as ledger:
+            yield ledger
         return
     made: Ledgers = request.getfixturevalue(f"{request.param}_ledgers")
     with made.fresh() as ledger:
