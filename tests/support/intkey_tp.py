@@ -15,6 +15,7 @@ from typing import Any
 from sawtooth_sdk.processor.exceptions import InternalError, InvalidTransaction
 
 from contracts.processor.host import Service, StateContext
+from contracts.processor.stream import Stream
 from contracts.proto.sawtooth_pb2 import TransactionHeader
 from contracts.rules.context import InvalidTransactionError
 from support import intkey_node
@@ -27,15 +28,15 @@ class IntkeyHandler:
     family_versions = (intkey_node.INTKEY.version,)
     namespaces = (intkey_node.NAMESPACE,)
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, link: Stream, directory: Path) -> None:
+        self._link = link
         self._directory = directory
 
     def apply(self, transaction: Any, context: Any) -> None:  # noqa: ANN401  # the SDK has no types
         header = TransactionHeader.FromString(transaction.header_bytes)
+        state = StateContext(context, transaction.context_id, self._link)
         try:
-            intkey_node.apply(
-                header, transaction.payload, transaction.signature, StateContext(context)
-            )
+            intkey_node.apply(header, transaction.payload, transaction.signature, state)
         except InvalidTransactionError as error:
             raise InvalidTransaction(str(error)) from error
         self._obey(intkey_node.name_in(transaction.payload))
@@ -52,4 +53,5 @@ class IntkeyHandler:
 
 
 if __name__ == "__main__":
-    raise SystemExit(Service(sys.argv[1]).run(IntkeyHandler(Path(sys.argv[2]))))
+    service = Service(sys.argv[1])
+    raise SystemExit(service.run(IntkeyHandler(service.link, Path(sys.argv[2]))))
