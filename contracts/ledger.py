@@ -63,6 +63,7 @@ class LedgerClient:
         """
         try:
             self._http = httpx.Client(base_url=url, timeout=timeout_s, trust_env=False)
+            self._timeout_s = timeout_s
         except httpx.InvalidURL as error:
             raise RejectedError(f"ledger URL expected, got {url[:200]!r}: {error}") from error
         self._sleep = sleep
@@ -99,7 +100,10 @@ class LedgerClient:
         query = {"wait": str(wait_s)} if wait_s else {}
         for at in range(0, len(batch_ids), STATUSES_PER_REQUEST):
             ids = list(batch_ids[at : at + STATUSES_PER_REQUEST])
-            answer = self._send("POST", "/batch_statuses", json=ids, params=query)
+            patience_s = self._timeout_s + wait_s
+            answer = self._send(
+                "POST", "/batch_statuses", json=ids, params=query, timeout=patience_s
+            )
             with answer.read() as document:
                 statuses = {entry["id"]: _status(entry) for entry in document["data"]}
                 found |= {batch_id: statuses[batch_id] for batch_id in ids}
@@ -278,23 +282,25 @@ def _transaction(document: dict[str, Any]) -> Transaction:
 
 
 def _receipt(document: dict[str, Any]) -> TransactionReceipt:
-    events = [
-        Event(
-            event_type=event["event_type"],
-            attributes=[Event.Attribute(**pair) for pair in event["attributes"]],
-            data=_bytes(event["data"]),
-        )
-        for event in document["events"]
-    ]
-    changes = [
-        StateChange(
-            address=change["address"],
-            value=_bytes(change["value"]),
-            type=change["type"],
-        )
-        for change in document["state_changes"]
-    ]
-    return TransactionReceipt(transaction_id=document["id"], events=events, state_changes=changes)
+    """Return a receipt from its JSON form, from which Sawtooth leaves out what is empty."""
+    return TransactionReceipt(
+        transaction_id=document["id"],
+        events=map(_event, document["events"]),
+        state_changes=map(_change, document["state_changes"]),
+    )
+
+
+def _event(document: dict[str, Any]) -> Event:
+    return Event(
+        event_type=document["event_type"],
+        attributes=[Event.Attribute(**pair) for pair in document["attributes"]],
+        data=_bytes(document.get("data", "")),
+    )
+
+
+def _change(document: dict[str, Any]) -> StateChange:
+    value = _bytes(document.get("value", ""))
+    return StateChange(address=document["address"], value=value, type=document["type"])
 
 
 def _status(entry: dict[str, Any]) -> BatchStatus:

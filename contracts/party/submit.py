@@ -5,11 +5,12 @@ from typing import Final
 
 from contracts.errors import RejectedError, UnavailableError
 from contracts.keys import Signer
-from contracts.ledger import LedgerClient
+from contracts.ledger import BatchStatus, LedgerClient
 from contracts.payload import Action, build
 from contracts.sawtooth.batches import Status, build_batch
 
 COMMIT_TIMEOUT_S: Final = 60
+UNKNOWN_POLL_S: Final = 0.1
 
 
 def submit(signer: Signer, action: Action, ledger_url: str) -> str:
@@ -24,12 +25,23 @@ def submit(signer: Signer, action: Action, ledger_url: str) -> str:
     ledger = LedgerClient(ledger_url)
     try:
         ledger.submit([batch])
-        answer = ledger.statuses([batch.header_signature], wait_s=COMMIT_TIMEOUT_S)
+        status = _outcome(ledger, batch.header_signature)
     finally:
         ledger.close()
-    status = answer[batch.header_signature]
     if status.status is Status.INVALID:
         raise RejectedError(status.reason)
     if status.status is not Status.COMMITTED:
         raise UnavailableError(f"not committed within {COMMIT_TIMEOUT_S} s: {status.status}")
     return transaction.header_signature
+
+
+def _outcome(ledger: LedgerClient, batch_id: str) -> BatchStatus:
+    """Return what became of a batch, once it is decided or the time is up."""
+    deadline = time.monotonic() + COMMIT_TIMEOUT_S
+    while True:
+        left_s = deadline - time.monotonic()
+        status = ledger.statuses([batch_id], wait_s=max(1, round(left_s)))[batch_id]
+        # For a moment, Sawtooth does not know a batch that it has taken, nor waits for one.
+        if status.status is not Status.UNKNOWN or left_s <= 0:
+            return status
+        time.sleep(UNKNOWN_POLL_S)

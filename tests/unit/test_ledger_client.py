@@ -11,9 +11,11 @@ import pytest
 from contracts import answer as answer_module
 from contracts.errors import RejectedError, UnavailableError
 from contracts.ledger import LedgerClient
+from contracts.node.rest.views import receipt_view
 from contracts.pages import MEDIA_TYPE
 from contracts.proto.ledger_pb2 import BlockPage, CommittedBlock
-from contracts.proto.sawtooth_pb2 import Batch
+from contracts.proto.sawtooth_pb2 import Batch, Event, StateChange, TransactionReceipt
+from contracts.sawtooth.batches import Status
 from support.fake_ledger import FakeLedger
 from support.world import registrations
 
@@ -193,6 +195,38 @@ def test_a_ledger_that_knows_json_only_is_asked_for_receipts_apart() -> None:
         names = [receipt.transaction_id for receipt in found[0].receipts]
         assert names == [item.header_signature for _, item, _ in found[0].outcomes()]
         assert len(names) == len(registrations())
+        client.close()
+
+
+def test_receipts_from_which_empty_things_are_left_out() -> None:
+    receipt = TransactionReceipt(
+        transaction_id="a" * 128,
+        events=[Event(event_type="t", attributes=[Event.Attribute(key="k")])],
+        state_changes=[StateChange(address="0" * 70, type=StateChange.DELETE)],
+    )
+
+    class Sparing(FakeLedger):
+        def answer(self, method: str, target: str, body: bytes) -> tuple[int, Any]:
+            assert (method, target) == ("POST", "/receipts"), body
+            return 200, {"data": [receipt_view(receipt)]}
+
+    with Sparing() as fake:
+        client = LedgerClient(fake.url)
+        assert client.receipts([receipt.transaction_id]) == {receipt.transaction_id: receipt}
+        client.close()
+
+
+def test_who_asks_the_ledger_to_wait_waits_as_long() -> None:
+    class Slow(FakeLedger):
+        def answer(self, method: str, target: str, body: bytes) -> tuple[int, Any]:
+            threading.Event().wait(0.5)
+            return super().answer(method, target, body)
+
+    with Slow() as fake:
+        client = LedgerClient(fake.url, timeout_s=0.1)
+        with pytest.raises(UnavailableError):
+            client.statuses(["a"])
+        assert client.statuses(["a"], wait_s=60)["a"].status is Status.PENDING
         client.close()
 
 
