@@ -1,6 +1,7 @@
 """Global state: the tree of the newest block, and of the blocks shortly before it."""
 
 import struct
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
@@ -39,17 +40,21 @@ class State:
         self._branches: Cache[int, Branch] = Cache(CACHED_BRANCHES)
         self._leaves: Cache[int, bytes] = Cache(CACHED_LEAVES)
         self._newest: Cache[str, bytes] = Cache(CACHED_VALUES)
+        self._lock = threading.Lock()  # holds root and newest values together
         self.root = root
         self.root_hash = root_hash
         self.next_node = next_node
 
     def get(self, address: str) -> bytes | None:
-        """Return the newest value at `address`, 70 hexadecimal digits; for who calls `advance`."""
-        value = self._newest.get(address)
+        """Return the newest value at `address`, 70 hexadecimal digits."""
+        with self._lock:
+            root, value = self.root, self._newest.get(address)
         if value is None:
-            value = self.get_at(self.root, address)
-            if value is not None:
-                self._newest.put(address, value)
+            value = self.get_at(root, address)
+            with self._lock:
+                # Another thread may have advanced meanwhile: then this is no newest value.
+                if value is not None and self.root == root:
+                    self._newest.put(address, value)
         return value
 
     def newest(self, address: str) -> bytes | None:
@@ -114,14 +119,15 @@ class State:
             self._branches.put(number, branch)
         for number, value in update.leaves.items():
             self._leaves.put(number, value)
-        for address, latest in update.changes.items():
-            if latest is None:
-                self._newest.discard(address)
-            else:
-                self._newest.put(address, latest)
         self.next_node += len(update.branches) + len(update.leaves)
-        self.root_hash = update.root_hash
-        self.root = update.root
+        with self._lock:
+            for address, latest in update.changes.items():
+                if latest is None:
+                    self._newest.discard(address)
+                else:
+                    self._newest.put(address, latest)
+            self.root_hash = update.root_hash
+            self.root = update.root
 
     def _forget(
         self, block_num: int, nodes: dict[bytes, bytes | None], roots: dict[bytes, bytes | None]
