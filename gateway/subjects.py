@@ -12,6 +12,8 @@ from typing import Final
 from contracts.errors import RejectedError
 from contracts.proto.payload_pb2 import HandOver, OpenDelivery, StartTrip
 from contracts.proto.state_pb2 import Delivery
+from contracts.rules.sites import sites_of
+from contracts.rules.trips import devices_of
 from gateway.index.entries import delivery_entry, transformation_entry
 from gateway.index.store import IndexStore
 from gateway.index.tracing import Direction, LotId, walk
@@ -112,10 +114,9 @@ def _needs_of_trip(index: IndexStore, trip_id: str) -> set[str]:
     start = _start(index, trip_id)
     if start is None:
         return set()
-    sites = (start.origin_site_id, *start.via_site_ids, start.destination_site_id)
     return {
-        *(f"device {name}" for name in (start.device_id, *start.other_device_ids)),
-        *(f"site {name}" for name in sites),
+        *(f"device {name}" for name in devices_of(start)),
+        *(f"site {name}" for name in sites_of(start)),
         *(f"delivery {name}" for name in start.delivery_ids),
     }
 

@@ -12,6 +12,7 @@ from contracts.proto.state_pb2 import Delivery, Finding, Hold, Transformation
 from contracts.records.clock import rfc3339
 from contracts.records.reading import Tamper
 from contracts.rules.deliveries import payment_name, status_name
+from contracts.rules.trips import devices_of
 
 
 def as_text(verdict: Verdict) -> str:
@@ -47,7 +48,7 @@ def _lines(verdict: Verdict) -> Iterator[str]:
 def _trip_lines(story: TripStory) -> Iterator[str]:
     start = story.start
     sites = (start.origin_site_id, *start.via_site_ids, start.destination_site_id)
-    devices = ", ".join((start.device_id, *start.other_device_ids))
+    devices = ", ".join(devices_of(start))
     yield (
         f"trip {start.trip_id} by device {devices}, {' to '.join(sites)}: "
         f"{story.readings} readings{_span(story)}"
