@@ -170,6 +170,25 @@ def test_a_block_does_not_wait_for_ever(ledger: Ledger, monkeypatch: pytest.Monk
     assert [name for block in ledger.blocks() for name in block] == ids(other, more, slow, behind)
 
 
+def test_no_block_waits_twice_for_the_same_batch(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scheduler_module, "ROUND_S", 0.05)
+    slow, other = setting("a"), own("1")
+    ledger.submit(slow, other)
+    ledger.until(other)
+    monkeypatch.setattr(scheduler_module, "ROUND_S", 3_600)
+    behind, more = setting("a", "b"), own("2")
+    ledger.submit(behind, more)
+    ledger.until(more)
+    for _ in range(3):
+        answer(ledger.elsewhere.job())
+    ledger.until(slow, behind)
+    last = own("3")
+    ledger.submit(last)
+    ledger.until(last)
+
+
 def test_as_many_batches_as_the_network_wants_in_a_block(ledger: Ledger) -> None:
     limit = build_batch(SIGNER, [propose(SIGNER, "sawtooth.publisher.max_batches_per_block", "2")])
     ledger.submit(limit)
