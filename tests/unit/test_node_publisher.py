@@ -1,6 +1,10 @@
 """The publisher's thread: what arrives soon after a block shares the next one."""
 
+import json
 import queue
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -9,13 +13,14 @@ from contracts import address
 from contracts.keys import Signer
 from contracts.node import publisher as publisher_module
 from contracts.node.chain import Chain
-from contracts.node.genesis import found, own_genesis
+from contracts.node.families import Families
+from contracts.node.genesis import found, own_genesis, propose
 from contracts.node.permitted import TRANSACTION_FAMILIES
 from contracts.node.publisher import Publisher, Submission
 from contracts.node.settings import MAX_BATCHES_PER_BLOCK
 from contracts.node.statuses import Outcome
 from contracts.node.verify import verify_batch
-from contracts.proto.sawtooth_pb2 import TransactionHeader
+from contracts.proto.sawtooth_pb2 import Batch, TransactionHeader
 from contracts.rules.context import Context
 from contracts.sawtooth.batches import build_batch
 from contracts.sawtooth.transactions import Family, build_transaction
@@ -26,25 +31,51 @@ SIGNER = Signer.from_hex("11" * 32)
 WAIT_S = 30
 
 
+@dataclass(frozen=True)
+class Running:
+    """A publisher, and what it says."""
+
+    publisher: Publisher
+    said: "queue.SimpleQueue[Outcome | Exception]"
+
+    def submit(self, batch: Batch) -> None:
+        self.publisher.submit(Submission([verify_batch(batch)], 1))
+
+    def outcome(self) -> Outcome:
+        said = self.said.get(timeout=WAIT_S)
+        assert isinstance(said, Outcome), said
+        return said
+
+    def decide(self, batch: Batch) -> Outcome:
+        self.submit(batch)
+        return self.outcome()
+
+
+@contextmanager
+def publishing(directory: Path, families: Families = FAMILIES) -> Iterator[Running]:
+    chain = Chain.open(directory)
+    found(chain, SIGNER, families, [own_genesis(SIGNER, [SIGNER.public_key])])
+    said: queue.SimpleQueue[Outcome | Exception] = queue.SimpleQueue()
+    publisher = Publisher(chain, SIGNER, families, said.put, said.put)
+    publisher.start()
+    try:
+        yield Running(publisher, said)
+    finally:
+        publisher.stop()
+        chain.close()
+
+
 def test_what_arrives_soon_after_a_block_shares_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(publisher_module, "BLOCK_GAP_S", 1.0)
-    chain = Chain.open(tmp_path)
-    found(chain, SIGNER, FAMILIES, [own_genesis(SIGNER, [SIGNER.public_key])])
-    decided: queue.Queue[Outcome | Exception] = queue.Queue()
-    publisher = Publisher(chain, SIGNER, FAMILIES, decided.put, decided.put)
-    publisher.start()
-    batches = [verify_batch(intkey_batch(SIGNER, number)) for number in range(3)]
-    publisher.submit(Submission(batches[:1], 1))
-    outcomes = [decided.get(timeout=WAIT_S)]
-    publisher.submit(Submission(batches[1:2], 1))
-    publisher.submit(Submission(batches[2:], 1))
-    outcomes.append(decided.get(timeout=WAIT_S))
-    publisher.stop()
-    chain.close()
-    names = [batch.id for batch in batches]
-    assert [out.decided for out in outcomes if isinstance(out, Outcome)] == [names[:1], names[1:]]
+    batches = [intkey_batch(SIGNER, number) for number in range(3)]
+    names = [batch.header_signature for batch in batches]
+    with publishing(tmp_path) as running:
+        assert running.decide(batches[0]).decided == names[:1]
+        running.submit(batches[1])
+        running.submit(batches[2])
+        assert running.outcome().decided == names[1:]
 
 
 @pytest.mark.parametrize("name", [TRANSACTION_FAMILIES, MAX_BATCHES_PER_BLOCK])
@@ -54,7 +85,6 @@ def test_what_is_no_setting_stops_no_block(tmp_path: Path, name: str) -> None:
     def spoil(_: TransactionHeader, payload: bytes, _id: str, context: Context) -> None:
         context.set(place, payload)
 
-    families = {**FAMILIES, vandal: spoil}
     spoiling = build_transaction(
         SIGNER,
         vandal,
@@ -63,15 +93,20 @@ def test_what_is_no_setting_stops_no_block(tmp_path: Path, name: str) -> None:
         inputs=[place],
         outputs=[place],
     )
-    chain = Chain.open(tmp_path)
-    found(chain, SIGNER, families, [own_genesis(SIGNER, [SIGNER.public_key])])
-    decided: queue.Queue[Outcome | Exception] = queue.Queue()
-    publisher = Publisher(chain, SIGNER, families, decided.put, decided.put)
-    publisher.start()
-    outcomes = []
-    for batch in (build_batch(SIGNER, [spoiling]), intkey_batch(SIGNER, 0)):
-        publisher.submit(Submission([verify_batch(batch)], 1))
-        outcomes.append(decided.get(timeout=WAIT_S))
-    publisher.stop()
-    chain.close()
-    assert [out for out in outcomes if isinstance(out, Exception)] == []
+    with publishing(tmp_path, {**FAMILIES, vandal: spoil}) as running:
+        for batch in (build_batch(SIGNER, [spoiling]), intkey_batch(SIGNER, 0)):
+            assert not running.decide(batch).invalid
+
+
+def test_a_family_in_this_process_is_permitted_or_not(tmp_path: Path) -> None:
+    listed = json.dumps([{"family": "sawtooth_settings", "version": "1.0"}])
+    only, everything = (
+        build_batch(SIGNER, [propose(SIGNER, TRANSACTION_FAMILIES, value)])
+        for value in (listed, "")
+    )
+    refused = intkey_batch(SIGNER, 0)
+    with publishing(tmp_path) as running:
+        assert not running.decide(only).invalid
+        assert list(running.decide(refused).invalid) == [refused.header_signature]
+        assert not running.decide(everything).invalid
+        assert not running.decide(intkey_batch(SIGNER, 1)).invalid
