@@ -6,9 +6,9 @@ from enum import Enum, auto
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from contracts.node.blockstore import BlockStore
-from contracts.node.executor import Changes, Execution, Read, Verdict, execute, reader
-from contracts.node.families import Families
+from contracts.node.execution.executor import Changes, Execution, Read, Verdict, execute, reader
+from contracts.node.execution.families import Families
+from contracts.node.store.blockstore import BlockStore
 from contracts.node.verify import VerifiedBatch
 
 if TYPE_CHECKING:

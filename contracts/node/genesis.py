@@ -8,11 +8,11 @@ from contracts import address
 from contracts.errors import RejectedError
 from contracts.keys import Signer
 from contracts.node.candidate import Candidate
-from contracts.node.chain import Chain
-from contracts.node.executor import Verdict
-from contracts.node.families import Families
+from contracts.node.execution.executor import Verdict
+from contracts.node.execution.families import Families
+from contracts.node.execution.settings import APPROVAL_THRESHOLD, AUTHORIZED_KEYS, FAMILY, PROPOSALS
 from contracts.node.publisher import publish
-from contracts.node.settings import APPROVAL_THRESHOLD, AUTHORIZED_KEYS, FAMILY, PROPOSALS
+from contracts.node.store.chain import Chain
 from contracts.node.verify import parse_batches, verify_batch
 from contracts.payload import ADMIN_KEYS_SETTING
 from contracts.proto.sawtooth_pb2 import Batch, SettingProposal, SettingsPayload, Transaction

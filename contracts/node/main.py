@@ -15,11 +15,11 @@ from contracts.commands import WRONG_USAGE, complain, write_for_any_terminal
 from contracts.errors import WaysealError
 from contracts.files import locked, make_directory
 from contracts.keys import Signer, is_public_key
-from contracts.node.chain import Chain
 from contracts.node.component.port import Port
-from contracts.node.families import BUILT_IN, Families
+from contracts.node.execution.families import BUILT_IN, Families
 from contracts.node.genesis import found, own_genesis, read_genesis
 from contracts.node.server import serve
+from contracts.node.store.chain import Chain
 from contracts.serving import listening
 
 _LOG = logging.getLogger("contracts.node")

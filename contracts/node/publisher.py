@@ -18,14 +18,14 @@ from typing import Final
 
 from contracts.keys import Signer
 from contracts.node.candidate import Candidate
-from contracts.node.chain import Chain
-from contracts.node.families import Families
-from contracts.node.jobs import NoProcessors, Processors
-from contracts.node.log import NoRoomError
-from contracts.node.permitted import TRANSACTION_FAMILIES, parse_permitted
-from contracts.node.scheduler import Scheduler
-from contracts.node.settings import max_batches_per_block, setting_in_force
+from contracts.node.execution.families import Families
+from contracts.node.execution.jobs import NoProcessors, Processors
+from contracts.node.execution.permitted import TRANSACTION_FAMILIES, parse_permitted
+from contracts.node.execution.scheduler import Scheduler
+from contracts.node.execution.settings import max_batches_per_block, setting_in_force
 from contracts.node.statuses import Outcome
+from contracts.node.store.chain import Chain
+from contracts.node.store.log import NoRoomError
 from contracts.node.verify import VerifiedBatch
 from contracts.sawtooth.blocks import NULL_BLOCK_ID, build_block
 

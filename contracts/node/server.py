@@ -4,14 +4,14 @@ import asyncio
 import socket
 
 from contracts.keys import Signer
-from contracts.node.chain import Chain
 from contracts.node.component.port import Port
-from contracts.node.families import Families
+from contracts.node.execution.families import Families
 from contracts.node.publisher import Publisher
 from contracts.node.rest.app import build_app
 from contracts.node.rest.submit import Submit
 from contracts.node.rest.subscriptions import Subscriptions
 from contracts.node.statuses import Outcome, Statuses
+from contracts.node.store.chain import Chain
 from contracts.node.verify import Verifier
 from contracts.serving import Server, event_loop
 

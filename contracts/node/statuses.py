@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
-from contracts.node.executor import Verdict
+from contracts.node.execution.executor import Verdict
 from contracts.sawtooth.batches import Status
 
 INVALID_KEPT: Final = 10_000

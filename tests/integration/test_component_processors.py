@@ -9,8 +9,8 @@ import pytest
 
 from contracts.keys import Signer
 from contracts.node.component.registry import EXTENDED_DATA_BYTES_MAX
+from contracts.node.execution.permitted import TRANSACTION_FAMILIES
 from contracts.node.genesis import propose
-from contracts.node.permitted import TRANSACTION_FAMILIES
 from contracts.proto.component_pb2 import Message, TpProcessResponse
 from contracts.proto.sawtooth_pb2 import Batch
 from contracts.sawtooth.batches import build_batch

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contracts.keys import Signer
-from contracts.node import claims as claims_module
-from contracts.node.claims import Claims
+from contracts.node.execution import claims as claims_module
+from contracts.node.execution.claims import Claims
 from contracts.node.verify import VerifiedBatch, verify_batch
 from contracts.sawtooth.batches import build_batch
 from contracts.sawtooth.transactions import Family, build_transaction

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from contracts.errors import RejectedError, UnavailableError
-from contracts.node.log import START, BlockLog
+from contracts.node.store.log import START, BlockLog
 
 shared_path = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
 

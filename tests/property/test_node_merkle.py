@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contracts.errors import RejectedError
-from contracts.node.merkle import (
+from contracts.node.store.merkle import (
     EMPTY_ROOT,
     Branch,
     Edge,

@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contracts.keys import Signer
-from contracts.node.chain import Chain
 from contracts.node.genesis import found, own_genesis
 from contracts.node.publisher import Publisher
 from contracts.node.rest.app import build_app
 from contracts.node.rest.submit import Submit
 from contracts.node.rest.subscriptions import Subscriptions
 from contracts.node.statuses import Outcome, Statuses
+from contracts.node.store.chain import Chain
 from contracts.node.verify import Verifier
 from support.intkey_node import FAMILIES
 

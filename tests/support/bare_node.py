@@ -3,7 +3,7 @@
 import logging
 import sys
 
-from contracts.node.families import BUILT_IN
+from contracts.node.execution.families import BUILT_IN
 from contracts.node.main import parse_options, run
 from contracts.payload import FAMILY
 

@@ -10,7 +10,7 @@ from typing import Final
 
 import cbor2
 
-from contracts.node.families import BUILT_IN, Families
+from contracts.node.execution.families import BUILT_IN, Families
 from contracts.node.main import parse_options, run
 from contracts.proto.sawtooth_pb2 import TransactionHeader
 from contracts.rules.context import Context, InvalidTransactionError

@@ -9,7 +9,7 @@ import json
 import logging
 import sys
 
-from contracts.node.families import BUILT_IN
+from contracts.node.execution.families import BUILT_IN
 from contracts.node.main import parse_options, run
 from contracts.payload import FAMILY
 

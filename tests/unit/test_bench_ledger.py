@@ -6,8 +6,8 @@ import pytest
 
 from contracts import address
 from contracts.errors import RejectedError
-from contracts.node.executor import Execution, execute
-from contracts.node.families import BUILT_IN
+from contracts.node.execution.executor import Execution, execute
+from contracts.node.execution.families import BUILT_IN
 from contracts.node.genesis import own_genesis
 from contracts.node.verify import parse_batches, verify_batch
 from contracts.payload import decode

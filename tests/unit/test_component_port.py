@@ -10,16 +10,16 @@ import zmq
 
 from contracts.keys import Signer
 from contracts.node.candidate import Candidate
-from contracts.node.chain import Chain
 from contracts.node.component import connections
 from contracts.node.component import contexts as contexts_module
 from contracts.node.component import registry as registry_module
 from contracts.node.component.port import Port
-from contracts.node.executor import TransactionContext, Verdict
-from contracts.node.families import BUILT_IN
+from contracts.node.execution.executor import TransactionContext, Verdict
+from contracts.node.execution.families import BUILT_IN
+from contracts.node.execution.jobs import Answer, Job, Lost
 from contracts.node.genesis import found, own_genesis, propose
-from contracts.node.jobs import Answer, Job, Lost
 from contracts.node.publisher import publish
+from contracts.node.store.chain import Chain
 from contracts.node.verify import verify_batch
 from contracts.proto.component_pb2 import (
     ClientEventsSubscribeResponse,

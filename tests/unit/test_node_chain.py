@@ -10,15 +10,15 @@ import pytest
 
 from contracts.errors import RejectedError
 from contracts.keys import Signer
-from contracts.node import index as index_module
-from contracts.node import state as state_module
 from contracts.node.candidate import Candidate
-from contracts.node.chain import Chain
 from contracts.node.genesis import found, own_genesis
-from contracts.node.index import LAYER_ENTRIES, Index, Table
-from contracts.node.log import NoRoomError
 from contracts.node.publisher import publish
-from contracts.node.state import NotKeptError
+from contracts.node.store import index as index_module
+from contracts.node.store import state as state_module
+from contracts.node.store.chain import Chain
+from contracts.node.store.index import LAYER_ENTRIES, Index, Table
+from contracts.node.store.log import NoRoomError
+from contracts.node.store.state import NotKeptError
 from contracts.node.verify import verify_batch
 from support.intkey_node import FAMILIES, address_of
 from support.nodes import intkey_batch, naive_root

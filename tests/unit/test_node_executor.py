@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from contracts.keys import Signer
-from contracts.node.executor import MESSAGE_CHARS_MAX, Execution, Verdict, execute
-from contracts.node.families import Families
+from contracts.node.execution.executor import MESSAGE_CHARS_MAX, Execution, Verdict, execute
+from contracts.node.execution.families import Families
 from contracts.node.verify import VerifiedBatch, verify_batch
 from contracts.proto.sawtooth_pb2 import StateChange, Transaction, TransactionHeader
 from contracts.rules.context import Context, InvalidTransactionError

@@ -3,8 +3,8 @@
 import pytest
 
 from contracts.keys import Signer
-from contracts.node import parked as parked_module
-from contracts.node.parked import Parked
+from contracts.node.execution import parked as parked_module
+from contracts.node.execution.parked import Parked
 from contracts.node.verify import VerifiedBatch, verify_batch
 from contracts.sawtooth.transactions import Family
 from support.nodes import intkey_batch

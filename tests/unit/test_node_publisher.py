@@ -12,13 +12,13 @@ import pytest
 from contracts import address
 from contracts.keys import Signer
 from contracts.node import publisher as publisher_module
-from contracts.node.chain import Chain
-from contracts.node.families import Families
+from contracts.node.execution.families import Families
+from contracts.node.execution.permitted import TRANSACTION_FAMILIES
+from contracts.node.execution.settings import MAX_BATCHES_PER_BLOCK
 from contracts.node.genesis import found, own_genesis, propose
-from contracts.node.permitted import TRANSACTION_FAMILIES
 from contracts.node.publisher import Publisher, Submission
-from contracts.node.settings import MAX_BATCHES_PER_BLOCK
 from contracts.node.statuses import Outcome
+from contracts.node.store.chain import Chain
 from contracts.node.verify import verify_batch
 from contracts.proto.sawtooth_pb2 import Batch, TransactionHeader
 from contracts.rules.context import Context

@@ -13,7 +13,6 @@ from contracts.keys import Signer
 from contracts.ledger import block_from_json
 from contracts.node import verify as verify_module
 from contracts.node.candidate import Candidate
-from contracts.node.chain import Chain
 from contracts.node.genesis import found, own_genesis
 from contracts.node.publisher import Publisher, Submission, publish
 from contracts.node.rest import body as body_module
@@ -24,6 +23,7 @@ from contracts.node.rest.submit import Submit
 from contracts.node.rest.subscriptions import Subscriptions
 from contracts.node.rest.views import receipt_view
 from contracts.node.statuses import Outcome, Statuses
+from contracts.node.store.chain import Chain
 from contracts.node.verify import AT_ONCE_BYTES, Verifier, verify_batch
 from contracts.pages import MEDIA_TYPE, Committed, decode_page
 from contracts.proto.sawtooth_pb2 import Batch, BatchList

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from contracts.keys import Signer
-from contracts.node import scheduler as scheduler_module
-from contracts.node.chain import Chain
-from contracts.node.executor import TransactionContext, Verdict
-from contracts.node.families import BUILT_IN
+from contracts.node.execution import scheduler as scheduler_module
+from contracts.node.execution.executor import TransactionContext, Verdict
+from contracts.node.execution.families import BUILT_IN
+from contracts.node.execution.jobs import Job, Lost
 from contracts.node.genesis import found, own_genesis, propose
-from contracts.node.jobs import Job, Lost
 from contracts.node.publisher import Publisher, Submission
 from contracts.node.statuses import Outcome
+from contracts.node.store.chain import Chain
 from contracts.node.verify import verify_batch
 from contracts.proto.sawtooth_pb2 import Batch
 from contracts.sawtooth.batches import build_batch

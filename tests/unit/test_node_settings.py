@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from contracts import address
-from contracts.node.settings import (
+from contracts.node.execution.settings import (
     APPROVAL_THRESHOLD,
     AUTHORIZED_KEYS,
     PROPOSALS,

@@ -5,10 +5,10 @@ import asyncio
 import pytest
 
 from contracts.keys import Signer
-from contracts.node import orphans as orphans_module
 from contracts.node import statuses as statuses_module
-from contracts.node.executor import Verdict
-from contracts.node.orphans import Orphans
+from contracts.node.execution import orphans as orphans_module
+from contracts.node.execution.executor import Verdict
+from contracts.node.execution.orphans import Orphans
 from contracts.node.rest.byids import WAIT_MAX_S, WAIT_S, wait_s
 from contracts.node.statuses import Outcome, Statuses
 from contracts.node.verify import verify_batch

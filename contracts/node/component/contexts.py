@@ -8,7 +8,7 @@ Source: Sawtooth 1.2 architecture guide, "Global State"; `state_context.proto`.
 
 from typing import Final
 
-from contracts.node.executor import Read, TransactionContext
+from contracts.node.execution.executor import Read, TransactionContext
 from contracts.proto.component_pb2 import (
     TpEventAddRequest,
     TpEventAddResponse,

@@ -11,8 +11,8 @@ from typing import Final
 import re2
 
 from contracts.errors import RejectedError
-from contracts.node.blockstore import StoredBlock
-from contracts.node.deltas import net_changes
+from contracts.node.store.blockstore import StoredBlock
+from contracts.node.store.deltas import net_changes
 from contracts.proto.component_pb2 import EventFilter, EventSubscription, StateChangeList
 from contracts.proto.sawtooth_pb2 import Event, TransactionReceipt
 

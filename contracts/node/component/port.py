@@ -6,12 +6,12 @@ from collections import deque
 from collections.abc import Callable, Container
 from typing import Final
 
-from contracts.node.blockstore import BlockStore
 from contracts.node.component.connections import Connections
 from contracts.node.component.dispatcher import Dispatcher
 from contracts.node.component.registry import Registry
 from contracts.node.component.subscribers import Subscribers
-from contracts.node.jobs import Job
+from contracts.node.execution.jobs import Job
+from contracts.node.store.blockstore import BlockStore
 from contracts.sawtooth.transactions import Family
 
 _LOG = logging.getLogger(__name__)

@@ -19,8 +19,8 @@ from typing import Final
 
 from contracts.node.component.contexts import RemoteContext
 from contracts.node.component.link import Link
-from contracts.node.executor import MESSAGE_CHARS_MAX, Verdict
-from contracts.node.jobs import Job, Lost
+from contracts.node.execution.executor import MESSAGE_CHARS_MAX, Verdict
+from contracts.node.execution.jobs import Job, Lost
 from contracts.proto.component_pb2 import (
     Message,
     TpProcessRequest,

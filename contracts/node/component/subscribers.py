@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from contracts.node.blockstore import BlockStore
 from contracts.node.component.events import (
     FilterError,
     Subscription,
@@ -19,6 +18,7 @@ from contracts.node.component.events import (
     events_of,
 )
 from contracts.node.component.link import Link
+from contracts.node.store.blockstore import BlockStore
 from contracts.proto.component_pb2 import (
     ClientEventsGetRequest,
     ClientEventsGetResponse,

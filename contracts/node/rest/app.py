@@ -9,7 +9,6 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
 
 from contracts.errors import WaysealError
-from contracts.node.chain import Chain
 from contracts.node.rest import errors
 from contracts.node.rest.answers import Answers
 from contracts.node.rest.byids import ByIds
@@ -18,6 +17,7 @@ from contracts.node.rest.lists import Lists
 from contracts.node.rest.submit import Submit
 from contracts.node.rest.subscriptions import Subscriptions
 from contracts.node.statuses import Statuses
+from contracts.node.store.chain import Chain
 
 ENDPOINT: Final = "tcp://127.0.0.1:8800"
 """Where a Sawtooth validator listens for its peers; this node has none and says the default."""

@@ -8,7 +8,6 @@ from typing import Final
 from starlette.requests import Request
 from starlette.responses import Response
 
-from contracts.node.blockstore import BlockStore
 from contracts.node.rest import errors
 from contracts.node.rest.answers import Answers
 from contracts.node.rest.body import read_body
@@ -23,6 +22,7 @@ from contracts.node.rest.envelope import (
 )
 from contracts.node.rest.views import Json, receipt_view
 from contracts.node.statuses import Statuses
+from contracts.node.store.blockstore import BlockStore
 from contracts.sawtooth.batches import Status
 
 IDS_BODY_BYTES_MAX: Final = 1 << 20

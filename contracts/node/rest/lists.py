@@ -10,9 +10,7 @@ from typing import Final, Generic, Protocol, TypeVar
 from starlette.requests import Request
 from starlette.responses import Response
 
-from contracts.node.blockstore import BlockStore, Place, StoredBlock
-from contracts.node.chain import Chain
-from contracts.node.executor import ADDRESS, NAMESPACE
+from contracts.node.execution.executor import ADDRESS, NAMESPACE
 from contracts.node.rest import errors
 from contracts.node.rest.envelope import (
     Page,
@@ -35,7 +33,9 @@ from contracts.node.rest.views import (
     transaction_view,
     value_view,
 )
-from contracts.node.state import NotKeptError
+from contracts.node.store.blockstore import BlockStore, Place, StoredBlock
+from contracts.node.store.chain import Chain
+from contracts.node.store.state import NotKeptError
 from contracts.pages import MEDIA_TYPE, encode_page
 from contracts.proto.sawtooth_pb2 import Batch, Transaction
 

@@ -19,13 +19,13 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from contracts.errors import WaysealError
 from contracts.keys import is_signature
-from contracts.node.blockstore import StoredBlock
-from contracts.node.cache import Cache
-from contracts.node.chain import Chain
-from contracts.node.deltas import net_changes
 from contracts.node.rest import errors
 from contracts.node.rest.envelope import error_response
 from contracts.node.rest.views import Json, delta_view
+from contracts.node.store.blockstore import StoredBlock
+from contracts.node.store.cache import Cache
+from contracts.node.store.chain import Chain
+from contracts.node.store.deltas import net_changes
 
 if TYPE_CHECKING:
     from contracts.proto.sawtooth_pb2 import StateChange

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from contracts.node import settings
+from contracts.node.execution import settings
 from contracts.payload import FAMILY
 from contracts.proto.sawtooth_pb2 import TransactionHeader
 from contracts.rules.apply import apply

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final, Generic, TypeVar
 
-from contracts.node.executor import NAMESPACE
+from contracts.node.execution.executor import NAMESPACE
 from contracts.node.verify import VerifiedBatch
 
 CLAIMS_MAX: Final = 20_000

@@ -22,7 +22,7 @@ from typing import Final
 import zstandard
 
 from contracts.errors import RejectedError
-from contracts.node.log import RECORD_BYTES_MAX
+from contracts.node.store.log import RECORD_BYTES_MAX
 
 LEVEL: Final = 3
 _LENGTH: Final = struct.Struct(">I")

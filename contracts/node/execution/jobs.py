@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from contracts.node.executor import Read, TransactionContext, Verdict
+from contracts.node.execution.executor import Read, TransactionContext, Verdict
 from contracts.proto.sawtooth_pb2 import Transaction, TransactionHeader
 from contracts.sawtooth.transactions import Family
 

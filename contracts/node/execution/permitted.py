@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from contracts.node.families import Families, Handler
+from contracts.node.execution.families import Families, Handler
 from contracts.proto.sawtooth_pb2 import TransactionHeader
 from contracts.rules.context import Context, InvalidTransactionError
 from contracts.sawtooth.transactions import Family

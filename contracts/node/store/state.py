@@ -6,11 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from contracts.errors import RejectedError
-from contracts.node.cache import Cache
-from contracts.node.index import Entries, Index, Table
-from contracts.node.merkle import EMPTY_ROOT, Branch, Tree, Update, decode_branch, encode_branch
-from contracts.node.merkle import find as find_leaf
-from contracts.node.merkle import walk as walk_leaves
+from contracts.node.store.cache import Cache
+from contracts.node.store.index import Entries, Index, Table
+from contracts.node.store.merkle import (
+    EMPTY_ROOT,
+    Branch,
+    Tree,
+    Update,
+    decode_branch,
+    encode_branch,
+)
+from contracts.node.store.merkle import find as find_leaf
+from contracts.node.store.merkle import walk as walk_leaves
 
 KEPT_ROOTS: Final = 1000
 """So many newest blocks have their state readable; Sawtooth's default is the same."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from contracts.node.families import Families, handler_of
+from contracts.node.execution.families import Families, handler_of
 from contracts.node.verify import VerifiedBatch
 from contracts.proto.sawtooth_pb2 import (
     Event,

@@ -10,17 +10,17 @@ from typing import Final, Self
 
 from contracts.errors import RejectedError, UnavailableError, WaysealError
 from contracts.files import make_directory
-from contracts.node.blockstore import (
+from contracts.node.store.blockstore import (
     BlockStore,
     StoredBlock,
     decode_record,
     encode_record,
     stored_block,
 )
-from contracts.node.index import Index, Table
-from contracts.node.log import START, BlockLog
-from contracts.node.merkle import Update
-from contracts.node.state import State, empty_state
+from contracts.node.store.index import Index, Table
+from contracts.node.store.log import START, BlockLog
+from contracts.node.store.merkle import Update
+from contracts.node.store.state import State, empty_state
 from contracts.proto.sawtooth_pb2 import Block, StateChange, TransactionReceipt
 
 _LOG = logging.getLogger(__name__)

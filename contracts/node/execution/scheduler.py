@@ -24,8 +24,8 @@ from itertools import count
 from typing import Final
 
 from contracts.node.candidate import Candidate, Orphan, Refusal
-from contracts.node.claims import Claims
-from contracts.node.executor import (
+from contracts.node.execution.claims import Claims
+from contracts.node.execution.executor import (
     MESSAGE_CHARS_MAX,
     Changes,
     Execution,
@@ -35,10 +35,10 @@ from contracts.node.executor import (
     execute_transaction,
     reader,
 )
-from contracts.node.jobs import Answer, Job, Lost, Processors
-from contracts.node.orphans import Orphans
-from contracts.node.parked import Parked
-from contracts.node.permitted import Permitted
+from contracts.node.execution.jobs import Answer, Job, Lost, Processors
+from contracts.node.execution.orphans import Orphans
+from contracts.node.execution.parked import Parked
+from contracts.node.execution.permitted import Permitted
 from contracts.node.statuses import Outcome
 from contracts.node.verify import VerifiedBatch
 from contracts.proto.sawtooth_pb2 import TransactionReceipt

@@ -15,10 +15,10 @@ from typing import Final
 
 from contracts.encoding import parse
 from contracts.errors import RejectedError
-from contracts.node.cache import Cache
-from contracts.node.index import Entries, Index, Table
-from contracts.node.log import BlockLog
-from contracts.node.record import decode_parts, encode_parts
+from contracts.node.store.cache import Cache
+from contracts.node.store.index import Entries, Index, Table
+from contracts.node.store.log import BlockLog
+from contracts.node.store.record import decode_parts, encode_parts
 from contracts.proto.sawtooth_pb2 import Block, BlockHeader, Transaction, TransactionReceipt
 from contracts.sawtooth.blocks import check_block_signature
 

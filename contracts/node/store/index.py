@@ -17,7 +17,7 @@ import lmdb
 
 from contracts.errors import UnavailableError
 from contracts.files import make_directory
-from contracts.node.log import NoRoomError
+from contracts.node.store.log import NoRoomError
 
 _LOG = logging.getLogger(__name__)
 

@@ -1,0 +1,1 @@
+"""Which batch is executed when and where, and by whose rules."""
