@@ -3,13 +3,18 @@
 import signal
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from contracts.files import locked
+from contracts.keys import Signer
+from contracts.ledger import LedgerClient
 from demo import pids
 from support.checkout import begin, environment, make, running
+from support.nodes import PLAIN_NODE
+from support.nodes import running as node
 from support.rogue import until
 
 pytestmark = pytest.mark.e2e
@@ -89,3 +94,24 @@ def test_a_setup_that_fails_ends_it_with_its_line(checkout: Path) -> None:
     assert done.returncode != 0
     assert "setup: Wayseal needs Python" in done.stderr
     assert done.stdout.splitlines()[-1] == "demo: failed setup"
+
+
+def test_a_ledger_without_its_admin_key_ends_it_with_its_line(checkout: Path) -> None:
+    done = make(checkout, "demo", LEDGER="http://127.0.0.1:1")
+    assert (
+        done.stdout.splitlines()[-1] == "demo: failed LEDGER and ADMIN_KEY need each other, got one"
+    )
+    assert running(checkout) == []
+
+
+def test_a_ledger_that_runs_already_is_used(checkout: Path, tmp_path: Path) -> None:
+    admin = tmp_path / "admin.key"
+    options = ["--admin", Signer.load_or_create(admin).public_key]
+    with node(tmp_path / "node", *options, script=PLAIN_NODE) as ledger:
+        url = str(ledger.client.base_url)
+        done = make(checkout, "demo", LEDGER=url, ADMIN_KEY=str(admin))
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "site B comes up: gateway, broker" in done.stdout
+        with closing(LedgerClient(url)) as client:
+            assert client.head_num() > 0
+    assert not (checkout / "build" / "demo" / "site-b" / "node").exists()

@@ -184,6 +184,16 @@ def test_catching_up_from_the_newest_known_block(node: Node, peer: Peer) -> None
     assert attributes(peer.events()[0])["block_num"] == "31"
 
 
+def test_catching_up_without_commits(node: Node, peer: Peer) -> None:
+    node.commit(setting("a.b.c", "1"))
+    assert peer.subscribe(wanted(UPDATE), known=(NULL_BLOCK_ID,)).status == OK
+    assert {event.event_type for event in peer.events() + peer.events()} == {UPDATE}
+    names = [block["header_signature"] for block in node.client.get("/blocks").json()["data"]]
+    request = ClientEventsGetRequest(subscriptions=[wanted(UPDATE)], block_ids=names)
+    answer = peer.ask(Message.CLIENT_EVENTS_GET_REQUEST, request, ClientEventsGetResponse)
+    assert {event.event_type for event in answer.events} == {UPDATE}
+
+
 def test_no_block_is_known(peer: Peer) -> None:
     answer = peer.subscribe(wanted(COMMIT), known=("f" * 128, "nonsense"))
     assert answer.status == ClientEventsSubscribeResponse.UNKNOWN_BLOCK
