@@ -28,6 +28,7 @@ ROOT = Path(__file__).parents[2]
 SAMPLES = Path(os.environ.get("WAYSEAL_SAMPLES", ROOT.parent / "shared" / "data"))
 SAMPLE_NAMES = ("sensehat.csv", "road.gpx", "dock_camera.avi")
 HOLDS, DOES_NOT_HOLD = 0, 1
+PATIENCE_S = "500"  # a Sawtooth network commits some five batches a second
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ def run(appliance: Appliance, directory: Path, files: tuple[Path, Path, Path]) -
     before = _status(auditor)
     options = zip(("readings", "track", "video"), files, strict=True)
     trip = truck.ask("record", *(f"--{name}={file}" for name, file in options), "--speed", "max")
-    offloaded = truck.ask("offload")
+    offloaded = truck.ask("offload", "--wait-s", PATIENCE_S)
     assert offloaded["receipted"] == [trip["trip"]]
     during = _status(auditor)
     terms = HandOver(
