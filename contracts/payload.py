@@ -39,6 +39,8 @@ FAMILY: Final = Family("wayseal", "1.0")
 ADMIN_KEYS_SETTING: Final = "wayseal.admin_keys"
 PAYLOAD_BYTES_MAX: Final = 64 * 1024
 TRIP_ID_HEX: Final = 32
+DELIVERIES_MAX: Final = 32
+"""Deliveries on one trip, and so those that a reading may write to."""
 
 Action = (
     RegisterParty
@@ -218,12 +220,22 @@ def _scope_of_trips(action: _OfTrip, key: str, deliveries: Sequence[str]) -> _Sc
 
 
 def check_scope(action: Action, header: TransactionHeader) -> None:
-    """Check that a transaction declares exactly the addresses that its action needs.
+    """Check that a transaction's signer signs its batch, and what addresses it declares.
 
     Raises:
-        RejectedError: Other inputs or outputs than `scope` gives.
+        RejectedError: Another batcher, or other inputs or outputs than `scope` gives.
     """
+    if header.batcher_public_key != header.signer_public_key:
+        raise RejectedError(
+            f"signed by {header.signer_public_key}, made for a batch signed by "
+            f"{header.batcher_public_key[:66]!r}"
+        )
     deliveries = header.outputs[1:] if isinstance(action, OfReadings) else ()
+    if len(deliveries) > DELIVERIES_MAX or len(set(deliveries)) != len(deliveries):
+        raise RejectedError(
+            f"a reading may write to up to {DELIVERIES_MAX} different deliveries, "
+            f"it declares {len(deliveries)}"
+        )
     if any(
         not place.startswith(address.DELIVERY_PREFIX) or len(place) != address.ADDRESS_HEX
         for place in deliveries

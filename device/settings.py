@@ -14,8 +14,9 @@ from typing import Any, Final, TypeVar
 
 from contracts.ids import check_id
 from contracts.keys import is_public_key
+from contracts.payload import DELIVERIES_MAX
 from contracts.records.run import RUN_READINGS_MAX
-from contracts.rules.form import DELIVERIES_MAX, OTHER_DEVICES_MAX, SITES_VIA_MAX
+from contracts.rules.form import OTHER_DEVICES_MAX, SITES_VIA_MAX
 from device.settings_keys import REQUIRED, Key, SettingsError, Table, integer, listing, text
 
 CONFIG_VARIABLE: Final = "WAYSEAL_DEVICE_CONFIG"

@@ -9,7 +9,7 @@ from typing import Final
 from contracts.chunktree import HASH_BYTES
 from contracts.errors import RejectedError
 from contracts.ids import check_gln, check_id, check_trip_id
-from contracts.payload import Action, trip_id_of
+from contracts.payload import DELIVERIES_MAX, Action, trip_id_of
 from contracts.proto.payload_pb2 import (
     RELEASED,
     WITHHELD,
@@ -42,7 +42,6 @@ from contracts.rules.fields import check_hash, check_keys, check_lot, check_quan
 from contracts.rules.ids import Rule
 
 NONCE_BYTES: Final = 16
-DELIVERIES_MAX: Final = 32
 SITES_VIA_MAX: Final = 32
 """Sites of a trip between its first and its last."""
 OTHER_DEVICES_MAX: Final = 16

@@ -1,11 +1,10 @@
 """The largest run that can be fits into a payload, and behind a nearly full batch."""
 
 from contracts import address
-from contracts.payload import PAYLOAD_BYTES_MAX, build
+from contracts.payload import DELIVERIES_MAX, PAYLOAD_BYTES_MAX, build
 from contracts.records.clock import UTC_MS_MAX, Clock, ClockOrigin
 from contracts.records.reading import Link, Position, Reading, Tamper, record_of
 from contracts.records.run import RUN_READINGS_MAX, run_of
-from contracts.rules.form import DELIVERIES_MAX
 from contracts.wire import BATCH_BYTES_MAX
 from device.batcher import BATCH_BYTES_SOFT, Batcher, BatchLimits
 from device.journal.trip import Pending

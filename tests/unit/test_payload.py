@@ -80,7 +80,7 @@ def test_another_action_or_signer_needs_other_addresses(action: Action) -> None:
     with pytest.raises(RejectedError, match="other inputs or outputs"):
         check_scope(other, header)
     if not isinstance(action, RegisterParty):
-        header.signer_public_key = key("carrier").public_key
+        header.signer_public_key = header.batcher_public_key = key("carrier").public_key
         with pytest.raises(RejectedError, match="other inputs or outputs"):
             check_scope(action, header)
 

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from contracts import address
 from contracts.errors import RejectedError
 from contracts.keys import Signer
-from contracts.payload import FAMILY, PAYLOAD_BYTES_MAX, encode, scope
+from contracts.payload import DELIVERIES_MAX, FAMILY, PAYLOAD_BYTES_MAX, build, encode, scope
 from contracts.proto.payload_pb2 import RegisterParty, Source
 from contracts.proto.sawtooth_pb2 import Batch
 from contracts.rules.ids import Rule
@@ -68,6 +69,32 @@ def test_an_oversized_payload_is_refused(host: Host) -> None:
     huge = trip.start
     huge.derived_from.append(Source(name="x" * PAYLOAD_BYTES_MAX, sha256=bytes(32)))
     assert refused(host, one(trip.signer, huge)) is Rule.FORM
+
+
+def test_a_transaction_made_for_anothers_batch_is_refused(host: Host) -> None:
+    batcher = key("batcher")
+    inputs, outputs = scope(PARTY, ADMIN.public_key)
+    transaction = build_transaction(
+        ADMIN,
+        FAMILY,
+        encode(PARTY),
+        batcher_public_key=batcher.public_key,
+        inputs=inputs,
+        outputs=outputs,
+    )
+    assert refused(host, build_batch(batcher, [transaction])) is Rule.FORM
+
+
+@pytest.mark.parametrize("names", [[str(at) for at in range(DELIVERIES_MAX + 1)], ["one", "one"]])
+def test_a_reading_that_declares_too_many_deliveries_is_refused(
+    host: Host, names: list[str]
+) -> None:
+    apply_all(host, registrations())
+    trip = Trip(deliveries=[])
+    trip.record(reading(0))
+    declared = [address.delivery(name) for name in names]
+    transaction = build(trip.signer, trip.records[0], deliveries=declared)
+    assert refused(host, build_batch(trip.signer, [transaction])) is Rule.FORM
 
 
 @pytest.mark.parametrize("which", [0, 1])
