@@ -2,6 +2,7 @@
 
 import hashlib
 import shutil
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -52,19 +53,27 @@ class Auditor:
             raise UnavailableError(f"GET {path}: HTTP {answer.status_code}: {answer.text[:300]}")
         return answer.json()
 
+    def pages(self, path: str) -> Iterator[dict[str, Any]]:
+        """Yield the items of a list, page after page."""
+        cursor = "0"
+        while cursor:
+            page = self.ask(f"{path}?limit={PAGE}&cursor={cursor}")
+            yield from page["items"]
+            cursor = page["next_cursor"]
+
     def audit(self, trip_id: str) -> Findings:
         """Read all of a trip, and every byte of its video.
 
         Raises:
             RejectedError: The video is not what the ledger says.
         """
-        recordings = self.ask(f"/v1/trips/{trip_id}/recordings")
+        recordings = list(self.pages(f"/v1/trips/{trip_id}/recordings"))
         for recording in recordings:
             self._check_video(recording["recording_id"])
         return Findings(
-            self._count(f"/v1/trips/{trip_id}/readings"),
-            self.ask(f"/v1/trips/{trip_id}/breaches"),
-            self._count(f"/v1/trips/{trip_id}/tampers"),
+            sum(1 for _ in self.pages(f"/v1/trips/{trip_id}/readings")),
+            list(self.pages(f"/v1/trips/{trip_id}/breaches")),
+            sum(1 for _ in self.pages(f"/v1/trips/{trip_id}/tampers")),
             recordings,
         )
 
@@ -88,14 +97,6 @@ class Auditor:
             with path.open("wb") as file:
                 for piece in answer.iter_bytes():
                     file.write(piece)
-
-    def _count(self, path: str) -> int:
-        count, cursor = 0, "0"
-        while cursor:
-            page = self.ask(f"{path}?limit={PAGE}&cursor={cursor}")
-            count += len(page["items"])
-            cursor = page["next_cursor"]
-        return count
 
     def _check_video(self, recording_id: str) -> None:
         digest = hashlib.sha256()

@@ -169,7 +169,7 @@ class OffloadSaga:
             return False
         if not self._facts.has_transaction(held.dependency):
             return False
-        if (stored.size, stored.tree_root) != (offer.size, offer.tree_root):
+        if not stored.fits(offer.size, offer.tree_root):
             self._quarantine(
                 held.batch_id,
                 f"the recording has {stored.size} bytes and tree root {stored.tree_root.hex()}, "

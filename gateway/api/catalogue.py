@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any, Generic, TypeVar, get_type_hints
+from typing import Annotated, Any, Generic, Literal, TypeVar, get_type_hints
 
 from fastapi import APIRouter, Depends, Path
 from pydantic import BaseModel
@@ -53,10 +53,8 @@ def catalogue_router(index: IndexStore, may_read: Callable[..., Any]) -> APIRout
         delivery_id: str, cursor: Cursor = 0, limit: Limit = 100
     ) -> models.Page[models.Breach]:
         """List the breaches of a delivery's limits, on whatever trip."""
-        newest = "SELECT max(rowid) FROM breaches WHERE delivery_id = ? GROUP BY address"
-        sql = f"SELECT rowid AS at, entry FROM breaches WHERE rowid IN ({newest})"  # noqa: S608
         _known(index, delivery_id)
-        return page_of(index, sql, (delivery_id,), cursor=cursor, limit=limit, view=_breach)
+        return breaches_of(index, "delivery_id", delivery_id, cursor=cursor, limit=limit)
 
     return router
 
@@ -130,6 +128,20 @@ def _device(_: IndexStore, row: tuple[Any, ...]) -> models.Device:
         public_keys=json.loads(row[2]),
         calibrated_until=moment(row[3]) if row[3] else None,
     )
+
+
+def breaches_of(
+    index: IndexStore,
+    column: Literal["trip_id", "delivery_id"],
+    name: str,
+    *,
+    cursor: int,
+    limit: int,
+) -> models.Page[models.Breach]:
+    """Return a page of the breaches of a trip or of a delivery, the last word on each."""
+    newest = f"SELECT max(rowid) FROM breaches WHERE {column} = ? GROUP BY address"  # noqa: S608
+    sql = f"SELECT rowid AS at, entry FROM breaches WHERE rowid IN ({newest})"  # noqa: S608
+    return page_of(index, sql, (name,), cursor=cursor, limit=limit, view=_breach)
 
 
 def delivery_view(index: IndexStore, delivery: state_pb2.Delivery) -> models.Delivery:

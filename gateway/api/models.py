@@ -311,6 +311,14 @@ class Recording(BaseModel):
     stored: bool
 
 
+class RecordingAnywhere(Recording):
+    """One video's first digest that counts, and where else the same bytes are claimed."""
+
+    other_trip_ids: list[str] = Field(
+        description="further trips with a digest of these bytes; no digest proves whose they are"
+    )
+
+
 class CopyReport(BaseModel):
     """How one copy of a recording fared."""
 

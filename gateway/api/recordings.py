@@ -1,7 +1,7 @@
 """Video: every byte that leaves was checked against what the device signed."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from http import HTTPStatus
 from itertools import chain
 from typing import Annotated, Any, Final
@@ -22,6 +22,9 @@ from storage.recordings.store import RecordingStore
 
 _VIDEO: Final = re.compile(r"video/[A-Za-z0-9.+-]{1,64}")
 _UNKNOWN_MEDIA: Final = "application/octet-stream"
+_Row = tuple[bytes, str, int]
+"""A committed digest: action, transaction id, block number."""
+OTHER_TRIPS_MAX: Final = 100
 
 
 def recordings_router(
@@ -46,9 +49,19 @@ def recordings_router(
         )
 
     @router.get("/{recording_id}")
-    def recording(recording_id: str) -> models.Recording:
-        """Return a recording's digest, as committed."""
-        return recording_view(recordings, *_row(index, recording_id))
+    def recording(recording_id: str) -> models.RecordingAnywhere:
+        """Return a recording's digest, as committed, and the other trips that have it.
+
+        Anyone may sign the hash of anything. A digest of another size or tree than the bytes that
+        are here does not count; where they are not here, digests must agree on both.
+        """
+        first, *others = _digests(index, recordings, recording_id)
+        trip_ids = dict.fromkeys(digest.trip_id for digest in _parsed(others))
+        shown = recording_view(recordings, *first)
+        trip_ids.pop(shown.trip_id, None)
+        return models.RecordingAnywhere(
+            **shown.model_dump(), other_trip_ids=list(trip_ids)[:OTHER_TRIPS_MAX]
+        )
 
     @router.head(
         "/{recording_id}/content", response_class=Response, operation_id="head_recording_content"
@@ -66,8 +79,7 @@ def recordings_router(
         If a later byte turns out damaged in every copy the connection breaks: a
         complete answer is a verified one. HEAD reads none of it and knows no ranges.
         """
-        action, _, _ = _row(index, recording_id)
-        digest = RecordVideo.FromString(action)
+        digest = _digest(index, recordings, recording_id)
         if recordings.manifest(digest.sha256) is None:
             raise NotFoundError(f"the bytes of recording {recording_id} are not here")
         if request.method == "HEAD":
@@ -91,8 +103,7 @@ def recordings_router(
     @router.post("/{recording_id}/verify")
     def verify(recording_id: str) -> models.RecordingReport:
         """Read every byte of every copy and say what is not as the device signed it."""
-        action, _, _ = _row(index, recording_id)
-        sha256 = RecordVideo.FromString(action).sha256
+        sha256 = _digest(index, recordings, recording_id).sha256
         if recordings.manifest(sha256) is None:
             raise NotFoundError(f"the bytes of recording {recording_id} are not here")
         report = recordings.verify(sha256)
@@ -114,20 +125,47 @@ def recordings_router(
     return router
 
 
-def _row(index: IndexStore, recording_id: str) -> tuple[bytes, str, int]:
-    """Return the first committed digest of a recording: action, transaction id, block number."""
+def _digest(index: IndexStore, recordings: RecordingStore, recording_id: str) -> RecordVideo:
+    """Return the digest that counts for a recording."""
+    action, _, _ = _digests(index, recordings, recording_id)[0]
+    return RecordVideo.FromString(action)
+
+
+def _digests(index: IndexStore, recordings: RecordingStore, recording_id: str) -> list[_Row]:
+    """Return the committed digests that count for a recording, oldest first, at least one.
+
+    Those that fit the bytes that are here. Without bytes nobody can tell which of two that
+    contradict each other lies, and an answer would be a guess.
+    """
     try:
         sha256 = parse_recording_id(recording_id)
     except RejectedError as error:
         raise NotFoundError(str(error)) from error
     rows = index.query(
-        "SELECT action, transaction_id, block_num FROM videos WHERE sha256 = ?"
-        " ORDER BY rowid LIMIT 1",
+        "SELECT action, transaction_id, block_num FROM videos WHERE sha256 = ? ORDER BY rowid",
         sha256,
     )
     if not rows:
         raise NotFoundError(f"no recording {recording_id[:80]!r} on the ledger")
-    return rows[0][0], rows[0][1], rows[0][2]
+    said = [(digest.size, digest.tree_root) for digest in _parsed(rows)]
+    stored = recordings.manifest(sha256)
+    if stored is None and len(set(said)) > 1:
+        raise NotFoundError(
+            f"the bytes of recording {recording_id} are not here, and the digests on the ledger "
+            f"contradict each other; each trip lists its own"
+        )
+    fitting = [row for row, of in zip(rows, said, strict=True) if not stored or stored.fits(*of)]
+    if not fitting:
+        raise NotFoundError(
+            f"recording {recording_id}: no digest on the ledger has the size and the tree root "
+            f"of the bytes that are here"
+        )
+    return [(action, name, block_num) for action, name, block_num in fitting]
+
+
+def _parsed(rows: Iterable[tuple[Any, ...]]) -> Iterator[RecordVideo]:
+    for action, _, _ in rows:
+        yield RecordVideo.FromString(action)
 
 
 def _headers(

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Depends
 from contracts.evidence.report import as_json
 from contracts.proto import payload_pb2, state_pb2
 from gateway.api import models, views
+from gateway.api.catalogue import breaches_of
 from gateway.api.paging import Cursor, Limit, page_of
 from gateway.api.problems import NotFoundError
 from gateway.audit import Audit
@@ -63,24 +64,20 @@ def trips_router(
         """
         return as_json(audit.judge(*_known(index, trip_id)))
 
-    @router.get("/{trip_id}/breaches")
-    def breaches(trip_id: str) -> list[models.Breach]:
-        """Return a trip's breaches of its deliveries' limits."""
-        rows = index.query(
-            "SELECT entry FROM breaches WHERE rowid IN (SELECT max(rowid) FROM breaches"
-            " WHERE trip_id = ? GROUP BY address) ORDER BY rowid",
-            *_known(index, trip_id),
-        )
-        return [views.breach(state_pb2.Breach.FromString(row[0])) for row in rows]
-
     @router.get("/{trip_id}/recordings")
-    def recordings_of(trip_id: str) -> list[models.Recording]:
-        """Return the digests of a trip's recordings, and whether their bytes are here."""
-        rows = index.query(
-            "SELECT action, transaction_id, block_num FROM videos WHERE trip_id = ? ORDER BY rowid",
-            *_known(index, trip_id),
+    def recordings_of(
+        trip_id: str, cursor: Cursor = 0, limit: Limit = 100
+    ) -> models.Page[models.Recording]:
+        """List the digests of a trip's recordings, and whether their bytes are here."""
+        sql = "SELECT rowid AS at, action, transaction_id, block_num FROM videos WHERE trip_id = ?"
+        return page_of(
+            index,
+            sql,
+            _known(index, trip_id),
+            cursor=cursor,
+            limit=limit,
+            view=lambda row: recording_view(recordings, *row),
         )
-        return [recording_view(recordings, *row) for row in rows]
 
     _add_lists(router, index)
     return router
@@ -88,6 +85,14 @@ def trips_router(
 
 def _add_lists(router: APIRouter, index: IndexStore) -> None:
     """Add the routes that list what happened on a trip, page by page."""
+
+    @router.get("/{trip_id}/breaches")
+    def breaches(
+        trip_id: str, cursor: Cursor = 0, limit: Limit = 100
+    ) -> models.Page[models.Breach]:
+        """List a trip's breaches of its deliveries' limits."""
+        _known(index, trip_id)
+        return breaches_of(index, "trip_id", trip_id, cursor=cursor, limit=limit)
 
     @router.get("/{trip_id}/tampers")
     def tampers(
@@ -113,9 +118,10 @@ def _add_lists(router: APIRouter, index: IndexStore) -> None:
 def recording_view(
     recordings: RecordingStore, action: bytes, transaction_id: str, block_num: int
 ) -> models.Recording:
-    """Return one committed digest, and whether its bytes are here."""
+    """Return one committed digest, and whether the bytes that it tells of are here."""
     digest = payload_pb2.RecordVideo.FromString(action)
-    stored = recordings.manifest(digest.sha256) is not None
+    manifest = recordings.manifest(digest.sha256)
+    stored = manifest is not None and manifest.fits(digest.size, digest.tree_root)
     return views.recording(digest, transaction_id, block_num, stored=stored)
 
 

@@ -80,6 +80,14 @@ class StoredRecording:
                 f"got {self.copies!r}"
             )
 
+    def fits(self, size: int, tree_root: bytes) -> bool:
+        """Say whether a digest with that size and tree root tells of these bytes.
+
+        Nothing on the ledger binds the three: anyone may sign a hash with a size and a root of
+        their own.
+        """
+        return (self.size, self.tree_root) == (size, tree_root)
+
     def encode(self) -> bytes:
         """Return the manifest; equal recordings give equal bytes."""
         head = _MANIFEST.pack(

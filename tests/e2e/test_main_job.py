@@ -47,15 +47,8 @@ class Job:
     def trip_id(self) -> str:
         return str(self.trip["trip"])
 
-    def pages(self, path: str) -> Iterator[dict[str, Any]]:
-        cursor = "0"
-        while cursor:
-            page = self.auditor.ask(f"{path}?limit=1000&cursor={cursor}")
-            yield from page["items"]
-            cursor = page["next_cursor"]
-
     def readings(self) -> list[dict[str, Any]]:
-        return list(self.pages(f"/v1/trips/{self.trip_id}/readings"))
+        return list(self.auditor.pages(f"/v1/trips/{self.trip_id}/readings"))
 
 
 def run(appliance: Appliance, directory: Path, files: tuple[Path, Path, Path]) -> Job:
@@ -159,7 +152,7 @@ def check_labels(job: Job) -> None:
     found = {source["sha256"] for source in trip["derived_from"]}
     hashes = [hashlib.sha256(file.read_bytes()).hexdigest() for file in job.files]
     assert set(hashes[:2]) <= found
-    (recording,) = job.auditor.ask(f"/v1/trips/{job.trip_id}/recordings")
+    (recording,) = job.auditor.pages(f"/v1/trips/{job.trip_id}/recordings")
     assert recording["derived"]
     assert recording["recording_id"] == recording["source_sha256"] == hashes[2]
     assert recording["size"] == job.files[2].stat().st_size == job.trip["bytes"]
@@ -196,7 +189,7 @@ def test_everything_is_on_the_ledger_once(job: Job) -> None:
 
 
 def test_the_excursion_is_a_breach_with_time_and_place(job: Job) -> None:
-    (breach,) = job.auditor.ask(f"/v1/trips/{job.trip_id}/breaches")
+    (breach,) = job.auditor.pages(f"/v1/trips/{job.trip_id}/breaches")
     rows, readings = rows_of(job.files[0]), job.readings()
     warm = [at for at, row in enumerate(rows) if Decimal(row["Temperature"]) > 8]
     longest = max(_runs(warm), key=len)
@@ -224,7 +217,7 @@ def _runs(numbers: list[int]) -> list[list[int]]:
 
 
 def test_the_open_door_is_a_tamper_event_with_time_and_place(job: Job) -> None:
-    (event,) = job.pages(f"/v1/trips/{job.trip_id}/tampers")
+    (event,) = job.auditor.pages(f"/v1/trips/{job.trip_id}/tampers")
     rows, readings = rows_of(job.files[0]), job.readings()
     opened = next(at for at, row in enumerate(rows) if row["Tamper"])
     assert event["sequence"] == opened

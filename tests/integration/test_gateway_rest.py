@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from contracts.payload import decode
-from contracts.proto.payload_pb2 import RecordVideo
+from contracts.proto.payload_pb2 import RecordVideo, RegisterDevice, RegisterParty
+from contracts.records.recording import RecordingDigest
 from support.chain import digest_of
 from support.rogue import Rogue, Site, nonce, until
 from support.uploads import announce, offer_of, send
@@ -227,6 +228,71 @@ def test_a_hostile_media_type_is_not_believed(scene: Scene) -> None:
     assert answer.content == content
     assert answer.headers["content-type"] == "application/octet-stream"
     assert "x-evil" not in answer.headers
+
+
+def stranger(scene: Scene) -> Trip:
+    """Return the trip, not yet on the ledger, of a device that has nothing to do with ours."""
+    party = RegisterParty(
+        party_id="stranger", name="Stranger", public_keys=[key("stranger").public_key]
+    )
+    device = RegisterDevice(
+        device_id="other-1", party_id="stranger", public_keys=[key("other-1").public_key]
+    )
+    scene.site.commit([one(key("admin"), party), one(key("stranger"), device)])
+    return Trip(device_id="other-1", signer=key("other-1"), nonce=nonce(4), deliveries=[])
+
+
+def test_a_strangers_digest_of_our_recording_does_not_count(scene: Scene) -> None:
+    content = b"ours" * 1000
+    made = digest_of(content)
+    false = stranger(scene)
+    scene.site.commit(false.whole([], [RecordingDigest(made.sha256, 999, b"e" * 32)]))
+    path = f"/v1/recordings/{made.sha256.hex()}"
+    until("the false digest", lambda: scene.get(path).status_code == 200)
+    trip = Trip(nonce=nonce(5))
+    *batches, video = trip.whole([reading(0)], [made])
+    scene.truck.send(*batches)
+    scene.truck.ask(recordings=[offer_of(trip, content, video)])
+    send(scene.clients["truck-1"], content)
+    # The bytes are here, and the only digest on the ledger is not of them.
+    until("the receipt", lambda: scene.site.offload(trip.trip_id)["receipted"])
+    until("the true digest", lambda: scene.get(path).status_code == 200)
+    found = scene.get(path).json()
+    assert (found["trip_id"], found["size"]) == (trip.trip_id, len(content))
+    assert found["other_trip_ids"] == []
+    assert scene.get(f"{path}/content").content == content
+    (shown,) = scene.get(f"/v1/trips/{false.trip_id}/recordings").json()["items"]
+    assert (shown["size"], shown["stored"]) == (999, False)
+    (shown,) = scene.get(f"/v1/trips/{trip.trip_id}/recordings").json()["items"]
+    assert shown["stored"]
+
+
+def test_digests_that_contradict_each_other_tell_nothing_without_the_bytes(scene: Scene) -> None:
+    made = digest_of(b"never came here")
+    path = f"/v1/recordings/{made.sha256.hex()}"
+    one_trip, same, other = (Trip(nonce=nonce(at)) for at in (6, 7, 8))
+    scene.site.commit(one_trip.whole([], [made]))
+    scene.site.commit(same.whole([], [made]))
+    until("both", lambda: scene.get(path).json().get("other_trip_ids") == [same.trip_id])
+    assert scene.get(path).json()["trip_id"] == one_trip.trip_id
+    scene.site.commit(other.whole([], [RecordingDigest(made.sha256, 1, made.tree_root)]))
+    until("the third", lambda: scene.get(path).status_code == 404)
+    assert "contradict each other" in scene.get(path).text
+
+
+@pytest.mark.parametrize("name", ["recordings", "breaches"])
+def test_a_trips_lists_come_in_pages(scene: Scene, name: str) -> None:
+    trip = Trip(nonce=nonce({"recordings": 9, "breaches": 10}[name]))
+    made = [digest_of(b"first of two"), digest_of(b"second of two")]
+    values = [5000, *[9000] * 6, 5000, *[9000] * 6, 5000]
+    scene.site.commit(trip.whole([reading(at, value) for at, value in enumerate(values)], made))
+    path = f"/v1/trips/{trip.trip_id}/{name}"
+    until("both", lambda: len(scene.get(path).json().get("items", [])) == 2)
+    whole = scene.get(path).json()
+    page = scene.get(f"{path}?limit=1").json()
+    rest = scene.get(f"{path}?limit=1&cursor={page['next_cursor']}").json()
+    assert page["items"] + rest["items"] == whole["items"]
+    assert (whole["next_cursor"], rest["next_cursor"]) == (None, None)
 
 
 def test_an_upload_that_nobody_announced_is_403(scene: Scene) -> None:
