@@ -11,8 +11,8 @@ from google.protobuf.message import DecodeError
 from contracts.errors import RejectedError, UnavailableError
 
 ANSWER_BYTES_MAX: Final = 128 << 20
-"""The largest block that the embedded node makes, with what waited for it, is 40 MiB, and twice
-that as JSON."""
+"""One block that the embedded node makes, with its receipts or as JSON, is shorter: a test holds
+the limits of both against each other."""
 EXCERPT_CHARS_MAX: Final = 400
 """So much of an answer, or of its words, stands in an error."""
 _NOT_FOUND: Final = 404

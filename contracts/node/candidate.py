@@ -4,15 +4,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from contracts.node.execution.executor import Changes, Execution, Read, Verdict, execute, reader
 from contracts.node.execution.families import Families
 from contracts.node.store.blockstore import BlockStore
-from contracts.node.verify import VerifiedBatch
+from contracts.node.verify import BATCH_ADDRESSES_MAX, VerifiedBatch
 
 if TYPE_CHECKING:
     from contracts.proto.sawtooth_pb2 import Batch, TransactionReceipt
+
+BLOCK_BATCH_BYTES_MAX: Final = 16 << 20
+"""Batches of one block, serialised; a body of `POST /batches` is not longer, so one always fits.
+
+As JSON no byte takes more than six, but for what `BATCH_ADDRESSES_MAX` bounds: who follows the
+chain takes an answer of so much, which a test holds against `contracts.answer`."""
+BLOCK_EFFECT_BYTES_SOFT: Final = 16 << 20
+"""A block takes no further batch once its receipts take so much. With those of the last one they
+take `EFFECT_BYTES_MAX` more at most: far below what a record of the log holds, and an answer."""
 
 
 class Refusal(Enum):
@@ -46,12 +55,21 @@ class Candidate:
         self._blocks = blocks
         self._batch_ids: set[str] = set()
         self._transaction_ids: set[str] = set()
+        self._size = self._addresses = self._effects = 0
         self.families = families
         self.batches: list[Batch] = []
         self.receipts: list[TransactionReceipt] = []
         self.changes: Changes = {}
         self.read = reader(read, self.changes)
         """Returns the value at an address after the batches taken so far."""
+
+    def has_room_for(self, batch: VerifiedBatch) -> bool:
+        """Say whether the block stays within its limits with `batch` in it."""
+        return not self.batches or (
+            self._effects < BLOCK_EFFECT_BYTES_SOFT
+            and self._size + batch.size <= BLOCK_BATCH_BYTES_MAX
+            and self._addresses + batch.addresses <= BATCH_ADDRESSES_MAX
+        )
 
     def add(self, batch: VerifiedBatch) -> Verdict | Refusal | Orphan | None:
         """Execute and take `batch`, or say why not."""
@@ -85,6 +103,9 @@ class Candidate:
         self.batches.append(batch.batch)
         self.receipts += execution.receipts
         self.changes.update(execution.changes)
+        self._size += batch.size
+        self._addresses += batch.addresses
+        self._effects += execution.size
 
     def arrange(self, places: Mapping[str, int]) -> None:
         """Put the batches in the order of their `places`, by batch id; it must be as valid."""

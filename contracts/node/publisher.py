@@ -16,8 +16,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from contracts.errors import RejectedError
 from contracts.keys import Signer
-from contracts.node.candidate import Candidate
+from contracts.node.candidate import BLOCK_BATCH_BYTES_MAX, Candidate
 from contracts.node.execution.families import Families
 from contracts.node.execution.jobs import NoProcessors, Processors
 from contracts.node.execution.permitted import TRANSACTION_FAMILIES, parse_permitted
@@ -141,11 +142,17 @@ class Publisher:
         if self._stopping.wait(max(0.0, self._due_s - time.monotonic())):
             return False
         with self._changed:
-            while (
-                self._queue and self._transactions < BLOCK_TRANSACTIONS and self._size < BLOCK_BYTES
-            ):
+            while self._queue and self._goes_with_the_rest(self._queue[0]):
                 self._take(self._queue.popleft())
         return True
+
+    def _goes_with_the_rest(self, submission: Submission) -> bool:
+        """Say whether what is lined up and a submission, which stays whole, make one block."""
+        return not self._taken or (
+            self._transactions < BLOCK_TRANSACTIONS
+            and self._size < BLOCK_BYTES
+            and self._size + submission.size <= BLOCK_BATCH_BYTES_MAX
+        )
 
     def _has_work(self) -> bool:
         waiting = self._queue or self._taken or self._stopping.is_set()
@@ -172,7 +179,7 @@ class Publisher:
         candidate = Candidate(self._chain.blocks, state.get, families)
         room = max_batches_per_block(state) or sys.maxsize
         self.scheduler.begin(candidate, outcome, permitted, room)
-        while self._taken and self.scheduler.has_room():
+        while self._taken and self.scheduler.has_room_for(self._taken[0][0]):
             self._enter()
         self.scheduler.finish()
         if candidate.batches:
@@ -199,6 +206,12 @@ class Publisher:
                 self.trouble = str(error)
                 if self._stopping.wait(RETRY_S):
                     return False
+            except RejectedError as error:
+                # The limits of a block leave no way to here; should there be one, it must not
+                # end the ledger for everyone else, who would submit the same again.
+                _LOG.exception("a block of %d batches is dropped", len(candidate.batches))
+                self.scheduler.drop(f"its block cannot be written: {error}")
+                return True
             else:
                 self.trouble = None
                 return True

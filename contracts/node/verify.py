@@ -24,6 +24,8 @@ AT_ONCE_BYTES: Final = 4 << 10
 another one and back took a quarter of all that a batch of one transaction takes."""
 ADDRESSES_MAX: Final = 10_000
 """Inputs, outputs and dependencies of one transaction, together."""
+BATCH_ADDRESSES_MAX: Final = 1_000_000
+"""And of all the transactions of a batch, or block: what takes two bytes takes 22 as JSON."""
 
 
 class UndecodableError(RejectedError):
@@ -38,11 +40,13 @@ class VerifiedBatch:
         batch: The batch.
         headers: Headers of its transactions, in order.
         size: Serialised, bytes.
+        addresses: Inputs, outputs and dependencies of its transactions, together.
     """
 
     batch: Batch
     headers: Sequence[TransactionHeader]
     size: int
+    addresses: int
 
     @property
     def id(self) -> str:
@@ -76,13 +80,17 @@ def verify_batch(batch: Batch) -> VerifiedBatch:
     """
     headers = check_batch(batch)
     name = batch.header_signature[:16]
-    for transaction, header in zip(batch.transactions, headers, strict=True):
-        _check_addresses(transaction, header)
+    addresses = sum(map(_addresses, batch.transactions, headers))
+    if addresses > BATCH_ADDRESSES_MAX:
+        raise RejectedError(
+            f"batch {name}…: {addresses} inputs, outputs and dependencies, "
+            f"at most {BATCH_ADDRESSES_MAX} allowed"
+        )
     if len({transaction.header_signature for transaction in batch.transactions}) != len(headers):
         raise RejectedError(f"batch {name}…: holds a transaction twice")
     if any(not dependency for header in headers for dependency in header.dependencies):
         raise RejectedError(f"batch {name}…: a transaction depends on an empty id")
-    return VerifiedBatch(batch, headers, batch.ByteSize())
+    return VerifiedBatch(batch, headers, batch.ByteSize(), addresses)
 
 
 class Verifier:
@@ -117,13 +125,15 @@ class Verifier:
         self._pool.shutdown(cancel_futures=True)
 
 
-def _check_addresses(transaction: Transaction, header: TransactionHeader) -> None:
+def _addresses(transaction: Transaction, header: TransactionHeader) -> int:
+    """Return how many inputs, outputs and dependencies a transaction has."""
     named = len(header.inputs) + len(header.outputs) + len(header.dependencies)
     if named > ADDRESSES_MAX:
         raise RejectedError(
             f"transaction {transaction.header_signature[:16]}…: {named} inputs, outputs and "
             f"dependencies, at most {ADDRESSES_MAX} allowed"
         )
+    return named
 
 
 def _check(wire: bytes) -> tuple[list[VerifiedBatch], list[list[Batch]]]:

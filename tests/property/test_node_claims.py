@@ -83,4 +83,4 @@ def test_a_dependency_is_waited_for_and_so_is_the_same_transaction() -> None:
     assert claims.enter(1, first) == {0}
     header = first.headers[0]
     header.dependencies.append(first.batch.transactions[0].header_signature)
-    assert claims.enter(2, VerifiedBatch(batch_of(1, [], []).batch, [header], 0)) == {1}
+    assert claims.enter(2, VerifiedBatch(batch_of(1, [], []).batch, [header], 0, 0)) == {1}

@@ -11,10 +11,9 @@ import zmq
 from contracts.keys import Signer
 from contracts.node.candidate import Candidate
 from contracts.node.component import connections
-from contracts.node.component import contexts as contexts_module
 from contracts.node.component import registry as registry_module
 from contracts.node.component.port import Port
-from contracts.node.execution.executor import TransactionContext, Verdict
+from contracts.node.execution.executor import EFFECT_BYTES_MAX, TransactionContext, Verdict
 from contracts.node.execution.families import BUILT_IN
 from contracts.node.execution.jobs import Answer, Job, Lost
 from contracts.node.genesis import found, own_genesis, propose
@@ -63,11 +62,11 @@ def port(chain: Chain) -> Iterator[Port]:
 class Task:
     """A transaction to execute, and what became of it."""
 
-    def __init__(self, port: Port) -> None:
+    def __init__(self, port: Port, room: int = EFFECT_BYTES_MAX) -> None:
         transaction = intkey(SIGNER, "set", "a", 1)
         self._answers: queue.SimpleQueue[Answer] = queue.SimpleQueue()
         header = parse_header(transaction)
-        port.process(Job(transaction, header, lambda _: None, self._answers.put))
+        port.process(Job(transaction, header, lambda _: None, self._answers.put, room))
 
     def answer(self) -> Answer:
         return self._answers.get(timeout=WAIT_S)
@@ -191,11 +190,10 @@ def test_a_deaf_subscriber_is_hung_up_on(
         assert heard < 61
 
 
-def test_effects_are_bounded(port: Port, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(contexts_module, "EFFECT_BYTES_MAX", 1_000)
+def test_effects_are_bounded(port: Port) -> None:
     with connected(port.endpoint) as peer:
         peer.register("intkey")
-        task = Task(port)
+        task = Task(port, room=1_000)
         name, request = peer.task()
         entry = TpStateEntry(address=address_of("a"), data=bytes(600))
         put = TpStateSetRequest(context_id=request.context_id, entries=[entry])
@@ -207,4 +205,6 @@ def test_effects_are_bounded(port: Port, monkeypatch: pytest.MonkeyPatch) -> Non
         event = peer.ask(Message.TP_EVENT_ADD_REQUEST, add, TpEventAddResponse)
         assert event.status == TpEventAddResponse.ERROR
         peer.send(Message.TP_PROCESS_RESPONSE, OK, name)
-        assert isinstance(task.answer(), TransactionContext)
+        refusal = task.answer()
+        assert isinstance(refusal, Verdict)
+        assert refusal.message == f"effects of a batch beyond {EFFECT_BYTES_MAX} bytes"

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from contracts.keys import Signer
+from contracts.node.execution import executor as executor_module
 from contracts.node.execution.executor import MESSAGE_CHARS_MAX, Execution, Verdict, execute
 from contracts.node.execution.families import Families
 from contracts.node.verify import VerifiedBatch, verify_batch
@@ -156,6 +157,47 @@ def test_one_refusal_voids_the_batch() -> None:
     batch = batch_of((["aa"], ["aa"]), ([], []))
     result = execute(batch, families(lambda context: context.set(INSIDE, b"1"), refuse), nothing)
     assert result == Verdict(batch.batch.transactions[1].header_signature, "x" * MESSAGE_CHARS_MAX)
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        lambda context: context.set(INSIDE, bytes(50)),  # what it overwrites took time too
+        lambda context: context.delete(INSIDE),
+        lambda context: context.add_event("probe", {"k": "v" * 50}),
+        lambda context: context.add_event("probe", {}, bytes(50)),
+    ],
+    ids=["set", "delete", "attributes", "data"],
+)
+def test_effects_of_a_batch_are_bounded(step: Action, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(executor_module, "EFFECT_BYTES_MAX", 1_000)
+    steps = 0
+
+    def act(context: Context) -> None:
+        nonlocal steps
+        for _ in range(6):
+            step(context)
+            steps += 1
+
+    batch = batch_of(*[(["aa"], ["aa"])] * 9)
+    result = execute(batch, families(*[act] * 9), nothing)
+    assert isinstance(result, Verdict)
+    assert result.message == "effects of a batch beyond 1000 bytes"
+    assert 6 < steps < 20
+
+
+def test_receipts_take_no_more_than_is_counted() -> None:
+    def act(context: Context) -> None:
+        for number in range(100):
+            context.set(f"{number:02x}" * 35, bytes(number * 200))
+            context.add_event("probe/done", {"k": "\N{SNOWMAN}" * number}, bytes(number * 200))
+        context.delete(INSIDE)
+
+    result = execute(batch_of(([], [""])), families(act), nothing)
+    assert isinstance(result, Execution)
+    for receipt in result.receipts:
+        receipt.ClearField("transaction_id")
+    assert 0 <= result.size - sum(receipt.ByteSize() for receipt in result.receipts) < 200 * 10
 
 
 def test_a_failing_family_is_one_invalid_batch() -> None:

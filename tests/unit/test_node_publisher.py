@@ -11,6 +11,7 @@ import pytest
 
 from contracts import address
 from contracts.keys import Signer
+from contracts.node import candidate as candidate_module
 from contracts.node import publisher as publisher_module
 from contracts.node.execution.families import Families
 from contracts.node.execution.permitted import TRANSACTION_FAMILIES
@@ -18,6 +19,7 @@ from contracts.node.execution.settings import MAX_BATCHES_PER_BLOCK
 from contracts.node.genesis import found, own_genesis, propose
 from contracts.node.publisher import Publisher, Submission
 from contracts.node.statuses import Outcome
+from contracts.node.store import log as log_module
 from contracts.node.store.chain import Chain
 from contracts.node.verify import verify_batch
 from contracts.proto.sawtooth_pb2 import Batch, TransactionHeader
@@ -35,11 +37,12 @@ WAIT_S = 30
 class Running:
     """A publisher, and what it says."""
 
+    chain: Chain
     publisher: Publisher
     said: "queue.SimpleQueue[Outcome | Exception]"
 
-    def submit(self, batch: Batch) -> None:
-        self.publisher.submit(Submission([verify_batch(batch)], 1))
+    def submit(self, *batches: Batch) -> None:
+        self.publisher.submit(Submission([verify_batch(batch) for batch in batches], 1))
 
     def outcome(self) -> Outcome:
         said = self.said.get(timeout=WAIT_S)
@@ -59,7 +62,7 @@ def publishing(directory: Path, families: Families = FAMILIES) -> Iterator[Runni
     publisher = Publisher(chain, SIGNER, families, said.put, said.put)
     publisher.start()
     try:
-        yield Running(publisher, said)
+        yield Running(chain, publisher, said)
     finally:
         publisher.stop()
         chain.close()
@@ -110,3 +113,42 @@ def test_a_family_in_this_process_is_permitted_or_not(tmp_path: Path) -> None:
         assert list(running.decide(refused).invalid) == [refused.header_signature]
         assert not running.decide(everything).invalid
         assert not running.decide(intkey_batch(SIGNER, 1)).invalid
+
+
+@pytest.mark.parametrize(
+    ("limit", "value"),
+    [
+        ("BLOCK_EFFECT_BYTES_SOFT", 150),
+        ("BLOCK_BATCH_BYTES_MAX", 2_000),
+        ("BATCH_ADDRESSES_MAX", 4),
+    ],
+)
+def test_a_block_is_closed_by_what_it_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, value: int
+) -> None:
+    """Each batch has a receipt of about 100 bytes, is of 900, and names two addresses."""
+    monkeypatch.setattr(candidate_module, limit, value)
+    batches = [intkey_batch(SIGNER, number) for number in range(5)]
+    with publishing(tmp_path) as running:
+        running.submit(*batches)
+        decided: list[str] = []
+        while len(decided) < len(batches):
+            decided += running.outcome().decided
+        assert decided == [batch.header_signature for batch in batches]
+        assert running.chain.head is not None
+        blocks = [running.chain.blocks.by_num(number) for number in range(1, 4)]
+        assert [len(block.block.batches) for block in blocks if block is not None] == [2, 2, 1]
+
+
+def test_a_block_that_the_log_refuses_ends_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused = intkey_batch(SIGNER, 0)
+    with publishing(tmp_path) as running:
+        with monkeypatch.context() as patch:
+            patch.setattr(log_module, "RECORD_BYTES_MAX", 100)
+            outcome = running.decide(refused)
+        assert outcome.decided == [refused.header_signature]
+        message = outcome.invalid[refused.header_signature].message
+        assert message.startswith("its block cannot be written: record of ")
+        assert not running.decide(refused).invalid

@@ -15,6 +15,7 @@ from contracts.node.execution.jobs import Job, Lost
 from contracts.node.genesis import found, own_genesis, propose
 from contracts.node.publisher import Publisher, Submission
 from contracts.node.statuses import Outcome
+from contracts.node.store import log as log_module
 from contracts.node.store.chain import Chain
 from contracts.node.verify import verify_batch
 from contracts.proto.sawtooth_pb2 import Batch
@@ -275,3 +276,19 @@ def test_the_same_batch_twice_is_executed_once(ledger: Ledger) -> None:
 def test_it_ends_with_batches_in_the_making(ledger: Ledger) -> None:
     ledger.submit(setting("a"), setting("a"))
     ledger.elsewhere.job()
+
+
+def test_what_saw_a_block_that_was_dropped_begins_anew(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scheduler_module, "ROUND_S", 0.0)
+    dropped, late = own("1"), setting("a")
+    with monkeypatch.context() as patch:
+        patch.setattr(log_module, "RECORD_BYTES_MAX", 100)
+        ledger.submit(late, dropped)
+        assert list(ledger.until(dropped).invalid) == ids(dropped)
+    answer(ledger.elsewhere.job(), b"1")
+    answer(ledger.elsewhere.job(), b"2")
+    assert not ledger.until(late).invalid
+    assert ledger.chain.state.get(address_of("a")) == b"2"
+    assert ledger.blocks() == [ids(late)]

@@ -7,10 +7,10 @@ from typing import Final, TypeVar, cast
 from google.protobuf.message import Message as Content
 
 from contracts.node.component import contexts
-from contracts.node.component.contexts import RemoteContext
 from contracts.node.component.link import Link
 from contracts.node.component.registry import Registry
 from contracts.node.component.subscribers import Subscribers
+from contracts.node.execution.executor import TransactionContext
 from contracts.proto.component_pb2 import (
     ClientEventsGetRequest,
     ClientEventsSubscribeRequest,
@@ -45,7 +45,7 @@ _Request = TypeVar(
     TpEventAddRequest,
     TpReceiptAddDataRequest,
 )
-_InContext = Callable[[RemoteContext | None, _Request], Content]
+_InContext = Callable[[TransactionContext | None, _Request], Content]
 
 
 class Dispatcher:

@@ -17,9 +17,8 @@ from collections.abc import Callable, Container
 from dataclasses import dataclass, field
 from typing import Final
 
-from contracts.node.component.contexts import RemoteContext
 from contracts.node.component.link import Link
-from contracts.node.execution.executor import MESSAGE_CHARS_MAX, Verdict
+from contracts.node.execution.executor import MESSAGE_CHARS_MAX, TransactionContext, Verdict
 from contracts.node.execution.jobs import Job, Lost
 from contracts.proto.component_pb2 import (
     Message,
@@ -78,7 +77,7 @@ class _Run:
     job: Job
     failures: int = 0
     processor: Processor | None = None
-    context: RemoteContext | None = None
+    context: TransactionContext | None = None
     correlation_id: str = ""
     context_id: str = ""
     due_s: float = 0.0
@@ -188,7 +187,9 @@ class Registry:
             return
         context = run.context
         self._take_back(run)
-        if answer.status == TpProcessResponse.OK:
+        if context.refusal is not None:
+            run.job.done(_verdict(run, context.refusal, b""))
+        elif answer.status == TpProcessResponse.OK:
             run.job.done(context)
         elif answer.status == TpProcessResponse.INTERNAL_ERROR:
             self._failed(run, answer.message or "internal error of the processor")
@@ -196,7 +197,7 @@ class Registry:
             run.job.done(_verdict(run, answer.message, answer.extended_data))
         self._dispatch(run.job.family)
 
-    def context(self, identity: bytes, context_id: str) -> RemoteContext | None:
+    def context(self, identity: bytes, context_id: str) -> TransactionContext | None:
         """Return the context of a transaction that a connection executes."""
         run = self._contexts.get(context_id)
         return None if run is None or _identity(run) != identity else run.context
@@ -240,7 +241,7 @@ class Registry:
 
     def _send(self, run: _Run, processor: Processor) -> bool:
         """Ask a processor to execute a transaction; return False when it cannot be reached."""
-        context = RemoteContext(run.job.header, run.job.read)
+        context = TransactionContext(run.job.header, run.job.read, run.job.room)
         correlation_id, context_id = uuid.uuid4().hex, uuid.uuid4().hex
         transaction = run.job.transaction
         request = TpProcessRequest(

@@ -27,6 +27,13 @@ _LOG = logging.getLogger(__name__)
 ADDRESS: Final = re.compile(r"[0-9a-f]{70}")
 NAMESPACE: Final = re.compile(r"(?:[0-9a-f]{2}){0,35}")
 STATE_VALUE_BYTES_MAX: Final = 16 << 20
+EFFECT_BYTES_MAX: Final = 32 << 20
+"""What one batch may write, announce and add to its receipts, together: rules that make much of
+little must neither take memory without end nor make a block that nobody can read."""
+_CHANGE_BYTES: Final = 80
+"""What a change of state takes in a receipt beside its value: an address, and what frames it."""
+_FRAME_BYTES: Final = 6
+"""What frames an event or other data there."""
 MESSAGE_CHARS_MAX: Final = 1024
 
 Changes = dict[str, bytes | None]
@@ -56,12 +63,22 @@ class TransactionContext:
     Args:
         header: Declares inputs and outputs.
         read: Returns the value at an address before this transaction.
+        room: What its effects may take, bytes.
+
+    Attributes:
+        changes: What it wrote.
+        size: What its effects take in the block's record, bytes, if not less: what is written
+            twice counts twice, so that time is bounded too.
+        refusal: Why the transaction is invalid whatever its processor says, if it is.
     """
 
-    def __init__(self, header: TransactionHeader, read: Read) -> None:
+    def __init__(self, header: TransactionHeader, read: Read, room: int = EFFECT_BYTES_MAX) -> None:
         self._inputs = _namespaces("inputs", tuple(header.inputs))
         self._outputs = _namespaces("outputs", tuple(header.outputs))
         self.changes: Changes = {}
+        self.size = 0
+        self._room = room
+        self.refusal: str | None = None
         self._read = reader(read, self.changes)
         self._events: list[Event] = []
         self._data: list[bytes] = []
@@ -78,20 +95,36 @@ class TransactionContext:
             raise InvalidTransactionError(
                 f"value of {len(value)} bytes, at most {STATE_VALUE_BYTES_MAX} allowed"
             )
+        self._spend(_CHANGE_BYTES + len(value))
         self.changes[address] = value
 
     def delete(self, address: str) -> None:
         """See `Context.delete`."""
         _check("delete", address, self._outputs)
+        self._spend(_CHANGE_BYTES)
         self.changes[address] = None
 
     def add_event(self, event_type: str, attributes: Mapping[str, str], data: bytes = b"") -> None:
         """See `Context.add_event`."""
         pairs = [Event.Attribute(key=key, value=value) for key, value in attributes.items()]
-        self._events.append(Event(event_type=event_type, attributes=pairs, data=data))
+        self.keep_event(Event(event_type=event_type, attributes=pairs, data=data))
+
+    def keep_event(self, event: Event) -> None:
+        """Add an event as it is.
+
+        Raises:
+            InvalidTransactionError: There is no room for it.
+        """
+        self._spend(_FRAME_BYTES + event.ByteSize())
+        self._events.append(event)
 
     def add_receipt_data(self, data: bytes) -> None:
-        """Add bytes of the family's own to the receipt."""
+        """Add bytes of the family's own to the receipt.
+
+        Raises:
+            InvalidTransactionError: There is no room for them.
+        """
+        self._spend(_FRAME_BYTES + len(data))
         self._data.append(data)
 
     def receipt(self, transaction_id: str) -> TransactionReceipt:
@@ -113,6 +146,12 @@ class TransactionContext:
                 receipt.state_changes.add(address=address, type=StateChange.DELETE)
         return receipt
 
+    def _spend(self, size: int) -> None:
+        self.size += size
+        if self.size > self._room:
+            self.refusal = f"effects of a batch beyond {EFFECT_BYTES_MAX} bytes"
+            raise InvalidTransactionError(self.refusal)
+
 
 @dataclass(frozen=True, slots=True)
 class Execution:
@@ -121,10 +160,12 @@ class Execution:
     Attributes:
         changes: What it makes of the state.
         receipts: One per transaction, in order.
+        size: What they take, bytes, or less.
     """
 
     changes: Changes
     receipts: list[TransactionReceipt]
+    size: int
 
 
 def reader(below: Read, *layers: Changes) -> Read:
@@ -149,23 +190,27 @@ def execute(batch: VerifiedBatch, families: Families, read: Read) -> Execution |
     """
     changes: Changes = {}
     receipts: list[TransactionReceipt] = []
+    size = 0
     read_below = reader(read, changes)
     for transaction, header in zip(batch.batch.transactions, batch.headers, strict=True):
-        result = execute_transaction(transaction, header, families, read_below)
+        result = execute_transaction(
+            transaction, header, families, read_below, EFFECT_BYTES_MAX - size
+        )
         if isinstance(result, Verdict):
             return result
         changes.update(result.changes)
         receipts.append(result.receipt(transaction.header_signature))
-    return Execution(changes, receipts)
+        size += result.size
+    return Execution(changes, receipts, size)
 
 
 def execute_transaction(
-    transaction: Transaction, header: TransactionHeader, families: Families, read: Read
+    transaction: Transaction, header: TransactionHeader, families: Families, read: Read, room: int
 ) -> TransactionContext | Verdict:
     """Apply one transaction; return the context that holds what it did, or why it is invalid."""
     name = transaction.header_signature
     try:
-        context = TransactionContext(header, read)
+        context = TransactionContext(header, read, room)
         handler_of(families, header)(header, transaction.payload, name, context)
     except InvalidTransactionError as error:
         return Verdict(name, str(error)[:MESSAGE_CHARS_MAX])

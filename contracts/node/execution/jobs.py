@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from contracts.node.execution.executor import Read, TransactionContext, Verdict
+from contracts.node.execution.executor import EFFECT_BYTES_MAX, Read, TransactionContext, Verdict
 from contracts.proto.sawtooth_pb2 import Transaction, TransactionHeader
 from contracts.sawtooth.transactions import Family
 
@@ -30,12 +30,14 @@ class Job:
         header: Its header, parsed.
         read: Returns the value at an address before it; safe in any thread.
         done: Called once with the answer, in any thread.
+        room: What its effects may take, bytes.
     """
 
     transaction: Transaction
     header: TransactionHeader
     read: Read
     done: Callable[[Answer], None]
+    room: int = EFFECT_BYTES_MAX
 
     @property
     def family(self) -> Family:

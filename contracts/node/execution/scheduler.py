@@ -26,6 +26,7 @@ from typing import Final
 from contracts.node.candidate import Candidate, Orphan, Refusal
 from contracts.node.execution.claims import Claims
 from contracts.node.execution.executor import (
+    EFFECT_BYTES_MAX,
     MESSAGE_CHARS_MAX,
     Changes,
     Execution,
@@ -64,6 +65,8 @@ class _Entry:
         done: How many of its transactions are executed.
         changes: What they make of the state.
         receipts: One for each.
+        effects: What these take, bytes, or less.
+        stale: Whether it read what no block holds, and has to begin anew.
     """
 
     batch: VerifiedBatch
@@ -76,6 +79,13 @@ class _Entry:
     done: int = 0
     changes: Changes = field(default_factory=dict)
     receipts: list[TransactionReceipt] = field(default_factory=list)
+    effects: int = 0
+    stale: bool = False
+
+    def begin_anew(self) -> None:
+        """Forget what was executed."""
+        self.done, self.changes, self.receipts = 0, {}, []
+        self.effects, self.stale = 0, False
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +161,7 @@ class Scheduler:
         self._until_s = time.monotonic() + ROUND_S
         self._candidate, self._outcome, self._permitted = candidate, outcome, permitted
         self._room = room
-        while self._finished and self.has_room():
+        while self._finished and self.has_room_for(self._finished[0].batch):
             self._finish(self._finished.popleft())
         self._go_on()
         while not self._news.empty() and self._hear(0):
@@ -172,13 +182,13 @@ class Scheduler:
             self._settle(batch, next(self._arrivals), self._candidate.add(batch))
         self._go_on()
 
-    def has_room(self) -> bool:
-        """Say whether the block takes more."""
-        return self._room > 0
+    def has_room_for(self, batch: VerifiedBatch) -> bool:
+        """Say whether the block takes `batch` too."""
+        return self._room > 0 and self._candidate.has_room_for(batch)
 
     def finish(self) -> None:
         """End the round, after a while at most: what is not decided by then, the next ones take."""
-        while self._awaited and self.has_room() and self._hear(self._until_s - time.monotonic()):
+        while self._is_awaiting() and self._hear(self._until_s - time.monotonic()):
             pass
         for entry in self._claims:
             entry.late = True
@@ -187,6 +197,22 @@ class Scheduler:
             self._candidate.arrange(self._places)
         self._overtaking = False
         self._places.clear()
+
+    def drop(self, reason: str) -> None:
+        """Take back the round's block: what is in it is invalid, what read it begins anew."""
+        for batch in self._candidate.batches:
+            refused = Verdict(batch.transactions[0].header_signature, reason[:MESSAGE_CHARS_MAX])
+            self._outcome.invalid[batch.header_signature] = refused
+        while self._finished:
+            entry = self._finished.popleft()
+            entry.begin_anew()
+            self._ready.append(entry)
+        for entry in self._claims:
+            entry.stale = not entry.waits_for and entry not in self._ready
+
+    def _is_awaiting(self) -> bool:
+        """Say whether the block waits for batches that are executed elsewhere."""
+        return self._awaited > 0 and self._room > 0 and not self._finished
 
     def _tell(self, news: _News) -> None:
         self._news.put(news)
@@ -222,7 +248,7 @@ class Scheduler:
             self._ready.append(entry)
 
     def _go_on(self) -> None:
-        while self._ready and self.has_room():
+        while self._ready and self.has_room_for(self._ready[0].batch):
             self._start(self._ready.popleft())
 
     def _start(self, entry: _Entry) -> None:
@@ -249,23 +275,24 @@ class Scheduler:
         read = reader(self._below, entry.changes, candidate.changes)
         while entry.done < len(batch.headers):
             transaction, header = batch.batch.transactions[entry.done], batch.headers[entry.done]
+            room = EFFECT_BYTES_MAX - entry.effects
             if Family.of(header) not in self._own:
                 done = partial(self._answered, entry)
-                self._processors.process(Job(transaction, header, read, done))
+                self._processors.process(Job(transaction, header, read, done, room))
                 return
-            result = execute_transaction(transaction, header, candidate.families, read)
+            result = execute_transaction(transaction, header, candidate.families, read, room)
             if isinstance(result, Verdict):
                 self._decide(entry, result)
                 return
             self._executed(entry, result)
-        if self.has_room():
+        if self.has_room_for(batch):
             self._finish(entry)
         else:
             self._finished.append(entry)
 
     def _finish(self, entry: _Entry) -> None:
         """Take a batch that was executed, the last part of it elsewhere perhaps."""
-        self._candidate.take(entry.batch, Execution(entry.changes, entry.receipts))
+        self._candidate.take(entry.batch, Execution(entry.changes, entry.receipts, entry.effects))
         self._decide(entry, None)
 
     def _answered(self, entry: _Entry, answer: Answer) -> None:
@@ -276,6 +303,9 @@ class Scheduler:
         match answer:
             case Lost():
                 self._park(entry, Family.of(entry.batch.headers[entry.done]))
+            case _ if entry.stale:
+                entry.begin_anew()
+                self._ready.append(entry)
             case Verdict():
                 self._decide(entry, answer)
             case TransactionContext() as context:
@@ -287,6 +317,7 @@ class Scheduler:
         name = entry.batch.batch.transactions[entry.done].header_signature
         entry.changes.update(context.changes)
         entry.receipts.append(context.receipt(name))
+        entry.effects += context.size
         entry.done += 1
 
     def _park(self, entry: _Entry, family: Family) -> None:
