@@ -143,7 +143,7 @@ class Excursion(_message.Message):
     def __init__(self, delivery_id: _Optional[str] = ..., quantity: _Optional[_Union[_payload_pb2.Limit.Quantity, str]] = ..., since_ms: _Optional[int] = ..., since_sequence: _Optional[int] = ..., extreme: _Optional[int] = ..., breached: _Optional[bool] = ..., until_ms: _Optional[int] = ..., until_sequence: _Optional[int] = ..., lasted_ms: _Optional[int] = ...) -> None: ...
 
 class Chain(_message.Message):
-    __slots__ = ("device_id", "count", "head_sha256", "last_utc_ms", "last_boot_id", "last_monotonic_ms", "tamper_flags", "excursions", "seal_transaction_id", "seal", "recorded_videos", "next_sequence", "calibrated_until_ms", "calibration_expired")
+    __slots__ = ("device_id", "count", "head_sha256", "last_utc_ms", "last_boot_id", "last_monotonic_ms", "tamper_flags", "excursions", "seal_transaction_id", "seal", "recorded_videos", "next_sequence", "calibrated_until_ms", "calibration_expired", "breaches", "unmarked")
     DEVICE_ID_FIELD_NUMBER: _ClassVar[int]
     COUNT_FIELD_NUMBER: _ClassVar[int]
     HEAD_SHA256_FIELD_NUMBER: _ClassVar[int]
@@ -158,6 +158,8 @@ class Chain(_message.Message):
     NEXT_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
     CALIBRATED_UNTIL_MS_FIELD_NUMBER: _ClassVar[int]
     CALIBRATION_EXPIRED_FIELD_NUMBER: _ClassVar[int]
+    BREACHES_FIELD_NUMBER: _ClassVar[int]
+    UNMARKED_FIELD_NUMBER: _ClassVar[int]
     device_id: str
     count: int
     head_sha256: bytes
@@ -172,7 +174,9 @@ class Chain(_message.Message):
     next_sequence: int
     calibrated_until_ms: int
     calibration_expired: bool
-    def __init__(self, device_id: _Optional[str] = ..., count: _Optional[int] = ..., head_sha256: _Optional[bytes] = ..., last_utc_ms: _Optional[int] = ..., last_boot_id: _Optional[bytes] = ..., last_monotonic_ms: _Optional[int] = ..., tamper_flags: _Optional[int] = ..., excursions: _Optional[_Iterable[_Union[Excursion, _Mapping]]] = ..., seal_transaction_id: _Optional[str] = ..., seal: _Optional[_Union[_payload_pb2.SealTrip, _Mapping]] = ..., recorded_videos: _Optional[_Iterable[bytes]] = ..., next_sequence: _Optional[int] = ..., calibrated_until_ms: _Optional[int] = ..., calibration_expired: _Optional[bool] = ...) -> None: ...
+    breaches: _containers.RepeatedScalarFieldContainer[int]
+    unmarked: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, device_id: _Optional[str] = ..., count: _Optional[int] = ..., head_sha256: _Optional[bytes] = ..., last_utc_ms: _Optional[int] = ..., last_boot_id: _Optional[bytes] = ..., last_monotonic_ms: _Optional[int] = ..., tamper_flags: _Optional[int] = ..., excursions: _Optional[_Iterable[_Union[Excursion, _Mapping]]] = ..., seal_transaction_id: _Optional[str] = ..., seal: _Optional[_Union[_payload_pb2.SealTrip, _Mapping]] = ..., recorded_videos: _Optional[_Iterable[bytes]] = ..., next_sequence: _Optional[int] = ..., calibrated_until_ms: _Optional[int] = ..., calibration_expired: _Optional[bool] = ..., breaches: _Optional[_Iterable[int]] = ..., unmarked: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class Finding(_message.Message):
     __slots__ = ("rule", "trip_id", "device_id", "sequence", "detail", "transaction_id", "transformation_id")

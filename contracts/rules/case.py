@@ -73,10 +73,6 @@ class Case:
         """Put `entry` at address `place`."""
         self.context.set(place, canonical(entry))
 
-    def declares(self, place: str) -> bool:
-        """Say whether the transaction may write at address `place`."""
-        return any(place.startswith(output) for output in self.header.outputs)
-
     def key(self) -> Key | None:
         """Return what the ledger knows of the signer's key."""
         return self.load(address.key(self.signer), Key)

@@ -4,13 +4,20 @@ from typing import Final, NamedTuple
 
 from contracts import address
 from contracts.proto.payload_pb2 import Limit
-from contracts.proto.state_pb2 import Breach, Chain, Delivery, Device, Excursion, Trip
+from contracts.proto.state_pb2 import Breach, Chain, Excursion, Trip
 from contracts.records.clock import UTC_MS_MAX
 from contracts.records.placed import Placed
 from contracts.records.quantity import QUANTITIES
-from contracts.rules.case import EVENT_BREACH, Case, Notes
+from contracts.rules.case import EVENT_BREACH, Notes
 from contracts.rules.ids import Rule
+from contracts.rules.marks import Marks
 
+BREACHES_MAX: Final = 256
+"""Breaches that a chain tells one by one, shared evenly among the trip's limits.
+
+A flapping door can begin one per limit with every other reading, and a ledger must bound what one
+transaction writes. Counted over the chain, so that it matters not how readings are grouped.
+"""
 _LOWEST: Final = -(1 << 31)
 _HIGHEST: Final = (1 << 31) - 1
 
@@ -18,9 +25,9 @@ _HIGHEST: Final = (1 << 31) - 1
 class _Bound(NamedTuple):
     """One limit of one delivery, in plain values."""
 
+    at: int
     delivery_id: str
     limit: Limit
-    quantity: int
     field: str
     lowest: int
     highest: int
@@ -33,59 +40,68 @@ class _Bound(NamedTuple):
 class Watch:
     """The limits of a trip's deliveries, and how one device's readings keep to them."""
 
-    def __init__(self, trip: Trip, chain: Chain, notes: Notes) -> None:
+    def __init__(self, trip: Trip, chain: Chain, notes: Notes, marks: Marks) -> None:
         self._chain = chain
         self._notes = notes
+        self._marks = marks
+        limits = ((each.delivery_id, limit) for each in trip.deliveries for limit in each.limits)
         self._bounds = [
             _Bound(
-                delivery.delivery_id,
+                at,
+                delivery_id,
                 limit,
-                limit.quantity,
                 QUANTITIES[limit.quantity].field,
                 limit.minimum if limit.HasField("minimum") else _LOWEST,
                 limit.maximum if limit.HasField("maximum") else _HIGHEST,
             )
-            for delivery in trip.deliveries
-            for limit in delivery.limits
+            for at, (delivery_id, limit) in enumerate(limits)
         ]
+        self._told_max = BREACHES_MAX // max(1, len(self._bounds))
+        places = {(each.delivery_id, each.limit.quantity): each.at for each in self._bounds}
+        self._going_on = {
+            places[each.delivery_id, each.quantity]: _copy(each) for each in chain.excursions
+        }
 
     def follow(self, reading: Placed) -> None:
         """Carry every excursion on this chain forward by one reading."""
-        chain = self._chain
-        if chain.excursions:
-            passed_ms = _passed_ms(chain, reading)
-            for excursion in chain.excursions:
+        if self._going_on:
+            passed_ms = _passed_ms(self._chain, reading)
+            for excursion in self._going_on.values():
                 excursion.lasted_ms = min(excursion.lasted_ms + passed_ms, UTC_MS_MAX)
         for bound in self._bounds:
             value: int = getattr(reading, bound.field)
             outside = not bound.lowest <= value <= bound.highest
             # Most readings keep to every limit while none was exceeded before: nothing to do.
-            if (outside or chain.excursions) and reading.record.HasField(bound.field):
+            if (outside or self._going_on) and reading.record.HasField(bound.field):
                 self._step(bound, reading, value, outside=outside)
 
-    def _step(self, bound: _Bound, reading: Placed, value: int, *, outside: bool) -> None:
-        going_on = self._going_on(bound)
-        if outside:
-            if going_on is None:
-                going_on = self._chain.excursions.add(
-                    delivery_id=bound.delivery_id,
-                    quantity=bound.limit.quantity,
-                    since_ms=reading.utc_ms,
-                    since_sequence=reading.sequence,
-                    extreme=value,
-                )
-            self._exceed(going_on, bound, reading, value)
-        elif going_on is not None:
-            if going_on.breached:
-                notes = self._notes
-                _end(notes.case, notes.trip_id, notes.device_id, bound.limit, going_on)
-            self._chain.excursions.remove(going_on)
+    def keep(self) -> None:
+        """Put what goes on into the chain."""
+        del self._chain.excursions[:]
+        self._chain.excursions.extend(self._going_on.values())
 
-    def _going_on(self, bound: _Bound) -> Excursion | None:
-        for excursion in self._chain.excursions:
-            if excursion.quantity == bound.quantity and excursion.delivery_id == bound.delivery_id:
-                return excursion
-        return None
+    def close(self) -> None:
+        """End every breach that was still going on at the device's last reading."""
+        for at, excursion in self._going_on.items():
+            self._end(self._bounds[at], excursion)
+        self._going_on.clear()
+        self.keep()
+
+    def _step(self, bound: _Bound, reading: Placed, value: int, *, outside: bool) -> None:
+        if not outside:
+            excursion = self._going_on.pop(bound.at, None)
+            if excursion is not None:
+                self._end(bound, excursion)
+            return
+        if bound.at not in self._going_on:
+            self._going_on[bound.at] = Excursion(
+                delivery_id=bound.delivery_id,
+                quantity=bound.limit.quantity,
+                since_ms=reading.utc_ms,
+                since_sequence=reading.sequence,
+                extreme=value,
+            )
+        self._exceed(self._going_on[bound.at], bound, reading, value)
 
     def _exceed(self, going_on: Excursion, bound: _Bound, reading: Placed, value: int) -> None:
         if bound.excess(value) > bound.excess(going_on.extreme):
@@ -94,16 +110,61 @@ class Watch:
         tolerated_ms = bound.limit.tolerated_s * 1000
         if not going_on.breached and (going_on.lasted_ms > tolerated_ms or not tolerated_ms):
             going_on.breached = True
-            self._breach(going_on, bound.limit, reading)
+            self._begin(bound, going_on, reading)
 
-    def _breach(self, excursion: Excursion, limit: Limit, reading: Placed) -> None:
-        notes = self._notes
-        breach = _breach_of(notes.trip_id, notes.device_id, limit, excursion)
-        if reading.record.HasField("position"):
-            breach.position.CopyFrom(reading.record.position)
-        notes.case.store(place_of(breach), breach)
-        notes.case.event(EVENT_BREACH, breach, trip_id=breach.trip_id)
-        mark_delivery(notes, breach.delivery_id, reading.sequence, breaches=1)
+    def _begin(self, bound: _Bound, excursion: Excursion, reading: Placed) -> None:
+        counts = self._chain.breaches
+        if not counts:
+            counts.extend([0] * len(self._bounds))
+        counts[bound.at] += 1
+        if counts[bound.at] <= self._told_max:
+            breach = self._breach_of(bound, excursion)
+            if reading.record.HasField("position"):
+                breach.position.CopyFrom(reading.record.position)
+            self._tell(breach)
+        elif counts[bound.at] == self._told_max + 1:
+            quantity = QUANTITIES[bound.limit.quantity].field
+            self._notes.add(
+                Rule.BREACHES_MANY,
+                f"{self._told_max} breaches of {bound.delivery_id}'s {quantity} are told; "
+                "from here on they are counted only",
+                reading.sequence,
+            )
+        self._marks.add(bound.delivery_id, reading.sequence, breaches=1)
+
+    def _end(self, bound: _Bound, excursion: Excursion) -> None:
+        if not excursion.breached or self._chain.breaches[bound.at] > self._told_max:
+            return
+        breach = self._breach_of(bound, excursion)
+        begun = self._notes.case.load(place_of(breach), Breach)
+        if begun is not None and begun.HasField("position"):
+            breach.position.CopyFrom(begun.position)
+        breach.ended = True
+        self._tell(breach)
+
+    def _tell(self, breach: Breach) -> None:
+        case = self._notes.case
+        case.store(place_of(breach), breach)
+        case.event(EVENT_BREACH, breach, trip_id=breach.trip_id)
+
+    def _breach_of(self, bound: _Bound, excursion: Excursion) -> Breach:
+        return Breach(
+            trip_id=self._notes.trip_id,
+            device_id=self._notes.device_id,
+            delivery_id=bound.delivery_id,
+            limit=bound.limit,
+            since_ms=excursion.since_ms,
+            since_sequence=excursion.since_sequence,
+            until_ms=excursion.until_ms,
+            until_sequence=excursion.until_sequence,
+            extreme=excursion.extreme,
+        )
+
+
+def _copy(excursion: Excursion) -> Excursion:
+    copy = Excursion()
+    copy.CopyFrom(excursion)
+    return copy
 
 
 def _passed_ms(chain: Chain, reading: Placed) -> int:
@@ -112,75 +173,6 @@ def _passed_ms(chain: Chain, reading: Placed) -> int:
     if reading.boot_id == chain.last_boot_id and counted_ms >= 0:
         return counted_ms
     return max(0, reading.utc_ms - chain.last_utc_ms)
-
-
-def close(trip: Trip, chain: Chain, case: Case) -> None:
-    """End every breach that was still going on at the device's last reading."""
-    limits = {
-        (delivery.delivery_id, limit.quantity): limit
-        for delivery in trip.deliveries
-        for limit in delivery.limits
-    }
-    for excursion in chain.excursions:
-        if excursion.breached:
-            limit = limits[excursion.delivery_id, excursion.quantity]
-            _end(case, trip.start.trip_id, chain.device_id, limit, excursion)
-    del chain.excursions[:]
-
-
-def mark_delivery(
-    notes: Notes, delivery_id: str, sequence: int, *, breaches: int = 0, tampers: int = 0
-) -> None:
-    """Count a breach or a tamper event on a delivery, if the reading declares it.
-
-    Only devices of its carrier count: anyone's may write readings on a trip, and none may mark
-    a competitor's goods.
-    """
-    place = address.delivery(delivery_id)
-    if not notes.case.declares(place):
-        notes.add(
-            Rule.DELIVERY_NOT_DECLARED, f"the reading cannot mark delivery {delivery_id}", sequence
-        )
-        return
-    delivery = notes.case.load(place, Delivery)
-    device = notes.case.load(address.device(notes.device_id), Device)
-    if delivery is None or device is None:
-        return
-    if device.party_id != delivery.terms.carrier_id:
-        notes.add(
-            Rule.CARRIER_MISMATCH,
-            f"a device of {device.party_id} does not mark delivery {delivery_id}, "
-            f"which {delivery.terms.carrier_id} carries",
-            sequence,
-        )
-    else:
-        delivery.breaches += breaches
-        delivery.tampers += tampers
-        notes.case.store(place, delivery)
-
-
-def _end(case: Case, trip_id: str, device_id: str, limit: Limit, excursion: Excursion) -> None:
-    breach = _breach_of(trip_id, device_id, limit, excursion)
-    begun = case.load(place_of(breach), Breach)
-    if begun is not None and begun.HasField("position"):
-        breach.position.CopyFrom(begun.position)
-    breach.ended = True
-    case.store(place_of(breach), breach)
-    case.event(EVENT_BREACH, breach, trip_id=trip_id)
-
-
-def _breach_of(trip_id: str, device_id: str, limit: Limit, excursion: Excursion) -> Breach:
-    return Breach(
-        trip_id=trip_id,
-        device_id=device_id,
-        delivery_id=excursion.delivery_id,
-        limit=limit,
-        since_ms=excursion.since_ms,
-        since_sequence=excursion.since_sequence,
-        until_ms=excursion.until_ms,
-        until_sequence=excursion.until_sequence,
-        extreme=excursion.extreme,
-    )
 
 
 def place_of(breach: Breach) -> str:

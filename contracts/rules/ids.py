@@ -54,6 +54,7 @@ class Rule(StrEnum):
     DELIVERY_NOT_OPEN = "delivery-not-open"
     DELIVERY_NOT_DECLARED = "delivery-not-declared"
     CARRIER_MISMATCH = "carrier-mismatch"
+    BREACHES_MANY = "breaches-many"
     SITE_UNKNOWN = "site-unknown"
     SITE_NOT_ON_TRIP = "site-not-on-trip"
     CUSTODY_GAP = "custody-gap"

@@ -13,8 +13,9 @@ from contracts.proto.payload_pb2 import RecordReading, RecordRun
 from contracts.proto.state_pb2 import Chain, Device, Key, TamperEvent, Trip
 from contracts.records.placed import Placed, placed
 from contracts.rules.case import EVENT_TAMPER, Case, Notes
-from contracts.rules.excursions import Watch, mark_delivery
+from contracts.rules.excursions import Watch
 from contracts.rules.ids import Rule
+from contracts.rules.marks import Marks
 from contracts.rules.trips import devices_of
 
 CLOCK_JUMP_MS: Final = 60_000
@@ -29,7 +30,8 @@ def record_readings(action: RecordReading | RecordRun, case: Case) -> None:
     chain = case.chain(action.trip_id, action.device_id)
     notes = Notes(case, action.trip_id, action.device_id)
     apart = _why_apart(action, key, trip, chain)
-    watch = Watch(trip, chain, notes)
+    marks = Marks(trip, chain, notes)
+    watch = Watch(trip, chain, notes, marks)
     before = chain.count
     for reading in readings:
         if key.revoked:
@@ -43,8 +45,13 @@ def record_readings(action: RecordReading | RecordRun, case: Case) -> None:
                 reading.sequence,
             )
         else:
-            _extend(chain, reading, trip, watch, notes)
+            flags = chain.tamper_flags
+            _extend(chain, reading, watch, notes)
+            if reading.tamper_flags != flags:
+                _note_tamper(flags, reading, trip, notes, marks)
     if chain.count != before:
+        watch.keep()
+        marks.keep()
         case.store(address.chain(action.trip_id, action.device_id), chain)
     notes.record()
 
@@ -62,7 +69,7 @@ def _why_apart(
     return None
 
 
-def _extend(chain: Chain, reading: Placed, trip: Trip, watch: Watch, notes: Notes) -> None:
+def _extend(chain: Chain, reading: Placed, watch: Watch, notes: Notes) -> None:
     if reading.sequence > chain.next_sequence:
         notes.add(Rule.SEQUENCE_GAP, f"{chain.next_sequence} was expected next", reading.sequence)
     elif reading.previous_sha256 != chain.head_sha256:
@@ -82,8 +89,7 @@ def _extend(chain: Chain, reading: Placed, trip: Trip, watch: Watch, notes: Note
         chain.calibration_expired = True  # readings after the first are no news
         notes.add(Rule.OUT_OF_CALIBRATION, f"calibrated until {until_ms} ms UTC", reading.sequence)
     watch.follow(reading)
-    if reading.tamper_flags != chain.tamper_flags:
-        _note_tamper(chain, reading, trip, notes)
+    chain.tamper_flags = reading.tamper_flags
     chain.count += 1
     chain.next_sequence = reading.sequence + 1
     chain.head_sha256 = reading.sha256
@@ -109,10 +115,9 @@ def _check_clock(chain: Chain, reading: Placed, notes: Notes) -> None:
         )
 
 
-def _note_tamper(chain: Chain, reading: Placed, trip: Trip, notes: Notes) -> None:
+def _note_tamper(before: int, reading: Placed, trip: Trip, notes: Notes, marks: Marks) -> None:
     """Announce signs of tampering that the reading before did not show."""
-    new = reading.tamper_flags & ~chain.tamper_flags
-    chain.tamper_flags = reading.tamper_flags
+    new = reading.tamper_flags & ~before
     if not new:
         return
     event = TamperEvent(
@@ -126,4 +131,4 @@ def _note_tamper(chain: Chain, reading: Placed, trip: Trip, notes: Notes) -> Non
         event.position.CopyFrom(reading.record.position)
     notes.case.event(EVENT_TAMPER, event, trip_id=notes.trip_id)
     for delivery in trip.deliveries:
-        mark_delivery(notes, delivery.delivery_id, reading.sequence, tampers=1)
+        marks.add(delivery.delivery_id, reading.sequence, tampers=1)

@@ -3,9 +3,10 @@
 from contracts import address
 from contracts.proto.payload_pb2 import RecordVideo, SealTrip
 from contracts.proto.state_pb2 import Chain, Trip
-from contracts.rules import excursions
 from contracts.rules.case import Case, Notes, invalid
+from contracts.rules.excursions import Watch
 from contracts.rules.ids import Rule
+from contracts.rules.marks import Marks
 from contracts.rules.trips import devices_of
 
 
@@ -31,7 +32,7 @@ def seal_trip(action: SealTrip, case: Case) -> None:
                 f"seals {action.reading_count} readings up to {action.head_sha256.hex()[:16]}, "
                 f"committed are {chain.count} up to {chain.head_sha256.hex()[:16]}",
             )
-        excursions.close(trip, chain, case)
+        Watch(trip, chain, notes, Marks(trip, chain, notes)).close()
         chain.seal.CopyFrom(action)
         chain.seal_transaction_id = case.transaction_id
         case.store(address.chain(action.trip_id, action.device_id), chain)

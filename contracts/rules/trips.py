@@ -1,5 +1,7 @@
 """Trips: a drive from site to site, started by a device, closed by a party it concerns."""
 
+from typing import Final
+
 from contracts import address
 from contracts.proto.payload_pb2 import CloseTrip, StartTrip
 from contracts.proto.state_pb2 import Delivery, Device, Trip, TripLimits
@@ -7,6 +9,9 @@ from contracts.rules.case import Case, Notes, invalid
 from contracts.rules.deliveries import move, status_name
 from contracts.rules.ids import Rule
 from contracts.rules.sites import is_registered, sites_of
+
+MISSING_NAMED_MAX: Final = 8
+"""Recordings that were announced and not recorded, as the finding on a device names them."""
 
 
 def start_trip(action: StartTrip, case: Case) -> None:
@@ -63,13 +68,15 @@ def _miss(device_id: str, notes: Notes) -> None:
     if not chain.HasField("seal"):
         notes.add(Rule.SEAL_MISSING, f"{device_id} has not sealed the trip", device_id=device_id)
     recorded = set(chain.recorded_videos)
-    for announced in chain.seal.recordings:
-        if announced.sha256 not in recorded:
-            notes.add(
-                Rule.RECORDING_MISSING,
-                f"{announced.sha256.hex()} is sealed and was not recorded",
-                device_id=device_id,
-            )
+    missing = [each.sha256 for each in chain.seal.recordings if each.sha256 not in recorded]
+    if missing:
+        some = [sha256.hex() for sha256 in missing[:MISSING_NAMED_MAX]]
+        notes.add(
+            Rule.RECORDING_MISSING,
+            f"{len(missing)} of {len(chain.seal.recordings)} sealed recordings were not recorded: "
+            + ", ".join([*some, *(["…"] if len(some) < len(missing) else [])]),
+            device_id=device_id,
+        )
 
 
 def _carry(trip: Trip, delivery_id: str, carrier_id: str, notes: Notes) -> None:

@@ -268,7 +268,7 @@ def test_a_competitor_whom_the_trip_names_marks_no_delivery(host: Host) -> None:
     apply_all(host, [*registrations(), one(trip.signer, trip.start)])
     spy = spying(host, trip)
     events = drive(host, spy, [reading(number, 9000, Tamper.SHOCK) for number in range(7)])
-    assert rules_found(events) == [Rule.CARRIER_MISMATCH] * 2
+    assert rules_found(events) == [Rule.CARRIER_MISMATCH]  # once, whatever it would mark
     assert (len(breaches(events)), len(tampers(events))) == (1, 1)
     assert (delivery(host).breaches, delivery(host).tampers) == (0, 0)
 
