@@ -15,54 +15,7 @@ from typing import Any, Final
 from contracts.errors import UnavailableError
 from contracts.records.clock import now_ms
 from contracts.sqlite import Synchronous, connect, transaction, translated
-
-SCHEMA_VERSION: Final = 1
-_SCHEMA: Final = """
-CREATE TABLE batches (
-  arrival INTEGER PRIMARY KEY,
-  batch_id TEXT NOT NULL UNIQUE,
-  device_id TEXT NOT NULL,
-  trip_id TEXT NOT NULL,
-  readings INTEGER NOT NULL,
-  dependency TEXT NOT NULL,
-  last_transaction_id TEXT NOT NULL,
-  recording BLOB,
-  state TEXT NOT NULL,
-  reason TEXT NOT NULL DEFAULT '',
-  received_ms INTEGER NOT NULL,
-  wire BLOB NOT NULL -- last, since a column behind so long a one is slow to reach
-);
-CREATE INDEX batches_by_state ON batches (state, arrival);
-CREATE INDEX batches_by_trip ON batches (trip_id, device_id, state);
-CREATE INDEX batches_by_end ON batches (last_transaction_id);
-CREATE INDEX batches_by_dependency ON batches (dependency) WHERE dependency <> '';
-CREATE TABLE offers (
-  trip_id TEXT NOT NULL,
-  device_id TEXT NOT NULL,
-  recording BLOB NOT NULL,
-  size INTEGER NOT NULL,
-  tree_root BLOB NOT NULL,
-  batch_id TEXT NOT NULL,
-  PRIMARY KEY (trip_id, device_id, recording)
-) WITHOUT ROWID;
-CREATE INDEX offers_by_recording ON offers (recording);
-CREATE TABLE visits (
-  trip_id TEXT NOT NULL,
-  device_id TEXT NOT NULL,
-  since_ms INTEGER NOT NULL,
-  PRIMARY KEY (trip_id, device_id)
-) WITHOUT ROWID;
-CREATE TABLE network (
-  only INTEGER PRIMARY KEY CHECK (only = 0),
-  genesis_id TEXT NOT NULL
-);
-CREATE TABLE receipts (
-  trip_id TEXT NOT NULL,
-  device_id TEXT NOT NULL,
-  wire BLOB NOT NULL,
-  PRIMARY KEY (trip_id, device_id)
-) WITHOUT ROWID;
-"""
+from gateway.inboxschema import SCHEMA, SCHEMA_VERSION
 
 
 class State(StrEnum):
@@ -72,6 +25,8 @@ class State(StrEnum):
     SUBMITTED = "submitted"
     COMMITTED = "committed"
     QUARANTINED = "quarantined"
+    LOST = "lost"
+    """Was committed, is no longer, and its bytes were dropped: it must come again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +75,7 @@ _COLUMNS: Final = (
     " state, reason"
 )
 
+
 # The unary + keeps a term from choosing the index: each step is looked up by transaction id.
 _CHAIN: Final = f"""
 WITH RECURSIVE chain (arrival, last, depth) AS (
@@ -152,7 +108,7 @@ class Inbox:
             (version,) = self._db.execute("PRAGMA user_version").fetchone()
             if version == 0:
                 self._db.executescript(
-                    f"BEGIN; {_SCHEMA} PRAGMA user_version={SCHEMA_VERSION}; COMMIT;"
+                    f"BEGIN; {SCHEMA} PRAGMA user_version={SCHEMA_VERSION}; COMMIT;"
                 )
             elif version != SCHEMA_VERSION:
                 raise UnavailableError(
@@ -165,7 +121,7 @@ class Inbox:
             self._db.close()
 
     def add(self, batches: Sequence[HeldBatch], offers: Sequence[Offer]) -> None:
-        """Store batches and offers durably, all or none; those known stay as they are.
+        """Store batches and offers durably, all or none; those known stay as they are, but lost.
 
         Raises:
             UnavailableError: The inbox or the disk is full; nothing was stored.
@@ -175,7 +131,9 @@ class Inbox:
             self._db.executemany(
                 "INSERT INTO batches (batch_id, device_id, trip_id, wire, readings, dependency,"
                 " last_transaction_id, recording, state, reason, received_ms)"
-                " VALUES (?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT (batch_id) DO NOTHING",
+                " VALUES (?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT (batch_id) DO UPDATE"
+                " SET wire = excluded.wire, state = excluded.state, reason = excluded.reason"
+                " WHERE batches.state = ?",
                 [
                     (
                         batch.batch_id,
@@ -189,6 +147,7 @@ class Inbox:
                         batch.state,
                         batch.reason,
                         now_ms(),
+                        State.LOST,
                     )
                     for batch in batches
                 ],
@@ -233,6 +192,17 @@ class Inbox:
             "SELECT batch_id FROM batches WHERE state = ? ORDER BY arrival LIMIT ?", state, limit
         )
         return [batch_id for (batch_id,) in rows]
+
+    def committed_after(self, arrival: int, limit: int) -> list[tuple[int, str]]:
+        """Return arrival and id of the committed batches that came after `arrival`, in order."""
+        rows = self._query(
+            "SELECT arrival, batch_id FROM batches WHERE state = ? AND arrival > ?"
+            " ORDER BY arrival LIMIT ?",
+            State.COMMITTED,
+            arrival,
+            limit,
+        )
+        return [(at, batch_id) for at, batch_id in rows]
 
     def chains(self, limit: int) -> Iterator[list[HeldBatch]]:
         """Yield each device's held batches of readings of a trip, each after its predecessor.
@@ -338,6 +308,18 @@ class Inbox:
             "SELECT wire FROM receipts WHERE trip_id = ? AND device_id = ?", trip_id, device_id
         )
         return bytes(rows[0][0]) if rows else None
+
+    def receipts(self) -> list[tuple[str, str, bytes]]:
+        """Return trip, device and bytes of every receipt."""
+        rows = self._query("SELECT trip_id, device_id, wire FROM receipts")
+        return [(trip_id, device_id, bytes(wire)) for trip_id, device_id, wire in rows]
+
+    def withdraw_receipt(self, trip_id: str, device_id: str) -> None:
+        """Forget the receipt of a visit, which is open again."""
+        with self._transaction():
+            self._db.execute(
+                "DELETE FROM receipts WHERE trip_id = ? AND device_id = ?", (trip_id, device_id)
+            )
 
     def _visit(self, visits: Iterable[tuple[str, str]]) -> None:
         self._db.executemany(

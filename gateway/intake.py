@@ -275,6 +275,8 @@ class Intake:
             trip_id = known[0] if known else self._trip_of(batch_id, device_id)
             if known and known[1] is State.QUARANTINED:
                 answer.refused.add(id=batch_id, reason=known[2])
+            elif known and known[1] is State.LOST:
+                continue  # not held: may the device still have it
             elif trip_id is not None:
                 answer.batch_ids.append(batch_id)
                 trips.add(trip_id)

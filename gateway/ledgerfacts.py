@@ -2,6 +2,7 @@
 
 Only answers that cannot change are remembered: a key once registered stays
 known, a trip once started exists, a transaction once committed is committed.
+Unless the ledger itself goes back; then all is forgotten.
 """
 
 from collections.abc import Callable
@@ -42,6 +43,10 @@ class LedgerFacts:
         """Return how a device's chain on a trip stands now; empty when there is none."""
         entry = self._ledger.state(address.chain(trip_id, device_id))
         return Chain.FromString(entry) if entry is not None else Chain()
+
+    def forget(self) -> None:
+        """Ask everything anew: the ledger went back."""
+        self._yes.clear()
 
     def _owned_by_device(self, public_key: str) -> bool:
         entry = self._ledger.state(address.key(public_key))

@@ -4,6 +4,7 @@ Its state is the inbox, the recordings and the ledger, nothing else, and each st
 can be repeated; so a gateway that was killed goes on where it was:
 
     held -> submitted -> committed        every batch of readings, in its chain's order
+    committed -> submitted                what a ledger that went back has no more
     offered -> whole -> digest committed  every recording
     sealed, all of it committed -> receipt
 """
@@ -24,6 +25,7 @@ from gateway.inbox import HeldBatch, Inbox, Offer, State
 from gateway.ledgerfacts import LedgerFacts
 from gateway.network import Network
 from gateway.receipts import Receipts
+from gateway.recheck import Recheck
 from gateway.worker import Worker
 from storage.recordings.store import RecordingStore
 
@@ -33,6 +35,8 @@ SUBMITTED_MAX: Final = 500
 """Batches at the ledger whose outcome is not known yet."""
 STATUS_WAIT_S: Final = 1
 IDLE_S: Final = 1.0
+
+LOST: Final = "the ledger went back behind this batch, whose bytes were dropped here"
 
 _UNKNOWN: Final = BatchStatus(Status.UNKNOWN, "")
 
@@ -54,6 +58,7 @@ class OffloadSaga:
         facts: LedgerFacts,
         recordings: RecordingStore,
         receipts: Receipts,
+        recheck: Recheck,
     ) -> None:
         self._inbox = inbox
         self._ledger = ledger
@@ -61,6 +66,7 @@ class OffloadSaga:
         self._facts = facts
         self._recordings = recordings
         self._receipts = receipts
+        self._recheck = recheck
         self._blocked: dict[str, str] = {}
         self.worker = Worker("offload", self.step, idle_s=IDLE_S)
 
@@ -76,7 +82,8 @@ class OffloadSaga:
             UnavailableError: The ledger, the inbox or a disk did not answer.
         """
         self._network.check()
-        moved = self._settle()
+        moved = self._recheck.run()
+        moved |= self._settle()
         blocked: dict[str, str] = {}
         for chain in self._inbox.chains(SUBMIT_BATCHES_MAX):
             moved |= self._submit(list(self._ready(chain, blocked)))
@@ -102,10 +109,21 @@ class OffloadSaga:
             elif answer.status is Status.INVALID:
                 self._quarantine(batch_id, f"the ledger says: {answer.reason}")
             else:
-                # The ledger lost it, as it may when it restarts: it was never committed.
-                _log.warning("batch %s… is unknown to the ledger, submitted again", batch_id[:16])
-                self._inbox.mark([batch_id], State.HELD)
+                self._repeat(batch_id)
         return moved
+
+    def _repeat(self, batch_id: str) -> None:
+        """Hand over again what the ledger lost: in the queue when it restarted, or by going back.
+
+        A batch that had its receipt may have given its bytes up for others.
+        """
+        held = self._inbox.batch(batch_id)
+        if held is not None and not held.wire:
+            _log.error("batch %s… is on the ledger no more, and not here: lost", batch_id[:16])
+            self._inbox.mark([batch_id], State.LOST, LOST)
+            return
+        _log.warning("batch %s… is unknown to the ledger, submitted again", batch_id[:16])
+        self._inbox.mark([batch_id], State.HELD)
 
     def _ready(self, chain: list[HeldBatch], blocked: dict[str, str]) -> Iterator[HeldBatch]:
         """Yield the batches from the front of a chain that the ledger can take now."""

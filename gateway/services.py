@@ -18,6 +18,7 @@ from gateway.ledgerfacts import LedgerFacts
 from gateway.network import Network
 from gateway.offload import OffloadSaga
 from gateway.receipts import Receipts
+from gateway.recheck import Recheck
 from gateway.settings import Settings
 from gateway.uploads.service import Uploads
 from storage.blobs.files import FileBlobs
@@ -58,6 +59,7 @@ class Services:
             site_id=settings.site_id,
             send=self._send_receipt,
         )
+        recheck = Recheck(self.inbox, self.index, self.ledger, facts)
         self.saga = OffloadSaga(
             self.inbox,
             self.ledger,
@@ -65,8 +67,11 @@ class Services:
             facts,
             self.recordings,
             self._receipts,
+            recheck,
         )
-        self.follower = Follower(self.ledger, self._network, self.index, self.saga.worker.wake)
+        self.follower = Follower(
+            self.ledger, self._network, self.index, self.saga.worker.wake, recheck.doubt
+        )
         self.intake = Intake(
             self.inbox,
             _session(settings),

@@ -33,11 +33,13 @@ class Follower:
         network: Network,
         store: IndexStore,
         on_block: Callable[[], None],
+        on_cut: Callable[[], None],
     ) -> None:
         self._ledger = ledger
         self._network = network
         self._store = store
         self._on_block = on_block
+        self._on_cut = on_cut
         self.worker = Worker("index", self._follow, idle_s=POLL_S)
 
     def catch_up(self) -> int:
@@ -58,7 +60,7 @@ class Follower:
             newest = self._ledger.head_num()
             if head is None or newest >= head[0]:
                 raise
-            self._store.cut(newest)
+            self._cut(newest)
             _log.warning("the ledger ends at block %d, below the index; index cut back", newest)
             return 0
 
@@ -82,12 +84,16 @@ class Follower:
         known = self._store.block_id(header.block_num)
         if known is not None or follows != header.previous_block_id:
             fork = min(header.block_num, (self._store.head() or (0, ""))[0])
-            self._store.cut(fork - 1)
+            self._cut(fork - 1)
             _log.warning("the ledger forked at or below block %d; index cut back", fork)
             return False
         self._store.add(project(committed, header.block_num))
         self._on_block()
         return True
+
+    def _cut(self, block_num: int) -> None:
+        self._store.cut(block_num)
+        self._on_cut()
 
     def _follow(self) -> bool:
         return self.catch_up() > 0

@@ -2,9 +2,10 @@
 
 import hashlib
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Self
 
 import pytest
 
@@ -29,6 +30,7 @@ from gateway.ledgerfacts import LedgerFacts
 from gateway.network import Network
 from gateway.offload import OffloadSaga
 from gateway.receipts import Receipts
+from gateway.recheck import Recheck
 from storage.blobs.files import FileBlobs
 from storage.recordings.store import RecordingStore
 from storage.volumes.directory import VolumeDirectory
@@ -47,12 +49,46 @@ class Desk:
     """The gateway's parts around a fake ledger, stepped by hand."""
 
     ledger: FakeLedger
+    client: LedgerClient
     inbox: Inbox
     recordings: RecordingStore
     index: IndexStore
     follower: Follower
     saga: OffloadSaga
     waits: list[float]
+
+    @classmethod
+    def around(  # what a process keeps on disk, and the ledger
+        cls,
+        ledger: FakeLedger,
+        client: LedgerClient,
+        inbox: Inbox,
+        recordings: RecordingStore,
+        index: IndexStore,
+        waits: list[float],
+    ) -> Self:
+        """Put the parts together that a process has in memory."""
+        facts = LedgerFacts(client)
+        receipts = Receipts(
+            inbox,
+            index,
+            facts,
+            recordings,
+            Signer.generate(),
+            site_id="site-b",
+            send=lambda _, __: None,
+        )
+        network = Network(client, inbox, index)
+        recheck = Recheck(inbox, index, client, facts)
+        saga = OffloadSaga(inbox, client, network, facts, recordings, receipts, recheck)
+        follower = Follower(client, network, index, lambda: None, recheck.doubt)
+        return cls(ledger, client, inbox, recordings, index, follower, saga, waits)
+
+    def restarted(self) -> Self:
+        """Return the desk of another process on the same disk."""
+        return self.around(
+            self.ledger, self.client, self.inbox, self.recordings, self.index, self.waits
+        )
 
     def hold(self, batches: list[Batch]) -> list[str]:
         self.inbox.add([admit_records(wire_of(batch), "truck-1") for batch in batches], [])
@@ -90,20 +126,7 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
         stack.callback(inbox.close)
         index = IndexStore(tmp_path / "index.db")
         stack.callback(index.close)
-        facts = LedgerFacts(client)
-        receipts = Receipts(
-            inbox,
-            index,
-            facts,
-            recordings,
-            Signer.generate(),
-            site_id="site-b",
-            send=lambda _, __: None,
-        )
-        network = Network(client, inbox, index)
-        saga = OffloadSaga(inbox, client, network, facts, recordings, receipts)
-        follower = Follower(client, network, index, lambda: None)
-        yield Desk(ledger, inbox, recordings, index, follower, saga, waits)
+        yield Desk.around(ledger, client, inbox, recordings, index, waits)
 
 
 def trip_batches(number: int, readings: int = 4) -> list[Batch]:
@@ -191,6 +214,91 @@ def test_an_answer_that_makes_no_sense_stops_no_worker(desk: Desk, status: int, 
         desk.follower.worker.close()
 
 
+def receipted(desk: Desk, readings: int = 4) -> tuple[Trip, list[Batch]]:
+    """Bring one trip as far as its receipt, in block 2."""
+    trip = Trip()
+    batches = trip.whole([reading(at) for at in range(readings)], size=readings // 2)
+    names = desk.hold(batches)
+    desk.saga.step()
+    desk.ledger.statuses = dict.fromkeys(names, "COMMITTED")
+    desk.ledger.extend([registrations(), batches])
+    desk.ledger.state[address.chain(trip.trip_id, "truck-1")] = sealed(batches, -1)
+    desk.follow()
+    desk.saga.step()
+    assert block_of_receipt(desk, trip.trip_id, "truck-1") == 2
+    return trip, batches
+
+
+def go_back(desk: Desk, trip: Trip) -> None:
+    """Let the ledger end before the trip, as if it had been restored from an older copy."""
+    del desk.ledger.blocks[2:]
+    desk.ledger.statuses = dict.fromkeys(desk.ledger.statuses, "UNKNOWN")
+    desk.ledger.state[address.chain(trip.trip_id, "truck-1")] = b""
+    desk.follow()
+
+
+def test_what_a_ledger_that_went_back_has_no_more_is_handed_over_again(desk: Desk) -> None:
+    trip, batches = receipted(desk)
+    names = [batch.header_signature for batch in batches]
+    go_back(desk, trip)
+    desk.saga.step()
+    assert block_of_receipt(desk, trip.trip_id, "truck-1") is None
+    assert desk.ledger.submitted == [names, names]
+    desk.ledger.statuses = dict.fromkeys(names, "COMMITTED")
+    desk.ledger.extend([[], batches], salt="after the copy")
+    desk.ledger.state[address.chain(trip.trip_id, "truck-1")] = sealed(batches, -1)
+    desk.follow()
+    desk.saga.step()
+    assert set(desk.states(names)) == {State.COMMITTED}
+    assert block_of_receipt(desk, trip.trip_id, "truck-1") == 3
+
+
+def test_a_transaction_that_is_gone_is_waited_for_again(desk: Desk) -> None:
+    trip, batches = receipted(desk)
+    before = batches[0].transactions[-1].header_signature
+    desk.ledger.transactions.add(before)
+    later = Trip(nonce=nonce(2))
+    waiting = build_batch(later.signer, [later.sign(later.start, [before])])
+    desk.inbox.add([admit_records(wire_of(waiting), "truck-1")], [])
+    desk.saga.step()
+    assert desk.ledger.submitted[-1] == [waiting.header_signature]
+    go_back(desk, trip)
+    desk.ledger.statuses[waiting.header_signature] = "UNKNOWN"
+    desk.ledger.transactions.clear()
+    desk.ledger.busy = 100  # nothing moves, so that who waits for whom is seen
+    with pytest.raises(UnavailableError):
+        desk.saga.step()
+    desk.ledger.busy = 0
+    desk.saga.step()
+    assert desk.saga.blocked_by() == {waiting.header_signature: before}
+
+
+def test_batches_whose_bytes_were_dropped_are_lost_until_they_come_again(
+    desk: Desk, tmp_path: Path
+) -> None:
+    trip, batches = receipted(desk, readings=60)
+    names = [batch.header_signature for batch in batches]
+    path, more = tmp_path / "inbox.db", trip_batches(3, readings=40)
+    with closing(Inbox(path, bytes_max=150_000, quarantine_bytes_max=MIB)) as full:
+        full.add([admit_records(wire_of(batch), "truck-1") for batch in more], [])
+    go_back(desk, trip)
+    desk.saga.step()
+    assert set(desk.states(names)) == {State.LOST}
+    desk.hold(batches)
+    assert set(desk.states(names)) == {State.HELD}
+    desk.saga.step()
+    assert desk.ledger.submitted[0] == desk.ledger.submitted[-1] == names
+
+
+def test_a_kill_before_all_was_looked_at_again_loses_nothing(desk: Desk) -> None:
+    trip, batches = receipted(desk)
+    go_back(desk, trip)
+    desk = desk.restarted()
+    desk.saga.step()
+    assert set(desk.states([batch.header_signature for batch in batches])) == {State.SUBMITTED}
+    assert block_of_receipt(desk, trip.trip_id, "truck-1") is None
+
+
 @dataclass
 class Rear(Trip):
     """What another device records on the first one's trip."""
@@ -221,9 +329,9 @@ def digest_of(desk: Desk, content: bytes) -> RecordingDigest:
     return RecordingDigest(recording_id, len(content), root_hash([leaf_hash(content)]))
 
 
-def sealed(batches: list[Batch]) -> bytes:
-    """Return how the chain that ends with these batches stands on the ledger."""
-    seal_transaction = batches[-2].transactions[-1]
+def sealed(batches: list[Batch], at: int = -2) -> bytes:
+    """Return how the chain whose seal ends the batch at `at` stands on the ledger."""
+    seal_transaction = batches[at].transactions[-1]
     seal = decode(seal_transaction.payload)
     assert isinstance(seal, SealTrip)
     return Chain(

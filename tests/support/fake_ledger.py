@@ -90,7 +90,8 @@ class FakeLedger:
             case "GET", ["transactions", name] if name in self.transactions:
                 return 200, {"data": {"header_signature": name}}
             case "GET", ["blocks"]:
-                first = int(query["start"][0], 16)
+                newest = f"0x{len(self.blocks) - 1:016x}"
+                first = int(query.get("start", [newest])[0], 16)
                 if first >= len(self.blocks):
                     return 503, {"error": {"title": "Validator Timed Out", "message": ""}}
                 data = [_block(block) for block in self.blocks[first:]]
