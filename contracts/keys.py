@@ -32,6 +32,11 @@ def is_public_key(text: str) -> bool:
     return _PUBLIC_KEY.fullmatch(text) is not None
 
 
+def is_point(text: str) -> bool:
+    """Say whether `text` is a public key that somebody can have: a point of the curve."""
+    return _KEYS.get(text) is not None
+
+
 def is_signature(text: str) -> bool:
     """Say whether `text` has the form of a signature, 128 lower-case hexadecimal digits."""
     return _SIGNATURE.fullmatch(text) is not None

@@ -7,16 +7,17 @@ from pathlib import Path
 from contracts import address
 from contracts.errors import RejectedError
 from contracts.keys import Signer
-from contracts.node.candidate import Candidate
+from contracts.node.candidate import BLOCK_BATCH_BYTES_MAX, Candidate, Orphan, Refusal
 from contracts.node.execution.executor import Verdict
 from contracts.node.execution.families import Families
 from contracts.node.execution.settings import APPROVAL_THRESHOLD, AUTHORIZED_KEYS, FAMILY, PROPOSALS
-from contracts.node.publisher import publish
+from contracts.node.publisher import QUEUED_BATCHES_MAX, publish
 from contracts.node.store.chain import Chain
 from contracts.node.verify import parse_batches, verify_batch
 from contracts.payload import ADMIN_KEYS_SETTING
 from contracts.proto.sawtooth_pb2 import Batch, SettingProposal, SettingsPayload, Transaction
 from contracts.sawtooth.batches import build_batch
+from contracts.sawtooth.counts import count_batches
 from contracts.sawtooth.transactions import build_transaction
 
 
@@ -24,12 +25,12 @@ def read_genesis(paths: Sequence[Path]) -> list[Batch]:
     """Return the batches of several serialised BatchLists, in order.
 
     Raises:
-        RejectedError: A file is missing or holds no BatchList.
+        RejectedError: A file is missing, too large or holds no BatchList.
     """
     batches: list[Batch] = []
     for path in paths:
         try:
-            batches += parse_batches(path.read_bytes())
+            batches += _read(path)
         except OSError as error:
             raise RejectedError(f"genesis file {path}: {error.strerror}") from error
         except RejectedError as error:
@@ -85,12 +86,38 @@ def found(chain: Chain, signer: Signer, families: Families, batches: Sequence[Ba
     """
     candidate = Candidate(chain.blocks, chain.state.get, families)
     for batch in batches:
-        refused = candidate.add(verify_batch(batch))
-        name = batch.header_signature[:16]
-        if isinstance(refused, Verdict):
-            raise RejectedError(f"genesis batch {name}…: {refused.message}")
+        verified = verify_batch(batch)
+        if not candidate.has_room_for(verified):
+            raise RejectedError(
+                f"genesis block: one block takes batches of {BLOCK_BATCH_BYTES_MAX} bytes, got more"
+            )
+        refused = candidate.add(verified)
         if refused is not None:
-            raise RejectedError(f"genesis batch {name}…: not possible in a first block: {refused}")
+            name = batch.header_signature[:16]
+            raise RejectedError(f"genesis batch {name}…: {_words(refused)}")
     if not candidate.batches:
         raise RejectedError("genesis needs at least one batch, got none")
     publish(chain, signer, candidate)
+
+
+def _read(path: Path) -> list[Batch]:
+    """Return the batches of one file, of which no more is read than fits a block."""
+    with path.open("rb") as file:
+        wire = file.read(BLOCK_BATCH_BYTES_MAX + 1)
+    if len(wire) > BLOCK_BATCH_BYTES_MAX:
+        raise RejectedError(f"more than {BLOCK_BATCH_BYTES_MAX} bytes")
+    count_batches(wire, QUEUED_BATCHES_MAX)  # before any time is spent on them
+    return parse_batches(wire)
+
+
+def _words(refused: Verdict | Refusal | Orphan) -> str:
+    """Say why a batch cannot be in a first block."""
+    match refused:
+        case Verdict(_, message):
+            return message
+        case Refusal.COMMITTED:
+            return "it is there twice"
+        case Refusal.STUCK:
+            return "a batch before it holds one of its transactions"
+        case Orphan(dependency):
+            return f"it depends on transaction {dependency[:16]}…, which no batch before it holds"

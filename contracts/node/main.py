@@ -14,7 +14,7 @@ from typing import Final
 from contracts.commands import WRONG_USAGE, complain, write_for_any_terminal
 from contracts.errors import WaysealError
 from contracts.files import locked, make_directory
-from contracts.keys import Signer, is_public_key
+from contracts.keys import Signer, is_point
 from contracts.node.component.port import Port
 from contracts.node.execution.families import BUILT_IN, Families
 from contracts.node.genesis import found, own_genesis, read_genesis
@@ -27,6 +27,7 @@ _LOG = logging.getLogger("contracts.node")
 PORT_MAX: Final = 65_535
 BLOCK_INTERVAL_MAX_S: Final = 86_400
 _DECIMAL: Final = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?", re.ASCII)
+_HOST: Final = re.compile(r"\*|[\w.-]+|\[[\w:.%]+\]")  # ZeroMQ gives more characters a meaning
 
 _EPILOG: Final = """\
 examples:
@@ -96,7 +97,7 @@ def parse_options(arguments: Sequence[str]) -> Options:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "--data", type=Path, required=True, metavar="DIR", help="where the chain is kept"
+        "--data", type=_directory, required=True, metavar="DIR", help="where the chain is kept"
     )
     parser.add_argument(
         "--rest",
@@ -177,8 +178,11 @@ def _opened(options: Options, families: Families) -> Iterator[tuple[Chain, Signe
     make_directory(options.data)
     with locked(options.data / "lock", f"data directory {options.data} is in use by another node"):
         default = options.key == options.data / "node.key"
+        has_key = options.key.exists()
         signer = Signer.load_or_create(options.key) if default else Signer.load(options.key)
         chain = Chain.open(options.data)
+        if chain.head is None and default and has_key:  # so is it after a power cut at the first
+            _LOG.warning("%s holds a key and no block: founding a new network", options.data)
         try:
             _ensure_genesis(options, chain, signer, families)
             yield chain, signer
@@ -218,6 +222,12 @@ def _endpoint(text: str) -> tuple[str, int]:
     return host.removeprefix("[").removesuffix("]"), int(port)
 
 
+def _directory(text: str) -> Path:
+    if not text:
+        raise argparse.ArgumentTypeError("expected a directory, got an empty name")
+    return Path(text)
+
+
 def _seconds(text: str) -> float:
     """Parse a number of seconds; decimals are allowed."""
     if not _DECIMAL.fullmatch(text) or float(text) > BLOCK_INTERVAL_MAX_S:
@@ -231,16 +241,18 @@ def _component(text: str) -> str:
     """Check tcp://HOST:PORT."""
     if not text.startswith("tcp://"):
         raise argparse.ArgumentTypeError(f"expected tcp://HOST:PORT, got {text!r}")
-    host, _ = _endpoint(text.removeprefix("tcp://"))
-    if not host:
+    address = text.removeprefix("tcp://")
+    _endpoint(address)
+    if _HOST.fullmatch(address.rpartition(":")[0]) is None:
         raise argparse.ArgumentTypeError(f"expected a host, or * for all, got {text!r}")
     return text
 
 
 def _public_key(text: str) -> str:
-    if not is_public_key(text):
+    if not is_point(text):
         raise argparse.ArgumentTypeError(
-            f"expected a compressed public key, 66 lower-case hexadecimal digits, got {text!r}"
+            "expected a compressed public key, 66 lower-case hexadecimal digits that are a point "
+            f"of secp256k1, got {text!r}"
         )
     return text
 

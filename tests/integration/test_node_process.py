@@ -1,6 +1,7 @@
 """The node as a process: start, stop, a second one, kill -9, a full disk, hostile bodies."""
 
 import resource
+import shutil
 import socket
 import subprocess
 import sys
@@ -83,6 +84,8 @@ def test_second_node_is_refused(tmp_path: Path) -> None:
         (("--rest", "127.0.0.1:0", "--block-interval", "nan"), "expected a number of seconds"),
         (("--rest", "127.0.0.1:0", "--block-interval", "86401"), "expected a number of seconds"),
         (("--rest", "127.0.0.1:0", "--admin", "zz"), "compressed public key"),
+        (("--rest", "127.0.0.1:0", "--admin", "02" + "0" * 64), "a point of secp256k1"),
+        (("--rest", "127.0.0.1:0", "--data", ""), "expected a directory"),
         (("--rest", "127.0.0.1:0", "--key", "/nonexistent/key"), "key file /nonexistent/key"),
         (("--rest", "127.0.0.1:0", "--genesis", "/nonexistent"), "genesis file /nonexistent"),
         (("--rest", "192.0.2.1:1"), "cannot listen on 192.0.2.1:1"),
@@ -97,6 +100,19 @@ def test_bad_arguments_exit_2_with_one_line(
     assert ended.stdout == ""
     assert message in ended.stderr.splitlines()[-1]
     assert "Traceback" not in ended.stderr
+
+
+def test_a_key_without_a_chain_founds_a_network_and_says_so(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    log = tmp_path / "data.stderr"
+    with running(data) as node:
+        assert node.stop() == 0
+    assert "founding" not in log.read_text()
+    (data / "chain.log").unlink()
+    shutil.rmtree(data / "index")
+    with running(data) as node:
+        assert node.stop() == 0
+    assert f"{data} holds a key and no block: founding a new network" in log.read_text()
 
 
 def test_help_teaches() -> None:
@@ -247,7 +263,10 @@ def test_unknown_family_waits_and_holds_nothing_up(tmp_path: Path) -> None:
         assert node.statuses(batch, wait_s=1) == ["PENDING"]
 
 
-@pytest.mark.parametrize("endpoint", ["nonsense", "tcp://127.0.0.1", "tcp://:4004", "ipc://x:1"])
+@pytest.mark.parametrize(
+    "endpoint",
+    ["nonsense", "tcp://127.0.0.1", "tcp://:4004", "ipc://x:1", "tcp://127.0.0.1:0;127.0.0.1:0"],
+)
 def test_component_endpoint_of_no_known_form(tmp_path: Path, endpoint: str) -> None:
     ended = start(
         "--data", str(tmp_path / "data"), "--rest", "127.0.0.1:0", "--component", endpoint

@@ -8,7 +8,7 @@ from pathlib import Path
 import lmdb
 import pytest
 
-from contracts.errors import RejectedError
+from contracts.errors import RejectedError, UnavailableError
 from contracts.keys import Signer
 from contracts.node.candidate import Candidate
 from contracts.node.genesis import found, own_genesis
@@ -17,7 +17,7 @@ from contracts.node.store import index as index_module
 from contracts.node.store import state as state_module
 from contracts.node.store.chain import Chain
 from contracts.node.store.index import LAYER_ENTRIES, Index, Table
-from contracts.node.store.log import NoRoomError
+from contracts.node.store.log import START, NoRoomError
 from contracts.node.store.state import NotKeptError
 from contracts.node.verify import verify_batch
 from support.intkey_node import FAMILIES, address_of
@@ -67,6 +67,21 @@ def test_reopened_chain_is_the_same(tmp_path: Path) -> None:
     with opened(tmp_path) as chain:
         assert head_of(chain)[0] == 4
         assert chain.state.get(address_of("k4")) is not None
+
+
+def test_rot_that_the_index_hides_is_said_once_it_is_read(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    small_chain(tmp_path, 20)
+    log = tmp_path / "chain.log"
+    rotten = bytearray(log.read_bytes())
+    rotten[START + 100] ^= 1
+    log.write_bytes(rotten)
+    with opened(tmp_path) as chain:
+        assert head_of(chain)[0] == 19
+        with pytest.raises(UnavailableError, match="is damaged"):
+            chain.blocks.by_num(0)
+    assert f"record at byte {START} is damaged; restore the file from a copy" in caplog.text
 
 
 def test_cut_at_every_byte_of_the_last_block(tmp_path: Path) -> None:

@@ -128,7 +128,9 @@ class BlockLog:
         """
         body = self._body(offset)
         if body is None:
-            raise UnavailableError(f"block log {self._path}: record at byte {offset} is damaged")
+            message = f"block log {self._path}: record at byte {offset} is damaged"
+            _LOG.error("%s; restore the file from a copy", message)
+            raise UnavailableError(message)
         return body
 
     def close(self) -> None:
