@@ -10,10 +10,11 @@ import zmq
 
 from contracts.keys import Signer
 from contracts.node.candidate import Candidate
-from contracts.node.component import connections
+from contracts.node.component import connections, events
+from contracts.node.component import contexts as contexts_module
 from contracts.node.component import registry as registry_module
 from contracts.node.component.port import Port
-from contracts.node.execution.executor import EFFECT_BYTES_MAX, TransactionContext, Verdict
+from contracts.node.execution.executor import EFFECT_BYTES_MAX, Read, TransactionContext, Verdict
 from contracts.node.execution.families import BUILT_IN
 from contracts.node.execution.jobs import Answer, Job, Lost
 from contracts.node.genesis import found, own_genesis, propose
@@ -22,12 +23,15 @@ from contracts.node.store.chain import Chain
 from contracts.node.verify import verify_batch
 from contracts.proto.component_pb2 import (
     ClientEventsSubscribeResponse,
+    EventFilter,
     Message,
     PingResponse,
     TpEventAddRequest,
     TpEventAddResponse,
     TpProcessResponse,
     TpStateEntry,
+    TpStateGetRequest,
+    TpStateGetResponse,
     TpStateSetRequest,
     TpStateSetResponse,
 )
@@ -62,11 +66,14 @@ def port(chain: Chain) -> Iterator[Port]:
 class Task:
     """A transaction to execute, and what became of it."""
 
-    def __init__(self, port: Port, room: int = EFFECT_BYTES_MAX) -> None:
+    def __init__(
+        self, port: Port, room: int = EFFECT_BYTES_MAX, read: Read = lambda _: None
+    ) -> None:
         transaction = intkey(SIGNER, "set", "a", 1)
         self._answers: queue.SimpleQueue[Answer] = queue.SimpleQueue()
         header = parse_header(transaction)
-        port.process(Job(transaction, header, lambda _: None, self._answers.put, room))
+        header.inputs.append("")
+        port.process(Job(transaction, header, read, self._answers.put, room))
 
     def answer(self) -> Answer:
         return self._answers.get(timeout=WAIT_S)
@@ -208,3 +215,57 @@ def test_effects_are_bounded(port: Port) -> None:
         refusal = task.answer()
         assert isinstance(refusal, Verdict)
         assert refusal.message == f"effects of a batch beyond {EFFECT_BYTES_MAX} bytes"
+
+
+def test_state_in_one_answer_is_bounded(port: Port, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contexts_module, "STATE_ANSWER_BYTES_MAX", 1_000)
+    read: list[str] = []
+
+    def large(place: str) -> bytes:
+        read.append(place)
+        return bytes(400)
+
+    one, two, *more = (f"{number:02x}" * 35 for number in range(100))
+    with connected(port.endpoint) as peer:
+        peer.register("intkey")
+        task = Task(port, read=large)
+        name, request = peer.task()
+        kind = Message.TP_STATE_GET_REQUEST
+        get = TpStateGetRequest(context_id=request.context_id, addresses=[one, two, one] * 50)
+        got = peer.ask(kind, get, TpStateGetResponse)
+        assert got.status == TpStateGetResponse.OK
+        assert [entry.address for entry in got.entries] == [one, two]
+        get = TpStateGetRequest(context_id=request.context_id, addresses=more)
+        refused = peer.ask(kind, get, TpStateGetResponse)
+        assert refused == TpStateGetResponse(status=TpStateGetResponse.AUTHORIZATION_ERROR)
+        assert read == [one, two, *more[:3]]
+        peer.send(Message.TP_PROCESS_RESPONSE, OK, name)
+        refusal = task.answer()
+        assert isinstance(refusal, Verdict)
+        assert refusal.message == "asked for more than 1000 bytes of state at once"
+
+
+def test_filters_are_counted_before_they_cost(port: Port, monkeypatch: pytest.MonkeyPatch) -> None:
+    def cost(_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(events, "_compile", cost)
+    filters = [EventFilter(match_string="a+b*")] * (events.FILTERS_MAX + 1)
+    with connected(port.endpoint) as peer:
+        answer = peer.subscribe(wanted("e", *filters))
+    assert answer.status == ClientEventsSubscribeResponse.INVALID_FILTER
+
+
+def test_a_stranger_that_says_nothing_is_hung_up_on(
+    port: Port, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with connected(port.endpoint) as known, watched(known) as known_ends:
+        known.register("intkey")
+        monkeypatch.setattr(connections, "STRANGER_MAX_S", 0.1)
+        with connected(port.endpoint) as stranger, watched(stranger) as ends:
+            assert ends.poll(WAIT_S * 1000)
+        task = Task(port)
+        name, _ = known.task()
+        known.send(Message.TP_PROCESS_RESPONSE, OK, name)
+        assert isinstance(task.answer(), TransactionContext)
+        assert not known_ends.poll(0)

@@ -44,6 +44,9 @@ HEARTBEAT_S: Final = 10.0
 """Silence after which a processor or subscriber is pinged, seconds, again and again."""
 SILENCE_MAX_S: Final = 120.0
 """Silence after which it is taken for lost, seconds."""
+STRANGER_MAX_S: Final = 60.0
+"""Silence after which a connection that is neither registered nor subscribed is hung up on,
+seconds; it takes the place of one that would be."""
 TURN_MESSAGES: Final = 100
 """Messages taken before everything else gets its turn."""
 _KNOWN_BY: Final = (Message.TP_REGISTER_REQUEST, Message.CLIENT_EVENTS_SUBSCRIBE_REQUEST)
@@ -104,6 +107,7 @@ class Connections:
         self._poller.register(self._woken, zmq.POLLIN)
         self._lost = lost
         self._fds: set[int] = set()
+        self._strangers: dict[int, float] = {}  # those of no peer, and when they were heard
         self._peers: dict[bytes, _Peer] = {}
 
     def wake(self) -> None:
@@ -163,8 +167,11 @@ class Connections:
                 self._fds.add(fd)
                 if len(self._fds) > PEERS_MAX:
                     self._shut(fd)
+                if all(peer.fd != fd for peer in self._peers.values()):
+                    self._strangers[fd] = time.monotonic()
             else:
                 self._fds.discard(fd)
+                self._strangers.pop(fd, None)
                 for identity in [name for name, peer in self._peers.items() if peer.fd == fd]:
                     self._lose(identity)
 
@@ -188,6 +195,10 @@ class Connections:
     def beat(self) -> None:
         """Ping who is silent; give up who stays so, or who reads nothing."""
         now = time.monotonic()
+        for fd in [fd for fd, heard_s in self._strangers.items() if now - heard_s > STRANGER_MAX_S]:
+            _LOG.warning("a connection neither registers nor subscribes")
+            del self._strangers[fd]
+            self._shut(fd)
         for identity, peer in tuple(self._peers.items()):
             stalled = peer.outbox and now - peer.moved_s > STALL_MAX_S
             if stalled or now - peer.heard_s > SILENCE_MAX_S:
@@ -236,6 +247,9 @@ class Connections:
             peer.heard_s = time.monotonic()
         elif kind in _KNOWN_BY:
             self._peers[identity] = _Peer(fd, time.monotonic())
+            self._strangers.pop(fd, None)
+        elif fd in self._strangers:
+            self._strangers[fd] = time.monotonic()
 
     def _flush(self, identity: bytes) -> bool:
         """Send what is kept for a connection; return whether something is left."""

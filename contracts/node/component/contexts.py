@@ -6,6 +6,9 @@ connection's finds nothing and changes nothing.
 Source: Sawtooth 1.2 architecture guide, "Global State"; `state_context.proto`.
 """
 
+from collections.abc import Iterable, Iterator
+from typing import Final
+
 from contracts.node.execution.executor import TransactionContext
 from contracts.proto.component_pb2 import (
     TpEventAddRequest,
@@ -22,16 +25,19 @@ from contracts.proto.component_pb2 import (
 )
 from contracts.rules.context import InvalidTransactionError
 
+STATE_ANSWER_BYTES_MAX: Final = 17 << 20
+"""Values in one answer, with their addresses; the largest value fits, and small ones do."""
+
 
 def get(context: TransactionContext | None, request: TpStateGetRequest) -> TpStateGetResponse:
-    """Return the values at addresses; an entry without data where nothing is."""
+    """Return the values at addresses, each once; an entry without data where nothing is.
+
+    Whoever asks for more than one answer holds is refused, and so is the transaction.
+    """
     if context is None:
         return TpStateGetResponse(status=TpStateGetResponse.OK)
     try:
-        entries = [
-            TpStateEntry(address=place, data=context.get(place) or b"")
-            for place in request.addresses
-        ]
+        entries = list(_entries(context, dict.fromkeys(request.addresses)))
     except InvalidTransactionError:
         return TpStateGetResponse(status=TpStateGetResponse.AUTHORIZATION_ERROR)
     return TpStateGetResponse(entries=entries, status=TpStateGetResponse.OK)
@@ -85,3 +91,13 @@ def add_data(
     except InvalidTransactionError:
         return TpReceiptAddDataResponse(status=TpReceiptAddDataResponse.ERROR)
     return TpReceiptAddDataResponse(status=TpReceiptAddDataResponse.OK)
+
+
+def _entries(context: TransactionContext, places: Iterable[str]) -> Iterator[TpStateEntry]:
+    size = 0
+    for place in places:
+        value = context.get(place) or b""
+        size += len(place) + len(value)
+        if size > STATE_ANSWER_BYTES_MAX:
+            context.refuse(f"asked for more than {STATE_ANSWER_BYTES_MAX} bytes of state at once")
+        yield TpStateEntry(address=place, data=value)

@@ -4,7 +4,7 @@ Source: Sawtooth 1.2 architecture guide, "Events and Transaction Receipts";
 `events.proto`.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -59,23 +59,22 @@ class Subscription:
         )
 
 
-def compile_subscriptions(requested: Iterable[EventSubscription]) -> list[Subscription]:
+def compile_subscriptions(requested: Sequence[EventSubscription]) -> list[Subscription]:
     """Make subscriptions fit for use.
 
     Raises:
         FilterError: One of the filters cannot be applied, or there are too many.
     """
-    made = [
+    filters = sum(len(each.filters) for each in requested)
+    if len(requested) > SUBSCRIPTIONS_MAX or filters > FILTERS_MAX:
+        raise FilterError(
+            f"{len(requested)} subscriptions with {filters} filters, "
+            f"at most {SUBSCRIPTIONS_MAX} with {FILTERS_MAX} allowed"
+        )
+    return [
         Subscription(each.event_type, [_compile(filter_) for filter_ in each.filters])
         for each in requested
     ]
-    filters = sum(len(each.filters) for each in made)
-    if len(made) > SUBSCRIPTIONS_MAX or filters > FILTERS_MAX:
-        raise FilterError(
-            f"{len(made)} subscriptions with {filters} filters, "
-            f"at most {SUBSCRIPTIONS_MAX} with {FILTERS_MAX} allowed"
-        )
-    return made
 
 
 def events_of(stored: StoredBlock, subscriptions: Sequence[Subscription]) -> list[Event]:

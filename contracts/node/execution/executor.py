@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Final, NoReturn
 
 from contracts.node.execution.families import Families, handler_of
 from contracts.node.verify import VerifiedBatch
@@ -127,6 +127,15 @@ class TransactionContext:
         self._spend(_FRAME_BYTES + len(data))
         self._data.append(data)
 
+    def refuse(self, why: str) -> NoReturn:
+        """Make the transaction invalid, whatever its processor says.
+
+        Raises:
+            InvalidTransactionError: Always.
+        """
+        self.refusal = why
+        raise InvalidTransactionError(why)
+
     def receipt(self, transaction_id: str) -> TransactionReceipt:
         """Return what the transaction did; first what it set, then what it deleted.
 
@@ -149,8 +158,7 @@ class TransactionContext:
     def _spend(self, size: int) -> None:
         self.size += size
         if self.size > self._room:
-            self.refusal = f"effects of a batch beyond {EFFECT_BYTES_MAX} bytes"
-            raise InvalidTransactionError(self.refusal)
+            self.refuse(f"effects of a batch beyond {EFFECT_BYTES_MAX} bytes")
 
 
 @dataclass(frozen=True, slots=True)
