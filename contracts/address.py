@@ -99,9 +99,12 @@ def chain(trip_id: str, device_id: str) -> str:
     return trip_prefix(trip_id) + _CHAIN + _digest(device_id, _HALF_HEX)
 
 
-def handover(trip_id: str, delivery_id: str, site_id: str) -> str:
-    """Return the address of a handover of one delivery at one site."""
-    return trip_prefix(trip_id) + _HANDOVER + _digest(f"{delivery_id}\0{site_id}", _HALF_HEX)
+def handover(
+    trip_id: str, delivery_id: str, site_id: str, from_party_id: str, to_party_id: str
+) -> str:
+    """Return the address of a handover of one delivery at one site, from hand to hand."""
+    which = f"{delivery_id}\0{site_id}\0{from_party_id}\0{to_party_id}"
+    return trip_prefix(trip_id) + _HANDOVER + _digest(which, _HALF_HEX)
 
 
 def breach(trip_id: str, device_id: str, delivery_id: str, quantity: int, since: int) -> str:

@@ -33,16 +33,22 @@ def co_sign(
 ) -> bool:
     """Add a party to those who signed the very same words; return whether both sides have.
 
+    Who alone signed so far may sign other words instead: nobody else agreed to anything yet, and
+    a slip, or a word said in bad faith, must not stand for ever.
+
     Args:
         what: What is signed, for people.
-        agreed: The words that were signed first.
+        agreed: The words that were signed, which this may replace.
         said: Those that the party signs.
         signed_by: Who signed so far.
         party_id: The party, one of two that may sign.
 
     Raises:
-        InvalidTransactionError: It signed before, or signs other words.
+        InvalidTransactionError: It signed the same before, or the other side signed other words.
     """
+    if said != agreed and set(signed_by) <= {party_id}:
+        agreed.CopyFrom(said)
+        del signed_by[:]
     if said != agreed:
         raise invalid(Rule.TERMS_DIFFER, f"{what} was signed in other words")
     if party_id in signed_by:

@@ -31,7 +31,7 @@ def open_delivery(action: OpenDelivery, case: Case) -> None:
     require_role(case, action.seller_id, SELLER)
     require_role(case, action.carrier_id, CARRIER)
     require_role(case, action.buyer_id, BUYER)
-    entry = case.load(address.delivery(action.delivery_id), Delivery) or Delivery(terms=action)
+    entry = case.load(address.delivery(action.delivery_id), Delivery) or Delivery()
     what = f"delivery {action.delivery_id}"
     if co_sign(what, entry.terms, action, entry.signed_by, signed_by):
         # Before both signed, a handover may have moved the goods already.
@@ -77,10 +77,6 @@ def close_delivery(action: CloseDelivery, case: Case) -> None:
             Rule.PAYMENT_DIFFERS,
             f"the payment of {action.delivery_id} was released, not {payment_name(action.payment)}",
         )
-    if list(entry.closing_signed_by) == [signed_by] and entry.closing != action:
-        del entry.closing_signed_by[:]  # nobody else agreed yet: a party may correct itself
-    if not entry.closing_signed_by:
-        entry.closing.CopyFrom(action)
     what = f"the end of {action.delivery_id}"
     if co_sign(what, entry.closing, action, entry.closing_signed_by, signed_by):
         move(case, entry, Delivery.CLOSED, action.payment)

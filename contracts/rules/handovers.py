@@ -18,8 +18,14 @@ def hand_over(action: HandOver, case: Case) -> None:
     delivery = known_delivery(case, action.delivery_id)
     require_site(case, action.site_id)
     _check_hands(action, delivery.terms, signed_by)
-    place = address.handover(action.trip_id, action.delivery_id, action.site_id)
-    entry = case.load(place, HandOverState) or HandOverState(terms=action)
+    place = address.handover(
+        action.trip_id,
+        action.delivery_id,
+        action.site_id,
+        action.from_party_id,
+        action.to_party_id,
+    )
+    entry = case.load(place, HandOverState) or HandOverState()
     what = f"the handover of {action.delivery_id}"
     both = co_sign(what, entry.terms, action, entry.signed_by, signed_by)
     case.store(place, entry)

@@ -64,7 +64,7 @@ class DeliveryStates(RuleBasedStateMachine):
         super().__init__()
         self.host = DirectHost()
         self.trips: list[Trip] = []
-        self.hands: dict[tuple[str, str], list[HandOver]] = {}
+        self.hands: dict[tuple[str, ...], list[tuple[str, HandOver]]] = {}
         self.custodian = ""
         self.disputed_by = ""
         self.ends: list[tuple[str, CloseDelivery]] = []
@@ -77,8 +77,8 @@ class DeliveryStates(RuleBasedStateMachine):
             lambda: self.open("seller"),
             lambda: self.open("buyer"),
             self.depart,
-            lambda: self.hand_over(["seller", "carrier"], "seller", "carrier", "site-seller", 0),
-            lambda: self.hand_over(["carrier", "buyer"], "carrier", "buyer", "site-buyer", 0),
+            lambda: self.hand_over(["seller", "carrier"], "seller", "carrier", "site-seller", 0, 0),
+            lambda: self.hand_over(["carrier", "buyer"], "carrier", "buyer", "site-buyer", 0, 0),
             lambda: self.dispute(disputing) if disputing else self.accept("buyer"),
             lambda: self.close("seller", RELEASED, 0),
         ]
@@ -133,8 +133,11 @@ class DeliveryStates(RuleBasedStateMachine):
         taker=parties,
         site=st.sampled_from(["site-seller", "site-buyer"]),
         number=st.integers(0, 2),
+        late=st.integers(0, 1),
     )
-    def hand_over(self, signers: list[str], giver: str, taker: str, site: str, number: int) -> None:
+    def hand_over(  # one argument for each thing that may differ
+        self, signers: list[str], giver: str, taker: str, site: str, number: int, late: int
+    ) -> None:
         trip_id = Trip(nonce=number.to_bytes(16, "big")).trip_id
         terms = HandOver(
             trip_id=trip_id,
@@ -142,13 +145,17 @@ class DeliveryStates(RuleBasedStateMachine):
             site_id=site,
             from_party_id=giver,
             to_party_id=taker,
-            at_ms=START_MS,
+            at_ms=START_MS + late,
         )
         for signer in signers:
-            signed = self.hands.setdefault((trip_id, site), [])
+            signed = self.hands.setdefault((trip_id, site, giver, taker), [])
             if self.sign(signer, terms) is None:
-                signed.append(terms)
-                assert signed == [terms] * len(signed)
+                if signed and signed[0][1] != terms:  # corrected, while nobody else had agreed
+                    assert signed.pop()[0] == signer
+                    assert signed == []
+                signed.append((signer, terms))
+                assert signer in (giver, taker)
+                assert len({who for who, _ in signed}) == len(signed)
                 if len(signed) == 2:
                     self.custodian = taker
 

@@ -115,12 +115,13 @@ def test_addresses_of_a_trip_share_its_prefix() -> None:
     places = {
         address.trip(trip_id),
         address.chain(trip_id, "truck-1"),
-        address.handover(trip_id, "delivery-1", "site-buyer"),
+        address.handover(trip_id, "delivery-1", "site-buyer", "carrier", "buyer"),
+        address.handover(trip_id, "delivery-1", "site-buyer", "seller", "carrier"),
         address.breach(trip_id, "truck-1", "delivery-1", 1, 0),
         address.breach(trip_id, "truck-1", "delivery-1", 1, 1),
         address.finding(trip_id, "0" * 128),
     }
-    assert len(places) == 6
+    assert len(places) == 7
     assert {len(place) for place in places} == {address.ADDRESS_HEX}
     assert {place[:38] for place in places} == {address.trip_prefix(trip_id)}
 

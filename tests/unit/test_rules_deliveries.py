@@ -68,7 +68,7 @@ def test_a_delivery_goes_from_offered_to_delivered(host: Host) -> None:
     host.apply(second)
     assert delivery(host).status == Delivery.DELIVERED
     assert (delivery(host).custodian_id, delivery(host).payment) == ("buyer", DUE)
-    place = address.handover(TRIP.trip_id, "delivery-1", "site-buyer")
+    place = address.handover(TRIP.trip_id, "delivery-1", "site-buyer", "carrier", "buyer")
     state = HandOverState.FromString(host.state(place) or b"")
     assert list(state.signed_by) == ["carrier", "buyer"]
 
@@ -134,10 +134,40 @@ def test_both_sign_the_very_same_terms_and_each_once(host: Host) -> None:
     host.apply(one(SELLER, TERMS))
     softer = terms(lambda each: setattr(each.limits[0], "maximum", 50_000))
     assert refused(host, one(BUYER, softer)) is Rule.TERMS_DIFFER
-    assert refused(host, one(SELLER, softer)) is Rule.TERMS_DIFFER
     assert refused(host, one(SELLER, TERMS)) is Rule.ALREADY_SIGNED
     host.apply(one(BUYER, TERMS))
     assert refused(host, one(BUYER, TERMS)) is Rule.ALREADY_SIGNED
+    assert refused(host, one(SELLER, softer)) is Rule.TERMS_DIFFER
+
+
+def test_an_offer_is_corrected_by_who_alone_signed_it(host: Host) -> None:
+    apply_all(host, BEFORE_DELIVERY)
+    typo = terms(lambda each: setattr(each, "quantity", 1))
+    host.apply(one(SELLER, typo))
+    (said,) = told(EVENT_DELIVERY, host.apply(one(SELLER, TERMS)))
+    assert said["status"] == "offered"
+    assert refused(host, one(BUYER, typo)) is Rule.TERMS_DIFFER
+    host.apply(one(BUYER, TERMS))
+    assert (delivery(host).status, delivery(host).terms) == (Delivery.OPEN, TERMS)
+    assert list(delivery(host).signed_by) == ["seller", "buyer"]
+
+
+def test_a_handover_is_corrected_by_who_alone_signed_it(host: Host) -> None:
+    drive(host)
+    host.apply(one(CARRIER, handover(at_ms=1)))
+    host.apply(one(CARRIER, handover()))
+    host.apply(one(BUYER, handover()))
+    assert delivery(host).status == Delivery.DELIVERED
+    assert refused(host, one(CARRIER, handover(at_ms=1))) is Rule.TERMS_DIFFER
+
+
+def test_a_handover_between_others_stands_in_nobodys_way(host: Host) -> None:
+    drive(host)
+    false = handover(from_party_id="seller", to_party_id="carrier")
+    host.apply(one(SELLER, false))
+    host.apply(one(CARRIER, handover()))
+    host.apply(one(BUYER, handover()))
+    assert delivery(host).status == Delivery.DELIVERED
 
 
 def test_both_sign_the_very_same_handover_and_each_once(host: Host) -> None:
