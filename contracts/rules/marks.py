@@ -13,9 +13,11 @@ class Marks:
     may mark a competitor's goods. That one cannot is found once per device and delivery.
     """
 
-    def __init__(self, trip: Trip, chain: Chain, notes: Notes) -> None:
+    def __init__(self, trip: Trip, chain: Chain, notes: Notes, *, revoked: bool) -> None:
+        """Gather marks on a trip's deliveries; those under a revoked key do not count."""
         self._chain = chain
         self._notes = notes
+        self._revoked = revoked
         self._places = {each.delivery_id: at for at, each in enumerate(trip.deliveries)}
         self._opened: dict[str, Delivery | tuple[Rule, str] | None] = {}
         self._marked: dict[str, Delivery] = {}
@@ -40,6 +42,8 @@ class Marks:
 
     def _open(self, delivery_id: str) -> Delivery | tuple[Rule, str] | None:
         """Return a delivery that may be marked, or what is found instead."""
+        if self._revoked:  # which a finding on each reading says
+            return None
         case = self._notes.case
         place = address.delivery(delivery_id)
         if place not in case.header.outputs:

@@ -30,7 +30,7 @@ def record_readings(action: RecordReading | RecordRun, case: Case) -> None:
     chain = case.chain(action.trip_id, action.device_id)
     notes = Notes(case, action.trip_id, action.device_id)
     apart = _why_apart(action, key, trip, chain)
-    marks = Marks(trip, chain, notes)
+    marks = Marks(trip, chain, notes, revoked=key.revoked)
     watch = Watch(trip, chain, notes, marks)
     before = chain.count
     for reading in readings:

@@ -32,7 +32,8 @@ def seal_trip(action: SealTrip, case: Case) -> None:
                 f"seals {action.reading_count} readings up to {action.head_sha256.hex()[:16]}, "
                 f"committed are {chain.count} up to {chain.head_sha256.hex()[:16]}",
             )
-        Watch(trip, chain, notes, Marks(trip, chain, notes)).close()
+        marks = Marks(trip, chain, notes, revoked=key.revoked)
+        Watch(trip, chain, notes, marks).close()
         chain.seal.CopyFrom(action)
         chain.seal_transaction_id = case.transaction_id
         case.store(address.chain(action.trip_id, action.device_id), chain)

@@ -33,7 +33,7 @@ def start_trip(action: StartTrip, case: Case) -> None:
     device = case.load(address.device(action.device_id), Device) or Device()
     trip = Trip(start=action, party_ids=[device.party_id])
     for delivery_id in action.delivery_ids:
-        _carry(trip, delivery_id, device.party_id, notes)
+        _carry(trip, delivery_id, device.party_id, notes, moves=not key.revoked)
     trip.party_ids[:] = sorted(set(trip.party_ids))
     case.store(place, trip)
     notes.record()
@@ -79,7 +79,7 @@ def _miss(device_id: str, notes: Notes) -> None:
         )
 
 
-def _carry(trip: Trip, delivery_id: str, carrier_id: str, notes: Notes) -> None:
+def _carry(trip: Trip, delivery_id: str, carrier_id: str, notes: Notes, *, moves: bool) -> None:
     """Take a delivery onto a trip: its limits are kept as they stand now."""
     case = notes.case
     delivery = case.load(address.delivery(delivery_id), Delivery)
@@ -99,5 +99,5 @@ def _carry(trip: Trip, delivery_id: str, carrier_id: str, notes: Notes) -> None:
         notes.add(
             Rule.DELIVERY_NOT_OPEN, f"delivery {delivery_id} is {status_name(delivery.status)}"
         )
-        return
-    move(case, delivery, Delivery.IN_TRANSIT)
+    elif moves:  # who holds a key that was revoked may be a thief
+        move(case, delivery, Delivery.IN_TRANSIT)

@@ -132,6 +132,15 @@ def test_the_worst_run() -> None:
     assert (entry.breaches, entry.tampers) == (150 * len(LIMITS), 300)
 
 
+def test_the_worst_run_under_a_revoked_key() -> None:
+    host, driven = under_way()
+    host.apply(one(key("carrier"), RegisterDevice(device_id=DEVICE, party_id="carrier")))
+    size, events = caused(host, build_batch(driven.signer, [driven.run(flapping(300))]))
+    assert size < CAUSED_BYTES
+    assert [each.rule for each in findings(events)].count(Rule.KEY_REVOKED) == 300
+    assert marks(host) == [(0, 0)] * DELIVERIES_MAX
+
+
 @pytest.mark.parametrize("declared", [NAMES, []])
 def test_it_comes_to_the_same_however_readings_are_grouped(declared: list[str]) -> None:
     told = []

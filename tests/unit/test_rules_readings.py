@@ -255,6 +255,19 @@ def test_a_delivery_that_the_reading_does_not_declare_is_not_marked(host: Host) 
     assert delivery(host).tampers == 0
 
 
+def test_a_revoked_key_moves_and_marks_no_delivery(host: Host) -> None:
+    apply_all(host, registrations())
+    host.apply(one(key("carrier"), RegisterDevice(device_id="truck-1", party_id="carrier")))
+    trip = Trip()
+    assert rules_found(host.apply(one(trip.signer, trip.start))) == [Rule.KEY_REVOKED]
+    assert delivery(host).status == Delivery.OPEN
+    values = [reading(number, 9000, Tamper.SHOCK) for number in range(7)]
+    events = drive(host, trip, values)
+    assert rules_found(events) == [Rule.KEY_REVOKED] * len(values)
+    assert (len(breaches(events)), len(tampers(events))) == (1, 1)
+    assert (delivery(host).breaches, delivery(host).tampers) == (0, 0)
+
+
 def spying(host: Host, trip: Trip) -> Trip:
     """Register a device of another party; return its part in the trip."""
     theirs = RegisterDevice(device_id="spy", party_id="seller", public_keys=[key("spy").public_key])
