@@ -169,9 +169,7 @@ class LedgerClient:
         found: dict[str, TransactionReceipt] = {}
         for at in range(0, len(transaction_ids), RECEIPTS_PER_REQUEST):
             ids = list(transaction_ids[at : at + RECEIPTS_PER_REQUEST])
-            with self._send("POST", "/receipts", json=ids).read() as document:
-                receipts = {entry["id"]: _receipt(entry) for entry in document["data"]}
-                found |= {transaction_id: receipts[transaction_id] for transaction_id in ids}
+            found |= self._receipts(ids)
         return found
 
     def state(self, place: str) -> bytes | None:
@@ -206,6 +204,18 @@ class LedgerClient:
             blocks, following = _blocks(document)
         return [Committed(block, self._receipts_of(block)) for block in blocks], following
 
+    def _receipts(self, ids: list[str]) -> dict[str, TransactionReceipt]:
+        """Return the receipts of a few transactions; by halves, where they are too long at once."""
+        try:
+            with self._send("POST", "/receipts", json=ids).read() as document:
+                receipts = {entry["id"]: _receipt(entry) for entry in document["data"]}
+                return {transaction_id: receipts[transaction_id] for transaction_id in ids}
+        except TooLongError as error:
+            if len(ids) == 1:
+                raise TooLongError(f"receipt of transaction {ids[0]}: {error}") from error
+        half = len(ids) // 2
+        return self._receipts(ids[:half]) | self._receipts(ids[half:])
+
     def _receipts_of(self, block: Block) -> list[TransactionReceipt]:
         names = [item.header_signature for batch in block.batches for item in batch.transactions]
         found = self.receipts(names)
@@ -234,8 +244,18 @@ def _follow(
         try:
             found, following = page(start, BLOCKS_PER_PAGE)
         except TooLongError:  # a Sawtooth node counts blocks, however large
-            found, following = page(start, 1)
+            found, following = _alone(start, page)
         yield from found
+
+
+def _alone(
+    start: str, page: Callable[[str, int], tuple[list[_Found], str | None]]
+) -> tuple[list[_Found], str | None]:
+    """Return one block, and where those that follow start."""
+    try:
+        return page(start, 1)
+    except TooLongError as error:
+        raise TooLongError(f"block {start}, though asked for alone: {error}") from error
 
 
 def _paging(start: str, limit: int) -> dict[str, str]:

@@ -146,25 +146,59 @@ def test_an_answer_without_end_is_given_up(
         ledger.head_id()
 
 
-def test_a_page_too_long_is_asked_for_block_by_block(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Generous(FakeLedger):
-        """Sends as many blocks as it is asked for, and where the next one stands."""
+class Generous(FakeLedger):
+    """Sends as many blocks as it is asked for, and where the next one stands."""
 
-        def answer(self, method: str, target: str, body: bytes) -> tuple[int, Any]:
-            status, document = super().answer(method, target, body)
-            limit = int(parse_qs(urlsplit(target).query)["limit"][0])
-            if document["data"][limit:]:
-                following = int(document["data"][limit]["header"]["block_num"])
-                document["paging"]["next_position"] = f"0x{following:016x}"
-            document["data"] = document["data"][:limit]
+    def answer(self, method: str, target: str, body: bytes) -> tuple[int, Any]:
+        status, document = super().answer(method, target, body)
+        if method != "GET":
             return status, document
+        limit = int(parse_qs(urlsplit(target).query)["limit"][0])
+        if document["data"][limit:]:
+            following = int(document["data"][limit]["header"]["block_num"])
+            document["paging"]["next_position"] = f"0x{following:016x}"
+        document["data"] = document["data"][:limit]
+        return status, document
 
+
+def test_a_page_too_long_is_asked_for_block_by_block(monkeypatch: pytest.MonkeyPatch) -> None:
     with Generous() as fake:
         fake.extend([[]] * 3, salt="x" * 1_000)
         client = LedgerClient(fake.url)
         whole = list(client.blocks(0))
         monkeypatch.setattr(answer_module, "ANSWER_BYTES_MAX", 3_000)
         assert list(client.blocks(0)) == whole == fake.blocks
+        client.close()
+
+
+def test_a_block_too_long_even_alone_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Generous() as fake:
+        fake.extend([[]] * 3, salt="x" * 1_000)
+        fake.extend([[]], salt="x" * 3_000)
+        client = LedgerClient(fake.url)
+        monkeypatch.setattr(answer_module, "ANSWER_BYTES_MAX", 3_000)
+        found = client.blocks(0)
+        assert [next(found) for _ in range(3)] == fake.blocks[:3]
+        with pytest.raises(UnavailableError, match="block 0x0000000000000003, though asked"):
+            next(found)
+        client.close()
+
+
+def test_receipts_too_long_at_once_are_asked_for_by_halves(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Generous() as fake:
+        fake.extend([registrations()])
+        client = LedgerClient(fake.url)
+        names = [
+            transaction.header_signature
+            for batch in registrations()
+            for transaction in batch.transactions
+        ]
+        whole = client.receipts(names)
+        monkeypatch.setattr(answer_module, "ANSWER_BYTES_MAX", 500)
+        assert client.receipts(names) == whole
+        monkeypatch.setattr(answer_module, "ANSWER_BYTES_MAX", 100)
+        with pytest.raises(UnavailableError, match=f"receipt of transaction {names[0]}"):
+            client.receipts(names)
         client.close()
 
 
