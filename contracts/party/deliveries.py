@@ -1,5 +1,6 @@
 """Commands about a delivery: its terms, and how it ends."""
 
+import re
 from argparse import Namespace
 from decimal import Decimal
 from pathlib import Path
@@ -20,6 +21,8 @@ from contracts.proto.payload_pb2 import (
 )
 from contracts.records.quantity import QUANTITIES
 
+_DECIMAL: Final = re.compile(r"-?[0-9]{1,9}(\.[0-9]{1,9})?")
+_PLACES: Final = ", ".join(f"{each.places} decimals ({each.name})" for each in QUANTITIES.values())
 _LIMITED: Final = {quantity.name: number for number, quantity in QUANTITIES.items()}
 _PAYMENTS: Final = {"released": Payment.RELEASED, "withheld": Payment.WITHHELD}
 
@@ -79,15 +82,27 @@ def _limit(text: str) -> Limit:
             maximum=_scaled(maximum, scale),
             tolerated_s=int(tolerated_s),
         )
-    except (ValueError, KeyError, ArithmeticError) as error:
+    except (ValueError, KeyError) as error:
         raise RejectedError(
             f"a limit is QUANTITY:MINIMUM:MAXIMUM:SECONDS with one of {', '.join(_LIMITED)}, "
-            f"got {text[:80]!r}"
+            f"bounds of up to {_PLACES} as 2.5 or empty, and whole seconds, got {text[:80]!r}"
         ) from error
 
 
 def _scaled(text: str, scale: int) -> int | None:
-    return int(Decimal(text) * scale) if text else None
+    """Return a bound in the unit that goes on the ledger; never rounded, since both sides sign it.
+
+    Raises:
+        ValueError: It is no plain decimal number, too long, or finer than that unit.
+    """
+    if not text:
+        return None
+    if not _DECIMAL.fullmatch(text):  # before Decimal, which would take 1e999999 and never end
+        raise ValueError(text)
+    scaled = Decimal(text) * scale
+    if scaled != int(scaled):
+        raise ValueError(text)
+    return int(scaled)
 
 
 COMMANDS: Final = [

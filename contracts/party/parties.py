@@ -23,6 +23,10 @@ def make_key(options: Namespace) -> dict[str, object]:
     """Make the key file when there is none; return its public key."""
     if options.key is None:
         raise UsageError("--key FILE is needed: where the private key shall be")
+    if not options.key.parent.is_dir():  # a slip must not put a key where nobody looks for it
+        raise UsageError(
+            f"key file {options.key}: {options.key.parent} is no directory that is there"
+        )
     try:
         signer = Signer.load_or_create(options.key)
     except RejectedError as error:

@@ -37,7 +37,7 @@ def made_key(path: Path, capsys: pytest.CaptureFixture[str]) -> str:
 def test_make_key_makes_one_that_only_its_owner_reads(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = tmp_path / "keys" / "dairy.key"
+    path = tmp_path / "dairy.key"
     public_key = made_key(path, capsys)
     assert Signer.load(path).public_key == public_key
     assert path.stat().st_mode & 0o777 == 0o600
@@ -61,6 +61,13 @@ def test_a_key_that_cannot_be_made_is_one_clear_error(
     path = tmp_path / "file" / "dairy.key"
     assert status_of(["--key", str(path), "make-key"]) in (FAILED, WRONG_USAGE)
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_make_key_makes_no_directories(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "kyes" / "dairy.key"
+    assert status_of(["--key", str(path), "make-key"]) == WRONG_USAGE
+    assert f"{path.parent} is no directory" in capsys.readouterr().err
+    assert not path.parent.exists()
 
 
 def device(signed: list[str], calibrated_until: str) -> list[str]:
@@ -94,13 +101,38 @@ def test_a_quantity_beyond_the_field_is_wrong_usage(
     assert capsys.readouterr().err.count("\n") == 1
 
 
-@pytest.mark.parametrize("limit", ["temperature", "heat:1:2:3", "temperature:a:8:600", "x:::"])
+@pytest.mark.parametrize(
+    "limit",
+    [
+        "temperature",
+        "heat:1:2:3",
+        "temperature:a:8:600",
+        "x:::",
+        "temperature:1e999990:8:1",
+        "temperature:2.0009:8:1",
+        "pressure:900.001::1",
+        "temperature:NaN:8:1",
+        "temperature:2:9999999999:1",
+        "temperature:²:8:1",
+    ],
+)
 def test_a_limit_of_another_form_is_wrong_usage(
     signed: list[str], limit: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments = [*signed, *DELIVERY, *TERMS, "--quantity", "1", "--limit", limit]
     assert status_of(arguments) == WRONG_USAGE
     assert limit in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "limit", ["temperature:-2.125:8.000000:600", "pressure:900.25::0", "humidity::95:1"]
+)
+def test_a_limit_with_decimals_gets_as_far_as_the_ledger(
+    signed: list[str], limit: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = [*signed, *DELIVERY, *TERMS, "--quantity", "1", "--limit", limit]
+    assert status_of(arguments) == FAILED
+    assert "did not answer" in capsys.readouterr().err
 
 
 def test_no_ledger_url_is_one_clear_error(
@@ -192,6 +224,7 @@ TOML_LOTS = """[[outputs]]\ngtin = "1"\nlot = "L"\nquantity = 4\nunit = "LTR"\n"
         ("lots.json", JSON_LOTS.replace("4", "true"), "a whole number"),
         ("lots.json", JSON_LOTS.replace("4", str(1 << 64)), "outputs"),
         ("lots.json", JSON_LOTS.replace("unit", "units"), "'units'"),
+        ("lots.json", JSON_LOTS[:-1] + ', "outputs": []}', "'outputs' stands twice"),
         ("lots.json", "[" * 100_000, "JSON expected"),
         ("lots.json", " " * (1 << 20) + JSON_LOTS, "at most 1048576 bytes"),
         ("none.json", None, "none.json"),

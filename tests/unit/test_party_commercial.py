@@ -105,6 +105,13 @@ def test_a_file_of_another_form_is_refused(path: Path, text: str) -> None:
         commitments("D1", path, price=None, payment_terms=None)
 
 
+def test_a_name_that_stands_twice_is_refused(path: Path) -> None:
+    text = json.dumps(GOOD)
+    path.write_text(text[:-1] + f', "price": {json.dumps(SECRET | {"text": "1 EUR"})}}}')
+    with pytest.raises(UsageError, match="'price' stands twice"):
+        commitments("D1", path, price=None, payment_terms=None)
+
+
 def test_text_that_has_no_bytes_is_refused(path: Path) -> None:
     path.write_text(json.dumps(GOOD | {"price": SECRET | {"text": "\ud800"}}))
     with pytest.raises(UsageError, match="printable characters"):
