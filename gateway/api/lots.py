@@ -36,33 +36,7 @@ def lots_router(index: IndexStore, may_read: Callable[..., Any]) -> APIRouter:
         sql = "SELECT min(rowid) AS at, gtin, lot FROM lots GROUP BY gtin, lot"
         return page_of(index, sql, (), cursor=cursor, limit=limit, view=_lot)
 
-    # Before the route below: a lot may have a slash in it.
-    @router.get("/lots/{gtin}/{lot:path}/trace")
-    def trace(gtin: str, lot: str, direction: _Way = "both", limit: _Reach = 200) -> models.Trace:
-        """Trace a lot back to all its sources, and forward to everything made from it.
-
-        With the transformations, and the deliveries and trips that each lot was on. It goes by
-        who was made from whom, not by time or quantity. Where it stops at a limit it says so.
-        """
-        start = _known(index, LotId(gtin, lot))
-        ways = {name: way for name, way in _WAYS.items() if direction in ("both", name)}
-        sides = {name: trace_side(index, start, way, limit) for name, way in ways.items()}
-        return models.Trace(
-            gtin=gtin, lot=lot, backward=sides.get("backward"), forward=sides.get("forward")
-        )
-
-    @router.get("/lots/{gtin}/{lot:path}")
-    def lot(gtin: str, lot: str) -> list[models.Delivery]:
-        """Return the deliveries that a lot was part of."""
-        _known(index, LotId(gtin, lot))
-        rows = index.query(
-            "SELECT entry FROM deliveries WHERE rowid IN (SELECT max(rowid) FROM deliveries"
-            " WHERE delivery_id IN (SELECT id FROM lots WHERE gtin = ? AND lot = ?"
-            " AND role = 'delivery') GROUP BY delivery_id) ORDER BY rowid",
-            gtin,
-            lot,
-        )
-        return [delivery_view(index, Delivery.FromString(entry)) for (entry,) in rows]
+    _add_lot(router, index)
 
     @router.get("/transformations")
     def transformations(
@@ -81,6 +55,44 @@ def lots_router(index: IndexStore, may_read: Callable[..., Any]) -> APIRouter:
         return views.transformation(*found)
 
     return router
+
+
+def _add_lot(router: APIRouter, index: IndexStore) -> None:
+    """Add the routes about one lot, which is named by the path, or else by the query.
+
+    A lot may have any sign in it, and a path cannot hold every lot: clients resolve `..` away, and
+    `a/trace` asks for the trace of `a`.
+    """
+
+    # Before the route below: a lot may have a slash in it.
+    @router.get("/lots/{gtin}/{lot:path}/trace")
+    @router.get("/trace", name="trace_by_query")
+    def trace(gtin: str, lot: str, direction: _Way = "both", limit: _Reach = 200) -> models.Trace:
+        """Trace a lot back to all its sources, and forward to everything made from it.
+
+        With the transformations, and the deliveries and trips that each lot was on. It goes by
+        who was made from whom, not by time or quantity. Where it stops at a limit it says so.
+        """
+        start = _known(index, LotId(gtin, lot))
+        ways = {name: way for name, way in _WAYS.items() if direction in ("both", name)}
+        sides = {name: trace_side(index, start, way, limit) for name, way in ways.items()}
+        return models.Trace(
+            gtin=gtin, lot=lot, backward=sides.get("backward"), forward=sides.get("forward")
+        )
+
+    @router.get("/lots/{gtin}/{lot:path}")
+    @router.get("/lot", name="lot_by_query")
+    def lot(gtin: str, lot: str) -> list[models.Delivery]:
+        """Return the deliveries that a lot was part of."""
+        _known(index, LotId(gtin, lot))
+        rows = index.query(
+            "SELECT entry FROM deliveries WHERE rowid IN (SELECT max(rowid) FROM deliveries"
+            " WHERE delivery_id IN (SELECT id FROM lots WHERE gtin = ? AND lot = ?"
+            " AND role = 'delivery') GROUP BY delivery_id) ORDER BY rowid",
+            gtin,
+            lot,
+        )
+        return [delivery_view(index, Delivery.FromString(entry)) for (entry,) in rows]
 
 
 _WAYS: Final = {"backward": Direction.BACKWARD, "forward": Direction.FORWARD}

@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
+from urllib.parse import urlencode
 
 import httpx
 import pytest
@@ -241,6 +242,16 @@ def test_a_trace_asked_badly_is_422(scene: Scene, query: str) -> None:
     assert query.split("=", maxsplit=1)[0] in answer.json()["detail"]
 
 
+@pytest.mark.parametrize("lot", ["menu/7", "L42"])
+def test_the_query_names_a_lot_as_the_path_does(scene: Scene, lot: str) -> None:
+    named = {"gtin": GTIN, "lot": lot}
+    assert scene.ask(f"lot?{urlencode(named)}") == scene.ask(f"lots/{GTIN}/{lot}")
+    query = urlencode(named | {"direction": "backward", "limit": 1})
+    assert scene.ask(f"trace?{query}") == scene.trace(lot, "?direction=backward&limit=1")
+    assert scene.get(f"lot?gtin={GTIN}").status_code == 422
+    assert scene.get(f"trace?gtin={GTIN}&lot=none").status_code == 404
+
+
 def test_what_is_not_on_the_ledger_is_404(scene: Scene) -> None:
     for path in (f"lots/{GTIN}/none/trace", f"lots/{GTIN}/none", "transformations/none"):
         answer = scene.get(path)
@@ -318,3 +329,12 @@ def test_the_auditors_page_tells_what_to_type(scene: Scene) -> None:
         )
         printed = [json.loads(said) for said in done.stdout.splitlines()]
         assert printed == expected, line
+
+
+@pytest.mark.parametrize("lot", ["..", "a/trace", "a/../b", "?x=1&lot=2#"])
+def test_a_lot_that_no_path_can_hold_is_named_in_the_query(scene: Scene, lot: str) -> None:
+    scene.site.commit([made(f"odd-{lot.encode().hex()}", "kitchen", [], [lot])])
+    query = urlencode({"gtin": GTIN, "lot": lot})
+    until("the lot", lambda: scene.get(f"lot?{query}").is_success)
+    assert scene.ask(f"lot?{query}") == []
+    assert names(scene.ask(f"trace?{query}")["backward"]) == {lot: 0}
