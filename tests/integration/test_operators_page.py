@@ -1,0 +1,109 @@
+"""What docs/operator.md tells to type, typed: from no keys to a delivery that is closed."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from support.pages import ROOT
+
+pytestmark = pytest.mark.integration
+
+PAGE: Final = (ROOT / "docs" / "operator.md").read_text("utf-8")
+DEADLINE_S: Final = 300
+BEFORE: Final = """
+trap 'kill $(jobs -p); wait' EXIT
+ready() { until grep -q ready "$1"; do kill -0 $!; sleep 0.1; done; }
+"""
+
+
+def between(start: str, end: str) -> str:
+    return PAGE[PAGE.index(start) : PAGE.index(end)]
+
+
+def typed(text: str) -> Iterator[str]:
+    """Yield the lines that are told to type, a long one as a whole."""
+    for line in text.splitlines():
+        if line.startswith("    "):
+            yield line.strip()
+
+
+def toml(text: str, name: str) -> str:
+    """Return the file that stands in a fence behind its name."""
+    return text.split(f"`{name}`", 1)[1].split("```toml\n", 1)[1].split("```", 1)[0]
+
+
+def in_background(line: str) -> str:
+    """Return what starts a service and waits for it; other lines as they are."""
+    words = line.split()
+    if words[0] == "wayseal-node" or words[:2] == ["wayseal-gateway", "serve"]:
+        return f"{line} > {words[0]}.out & ready {words[0]}.out"
+    return line
+
+
+def other_hand(line: str) -> str:
+    """Return a handover as the party on the other side signs it."""
+    giver, taker = (line.split(f"--{side} ")[1].split(maxsplit=1)[0] for side in ("giver", "taker"))
+    old, new = (giver, taker) if f"{giver}.key" in line else (taker, giver)
+    return line.replace(f"{old}.key", f"{new}.key")
+
+
+def script() -> Iterator[str]:
+    yield BEFORE
+    network = between("## A network from nothing", "**Hands, and the end.**")
+    yield from map(in_background, typed(network))
+    yield from typed(between("**Truck settings**", "## A truck's day"))
+    yield "wayseal-device record --simulate --minutes 20"
+    yield "wayseal-device offload --wait-s 60"
+    for line in typed(between("**Hands, and the end.**", "**Truck settings**")):
+        if " dispute " not in line:  # it was accepted
+            yield line
+        if " hand-over " in line:
+            yield other_hand(line)
+
+
+def test_a_network_from_nothing_comes_about_as_typed(tmp_path: Path) -> None:
+    assert shutil.which("jq"), "scripts/packages jq"
+    with ExitStack() as held:
+        sockets = [held.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(3)]
+        ledger, mqtt, rest = (each.getsockname()[1] for each in sockets)
+    moved = {
+        "/var/lib/wayseal": str(tmp_path / "lib"),
+        "/etc/wayseal": str(tmp_path),
+        "/srv": str(tmp_path / "srv"),
+        "127.0.0.1:8008": f"127.0.0.1:{ledger}",
+    }
+    files = {name: toml(PAGE, name) for name in ("gateway.toml", "lots.toml", "device.toml")}
+    files["script"] = "\n".join(script())
+    for name, text in files.items():
+        for old, new in moved.items():
+            text = text.replace(old, new)  # noqa: PLW2901 - one after the other
+        (tmp_path / name).write_text(text, "utf-8")
+    done = subprocess.run(
+        ["/bin/bash", "-euo", "pipefail", "script"],
+        capture_output=True,
+        check=False,
+        cwd=tmp_path,
+        env=os.environ
+        | {
+            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+            "WAYSEAL_LEDGER__URL": f"http://127.0.0.1:{ledger}",
+            "WAYSEAL_MQTT__EMBEDDED": "true",
+            "WAYSEAL_MQTT__PORT": str(mqtt),
+            "WAYSEAL_REST__HOST": "127.0.0.1",
+            "WAYSEAL_REST__PORT": str(rest),
+            "WAYSEAL_GATEWAY__MQTT": f"127.0.0.1:{mqtt}",
+            "WAYSEAL_GATEWAY__REST": f"http://127.0.0.1:{rest}",
+        },
+        text=True,
+        timeout=DEADLINE_S,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count('"committed": true') == 24, done.stdout
