@@ -9,7 +9,7 @@ import pytest
 
 from contracts.keys import Signer
 from contracts.node.execution import scheduler as scheduler_module
-from contracts.node.execution.executor import TransactionContext, Verdict
+from contracts.node.execution.executor import EFFECT_BYTES_MAX, TransactionContext, Verdict
 from contracts.node.execution.families import BUILT_IN
 from contracts.node.execution.jobs import Job, Lost
 from contracts.node.genesis import found, own_genesis, propose
@@ -292,3 +292,15 @@ def test_what_saw_a_block_that_was_dropped_begins_anew(
     assert not ledger.until(late).invalid
     assert ledger.chain.state.get(address_of("a")) == b"2"
     assert ledger.blocks() == [ids(late)]
+
+
+def test_all_transactions_of_a_batch_share_the_room_for_effects(ledger: Ledger) -> None:
+    batch = setting("a", "b")
+    ledger.submit(batch)
+    first = ledger.elsewhere.job()
+    assert first.room == EFFECT_BYTES_MAX
+    answer(first, bytes(1_000))
+    second = ledger.elsewhere.job()
+    assert EFFECT_BYTES_MAX - 1_200 < second.room < EFFECT_BYTES_MAX - 1_000
+    answer(second)
+    assert not ledger.until(batch).invalid
