@@ -4,13 +4,19 @@ A batch is found by what it is about, its subjects (`subjects_of` in
 gateway/index/projection.py), and can be shown only whole. Whoever applies the
 rules to the evidence alone must find every key, start and term that a batch
 leans on; a trip that merely shared a delivery or a batch is not told whole.
+
+Anyone's device may write about any trip and start trips with any delivery. What
+strangers wrote so is left out: it changes nothing, and they must not be able to
+make anyone's evidence fail, or grow.
 """
 
 from collections.abc import Iterable
 from typing import Final
 
+from contracts.encoding import parse
 from contracts.errors import RejectedError
 from contracts.proto.payload_pb2 import HandOver, OpenDelivery, StartTrip
+from contracts.proto.sawtooth_pb2 import BlockHeader
 from contracts.proto.state_pb2 import Delivery
 from contracts.rules.sites import sites_of
 from contracts.rules.trips import devices_of
@@ -41,36 +47,103 @@ def batches_about(
         RejectedError: Too many transformations lead to the lots.
     """
     wanted: set[str] = set()
-    for trip_id in trip_ids:
+    named = list(trip_ids)
+    for trip_id in named:
         start = _start(index, trip_id)
         if start is None:
             raise UnknownTripError(f"no trip {trip_id[:80]!r} on the ledger")
         wanted.add(f"trip {trip_id}")
         if with_lots:
             wanted |= _sources(index, start)
-    return _gather(index, wanted)
+    return _Gathering(index, named).gather(wanted)
 
 
-def _gather(index: IndexStore, wanted: set[str]) -> dict[tuple[int, int], str]:
-    places: dict[tuple[int, int], str] = {}
-    signers: set[str] = set()
-    seen: set[str] = set()
-    while new := wanted - seen:
-        seen |= new
-        for subject in new:
-            wanted |= _needs(index, subject)
-            for block_num, place, batch_id, signer in index.query(
-                "SELECT block_num, place, batch_id, signer FROM batches WHERE subject = ?", subject
-            ):
-                if (block_num, place) not in places:
-                    places[block_num, place] = batch_id
-                    wanted |= _mates(index, batch_id)
-                if signer not in signers:
-                    signers.add(signer)
-                    wanted |= _column(
-                        index, "SELECT subject FROM keys WHERE public_key = ?", signer
-                    )
-    return places
+class _Gathering:
+    """Batches on their way into evidence, and what they make others needed for."""
+
+    def __init__(self, index: IndexStore, trip_ids: Iterable[str]) -> None:
+        self._index = index
+        self._named = {f"trip {trip_id}" for trip_id in trip_ids}
+        self._places: dict[tuple[int, int], str] = {}
+        self._owners: dict[str, set[str]] = {}
+        """Whose the keys are that signed what was met: `party …` or `device …`."""
+        self._wanted: set[str] = set()
+
+    def gather(self, wanted: Iterable[str]) -> dict[tuple[int, int], str]:
+        """Return the ids of the batches that tell all about what is wanted, by their place."""
+        self._wanted |= set(wanted)
+        seen: set[str] = set()
+        while new := self._wanted - seen:
+            seen |= new
+            for subject in new:
+                self._wanted |= _needs(self._index, subject)
+                self._tell(subject)
+        return self._places
+
+    def _tell(self, subject: str) -> None:
+        """Take the batches about a subject, but for what strangers wrote."""
+        familiar: dict[str, bool] = {}
+        for block_num, place, batch_id, signer in self._index.query(
+            "SELECT block_num, place, batch_id, signer FROM batches WHERE subject = ?", subject
+        ):
+            if signer not in familiar:
+                familiar[signer] = not _is_strange(self._index, subject, self._owner(signer))
+            if familiar[signer]:
+                self._take((block_num, place), batch_id, signer)
+                if subject in self._named:
+                    self._follow((block_num, place))
+
+    def _take(self, where: tuple[int, int], batch_id: str, signer: str) -> None:
+        self._wanted |= self._owner(signer)
+        if where not in self._places:
+            self._places[where] = batch_id
+            self._wanted |= _mates(self._index, batch_id)
+
+    def _follow(self, where: tuple[int, int]) -> None:
+        """Take what a batch depends on: in the story of a named trip it may not be missing."""
+        for block_num, place, header in self._index.query(_DEPENDENCIES, *where):
+            batch_id = parse(BlockHeader, header).batch_ids[place]
+            signers = _column(
+                self._index, "SELECT signer FROM batches WHERE batch_id = ?", batch_id
+            )
+            # Nothing is known of who signed a batch of other families, and nothing needed.
+            self._take((block_num, place), batch_id, next(iter(signers), ""))
+
+    def _owner(self, signer: str) -> set[str]:
+        if signer not in self._owners:
+            self._owners[signer] = _column(
+                self._index, "SELECT subject FROM keys WHERE public_key = ?", signer
+            )
+        return self._owners[signer]
+
+
+_DEPENDENCIES: Final = """
+SELECT DISTINCT transactions.block_num, transactions.place, blocks.header
+FROM dependencies JOIN transactions ON transaction_id = dependency
+JOIN blocks ON blocks.block_num = transactions.block_num
+WHERE dependencies.block_num = ? AND dependencies.place = ?
+"""
+
+
+def _is_strange(index: IndexStore, subject: str, owners: Iterable[str]) -> bool:
+    """Say whether a key is of a device that has no part in a subject.
+
+    Readings and seals are committed whoever's device signs them, and so is the start of a trip
+    that names any delivery. What parties sign, the rules let only those sign whom it concerns.
+    """
+    kind, name = subject.split(" ", 1)
+    devices = [owner.removeprefix("device ") for owner in owners if owner.startswith("device ")]
+    if not devices:
+        return False
+    match kind:
+        case "trip":
+            start = _start(index, name)
+            return start is not None and set(devices).isdisjoint(devices_of(start))
+        case "delivery":
+            sql = "SELECT party_id FROM devices WHERE device_id = ?"
+            return _terms(index, name).carrier_id not in _column(index, sql, devices[0])
+        case _:
+            return False
 
 
 def _mates(index: IndexStore, batch_id: str) -> set[str]:
@@ -129,9 +202,13 @@ def _needs_of_delivery(index: IndexStore, delivery_id: str) -> set[str]:
             "SELECT action FROM handovers WHERE delivery_id = ?", delivery_id
         )
     }
-    terms = _terms(index, delivery_id)
-    named = (terms.seller_id, terms.carrier_id, terms.buyer_id)
-    return needs | {f"party {party_id}" for party_id in named if party_id}
+    # Offers that were corrected are told, too: whom they named must be registered.
+    for (entry,) in index.query(
+        "SELECT DISTINCT entry FROM deliveries WHERE delivery_id = ?", delivery_id
+    ):
+        terms = Delivery.FromString(entry).terms
+        needs |= {f"party {name}" for name in (terms.seller_id, terms.carrier_id, terms.buyer_id)}
+    return needs
 
 
 def _needs_of_transformation(index: IndexStore, transformation_id: str) -> set[str]:

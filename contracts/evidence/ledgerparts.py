@@ -5,6 +5,7 @@ that one; a batch, that its signers made these transactions and a block took the
 """
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from contracts.errors import RejectedError
 from contracts.evidence.container import parse_part
@@ -82,6 +83,18 @@ class BlockHeads:
             raise RejectedError(f"batch {batch_id[:16]}… is in no block") from error
 
 
+class Taken(NamedTuple):
+    """One transaction of family `wayseal`, whose signatures hold.
+
+    Attributes:
+        missing: The transactions that it depends on and that did not come before it.
+    """
+
+    header: TransactionHeader
+    transaction: Transaction
+    missing: list[str]
+
+
 class Batches:
     """The batches, checked as they arrive, in the order in which the ledger took them."""
 
@@ -90,13 +103,13 @@ class Batches:
         self._last = (-1, -1)
         self._seen: set[str] = set()
 
-    def add(self, payload: bytes) -> Iterator[tuple[TransactionHeader, Transaction]]:
-        """Take the next batch; yield its transactions of family `wayseal` with their headers.
+    def add(self, payload: bytes) -> Iterator[Taken]:
+        """Take the next batch; yield its transactions of family `wayseal`.
 
         Raises:
             RejectedError: A signature does not hold, no block took the batch, it holds too many
-                transactions or stands out of order, or a transaction comes twice, before one that
-                it depends on, or under rules of another version.
+                transactions or stands out of order, or a transaction comes twice, or under rules
+                of another version.
         """
         check_transactions_of(payload)
         batch = parse_part(Batch, payload)
@@ -113,12 +126,13 @@ class Batches:
         self._last = place
         for transaction in batch.transactions:
             header = parse_header(transaction)
-            self._check_place(transaction.header_signature, header)
+            self._check(transaction.header_signature, header)
+            missing = [each for each in header.dependencies if each not in self._seen]
             self._seen.add(transaction.header_signature)
             if Family.of(header) == FAMILY:
-                yield header, transaction
+                yield Taken(header, transaction, missing)
 
-    def _check_place(self, transaction_id: str, header: TransactionHeader) -> None:
+    def _check(self, transaction_id: str, header: TransactionHeader) -> None:
         name = f"transaction {transaction_id[:16]}…"
         if transaction_id in self._seen:
             raise RejectedError(f"{name} is here twice")
@@ -127,6 +141,3 @@ class Batches:
                 f"{name} is of {FAMILY.name} {header.family_version[:20]!r}, "
                 f"this verifier knows the rules of {FAMILY.version}"
             )
-        for dependency in header.dependencies:
-            if dependency not in self._seen:
-                raise RejectedError(f"{name} depends on {dependency[:16]}…, which is missing")

@@ -2,6 +2,8 @@
 
 from contracts import address
 from contracts.encoding import canonical
+from contracts.errors import RejectedError
+from contracts.evidence.ledgerparts import Taken
 from contracts.evidence.recordings import Recordings
 from contracts.evidence.story import TripStory
 from contracts.payload import ADMIN_KEYS_SETTING, Action, OfReadings, decode
@@ -17,7 +19,7 @@ from contracts.proto.payload_pb2 import (
     SealTrip,
     StartTrip,
 )
-from contracts.proto.sawtooth_pb2 import Event, Setting, Transaction, TransactionHeader
+from contracts.proto.sawtooth_pb2 import Event, Setting
 from contracts.proto.state_pb2 import Chain, Delivery, Key, Transformation, Trip
 from contracts.rules.case import EVENT_TRANSFORMATION
 from contracts.rules.ids import Rule
@@ -57,13 +59,20 @@ class Replay:
         self._host = MemoryHost()
         self._admit(admin_keys or frozenset())
 
-    def apply(self, header: TransactionHeader, transaction: Transaction) -> None:
+    def apply(self, taken: Taken) -> None:
         """Apply one transaction.
 
         Raises:
-            RejectedError: The rules refuse it, so no ledger under them could have committed it.
+            RejectedError: The rules refuse it, so no ledger under them could have committed it; or
+                it is of the evidence's story, and one that it depends on is missing.
         """
+        header, transaction, missing = taken
         action = decode(transaction.payload)
+        if missing and self._is_told(action, header.signer_public_key):
+            raise RejectedError(
+                f"transaction {transaction.header_signature[:16]}… depends on "
+                f"{missing[0][:16]}…, which is missing"
+            )
         if isinstance(action, RegisterParty):
             self.admin_keys.add(header.signer_public_key)
             if self._trusted is None:
@@ -107,6 +116,22 @@ class Replay:
         for device_id in sorted(devices_of(story.start)):
             problems += self._missing_of(trip_id, device_id)
         return problems
+
+    def _is_told(self, action: Action, signer: str) -> bool:
+        """Say whether an action is of a named trip, by one of its devices or by a party.
+
+        What others say about the trip is in the evidence by chance: they must not be able to spoil
+        it by depending on something far away.
+        """
+        trip_id = getattr(action, "trip_id", "")
+        if trip_id not in self.named:
+            return False
+        story = self._trips.get(trip_id)
+        entry = self._host.state.get(address.key(signer))
+        if story is None or entry is None:
+            return True
+        key = Key.FromString(entry)
+        return key.owner == Key.PARTY or key.owner_id in devices_of(story.start)
 
     def _missing_of(self, trip_id: str, device_id: str) -> list[str]:
         name = f"trip {trip_id}, device {device_id}"

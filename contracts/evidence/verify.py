@@ -99,8 +99,8 @@ class _Check:
             case Part.BLOCK_HEAD:
                 self._heads.add(payload)
             case Part.BATCH:
-                for header, transaction in self._batches.add(payload):
-                    self._replay.apply(header, transaction)
+                for taken in self._batches.add(payload):
+                    self._replay.apply(taken)
             case Part.LEAF_HASHES:
                 self._recordings.add_leaves(payload)
             case Part.BLOB:

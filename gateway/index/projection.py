@@ -73,15 +73,24 @@ def project(committed: Committed, block_num: int) -> Rows:
     rows: dict[str, list[Row]] = defaultdict(list)
     rows["blocks"] = [(block_num, block.header_signature, block.header)]
     subjects: dict[tuple[str, int], str] = {}
+    places = {
+        each.header_signature: place
+        for place, batch in enumerate(block.batches)
+        for each in batch.transactions
+    }
+    outside: set[tuple[int, str]] = set()
     for place, header, transaction, receipt in our_transactions(committed):
         action = decode(transaction.payload)
         signer, transaction_id = header.signer_public_key, transaction.header_signature
         for subject in subjects_of(action):
             subjects[subject, place] = signer
+        outside |= {(place, each) for each in header.dependencies if places.get(each) != place}
         for table, row in _rows(action, signer, transaction_id):
             rows[table].append((*row, block_num))
         for table, row in _outcome(receipt):
             rows[table].append((*row, block_num))
+    rows["transactions"] = [(name, place, block_num) for name, place in places.items()]
+    rows["dependencies"] = [(*each, block_num) for each in sorted(outside)]
     rows["batches"] = [
         (subject, block.batches[place].header_signature, signer, block_num, place)
         for (subject, place), signer in sorted(subjects.items())

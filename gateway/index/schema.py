@@ -2,11 +2,13 @@
 
 from typing import Final
 
-VERSION: Final = 3
+VERSION: Final = 4
 
 TABLES: Final = (
     "blocks",
     "batches",
+    "transactions",
+    "dependencies",
     "keys",
     "parties",
     "sites",
@@ -44,6 +46,14 @@ CREATE TABLE batches (
   PRIMARY KEY (subject, block_num, place)
 ) WITHOUT ROWID;
 CREATE INDEX batches_by_id ON batches (batch_id);
+-- Where each transaction of any family is, and what ours depend on outside their batch.
+CREATE TABLE transactions (
+  transaction_id TEXT PRIMARY KEY, place INTEGER NOT NULL, block_num INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE dependencies (
+  place INTEGER NOT NULL, dependency TEXT NOT NULL, block_num INTEGER NOT NULL
+);
+CREATE INDEX dependencies_by_place ON dependencies (block_num, place);
 -- Whose each key is, current or revoked: `party …` or `device …`.
 CREATE TABLE keys (
   public_key TEXT NOT NULL, subject TEXT NOT NULL, block_num INTEGER NOT NULL

@@ -1,19 +1,31 @@
 """Evidence leans on more than its trip: other trips of a delivery, keys of whoever signed."""
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 
 from contracts.evidence.container import Part, parse_part, read_frames
+from contracts.keys import Signer
 from contracts.payload import build, decode
-from contracts.proto.payload_pb2 import AcceptDelivery, RecordReading, SealTrip
+from contracts.proto.payload_pb2 import (
+    CARRIER,
+    SELLER,
+    AcceptDelivery,
+    OpenDelivery,
+    RecordReading,
+    RegisterDevice,
+    RegisterParty,
+    RegisterSite,
+    SealTrip,
+)
 from contracts.proto.sawtooth_pb2 import Batch
 from contracts.records.reading import Link, record_of
 from contracts.sawtooth.batches import build_batch
+from support.chain import digest_of
 from support.goods import hold, made, newcomers
 from support.rogue import Site, nonce, until
-from support.world import START_MS, Trip, delivering, key, loading, one, reading
+from support.world import START_MS, TERMS, Trip, delivering, key, loading, one, reading
 
 pytestmark = pytest.mark.integration
 
@@ -123,3 +135,83 @@ def test_lots_made_in_one_batch_bring_each_other_and_their_makers(site: Site) ->
     at_last(site, f"trips/{trip.trip_id}", "seals")
     assert judged(site, trip) == []
     assert trips_told(site, trip)[""] >= {"TransformLots", "RegisterSite"}
+
+
+def mallory(site: Site) -> Signer:
+    """Register a stranger with a device; return the device's key."""
+    party = RegisterParty(
+        party_id="mallory", name="M", public_keys=[key("mallory").public_key], roles=[SELLER]
+    )
+    device = RegisterDevice(
+        device_id="spy", party_id="mallory", public_keys=[key("spy").public_key]
+    )
+    site.commit([one(key("admin"), party), one(key("mallory"), device)])
+    return key("spy")
+
+
+def far(site: Site) -> str:
+    """Put a transaction on the ledger that concerns no trip; return its id."""
+    batch = one(key("kitchen"), RegisterSite(site_id="far", party_id="kitchen", name="Far"))
+    site.commit([batch])
+    return batch.transactions[0].header_signature
+
+
+def on(trip: Trip, device_id: str, sequence: int = 0, dependencies: Sequence[str] = ()) -> Batch:
+    """Return one reading on a trip."""
+    place = Link(trip.trip_id, device_id, sequence, bytes(32) if sequence else b"")
+    record = record_of(reading(sequence), place)
+    return build_batch(key(device_id), [build(key(device_id), record, dependencies=dependencies)])
+
+
+def test_a_stranger_s_reading_is_left_out_whatever_it_depends_on(site: Site) -> None:
+    trip, batches = driven(1)
+    site.commit(batches)
+    at_last(site, f"trips/{trip.trip_id}", "seals")
+    before = trips_told(site, trip)
+    mallory(site)
+    site.commit([on(trip, "spy", dependencies=[far(site)])])
+    at_last(site, f"trips/{trip.trip_id}/findings", "items")
+    assert judged(site, trip) == []
+    assert trips_told(site, trip) == before
+
+
+def test_a_stranger_s_batch_brings_nothing_else_along(site: Site) -> None:
+    trip, batches = driven(1)
+    site.commit(batches)
+    spy = mallory(site)
+    made = digest_of(b"video")
+    theirs = Trip("spy", nonce(2), signer=spy, deliveries=[])
+    *drive, video = theirs.whole([reading(at) for at in range(500)], [made], size=600)
+    site.commit(drive)
+    at_last(site, f"trips/{trip.trip_id}", "seals")
+    before = trips_told(site, trip)
+    mixed = [video.transactions[0], on(trip, "spy").transactions[0]]
+    start = Trip("spy", nonce(3), signer=spy)  # which names the delivery
+    site.commit([build_batch(spy, mixed), one(spy, start.start, [far(site)])])
+    at_last(site, f"trips/{trip.trip_id}/findings", "items")
+    at_last(site, f"trips/{start.trip_id}", "trip_id")
+    assert judged(site, trip) == []
+    assert trips_told(site, trip) == before
+
+
+def test_what_the_trip_s_own_device_depends_on_comes_along(site: Site) -> None:
+    trip, batches = driven(1)
+    site.commit([*batches, on(trip, "truck-1", 4, [far(site)])])
+    at_last(site, f"trips/{trip.trip_id}/findings", "items")
+    assert judged(site, trip) == []
+
+
+def test_an_offer_that_was_corrected_brings_whom_it_named(site: Site) -> None:
+    other = RegisterParty(
+        party_id="other", name="O", public_keys=[key("other").public_key], roles=[CARRIER]
+    )
+    wrong, right = OpenDelivery(), OpenDelivery()
+    wrong.CopyFrom(TERMS)
+    wrong.delivery_id, wrong.carrier_id = "delivery-2", "other"
+    right.CopyFrom(wrong)
+    right.carrier_id = "carrier"
+    offers = [one(key("seller"), wrong), one(key("seller"), right), one(key("buyer"), right)]
+    trip = Trip(nonce=nonce(1), deliveries=["delivery-2"])
+    site.commit([one(key("admin"), other), *offers, *trip.whole([reading(0)])])
+    at_last(site, f"trips/{trip.trip_id}", "seals")
+    assert judged(site, trip) == []
