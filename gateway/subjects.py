@@ -119,7 +119,7 @@ class _Gathering:
 
 _DEPENDENCIES: Final = """
 SELECT DISTINCT transactions.block_num, transactions.place, blocks.header
-FROM dependencies JOIN transactions ON transaction_id = dependency
+FROM dependencies JOIN transactions USING (short_id)
 JOIN blocks ON blocks.block_num = transactions.block_num
 WHERE dependencies.block_num = ? AND dependencies.place = ?
 """

@@ -46,12 +46,14 @@ CREATE TABLE batches (
   PRIMARY KEY (subject, block_num, place)
 ) WITHOUT ROWID;
 CREATE INDEX batches_by_id ON batches (batch_id);
--- Where each transaction of any family is, and what ours depend on outside their batch.
+-- Where each transaction of any family is, and what ours depend on outside their batch: by the
+-- first 64 bits of the id, since there is a row for every reading.
 CREATE TABLE transactions (
-  transaction_id TEXT PRIMARY KEY, place INTEGER NOT NULL, block_num INTEGER NOT NULL
+  short_id INTEGER NOT NULL, block_num INTEGER NOT NULL, place INTEGER NOT NULL,
+  PRIMARY KEY (short_id, block_num, place)
 ) WITHOUT ROWID;
 CREATE TABLE dependencies (
-  place INTEGER NOT NULL, dependency TEXT NOT NULL, block_num INTEGER NOT NULL
+  place INTEGER NOT NULL, short_id INTEGER NOT NULL, block_num INTEGER NOT NULL
 );
 CREATE INDEX dependencies_by_place ON dependencies (block_num, place);
 -- Whose each key is, current or revoked: `party …` or `device …`.

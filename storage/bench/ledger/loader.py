@@ -99,7 +99,8 @@ async def _paced(plan: Plan) -> Outcome:
     """Post one batch at each tick, of one device after the other, whatever became of the last."""
     rounds = zip_longest(*(_planned(plan, path) for path in plan.files))
     batches = [batch for batch in chain.from_iterable(rounds) if batch is not None]
-    idle: asyncio.LifoQueue[Connection] = asyncio.LifoQueue()
+    # In turn: the node ends a connection that sends nothing for long.
+    idle: asyncio.Queue[Connection] = asyncio.Queue()
     for _ in range(POOL):
         idle.put_nowait(await Connection.open(plan.url))
     start_s, start_cpu_s = time.monotonic() + START_S, time.process_time()
@@ -113,7 +114,7 @@ async def _paced(plan: Plan) -> Outcome:
     return Outcome(time.monotonic() - start_s, cpu_s, [task.result() for task in timed])
 
 
-async def _one(idle: asyncio.LifoQueue[Connection], batch: Signed, due_s: float) -> float:
+async def _one(idle: asyncio.Queue[Connection], batch: Signed, due_s: float) -> float:
     """Return seconds from `due_s`, when the batch should have been posted, to COMMITTED."""
     connection = await idle.get()
     try:
