@@ -117,12 +117,15 @@ class _Gathering:
         return self._owners[signer]
 
 
-_DEPENDENCIES: Final = """
-SELECT DISTINCT transactions.block_num, transactions.place, blocks.header
-FROM dependencies JOIN transactions USING (short_id)
-JOIN blocks ON blocks.block_num = transactions.block_num
-WHERE dependencies.block_num = ? AND dependencies.place = ?
-"""
+_DEPENDENCIES: Final = " UNION ".join(
+    f"""
+    SELECT named.block_num, named.place, header
+    FROM dependencies JOIN {table} AS named USING (short_id)
+    JOIN blocks ON blocks.block_num = named.block_num
+    WHERE dependencies.block_num = ?1 AND dependencies.place = ?2
+    """  # noqa: S608 - two tables of our own
+    for table in ("transactions", "new_transactions")
+)
 
 
 def _is_strange(index: IndexStore, subject: str, owners: Iterable[str]) -> bool:

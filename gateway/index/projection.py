@@ -91,8 +91,7 @@ def project(committed: Committed, block_num: int) -> Rows:
             rows[table].append((*row, block_num))
         for table, row in _outcome(receipt):
             rows[table].append((*row, block_num))
-    # Sorted, so that neighbours share a page.
-    rows["transactions"] = sorted(
+    rows["new_transactions"] = sorted(
         (_short(name), block_num, place) for name, place in places.items()
     )
     rows["dependencies"] = [(*each, block_num) for each in sorted(outside)]

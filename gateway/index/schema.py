@@ -8,6 +8,7 @@ TABLES: Final = (
     "blocks",
     "batches",
     "transactions",
+    "new_transactions",
     "dependencies",
     "keys",
     "parties",
@@ -46,12 +47,17 @@ CREATE TABLE batches (
   PRIMARY KEY (subject, block_num, place)
 ) WITHOUT ROWID;
 CREATE INDEX batches_by_id ON batches (batch_id);
--- Where each transaction of any family is, and what ours depend on outside their batch: by the
--- first 64 bits of the id, since there is a row for every reading.
+-- Where each transaction of any family is, by the first 64 bits of its id. There is one for every
+-- reading, anywhere in the table: new ones wait in a small one, and go into the large one together.
 CREATE TABLE transactions (
   short_id INTEGER NOT NULL, block_num INTEGER NOT NULL, place INTEGER NOT NULL,
   PRIMARY KEY (short_id, block_num, place)
 ) WITHOUT ROWID;
+CREATE TABLE new_transactions (
+  short_id INTEGER NOT NULL, block_num INTEGER NOT NULL, place INTEGER NOT NULL,
+  PRIMARY KEY (short_id, block_num, place)
+) WITHOUT ROWID;
+-- What our transactions depend on outside their batch.
 CREATE TABLE dependencies (
   place INTEGER NOT NULL, short_id INTEGER NOT NULL, block_num INTEGER NOT NULL
 );
@@ -150,3 +156,10 @@ CREATE TABLE findings (
 );
 CREATE INDEX findings_by_trip ON findings (trip_id);
 """
+
+SORT_IN: Final = (
+    "INSERT INTO transactions SELECT * FROM new_transactions",
+    "DELETE FROM new_transactions",
+)
+SORT_IN_BLOCKS: Final = 64
+"""Blocks whose transactions wait together."""

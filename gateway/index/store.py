@@ -9,7 +9,7 @@ from typing import Any
 from contracts.errors import UnavailableError
 from contracts.sqlite import Synchronous, connect, transaction, translated
 from gateway.index.projection import Rows
-from gateway.index.schema import SCHEMA, TABLES, VERSION
+from gateway.index.schema import SCHEMA, SORT_IN, SORT_IN_BLOCKS, TABLES, VERSION
 
 
 class IndexStore:
@@ -52,6 +52,10 @@ class IndexStore:
                         f"INSERT INTO {table} VALUES ({marks})",  # noqa: S608
                         entries,
                     )
+            (newest,) = db.execute("SELECT IFNULL(MAX(block_num), 0) FROM blocks").fetchone()
+            if newest % SORT_IN_BLOCKS == 0:
+                for statement in SORT_IN:
+                    db.execute(statement)
 
     def cut(self, block_num: int) -> None:
         """Take out every block above `block_num`."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.index.schema import TABLES
+from gateway.index.schema import SORT_IN_BLOCKS, TABLES
 from gateway.index.store import IndexStore
 
 ROUNDS = 12
@@ -72,3 +72,25 @@ def test_an_index_that_is_no_database_is_made_anew(path: Path) -> None:
         assert store.head() == (0, "genesis")
     finally:
         store.close()
+
+
+def transactions(store: IndexStore) -> tuple[list[int], list[int]]:
+    """Return in which blocks the transactions are that were sorted in, and those that wait."""
+    sorted_in = store.query("SELECT block_num FROM transactions ORDER BY block_num")
+    waiting = store.query("SELECT block_num FROM new_transactions ORDER BY block_num")
+    return [row[0] for row in sorted_in], [row[0] for row in waiting]
+
+
+def test_transactions_of_some_blocks_go_in_together(store: IndexStore) -> None:
+    for number in range(SORT_IN_BLOCKS + 2):
+        store.add(
+            {
+                "blocks": [(number, f"id {number}", b"")],
+                "new_transactions": [(-number, number, 0)],
+            }
+        )
+    assert transactions(store) == (list(range(SORT_IN_BLOCKS + 1)), [SORT_IN_BLOCKS + 1])
+    store.cut(SORT_IN_BLOCKS)
+    assert transactions(store) == (list(range(SORT_IN_BLOCKS + 1)), [])
+    store.cut(3)
+    assert transactions(store) == ([0, 1, 2, 3], [])
