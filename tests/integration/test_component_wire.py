@@ -1,5 +1,6 @@
 """The component port on the wire: what a real validator said, and what strangers may say."""
 
+import contextlib
 import os
 import socket
 import struct
@@ -329,7 +330,10 @@ def test_garbage_hurts_nobody(node: Node, tmp_path: Path) -> None:
         while peer.receive().correlation_id != "the last":
             pass
     host, number = node.component.removeprefix("tcp://").split(":")
-    with socket.create_connection((host, int(number))) as raw:
+    with (
+        socket.create_connection((host, int(number))) as raw,
+        contextlib.suppress(ConnectionError),  # it may be hung up on before all is sent
+    ):
         raw.sendall(os.urandom(10_000))
     assert node.client.get("/status").status_code == 200
     assert "Traceback" not in (tmp_path / "data.stderr").read_text()
