@@ -63,7 +63,7 @@ def our_transactions(committed: Committed) -> Iterator[Ours]:
 
 
 def project(committed: Committed, block_num: int) -> Rows:
-    """Return the rows to add, by table, each ending in the block's number.
+    """Return the rows to add, by table, each with the block's number.
 
     Args:
         committed: A block, and what became of its transactions.
