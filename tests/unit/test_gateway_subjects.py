@@ -8,7 +8,9 @@ import pytest
 from contracts.encoding import canonical
 from contracts.errors import RejectedError
 from contracts.proto.payload_pb2 import Lot, OpenDelivery
+from contracts.proto.sawtooth_pb2 import BlockHeader
 from contracts.proto.state_pb2 import Delivery
+from gateway.index.schema import SORT_IN_BLOCKS
 from gateway.index.store import IndexStore
 from gateway.subjects import TRANSFORMATIONS_MAX, UnknownTripError, batches_about
 from support.lots import GTIN, Made, add_made
@@ -50,6 +52,23 @@ def test_too_many_sources_are_refused_with_the_way_out(index: IndexStore) -> Non
     with pytest.raises(RejectedError, match="lots=false"):
         about(index, with_lots=True)
     assert about(index, with_lots=False) == {(1, 0): "batch"}
+
+
+@pytest.mark.parametrize("number", [SORT_IN_BLOCKS, SORT_IN_BLOCKS + 1])
+def test_what_a_trip_depends_on_comes_along_sorted_in_or_not(
+    index: IndexStore, number: int
+) -> None:
+    header = canonical(BlockHeader(block_num=number, batch_ids=["needed"]))
+    index.add(
+        {
+            "blocks": [(number, "block", header)],
+            "new_transactions": [(5, number, 0)],
+            "dependencies": [(0, 5, 1)],
+        }
+    )
+    waiting = index.query("SELECT COUNT(*) FROM new_transactions")
+    assert waiting == [(0 if number == SORT_IN_BLOCKS else 1,)]
+    assert about(index, with_lots=False) == {(1, 0): "batch", (number, 0): "needed"}
 
 
 def test_a_trip_that_is_not_there_is_named(index: IndexStore) -> None:
