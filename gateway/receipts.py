@@ -107,7 +107,7 @@ class Receipts:
                     sha256=stored.sha256,
                     size=stored.size,
                     tree_root=stored.tree_root,
-                    copies=stored.copies,
+                    copies=map(str, stored.copies),
                 )
             )
         return copies

@@ -159,7 +159,8 @@ def own_key(settings: Settings) -> Signer:
 
 
 def _recordings(settings: Settings) -> RecordingStore:
-    blobs, volume = FileBlobs(settings.blobs_dir), VolumeDirectory(settings.volume_dir)
+    name, where = next(iter(settings.all_volumes.items()))
+    blobs, volume = FileBlobs(settings.blobs_dir), VolumeDirectory(where.path, name)
     return RecordingStore(settings.data / "recordings", blobs, volume)
 
 

@@ -6,9 +6,9 @@ between table and key: WAYSEAL_LEDGER__URL.
 
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError, model_validator
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -17,15 +17,21 @@ from pydantic_settings import (
 )
 
 from contracts.errors import RejectedError
+from gateway.storagesettings import (
+    CassandraSettings,
+    ReceiptSettings,
+    RetentionSettings,
+    ScrubSettings,
+    StorageSettings,
+    Table,
+    VolumeSettings,
+)
 
 Port = Annotated[int, Field(ge=0, le=65535)]
+VolumeName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,31}$")]
 
 
-class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class LedgerSettings(_Table):
+class LedgerSettings(Table):
     """Where the ledger answers."""
 
     url: str = Field(
@@ -33,7 +39,7 @@ class LedgerSettings(_Table):
     )
 
 
-class MqttSettings(_Table):
+class MqttSettings(Table):
     """Where trucks and gateway meet."""
 
     host: str = Field("127.0.0.1", description="broker, or the address to listen on if embedded")
@@ -45,14 +51,14 @@ class MqttSettings(_Table):
     password: str = Field("", description="its password; an embedded broker needs none")
 
 
-class RestSettings(_Table):
+class RestSettings(Table):
     """Where auditors, operators and uploads come in."""
 
     host: str = "127.0.0.1"
     port: Port = Field(8080, description="0 lets the system choose")
 
 
-class LimitSettings(_Table):
+class LimitSettings(Table):
     """What makes the gateway say stop."""
 
     inbox_bytes: int = Field(
@@ -73,12 +79,28 @@ class Settings(BaseSettings):
 
     data: Path = Field(description="directory for everything the gateway keeps")
     site_id: str = Field(description="the site this gateway stands at")
-    volume: Path | None = Field(None, description="whole recordings; default DATA/volume")
+    volume: Path | None = Field(
+        None, description="whole recordings, if there is but one volume; default DATA/volume"
+    )
     blobs: Path | None = Field(None, description="blobs of recordings; default DATA/blobs")
     ledger: LedgerSettings = LedgerSettings()
     mqtt: MqttSettings = MqttSettings()
     rest: RestSettings = RestSettings()
     limits: LimitSettings = LimitSettings()
+    volumes: dict[VolumeName, VolumeSettings] = Field(
+        {}, description="volumes by name, the first with room takes new recordings"
+    )
+    storage: StorageSettings = StorageSettings()
+    cassandra: CassandraSettings = CassandraSettings()
+    receipts: ReceiptSettings = ReceiptSettings()
+    scrub: ScrubSettings = ScrubSettings()
+    retention: RetentionSettings = RetentionSettings()
+
+    @model_validator(mode="after")
+    def _one_way_to_name_volumes(self) -> Self:
+        if self.volume is not None and self.volumes:
+            raise ValueError("either volume or [volumes], both are given")
+        return self
 
     @classmethod
     def settings_customise_sources(
@@ -94,9 +116,10 @@ class Settings(BaseSettings):
         return env_settings, init_settings
 
     @property
-    def volume_dir(self) -> Path:
-        """Return the directory of whole recordings."""
-        return self.volume or self.data / "volume"
+    def all_volumes(self) -> dict[str, VolumeSettings]:
+        """Return the volumes by name, those that take recordings first in front."""
+        only = VolumeSettings(path=self.volume or self.data / "volume")
+        return dict(self.volumes) or {"volume": only}
 
     @property
     def blobs_dir(self) -> Path:

@@ -67,7 +67,7 @@ class StoredRecording(_message.Message):
     def __init__(self, sha256: _Optional[bytes] = ..., size: _Optional[int] = ..., tree_root: _Optional[bytes] = ..., copies: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ReceiptBody(_message.Message):
-    __slots__ = ("device_id", "trip_id", "reading_count", "head_sha256", "seal_transaction_id", "recordings", "block_num", "block_id", "genesis_id", "issued_at_ms", "site_id")
+    __slots__ = ("device_id", "trip_id", "reading_count", "head_sha256", "seal_transaction_id", "recordings", "block_num", "block_id", "genesis_id", "issued_at_ms", "site_id", "lacking", "confirmations")
     DEVICE_ID_FIELD_NUMBER: _ClassVar[int]
     TRIP_ID_FIELD_NUMBER: _ClassVar[int]
     READING_COUNT_FIELD_NUMBER: _ClassVar[int]
@@ -79,6 +79,8 @@ class ReceiptBody(_message.Message):
     GENESIS_ID_FIELD_NUMBER: _ClassVar[int]
     ISSUED_AT_MS_FIELD_NUMBER: _ClassVar[int]
     SITE_ID_FIELD_NUMBER: _ClassVar[int]
+    LACKING_FIELD_NUMBER: _ClassVar[int]
+    CONFIRMATIONS_FIELD_NUMBER: _ClassVar[int]
     device_id: str
     trip_id: str
     reading_count: int
@@ -90,7 +92,9 @@ class ReceiptBody(_message.Message):
     genesis_id: str
     issued_at_ms: int
     site_id: str
-    def __init__(self, device_id: _Optional[str] = ..., trip_id: _Optional[str] = ..., reading_count: _Optional[int] = ..., head_sha256: _Optional[bytes] = ..., seal_transaction_id: _Optional[str] = ..., recordings: _Optional[_Iterable[_Union[StoredRecording, _Mapping]]] = ..., block_num: _Optional[int] = ..., block_id: _Optional[str] = ..., genesis_id: _Optional[str] = ..., issued_at_ms: _Optional[int] = ..., site_id: _Optional[str] = ...) -> None: ...
+    lacking: _containers.RepeatedScalarFieldContainer[str]
+    confirmations: int
+    def __init__(self, device_id: _Optional[str] = ..., trip_id: _Optional[str] = ..., reading_count: _Optional[int] = ..., head_sha256: _Optional[bytes] = ..., seal_transaction_id: _Optional[str] = ..., recordings: _Optional[_Iterable[_Union[StoredRecording, _Mapping]]] = ..., block_num: _Optional[int] = ..., block_id: _Optional[str] = ..., genesis_id: _Optional[str] = ..., issued_at_ms: _Optional[int] = ..., site_id: _Optional[str] = ..., lacking: _Optional[_Iterable[str]] = ..., confirmations: _Optional[int] = ...) -> None: ...
 
 class Receipt(_message.Message):
     __slots__ = ("body", "gateway_public_key", "signature")

@@ -1,6 +1,7 @@
 """Adapter: BlobStore in plain files.
 
     root/ab/cd/abcd…/00000000    32 bytes leaf hash, then the data
+    root/ab/cd/abcd…/manifest    marks the recording as whole
     root/tmp/                    files on their way in, directories on their way out
 
 Two levels of directories by id prefix keep each of them small. A blob gets its
@@ -17,12 +18,14 @@ from pathlib import Path
 from typing import Final
 
 from contracts.chunktree import BLOB_BYTES, HASH_BYTES
-from contracts.errors import RejectedError
-from contracts.files import disk_errors, make_directory, sync_directory, write_all
-from storage.blobs.port import Blob
+from contracts.copies import FSYNC
+from contracts.errors import RejectedError, WaysealError
+from contracts.files import disk_errors, make_directory, sync_directory, write_all, write_file
+from storage.blobs.port import Blob, Replica
 from storage.disk import FILE_MODE, drop_cache, read_at, start_writeback
 
 _INDEX_DIGITS: Final = 8
+_MANIFEST: Final = "manifest"
 
 
 class FileBlobs:
@@ -46,7 +49,17 @@ class FileBlobs:
     @property
     def name(self) -> str:
         """See `BlobStore.name`."""
-        return "blobs"
+        return "files"
+
+    @property
+    def durability(self) -> str:
+        """See `BlobStore.durability`."""
+        return FSYNC
+
+    def check(self) -> None:
+        """See `BlobStore.check`."""
+        with disk_errors("look into", self._tmp):
+            self._tmp.stat()
 
     def put(self, recording_id: bytes, blob: Blob) -> None:
         """See `BlobStore.put`."""
@@ -93,6 +106,13 @@ class FileBlobs:
             )
         return Blob(index, stored[HASH_BYTES:], stored[:HASH_BYTES])
 
+    def replicas(self, recording_id: bytes, index: int) -> Iterator[Replica]:
+        """See `BlobStore.replicas`."""
+        try:
+            yield Replica(self.name, self.get(recording_id, index, fresh=True))
+        except WaysealError as error:
+            yield Replica(self.name, None, error)
+
     def leaves(self, recording_id: bytes) -> Mapping[int, bytes]:
         """See `BlobStore.leaves`."""
         home = self._home(recording_id)
@@ -103,6 +123,22 @@ class FileBlobs:
                 return {}
             heads = {int(name): _head(home / name) for name in names if _is_file_name(name)}
         return {index: head for index, head in heads.items() if len(head) == HASH_BYTES}
+
+    def put_manifest(self, recording_id: bytes, manifest: bytes) -> None:
+        """See `BlobStore.put_manifest`."""
+        home = self._home(recording_id)
+        make_directory(home)
+        temporary = self._tmp / uuid.uuid4().hex
+        write_file(home / _MANIFEST, manifest, temporary=temporary, mode=FILE_MODE)
+
+    def manifest(self, recording_id: bytes) -> bytes | None:
+        """See `BlobStore.manifest`."""
+        path = self._home(recording_id) / _MANIFEST
+        with disk_errors("read", path):
+            try:
+                return path.read_bytes()
+            except FileNotFoundError:
+                return None
 
     def recordings(self) -> Iterator[bytes]:
         """See `BlobStore.recordings`."""
@@ -126,6 +162,9 @@ class FileBlobs:
                 return
             sync_directory(home.parent)
             _remove(grave)
+
+    def close(self) -> None:
+        """See `BlobStore.close`: there is nothing to let go of."""
 
     def _home(self, recording_id: bytes) -> Path:
         text = recording_id.hex()

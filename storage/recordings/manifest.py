@@ -4,7 +4,7 @@ Both end with the SHA-256 of everything before it, 32 bytes. Integers are
 big-endian.
 
     manifest   "WSM1"  u64 size  32 sha256  32 tree root
-               u8 copies, each u8 length and ASCII name
+               u8 copies, each u8 length and ASCII text (contracts/copies.py)
                32 leaf hash per blob, in order
     progress   "WSP1"  32 recording id  u64 size  u64 offset
 """
@@ -15,11 +15,16 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 from contracts.chunktree import HASH_BYTES, blob_count, root_hash
+from contracts.copies import FSYNC, Copy, Place
 from contracts.errors import RejectedError
 
 RECORDING_BYTES_MAX: Final = 64 << 30
 COPIES_MAX: Final = 8
-COPY_NAME_MAX: Final = 64
+_BEFORE_POLICIES: Final = {
+    "volume": Copy(Place.VOLUME, "volume", FSYNC),
+    "blobs": Copy(Place.BLOBS, "files", FSYNC),
+}
+"""What the bare names meant that manifests had at first."""
 _MANIFEST: Final = struct.Struct(">4sQ32s32sB")
 _MANIFEST_MAGIC: Final = b"WSM1"
 _PROGRESS: Final = struct.Struct(">4s32sQQ")
@@ -47,7 +52,7 @@ class StoredRecording:
         size: Bytes.
         tree_root: 32 bytes, RFC 6962 over the leaf hashes; means something with the size only.
         leaves: Leaf hash of every blob, in order.
-        copies: Names of the copies that were durable when the manifest was written.
+        copies: The whole copies that were durable when the manifest was written.
 
     Raises:
         RejectedError: A field is outside its range, or they contradict each other.
@@ -57,7 +62,7 @@ class StoredRecording:
     size: int
     tree_root: bytes
     leaves: tuple[bytes, ...]
-    copies: tuple[str, ...]
+    copies: tuple[Copy, ...]
 
     def __post_init__(self) -> None:
         """Check that size, leaves and root belong together."""
@@ -74,11 +79,8 @@ class StoredRecording:
                 f"leaves lead to tree root {root_hash(self.leaves).hex()}, "
                 f"expected {self.tree_root.hex()}"
             )
-        if len(self.copies) > COPIES_MAX or not all(map(_is_copy_name, self.copies)):
-            raise RejectedError(
-                f"at most {COPIES_MAX} copies with names of 1..{COPY_NAME_MAX} ASCII characters, "
-                f"got {self.copies!r}"
-            )
+        if len(self.copies) > COPIES_MAX:
+            raise RejectedError(f"at most {COPIES_MAX} copies, got {len(self.copies)}")
 
     def fits(self, size: int, tree_root: bytes) -> bool:
         """Say whether a digest with that size and tree root tells of these bytes.
@@ -93,8 +95,9 @@ class StoredRecording:
         head = _MANIFEST.pack(
             _MANIFEST_MAGIC, self.size, self.sha256, self.tree_root, len(self.copies)
         )
-        names = b"".join(bytes((len(name),)) + name.encode("ascii") for name in self.copies)
-        return _sealed(head + names + b"".join(self.leaves))
+        texts = [str(copy).encode("ascii") for copy in self.copies]
+        copies = b"".join(bytes((len(text),)) + text for text in texts)
+        return _sealed(head + copies + b"".join(self.leaves))
 
     @classmethod
     def decode(cls, wire: bytes) -> Self:
@@ -105,7 +108,7 @@ class StoredRecording:
         """
         body = _unsealed(wire, _MANIFEST.size, _MANIFEST_MAGIC)
         _, size, sha256, tree_root, count = _MANIFEST.unpack_from(body)
-        copies, at = _names(body, _MANIFEST.size, count)
+        copies, at = _copies(body, _MANIFEST.size, count)
         if (len(body) - at) % HASH_BYTES:
             raise RejectedError(f"manifest ends inside a leaf hash, {len(wire)} bytes long")
         leaves = tuple(
@@ -154,19 +157,19 @@ class Progress:
         return cls(recording_id, size, offset)
 
 
-def _is_copy_name(name: str) -> bool:
-    return name.isascii() and name.isprintable() and 1 <= len(name) <= COPY_NAME_MAX
-
-
-def _names(body: bytes, at: int, count: int) -> tuple[tuple[str, ...], int]:
-    names = []
+def _copies(body: bytes, at: int, count: int) -> tuple[tuple[Copy, ...], int]:
+    copies = []
     for _ in range(count):
         end = at + 1 + body[at] if at < len(body) else len(body) + 1
         if end > len(body):
-            raise RejectedError("manifest ends inside a copy's name")
-        names.append(body[at + 1 : end].decode("ascii", "replace"))
+            raise RejectedError("manifest ends inside a copy")
+        copies.append(_copy(body[at + 1 : end].decode("ascii", "replace")))
         at = end
-    return tuple(names), at
+    return tuple(copies), at
+
+
+def _copy(text: str) -> Copy:
+    return _BEFORE_POLICIES.get(text) or Copy.parse(text)
 
 
 def _sealed(body: bytes) -> bytes:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from contracts.chunktree import BLOB_BYTES, blob_count, blob_size, leaf_hash, root_hash
+from contracts.copies import Place
 from contracts.errors import RejectedError, UnavailableError
 from storage.recordings.manifest import StoredRecording
 from storage.recordings.writer import Shelves
@@ -101,7 +102,7 @@ def verify_copies(shelves: Shelves, manifest: StoredRecording) -> VerifyReport:
 @contextmanager
 def _copies(
     shelves: Shelves, manifest: StoredRecording, *, fresh: bool
-) -> Iterator[dict[str, _Fetch]]:
+) -> Iterator[dict[Place, _Fetch]]:
     """Open the copies, nearest first."""
     recording_id = manifest.sha256
 
@@ -122,11 +123,11 @@ def _copies(
                 length += 1  # a file that goes on behind its end is not the recording
             return (whole and whole.read(index * BLOB_BYTES, length)) or None
 
-        yield {shelves.volume.name: chunk, shelves.blobs.name: blob}
+        yield {Place.VOLUME: chunk, Place.BLOBS: blob}
 
 
 def _verified(
-    copies: dict[str, _Fetch], manifest: StoredRecording, index: int, on_damage: OnDamage
+    copies: dict[Place, _Fetch], manifest: StoredRecording, index: int, on_damage: OnDamage
 ) -> bytes:
     flaws: list[str] = []
     no_answer: UnavailableError | None = None

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 from contracts.chunktree import BLOB_BYTES, leaf_hash, root_hash
+from contracts.copies import FSYNC, Copy, Place
 from contracts.errors import RejectedError, UnavailableError
 from storage.blobs.port import Blob, BlobStore
 from storage.recordings.catalogue import Catalogue
@@ -57,6 +58,13 @@ class Shelves:
     catalogue: Catalogue
     blobs: BlobStore
     volume: VolumeDirectory
+
+    def copies(self) -> tuple[Copy, ...]:
+        """Return what a recording has that was written to all of them."""
+        return (
+            Copy(Place.VOLUME, self.volume.name, FSYNC),
+            Copy(Place.BLOBS, self.blobs.name, self.blobs.durability),
+        )
 
     def discard(self, recording_id: bytes) -> None:
         """Remove both copies; the progress record stays."""
@@ -249,7 +257,7 @@ class RecordingWriter:
                 size=self._size,
                 tree_root=root_hash(leaves),
                 leaves=leaves,
-                copies=(self._shelves.volume.name, self._shelves.blobs.name),
+                copies=self._shelves.copies(),
             )
             self._shelves.catalogue.complete(self._stored)
         return self._stored

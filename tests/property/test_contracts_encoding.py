@@ -181,7 +181,9 @@ BODY = ReceiptBody(
     reading_count=2,
     head_sha256=bytes(32),
     seal_transaction_id="0" * 128,
-    recordings=[StoredRecording(sha256=VIDEO.sha256, size=VIDEO.size, copies=["a", "b"])],
+    recordings=[
+        StoredRecording(sha256=VIDEO.sha256, size=VIDEO.size, copies=["volume:main:fsync"])
+    ],
     block_num=3,
 )
 

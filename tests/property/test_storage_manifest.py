@@ -5,11 +5,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contracts.chunktree import BLOB_BYTES, blob_count, root_hash
+from contracts.copies import CONSISTENCY_LEVELS, FSYNC, Copy, Place
 from contracts.errors import RejectedError
 from storage.recordings.manifest import RECORDING_BYTES_MAX, Progress, StoredRecording
 
 hashes = st.binary(min_size=32, max_size=32)
-names = st.text(st.characters(min_codepoint=32, max_codepoint=126), min_size=1, max_size=64)
+copies = st.builds(
+    Copy,
+    st.sampled_from(Place),
+    st.from_regex(r"[a-z0-9][a-z0-9+-]{0,31}", fullmatch=True),
+    st.sampled_from([FSYNC, *CONSISTENCY_LEVELS, f"{FSYNC}+QUORUM"]),
+)
 
 
 @st.composite
@@ -17,8 +23,8 @@ def manifests(draw: st.DrawFn) -> StoredRecording:
     size = draw(st.integers(0, 5 * BLOB_BYTES))
     count = blob_count(size)
     leaves = tuple(draw(st.lists(hashes, min_size=count, max_size=count)))
-    copies = tuple(draw(st.lists(names, max_size=8)))
-    return StoredRecording(draw(hashes), size, root_hash(leaves), leaves, copies)
+    made = tuple(draw(st.lists(copies, max_size=8)))
+    return StoredRecording(draw(hashes), size, root_hash(leaves), leaves, made)
 
 
 @st.composite

@@ -1,6 +1,7 @@
 """docs/operator.md names every setting with its variable and default, and no other."""
 
 from collections.abc import Iterator
+from typing import get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
@@ -18,7 +19,10 @@ def gateway_keys(table: type[BaseModel], prefix: str = "") -> Iterator[tuple[str
     """Yield every key of the gateway with its default."""
     for name, field in table.model_fields.items():
         kind = field.annotation
-        if isinstance(kind, type) and issubclass(kind, BaseModel):
+        named = next(iter(get_args(kind)[1:]), None) if get_origin(kind) is dict else None
+        if isinstance(named, type) and issubclass(named, BaseModel):
+            yield from gateway_keys(named, f"{prefix}{name}.NAME.")
+        elif isinstance(kind, type) and issubclass(kind, BaseModel):
             yield from gateway_keys(kind, f"{name}.")
         else:
             yield prefix + name, REQUIRED if field.default is PydanticUndefined else field.default
@@ -35,8 +39,10 @@ def shown(default: object) -> set[str]:
     """Return how a default may stand in the table."""
     if default is REQUIRED:
         return {"required"}
-    if default in (None, "", ()):
+    if default in (None, "", (), {}):
         return {"none", "empty"}
+    if isinstance(default, list):
+        return {", ".join(f"`{each}`" for each in default)}
     return {f"`{str(default).lower() if isinstance(default, bool) else default}`"}
 
 

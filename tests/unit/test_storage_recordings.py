@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from contracts.chunktree import BLOB_BYTES, EMPTY_ROOT, leaf_hash, root_hash
+from contracts.copies import FSYNC, Copy, Place
 from contracts.errors import RejectedError, UnavailableError
 from storage.blobs.files import FileBlobs
 from storage.recordings.manifest import RECORDING_BYTES_MAX, StoredRecording
@@ -18,6 +19,7 @@ from storage.recordings.store import RecordingStore
 from storage.recordings.writer import GROUP_BLOBS, DigestError
 from storage.volumes.directory import VolumeDirectory
 
+COPIES = (Copy(Place.VOLUME, "volume", FSYNC), Copy(Place.BLOBS, "files", FSYNC))
 SIZES = [
     0,
     1,
@@ -85,7 +87,7 @@ def content(size: int, seed: int = 0) -> bytes:
 def expected(data: bytes) -> StoredRecording:
     leaves = tuple(leaf_hash(data[at : at + BLOB_BYTES]) for at in range(0, len(data), BLOB_BYTES))
     sha256 = hashlib.sha256(data).digest()
-    return StoredRecording(sha256, len(data), root_hash(leaves), leaves, ("volume", "blobs"))
+    return StoredRecording(sha256, len(data), root_hash(leaves), leaves, COPIES)
 
 
 def flip(path: Path, place: int) -> None:

@@ -1,0 +1,106 @@
+"""The gateway's settings of storage: volumes, blob store, receipts, scrub, retention."""
+
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from contracts.copies import CONSISTENCY_LEVELS, DEFAULT_POLICY, Policy
+from contracts.errors import RejectedError
+
+MIB: Final = 1 << 20
+Days = Annotated[int, Field(ge=0, le=36_500)]
+
+
+def _known_level(value: str) -> str:
+    if value not in CONSISTENCY_LEVELS:
+        raise ValueError(f"expected one of {', '.join(CONSISTENCY_LEVELS)}")
+    return value
+
+
+def _policy(value: list[str]) -> list[str]:
+    try:
+        Policy.parse(value)
+    except RejectedError as error:
+        raise ValueError(str(error)) from error
+    return value
+
+
+Consistency = Annotated[str, AfterValidator(_known_level)]
+
+
+class Table(BaseModel):
+    """A table of the settings file: unknown keys are errors."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class VolumeSettings(Table):
+    """A volume for whole recordings; its name is in receipts."""
+
+    path: Path = Field(description="directory on the volume, for this gateway alone")
+    mount: bool = Field(
+        default=False, description="the path must be a mount point: without its mount it is out"
+    )
+    quota_bytes: int = Field(
+        0, ge=0, description="most that recordings may take there; 0 is all of it"
+    )
+
+
+class StorageSettings(Table):
+    """Where recordings go."""
+
+    blob_store: Literal["files", "cassandra", "both"] = Field(
+        "files", description="files in `blobs`, Cassandra, or both at once"
+    )
+    without_volume: Literal["blobs", "refuse"] = Field(
+        "blobs", description="while no volume works, uploads go to the blob store alone, or not"
+    )
+
+
+class CassandraSettings(Table):
+    """The Cassandra cluster that keeps the blobs of all sites."""
+
+    contact_points: list[str] = Field(["127.0.0.1"], min_length=1, description="nodes to ask first")
+    port: int = Field(9042, ge=1, le=65535, description="native transport")
+    datacentre: str = Field("", description="this site's; empty takes that of the first node")
+    keyspace: str = Field("wayseal", pattern=r"^[a-z][a-z0-9_]{0,47}$", description="made by us")
+    replication: dict[str, int] = Field(
+        {}, description="copies by data centre; empty is one in each; read when it is made"
+    )
+    write_consistency: Consistency = Field("QUORUM", description="when a blob counts as kept")
+    read_consistency: Consistency = Field("QUORUM", description="how many replicas must agree")
+    username: str = Field("", description="empty asks for no login")
+    password: str = Field("", description="of that role")
+    tls_ca: Path | None = Field(None, description="PEM; given, the connection is TLS")
+    tls_certificate: Path | None = Field(None, description="PEM, if nodes ask for ours")
+    tls_key: Path | None = Field(None, description="PEM, its key")
+    in_flight: int = Field(16, ge=1, le=256, description="blobs on their way at once")
+    timeout_s: float = Field(20.0, gt=0, le=600, description="for one blob, tries included")
+
+
+class ReceiptSettings(Table):
+    """When a receipt is final."""
+
+    requires: Annotated[list[str], AfterValidator(_policy)] = Field(
+        list(map(str, DEFAULT_POLICY.requirements)),
+        description="copies without which a receipt is provisional",
+    )
+    confirmations: int = Field(
+        0, ge=0, le=10_000, description="blocks upon a block before a receipt names it"
+    )
+
+
+class ScrubSettings(Table):
+    """How the scrub walks through what is stored."""
+
+    every_days: Days = Field(7, description="from the start of one round to the next; 0: never")
+    bytes_per_s: int = Field(20 * MIB, ge=1, description="read at most that fast")
+
+
+class RetentionSettings(Table):
+    """When copies of committed recordings go, holds apart; 0 never."""
+
+    volume_days: Days = Field(0, description="age at which the whole copy goes")
+    blobs_days: Days = Field(0, description="age at which this site deletes the blobs, of all")
+    partial_days: Days = Field(30, description="age at which an upload that stands still goes")
