@@ -9,12 +9,13 @@ VIDEO ?=
 LEDGER ?=
 ADMIN_KEY ?=
 OPTIONS ?=
+NODES ?= 1
 REST_PORT ?= 8080
 MQTT_PORT ?= 1883
 LEDGER_PORT ?= 8008
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check unit soak measure bench-ledger up down proto lock clean
+.PHONY: help demo test check unit soak measure bench-ledger cassandra up down proto lock clean
 
 help: ## what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -25,12 +26,16 @@ SETUP_FAILED := $(if $(filter demo,$(MAKECMDGOALS)),|| { echo "demo: failed setu
 $(READY): requirements.lock pyproject.toml scripts/setup
 	@scripts/setup "$(PYTHON)" "$(VENV)" $(SETUP_FAILED)
 
+# Whichever Java and Maven are there serve; else Debian's.
+JAVA := { command -v java && command -v mvn; } >/dev/null || scripts/packages openjdk-17-jre-headless maven
+
 demo: $(READY) ## the main job; with READINGS=csv TRACK=gpx VIDEO=file on real files; LEDGER=url ADMIN_KEY=file on a ledger of yours
 	@$(BIN)/python -m demo --readings "$(READINGS)" --track "$(TRACK)" --video "$(VIDEO)" \
 	  --ledger "$(LEDGER)" --admin-key "$(ADMIN_KEY)"
 
 test: $(READY) ## all checks and all tests
 	@scripts/packages mosquitto jq curl
+	@$(JAVA)
 	@$(MAKE) --no-print-directory check
 	@$(BIN)/pytest -q -rs
 
@@ -55,6 +60,10 @@ measure: $(READY) ## the figures of docs/performance.md, from this machine
 
 bench-ledger: $(READY) ## the ledger's figures beside their targets; OPTIONS=--quick is a look
 	@$(BIN)/python -m storage.bench.ledger.main $(OPTIONS)
+
+cassandra: $(READY) ## start a real Cassandra at port 9042, until Ctrl-C; NODES=3 is three sites
+	@$(JAVA)
+	@$(BIN)/python -m storage.cassandra.main build/cassandra/dev$(NODES) --nodes $(NODES) $(OPTIONS)
 
 up: $(READY) ## start a gateway; its addresses and tokens are in build/up.json
 	@$(BIN)/python -m demo.up --rest $(REST_PORT) --mqtt $(MQTT_PORT) --ledger $(LEDGER_PORT)

@@ -1,0 +1,1 @@
+"""Real Cassandra servers on this machine, for developers, tests and the benchmark."""

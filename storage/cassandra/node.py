@@ -1,0 +1,206 @@
+"""One server process: started until it serves, stopped, killed, frozen, asked by nodetool."""
+
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from contracts.errors import UnavailableError
+from contracts.files import disk_errors, make_directory
+from storage.cassandra.artifacts import java_and_maven
+from storage.cassandra.config import MODULE_FLAGS, Options, Place, Ports, write_config
+
+START_TIMEOUT_S: Final = 180
+"""4 to 6 s on an idle machine, 25 s on a busy one."""
+STOP_TIMEOUT_S: Final = 60
+KILL_TIMEOUT_S: Final = 20
+NODETOOL_TIMEOUT_S: Final = 300
+LOG_TAIL_MAX: Final = 1500
+_POLL_S: Final = 0.1
+_SERVES: Final = b"Starting listening for CQL clients"
+_PEER_IS_UP: Final = re.compile(rb"/([0-9a-f.:]+):\d+ is now UP")
+
+
+class Node:
+    """A server in a directory of its own; what it stores outlives the process.
+
+    Args:
+        directory: Made when it is missing.
+        lib: The server's jars.
+        place: Where it stands.
+        options: What it shares with the others.
+        ports: Likewise.
+        jmx_port: Its own.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        lib: Path,
+        place: Place,
+        options: Options,
+        ports: Ports,
+        *,
+        jmx_port: int,
+    ) -> None:
+        self.directory = directory.absolute()
+        self.place = place
+        self._lib = lib
+        self._options = options
+        self._ports = ports
+        self._jmx_port = jmx_port
+        self._process: subprocess.Popen[bytes] | None = None
+        self._log_start = 0
+
+    @property
+    def data(self) -> Path:
+        """Directory of commit log, hints and tables."""
+        return self.directory / "data"
+
+    @property
+    def log(self) -> Path:
+        """What it said, over all its starts."""
+        return self.directory / "log"
+
+    @property
+    def pid(self) -> int | None:
+        """Its process while that runs, else None."""
+        if self._process is None or self._process.poll() is not None:
+            return None
+        return self._process.pid
+
+    def start(self, seeds: Sequence[str], token: int) -> None:
+        """Start the process; `wait_ready` waits until it serves.
+
+        Raises:
+            UnavailableError: It runs already, or its directory cannot be written.
+        """
+        if self.pid is not None:
+            raise UnavailableError(f"the server in {self.directory} runs already")
+        make_directory(self.directory / "tmp")
+        with disk_errors("write into", self.directory):
+            write_config(self.directory, self.place, self._options, self._ports, seeds, token)
+            with self.log.open("ab") as log:
+                self._log_start = log.tell()
+                self._process = subprocess.Popen(  # noqa: S603 - arguments of ours
+                    [*self.place.prefix, *self._command()],
+                    cwd=self.directory,
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    start_new_session=True,  # Ctrl-C is for whoever started it, who stops it
+                )
+
+    def wait_ready(self, peers: int) -> None:
+        """Wait until it serves clients and sees so many other nodes.
+
+        Raises:
+            UnavailableError: It ended, or takes longer than START_TIMEOUT_S.
+        """
+        end_s = time.monotonic() + START_TIMEOUT_S
+        while not self._serves(peers):
+            if self.pid is None:
+                raise UnavailableError(f"Cassandra in {self.directory} ended: {self._last_words()}")
+            if time.monotonic() > end_s:
+                raise UnavailableError(
+                    f"Cassandra in {self.directory} is not ready after {START_TIMEOUT_S} s: "
+                    f"{self._last_words()}"
+                )
+            time.sleep(_POLL_S)
+
+    def stop(self) -> None:
+        """Let it write what it has in memory to its tables, and end; fine when it does not run.
+
+        Raises:
+            UnavailableError: It takes longer than STOP_TIMEOUT_S, and is killed then.
+        """
+        if self._process is None:
+            return
+        self._process.terminate()
+        try:
+            self._process.wait(STOP_TIMEOUT_S)
+        except subprocess.TimeoutExpired as error:
+            self.kill()
+            raise UnavailableError(
+                f"Cassandra in {self.directory} did not end in {STOP_TIMEOUT_S} s"
+            ) from error
+
+    def kill(self) -> None:
+        """End it with SIGKILL, as a power cut would end the process; frozen or not."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait(KILL_TIMEOUT_S)
+
+    def freeze(self) -> None:
+        """Let it hang: connections stay, nothing is answered."""
+        self._signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """Let it go on after `freeze`."""
+        self._signal(signal.SIGCONT)
+
+    def nodetool(self, *words: str) -> str:
+        """Run a command of nodetool on this node and return what it said.
+
+        Raises:
+            UnavailableError: It failed.
+        """
+        command = [
+            *self.place.prefix,
+            *(java_and_maven()[0], "-Xmx128M", "-XX:TieredStopAtLevel=1", *MODULE_FLAGS),
+            f"-Dlogback.configurationFile={self.directory / 'logback.xml'}",
+            *("-cp", f"{self._lib}/*", "org.apache.cassandra.tools.NodeTool"),
+            *("-h", "127.0.0.1", "-p", str(self._jmx_port), *words),
+        ]
+        done = subprocess.run(  # noqa: S603 - arguments of ours
+            command,
+            cwd=self.directory,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=NODETOOL_TIMEOUT_S,
+        )
+        if done.returncode:
+            said = (done.stdout + done.stderr).strip()[-LOG_TAIL_MAX:]
+            raise UnavailableError(f"nodetool {' '.join(words)} failed: {said}")
+        return done.stdout
+
+    def _command(self) -> list[str]:
+        heap_mb = self._options.heap_mb
+        return [
+            java_and_maven()[0],
+            *("-Xms64M", f"-Xmx{heap_mb}M", f"-XX:MaxDirectMemorySize={heap_mb}M"),
+            # G1 chokes on 1 MiB blobs in a small heap: each is a region of its own.
+            *("-XX:+UseSerialGC", "-XX:+ExitOnOutOfMemoryError", "-Xss512k"),
+            *MODULE_FLAGS,
+            *("-Djdk.attach.allowAttachSelf=true", "-Dio.netty.tryReflectionSetAccessible=true"),
+            f"-Djava.io.tmpdir={self.directory / 'tmp'}",
+            f"-Dcassandra.config={(self.directory / 'cassandra.yaml').as_uri()}",
+            f"-Dcassandra-rackdc.properties={(self.directory / 'rackdc.properties').as_uri()}",
+            f"-Dlogback.configurationFile={self.directory / 'logback.xml'}",
+            f"-Dcassandra.storagedir={self.data}",
+            f"-Dcassandra.jmx.local.port={self._jmx_port}",
+            *("-Dcassandra-foreground=yes", "-Dcassandra.skip_wait_for_gossip_to_settle=0"),
+            "-Dcassandra.superuser_setup_delay_ms=1000",
+            *self._options.jvm,
+            *("-cp", f"{self._lib}/*", "org.apache.cassandra.service.CassandraDaemon"),
+        ]
+
+    def _signal(self, number: signal.Signals) -> None:
+        if self._process is not None:
+            self._process.send_signal(number)
+
+    def _serves(self, peers: int) -> bool:
+        said = self._said()
+        return _SERVES in said and len(set(_PEER_IS_UP.findall(said))) >= peers
+
+    def _said(self) -> bytes:
+        with self.log.open("rb") as log:
+            log.seek(self._log_start)
+            return log.read()
+
+    def _last_words(self) -> str:
+        return self._said()[-LOG_TAIL_MAX:].decode("utf-8", "replace").strip()
