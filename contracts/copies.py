@@ -13,6 +13,8 @@ from typing import Final, Self
 from contracts.errors import RejectedError
 
 COPY_TEXT_MAX: Final = 64
+REQUIREMENTS_MAX: Final = 4
+"""More than there are kinds of copies; what each lacks must fit into a receipt's message."""
 FSYNC: Final = "fsync"
 """Durability of what one machine wrote to its own medium and synced."""
 
@@ -139,10 +141,12 @@ class Policy:
         """Read a policy.
 
         Raises:
-            RejectedError: It asks for nothing, or a requirement has another form.
+            RejectedError: It asks for nothing, for too much, or in another form.
         """
-        if not texts:
-            raise RejectedError("a policy asks for at least one copy, got none")
+        if not 1 <= len(texts) <= REQUIREMENTS_MAX:
+            raise RejectedError(
+                f"a policy asks for 1..{REQUIREMENTS_MAX} copies, got {len(texts) or 'none'}"
+            )
         return cls(tuple(map(Requirement.parse, texts)))
 
     def missing(self, copies: Iterable[Copy]) -> tuple[Requirement, ...]:

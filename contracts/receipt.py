@@ -1,11 +1,16 @@
-"""Receipts: the gateway's signed word that a trip is durable and committed."""
+"""Receipts: the gateway's signed word that a trip is committed, and which copies there are.
 
-from collections.abc import Collection
+A receipt is final when nothing lacks, by the gateway's policy and by that of
+the truck, which alone decides on its own copy; until then it is provisional.
+"""
 
+from collections.abc import Collection, Iterable, Iterator
+
+from contracts.copies import Copy, Policy
 from contracts.encoding import canonical, parse
 from contracts.errors import RejectedError
 from contracts.keys import Signer, verify
-from contracts.proto.wire_pb2 import Receipt, ReceiptBody
+from contracts.proto.wire_pb2 import Receipt, ReceiptBody, StoredRecording
 
 
 def sign_receipt(signer: Signer, body: ReceiptBody) -> Receipt:
@@ -30,3 +35,32 @@ def open_receipt(receipt: Receipt, trusted_keys: Collection[str]) -> ReceiptBody
     if not verify(key, receipt.signature, receipt.body):
         raise RejectedError(f"receipt signature does not match gateway key {key}")
     return parse(ReceiptBody, receipt.body)
+
+
+def body_of(wire: bytes) -> ReceiptBody:
+    """Return what a receipt says that was verified before it was kept.
+
+    Raises:
+        RejectedError: The bytes are no receipt.
+    """
+    return parse(ReceiptBody, parse(Receipt, wire).body)
+
+
+def lacking(policy: Policy, recordings: Iterable[StoredRecording]) -> list[str]:
+    """Say what `policy` misses, one entry for each recording and requirement; none when it is met.
+
+    A copy in a form that is not known here counts as none.
+    """
+    return [
+        f"recording {stored.sha256.hex()[:16]}… has no copy {requirement}"
+        for stored in recordings
+        for requirement in policy.missing(_known(stored.copies))
+    ]
+
+
+def _known(texts: Iterable[str]) -> Iterator[Copy]:
+    for text in texts:
+        try:
+            yield Copy.parse(text)
+        except RejectedError:
+            continue

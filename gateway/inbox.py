@@ -10,12 +10,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from contracts.errors import UnavailableError
 from contracts.records.clock import now_ms
 from contracts.sqlite import Synchronous, connect, transaction, translated
-from gateway.inboxschema import SCHEMA, SCHEMA_VERSION
+from gateway.inboxschema import CHAIN, COLUMNS, SCHEMA_VERSION, STEPS
 
 
 class State(StrEnum):
@@ -70,35 +70,27 @@ class Offer:
     batch_id: str
 
 
-_COLUMNS: Final = (
-    "batch_id, device_id, trip_id, wire, readings, dependency, last_transaction_id, recording,"
-    " state, reason"
-)
+@dataclass(frozen=True, slots=True)
+class KeptReceipt:
+    """The newest receipt of a visit.
 
+    Attributes:
+        wire: As it is sent.
+        final: Whether it ends the visit; a provisional one is followed by another.
+    """
 
-# The unary + keeps a term from choosing the index: each step is looked up by transaction id.
-_CHAIN: Final = f"""
-WITH RECURSIVE chain (arrival, last, depth) AS (
-  SELECT b.arrival, b.last_transaction_id, 0 FROM batches AS b
-    WHERE b.trip_id = ?2 AND b.device_id = ?3 AND b.state = ?1 AND b.recording IS NULL
-    AND NOT EXISTS (SELECT 1 FROM batches AS p
-      WHERE p.last_transaction_id = b.dependency AND +p.state = ?1)
-  UNION ALL
-  SELECT b.arrival, b.last_transaction_id, depth + 1 FROM chain JOIN batches AS b
-    ON b.dependency = chain.last AND b.dependency <> ''
-    WHERE +b.state = ?1 AND b.recording IS NULL AND +b.trip_id = ?2 AND +b.device_id = ?3
-  LIMIT ?4)
-SELECT {_COLUMNS} FROM chain JOIN batches USING (arrival) ORDER BY depth, arrival"""  # noqa: S608
+    wire: bytes
+    final: bool
 
 
 class Inbox:
     """The inbox in one file; used by several threads, one at a time."""
 
     def __init__(self, path: Path, *, bytes_max: int, quarantine_bytes_max: int) -> None:
-        """Open the inbox at `path`, or make it.
+        """Open the inbox at `path`, or make it; one of an older version is brought to this one.
 
         Raises:
-            UnavailableError: The file cannot be opened, or is of another version.
+            UnavailableError: The file cannot be opened, or is of a newer version.
         """
         self._lock = threading.RLock()
         self._bytes_max = bytes_max
@@ -106,13 +98,14 @@ class Inbox:
         with translated(f"inbox {path}", damaged=UnavailableError):
             self._db = connect(path, Synchronous.FULL)
             (version,) = self._db.execute("PRAGMA user_version").fetchone()
-            if version == 0:
-                self._db.executescript(
-                    f"BEGIN; {SCHEMA} PRAGMA user_version={SCHEMA_VERSION}; COMMIT;"
-                )
-            elif version != SCHEMA_VERSION:
+            if version > SCHEMA_VERSION:
                 raise UnavailableError(
                     f"inbox {path} has schema {version}, this version reads {SCHEMA_VERSION}"
+                )
+            if version < SCHEMA_VERSION:
+                steps = "".join(STEPS[version:])
+                self._db.executescript(
+                    f"BEGIN; {steps} PRAGMA user_version={SCHEMA_VERSION}; COMMIT;"
                 )
 
     def close(self) -> None:
@@ -215,7 +208,7 @@ class Inbox:
             State.HELD,
         )
         for trip_id, device_id in pairs:
-            yield _held(self._query(_CHAIN, State.HELD, trip_id, device_id, limit))
+            yield _held(self._query(CHAIN, State.HELD, trip_id, device_id, limit))
 
     def batch(self, batch_id: str) -> HeldBatch | None:
         """Return one batch, or None."""
@@ -245,12 +238,19 @@ class Inbox:
         rows = self._query("SELECT trip_id, device_id, since_ms FROM visits ORDER BY since_ms")
         return [(trip_id, device_id, since_ms) for trip_id, device_id, since_ms in rows]
 
-    def open_visits(self) -> list[tuple[str, str]]:
-        """Return trip and device of every visit without a receipt."""
+    def open_visits(self) -> list[tuple[str, str, KeptReceipt | None]]:
+        """Return trip, device and receipt of every visit without a final one.
+
+        Those first that have a provisional one.
+        """
         rows = self._query(
-            "SELECT trip_id, device_id FROM visits EXCEPT SELECT trip_id, device_id FROM receipts"
+            "SELECT trip_id, device_id, wire FROM visits LEFT JOIN receipts"
+            " USING (trip_id, device_id) WHERE final IS NOT 1 ORDER BY wire IS NULL"
         )
-        return [(trip_id, device_id) for trip_id, device_id in rows]
+        return [
+            (trip_id, device_id, None if wire is None else KeptReceipt(bytes(wire), final=False))
+            for trip_id, device_id, wire in rows
+        ]
 
     def counts(self, trip_id: str, device_id: str) -> dict[State, tuple[int, int]]:
         """Return, by state, how many batches and readings of a visit there are."""
@@ -294,20 +294,23 @@ class Inbox:
                 "INSERT INTO network VALUES (0, ?) ON CONFLICT DO NOTHING", (genesis_id,)
             )
 
-    def put_receipt(self, trip_id: str, device_id: str, wire: bytes) -> None:
-        """Keep a signed receipt; the first one stands."""
+    def put_receipt(self, trip_id: str, device_id: str, wire: bytes, *, final: bool) -> None:
+        """Keep a signed receipt in the place of the one before."""
         with self._transaction():
             self._db.execute(
-                "INSERT INTO receipts VALUES (?,?,?) ON CONFLICT DO NOTHING",
-                (trip_id, device_id, wire),
+                "INSERT INTO receipts (trip_id, device_id, wire, final) VALUES (?,?,?,?)"
+                " ON CONFLICT DO UPDATE SET wire = excluded.wire, final = excluded.final",
+                (trip_id, device_id, wire, final),
             )
 
-    def receipt(self, trip_id: str, device_id: str) -> bytes | None:
+    def receipt(self, trip_id: str, device_id: str) -> KeptReceipt | None:
         """Return the receipt of a visit, or None."""
         rows = self._query(
-            "SELECT wire FROM receipts WHERE trip_id = ? AND device_id = ?", trip_id, device_id
+            "SELECT wire, final FROM receipts WHERE trip_id = ? AND device_id = ?",
+            trip_id,
+            device_id,
         )
-        return bytes(rows[0][0]) if rows else None
+        return KeptReceipt(bytes(rows[0][0]), final=bool(rows[0][1])) if rows else None
 
     def receipts(self) -> list[tuple[str, str, bytes]]:
         """Return trip, device and bytes of every receipt."""
@@ -348,16 +351,20 @@ class Inbox:
         return (pages - free) * size
 
     def _forget_receipted(self) -> None:
-        """Drop the bytes of batches whose visit ended with a receipt: the ledger has them."""
+        """Drop the bytes of batches whose visit ended with a final receipt: the ledger has them.
+
+        Such a receipt has waited for its confirmations; until then a fork may drop the batches,
+        and they are to be submitted again from here.
+        """
         self._db.execute(
             "UPDATE batches SET wire = x'' WHERE state = ? AND EXISTS (SELECT 1 FROM receipts"
             " WHERE receipts.trip_id = batches.trip_id"
-            " AND receipts.device_id = batches.device_id)",
+            " AND receipts.device_id = batches.device_id AND receipts.final)",
             (State.COMMITTED,),
         )
 
     def _select(self, where: str, *values: object) -> list[HeldBatch]:
-        return _held(self._query(f"SELECT {_COLUMNS} FROM batches {where}", *values))  # noqa: S608
+        return _held(self._query(f"SELECT {COLUMNS} FROM batches {where}", *values))  # noqa: S608
 
     def _query(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         with self._lock, translated("inbox", damaged=UnavailableError):

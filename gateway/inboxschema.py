@@ -1,9 +1,8 @@
-"""Tables of the inbox."""
+"""Tables of the inbox, and its longest question."""
 
 from typing import Final
 
-SCHEMA_VERSION: Final = 1
-SCHEMA: Final = """
+_FIRST: Final = """
 CREATE TABLE batches (
   arrival INTEGER PRIMARY KEY,
   batch_id TEXT NOT NULL UNIQUE,
@@ -49,3 +48,29 @@ CREATE TABLE receipts (
   PRIMARY KEY (trip_id, device_id)
 ) WITHOUT ROWID;
 """
+_PROVISIONAL_RECEIPTS: Final = """
+ALTER TABLE receipts ADD COLUMN final INTEGER NOT NULL DEFAULT 1;
+"""
+STEPS: Final = (_FIRST, _PROVISIONAL_RECEIPTS)
+"""What makes each version out of the one before; a new inbox takes them all."""
+SCHEMA_VERSION: Final = len(STEPS)
+
+COLUMNS: Final = (
+    "batch_id, device_id, trip_id, wire, readings, dependency, last_transaction_id, recording,"
+    " state, reason"
+)
+
+
+# The unary + keeps a term from choosing the index: each step is looked up by transaction id.
+CHAIN: Final = f"""
+WITH RECURSIVE chain (arrival, last, depth) AS (
+  SELECT b.arrival, b.last_transaction_id, 0 FROM batches AS b
+    WHERE b.trip_id = ?2 AND b.device_id = ?3 AND b.state = ?1 AND b.recording IS NULL
+    AND NOT EXISTS (SELECT 1 FROM batches AS p
+      WHERE p.last_transaction_id = b.dependency AND +p.state = ?1)
+  UNION ALL
+  SELECT b.arrival, b.last_transaction_id, depth + 1 FROM chain JOIN batches AS b
+    ON b.dependency = chain.last AND b.dependency <> ''
+    WHERE +b.state = ?1 AND b.recording IS NULL AND +b.trip_id = ?2 AND +b.device_id = ?3
+  LIMIT ?4)
+SELECT {COLUMNS} FROM chain JOIN batches USING (arrival) ORDER BY depth, arrival"""  # noqa: S608

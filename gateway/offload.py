@@ -6,7 +6,8 @@ can be repeated; so a gateway that was killed goes on where it was:
     held -> submitted -> committed        every batch of readings, in its chain's order
     committed -> submitted                what a ledger that went back has no more
     offered -> whole -> digest committed  every recording
-    sealed, all of it committed -> receipt
+    sealed, all of it committed and whole -> receipt, provisional while the policy lacks a copy
+    copies that followed -> final receipt
 """
 
 import logging
@@ -14,7 +15,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from contracts.encoding import parse
-from contracts.errors import RejectedError, UnavailableError
+from contracts.errors import RejectedError, UnavailableError, WaysealError
 from contracts.ledger import BatchStatus, LedgerClient
 from contracts.payload import decode
 from contracts.proto.payload_pb2 import StartTrip
@@ -27,6 +28,7 @@ from gateway.network import Network
 from gateway.receipts import Receipts
 from gateway.recheck import Recheck
 from gateway.worker import Worker
+from storage.recordings.manifest import StoredRecording
 from storage.recordings.store import RecordingStore
 
 SUBMIT_BATCHES_MAX: Final = 20
@@ -182,7 +184,7 @@ class OffloadSaga:
     def _submit_digest(self, offer: Offer) -> bool:
         """Hand a recording's digest to the ledger, once its bytes are here and its trip sealed."""
         held = self._inbox.batch(offer.batch_id)
-        stored = self._recordings.manifest(offer.recording)
+        stored = self._stored(offer.recording)
         if held is None or stored is None:
             return False
         if not self._facts.has_transaction(held.dependency):
@@ -195,6 +197,14 @@ class OffloadSaga:
             )
             return True
         return self._submit([held])
+
+    def _stored(self, recording: bytes) -> StoredRecording | None:
+        """Return a whole recording's manifest; one that cannot be read holds up no other offer."""
+        try:
+            return self._recordings.manifest(recording)
+        except WaysealError as error:
+            _log.warning("digest of recording %s waits: %s", recording.hex(), error)
+            return None
 
     def _quarantine(self, batch_id: str, reason: str) -> None:
         _log.warning("batch %s… quarantined: %s", batch_id[:16], reason)

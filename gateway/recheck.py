@@ -13,7 +13,7 @@ from typing import Final
 
 from contracts.errors import WaysealError
 from contracts.ledger import LedgerClient
-from contracts.proto.wire_pb2 import Receipt, ReceiptBody
+from contracts.receipt import body_of
 from gateway.inbox import Inbox, State
 from gateway.index.store import IndexStore
 from gateway.ledgerfacts import LedgerFacts
@@ -68,7 +68,7 @@ class Recheck:
         """Forget the receipts that name a block which is gone."""
         withdrawn = False
         for trip_id, device_id, wire in self._inbox.receipts():
-            body = ReceiptBody.FromString(Receipt.FromString(wire).body)
+            body = body_of(wire)
             if self._index.block_id(body.block_num) != body.block_id:
                 self._inbox.withdraw_receipt(trip_id, device_id)
                 withdrawn = True

@@ -5,11 +5,13 @@ import secrets
 from contextlib import ExitStack, closing
 from pathlib import Path
 
+from contracts.copies import Policy
 from contracts.errors import RejectedError, UnavailableError
 from contracts.keys import Signer
 from contracts.ledger import LedgerClient
 from gateway.access import Caller, Role
 from gateway.audit import Audit
+from gateway.completed import Completed
 from gateway.inbox import Inbox
 from gateway.index.follower import Follower
 from gateway.index.store import IndexStore
@@ -50,13 +52,14 @@ class Services:
         self.audit = Audit(self.index, self.ledger, self.recordings)
         self._network = Network(self.ledger, self.inbox, self.index)
         facts = LedgerFacts(self.ledger)
-        self._receipts = Receipts(
+        self.receipts = Receipts(
             self.inbox,
-            self.index,
-            facts,
-            self.recordings,
+            Completed(facts, self.index),
+            self.recordings.manifest,
             signer,
             site_id=settings.site_id,
+            policy=Policy.parse(settings.receipts.requires),
+            confirmations=settings.receipts.confirmations,
             send=self._send_receipt,
         )
         recheck = Recheck(self.inbox, self.index, self.ledger, facts)
@@ -66,7 +69,7 @@ class Services:
             self._network,
             facts,
             self.recordings,
-            self._receipts,
+            self.receipts,
             recheck,
         )
         self.follower = Follower(
@@ -76,7 +79,7 @@ class Services:
             self.inbox,
             _session(settings),
             trip_of=self._trip_of,
-            repeat_receipts=self._receipts.repeat,
+            repeat_receipts=self.receipts.repeat,
             on_change=self.saga.worker.wake,
         )
         self.uploads = Uploads(self.recordings, self._note_recording, self._accepts)
@@ -108,6 +111,7 @@ class Services:
 
     def _note_recording(self, recording_id: bytes) -> None:
         _log.info("recording %s is whole", recording_id.hex())
+        self.receipts.note_copies()
         self.saga.worker.wake()
 
     def _trip_of(self, batch_id: str, device_id: str) -> str | None:

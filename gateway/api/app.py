@@ -45,7 +45,9 @@ def build_app(services: Services, tokens: Tokens) -> FastAPI:
     app.include_router(evidence_router(services.audit, may_read))
     app.include_router(uploads_router(services.uploads, may_upload))
     app.include_router(
-        operations_router(services.inbox, services.saga, services.uploads, may_operate)
+        operations_router(
+            services.inbox, services.saga, services.receipts, services.uploads, may_operate
+        )
     )
     app.include_router(
         status_router(

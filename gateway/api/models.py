@@ -309,6 +309,9 @@ class Recording(BaseModel):
     transaction_id: str
     block_num: int
     stored: bool
+    copies: list[str] = Field(
+        description="whole copies of these bytes that this gateway knows, PLACE:NAME:DURABILITY"
+    )
 
 
 class RecordingAnywhere(Recording):
@@ -356,7 +359,11 @@ class Offload(BaseModel):
     readings: dict[str, int]
     blocked_by: dict[str, str]
     recordings: list[OffloadRecording]
-    receipted: bool
+    receipted: bool = Field(description="a final receipt was given: the truck keeps nothing")
+    provisional: bool = Field(
+        description="a receipt was given that is not final: all is committed, the truck keeps it"
+    )
+    lacking: list[str] = Field(description="what a final receipt waits for, as far as is known")
 
 
 class QuarantinedBatch(BaseModel):

@@ -6,20 +6,26 @@ from typing import Any
 from fastapi import APIRouter, Depends
 
 from contracts.errors import RejectedError
+from contracts.receipt import body_of
 from contracts.records.clock import moment
 from gateway.api import models
 from gateway.api.problems import NotFoundError
-from gateway.inbox import Inbox, State
+from gateway.inbox import Inbox, KeptReceipt, State
 from gateway.index.store import IndexStore
 from gateway.intake import Intake
 from gateway.offload import OffloadSaga
+from gateway.receipts import Receipts
 from gateway.uploads.service import Uploads
 
 QUARANTINE_MAX = 1000
 
 
 def operations_router(
-    inbox: Inbox, saga: OffloadSaga, uploads: Uploads, may_operate: Callable[..., Any]
+    inbox: Inbox,
+    saga: OffloadSaga,
+    receipts: Receipts,
+    uploads: Uploads,
+    may_operate: Callable[..., Any],
 ) -> APIRouter:
     """Return the routes, for callers that `may_operate` lets pass."""
     router = APIRouter(prefix="/v1", tags=["operations"], dependencies=[Depends(may_operate)])
@@ -57,6 +63,7 @@ def operations_router(
     def _offload(trip_id: str, device_id: str, since_ms: int) -> models.Offload:
         counts = inbox.counts(trip_id, device_id)
         blocked = saga.blocked_by()
+        receipt = inbox.receipt(trip_id, device_id)
         return models.Offload(
             trip_id=trip_id,
             device_id=device_id,
@@ -72,7 +79,9 @@ def operations_router(
                 _recording(recording, size, state)
                 for recording, size, state in inbox.offered(trip_id, device_id)
             ],
-            receipted=inbox.receipt(trip_id, device_id) is not None,
+            receipted=receipt is not None and receipt.final,
+            provisional=receipt is not None and not receipt.final,
+            lacking=_lacking(receipt, receipts.awaited(trip_id, device_id)),
         )
 
     def _recording(recording: bytes, size: int, state: State) -> models.OffloadRecording:
@@ -85,6 +94,12 @@ def operations_router(
         )
 
     return router
+
+
+def _lacking(receipt: KeptReceipt | None, awaited: str) -> list[str]:
+    if receipt is not None and receipt.final:
+        return []
+    return [awaited] if awaited else list(body_of(receipt.wire).lacking) if receipt else []
 
 
 def status_router(

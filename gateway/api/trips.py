@@ -121,8 +121,8 @@ def recording_view(
     """Return one committed digest, and whether the bytes that it tells of are here."""
     digest = payload_pb2.RecordVideo.FromString(action)
     manifest = recordings.manifest(digest.sha256)
-    stored = manifest is not None and manifest.fits(digest.size, digest.tree_root)
-    return views.recording(digest, transaction_id, block_num, stored=stored)
+    fits = manifest is not None and manifest.fits(digest.size, digest.tree_root)
+    return views.recording(digest, transaction_id, block_num, manifest if fits else None)
 
 
 def _trip(index: IndexStore, start: bytes, transaction_id: str) -> models.Trip:

@@ -6,6 +6,7 @@ from contracts.records.quantity import QUANTITIES
 from contracts.records.reading import Tamper
 from contracts.rules.deliveries import payment_name, status_name
 from gateway.api import models
+from storage.recordings.manifest import StoredRecording
 
 
 def signs(flags: int) -> list[str]:
@@ -215,9 +216,12 @@ def finding(entry: state_pb2.Finding) -> models.Finding:
 
 
 def recording(
-    digest: payload_pb2.RecordVideo, transaction_id: str, block_num: int, *, stored: bool
+    digest: payload_pb2.RecordVideo,
+    transaction_id: str,
+    block_num: int,
+    stored: StoredRecording | None,
 ) -> models.Recording:
-    """Return a recording's digest as committed."""
+    """Return a recording's digest as committed, and where the bytes rest that it tells of."""
     return models.Recording(
         recording_id=digest.sha256.hex(),
         trip_id=digest.trip_id,
@@ -232,7 +236,8 @@ def recording(
         source_sha256=digest.source_sha256.hex() or None,
         transaction_id=transaction_id,
         block_num=block_num,
-        stored=stored,
+        stored=stored is not None,
+        copies=list(map(str, stored.copies)) if stored else [],
     )
 
 

@@ -1,132 +1,34 @@
 """The index and the saga against a ledger that forks, is busy, refuses, forgets, or babbles."""
 
-import hashlib
 from collections.abc import Iterator
-from contextlib import ExitStack, closing
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Self
 
 import pytest
 
 from contracts import address
-from contracts.chunktree import leaf_hash, root_hash
 from contracts.errors import UnavailableError
 from contracts.keys import Signer
-from contracts.ledger import BACK_OFF_S, LedgerClient
+from contracts.ledger import BACK_OFF_S
 from contracts.payload import decode
-from contracts.proto.payload_pb2 import SealTrip
 from contracts.proto.sawtooth_pb2 import Batch
-from contracts.proto.state_pb2 import Chain
-from contracts.proto.wire_pb2 import Receipt, ReceiptBody
 from contracts.records.recording import RecordingDigest
 from contracts.sawtooth.batches import build_batch
 from gateway.admission import admit_records
 from gateway.inbox import Inbox, State
-from gateway.index.follower import Follower
 from gateway.index.schema import TABLES
-from gateway.index.store import IndexStore
-from gateway.ledgerfacts import LedgerFacts
-from gateway.network import Network
-from gateway.offload import OffloadSaga
-from gateway.receipts import Receipts
-from gateway.recheck import Recheck
-from storage.blobs.files import FileBlobs
-from storage.recordings.store import RecordingStore
-from storage.volumes.directory import VolumeDirectory
-from support.chain import genesis_batch
-from support.fake_ledger import FakeLedger
+from support.desk import MIB, Desk, open_desk, sealed
 from support.rogue import nonce, until, wire_of
 from support.world import Trip, key, reading, registrations
 
 pytestmark = pytest.mark.integration
 
-MIB = 1 << 20
-
-
-@dataclass
-class Desk:
-    """The gateway's parts around a fake ledger, stepped by hand."""
-
-    ledger: FakeLedger
-    client: LedgerClient
-    inbox: Inbox
-    recordings: RecordingStore
-    index: IndexStore
-    follower: Follower
-    saga: OffloadSaga
-    waits: list[float]
-
-    @classmethod
-    def around(  # what a process keeps on disk, and the ledger
-        cls,
-        ledger: FakeLedger,
-        client: LedgerClient,
-        inbox: Inbox,
-        recordings: RecordingStore,
-        index: IndexStore,
-        waits: list[float],
-    ) -> Self:
-        """Put the parts together that a process has in memory."""
-        facts = LedgerFacts(client)
-        receipts = Receipts(
-            inbox,
-            index,
-            facts,
-            recordings,
-            Signer.generate(),
-            site_id="site-b",
-            send=lambda _, __: None,
-        )
-        network = Network(client, inbox, index)
-        recheck = Recheck(inbox, index, client, facts)
-        saga = OffloadSaga(inbox, client, network, facts, recordings, receipts, recheck)
-        follower = Follower(client, network, index, lambda: None, recheck.doubt)
-        return cls(ledger, client, inbox, recordings, index, follower, saga, waits)
-
-    def restarted(self) -> Self:
-        """Return the desk of another process on the same disk."""
-        return self.around(
-            self.ledger, self.client, self.inbox, self.recordings, self.index, self.waits
-        )
-
-    def hold(self, batches: list[Batch]) -> list[str]:
-        self.inbox.add([admit_records(wire_of(batch), "truck-1") for batch in batches], [])
-        return [batch.header_signature for batch in batches]
-
-    def states(self, names: list[str]) -> list[State]:
-        found = [self.inbox.batch(name) for name in names]
-        return [held.state for held in found if held is not None]
-
-    def follow(self) -> None:
-        until("the ledger's head", self._at_head)
-
-    def _at_head(self) -> bool:
-        self.follower.catch_up()
-        head = self.index.head()
-        return head is not None and head[1] == self.ledger.blocks[-1].header_signature
-
 
 @pytest.fixture
 def desk(tmp_path: Path) -> Iterator[Desk]:
-    with ExitStack() as stack:
-        ledger = stack.enter_context(FakeLedger())
-        ledger.extend([[genesis_batch(key("node"))]])
-        waits: list[float] = []
-        client = LedgerClient(ledger.url, sleep=waits.append)
-        stack.callback(client.close)
-        recordings = stack.enter_context(
-            RecordingStore(
-                tmp_path / "recordings",
-                FileBlobs(tmp_path / "blobs"),
-                VolumeDirectory(tmp_path / "volume"),
-            )
-        )
-        inbox = Inbox(tmp_path / "inbox.db", bytes_max=64 * MIB, quarantine_bytes_max=MIB)
-        stack.callback(inbox.close)
-        index = IndexStore(tmp_path / "index.db")
-        stack.callback(index.close)
-        yield Desk.around(ledger, client, inbox, recordings, index, waits)
+    with open_desk(tmp_path) as opened:
+        yield opened
 
 
 def trip_batches(number: int, readings: int = 4) -> list[Batch]:
@@ -216,41 +118,26 @@ def test_an_answer_that_makes_no_sense_stops_no_worker(desk: Desk, status: int, 
 
 def receipted(desk: Desk, readings: int = 4) -> tuple[Trip, list[Batch]]:
     """Bring one trip as far as its receipt, in block 2."""
-    trip = Trip()
-    batches = trip.whole([reading(at) for at in range(readings)], size=readings // 2)
-    names = desk.hold(batches)
-    desk.saga.step()
-    desk.ledger.statuses = dict.fromkeys(names, "COMMITTED")
-    desk.ledger.extend([registrations(), batches])
-    desk.ledger.state[address.chain(trip.trip_id, "truck-1")] = sealed(batches, -1)
-    desk.follow()
-    desk.saga.step()
-    assert block_of_receipt(desk, trip.trip_id, "truck-1") == 2
+    trip, batches = desk.committed(readings)
+    assert block_of_receipt(desk, trip) == 2
     return trip, batches
 
 
-def go_back(desk: Desk, trip: Trip) -> None:
-    """Let the ledger end before the trip, as if it had been restored from an older copy."""
-    del desk.ledger.blocks[2:]
-    desk.ledger.statuses = dict.fromkeys(desk.ledger.statuses, "UNKNOWN")
-    desk.ledger.state[address.chain(trip.trip_id, "truck-1")] = b""
-    desk.follow()
+def block_of_receipt(desk: Desk, trip: Trip, device_id: str = "truck-1") -> int | None:
+    body = desk.receipt(trip, device_id)
+    return None if body is None else body.block_num
 
 
 def test_what_a_ledger_that_went_back_has_no_more_is_handed_over_again(desk: Desk) -> None:
     trip, batches = receipted(desk)
     names = [batch.header_signature for batch in batches]
-    go_back(desk, trip)
+    desk.go_back(trip)
     desk.saga.step()
-    assert block_of_receipt(desk, trip.trip_id, "truck-1") is None
+    assert block_of_receipt(desk, trip) is None
     assert desk.ledger.submitted == [names, names]
-    desk.ledger.statuses = dict.fromkeys(names, "COMMITTED")
-    desk.ledger.extend([[], batches], salt="after the copy")
-    desk.ledger.state[address.chain(trip.trip_id, "truck-1")] = sealed(batches, -1)
-    desk.follow()
-    desk.saga.step()
+    desk.commit_again(trip, batches, salt="after the copy")
     assert set(desk.states(names)) == {State.COMMITTED}
-    assert block_of_receipt(desk, trip.trip_id, "truck-1") == 3
+    assert block_of_receipt(desk, trip) == 3
 
 
 def test_a_transaction_that_is_gone_is_waited_for_again(desk: Desk) -> None:
@@ -262,7 +149,7 @@ def test_a_transaction_that_is_gone_is_waited_for_again(desk: Desk) -> None:
     desk.inbox.add([admit_records(wire_of(waiting), "truck-1")], [])
     desk.saga.step()
     assert desk.ledger.submitted[-1] == [waiting.header_signature]
-    go_back(desk, trip)
+    desk.go_back(trip)
     desk.ledger.statuses[waiting.header_signature] = "UNKNOWN"
     desk.ledger.transactions.clear()
     desk.ledger.busy = 100  # nothing moves, so that who waits for whom is seen
@@ -281,7 +168,7 @@ def test_batches_whose_bytes_were_dropped_are_lost_until_they_come_again(
     path, more = tmp_path / "inbox.db", trip_batches(3, readings=40)
     with closing(Inbox(path, bytes_max=150_000, quarantine_bytes_max=MIB)) as full:
         full.add([admit_records(wire_of(batch), "truck-1") for batch in more], [])
-    go_back(desk, trip)
+    desk.go_back(trip)
     desk.saga.step()
     assert set(desk.states(names)) == {State.LOST}
     desk.hold(batches)
@@ -292,11 +179,11 @@ def test_batches_whose_bytes_were_dropped_are_lost_until_they_come_again(
 
 def test_a_kill_before_all_was_looked_at_again_loses_nothing(desk: Desk) -> None:
     trip, batches = receipted(desk)
-    go_back(desk, trip)
+    desk.go_back(trip)
     desk = desk.restarted()
     desk.saga.step()
     assert set(desk.states([batch.header_signature for batch in batches])) == {State.SUBMITTED}
-    assert block_of_receipt(desk, trip.trip_id, "truck-1") is None
+    assert block_of_receipt(desk, trip) is None
 
 
 @dataclass
@@ -320,52 +207,22 @@ class Rear(Trip):
         ]
 
 
-def digest_of(desk: Desk, content: bytes) -> RecordingDigest:
-    """Store a recording at the gateway."""
-    recording_id = hashlib.sha256(content).digest()
-    with desk.recordings.begin(recording_id, len(content)) as writer:
-        writer.write(content)
-        writer.finish()
-    return RecordingDigest(recording_id, len(content), root_hash([leaf_hash(content)]))
-
-
-def sealed(batches: list[Batch], at: int = -2) -> bytes:
-    """Return how the chain whose seal ends the batch at `at` stands on the ledger."""
-    seal_transaction = batches[at].transactions[-1]
-    seal = decode(seal_transaction.payload)
-    assert isinstance(seal, SealTrip)
-    return Chain(
-        count=seal.reading_count,
-        head_sha256=seal.head_sha256,
-        seal=seal,
-        seal_transaction_id=seal_transaction.header_signature,
-        recorded_videos=[recording.sha256 for recording in seal.recordings],
-    ).SerializeToString()
-
-
 def test_each_device_of_a_trip_gets_its_receipt_for_what_is_its_own(desk: Desk) -> None:
     front = Trip()
-    batches = front.whole([reading(at) for at in range(4)], [digest_of(desk, b"front")], size=3)
-    rear = Rear().joined(batches[0].transactions[0].header_signature, digest_of(desk, b"rear"))
+    batches = front.whole([reading(at) for at in range(4)], [desk.stored(b"front")], size=3)
+    rear = Rear().joined(batches[0].transactions[0].header_signature, desk.stored(b"rear"))
     for device_id, mine in (("truck-1", batches), ("rear-1", rear)):
         desk.inbox.visit(front.trip_id, device_id)
         desk.ledger.state[address.chain(front.trip_id, device_id)] = sealed(mine)
     desk.ledger.extend([registrations(), batches, rear[:1]])
     desk.follow()
     desk.saga.step()
-    assert block_of_receipt(desk, front.trip_id, "truck-1") == 2
-    assert block_of_receipt(desk, front.trip_id, "rear-1") is None
+    assert block_of_receipt(desk, front) == 2
+    assert block_of_receipt(desk, front, "rear-1") is None
     desk.ledger.extend([[], rear[1:], []])
     desk.follow()
     desk.saga.step()
-    assert block_of_receipt(desk, front.trip_id, "rear-1") == 5
-
-
-def block_of_receipt(desk: Desk, trip_id: str, device_id: str) -> int | None:
-    wire = desk.inbox.receipt(trip_id, device_id)
-    if wire is None:
-        return None
-    return ReceiptBody.FromString(Receipt.FromString(wire).body).block_num
+    assert block_of_receipt(desk, front, "rear-1") == 5
 
 
 def test_what_joins_a_trip_waits_for_its_start(desk: Desk) -> None:

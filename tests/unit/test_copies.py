@@ -2,7 +2,7 @@
 
 import pytest
 
-from contracts.copies import DEFAULT_POLICY, Copy, Place, Policy, Requirement
+from contracts.copies import DEFAULT_POLICY, REQUIREMENTS_MAX, Copy, Place, Policy, Requirement
 from contracts.errors import RejectedError
 
 VOLUME = Copy(Place.VOLUME, "main", "fsync")
@@ -40,9 +40,11 @@ def test_other_texts_are_no_requirements(text: str) -> None:
         Requirement.parse(text)
 
 
-def test_a_policy_asks_for_something() -> None:
-    with pytest.raises(RejectedError, match="at least one copy, got none"):
+def test_a_policy_asks_for_something_and_not_for_everything() -> None:
+    with pytest.raises(RejectedError, match="got none"):
         Policy.parse([])
+    with pytest.raises(RejectedError, match=f"got {REQUIREMENTS_MAX + 1}"):
+        Policy.parse(["volume"] * (REQUIREMENTS_MAX + 1))
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,12 @@
 
 import pytest
 
+from contracts.copies import DEFAULT_POLICY, REQUIREMENTS_MAX, Policy
 from contracts.errors import RejectedError
-from contracts.proto.wire_pb2 import Receipt, ReceiptBody
-from contracts.receipt import open_receipt, sign_receipt
+from contracts.proto.wire_pb2 import Receipt, ReceiptBody, StoredRecording
+from contracts.receipt import body_of, lacking, open_receipt, sign_receipt
+from contracts.rules.form import RECORDINGS_MAX
+from contracts.wire import MESSAGE_BYTES_MAX, parse_message
 from support.world import key
 
 GATEWAY = key("gateway-buyer")
@@ -37,3 +40,34 @@ def test_signed_junk_is_one_clear_error() -> None:
     )
     with pytest.raises(RejectedError, match="no ReceiptBody"):
         open_receipt(receipt, TRUSTED)
+
+
+def test_each_recording_and_requirement_lacks_by_itself() -> None:
+    one = StoredRecording(sha256=b"\1" * 32, copies=["volume:main:fsync", "blobs:files:fsync"])
+    other = StoredRecording(sha256=b"\2" * 32, copies=["volume:main:fsync"])
+    assert lacking(DEFAULT_POLICY, []) == lacking(DEFAULT_POLICY, [one]) == []
+    assert lacking(DEFAULT_POLICY, [one, other]) == [
+        "recording 0202020202020202… has no copy blobs"
+    ]
+    strict = Policy.parse(["volume", "blobs:QUORUM"])
+    assert len(lacking(strict, [one, other])) == 2
+
+
+def test_a_copy_that_is_not_understood_is_none() -> None:
+    strange = StoredRecording(copies=["volume", "tape:vault:forever", "blobs:files:fsync"])
+    assert lacking(DEFAULT_POLICY, [strange]) == ["recording … has no copy volume"]
+
+
+def test_the_longest_receipt_fits_into_a_message() -> None:
+    copies = ["volume:a-volume-with-a-name:fsync", "blobs:files+cassandra:fsync+LOCAL_QUORUM"]
+    policy = Policy.parse(["blobs:EACH_QUORUM"] * REQUIREMENTS_MAX)
+    stored = [
+        StoredRecording(sha256=bytes(32), size=1 << 36, tree_root=bytes(32), copies=copies)
+        for _ in range(RECORDINGS_MAX)
+    ]
+    body = ReceiptBody(recordings=stored, lacking=lacking(policy, stored))
+    body.seal_transaction_id = body.block_id = body.genesis_id = "f" * 128
+    assert len(body.lacking) == RECORDINGS_MAX * REQUIREMENTS_MAX
+    wire = sign_receipt(GATEWAY, body).SerializeToString()
+    assert len(wire) <= MESSAGE_BYTES_MAX
+    assert open_receipt(parse_message(Receipt, wire), TRUSTED) == body_of(wire) == body
