@@ -7,6 +7,8 @@ from typing import Final
 WORKED: Final = 0
 FAILED: Final = 1
 WRONG_USAGE: Final = 2
+PROVISIONAL: Final = 3
+"""All arrived, and the truck keeps its copy: a final receipt is still to come."""
 
 
 def write_for_any_terminal() -> None:

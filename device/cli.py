@@ -26,6 +26,7 @@ settings:
   rest = "http://gateway.local:8080"
   token = "..."
   public_keys = ["02..."]                gateways whose receipts count
+  receipt_requires = ["volume", "blobs"] copies without which nothing is deleted here
   timeout_s = 30
   [batch]
   max_readings = 100
@@ -54,6 +55,7 @@ examples:
 
 exit codes:
   0 it worked   1 it did not, stderr says why   2 wrong usage or settings
+  3 `offload` only: all arrived, and is kept here until a final receipt says that it is safe
 """
 
 

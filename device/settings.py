@@ -7,11 +7,13 @@ file count from the file's folder.
 """
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+from contracts.copies import DEFAULT_POLICY, REQUIREMENTS_MAX, Policy, Requirement
+from contracts.errors import RejectedError
 from contracts.ids import check_id
 from contracts.keys import is_public_key
 from contracts.payload import DELIVERIES_MAX
@@ -57,13 +59,14 @@ class BufferSettings:
 
 @dataclass(frozen=True, slots=True)
 class GatewaySettings:
-    """[gateway]: where to offload, and whose receipts count."""
+    """[gateway]: where to offload, whose receipts count, and the copies that they must name."""
 
     mqtt_host: str
     mqtt_port: int
     rest: str
     token: str = field(repr=False)
     public_keys: tuple[str, ...]
+    receipt_requires: Policy
     timeout_s: int
 
 
@@ -171,6 +174,13 @@ def _public_key(value: str) -> str:
     return value
 
 
+def _requirement(value: str) -> str:
+    try:
+        return str(Requirement.parse(value))
+    except RejectedError as error:
+        raise ValueError("copies, as `volume`, `blobs` or `blobs:QUORUM`") from error
+
+
 def _speed(value: str) -> str:
     parse_speed(value)
     return value
@@ -221,6 +231,9 @@ _KEYS: Final[dict[str, dict[str, Key]]] = {
         "rest": Key(text(_url), REQUIRED),
         "token": Key(text(), REQUIRED),
         "public_keys": Key(listing(_public_key, 64), REQUIRED),
+        "receipt_requires": Key(
+            listing(_requirement, REQUIREMENTS_MAX), tuple(map(str, DEFAULT_POLICY.requirements))
+        ),
         "timeout_s": Key(integer(1, 3_600), 30),
     },
     "source": {
@@ -268,8 +281,16 @@ def _gateway(values: dict[str, Any]) -> GatewaySettings:
         values["rest"],
         values["token"],
         values["public_keys"],
+        _policy(values["receipt_requires"]),
         values["timeout_s"],
     )
+
+
+def _policy(requires: Sequence[str]) -> Policy:
+    try:
+        return Policy.parse(requires)
+    except RejectedError as error:
+        raise SettingsError(f"key gateway.receipt_requires: {error}") from error
 
 
 def _source(table: Table) -> SourceSettings:

@@ -2,9 +2,10 @@
 
 from dataclasses import asdict, dataclass
 
-from contracts.proto.wire_pb2 import Receipt, ReceiptBody
+from contracts.proto.wire_pb2 import Receipt
+from contracts.receipt import body_of
 from device.journal.database import Database
-from device.journal.queries import journal_bytes, recordings_of, video_bytes
+from device.journal.queries import journal_bytes, lacking_of, recordings_of, video_bytes
 from device.journal.trip import Recording, TripState
 from device.settings import BufferSettings
 
@@ -25,7 +26,10 @@ class BatchCounts:
 
 @dataclass(frozen=True, slots=True)
 class TripStatus:
-    """One trip; its bytes are gone once it is receipted."""
+    """One trip; its bytes are gone once it is receipted.
+
+    With a provisional receipt it is sealed still; `lacking` says why.
+    """
 
     trip: str
     state: TripState
@@ -34,6 +38,7 @@ class TripStatus:
     recordings: tuple[dict[str, object], ...]
     refusals: dict[str, str]
     receipt: dict[str, object] | None
+    lacking: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +77,21 @@ class Status:
                 f"  recording {item['sha256']}: {item['bytes']} bytes" for item in trip.recordings
             ]
             lines += [f"  refused {key[:16]}…: {why}" for key, why in trip.refusals.items()]
-            if trip.receipt:
-                lines.append(
-                    f"  receipt from {trip.receipt['site']} in block {trip.receipt['block_num']}"
-                )
+            lines += _receipt_lines(trip)
         for name, use in (("journal", self.journal_bytes), ("video", self.video_bytes)):
             lines.append(f"{name} buffer: {use.used} of {use.max} bytes")
         return "\n".join(lines)
+
+
+def _receipt_lines(trip: TripStatus) -> list[str]:
+    receipt = trip.receipt
+    if receipt is None:
+        return []
+    place = f"receipt from {receipt['site']} in block {receipt['block_num']}"
+    if receipt["final"]:
+        return [f"  {place}"]
+    first = f"  provisional {place}: all is kept here until a final one"
+    return [first, *(f"    {what}" for what in trip.lacking)]
 
 
 def status_of(
@@ -122,7 +135,8 @@ def _trip(
         BatchCounts(*counts),
         tuple(_recording(item) for item in recordings_of(database, trip_id)),
         dict(refusals),
-        _receipt(receipt) if receipt else None,
+        _receipt(receipt, final=state == TripState.RECEIPTED) if receipt else None,
+        tuple(lacking_of(database, trip_id)),
     )
 
 
@@ -135,13 +149,13 @@ def _recording(recording: Recording) -> dict[str, object]:
     }
 
 
-def _receipt(wire: bytes) -> dict[str, object]:
-    receipt = Receipt.FromString(wire)
-    body = ReceiptBody.FromString(receipt.body)
+def _receipt(wire: bytes, *, final: bool) -> dict[str, object]:
+    body = body_of(wire)
     return {
+        "final": final,
         "site": body.site_id,
         "block_num": body.block_num,
         "block_id": body.block_id,
         "issued_at_ms": body.issued_at_ms,
-        "gateway_public_key": receipt.gateway_public_key,
+        "gateway_public_key": Receipt.FromString(wire).gateway_public_key,
     }

@@ -1,38 +1,67 @@
-"""`wayseal-device offload`: everything goes to the gateway; exit 0 only when nothing is left."""
+"""`wayseal-device offload`: everything goes to the gateway; exit 0 only when nothing is left.
+
+A provisional receipt ends it with another status: all is held and committed,
+and stays here, since the copies that the policies ask for are not all there.
+"""
 
 from argparse import Namespace
+from collections.abc import Sequence
 
+from contracts.commands import PROVISIONAL, WORKED
 from contracts.errors import RejectedError
 from device.commands.output import say
 from device.journal.trip import TripState
 from device.offload.run import offload
 from device.settings import Settings
 from device.station import load_signer, open_journal
-from device.status import Status, status_of
+from device.status import Status, TripStatus, status_of
 from device.stop import stop_on_signals
 
 
 def run(arguments: Namespace, settings: Settings) -> int:
-    """Offload, then print which trips were receipted."""
+    """Offload, then print which trips were receipted, finally or provisionally."""
     settings.need_gateway()
     signer = load_signer(settings)
     before = _receipted(_status(settings))
     with stop_on_signals() as stop:
         offload(settings, signer, patience_s=arguments.wait_s, stop=stop)
     after = _status(settings)
-    for trip in after.trips:
+    left = [trip for trip in after.trips if trip.state is not TripState.RECEIPTED]
+    _check_answered(left)
+    receipted = [trip for trip in _receipted(after) if trip not in before]
+    say(arguments, _document(receipted, left), _text(receipted, left))
+    return PROVISIONAL if left else WORKED
+
+
+def _check_answered(left: Sequence[TripStatus]) -> None:
+    for trip in left:
         if trip.state is TripState.OPEN:
             raise RejectedError(
                 f"trip {trip.trip} is still open with {trip.readings} readings: record its rest "
                 f"or `wayseal-device close` it, then offload again"
             )
-    trips = [trip for trip in _receipted(after) if trip not in before]
-    say(
-        arguments,
-        {"receipted": trips, "left": {"batches": 0, "recordings": 0}},
-        "\n".join([*(f"trip {trip} receipted and deleted here" for trip in trips), "nothing left"]),
-    )
-    return 0
+        if trip.receipt is None:
+            raise RejectedError(f"trip {trip.trip} was sealed meanwhile: offload again")
+
+
+def _document(receipted: Sequence[str], left: Sequence[TripStatus]) -> dict[str, object]:
+    return {
+        "receipted": receipted,
+        "provisional": [{"trip": trip.trip, "lacking": trip.lacking} for trip in left],
+        "left": {
+            "batches": sum(trip.batches.open + trip.batches.held for trip in left),
+            "recordings": sum(len(trip.recordings) for trip in left),
+        },
+    }
+
+
+def _text(receipted: Sequence[str], left: Sequence[TripStatus]) -> str:
+    lines = [f"trip {trip} receipted and deleted here" for trip in receipted]
+    for trip in left:
+        lines.append(f"trip {trip.trip} provisionally receipted: committed, and all kept here, for")
+        lines += [f"  {what}" for what in trip.lacking]
+    lines.append("offload again, here or at the next site" if left else "nothing left")
+    return "\n".join(lines)
 
 
 def _status(settings: Settings) -> Status:

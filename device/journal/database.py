@@ -69,7 +69,15 @@ _RUNS_AND_JOINED_TRIPS: Final = (
     "ALTER TABLE pending ADD COLUMN readings INTEGER NOT NULL DEFAULT 0",
     "UPDATE pending SET readings = 1 WHERE monotonic_ms IS NOT NULL",
 )
-_STEPS: Final = (_FIRST, _RUNS_AND_JOINED_TRIPS)
+_PROVISIONAL_RECEIPTS: Final = (
+    # What the receipt of a sealed trip lacks, in words: such a receipt lets nothing go.
+    """CREATE TABLE lacking (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        trip_id TEXT NOT NULL REFERENCES trips (trip_id),
+        what TEXT NOT NULL
+    )""",
+)
+_STEPS: Final = (_FIRST, _RUNS_AND_JOINED_TRIPS, _PROVISIONAL_RECEIPTS)
 """What makes each version out of the one before; a new journal takes them all."""
 SCHEMA_VERSION: Final = len(_STEPS)
 

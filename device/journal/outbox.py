@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from device.journal.database import Database
-from device.journal.queries import recordings_of
+from device.journal.queries import lacking_of, recordings_of
 from device.journal.trip import Recording, TripState
 
 
@@ -126,6 +126,11 @@ class Outbox:
         )
         return [trip_id for (trip_id,) in rows]
 
+    def is_unanswered(self) -> bool:
+        """Say whether anything is not held, is refused, or has not even a provisional receipt."""
+        waiting = set(self.awaiting_receipt()) - self.provisional().keys()
+        return bool(waiting or self.unheld_count() or self.refusals())
+
     def expected(self, trip_id: str) -> Expected | None:
         """Return what the receipt of a sealed trip must say; None for any other trip."""
         rows = self._database.all(
@@ -138,6 +143,36 @@ class Outbox:
             return None
         readings, head, seal = rows[0]
         return Expected(trip_id, readings, head, seal, recordings_of(self._database, trip_id))
+
+    def provisional(self) -> dict[str, list[str]]:
+        """Return what lacks, by trip, for every trip that has a provisional receipt."""
+        rows = self._database.all("SELECT DISTINCT trip_id FROM lacking ORDER BY number")
+        return {trip_id: lacking_of(self._database, trip_id) for (trip_id,) in rows}
+
+    def keep_provisional(self, trip_id: str, receipt: bytes, lacking: Sequence[str]) -> bool:
+        """Keep the receipt of a sealed trip that lets nothing go yet, in place of the one before.
+
+        Returns:
+            Whether it is the first one, or fewer things lack than before.
+
+        Raises:
+            UnavailableError: The medium failed; the one before stands.
+        """
+        with self._database.transaction():
+            before = len(lacking_of(self._database, trip_id))
+            changed = self._database.execute(
+                "UPDATE trips SET receipt = ? WHERE trip_id = ? AND state = ?",
+                receipt,
+                trip_id,
+                TripState.SEALED,
+            )
+            if changed:
+                self._database.execute("DELETE FROM lacking WHERE trip_id = ?", trip_id)
+                self._database.execute_many(
+                    "INSERT INTO lacking (trip_id, what) VALUES (?, ?)",
+                    ((trip_id, what) for what in lacking),
+                )
+        return bool(changed) and (not before or len(lacking) < before)
 
     def release(self, trip_id: str, receipt: bytes) -> None:
         """Keep the receipt of a sealed trip and drop the trip's bytes, as one.
@@ -156,6 +191,7 @@ class Outbox:
             if changed:
                 self._database.execute("DELETE FROM batches WHERE trip_id = ?", trip_id)
                 self._database.execute("DELETE FROM recordings WHERE trip_id = ?", trip_id)
+                self._database.execute("DELETE FROM lacking WHERE trip_id = ?", trip_id)
 
     def _held_count(self) -> int:
         (count,) = self._database.one("SELECT COUNT(*) FROM batches WHERE held")

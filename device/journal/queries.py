@@ -39,6 +39,12 @@ def newest_start(database: Database) -> bytes | None:
     return None
 
 
+def lacking_of(database: Database, trip_id: str) -> list[str]:
+    """Return what the provisional receipt of a trip lacks; nothing of any other trip."""
+    rows = database.all("SELECT what FROM lacking WHERE trip_id = ? ORDER BY number", trip_id)
+    return [what for (what,) in rows]
+
+
 def journal_bytes(database: Database) -> int:
     """Return how many bytes of readings, signed or waiting for their run, wait for a receipt."""
     (used,) = database.one(

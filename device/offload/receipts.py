@@ -1,20 +1,35 @@
-"""Receipts: the only thing that lets the device delete anything."""
+"""Receipts: the only thing that lets the device delete anything.
 
+A final one does. A provisional one, by the gateway's policy or by the
+device's own, is kept and shown, and nothing is deleted.
+"""
+
+import logging
 import shutil
 from collections.abc import Collection
 from pathlib import Path
+from typing import Final
 
+from contracts.copies import Policy
 from contracts.errors import RejectedError
 from contracts.proto.wire_pb2 import Receipt, ReceiptBody
-from contracts.receipt import open_receipt
+from contracts.receipt import lacking, open_receipt
 from contracts.wire import parse_message
 from device.journal.outbox import Expected, Outbox
 
+_log: Final = logging.getLogger(__name__)
+
 
 def accept(
-    wire: bytes, outbox: Outbox, *, device_id: str, trusted_keys: Collection[str], videos: Path
-) -> str | None:
-    """Take a receipt and delete what it covers; return its trip, None when nothing waited for it.
+    wire: bytes,
+    outbox: Outbox,
+    *,
+    device_id: str,
+    trusted_keys: Collection[str],
+    policy: Policy,
+    videos: Path,
+) -> bool:
+    """Take a receipt and delete what a final one covers; say whether the trip came further.
 
     The video files go after the journal's commit: what a kill leaves of them
     is removed at the next start.
@@ -28,11 +43,31 @@ def accept(
         raise RejectedError(f"receipt is for device {body.device_id[:64]!r}, not {device_id}")
     expected = outbox.expected(body.trip_id)
     if expected is None:
-        return None
+        return False
     check(body, expected)
+    missing = still_lacking(body, expected, policy)
+    if missing:
+        return _keep(wire, outbox, expected.trip_id, missing)
     outbox.release(expected.trip_id, wire)
     shutil.rmtree(videos / expected.trip_id, ignore_errors=True)
-    return expected.trip_id
+    return True
+
+
+def still_lacking(body: ReceiptBody, expected: Expected, policy: Policy) -> list[str]:
+    """Return what lacks by the gateway's policy or by ours; nothing: the receipt is final.
+
+    Both count, so that neither side alone can lower what the network asks for.
+    """
+    sealed = {recording.digest.sha256 for recording in expected.recordings}
+    ours = lacking(policy, (item for item in body.recordings if item.sha256 in sealed))
+    return list(dict.fromkeys([*body.lacking, *ours]))
+
+
+def _keep(wire: bytes, outbox: Outbox, trip_id: str, missing: list[str]) -> bool:
+    further = outbox.keep_provisional(trip_id, wire, missing)
+    if further:
+        _log.warning("provisional receipt for trip %s: %s", trip_id, "; ".join(missing[:3]))
+    return further
 
 
 def check(body: ReceiptBody, expected: Expected) -> None:

@@ -19,7 +19,9 @@ BACKOFF_LIMIT_S: Final = 15.0
 
 
 def offload(settings: Settings, signer: Signer, *, patience_s: float, stop: Stop) -> None:
-    """Hand everything closed to the gateway; delete what it receipts.
+    """Hand everything closed to the gateway; delete what it receipts finally.
+
+    Trips that get a provisional receipt, and no final one in time, are kept.
 
     Args:
         settings: Of this device.
@@ -38,6 +40,8 @@ def offload(settings: Settings, signer: Signer, *, patience_s: float, stop: Stop
         while outbox.unheld_count() or outbox.refusals() or outbox.awaiting_receipt():
             try:
                 _converse(settings, outbox, progress, patience_s, stop)
+                if not outbox.is_unanswered():
+                    return
             except UnavailableError:
                 left_s = patience_s - progress.idle_s
                 if left_s <= 0 or stop.wait(min(backoff.next_s(), left_s)):

@@ -64,7 +64,7 @@ class Session:
     remark: str = field(default="", init=False)
 
     def run(self) -> None:
-        """Offload until all is held and receipted that can be.
+        """Offload until all is held and receipted that can be, some of it provisionally.
 
         Raises:
             RejectedError: What is left was refused for good; it is kept.
@@ -110,7 +110,11 @@ class Session:
                 self._take(answer)
 
     def _settled(self, quiet_s: float) -> bool:
-        """Take answers until nothing is left, True, or none came for `quiet_s`, False."""
+        """Take answers until nothing is left, True, or none came for `quiet_s`, False.
+
+        When nothing moves any more, trips with a provisional receipt count as nothing left: they
+        are held and committed, and stay here for the next gateway.
+        """
         quiet_since_s = time.monotonic()
         while self._is_waiting():
             self._check_stop()
@@ -119,7 +123,10 @@ class Session:
                 self._take(answer)
                 quiet_since_s = time.monotonic()
             elif self.progress.idle_s > self.patience_s:
-                raise UnavailableError(self._standstill())
+                if self.outbox.is_unanswered():
+                    raise UnavailableError(self._standstill())
+                _log.warning("no final receipt yet: %s", self._standstill())
+                return True
             elif time.monotonic() - quiet_since_s > quiet_s:
                 return False
         return True
@@ -143,14 +150,14 @@ class Session:
         return None
 
     def _take_receipt(self, wire: bytes) -> None:
-        trip_id = accept(
+        if accept(
             wire,
             self.outbox,
             device_id=self.device_id,
             trusted_keys=self.gateway.public_keys,
+            policy=self.gateway.receipt_requires,
             videos=self.videos,
-        )
-        if trip_id:
+        ):
             self.progress.note()
 
     def _note(self, held: Held, question: Question | None) -> None:
@@ -184,7 +191,7 @@ class Session:
         problem = f"; last upload problem: {self.uploads.last_problem}"
         return (
             f"nothing moved for {self.patience_s:.0f} s: {self.outbox.unheld_count()} batches are "
-            f"not held, {len(trips)} trips have no receipt"
+            f"not held, {len(trips)} trips have no final receipt"
             + (problem if self.uploads.last_problem else "")
             + self._remarked()
         )

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from contracts.copies import DEFAULT_POLICY
 from contracts.errors import RejectedError
 from contracts.proto.wire_pb2 import Receipt, ReceiptBody, StoredRecording
 from contracts.receipt import sign_receipt
@@ -22,6 +23,7 @@ from device.station import open_journal
 from support.hosts import DirectHost, apply_all, rules_found
 from support.truck import RUNS, Truck, walk, write_log
 from support.truck_gateway import (
+    COPIES,
     MOSQUITTO,
     SIGNER,
     FakeGateway,
@@ -194,7 +196,7 @@ def test_a_receipt_that_says_something_else_deletes_nothing(
         assert outbox.expected(trip_id) == expected
         body = receipt_of(expected)
         body.trip_id = "0" * 32
-        assert take(truck, outbox, sign_receipt(SIGNER, body)) is None
+        assert not take(truck, outbox, sign_receipt(SIGNER, body))
         body = receipt_of(expected)
         with pytest.raises(RejectedError, match="not trusted"):
             take(truck, outbox, sign_receipt(key("stranger"), body))
@@ -203,17 +205,18 @@ def test_a_receipt_that_says_something_else_deletes_nothing(
         with pytest.raises(RejectedError, match="signature"):
             take(truck, outbox, forged)
         assert left_over(truck)
-        assert take(truck, outbox, sign_receipt(SIGNER, body)) == trip_id
-        assert take(truck, outbox, sign_receipt(SIGNER, body)) is None
+        assert take(truck, outbox, sign_receipt(SIGNER, body))
+        assert not take(truck, outbox, sign_receipt(SIGNER, body))
     assert left_over(truck) == []
 
 
-def take(truck: Truck, outbox: Outbox, receipt: Receipt) -> str | None:
+def take(truck: Truck, outbox: Outbox, receipt: Receipt) -> bool:
     return accept(
         receipt.SerializeToString(),
         outbox,
         device_id="truck-1",
         trusted_keys=[SIGNER.public_key],
+        policy=DEFAULT_POLICY,
         videos=truck.data / "videos",
     )
 
@@ -227,7 +230,10 @@ def receipt_of(expected: Expected) -> ReceiptBody:
         seal_transaction_id=expected.seal_transaction_id,
         recordings=[
             StoredRecording(
-                sha256=item.digest.sha256, size=item.digest.size, tree_root=item.digest.tree_root
+                sha256=item.digest.sha256,
+                size=item.digest.size,
+                tree_root=item.digest.tree_root,
+                copies=COPIES,
             )
             for item in expected.recordings
         ],

@@ -17,7 +17,7 @@ from contracts.proto.payload_pb2 import Clock, RecordReading, RecordVideo, SealT
 from contracts.proto.sawtooth_pb2 import Batch, Transaction
 from contracts.records.reading import Link, Tamper, link_of, reading_of
 from contracts.records.recording import RecordingDigest
-from device.journal.database import Database
+from device.journal.database import SCHEMA_VERSION, Database
 from device.sensors.replay_csv import CsvReplay
 from device.sensors.simulated import SimulatedDrive
 from device.simulate import DriveFiles, write_drive
@@ -325,9 +325,9 @@ def test_a_journal_that_is_none_is_one_error(tmp_path: Path) -> None:
     with Database.open(path, "truck-1", key("truck-1").public_key):
         pass
     connection = sqlite3.connect(path)
-    connection.execute("PRAGMA user_version = 3")
+    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
     connection.close()
-    with pytest.raises(RejectedError, match="expected version 1 to 2"):
+    with pytest.raises(RejectedError, match=f"expected version 1 to {SCHEMA_VERSION}"):
         Database.open(path, "truck-1", key("truck-1").public_key)
     with pytest.raises(UnavailableError):
         Database.open(tmp_path / "missing" / "j", "truck-1", key("truck-1").public_key)

@@ -1,6 +1,7 @@
-"""A journal of the version before: golden/journal-v1.sql is one, with an open trip, as text.
+"""Journals of versions before, as text.
 
-That version recorded five of forty readings of `write_log`, three to a batch.
+In golden/journal-v1.sql is an open trip: five of forty readings of `write_log`, three to a batch.
+In golden/journal-v2.sql is a sealed trip of five readings, without a receipt.
 """
 
 import sqlite3
@@ -10,17 +11,18 @@ import pytest
 
 from device.journal.database import SCHEMA_VERSION, Database
 from device.journal.logbook import Logbook
+from device.journal.outbox import Outbox
 from support.truck import RUNS, Truck, walk, write_log
 from support.world import key
 
 pytestmark = pytest.mark.integration
-DUMP = Path(__file__).parents[1] / "golden" / "journal-v1.sql"
+GOLDEN = Path(__file__).parents[1] / "golden"
 
 
-def old_truck(folder: Path, sections: str) -> Truck:
+def old_truck(folder: Path, sections: str, version: int = 1) -> Truck:
     truck = Truck(folder, sections)
     connection = sqlite3.connect(truck.data / "journal.sqlite")
-    connection.executescript(DUMP.read_text("utf-8"))
+    connection.executescript((GOLDEN / f"journal-v{version}.sql").read_text("utf-8"))
     connection.close()
     return truck
 
@@ -48,18 +50,37 @@ def test_an_interrupted_trip_goes_on(tmp_path: Path, sections: str) -> None:
     assert [record.sequence for record in records] == list(range(40))
 
 
-def test_an_upgraded_journal_is_like_a_new_one(tmp_path: Path) -> None:
-    truck, new = old_truck(tmp_path / "old", ""), Truck(tmp_path / "new")
+@pytest.mark.parametrize("version", [1, 2])
+def test_an_upgraded_journal_is_like_a_new_one(tmp_path: Path, version: int) -> None:
+    truck, new = old_truck(tmp_path / "old", "", version), Truck(tmp_path / "new")
     truck.must("status")
     new.must("status")
     assert schema(truck.data / "journal.sqlite") == schema(new.data / "journal.sqlite")
+
+
+def test_a_sealed_trip_goes_on_to_a_provisional_receipt(tmp_path: Path) -> None:
+    truck = old_truck(tmp_path / "truck", "", 2)
+    (trip,) = truck.must("status")["trips"]
+    assert (trip["state"], trip["readings"], trip["receipt"], trip["lacking"]) == (
+        "sealed",
+        5,
+        None,
+        [],
+    )
+    batches = truck.batches()
+    path = truck.data / "journal.sqlite"
+    with Database.open(path, "truck-1", key("truck-1").public_key) as database:
+        outbox = Outbox(database)
+        assert outbox.keep_provisional(trip["trip"], b"", ["a copy"])
+        assert outbox.provisional() == {trip["trip"]: ["a copy"]}
+    assert truck.batches() == batches
 
 
 class MortalDatabase(Database):
     """A journal whose process dies at the last step of the upgrade."""
 
     def execute(self, statement: str, *values: object) -> int:
-        if statement.startswith("UPDATE pending"):
+        if statement.startswith("CREATE TABLE lacking"):
             raise KeyboardInterrupt
         return super().execute(statement, *values)
 

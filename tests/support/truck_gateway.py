@@ -40,6 +40,7 @@ from support.world import key
 
 TOKEN = "a-token"  # noqa: S105 - of a gateway that lives as long as a test
 SIGNER = key("gateway-buyer")
+COPIES = ("volume:main:fsync", "blobs:files:fsync")
 DEADLINE_S = 30
 MOSQUITTO = Path("/usr/sbin/mosquitto")
 
@@ -114,6 +115,7 @@ class FakeGateway:
         deaf: Number of offers that get no answer.
         receipts: Whether to send them.
         alter: Changes a receipt before it is signed.
+        copies: What it says of every recording.
         http_failures: Status codes that the next uploads' requests get instead of an answer.
     """
 
@@ -125,6 +127,7 @@ class FakeGateway:
         self.deaf = 0
         self.receipts = True
         self.alter: Callable[[ReceiptBody], None] = lambda _: None
+        self.copies = list(COPIES)
         self.http_failures: list[int] = []
         self.cut_after: list[int] = []
         self.requests: list[str] = []
@@ -253,7 +256,7 @@ class FakeGateway:
             return None
         blobs = [content[at : at + BLOB_BYTES] for at in range(0, size, BLOB_BYTES)]
         root = root_hash([leaf_hash(blob) for blob in blobs])
-        return StoredRecording(sha256=sha256, size=size, tree_root=root)
+        return StoredRecording(sha256=sha256, size=size, tree_root=root, copies=self.copies)
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         gateway = self

@@ -73,6 +73,14 @@ def test_environment_wins_and_foreign_variables_are_left_alone(tmp_path: Path) -
         ('device_id = "t"\ndata = "d"\n' + GATEWAY.replace("1883", "x"), "key gateway.mqtt"),
         ('device_id = "t"\ndata = "d"\n' + GATEWAY.replace("http:", "ftp:"), "key gateway.rest"),
         ('device_id = "t"\ndata = "d"\n' + GATEWAY.replace('"02', '"2'), "gateway.public_keys"),
+        (
+            'device_id = "t"\ndata = "d"\n' + GATEWAY + "receipt_requires = []\n",
+            "key gateway.receipt_requires: a policy asks for 1..4 copies, got none",
+        ),
+        (
+            'device_id = "t"\ndata = "d"\n' + GATEWAY + 'receipt_requires = ["tape"]\n',
+            "key gateway.receipt_requires: expected copies, as `volume`, `blobs` or `blobs:QUORUM`",
+        ),
         ('device_id = "t"\ndata = "d"\n[source]\ndriver = "replay"', "key source.readings"),
         ('device_id = "t"\ndata = "d"\n[source]\ndriver = "magic"', "key source.driver"),
         ("device_id = ", "settings "),

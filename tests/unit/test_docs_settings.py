@@ -41,7 +41,7 @@ def shown(default: object) -> set[str]:
         return {"required"}
     if default in (None, "", (), {}):
         return {"none", "empty"}
-    if isinstance(default, list):
+    if isinstance(default, list | tuple):
         return {", ".join(f"`{each}`" for each in default)}
     return {f"`{str(default).lower() if isinstance(default, bool) else default}`"}
 

@@ -1,0 +1,188 @@
+"""A receipt that is not final: the truck keeps everything, says so, and offers it again."""
+
+import json
+import signal
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from contracts.commands import FAILED, PROVISIONAL
+from contracts.proto.wire_pb2 import ReceiptBody
+from device.sensors.simulated import SimulatedDrive
+from device.simulate import DriveFiles, write_drive
+from support.truck import Truck, write_log
+from support.truck_gateway import COPIES, FakeGateway, amqtt_broker, wait_until
+
+pytestmark = pytest.mark.integration
+
+VOLUME = COPIES[:1]
+TRIES = 10
+
+
+@pytest.fixture(scope="module")
+def drive(tmp_path_factory: pytest.TempPathFactory) -> DriveFiles:
+    return write_drive(SimulatedDrive(20, seed=4), tmp_path_factory.mktemp("drive"))
+
+
+@pytest.fixture(scope="module")
+def broker_port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    with amqtt_broker(tmp_path_factory.mktemp("broker")) as port:
+        yield port
+
+
+@pytest.fixture
+def gateway(broker_port: int) -> Iterator[FakeGateway]:
+    with FakeGateway(broker_port) as made:
+        yield made
+
+
+@pytest.fixture
+def truck(gateway: FakeGateway, drive: DriveFiles, tmp_path: Path) -> Truck:
+    """Return a truck with one sealed trip and its video."""
+    made = Truck(tmp_path / "truck", gateway.section)
+    made.must("record", "--readings", drive.readings, "--video", drive.video)
+    return made
+
+
+def kept(truck: Truck) -> tuple[int, list[str]]:
+    """Return how many batches, and which videos, are still on the truck."""
+    videos = (truck.data / "videos").rglob("*.*")
+    return len(truck.batches()), sorted(path.name for path in videos)
+
+
+def offload(truck: Truck) -> tuple[str, str]:
+    """Offload with little patience until it ends provisionally; return stdout and stderr.
+
+    A machine that is busy may need more than one try: each says by its status that it was cut
+    short.
+    """
+    for _ in range(TRIES):
+        code, out, err = truck.run("offload", "--wait-s", "1", "--json")
+        if code != FAILED:
+            break
+        assert "nothing moved" in err
+    assert code == PROVISIONAL, err
+    return out, err
+
+
+def lacking(truck: Truck) -> list[str]:
+    (trip,) = truck.must("status")["trips"]
+    assert trip["state"] == "sealed"
+    assert trip["receipt"]["final"] is False
+    return list(trip["lacking"])
+
+
+def test_all_is_kept_and_said_until_the_next_site_gives_a_final_receipt(
+    truck: Truck, gateway: FakeGateway
+) -> None:
+    before = kept(truck)
+    gateway.copies = list(VOLUME)
+    out, err = offload(truck)
+    assert "no final receipt yet" in err
+    assert kept(truck) == before
+    (lacks,) = lacking(truck)
+    (trip,) = truck.must("status")["trips"]
+    assert json.loads(out) == {
+        "receipted": [],
+        "provisional": [{"trip": trip["trip"], "lacking": [lacks]}],
+        "left": {"batches": before[0], "recordings": 1},
+    }
+    assert lacks.endswith("has no copy blobs")
+    _, text, _ = truck.run("status")
+    assert "provisional receipt from site-buyer in block 7" in text
+    assert f"    {lacks}" in text
+    gateway.copies = list(COPIES)
+    (trip,) = truck.must("offload")["receipted"]
+    assert kept(truck) == (0, [])
+    (found,) = truck.must("status")["trips"]
+    assert (found["trip"], found["state"], found["lacking"]) == (trip, "receipted", [])
+    assert found["receipt"]["final"] is True
+
+
+def test_people_are_told_what_lacks(truck: Truck, gateway: FakeGateway) -> None:
+    gateway.copies = []
+    offload(truck)
+    code, out, _ = truck.run("offload", "--wait-s", "1")
+    assert code == PROVISIONAL
+    assert "provisionally receipted: committed, and all kept here" in out
+    assert "has no copy volume" in out
+    assert "has no copy blobs" in out
+    assert out.endswith("offload again, here or at the next site\n")
+
+
+def test_a_final_receipt_that_follows_while_the_truck_waits_ends_it(
+    truck: Truck, gateway: FakeGateway
+) -> None:
+    gateway.copies = list(VOLUME)
+    with truck.start("offload", "--wait-s", "60") as process:
+        wait_until(lambda: has_provisional(truck))
+        assert process.poll() is None
+        gateway.copies = list(COPIES)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    assert kept(truck) == (0, [])
+
+
+def has_provisional(truck: Truck) -> bool:
+    connection = sqlite3.connect(truck.data / "journal.sqlite")
+    try:
+        return bool(connection.execute("SELECT 1 FROM lacking").fetchall())
+    finally:
+        connection.close()
+
+
+def test_what_the_gateway_lacks_counts_too(truck: Truck, gateway: FakeGateway) -> None:
+    def stricter(body: ReceiptBody) -> None:
+        body.lacking.append("recording of another site has no copy tape")
+
+    before = kept(truck)
+    gateway.alter = stricter
+    offload(truck)
+    assert lacking(truck) == ["recording of another site has no copy tape"]
+    assert kept(truck) == before
+
+
+def test_the_trucks_own_policy_decides(truck: Truck, gateway: FakeGateway) -> None:
+    before = kept(truck)
+    truck.environment["WAYSEAL_GATEWAY__RECEIPT_REQUIRES"] = "volume,blobs:QUORUM"
+    offload(truck)
+    assert [what.split(" has ")[1] for what in lacking(truck)] == ["no copy blobs:QUORUM"]
+    assert kept(truck) == before
+    gateway.copies = [COPIES[0], "blobs:cassandra:EACH_QUORUM"]
+    truck.must("offload")
+    assert kept(truck) == (0, [])
+
+
+def test_a_wrong_receipt_is_no_provisional_one(truck: Truck, gateway: FakeGateway) -> None:
+    def other(body: ReceiptBody) -> None:
+        body.recordings[0].tree_root = bytes(32)
+
+    gateway.copies = list(VOLUME)
+    gateway.alter = other
+    before = kept(truck)
+    code, _, err = truck.run("offload", "--wait-s", "1")
+    assert code == FAILED
+    assert "1 trips have no final receipt" in err
+    assert kept(truck) == before
+    (trip,) = truck.must("status")["trips"]
+    assert trip["receipt"] is None
+
+
+def test_a_trip_without_recordings_needs_no_copies(gateway: FakeGateway, tmp_path: Path) -> None:
+    truck = Truck(tmp_path / "truck", gateway.section)
+    truck.must("record", "--readings", write_log(tmp_path / "log.csv", 5))
+    gateway.copies = []
+    assert len(truck.must("offload")["receipted"]) == 1
+
+
+def test_a_kill_leaves_a_provisional_receipt_or_none(truck: Truck, gateway: FakeGateway) -> None:
+    before = kept(truck)
+    gateway.copies = list(VOLUME)
+    with truck.start("offload", "--wait-s", "60") as process:
+        wait_until(lambda: has_provisional(truck))
+        process.send_signal(signal.SIGKILL)
+        process.communicate(timeout=60)
+    assert kept(truck) == before
+    assert len(lacking(truck)) == 1
