@@ -1,0 +1,106 @@
+"""What is mounted where, and on what a path stands. Source: proc(5), mountinfo."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from contracts.errors import UnavailableError
+from storage.volumes.kernel import Kernel
+
+_ESCAPED: Final = re.compile(r"\\([0-7]{3})")
+_NO_DEVICE: Final = "0:"
+"""Major number of file systems that are on no block device, or on several."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mount:
+    """A mounted file system.
+
+    Attributes:
+        number: Of its device, `259:0`; `0:…` if it is on none, or on several.
+        root: Which of its directories is mounted; another than `/` is a bind mount or subvolume.
+        point: Where it is mounted.
+        filesystem: Its kind, `xfs`.
+        source: What was mounted, `/dev/sda1`.
+        read_only: Writing is refused, by the mount or by the file system.
+        options: Of the file system.
+    """
+
+    number: str
+    root: str
+    point: PurePosixPath
+    filesystem: str
+    source: str
+    read_only: bool
+    options: tuple[str, ...]
+
+    def device(self, kernel: Kernel) -> str | None:
+        """Return the name of the block device below; None without one, or if it is gone."""
+        if not self.number.startswith(_NO_DEVICE):
+            return kernel.name_of(self.number)
+        # btrfs: its source is the first of its devices
+        name = PurePosixPath(self.source).name
+        return name if self.source.startswith("/dev/") and kernel.block(name).exists() else None
+
+    @property
+    def gone(self) -> str:
+        """Return what it was mounted from, in words for when that is no longer there."""
+        return self.source.removeprefix("/dev/")
+
+    @property
+    def on_device(self) -> bool:
+        """Return whether it was mounted from a block device, be it still there or not."""
+        return not self.number.startswith(_NO_DEVICE) or self.source.startswith("/dev/")
+
+
+def mounts(kernel: Kernel) -> tuple[Mount, ...]:
+    """Return everything that this process sees mounted, what was mounted last at the end.
+
+    Raises:
+        UnavailableError: The kernel does not tell.
+    """
+    path = kernel.proc / "self" / "mountinfo"
+    try:
+        lines = path.read_bytes().decode("utf-8", "surrogateescape").splitlines()
+    except OSError as error:
+        raise UnavailableError(f"cannot read {path}: {error.strerror}") from error
+    return tuple(parse_mount(line) for line in lines)
+
+
+def parse_mount(line: str) -> Mount:
+    """Return the mount that a line of mountinfo tells of."""
+    # 36 35 98:0 /root /point rw,noatime shared:1 - ext3 /dev/root rw,errors=continue
+    before, _, after = line.partition(" - ")
+    _, _, device, root, point, flags, *_ = before.split(" ")
+    filesystem, source, options = after.split(" ", 2)
+    told = tuple(_plain(options).split(","))
+    return Mount(
+        number=device,
+        root=_plain(root),
+        point=PurePosixPath(_plain(point)),
+        filesystem=filesystem,
+        source=_plain(source),
+        read_only="ro" in flags.split(",") or "ro" in told,
+        options=told,
+    )
+
+
+def mount_of(path: Path, mounted: Iterable[Mount]) -> Mount | None:
+    """Return the mount that a path is on, by its name alone: nothing that may hang is touched.
+
+    Args:
+        path: Absolute, and without symbolic links.
+        mounted: As `mounts` returns them; of two at one place the last hides the first.
+    """
+    best: Mount | None = None
+    for mount in mounted:
+        deeper = best is None or len(mount.point.parts) >= len(best.point.parts)
+        if deeper and PurePosixPath(path).is_relative_to(mount.point):
+            best = mount
+    return best
+
+
+def _plain(escaped: str) -> str:
+    return _ESCAPED.sub(lambda found: chr(int(found[1], 8)), escaped)

@@ -1,0 +1,161 @@
+"""NVMe as sysfs shows it: controllers, subsystems, and the paths of a multipath head.
+
+With native multipath `/sys/block/nvme1n1` is the head, whose `device` is the subsystem; each
+controller's path to it is a hidden disk, `nvme1c2n1`: subsystem, controller, namespace. Without,
+`device` is the controller. The transport is the controller's alone to tell: other tools say
+`nvme` of local and distant drives alike.
+"""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from storage.volumes.kernel import Kernel, names, number, text
+
+LIVE: Final = "live"
+GOING: Final = ("deleting", "deleting (no IO)", "dead")
+"""States from which a controller does not come back."""
+DISCOVERY_NQN: Final = "nqn.2014-08.org.nvmexpress.discovery"
+LOCAL: Final = ("pcie", "apple-nvme")
+_HEAD: Final = re.compile(r"nvme(\d+)n(\d+)")
+_CONTROLLER: Final = re.compile(r"nvme\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Timeouts:
+    """What the kernel does about a controller that does not answer; None: it never does.
+
+    Attributes:
+        reconnect_delay_s: Pause between two tries to connect again.
+        ctrl_loss_s: After this long without a connection the controller is given up.
+        fast_io_fail_s: After this long reads and writes fail instead of waiting.
+        keep_alive_s: Silence after which the connection counts as lost.
+    """
+
+    reconnect_delay_s: int | None = None
+    ctrl_loss_s: int | None = None
+    fast_io_fail_s: int | None = None
+    keep_alive_s: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Controller:
+    """One connection to a subsystem, or one local drive's controller.
+
+    Attributes:
+        name: `nvme1`.
+        nqn: Of its subsystem.
+        transport: `pcie`, `tcp`, `rdma`, `fc`, `loop`.
+        state: The kernel's word: `live`, `connecting`, `resetting`, `deleting`, `dead`, …
+        address: By the kernel's names: traddr, trsvcid, src_addr, host_iface; a local drive's PCI
+            address is its traddr.
+    """
+
+    name: str
+    nqn: str
+    transport: str
+    state: str
+    address: dict[str, str]
+    timeouts: Timeouts
+    model: str
+    serial: str
+    firmware: str
+
+    @property
+    def fabric(self) -> bool:
+        """Return whether the drive is at the other end of a network."""
+        return self.transport not in LOCAL
+
+    @property
+    def peer(self) -> str:
+        """Return its address in one word: `192.168.7.2:4420`, `0000:01:00.0`."""
+        host, port = self.address.get("traddr", ""), self.address.get("trsvcid", "")
+        if not port or port == "none":
+            return host
+        return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+@dataclass(frozen=True, slots=True)
+class NvmePath:
+    """One way from a block device to its namespace.
+
+    Attributes:
+        controller: The connection.
+        disk: The hidden disk that counts what goes this way; None while there is none.
+        ana_state: How the target wants it used: `optimized`, `non-optimized`, `inaccessible`, …
+    """
+
+    controller: Controller
+    disk: str | None
+    ana_state: str
+
+    @property
+    def usable(self) -> bool:
+        """Return whether reads and writes can go this way now."""
+        open_ = self.ana_state in ("", "optimized", "non-optimized")
+        return self.controller.state == LIVE and self.disk is not None and open_
+
+
+def controllers(kernel: Kernel) -> tuple[Controller, ...]:
+    """Return every controller, local and distant; those for discovery alone are left out."""
+    top = kernel.sys / "class" / "nvme"
+    found = (controller(top / name) for name in names(top) if _CONTROLLER.fullmatch(name))
+    return tuple(each for each in found if each.nqn != DISCOVERY_NQN)
+
+
+def controller(place: Path) -> Controller:
+    """Return what a controller's directory in sysfs tells."""
+    return Controller(
+        name=place.name,
+        nqn=text(place / "subsysnqn"),
+        transport=text(place / "transport"),
+        state=text(place / "state"),
+        address=_address(text(place / "address")),
+        timeouts=Timeouts(
+            reconnect_delay_s=_seconds(place / "reconnect_delay"),
+            ctrl_loss_s=_seconds(place / "ctrl_loss_tmo"),
+            fast_io_fail_s=_seconds(place / "fast_io_fail_tmo"),
+            keep_alive_s=_seconds(place / "kato"),
+        ),
+        model=text(place / "model"),
+        serial=text(place / "serial"),
+        firmware=text(place / "firmware_rev"),
+    )
+
+
+def paths(kernel: Kernel, disk: str) -> tuple[NvmePath, ...]:
+    """Return the paths of an NVMe disk, whether the kernel does multipath or not.
+
+    A controller of the subsystem that has no path to this namespace now is one of them: a link
+    may have been lost before the namespace was ever seen through it.
+    """
+    device = kernel.block(disk) / "device"
+    head = _HEAD.fullmatch(disk)
+    if head is None or not text(device / "subsysnqn"):
+        return ()
+    if text(device / "transport"):  # no multipath: the disk is the controller's own
+        own = controller(Path(device).resolve())
+        return (NvmePath(own, disk, text(kernel.block(disk) / "ana_state")),)
+    same = (each for each in controllers(kernel) if each.nqn == text(device / "subsysnqn"))
+    return tuple(_path(kernel, each, head[1], head[2]) for each in same)
+
+
+def _path(kernel: Kernel, through: Controller, subsystem: str, namespace: str) -> NvmePath:
+    disk = f"nvme{subsystem}c{through.name.removeprefix('nvme')}n{namespace}"
+    place = kernel.sys / "class" / "nvme" / through.name / disk
+    if not place.exists():
+        return NvmePath(through, None, "")
+    return NvmePath(through, disk, text(place / "ana_state"))
+
+
+def _address(said: str) -> dict[str, str]:
+    if "=" not in said:  # of a local drive
+        return {"traddr": said} if said else {}
+    return dict(part.split("=", 1) for part in said.split(",") if "=" in part)
+
+
+def _seconds(path: Path) -> int | None:
+    """Return seconds, or None for never: the kernel says `off` then, older ones -1."""
+    value = number(path)
+    return value if value is not None and value >= 0 else None

@@ -1,0 +1,109 @@
+"""On what a directory stands: its mount, and the block device below."""
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from contracts.errors import UnavailableError
+from storage.volumes.kernel import Kernel
+from storage.volumes.mounts import Mount, mount_of
+from storage.volumes.tools import Run
+
+STAT_TIMEOUT_S: Final = 2.0
+_MEMORY: Final = ("tmpfs", "ramfs", "rootfs", "devtmpfs")
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A directory of the gateway and what is below it.
+
+    Attributes:
+        name: Of the volume in the gateway's settings.
+        path: Its directory.
+        mount: What it is on; None if nobody tells.
+        device: Block device of that mount; empty without one, or if it is gone.
+        note: What else is to know of the mount: a layer, memory, another machine.
+        problem: Why it cannot hold recordings now; empty if nothing speaks against it.
+    """
+
+    name: str
+    path: Path
+    mount: Mount | None = None
+    device: str = ""
+    note: str = ""
+    problem: str = ""
+
+
+def standing(
+    name: str,
+    path: Path,
+    kernel: Kernel,
+    mounted: Iterable[Mount],
+    run: Run | None,
+    *,
+    must_be_mount: bool = False,
+) -> Standing:
+    """Return what a directory stands on, without waiting for a drive that does not answer.
+
+    Args:
+        name: Of the volume.
+        path: Its directory, which need not be there.
+        kernel: Which machine.
+        mounted: As `mounts` returns them.
+        run: Runs `stat`, in a process of its own: on a lost drive it may never end. None: go by
+            the names of mounts alone, which symbolic links may lead astray.
+        must_be_mount: The settings want a mount point there.
+    """
+    known = tuple(mounted)
+    place = Path(os.path.abspath(path))  # noqa: PTH100 - resolving links might wait for a drive
+    device_id, problem = _stat(place, run) if run else (None, "")
+    mount = _mount(place, device_id, known)
+    if mount is None:
+        return Standing(name, path, problem=problem or "no mount is known there")
+    device = mount.device(kernel) or ""
+    note = ""
+    if not mount.on_device:
+        device, note = _without_device(mount, kernel, known)
+    if mount.on_device and not device:
+        problem = f"its drive ({mount.gone}) is gone, though still mounted: unmount it"
+    elif must_be_mount and Path(mount.point) != place:
+        problem = f"nothing is mounted there: it is on {mount.point} ({mount.gone})"
+    elif mount.read_only and not problem:
+        problem = "mounted read-only"
+    return Standing(name, path, mount, device, note, problem)
+
+
+def _stat(place: Path, run: Run) -> tuple[int | None, str]:
+    """Return the number of the device below a path, or else why it is not known."""
+    try:
+        said = run(("stat", "--dereference", "--format=%d", str(place)), STAT_TIMEOUT_S)
+    except UnavailableError:
+        return None, f"does not answer within {STAT_TIMEOUT_S:g} s"
+    return (None, said.complaint) if said.status else (int(said.out), "")
+
+
+def _mount(place: Path, device_id: int | None, known: tuple[Mount, ...]) -> Mount | None:
+    """Return the mount of a path: by its name among those of its device, else by name alone."""
+    if device_id is not None:
+        number = f"{os.major(device_id)}:{os.minor(device_id)}"
+        same = tuple(mount for mount in known if mount.number == number)
+        by_device = mount_of(place, same) or next(iter(same), None)
+        if by_device:
+            return by_device
+    return mount_of(place, known)
+
+
+def _without_device(mount: Mount, kernel: Kernel, known: tuple[Mount, ...]) -> tuple[str, str]:
+    """Return device and note of a file system that is on no block device by itself."""
+    if mount.filesystem == "overlay":
+        upper = next((word[9:] for word in mount.options if word.startswith("upperdir=")), "")
+        below = mount_of(Path(upper), known) if upper.startswith("/") else None
+        device = below.device(kernel) if below and below != mount else None
+        if device:
+            return device, f"overlay: what is written goes to {upper}"
+        return "", "overlay: what is below is not visible from here"
+    if mount.filesystem in _MEMORY:
+        return "", f"{mount.filesystem}: in memory, gone after a restart"
+    return "", f"{mount.filesystem} from {mount.source}: no block device of this machine"
