@@ -10,12 +10,13 @@ LEDGER ?=
 ADMIN_KEY ?=
 OPTIONS ?=
 NODES ?= 1
+SCENARIOS ?=
 REST_PORT ?= 8080
 MQTT_PORT ?= 1883
 LEDGER_PORT ?= 8008
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check unit soak measure bench-ledger cassandra up down proto lock clean
+.PHONY: help demo test check unit soak measure bench-ledger rig cassandra up down proto lock clean
 
 help: ## what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -48,6 +49,9 @@ soak: $(READY) ## the kill and fuzz tests, long
 	  tests/integration/test_node_kills.py tests/integration/test_node_fuzz.py \
 	  tests/integration/test_node_openapi.py
 	@WAYSEAL_KILLS=100 $(BIN)/pytest -q tests/e2e/test_kills.py --timeout 7200
+
+rig: $(READY) ## drives that fail, on a real kernel inside QEMU; SCENARIOS="some of them"
+	@PYTHONPATH=tests nice -n 5 $(BIN)/python -m rig.main $(SCENARIOS)
 
 check: $(READY) ## lint, format, types, import rules
 	@$(BIN)/ruff format --check -q .

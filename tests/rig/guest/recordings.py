@@ -1,0 +1,128 @@
+"""A recording that can be made again at any time, and a truck that does not give up sending it."""
+
+import hashlib
+import random
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, Self
+
+from contracts.chunktree import BLOB_BYTES
+from contracts.errors import UnavailableError
+from rig.guest.commands import until
+from storage.recordings.manifest import StoredRecording
+from storage.recordings.store import RecordingStore
+
+SYNC_EVERY_BYTES: Final = 4 << 20
+AGAIN_AFTER_S: Final = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """Bytes that nobody has to keep: each piece can be made from its index.
+
+    Attributes:
+        seed: Other seeds give other bytes.
+        pieces: How many pieces of BLOB_BYTES it has.
+    """
+
+    seed: int
+    pieces: int
+
+    @property
+    def size(self) -> int:
+        """Return how many bytes it has."""
+        return self.pieces * BLOB_BYTES
+
+    def piece(self, index: int) -> bytes:
+        """Return one piece."""
+        chance = random.Random(self.seed << 32 | index)  # noqa: S311 - video, not a secret
+        return chance.randbytes(BLOB_BYTES)
+
+    def digest(self) -> bytes:
+        """Return its SHA-256, which is its id."""
+        whole = hashlib.sha256()
+        for index in range(self.pieces):
+            whole.update(self.piece(index))
+        return whole.digest()
+
+    def require_same(self, stream: Iterator[bytes]) -> None:
+        """Check that a stream has these very bytes.
+
+        Raises:
+            AssertionError: It has not.
+        """
+        whole, size = hashlib.sha256(), 0
+        for part in stream:
+            whole.update(part)
+            size += len(part)
+        assert size == self.size, f"read {size} bytes, expected {self.size}"
+        assert whole.digest() == self.digest(), "what was read back differs from what was sent"
+
+
+class Sender(threading.Thread):
+    """Sends a recording as a truck does: after an error it goes on where the store says.
+
+    Attributes:
+        acknowledged: Bytes that the store called durable, at most so far.
+        errors: What it was told, in order.
+    """
+
+    def __init__(self, store: RecordingStore, recording: Recording) -> None:
+        super().__init__(daemon=True)
+        self.recording_id = recording.digest()
+        self.acknowledged = 0
+        self.errors: list[str] = []
+        self._store = store
+        self._recording = recording
+        self._stored: StoredRecording | None = None
+        self._broken: BaseException | None = None
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Leave it alone: a daemon ends with its process."""
+
+    def run(self) -> None:
+        """Send until it is whole."""
+        try:
+            while self._stored is None:
+                try:
+                    self._stored = self._send()
+                except UnavailableError as error:
+                    self.errors.append(str(error))
+                    time.sleep(AGAIN_AFTER_S)
+        except BaseException as error:
+            self._broken = error
+            raise
+
+    def until_acknowledged(self, pieces: int) -> None:
+        """Wait until that much is durable, and check that the upload is still under way."""
+        until(f"{pieces} MiB acknowledged", lambda: self.acknowledged >= pieces * BLOB_BYTES)
+        assert self.is_alive(), "the upload ended before anything happened to it"
+
+    def until_told(self) -> str:
+        """Wait until the store refused something; return what it said."""
+        until("an error", lambda: bool(self.errors))
+        return self.errors[0]
+
+    def until_whole(self) -> StoredRecording:
+        """Wait until the recording is whole; return its manifest."""
+        until("a whole recording", lambda: not self.is_alive())
+        assert self._stored is not None, f"the sender broke: {self._broken!r}"
+        return self._stored
+
+    def _send(self) -> StoredRecording:
+        with self._store.begin(self.recording_id, self._recording.size) as writer:
+            assert writer.offset >= self.acknowledged, (
+                f"{self.acknowledged} bytes were acknowledged, {writer.offset} are there"
+            )
+            while writer.offset < writer.size:
+                index, within = divmod(writer.offset, BLOB_BYTES)
+                writer.write(self._recording.piece(index)[within:])
+                if writer.offset % SYNC_EVERY_BYTES == 0:
+                    self.acknowledged = writer.sync()
+            return writer.finish()

@@ -1,0 +1,97 @@
+"""Makes what the machine boots: a bare kernel, and one archive with all of its root in it."""
+
+import compileall
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from py_compile import PycInvalidationMode
+from typing import Final
+
+from rig.cpio import CpioWriter
+from rig.kernel import in_order, modules, vmlinux
+
+GUEST: Final = Path(__file__).parent / "guest"
+PACKAGES: Final = (
+    *("linux-image-amd64", "dash", "busybox-static", "coreutils", "util-linux", "mount", "sed"),
+    *("python3", "nvme-cli", "e2fsprogs", "xfsprogs", "smartmontools", "dmsetup", "iproute2"),
+)
+MODULES: Final = (
+    *("virtio_pci", "virtio_blk", "virtio_console", "9pnet_virtio", "9p", "configfs"),
+    *("crc32c_generic", "crc32c_intel", "crct10dif_generic", "ext4", "xfs", "loop", "veth"),
+    *("ahci", "sd_mod", "nvme", "nvme_tcp", "nvmet", "nvmet_tcp", "dm_mod", "dm_flakey"),
+    *("xhci_pci", "usb_storage", "uas"),
+)
+LEFT_OUT: Final = (
+    *("usr/share/doc", "usr/share/man", "usr/share/locale", "usr/share/info", "usr/share/perl"),
+    *("usr/share/bash-completion", "usr/share/lintian", "usr/lib/x86_64-linux-gnu/perl"),
+    *("usr/share/perl5", "usr/lib/udev", "lib/udev", "lib/modules", "boot", "usr/share/zoneinfo"),
+    *("usr/lib/x86_64-linux-gnu/perl-base", "usr/lib/x86_64-linux-gnu/gconv", "lib/systemd"),
+    *("usr/lib/x86_64-linux-gnu/libperl.so", "usr/lib/x86_64-linux-gnu/libicu", "usr/bin/perl"),
+)
+APPLETS: Final = ("insmod",)
+GATEWAY: Final = '#!/bin/sh\nexec python3 -m gateway.main "$@"\n'
+MOUNTS: Final = ("proc", "sys", "repo", "site", "results", "mnt")
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """What QEMU is given to boot."""
+
+    kernel: Path
+    initrd: Path
+
+
+def make_image(root: Path, directory: Path) -> Image:
+    """Make kernel and archive from unpacked packages; taken as they are if nothing changed."""
+    image = Image(directory / "vmlinux", directory / "initrd.cpio")
+    stamp = directory / "stamp"
+    wanted = _fingerprint(root)
+    if not stamp.exists() or stamp.read_text() != wanted:
+        directory.mkdir(exist_ok=True)
+        _compile(root)
+        (packed,) = (root / "boot").glob("vmlinuz-*")
+        image.kernel.write_bytes(vmlinux(packed.read_bytes()))
+        with image.initrd.open("wb") as out, CpioWriter(out) as archive:
+            _fill(archive, root)
+        stamp.write_text(wanted)
+    return image
+
+
+def _fill(archive: CpioWriter, root: Path) -> None:
+    archive.console()
+    archive.tree(root, _kept(root))
+    for name in MOUNTS:
+        archive.directory(name)
+    archive.directory("modules")
+    order = in_order(MODULES, modules(root / "lib/modules"))
+    for module in order:
+        archive.file(f"modules/{module.name}", module.read_bytes())
+    archive.file("modules/order", "".join(f"{module.name}\n" for module in order).encode())
+    for applet in APPLETS:
+        archive.link(f"sbin/{applet}", "/bin/busybox")
+    archive.file("usr/bin/wayseal-gateway", GATEWAY.encode(), executable=True)
+    archive.file("init", (GUEST / "init").read_bytes(), executable=True)
+
+
+def _compile(root: Path) -> None:
+    """Compile the guest's own Python, as the installation of a package would have done."""
+    compileall.compile_dir(
+        root / "usr/lib/python3.11",
+        quiet=2,
+        stripdir=root,
+        prependdir="/",
+        invalidation_mode=PycInvalidationMode.UNCHECKED_HASH,  # the archive keeps no times
+    )
+
+
+def _kept(root: Path) -> Iterator[Path]:
+    for path in sorted(root.rglob("*")):
+        if not path.relative_to(root).as_posix().startswith(LEFT_OUT):
+            yield path
+
+
+def _fingerprint(root: Path) -> str:
+    made_by = [(root.parent / "stamp").read_bytes()]
+    made_by += [path.read_bytes() for path in (GUEST / "init", *sorted(GUEST.parent.glob("*.py")))]
+    return hashlib.sha256(b"".join(made_by)).hexdigest()

@@ -1,0 +1,69 @@
+"""Takes a Debian kernel apart: the image that boots without unpacking itself, and its modules."""
+
+import lzma
+import re
+import struct
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+_SECTOR_BYTES: Final = 512
+_SETUP_SECTORS: Final = struct.Struct("<B")
+_SETUP_SECTORS_AT: Final = 0x1F1
+_PAYLOAD: Final = struct.Struct("<II")  # offset behind the setup, length
+_PAYLOAD_AT: Final = 0x248
+_LENGTH_BYTES: Final = 4  # of the unpacked image, behind the packed one
+_DEPENDS: Final = re.compile(rb"(?:^|\0)depends=([^\0]*)\0")
+
+
+def vmlinux(bzimage: bytes) -> bytes:
+    """Return the kernel that is packed inside a bzImage.
+
+    Emulated, it would take ten seconds to unpack itself; QEMU boots the bare one over PVH.
+    Source: Documentation/arch/x86/boot.rst, payload_offset.
+
+    Raises:
+        ValueError: It is not packed with xz, as Debian's are.
+    """
+    (sectors,) = _SETUP_SECTORS.unpack_from(bzimage, _SETUP_SECTORS_AT)
+    offset, length = _PAYLOAD.unpack_from(bzimage, _PAYLOAD_AT)
+    start = (sectors + 1) * _SECTOR_BYTES + offset
+    packed = bzimage[start : start + length - _LENGTH_BYTES]
+    try:
+        return lzma.decompress(packed)
+    except lzma.LZMAError as error:
+        raise ValueError(f"kernel is not packed with xz but begins {packed[:6]!r}") from error
+
+
+def modules(directory: Path) -> dict[str, Path]:
+    """Return every module below a directory by the name that other modules know it by."""
+    return {_known(path.stem): path for path in sorted(directory.rglob("*.ko"))}
+
+
+def in_order(wanted: Iterable[str], known: Mapping[str, Path]) -> list[Path]:
+    """Return the modules and all that they need, each behind those that it needs.
+
+    Raises:
+        KeyError: The kernel has no such module.
+    """
+    order: dict[str, Path] = {}
+    for name in wanted:
+        _add(_known(name), known, order)
+    return list(order.values())
+
+
+def _add(name: str, known: Mapping[str, Path], order: dict[str, Path]) -> None:
+    if name not in order:
+        for needed in _needs(known[name].read_bytes()):
+            _add(needed, known, order)
+        order[name] = known[name]
+
+
+def _needs(module: bytes) -> Iterator[str]:
+    found = _DEPENDS.search(module)
+    if found and found[1]:
+        yield from map(_known, found[1].decode("ascii").split(","))
+
+
+def _known(name: str) -> str:
+    return name.replace("-", "_")

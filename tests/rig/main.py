@@ -1,0 +1,126 @@
+"""`make rig`: our code on a real kernel with real drives that fail, inside QEMU.
+
+Ends with 0 if every scenario passed, 1 if one did not, 2 if the machine could not be had.
+"""
+
+import argparse
+import compileall
+import shutil
+import signal
+import sys
+import sysconfig
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from rig import image, machine
+from rig.events import NAME, Begun, Ended, told
+from rig.guest.scenarios import SCENARIOS
+from rig.machine import CONSOLE
+from rig.packages import PackagesError, provide
+from rig.report import failed, table, tail
+
+ROOT: Final = Path(__file__).parents[2]
+OURS: Final = ("contracts", "gateway", "storage", "tests/rig", "tests/support")
+GUEST_PYTHON: Final = (3, 11)
+BOOT_LIMIT_S: Final = 90
+GRACE_S: Final = 15
+"""The machine ends a scenario that takes too long by itself; if it cannot, we do, this later."""
+TOTAL_LIMIT_S: Final = 560
+
+
+class Watch:
+    """Says when the machine takes too long for what it is at."""
+
+    def __init__(self, events: Path) -> None:
+        self._events = events
+        self._seen: list[Begun | Ended] = []
+        self._started_s = self._since_s = time.monotonic()
+
+    def late(self) -> str:
+        """Return what takes too long, or nothing."""
+        events, now_s = list(told(self._events)), time.monotonic()
+        if len(events) != len(self._seen):
+            for event in events[len(self._seen) :]:
+                _say(event)
+            self._seen, self._since_s = events, now_s
+        last = events[-1] if events else None
+        name, limit_s = ("the machine", float(BOOT_LIMIT_S))
+        if isinstance(last, Begun):
+            name, limit_s = last.scenario, last.limit_s + GRACE_S
+        if now_s - self._since_s > limit_s:
+            return f"{name} hangs: nothing was heard for {limit_s:.0f} s"
+        if now_s - self._started_s > TOTAL_LIMIT_S:
+            return f"the scenarios took more than {TOTAL_LIMIT_S} s; {name} was next to end"
+        return ""
+
+
+def _say(event: Begun | Ended) -> None:
+    if isinstance(event, Ended):
+        print(f"rig: {event.scenario} {'passed' if event.passed else 'FAILED'}", flush=True)
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Build the machine, run it, say what was seen."""
+    parser = argparse.ArgumentParser(prog="rig", description=__doc__)
+    known = [scenario.name for scenario in SCENARIOS]
+    parser.add_argument("scenarios", nargs="*", help=f"of {', '.join(known)}; default all")
+    parser.add_argument("--build", type=Path, default=ROOT / "build/rig", help="where to work")
+    options = parser.parse_args(words)
+    if unknown := set(options.scenarios) - set(known):
+        parser.error(
+            f"no such scenario: {', '.join(sorted(unknown))}; there are {', '.join(known)}"
+        )
+    if sys.version_info[:2] != GUEST_PYTHON:
+        print(
+            f"rig: the machine has Python 3.11, this is {sys.version.split()[0]}: its packages "
+            "would not run there; please make the virtual environment with PYTHON=python3.11"
+        )
+        return 2
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: sys.exit(1))
+    return _run(options.build.resolve(), options.scenarios or known)
+
+
+def _run(build: Path, names: list[str]) -> int:
+    began_s = time.monotonic()
+    try:
+        host = provide(machine.PACKAGES, build / "host")
+        booted = image.make_image(provide(image.PACKAGES, build / "guest"), build / "image")
+    except (PackagesError, OSError, ValueError) as error:
+        print(f"rig: failed: no machine: {error}")
+        return 2
+    for name in OURS:
+        compileall.compile_dir(ROOT / name, quiet=2)
+    results, run = build / "results", build / "run"
+    for directory in (results, run):
+        shutil.rmtree(directory, ignore_errors=True)
+        directory.mkdir(parents=True)
+    (results / CONSOLE).touch()
+    print(f"rig: the machine is ready after {time.monotonic() - began_s:.0f} s", flush=True)
+    shares = machine.Shares(ROOT, Path(sysconfig.get_path("purelib")), results)
+    command = machine.qemu(host) + machine.arguments(booted, shares, run, names)
+    with machine.running(command, run) as process:
+        code, reason = machine.wait(process, Watch(results / NAME).late)
+    return _summary(names, results, code, reason, time.monotonic() - began_s)
+
+
+def _summary(names: list[str], results: Path, code: int | None, reason: str, took_s: float) -> int:
+    events = list(told(results / NAME))
+    missing = failed(names, events)
+    console = (results / CONSOLE).read_text("utf-8", "replace")
+    if missing or code != 0:
+        print(*tail(console), sep="\n")
+    print(*table(names, events), sep="\n")
+    if reason:
+        print(f"rig: failed: {reason}; all of the console is in {results / CONSOLE}")
+    elif missing or code != 0:
+        print(f"rig: failed: {', '.join(missing) or f'PID 1 ended with {code}'}; {took_s:.0f} s")
+    else:
+        print(f"rig: ok {len(names)} scenarios; {took_s:.0f} s")
+    return 1 if missing or code != 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

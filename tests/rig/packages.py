@@ -1,0 +1,84 @@
+"""Brings Debian packages into a directory of ours: nothing is installed onto this machine.
+
+apt runs with a state of its own in which no package is installed, so that it
+fetches all that a package needs, checks signatures as ever, and needs no root.
+"""
+
+import hashlib
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+DOWNLOAD_LIMIT_S: Final = 300
+UNPACK_LIMIT_S: Final = 60
+
+
+class PackagesError(Exception):
+    """Packages could not be had; the message says which and why."""
+
+
+def apt_options(state: Path, archives: Path) -> list[str]:
+    """Return the options by which apt works in `state` and keeps what it fetched in `archives`."""
+    return [
+        "-qq",
+        *("-o", f"Dir::State={state}/state"),
+        *("-o", f"Dir::State::status={state}/status"),
+        *("-o", f"Dir::Cache={state}/cache"),
+        *("-o", f"Dir::Cache::archives={archives}"),
+        *("-o", "APT::Sandbox::User=root"),  # its own user may not read our directories
+        *("-o", "APT::Architecture=amd64"),  # that of the machine which QEMU emulates
+    ]
+
+
+def provide(names: Sequence[str], directory: Path) -> Path:
+    """Unpack packages with all that they depend on; return the root of that tree.
+
+    What is there from an earlier run is taken as it is, until the names change.
+
+    Raises:
+        PackagesError: apt is missing, nothing can be fetched, or it cannot be unpacked.
+    """
+    root, stamp = directory / "root", directory / "stamp"
+    wanted = hashlib.sha256(" ".join(names).encode()).hexdigest()
+    if stamp.exists() and stamp.read_text() == wanted:
+        return root
+    shutil.rmtree(root, ignore_errors=True)
+    root.mkdir(parents=True)
+    for package in _fetch(names, directory):
+        _run(["dpkg-deb", "-x", str(package), str(root)], UNPACK_LIMIT_S)
+    stamp.write_text(wanted)
+    return root
+
+
+def _fetch(names: Sequence[str], directory: Path) -> list[Path]:
+    state, archives = directory.parent / "apt", directory / "archives"
+    for made in (state / "state/lists/partial", state / "cache", archives / "partial"):
+        made.mkdir(parents=True, exist_ok=True)
+    (state / "status").touch()
+    options = apt_options(state, archives)
+    if not (state / "updated").exists():
+        _run(["apt-get", *options, "update"], DOWNLOAD_LIMIT_S)
+        (state / "updated").touch()
+    download = ["install", "--download-only", "--yes", "--no-install-recommends", *names]
+    try:
+        _run(["apt-get", *options, *download], DOWNLOAD_LIMIT_S)
+    except PackagesError:  # a list of an earlier run may name what is gone by now
+        _run(["apt-get", *options, "update"], DOWNLOAD_LIMIT_S)
+        _run(["apt-get", *options, *download], DOWNLOAD_LIMIT_S)
+    return sorted(archives.glob("*.deb"))
+
+
+def _run(command: list[str], limit_s: float) -> None:
+    try:
+        done = subprocess.run(  # noqa: S603 - Debian's own tools
+            command, capture_output=True, text=True, timeout=limit_s, check=False
+        )
+    except FileNotFoundError as error:
+        raise PackagesError(f"this machine has no {command[0]}: the rig needs Debian") from error
+    except subprocess.TimeoutExpired as error:
+        raise PackagesError(f"{command[0]} took more than {limit_s} s") from error
+    if done.returncode != 0:
+        said = (done.stderr.strip() or done.stdout.strip()).splitlines()[-3:]
+        raise PackagesError(f"{command[0]} ended with {done.returncode}: {' / '.join(said)}")
