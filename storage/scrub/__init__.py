@@ -1,0 +1,1 @@
+"""The scrub: walks everything that is stored, names what rotted, and has it mended."""
