@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1e\x63ontracts/proto/deletion.proto\x12\x10wayseal.deletion\"\xa4\x02\n\x0c\x44\x65letionBody\x12\x0e\n\x06number\x18\x01 \x01(\x04\x12\x15\n\rbefore_sha256\x18\x02 \x01(\x0c\x12\x0f\n\x07site_id\x18\x03 \x01(\t\x12\x18\n\x10recording_sha256\x18\x04 \x01(\x0c\x12\x0c\n\x04size\x18\x05 \x01(\x04\x12\x11\n\ttree_root\x18\x06 \x01(\x0c\x12\x0e\n\x06\x63opies\x18\x07 \x03(\t\x12\x11\n\tremaining\x18\x08 \x03(\t\x12\x0c\n\x04rule\x18\t \x01(\t\x12\x0e\n\x06reason\x18\n \x01(\t\x12\x15\n\rdecided_at_ms\x18\x0b \x01(\x04\x12\x10\n\x08trip_ids\x18\x0c \x03(\t\x12\x11\n\tblock_num\x18\r \x01(\x04\x12\x10\n\x08\x62lock_id\x18\x0e \x01(\t\x12\x12\n\ngenesis_id\x18\x0f \x01(\t\"G\n\x08\x44\x65letion\x12\x0c\n\x04\x62ody\x18\x01 \x01(\x0c\x12\x1a\n\x12gateway_public_key\x18\x02 \x01(\t\x12\x11\n\tsignature\x18\x03 \x01(\tb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1e\x63ontracts/proto/deletion.proto\x12\x10wayseal.deletion\"\xb6\x02\n\x0c\x44\x65letionBody\x12\x0e\n\x06number\x18\x01 \x01(\x04\x12\x15\n\rbefore_sha256\x18\x02 \x01(\x0c\x12\x0f\n\x07site_id\x18\x03 \x01(\t\x12\x18\n\x10recording_sha256\x18\x04 \x01(\x0c\x12\x0c\n\x04size\x18\x05 \x01(\x04\x12\x11\n\ttree_root\x18\x06 \x01(\x0c\x12\x0e\n\x06\x63opies\x18\x07 \x03(\t\x12\x11\n\tremaining\x18\x08 \x03(\t\x12\x0c\n\x04rule\x18\t \x01(\t\x12\x0e\n\x06reason\x18\n \x01(\t\x12\x15\n\rdecided_at_ms\x18\x0b \x01(\x04\x12\x10\n\x08trip_ids\x18\x0c \x03(\t\x12\x11\n\tblock_num\x18\r \x01(\x04\x12\x10\n\x08\x62lock_id\x18\x0e \x01(\t\x12\x12\n\ngenesis_id\x18\x0f \x01(\t\x12\x10\n\x08received\x18\x10 \x01(\x04\"G\n\x08\x44\x65letion\x12\x0c\n\x04\x62ody\x18\x01 \x01(\x0c\x12\x1a\n\x12gateway_public_key\x18\x02 \x01(\t\x12\x11\n\tsignature\x18\x03 \x01(\tb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -32,7 +32,7 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'contracts.proto.deletion_pb
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_DELETIONBODY']._serialized_start=53
-  _globals['_DELETIONBODY']._serialized_end=345
-  _globals['_DELETION']._serialized_start=347
-  _globals['_DELETION']._serialized_end=418
+  _globals['_DELETIONBODY']._serialized_end=363
+  _globals['_DELETION']._serialized_start=365
+  _globals['_DELETION']._serialized_end=436
 # @@protoc_insertion_point(module_scope)

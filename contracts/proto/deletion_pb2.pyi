@@ -7,7 +7,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class DeletionBody(_message.Message):
-    __slots__ = ("number", "before_sha256", "site_id", "recording_sha256", "size", "tree_root", "copies", "remaining", "rule", "reason", "decided_at_ms", "trip_ids", "block_num", "block_id", "genesis_id")
+    __slots__ = ("number", "before_sha256", "site_id", "recording_sha256", "size", "tree_root", "copies", "remaining", "rule", "reason", "decided_at_ms", "trip_ids", "block_num", "block_id", "genesis_id", "received")
     NUMBER_FIELD_NUMBER: _ClassVar[int]
     BEFORE_SHA256_FIELD_NUMBER: _ClassVar[int]
     SITE_ID_FIELD_NUMBER: _ClassVar[int]
@@ -23,6 +23,7 @@ class DeletionBody(_message.Message):
     BLOCK_NUM_FIELD_NUMBER: _ClassVar[int]
     BLOCK_ID_FIELD_NUMBER: _ClassVar[int]
     GENESIS_ID_FIELD_NUMBER: _ClassVar[int]
+    RECEIVED_FIELD_NUMBER: _ClassVar[int]
     number: int
     before_sha256: bytes
     site_id: str
@@ -38,7 +39,8 @@ class DeletionBody(_message.Message):
     block_num: int
     block_id: str
     genesis_id: str
-    def __init__(self, number: _Optional[int] = ..., before_sha256: _Optional[bytes] = ..., site_id: _Optional[str] = ..., recording_sha256: _Optional[bytes] = ..., size: _Optional[int] = ..., tree_root: _Optional[bytes] = ..., copies: _Optional[_Iterable[str]] = ..., remaining: _Optional[_Iterable[str]] = ..., rule: _Optional[str] = ..., reason: _Optional[str] = ..., decided_at_ms: _Optional[int] = ..., trip_ids: _Optional[_Iterable[str]] = ..., block_num: _Optional[int] = ..., block_id: _Optional[str] = ..., genesis_id: _Optional[str] = ...) -> None: ...
+    received: int
+    def __init__(self, number: _Optional[int] = ..., before_sha256: _Optional[bytes] = ..., site_id: _Optional[str] = ..., recording_sha256: _Optional[bytes] = ..., size: _Optional[int] = ..., tree_root: _Optional[bytes] = ..., copies: _Optional[_Iterable[str]] = ..., remaining: _Optional[_Iterable[str]] = ..., rule: _Optional[str] = ..., reason: _Optional[str] = ..., decided_at_ms: _Optional[int] = ..., trip_ids: _Optional[_Iterable[str]] = ..., block_num: _Optional[int] = ..., block_id: _Optional[str] = ..., genesis_id: _Optional[str] = ..., received: _Optional[int] = ...) -> None: ...
 
 class Deletion(_message.Message):
     __slots__ = ("body", "gateway_public_key", "signature")

@@ -1,0 +1,142 @@
+"""Retention: deletes what is due and may go, one copy after the other, each on record first.
+
+    wish       storage/retention says that a copy is too old, or in the way
+    judgement  gateway/retention/judge.py says whether it may go
+    record     signed and durable, before anything happens
+    judgement  once more, since an offer or a hold may have come in meanwhile
+    deletion   then the record is marked as done
+
+A kill anywhere in between leaves the record, and the next start goes on from it.
+"""
+
+import logging
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+from typing import Final
+
+from contracts.errors import RejectedError, UnavailableError, WaysealError
+from gateway.retention.deletions import Deletions
+from gateway.retention.judge import Judge, KeptError
+from gateway.retention.port import Deletable
+from gateway.retention.remover import Remover
+from gateway.storagesettings import RetentionSettings
+from gateway.worker import Worker
+from storage.recordings.manifest import StoredRecording
+from storage.retention.ages import Ages
+from storage.retention.rules import Fill, Removal, aged, crowded, stalled
+
+IDLE_S: Final = 60.0
+
+_log = logging.getLogger(__name__)
+
+
+class Retention:
+    """Deletes in a thread of its own what nobody has to keep.
+
+    Attributes:
+        worker: The thread.
+    """
+
+    def __init__(
+        self,
+        store: Deletable,
+        ages: Ages,
+        deletions: Deletions,
+        judge: Judge,
+        remover: Remover,
+        settings: RetentionSettings,
+        fills: Callable[[], Iterable[Fill]],
+    ) -> None:
+        """Prepare; nothing is deleted before the worker runs.
+
+        Args:
+            store: Where recordings are.
+            ages: How old they are.
+            deletions: The record.
+            judge: Says what may go.
+            remover: Deletes.
+            settings: After how many days.
+            fills: How full the volumes are that answer.
+        """
+        self._store = store
+        self._ages = ages
+        self._deletions = deletions
+        self._judge = judge
+        self._remover = remover
+        self._settings = settings
+        self._fills = fills
+        self.worker = Worker("retention", self.step, idle_s=IDLE_S)
+
+    def step(self) -> bool:
+        """End what was begun, then delete the first thing that is due; say whether there was one.
+
+        Raises:
+            UnavailableError: One of the gateway's own files, or a medium, did not answer.
+        """
+        self._ages.advance()
+        self._resume()
+        self._observe()
+        for removal in self._wishes():
+            if self.worker.stopping or self._deletions.is_under_way(removal.recording_id):
+                continue
+            try:
+                if self._remover.remove(removal):
+                    return True
+            except UnavailableError as error:
+                _log.warning("nothing is deleted now: %s", error)
+                return False
+            except RejectedError as error:
+                name = removal.recording_id.hex()
+                _log.debug("recording %s is kept (%s): %s", name, removal.rule, error)
+        return False
+
+    def wants_volume_copy(self, recording_id: bytes) -> bool:
+        """Say whether a missing whole copy shall be made: not what was deleted on purpose.
+
+        But a visit that goes on needs it again for its final receipt.
+        """
+        if not self._deletions.took_volume_copy(recording_id):
+            return True
+        manifest = self._store.manifest(recording_id)
+        return manifest is not None and not self._is_released(manifest)
+
+    def _resume(self) -> None:
+        for each in self._deletions.under_way():
+            try:
+                self._remover.carry_out(each.body)
+            except WaysealError as error:
+                _log.warning("deletion %d goes on later: %s", each.body.number, error)
+
+    def _observe(self) -> None:
+        """Begin to count the age of what is committed and receipted; forget what is gone."""
+        whole, released = set(self._store.recordings()), self._ages.released()
+        uploads = {progress.recording_id for progress in self._store.partial()}
+        for gone in (released.keys() | set(self._ages.uploads())) - whole - uploads:
+            self._ages.forget(gone)
+        for recording_id in whole - released.keys():
+            try:
+                manifest = self._store.manifest(recording_id)
+            except RejectedError:
+                continue  # for the scrub to name, and to mend
+            if manifest is not None and self._is_released(manifest):
+                self._ages.release(recording_id)
+
+    def _is_released(self, manifest: StoredRecording) -> bool:
+        try:
+            self._judge.check_released(manifest)
+        except KeptError:
+            return False
+        return True
+
+    def _wishes(self) -> Iterator[Removal]:
+        released, fills = self._ages.released(), list(self._fills())
+        uploads = [
+            (progress, self._ages.standing_s(progress.recording_id, progress.offset))
+            for progress in self._store.partial()
+        ]
+        days = self._settings
+        return chain(
+            stalled(uploads, days.partial_days),
+            aged(released, fills, volume_days=days.volume_days, blobs_days=days.blobs_days),
+            *(crowded(released, fill) for fill in fills),
+        )

@@ -1,0 +1,39 @@
+"""Port: what retention asks of the store of recordings."""
+
+from collections.abc import Iterator
+from typing import Protocol
+
+from contracts.copies import Copy
+from storage.recordings.manifest import Progress, StoredRecording
+
+
+class Deletable(Protocol):
+    """A store whose copies can be deleted one by one; its methods may raise UnavailableError."""
+
+    def recordings(self) -> Iterator[bytes]:
+        """Yield the id of every whole recording."""
+        ...
+
+    def partial(self) -> Iterator[Progress]:
+        """Yield how far each recording has come that is not whole."""
+        ...
+
+    def manifest(self, recording_id: bytes) -> StoredRecording | None:
+        """Return what is known of a whole recording; None when it is not whole."""
+        ...
+
+    def progress(self, recording_id: bytes) -> Progress | None:
+        """Return how far a partial recording is; None when it is whole or unknown."""
+        ...
+
+    def blobs_hold(self, recording_id: bytes) -> bool:
+        """Say whether the blob store lists every blob of a whole recording, by its leaf hash."""
+        ...
+
+    def drop(self, recording_id: bytes, copy: Copy) -> None:
+        """Remove one copy durably, from the manifest first."""
+        ...
+
+    def delete(self, recording_id: bytes) -> None:
+        """Remove a recording, whole or partial, and all its copies."""
+        ...

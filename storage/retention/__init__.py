@@ -1,0 +1,1 @@
+"""Retention, as far as bytes go: how old copies are, and which of them are due to go."""

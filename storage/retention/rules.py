@@ -1,0 +1,124 @@
+"""Which copies are due to go, as far as ages, quotas and room say.
+
+These are wishes: whether one may be fulfilled is for those to say who know of
+trips, holds and the ledger. The oldest come first.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from contracts.copies import Copy, Place, Policy
+from storage.recordings.manifest import Progress
+
+DAY_S: Final = 86_400
+
+
+class Rule(StrEnum):
+    """Why a copy goes."""
+
+    QUOTA = "quota"
+    ROOM = "room"
+    VOLUME_DAYS = "volume-days"
+    BLOBS_DAYS = "blobs-days"
+    PARTIAL_DAYS = "partial-days"
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """A wish that something be deleted.
+
+    Attributes:
+        recording_id: 32 bytes.
+        volume: Name of the volume whose whole copy shall go; empty for everything at this site.
+        rule: Which rule wishes it.
+        reason: Why it applies, in words and figures.
+    """
+
+    recording_id: bytes
+    volume: str
+    rule: Rule
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """How full a volume is.
+
+    Attributes:
+        name: The volume's.
+        holdings: By recording, bytes that it takes there, whole or in part.
+        quota_bytes: Most that they may take; 0 is all of it.
+        free_bytes: What the file system has left.
+        needed_bytes: What announced uploads will take.
+    """
+
+    name: str
+    holdings: Mapping[bytes, int]
+    quota_bytes: int
+    free_bytes: int
+    needed_bytes: int
+
+
+def aged(
+    released: Mapping[bytes, float], fills: Iterable[Fill], *, volume_days: int, blobs_days: int
+) -> Iterator[Removal]:
+    """Yield what is older than the days allowed; 0 days never ends.
+
+    Args:
+        released: Age of each recording, seconds, oldest first.
+        fills: The volumes that answer.
+        volume_days: For whole copies on volumes.
+        blobs_days: For all copies.
+    """
+    volumes = list(fills)
+    for recording_id, age_s in released.items():
+        if blobs_days and age_s >= blobs_days * DAY_S:
+            reason = f"{age_s / DAY_S:.1f} days old, blobs_days is {blobs_days}"
+            yield Removal(recording_id, "", Rule.BLOBS_DAYS, reason)
+        elif volume_days and age_s >= volume_days * DAY_S:
+            reason = f"{age_s / DAY_S:.1f} days old, volume_days is {volume_days}"
+            for fill in volumes:
+                if recording_id in fill.holdings:
+                    yield Removal(recording_id, fill.name, Rule.VOLUME_DAYS, reason)
+
+
+def crowded(released: Mapping[bytes, float], fill: Fill) -> Iterator[Removal]:
+    """Yield the copies of a volume that may go, if it is beyond its quota or lacks room."""
+    used = sum(fill.holdings.values())
+    if fill.quota_bytes and used > fill.quota_bytes:
+        rule, reason = Rule.QUOTA, f"{used} bytes used, the quota is {fill.quota_bytes}"
+    elif fill.quota_bytes and used + fill.needed_bytes > fill.quota_bytes:
+        rule = Rule.QUOTA
+        reason = (
+            f"{used} bytes used and {fill.needed_bytes} announced, the quota is {fill.quota_bytes}"
+        )
+    elif fill.needed_bytes > fill.free_bytes:
+        rule = Rule.ROOM
+        reason = f"{fill.needed_bytes} bytes announced, {fill.free_bytes} free"
+    else:
+        return
+    for recording_id in released:
+        if recording_id in fill.holdings:
+            yield Removal(recording_id, fill.name, rule, reason)
+
+
+def stalled(uploads: Iterable[tuple[Progress, float]], partial_days: int) -> Iterator[Removal]:
+    """Yield the uploads that stand still for longer than the days allowed; 0 days never ends."""
+    for progress, standing_s in uploads:
+        if partial_days and standing_s >= partial_days * DAY_S:
+            reason = (
+                f"at {progress.offset} of {progress.size} bytes for {standing_s / DAY_S:.1f} days, "
+                f"partial_days is {partial_days}"
+            )
+            yield Removal(progress.recording_id, "", Rule.PARTIAL_DAYS, reason)
+
+
+def leaves_enough(policy: Policy, remaining: Iterable[Copy]) -> bool:
+    """Say whether blobs remain that the policy asks for.
+
+    Another volume's copy does not count: nothing short of reading it tells whether it is there.
+    """
+    blobs = [copy for copy in remaining if copy.place is Place.BLOBS]
+    return any(wanted.met_by(copy) for wanted in policy.requirements for copy in blobs)

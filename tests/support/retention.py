@@ -1,0 +1,269 @@
+"""A gateway's retention over a store in memory, with everything that it asks made by hand.
+
+Inbox, index, deletions and ages are the real ones, in files. Truth is kept
+beside them: whatever is deleted is judged by it on the spot.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from contracts.chunktree import BLOB_BYTES, root_hash
+from contracts.copies import DEFAULT_POLICY, FSYNC, Copy, Place, Policy
+from contracts.errors import UnavailableError
+from contracts.proto.deletion_pb2 import DeletionBody
+from contracts.proto.payload_pb2 import PlaceHold, RecordVideo, ReleaseHold
+from contracts.proto.state_pb2 import Hold
+from contracts.proto.wire_pb2 import Receipt, ReceiptBody
+from contracts.proto.wire_pb2 import StoredRecording as SaidRecording
+from gateway.inbox import HeldBatch, Inbox, Offer, State
+from gateway.index.store import IndexStore
+from gateway.retention.deletions import Deletions
+from gateway.retention.judge import Judge
+from gateway.retention.keeper import Retention
+from gateway.retention.remover import Remover
+from gateway.storagesettings import RetentionSettings
+from storage.recordings.manifest import Progress, StoredRecording
+from storage.retention.ages import Ages
+from storage.retention.rules import Fill
+from support.world import key
+
+VOLUME = Copy(Place.VOLUME, "main", FSYNC)
+BLOBS = Copy(Place.BLOBS, "files", FSYNC)
+DEVICE = "truck-1"
+DAY_S = 86_400
+SIGNER = key("gateway-buyer")
+
+
+class KilledError(BaseException):
+    """Stands for kill -9: nothing after it runs."""
+
+
+def recording(number: int) -> bytes:
+    return hashlib.sha256(b"recording %d" % number).digest()
+
+
+def trip(number: int) -> str:
+    return f"{number:032x}"
+
+
+def manifest_of(recording_id: bytes, *copies: Copy) -> StoredRecording:
+    leaves = (recording_id,)
+    return StoredRecording(recording_id, BLOB_BYTES, root_hash(leaves), leaves, copies)
+
+
+@dataclass
+class MemoryStore:
+    """What is stored, and who looks on when something goes.
+
+    Attributes:
+        copies: By recording, its whole copies.
+        uploads: By recording, how far it is.
+        rotten: Recordings of which the blob store lacks a blob.
+        kills: How many steps are left before it dies in the middle of one; negative: never.
+        witness: Told of each copy before it goes; None for an upload.
+    """
+
+    copies: dict[bytes, list[Copy]] = field(default_factory=dict)
+    uploads: dict[bytes, Progress] = field(default_factory=dict)
+    rotten: set[bytes] = field(default_factory=set)
+    kills: int = -1
+    witness: Callable[[bytes, Copy | None], None] = lambda *_: None
+
+    def recordings(self) -> Iterator[bytes]:
+        return iter(sorted(self.copies))
+
+    def partial(self) -> Iterator[Progress]:
+        return iter([self.uploads[each] for each in sorted(self.uploads)])
+
+    def manifest(self, recording_id: bytes) -> StoredRecording | None:
+        there = self.copies.get(recording_id)
+        return manifest_of(recording_id, *there) if there else None
+
+    def progress(self, recording_id: bytes) -> Progress | None:
+        return self.uploads.get(recording_id)
+
+    def blobs_hold(self, recording_id: bytes) -> bool:
+        return BLOBS in self.copies.get(recording_id, ()) and recording_id not in self.rotten
+
+    def drop(self, recording_id: bytes, copy: Copy) -> None:
+        self._die()
+        there = self.copies.get(recording_id, [])
+        if copy in there:
+            self.witness(recording_id, copy)
+            there.remove(copy)
+        self._die()
+
+    def delete(self, recording_id: bytes) -> None:
+        self._die()
+        for copy in self.copies.get(recording_id, []):
+            self.witness(recording_id, copy)
+        self.copies.pop(recording_id, None)
+        self._die()
+        if recording_id in self.uploads:
+            self.witness(recording_id, None)
+            del self.uploads[recording_id]
+        self._die()
+
+    def _die(self) -> None:
+        if self.kills == 0:
+            raise KilledError
+        self.kills -= 1
+
+
+class MemoryLedger:
+    """A head that moves, and may not answer."""
+
+    def __init__(self) -> None:
+        self.block_ids = ["block 0"]
+        self.down = False
+
+    def head_id(self) -> str:
+        if self.down:
+            raise UnavailableError("the ledger does not answer")
+        return self.block_ids[-1]
+
+    def check(self) -> None:
+        self.head_id()
+
+
+class Desk:
+    """The retention of one gateway.
+
+    Attributes:
+        after_record: Called once a deletion is on record and before anything goes.
+    """
+
+    def __init__(
+        self, root: Path, settings: RetentionSettings, policy: Policy = DEFAULT_POLICY
+    ) -> None:
+        self.root, self.settings, self.policy = root, settings, policy
+        self.store, self.ledger = MemoryStore(), MemoryLedger()
+        self.inbox = Inbox(root / "inbox.db", bytes_max=1 << 30, quarantine_bytes_max=1 << 20)
+        self.index = IndexStore(root / "index.db")
+        self.index.add({"blocks": [(0, "block 0", b"")]})
+        self.now_ms, self.monotonic_s = 1_700_000_000_000, 0.0
+        self.quota_bytes = self.needed_bytes = 0
+        self.confirmations = 0
+        self.unseen: list[dict[str, list[tuple[object, ...]]]] = []
+        self.after_record: Callable[[], None] = lambda: None
+        self.open()
+
+    def open(self) -> None:
+        desk = self
+
+        class Watched(Deletions):
+            def begin(self, draft: DeletionBody) -> DeletionBody:
+                body = super().begin(draft)
+                desk.after_record()
+                return body
+
+        self.deletions = Watched(self.root / "deletions.db", SIGNER)
+        self.ages = Ages(self.root / "retention.db", lambda: self.monotonic_s)
+        judge = Judge(
+            self.inbox, self.index, self.ledger, self.ledger, confirmations=self.confirmations
+        )
+        remover = Remover(
+            self.store,
+            self.deletions,
+            judge,
+            policy=self.policy,
+            site_id="site-b",
+            clock_ms=lambda: self.now_ms,
+        )
+        self.retention = Retention(
+            self.store, self.ages, self.deletions, judge, remover, self.settings, self.fills
+        )
+
+    def restart(self) -> None:
+        self.deletions.close()
+        self.ages.close()
+        self.store.kills = -1
+        self.open()
+
+    def close(self) -> None:
+        for each in (self.deletions, self.ages, self.inbox, self.index):
+            each.close()
+
+    def fills(self) -> list[Fill]:
+        holdings = {
+            name: BLOB_BYTES for name, there in self.store.copies.items() if VOLUME in there
+        }
+        return [Fill("main", holdings, self.quota_bytes, 1 << 40, self.needed_bytes)]
+
+    def steps(self) -> None:
+        """Let it delete all that it will."""
+        while self.retention.step():
+            pass
+
+    def days(self, count: float) -> None:
+        self.monotonic_s += count * DAY_S
+
+    def upload(self, recording_id: bytes, *copies: Copy) -> None:
+        self.store.uploads.pop(recording_id, None)
+        self.store.copies[recording_id] = list(copies or (VOLUME, BLOBS))
+
+    def offer(self, recording_id: bytes, trip_id: str, state: State = State.HELD) -> str:
+        name = f"{recording_id.hex()} {trip_id}"
+        held = HeldBatch(name, DEVICE, trip_id, b"wire", 0, "", name, recording_id, state)
+        shown = manifest_of(recording_id)
+        offer = Offer(trip_id, DEVICE, recording_id, shown.size, shown.tree_root, name)
+        self.inbox.add([held], [offer])
+        return name
+
+    def commit(self, recording_id: bytes, trip_id: str) -> None:
+        shown = manifest_of(recording_id)
+        action = RecordVideo(
+            trip_id=trip_id, sha256=shown.sha256, size=shown.size, tree_root=shown.tree_root
+        )
+        self.block({"videos": [(shown.sha256, trip_id, action.SerializeToString(), "tx")]})
+        self.inbox.mark([f"{recording_id.hex()} {trip_id}"], State.COMMITTED)
+
+    def receipt(self, trip_id: str, *recordings: bytes, lacking: str = "") -> None:
+        num = len(self.ledger.block_ids) - 1
+        shown = [manifest_of(each) for each in recordings]
+        body = ReceiptBody(
+            device_id=DEVICE,
+            trip_id=trip_id,
+            recordings=[
+                SaidRecording(sha256=each.sha256, size=each.size, tree_root=each.tree_root)
+                for each in shown
+            ],
+            block_num=num,
+            block_id=self.ledger.block_ids[num],
+            lacking=[lacking] if lacking else [],
+        )
+        wire = Receipt(body=body.SerializeToString()).SerializeToString()
+        self.inbox.put_receipt(trip_id, DEVICE, wire)
+
+    def hold(
+        self, trip_id: str, name: str = "case", *, released: bool = False, seen: bool = True
+    ) -> None:
+        hold = Hold(placed=PlaceHold(trip_id=trip_id, hold_id=name, party_id="customs"))
+        if released:
+            hold.released.CopyFrom(ReleaseHold(trip_id=trip_id, hold_id=name))
+        self.block({"holds": [(trip_id, name, hold.SerializeToString())]}, seen=seen)
+
+    def block(self, rows: dict[str, list[tuple[object, ...]]], *, seen: bool = True) -> None:
+        """Add a block with these rows, whose block number is added, to ledger and index."""
+        num = len(self.ledger.block_ids)
+        self.ledger.block_ids.append(f"block {num}")
+        numbered = {table: [(*row, num) for row in entries] for table, entries in rows.items()}
+        self.unseen.append({"blocks": [(num, f"block {num}", b"")], **numbered})
+        if seen:
+            self.catch_up()
+
+    def catch_up(self) -> None:
+        """Have the index take in what the ledger has."""
+        while self.unseen:
+            self.index.add(self.unseen.pop(0))
+
+    def settled(self, number: int, trip_id: str, *copies: Copy) -> bytes:
+        """Bring a recording in: offered, uploaded, committed, finally receipted, and seen."""
+        recording_id = recording(number)
+        self.upload(recording_id, *copies)
+        self.offer(recording_id, trip_id)
+        self.commit(recording_id, trip_id)
+        self.receipt(trip_id, recording_id)
+        return recording_id
