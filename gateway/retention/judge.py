@@ -155,11 +155,11 @@ class Judge:
             return False  # a device could else keep anything for ever; its trip's holds count
         if state is not State.COMMITTED:
             raise KeptError(f"its digest for trip {offer.trip_id} is {state}, not committed")
-        wire = self._inbox.receipt(offer.trip_id, offer.device_id)
-        body = ReceiptBody.FromString(Receipt.FromString(wire).body) if wire else ReceiptBody()
-        named = {each.sha256: (each.size, each.tree_root) for each in body.recordings}
-        if wire is None or body.lacking:
+        receipt = self._inbox.receipt(offer.trip_id, offer.device_id)
+        if receipt is None or not receipt.final:
             raise KeptError(f"the visit of {offer.device_id} with trip {offer.trip_id} goes on")
+        body = ReceiptBody.FromString(Receipt.FromString(receipt.wire).body)
+        named = {each.sha256: (each.size, each.tree_root) for each in body.recordings}
         if self._index.block_id(body.block_num) != body.block_id:
             raise KeptError(f"block {body.block_num} of its receipt is not on the ledger")
         said = named.get(recording.sha256)
