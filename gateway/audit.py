@@ -104,13 +104,13 @@ class Audit:
         return list(dict.fromkeys(found))
 
     def _leaf_hashes(self, writer: EvidenceWriter, recording: bytes) -> Iterator[bytes]:
-        stored = self._recordings.manifest(recording)
+        stored = self._recordings.find(recording)
         if stored is not None:
             hashes = b"".join(stored.leaves)
             yield writer.frame(LeafHashes(recording_sha256=recording, hashes=hashes))
 
     def _blobs(self, writer: EvidenceWriter, recording: bytes) -> Iterator[bytes]:
-        stored = self._recordings.manifest(recording)
+        stored = self._recordings.find(recording)
         if stored is None:
             return
         at = 0

@@ -24,8 +24,10 @@ from gateway.recheck import Recheck
 from gateway.settings import Settings
 from gateway.uploads.service import Uploads
 from storage.blobs.files import FileBlobs
+from storage.blobs.port import BlobStore
 from storage.recordings.store import RecordingStore
-from storage.volumes.directory import VolumeDirectory
+from storage.volumes.volume import VolumePlace
+from storage.volumes.volumes import Volumes
 
 _log = logging.getLogger(__name__)
 
@@ -45,7 +47,9 @@ class Services:
         self.public_key = signer.public_key
         with ExitStack() as opened:
             self.ledger = opened.enter_context(closing(LedgerClient(settings.ledger.url)))
-            self.recordings = opened.enter_context(_recordings(settings))
+            self.volumes = opened.enter_context(_volumes(settings))
+            blobs = opened.enter_context(closing(_blobs(settings)))
+            self.recordings = opened.enter_context(_recordings(settings, blobs, self.volumes))
             self.inbox = opened.enter_context(closing(_inbox(settings)))
             self.index = opened.enter_context(closing(IndexStore(settings.data / "index.db")))
             self._closing = opened.pop_all()
@@ -162,10 +166,25 @@ def own_key(settings: Settings) -> Signer:
     return Signer.load_or_create(settings.key_file)
 
 
-def _recordings(settings: Settings) -> RecordingStore:
-    name, where = next(iter(settings.all_volumes.items()))
-    blobs, volume = FileBlobs(settings.blobs_dir), VolumeDirectory(where.path, name)
-    return RecordingStore(settings.data / "recordings", blobs, volume)
+def _volumes(settings: Settings) -> Volumes:
+    places = {
+        name: VolumePlace(each.path, each.mount, each.quota_bytes)
+        for name, each in settings.all_volumes.items()
+    }
+    return Volumes(places, settings.data / "volume-ids")
+
+
+def _blobs(settings: Settings) -> BlobStore:
+    return FileBlobs(settings.blobs_dir)
+
+
+def _recordings(settings: Settings, blobs: BlobStore, volumes: Volumes) -> RecordingStore:
+    return RecordingStore(
+        settings.data / "recordings",
+        blobs,
+        volumes,
+        without_volume=settings.storage.without_volume == "blobs",
+    )
 
 
 def _inbox(settings: Settings) -> Inbox:

@@ -80,7 +80,7 @@ def recordings_router(
         complete answer is a verified one. HEAD reads none of it and knows no ranges.
         """
         digest = _digest(index, recordings, recording_id)
-        if recordings.manifest(digest.sha256) is None:
+        if recordings.find(digest.sha256) is None:
             raise NotFoundError(f"the bytes of recording {recording_id} are not here")
         if request.method == "HEAD":
             return Response(None, HTTPStatus.OK, _headers(digest, 0, digest.size))
@@ -104,7 +104,7 @@ def recordings_router(
     def verify(recording_id: str) -> models.RecordingReport:
         """Read every byte of every copy and say what is not as the device signed it."""
         sha256 = _digest(index, recordings, recording_id).sha256
-        if recordings.manifest(sha256) is None:
+        if recordings.find(sha256) is None:
             raise NotFoundError(f"the bytes of recording {recording_id} are not here")
         report = recordings.verify(sha256)
         return models.RecordingReport(
@@ -148,7 +148,7 @@ def _digests(index: IndexStore, recordings: RecordingStore, recording_id: str) -
     if not rows:
         raise NotFoundError(f"no recording {recording_id[:80]!r} on the ledger")
     said = [(digest.size, digest.tree_root) for digest in _parsed(rows)]
-    stored = recordings.manifest(sha256)
+    stored = recordings.find(sha256)
     if stored is None and len(set(said)) > 1:
         raise NotFoundError(
             f"the bytes of recording {recording_id} are not here, and the digests on the ledger "

@@ -3,24 +3,46 @@
 root/whole/ab/abcd…      manifest, written last: a recording is whole when it exists
 root/partial/abcd…       progress record of an upload
 root/leaving/abcd…       manifest of a recording that is being deleted
+root/dropping/abcd….PLACE    a copy that is given up on purpose, its bytes not gone yet
+root/dropped/abcd….PLACE     one whose bytes are gone; it is not made again
 root/tmp/                files on their way in
 """
 
 import logging
+import os
 import re
 import uuid
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from contracts.chunktree import HASH_BYTES
+from contracts.copies import Copy, Place
 from contracts.errors import RejectedError
 from contracts.files import disk_errors, make_directory, sync_directory, write_file
 from storage.disk import FILE_MODE, remove_file
-from storage.recordings.manifest import Progress, StoredRecording
+from storage.recordings.manifest import MANIFEST_HEAD_BYTES, Progress, StoredRecording, peek
 
 _LOG: Final = logging.getLogger(__name__)
 _ID: Final = re.compile(rf"[0-9a-f]{{{2 * HASH_BYTES}}}")
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What the beginning of a manifest says of a whole recording.
+
+    Attributes:
+        recording_id: 32 bytes.
+        size: Bytes.
+        copies: The whole copies.
+        written_ms: When the manifest was written, by the file system.
+    """
+
+    recording_id: bytes
+    size: int
+    copies: tuple[Copy, ...]
+    written_ms: int
 
 
 class Catalogue:
@@ -37,8 +59,17 @@ class Catalogue:
         self._whole = root / "whole"
         self._partial = root / "partial"
         self._leaving = root / "leaving"
+        self._dropping = root / "dropping"
+        self._dropped = root / "dropped"
         self._tmp = root / "tmp"
-        for directory in (self._whole, self._partial, self._leaving, self._tmp):
+        for directory in (
+            self._whole,
+            self._partial,
+            self._leaving,
+            self._dropping,
+            self._dropped,
+            self._tmp,
+        ):
             make_directory(directory)
         with disk_errors("sweep", self._tmp):
             for leftover in self._tmp.iterdir():
@@ -51,17 +82,7 @@ class Catalogue:
             RejectedError: The manifest is damaged, or that of another recording.
             UnavailableError: The medium failed.
         """
-        path = self._manifest(recording_id)
-        wire = _read(path)
-        if wire is None:
-            return None
-        try:
-            manifest = StoredRecording.decode(wire)
-        except RejectedError as error:
-            raise RejectedError(f"manifest {path}: {error}") from error
-        if manifest.sha256 != recording_id:
-            raise RejectedError(f"manifest {path} is that of recording {manifest.sha256.hex()}")
-        return manifest
+        return _manifest(self._manifest(recording_id), recording_id)
 
     def is_whole(self, recording_id: bytes) -> bool:
         """Say whether a manifest is there, without reading it."""
@@ -99,8 +120,50 @@ class Catalogue:
 
     def complete(self, manifest: StoredRecording) -> None:
         """Write the manifest, then drop the progress record: from here on it is whole."""
-        self._write(self._manifest(manifest.sha256), manifest.encode())
+        self.replace(manifest)
         self.drop_progress(manifest.sha256)
+
+    def replace(self, manifest: StoredRecording) -> None:
+        """Write the manifest in the place of the one before: its copies are others now.
+
+        Raises:
+            UnavailableError: The medium failed or is full; the manifest is as it was.
+        """
+        self._write(self._manifest(manifest.sha256), manifest.encode())
+
+    def heads(self) -> Iterator[Head]:
+        """Yield what the beginning of each manifest says; one that says nothing is left out."""
+        for recording_id in self.whole():
+            path = self._manifest(recording_id)
+            with disk_errors("read", path), path.open("rb") as file:
+                wire, at_ns = file.read(MANIFEST_HEAD_BYTES), os.fstat(file.fileno()).st_mtime_ns
+            try:
+                size, copies = peek(wire)
+            except RejectedError as error:
+                _LOG.error("manifest %s: %s", path, error)
+                continue
+            yield Head(recording_id, size, copies, at_ns // 1_000_000)
+
+    def start_dropping(self, recording_id: bytes, place: Place) -> None:
+        """Note durably that a copy is given up: from here on it is not wanted."""
+        self._write(self._dropping / f"{recording_id.hex()}.{place}", b"")
+
+    def end_dropping(self, recording_id: bytes, place: Place) -> None:
+        """Note durably that its bytes are gone."""
+        name = f"{recording_id.hex()}.{place}"
+        with disk_errors("put aside", self._dropping / name):
+            (self._dropping / name).replace(self._dropped / name)
+            sync_directory(self._dropped)
+            sync_directory(self._dropping)
+
+    def dropping(self) -> Iterator[tuple[bytes, Place]]:
+        """Yield what was given up and may still have bytes."""
+        return _marks(self._dropping)
+
+    def dropped(self) -> Iterator[tuple[bytes, Place]]:
+        """Yield what was given up, its bytes gone or not."""
+        yield from _marks(self._dropping)
+        yield from _marks(self._dropped)
 
     def start_leaving(self, recording_id: bytes) -> None:
         """Put the manifest aside durably: from here on the recording is not whole.
@@ -117,8 +180,26 @@ class Catalogue:
             sync_directory(self._leaving)
             sync_directory(path.parent)
 
+    def is_leaving(self, recording_id: bytes) -> bool:
+        """Say whether a deletion of the recording has not ended."""
+        path = self._leaving / recording_id.hex()
+        with disk_errors("look for", path):
+            return path.exists()
+
+    def left(self, recording_id: bytes) -> StoredRecording | None:
+        """Return the manifest that was put aside; None when there is none.
+
+        Raises:
+            RejectedError: It is damaged, or that of another recording.
+            UnavailableError: The medium failed.
+        """
+        return _manifest(self._leaving / recording_id.hex(), recording_id)
+
     def end_leaving(self, recording_id: bytes) -> None:
-        """Forget the manifest that was put aside."""
+        """Forget the manifest that was put aside, and what had been given up before."""
+        for directory in (self._dropping, self._dropped):
+            for place in Place:
+                remove_file(directory / f"{recording_id.hex()}.{place}")
         remove_file(self._leaving / recording_id.hex())
 
     def leaving(self) -> Iterator[bytes]:
@@ -160,9 +241,31 @@ class Catalogue:
         write_file(path, data, temporary=self._tmp / uuid.uuid4().hex, mode=FILE_MODE)
 
 
+def _manifest(path: Path, recording_id: bytes) -> StoredRecording | None:
+    wire = _read(path)
+    if wire is None:
+        return None
+    try:
+        manifest = StoredRecording.decode(wire)
+    except RejectedError as error:
+        raise RejectedError(f"manifest {path}: {error}") from error
+    if manifest.sha256 != recording_id:
+        raise RejectedError(f"manifest {path} is that of recording {manifest.sha256.hex()}")
+    return manifest
+
+
 def _read(path: Path) -> bytes | None:
     with disk_errors("read", path):
         try:
             return path.read_bytes()
         except FileNotFoundError:
             return None
+
+
+def _marks(directory: Path) -> Iterator[tuple[bytes, Place]]:
+    with disk_errors("list", directory):
+        names = sorted(path.name for path in directory.iterdir())
+    for name in names:
+        text, _, place = name.partition(".")
+        if _ID.fullmatch(text) and place in set(Place):
+            yield bytes.fromhex(text), Place(place)

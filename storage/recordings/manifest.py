@@ -6,16 +6,20 @@ big-endian.
     manifest   "WSM1"  u64 size  32 sha256  32 tree root
                u8 copies, each u8 length and ASCII text (contracts/copies.py)
                32 leaf hash per blob, in order
-    progress   "WSP1"  32 recording id  u64 size  u64 offset
+    progress   "WSP2"  32 recording id  u64 size  u64 offset
+               u8 length and ASCII name of the volume that the offset is about,
+               empty for the blob store; "WSP1", without them, is about the
+               volume `volume`
 """
 
 import hashlib
+import re
 import struct
 from dataclasses import dataclass
 from typing import Final, Self
 
 from contracts.chunktree import HASH_BYTES, blob_count, root_hash
-from contracts.copies import FSYNC, Copy, Place
+from contracts.copies import COPY_TEXT_MAX, FSYNC, Copy, Place
 from contracts.errors import RejectedError
 
 RECORDING_BYTES_MAX: Final = 64 << 30
@@ -27,8 +31,13 @@ _BEFORE_POLICIES: Final = {
 """What the bare names meant that manifests had at first."""
 _MANIFEST: Final = struct.Struct(">4sQ32s32sB")
 _MANIFEST_MAGIC: Final = b"WSM1"
+MANIFEST_HEAD_BYTES: Final = _MANIFEST.size + COPIES_MAX * (1 + COPY_TEXT_MAX)
+"""Enough of a manifest for `peek`."""
 _PROGRESS: Final = struct.Struct(">4s32sQQ")
-_PROGRESS_MAGIC: Final = b"WSP1"
+_PROGRESS_MAGIC: Final = b"WSP2"
+_PROGRESS_MAGIC_BEFORE: Final = b"WSP1"
+_VOLUME_BEFORE: Final = "volume"
+_VOLUME: Final = re.compile(r"([a-z0-9][a-z0-9-]{0,31})?")
 
 
 def check_recording(recording_id: bytes, size: int = 0) -> None:
@@ -124,22 +133,28 @@ class Progress:
     Attributes:
         recording_id: 32 bytes.
         size: Bytes it will have.
-        offset: Bytes of it that are durable on the volume.
+        offset: Bytes of it that are durable.
+        volume: Name of the volume on which they are; empty when they are in the blob store.
     """
 
     recording_id: bytes
     size: int
     offset: int
+    volume: str = ""
 
     def __post_init__(self) -> None:
         """Check the ranges, so that no invalid progress exists."""
         check_recording(self.recording_id, self.size)
         if not 0 <= self.offset <= self.size:
             raise RejectedError(f"offset must be 0..{self.size}, got {self.offset}")
+        if not _VOLUME.fullmatch(self.volume):
+            raise RejectedError(f"volume must have a name, got {self.volume[:40]!r}")
 
     def encode(self) -> bytes:
         """Return the progress record; equal progress gives equal bytes."""
-        return _sealed(_PROGRESS.pack(_PROGRESS_MAGIC, self.recording_id, self.size, self.offset))
+        head = _PROGRESS.pack(_PROGRESS_MAGIC, self.recording_id, self.size, self.offset)
+        name = self.volume.encode("ascii")
+        return _sealed(head + bytes((len(name),)) + name)
 
     @classmethod
     def decode(cls, wire: bytes) -> Self:
@@ -148,13 +163,29 @@ class Progress:
         Raises:
             RejectedError: The checksum or anything else does not hold.
         """
-        body = _unsealed(wire, _PROGRESS.size, _PROGRESS_MAGIC)
-        if len(body) != _PROGRESS.size:
-            raise RejectedError(
-                f"progress record must have {_PROGRESS.size + HASH_BYTES} bytes, got {len(wire)}"
-            )
-        _, recording_id, size, offset = _PROGRESS.unpack(body)
-        return cls(recording_id, size, offset)
+        before = wire.startswith(_PROGRESS_MAGIC_BEFORE)
+        magic = _PROGRESS_MAGIC_BEFORE if before else _PROGRESS_MAGIC
+        body = _unsealed(wire, _PROGRESS.size, magic)
+        _, recording_id, size, offset = _PROGRESS.unpack_from(body)
+        rest = body[_PROGRESS.size :]
+        if len(rest) != (0 if before else 1 + sum(rest[:1])) or (not before and not rest):
+            raise RejectedError(f"progress record has {len(wire)} bytes, another number expected")
+        volume = _VOLUME_BEFORE if before else rest[1:].decode("ascii", "replace")
+        return cls(recording_id, size, offset, volume)
+
+
+def peek(wire: bytes) -> tuple[int, tuple[Copy, ...]]:
+    """Return size and copies from the first bytes of a manifest, without its checksum's word.
+
+    For counting and for a look at many; who acts upon them reads the manifest itself.
+
+    Raises:
+        RejectedError: It does not begin like a manifest.
+    """
+    if len(wire) < _MANIFEST.size or not wire.startswith(_MANIFEST_MAGIC):
+        raise RejectedError(f"expected a manifest, got {len(wire)} bytes beginning {wire[:4]!r}")
+    _, size, _, _, count = _MANIFEST.unpack_from(wire)
+    return size, _copies(wire, _MANIFEST.size, count)[0]
 
 
 def _copies(body: bytes, at: int, count: int) -> tuple[tuple[Copy, ...], int]:

@@ -1,57 +1,86 @@
 """The store of recordings: written once, read near, verified on the way out.
 
-Each recording rests twice: as 1 MiB blobs and as a whole file on a volume. It
-is whole exactly when its manifest exists, which is written last; until then it
-is partial, visible as such and never served.
+A recording rests as 1 MiB blobs in the blob store and as a whole file on a volume. It
+is whole exactly when its manifest exists, which is written last and names the copies
+that are there; until then it is partial, visible as such and never served. Copies come
+and go; what is missing is in the backlog until `fill` has made it.
 """
 
-import threading
-from collections.abc import Iterator
+import logging
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Final, Self
 
-from contracts.errors import RejectedError, UnavailableError
+from contracts.copies import Copy, Place
+from contracts.errors import RejectedError, UnavailableError, WaysealError
 from storage.blobs.port import BlobStore
+from storage.recordings.backlog import Backlog, Backlogs
 from storage.recordings.catalogue import Catalogue
+from storage.recordings.examining import Finding, Flaw, examine_blob, is_gone, mend_blob
+from storage.recordings.fetching import fetch
+from storage.recordings.filling import Stop, fill_place
 from storage.recordings.manifest import Progress, StoredRecording, check_recording
-from storage.recordings.reader import OnDamage, VerifyReport, log_damage, read_range, verify_copies
-from storage.recordings.writer import RecordingWriter, Shelves
-from storage.volumes.directory import VolumeDirectory
+from storage.recordings.mending import Mender
+from storage.recordings.opening import open_upload
+from storage.recordings.reader import read_range
+from storage.recordings.removing import Removals
+from storage.recordings.shelves import Shelves
+from storage.recordings.verifying import VerifyReport, verify_copies
+from storage.recordings.writer import RecordingWriter
+from storage.recordings.writers import Writers
+from storage.volumes.volumes import Volumes
 
 POOL_THREADS: Final = 4
 
+OnDamage = Callable[[bytes, int, str], None]
+"""Told recording id, blob index and copy that could not serve: missing, rotten or unreadable."""
+
+_log: Final = logging.getLogger(__name__)
+
+
+def log_damage(recording_id: bytes, index: int, copy: str) -> None:
+    """Say in the log what could not be served; the plainest `OnDamage`."""
+    _log.error("recording %s blob %d: copy %s is damaged", recording_id.hex(), index, copy)
+
 
 class RecordingStore:
-    """Recordings over one blob store and one volume; safe to use from many threads.
+    """Recordings over one blob store and some volumes; safe to use from many threads.
 
-    One process at a time owns the directories.
+    One process at a time owns the directories. Blob store and volumes are closed by who made
+    them, after the store.
 
     Args:
         root: Directory for manifests and progress records; made when it is missing.
         blobs: One copy.
-        volume: The other one, nearer.
-        on_damage: Told of every blob that a copy could not serve while reading.
+        volumes: The other one, nearer.
+        on_damage: Told of every blob that a copy could not serve while reading; by any thread.
+        without_volume: Whether uploads go to the blob store alone while no volume works.
 
     Raises:
-        UnavailableError: A directory cannot be made or read.
+        UnavailableError: A directory of the catalogue cannot be made or read.
     """
 
     def __init__(
         self,
         root: Path,
         blobs: BlobStore,
-        volume: VolumeDirectory,
+        volumes: Volumes,
         on_damage: OnDamage = log_damage,
+        *,
+        without_volume: bool = True,
     ) -> None:
-        self._shelves = Shelves(Catalogue(root), blobs, volume)
+        self._shelves = Shelves(Catalogue(root), blobs, volumes)
         self._on_damage = on_damage
+        self._without_volume = without_volume
+        self._backlogs = Backlogs(self._shelves)
+        self._removals = Removals(self._shelves, self._backlogs)
         self._pool = ThreadPoolExecutor(POOL_THREADS, "blobs")
-        self._lock = threading.Lock()
-        self._taken: set[bytes] = set()
-        for recording_id in self._shelves.catalogue.leaving():
-            self._finish_leaving(recording_id)
+        self._mender = Mender(self.mend)
+        self._writers = Writers()
+        self.tidy()
 
     def __enter__(self) -> Self:
         return self
@@ -62,7 +91,7 @@ class RecordingStore:
     def begin(self, recording_id: bytes, size: int) -> RecordingWriter:
         """Begin to write a recording, or go on where it is durable; close the writer after use.
 
-        Going on reads and hashes again what the volume has.
+        Going on reads and hashes again what is there.
 
         Args:
             recording_id: SHA-256 that the whole file will have, 32 bytes.
@@ -70,36 +99,72 @@ class RecordingStore:
 
         Raises:
             RejectedError: It was begun with another size, or is whole.
-            UnavailableError: Another writer is at it, or the medium failed or is full.
+            UnavailableError: Another writer is at it, or no copy can be made: no volume has room,
+                or none works and there must be one.
         """
         check_recording(recording_id, size)
-        self._take(recording_id)
+        self._writers.enter(recording_id)
         try:
-            return RecordingWriter(
-                self._shelves,
-                self._resumable(recording_id, size),
-                self._pool,
-                lambda: self._taken.discard(recording_id),
-            )
+            progress = self._resumable(recording_id, size)
+            opening = open_upload(self._shelves, progress, refuse=not self._without_volume)
+            let_go = partial(self._let_go, recording_id)
+            return RecordingWriter(self._shelves, opening, self._pool, let_go)
         except BaseException:
-            self._taken.discard(recording_id)
+            self._writers.leave(recording_id)
             raise
 
     def manifest(self, recording_id: bytes) -> StoredRecording | None:
-        """Return what is known of a whole recording; None when it is not whole.
+        """Return what is known of a recording that is whole here; None when it is not.
+
+        Its copies are those in the volumes and the blob store that there are now, in use or not.
 
         Raises:
             RejectedError: The manifest is damaged.
-            UnavailableError: The medium failed.
+            UnavailableError: The catalogue's disk failed.
         """
         check_recording(recording_id)
-        return self._shelves.catalogue.manifest(recording_id)
+        manifest = self._shelves.catalogue.manifest(recording_id)
+        return self._shelves.ours(manifest) if manifest else None
+
+    def find(self, recording_id: bytes) -> StoredRecording | None:
+        """Return what is known of a recording that is whole here, or in the shared blob store.
+
+        Raises:
+            RejectedError: The manifest is damaged.
+            UnavailableError: A disk failed, or it is not here and the blob store did not answer.
+        """
+        return self.manifest(recording_id) or self._shelves.shared(recording_id)
+
+    def adopt(self, recording_id: bytes, size: int) -> StoredRecording | None:
+        """Take a recording as whole here that is whole in the blob store, put by another site.
+
+        Its volume copy is in the backlog then. Bytes that came here before are given up.
+
+        Returns:
+            Its manifest; None when it is not whole there.
+
+        Raises:
+            RejectedError: The manifest there is damaged.
+            UnavailableError: It is being written here, or a disk or the blob store did not answer.
+        """
+        manifest = self.manifest(recording_id)
+        if manifest is not None:
+            return manifest
+        shared = self._shelves.shared(recording_id)
+        if shared is None or shared.size != size:
+            return None
+        with self._writers.alone(recording_id):
+            self._resumable(recording_id, size)
+            self._shelves.seal_blobs(shared)
+            self._shelves.catalogue.complete(shared)
+            self._backlogs.note(shared)
+        return shared
 
     def progress(self, recording_id: bytes) -> Progress | None:
         """Return how far a partial recording is durable; None when it is whole or unknown.
 
         Raises:
-            UnavailableError: The medium failed.
+            UnavailableError: The catalogue's disk failed.
         """
         check_recording(recording_id)
         progress = self._shelves.catalogue.progress(recording_id)
@@ -108,7 +173,7 @@ class RecordingStore:
         return self._truthful(progress)
 
     def recordings(self) -> Iterator[bytes]:
-        """Yield the id of every whole recording, in ascending order."""
+        """Yield the id of every recording that is whole here, in ascending order."""
         return self._shelves.catalogue.whole()
 
     def partial(self) -> Iterator[Progress]:
@@ -118,8 +183,8 @@ class RecordingStore:
     def read(self, recording_id: bytes, start: int = 0, stop: int | None = None) -> Iterator[bytes]:
         """Return an iterator over the bytes start..stop, a blob or less at a time.
 
-        Each blob comes from the volume, or else from the blob store, and is verified before any
-        byte of it leaves. Nothing is repaired; `on_damage` is told what did not hold.
+        Each blob comes from a volume, or else from the blob store, and is verified before any
+        byte of it leaves. What did not hold is told to `on_damage`, and mended in the background.
 
         Raises:
             RejectedError: The recording is not whole, the range lies outside it, or (while
@@ -130,7 +195,7 @@ class RecordingStore:
         stop = manifest.size if stop is None else stop
         if not 0 <= start <= stop <= manifest.size:
             raise RejectedError(f"range {start}..{stop} of a recording of {manifest.size} bytes")
-        return read_range(self._shelves, manifest, start, stop, self._on_damage)
+        return read_range(partial(self._fetch, manifest), start, stop)
 
     def verify(self, recording_id: bytes) -> VerifyReport:
         """Read every byte of every copy and report what does not hold.
@@ -141,30 +206,117 @@ class RecordingStore:
         """
         return verify_copies(self._shelves, self._require(recording_id))
 
+    def examine(self, recording_id: bytes, index: int) -> tuple[Finding, ...]:
+        """Read one blob from every copy and replica, past caches; return what is wrong.
+
+        Raises:
+            RejectedError: The recording is not whole here, or has no such blob.
+            UnavailableError: The blob store did not answer at all.
+        """
+        return examine_blob(self._shelves, self._with_blob(recording_id, index), index)
+
+    def mend(self, recording_id: bytes, index: int) -> tuple[Finding, ...]:
+        """Examine one blob, and write anew what is wrong from a copy that holds.
+
+        A whole file that is gone leaves the manifest, and is in the backlog then.
+
+        Raises:
+            RejectedError: The recording is not whole here, or has no such blob.
+            UnavailableError: It is being written, or the blob store did not answer at all.
+        """
+        with self._writers.alone(recording_id):
+            manifest = self._with_blob(recording_id, index)
+            found = mend_blob(self._shelves, manifest, index)
+            if any(each.kind is Flaw.MISSING and not each.repaired for each in found):
+                self._forget_gone(manifest)
+            return found
+
+    def backlog(self) -> Iterator[Backlog]:
+        """Yield the recordings that are whole here and lack a place, oldest first."""
+        return self._backlogs.waiting()
+
+    def fill(self, recording_id: bytes, stop: Stop = lambda: False) -> bool:
+        """Make the copies that a recording lacks from those that hold; say if it lacks none now.
+
+        Raises:
+            RejectedError: No copy of a blob holds.
+            UnavailableError: It is being written, or a place failed or has no room; copies that
+                could be made are.
+        """
+        with self._writers.alone(recording_id):
+            manifest = self.manifest(recording_id)
+            if manifest is None:
+                return True
+            problems: list[WaysealError] = []
+            for place in self._backlogs.lacks(recording_id, manifest.copies):
+                try:
+                    copy = fill_place(self._shelves, manifest, place, stop)
+                except WaysealError as error:
+                    problems.append(error)
+                    continue
+                if copy is None:
+                    return False
+                manifest = self._replace(manifest, (*manifest.copies, copy))
+        if problems:
+            raise problems[0]
+        return True
+
+    def drop(self, recording_id: bytes, place: Place) -> None:
+        """Give up one kind of copy of a recording for good; dropping again goes on.
+
+        In the blob store that is the copy of all sites.
+
+        Raises:
+            RejectedError: It is not whole here, or has no other copy.
+            UnavailableError: It is being written, or a place did not let go: that follows later.
+        """
+        with self._writers.alone(recording_id):
+            manifest = self.manifest(recording_id)
+            if manifest is None:
+                raise RejectedError(f"recording {recording_id.hex()} is not whole here")
+            left = tuple(copy for copy in manifest.copies if copy.place is not place)
+            if not left:
+                raise RejectedError(
+                    f"recording {recording_id.hex()} has no copy but in {place}: delete it instead"
+                )
+            self._backlogs.give_up(recording_id, place)
+            self._replace(manifest, left)
+            self._removals.finish_dropping(recording_id, place)
+
     def delete(self, recording_id: bytes) -> None:
         """Remove a recording, whole or partial, and all its copies; an unknown one is fine.
 
         Raises:
-            UnavailableError: It is being written, or the medium failed; deleting again goes on.
+            UnavailableError: It is being written; or it is known no more, but a place did not let
+                go of its copy: that follows later, and deleting again goes on too.
         """
         check_recording(recording_id)
-        with self._taking(recording_id):
+        with self._writers.alone(recording_id):
             self._shelves.catalogue.start_leaving(recording_id)
-            self._finish_leaving(recording_id)
+            self._removals.finish_leaving(recording_id)
+
+    def tidy(self) -> None:
+        """Go on with removals that a place held up, and remove parts that nobody goes on with."""
+        catalogue = self._shelves.catalogue
+        for recording_id in catalogue.leaving():
+            self._attempt(recording_id, self._removals.finish_leaving)
+        for recording_id, place in catalogue.dropping():
+            self._attempt(recording_id, partial(self._removals.finish_dropping, place=place))
+        for volume, recording_id in self._removals.parts():
+            self._attempt(recording_id, partial(self._removals.remove_stale, volume=volume))
 
     def close(self) -> None:
-        """Wait for the blob writes under way; close the writers before."""
+        """Wait for the blob writes and repairs under way; close the writers before."""
+        self._mender.close()
         self._pool.shutdown()
 
     def _resumable(self, recording_id: bytes, size: int) -> Progress:
         catalogue = self._shelves.catalogue
         if catalogue.is_whole(recording_id):
             raise RejectedError(f"recording {recording_id.hex()} is whole and written once")
-        progress = catalogue.progress(recording_id)
-        if progress is None:
-            self._shelves.volume.require_room(size)
-            progress = Progress(recording_id, size, 0)
-            catalogue.record(progress)
+        if catalogue.is_leaving(recording_id):
+            self._removals.finish_leaving(recording_id)
+        progress = catalogue.progress(recording_id) or Progress(recording_id, size, 0)
         if progress.size != size:
             raise RejectedError(
                 f"recording {recording_id.hex()} was begun with {progress.size} bytes, got {size}"
@@ -173,34 +325,75 @@ class RecordingStore:
 
     def _truthful(self, progress: Progress) -> Progress:
         """Never promise more than the volume has: it may have lost what the record names."""
-        length = self._shelves.volume.length(progress.recording_id)
-        if length >= progress.offset:
+        volume = self._shelves.volumes.get(progress.volume)
+        if volume is None or not volume.usable:
+            return progress  # what else there is, `begin` finds out
+        try:
+            length = volume.call(lambda directory: directory.length(progress.recording_id))
+        except UnavailableError:
             return progress
-        return Progress(progress.recording_id, progress.size, length)
+        return replace(progress, offset=min(progress.offset, length))
 
     def _require(self, recording_id: bytes) -> StoredRecording:
-        manifest = self.manifest(recording_id)
+        manifest = self.find(recording_id)
         if manifest is None:
             progress = self.progress(recording_id)
             state = f"partial, {progress.offset} of {progress.size} bytes" if progress else "absent"
             raise RejectedError(f"recording {recording_id.hex()} is not whole but {state}")
         return manifest
 
-    def _finish_leaving(self, recording_id: bytes) -> None:
-        self._shelves.discard(recording_id)
-        self._shelves.catalogue.drop_progress(recording_id)
-        self._shelves.catalogue.end_leaving(recording_id)
+    def _with_blob(self, recording_id: bytes, index: int) -> StoredRecording:
+        manifest = self.manifest(recording_id)
+        if manifest is None:
+            raise RejectedError(f"recording {recording_id.hex()} is not whole here")
+        if not 0 <= index < len(manifest.leaves):
+            raise RejectedError(
+                f"recording {recording_id.hex()} has {len(manifest.leaves)} blobs, got {index}"
+            )
+        return manifest
 
-    def _take(self, recording_id: bytes) -> None:
-        with self._lock:
-            if recording_id in self._taken:
-                raise UnavailableError(f"recording {recording_id.hex()} is being written")
-            self._taken.add(recording_id)
+    def _fetch(self, manifest: StoredRecording, index: int) -> bytes:
+        damaged = False
 
-    @contextmanager
-    def _taking(self, recording_id: bytes) -> Iterator[None]:
-        self._take(recording_id)
+        def note(copy: str, error: WaysealError) -> None:
+            nonlocal damaged
+            damaged |= isinstance(error, RejectedError)
+            self._on_damage(manifest.sha256, index, copy)
+
+        data = fetch(self._shelves, manifest, index, note)
+        if damaged:
+            self._mender.mend_later(manifest.sha256, index)
+        return data
+
+    def _forget_gone(self, manifest: StoredRecording) -> None:
+        """Take volumes that lost the whole file out of the manifest, while another copy is left."""
+        gone = {
+            volume.name
+            for volume in self._shelves.volumes_of(manifest)
+            if volume.usable and is_gone(volume, manifest.sha256)
+        }
+        left = tuple(
+            copy
+            for copy in manifest.copies
+            if copy.place is not Place.VOLUME or copy.name not in gone
+        )
+        if gone and left:
+            self._replace(manifest, left)
+
+    def _replace(self, manifest: StoredRecording, copies: tuple[Copy, ...]) -> StoredRecording:
+        manifest = replace(manifest, copies=copies)
+        self._shelves.catalogue.replace(manifest)
+        self._backlogs.note(manifest)
+        return manifest
+
+    def _let_go(self, recording_id: bytes, manifest: StoredRecording | None) -> None:
+        if manifest is not None:
+            self._backlogs.note(manifest)
+        self._writers.leave(recording_id)
+
+    def _attempt(self, recording_id: bytes, work: Callable[[bytes], None]) -> None:
         try:
-            yield
-        finally:
-            self._taken.discard(recording_id)
+            with self._writers.alone(recording_id):
+                work(recording_id)
+        except WaysealError as error:
+            _log.info("left for later: %s", error)

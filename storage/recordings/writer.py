@@ -1,37 +1,34 @@
 """Writes one recording once: hash, blobs and the whole file in one pass over its bytes.
 
-The whole-file hash and the volume write stay in the caller's thread, in order.
-Blobs are handed to a pool in small groups, which hash their leaves and wait for
-their fsyncs there. What is in memory is bounded by `GROUPS_IN_FLIGHT + 1` groups,
-24 MiB for each upload, whatever the recording's size.
+The whole-file hash stays in the caller's thread, in order, while a thread of the
+volume writes the same piece. Blobs are handed to a pool in small groups, which
+hash their leaves and wait for their fsyncs there. What is in memory is bounded by
+`GROUPS_IN_FLIGHT + 1` groups, 24 MiB for each upload, and 2 MiB of the part,
+whatever the recording's size and whichever of its copies can be made.
 
-After a kill the volume's part is cut to the offset that the progress record
-names, then read and hashed again, and blobs that are missing are written again.
-The recorded offset is trusted, not the file's length: after a power cut a file
-may be longer than what reached the disk, and the damage would only show at the
-very end of the upload. What a kill costs is what came since the last `sync`.
+A blob store that fails leaves the upload to the volume; the blobs follow later. A
+volume that fails ends the request: only the progress record says what is durable
+without it, and `begin` goes on from there. What that or a kill costs is what came
+since the last `sync`.
 """
 
 import hashlib
-from collections import deque
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Executor, Future
+import logging
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Final, Self
 
-from contracts.chunktree import BLOB_BYTES, leaf_hash, root_hash
+from contracts.chunktree import root_hash
 from contracts.copies import FSYNC, Copy, Place
-from contracts.errors import RejectedError, UnavailableError
-from storage.blobs.port import Blob, BlobStore
-from storage.recordings.catalogue import Catalogue
+from contracts.errors import RejectedError, UnavailableError, WaysealError
 from storage.recordings.manifest import Progress, StoredRecording
-from storage.volumes.directory import PartFile, VolumeDirectory
+from storage.recordings.opening import Opening
+from storage.recordings.shelves import Shelves
+from storage.recordings.splitter import BlobSplitter
 
-# Measured on ext4 over virtio, 1 GiB twice: groups of 8 took 2.3 s, of 4 2.9 s, of 1 3.8 s; 16 gain
-# little more and double the memory.
-GROUP_BLOBS: Final = 8
-GROUPS_IN_FLIGHT: Final = 2
+_log: Final = logging.getLogger(__name__)
 
 
 class DigestError(RejectedError):
@@ -51,100 +48,6 @@ class DigestError(RejectedError):
         self.actual = actual
 
 
-@dataclass(frozen=True, slots=True)
-class Shelves:
-    """The places that together hold recordings."""
-
-    catalogue: Catalogue
-    blobs: BlobStore
-    volume: VolumeDirectory
-
-    def copies(self) -> tuple[Copy, ...]:
-        """Return what a recording has that was written to all of them."""
-        return (
-            Copy(Place.VOLUME, self.volume.name, FSYNC),
-            Copy(Place.BLOBS, self.blobs.name, self.blobs.durability),
-        )
-
-    def discard(self, recording_id: bytes) -> None:
-        """Remove both copies; the progress record stays."""
-        self.volume.delete(recording_id)
-        self.blobs.delete(recording_id)
-
-
-class BlobSplitter:
-    """Cuts a stream into blobs and puts them, a group at a time, through a pool.
-
-    Args:
-        blobs: Where they go.
-        recording_id: 32 bytes.
-        pool: Does the hashing and waiting.
-    """
-
-    def __init__(self, blobs: BlobStore, recording_id: bytes, pool: Executor) -> None:
-        self._blobs = blobs
-        self._recording_id = recording_id
-        self._pool = pool
-        self._known: Mapping[int, bytes] = blobs.leaves(recording_id)
-        self._tail = bytearray()
-        self._group: list[tuple[int, bytes]] = []
-        self._count = 0
-        self._jobs: deque[Future[list[bytes]]] = deque()
-        self._leaves: list[bytes] = []
-
-    def feed(self, data: memoryview) -> None:
-        """Take the next bytes; wait while too many groups are in flight.
-
-        Raises:
-            UnavailableError: The blob store failed, now or on an earlier group.
-        """
-        while data:
-            taken = data[: BLOB_BYTES - len(self._tail)]
-            data = data[len(taken) :]
-            if len(taken) == BLOB_BYTES:
-                self._add(bytes(taken))
-                continue
-            self._tail += taken
-            if len(self._tail) == BLOB_BYTES:
-                self._add(bytes(self._tail))
-                self._tail.clear()
-
-    def finish(self) -> tuple[bytes, ...]:
-        """Put what is left, wait until all blobs are durable, return all leaf hashes."""
-        if self._tail:
-            self._add(bytes(self._tail))
-            self._tail.clear()
-        self._submit()
-        while self._jobs:
-            self._leaves += self._jobs.popleft().result()
-        return tuple(self._leaves)
-
-    def abandon(self) -> None:
-        """Wait until nothing is in flight any more, whatever its outcome."""
-        while self._jobs:
-            self._jobs.popleft().exception()
-
-    def _add(self, data: bytes) -> None:
-        self._group.append((self._count, data))
-        self._count += 1
-        if len(self._group) == GROUP_BLOBS:
-            self._submit()
-
-    def _submit(self) -> None:
-        while len(self._jobs) >= GROUPS_IN_FLIGHT:
-            self._leaves += self._jobs.popleft().result()
-        if self._group:
-            self._jobs.append(self._pool.submit(self._store, self._group))
-            self._group = []
-
-    def _store(self, group: list[tuple[int, bytes]]) -> list[bytes]:
-        blobs = [Blob(index, data, leaf_hash(data)) for index, data in group]
-        missing = [blob for blob in blobs if self._known.get(blob.index) != blob.leaf_hash]
-        if missing:
-            self._blobs.put_many(self._recording_id, missing)
-        return [blob.leaf_hash for blob in blobs]
-
-
 class RecordingWriter:
     """Takes the bytes of one recording in order; used from one thread at a time.
 
@@ -152,27 +55,33 @@ class RecordingWriter:
 
     Args:
         shelves: Where it goes.
-        progress: Where it stands.
+        opening: Where it stands; the writer closes its part.
         pool: For blobs.
-        on_close: Called once when the writer lets go of the recording.
+        on_close: Called once when the writer lets go of the recording, with its manifest if it
+            has become whole.
     """
 
     def __init__(
-        self, shelves: Shelves, progress: Progress, pool: Executor, on_close: Callable[[], None]
+        self,
+        shelves: Shelves,
+        opening: Opening,
+        pool: Executor,
+        on_close: Callable[[StoredRecording | None], None],
     ) -> None:
         self._shelves = shelves
-        self._id = progress.recording_id
-        self._size = progress.size
+        self._id = opening.recording_id
+        self._size = opening.size
+        self._part = opening.part
+        self._pool = pool
         self._on_close = on_close
         self._sha256 = hashlib.sha256()
+        self._offset = 0
+        self._durable = -1
         self._stored: StoredRecording | None = None
         self._failed = self._closed = False
-        self._splitter = BlobSplitter(shelves.blobs, self._id, pool)
-        self._part = shelves.volume.part(self._id, progress.offset)
-        self._durable = self._part.offset
+        self._splitter: BlobSplitter | None = None
         try:
-            for piece in _pieces(self._part):
-                self._digest(memoryview(piece))
+            self._open(opening)
         except BaseException:
             self._let_go()
             raise
@@ -186,7 +95,7 @@ class RecordingWriter:
     @property
     def offset(self) -> int:
         """Bytes taken so far; `sync` makes them durable."""
-        return self._part.offset
+        return self._offset
 
     @property
     def size(self) -> int:
@@ -202,9 +111,11 @@ class RecordingWriter:
     def write(self, data: bytes | bytearray | memoryview) -> None:
         """Take the next bytes; large pieces (1 MiB) are cheapest.
 
+        The buffer must stay as it is after an error: a volume that stalls may still read it.
+
         Raises:
             RejectedError: They reach beyond the recording's size; nothing of them is taken.
-            UnavailableError: A copy cannot be written: no room, or a broken medium.
+            UnavailableError: A copy without which there is none cannot be written.
         """
         self._check_usable()
         if self.offset + len(data) > self._size:
@@ -213,8 +124,7 @@ class RecordingWriter:
                 f"got {len(data)} more at {self.offset}"
             )
         with self._failing():
-            self._part.append(memoryview(data))
-            self._digest(memoryview(data))
+            self._take(data, to_part=True)
 
     def sync(self) -> int:
         """Make everything taken so far durable and record it; return that offset.
@@ -225,19 +135,19 @@ class RecordingWriter:
         self._check_usable()
         if self._stored is None and self._durable != self.offset:
             with self._failing():
-                self._part.sync()
-                self._shelves.catalogue.record(Progress(self._id, self._size, self.offset))
-                self._durable = self.offset
+                self._make_durable()
         return self.offset
 
     def finish(self) -> StoredRecording:
         """Check the digest and make the recording whole; finishing twice is harmless.
 
+        The manifest is written last, and names the copies that are there.
+
         Raises:
             DigestError: They are not the bytes that the recording id stands for: nothing is
                 kept and the upload starts over at 0.
             RejectedError: Bytes are missing; the upload goes on.
-            UnavailableError: A copy could not be made durable; what was synced stands.
+            UnavailableError: No copy could be made durable; what was synced stands.
         """
         self._check_usable()
         if self._stored is not None:
@@ -247,39 +157,86 @@ class RecordingWriter:
                 f"recording {self._id.hex()} has {self._size} bytes, {self.offset} have come"
             )
         with self._failing():
-            leaves = self._splitter.finish()
+            leaves = self._opened.finish()
             self.sync()
             if self._sha256.digest() != self._id:
                 self._start_over()
-            self._part.publish()
-            self._stored = StoredRecording(
-                sha256=self._id,
-                size=self._size,
-                tree_root=root_hash(leaves),
-                leaves=leaves,
-                copies=self._shelves.copies(),
-            )
-            self._shelves.catalogue.complete(self._stored)
+            stored = StoredRecording(self._id, self._size, root_hash(leaves), leaves, ())
+            stored = replace(stored, copies=self._copies(stored))
+            self._shelves.catalogue.complete(stored)
+            self._stored = stored
         return self._stored
 
     def close(self) -> None:
         """Let go of the recording; what was not synced is forgotten. Twice is harmless."""
         if not self._closed:
             self._let_go()
-            self._on_close()
+            self._on_close(self._stored)
+
+    @property
+    def _opened(self) -> BlobSplitter:
+        if self._splitter is None:
+            raise UnavailableError(f"writer of recording {self._id.hex()} is not open")
+        return self._splitter
+
+    def _open(self, opening: Opening) -> None:
+        needed = self._part is None
+        self._splitter = BlobSplitter(self._shelves.blobs, self._id, self._pool, needed=needed)
+        for piece in opening.kept:
+            self._take(piece, to_part=opening.copies_kept)
+        self._make_durable()
+
+    def _take(self, data: bytes | bytearray | memoryview, *, to_part: bool) -> None:
+        part = self._part if to_part else None
+        writing = part.begin_append(data) if part else None
+        try:
+            self._sha256.update(data)
+            self._opened.feed(memoryview(data))
+        finally:
+            if part and writing:
+                part.wait(writing)
+        self._offset += len(data)
+
+    def _make_durable(self) -> None:
+        volume = ""
+        if self._part is not None:
+            self._part.sync()
+            volume = self._part.volume.name
+        else:
+            self._opened.settle()
+        record = Progress(self._id, self._size, self.offset, volume)
+        if self._shelves.catalogue.progress(self._id) != record:
+            self._shelves.catalogue.record(record)
+        self._durable = self.offset
+
+    def _copies(self, stored: StoredRecording) -> tuple[Copy, ...]:
+        """Make what came whole, and return the copies that are."""
+        copies = []
+        if self._part is not None:
+            self._part.publish()
+            copies.append(Copy(Place.VOLUME, self._part.volume.name, FSYNC))
+        if self._opened.failure is None:
+            try:
+                copies.append(self._shelves.seal_blobs(stored))
+            except WaysealError as error:
+                if self._part is None:
+                    raise
+                _log.warning("recording %s is on its volume alone: %s", self._id.hex(), error)
+        return tuple(copies)
 
     def _let_go(self) -> None:
         self._closed = True
-        self._splitter.abandon()
-        self._part.close()
-
-    def _digest(self, data: memoryview) -> None:
-        self._sha256.update(data)
-        self._splitter.feed(data)
+        if self._splitter is not None:
+            self._splitter.abandon()
+        if self._part is not None:
+            self._part.close()
 
     def _start_over(self) -> None:
         # The copies go first: on a full disk that makes the room which the record needs.
-        self._shelves.discard(self._id)
+        try:
+            self._shelves.remove(self._id, Place)
+        except UnavailableError as error:
+            _log.warning("recording %s starts over: %s", self._id.hex(), error)
         self._shelves.catalogue.record(Progress(self._id, self._size, 0))
         raise DigestError(self._size, self._id, self._sha256.digest())
 
@@ -295,13 +252,3 @@ class RecordingWriter:
         except BaseException:
             self._failed = True
             raise
-
-
-def _pieces(part: PartFile) -> Iterator[bytes]:
-    start = 0
-    while start < part.offset:
-        piece = part.read(start, min(BLOB_BYTES, part.offset - start))
-        if not piece:
-            raise UnavailableError(f"part ends at {start}, expected {part.offset} bytes")
-        start += len(piece)
-        yield piece

@@ -1,1 +1,1 @@
-"""Whole recordings as files on a volume."""
+"""Volumes that hold whole recordings as files, each under guard."""

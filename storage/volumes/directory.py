@@ -3,200 +3,179 @@
     root/ab/abcd…            a whole recording, readable by any player
     root/parts/abcd….part    one that is still being written
 
-A part gets its final name once, when all of it is durable. It is not
-preallocated: a reservation would let an announced upload that never comes
-block the disk, while `require_room` says as clearly at the start that there
-is not enough; large writes leave ext4 and XFS long extents anyway.
+A part gets its final name once, when all of it is durable. No file stays open
+between calls but a part, so that none is closed while another thread reads it.
 """
 
 import os
+import re
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
-from typing import Final, Self
+from typing import Final
 
+from contracts.chunktree import HASH_BYTES
 from contracts.errors import UnavailableError
-from contracts.files import disk_errors, make_directory, sync_directory, write_all
-from storage.disk import FILE_MODE, drop_cache, read_at, remove_file, start_writeback
+from contracts.files import disk_errors, make_directory, sync_directory
+from storage.disk import read_at, remove_file
+from storage.volumes.part import PartFile
 
-WRITEBACK_BYTES: Final = 8 << 20
+_PART: Final = re.compile(rf"([0-9a-f]{{{2 * HASH_BYTES}}})\.part")
 
 
-class PartFile:
-    """A recording on its way onto the volume, open for appending and for reading back.
+class VolumeDirectory:
+    """Keeps whole recordings below one directory; every method may block as long as the medium.
 
-    Attributes:
-        offset: Where the next byte goes.
+    Args:
+        root: Directory for this store alone. Nothing is made in it before `prepare`.
     """
 
-    def __init__(self, path: Path, final: Path, offset: int) -> None:
-        self._path = path
-        self._final = final
-        with disk_errors("open", path):
-            self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT, FILE_MODE)
-            try:
-                self.offset = min(offset, os.fstat(self._descriptor).st_size)
-                os.ftruncate(self._descriptor, self.offset)
-                os.lseek(self._descriptor, self.offset, os.SEEK_SET)
-                sync_directory(path.parent)
-            except OSError:
-                os.close(self._descriptor)
-                raise
-        self._written_back = self.offset
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._parts = root / "parts"
+        self._device: int | None = None
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def append(self, data: bytes | memoryview) -> None:
-        """Write at the end; not durable before `sync`.
-
-        Raises:
-            UnavailableError: The medium failed or is full; how much was written is unknown.
-        """
-        with disk_errors(f"write {len(data)} bytes at {self.offset} to", self._path):
-            write_all(self._descriptor, [data])
-            self.offset += len(data)
-            if self.offset - self._written_back >= WRITEBACK_BYTES:
-                length = self.offset - self._written_back
-                start_writeback(self._descriptor, self._written_back, length)
-                self._written_back = self.offset
-
-    def read(self, start: int, length: int) -> bytes:
-        """Return the bytes from `start`, fewer than `length` only at the end."""
-        with disk_errors(f"read {length} bytes at {start} of", self._path):
-            return read_at(self._descriptor, start, length)
-
-    def sync(self) -> None:
-        """Return once everything appended so far is durable.
-
-        Raises:
-            UnavailableError: The medium failed. The pages may be lost yet look clean, so the
-                part must be opened anew at an offset that an earlier sync vouches for.
-        """
-        with disk_errors(f"sync {self.offset} bytes of", self._path):
-            os.fdatasync(self._descriptor)
-
-    def publish(self) -> None:
-        """Give the part its final name, durably; call `sync` before."""
-        make_directory(self._final.parent)
-        with disk_errors("publish", self._final):
-            self._path.replace(self._final)
-            sync_directory(self._final.parent)
-
-    def close(self) -> None:
-        """Release the file; closing twice is harmless."""
-        if self._descriptor >= 0:
-            os.close(self._descriptor)
-            self._descriptor = -1
-
-
-class WholeFile:
-    """A whole recording, open for reading."""
-
-    def __init__(self, path: Path, descriptor: int) -> None:
-        self._path = path
-        self._descriptor = descriptor
-
-    def read(self, start: int, length: int) -> bytes:
-        """Return the bytes from `start`, fewer than `length` where the file ends.
+    def prepare(self) -> None:
+        """Make what is missing in it; from here on it is known by its file system.
 
         Raises:
             UnavailableError: The medium failed.
         """
-        with disk_errors(f"read {length} bytes at {start} of", self._path):
-            return read_at(self._descriptor, start, length)
-
-
-class VolumeDirectory:
-    """Keeps whole recordings below one directory.
-
-    Args:
-        root: Directory for this store alone; made when it is missing.
-        name: Name of this copy in manifests, receipts and reports.
-
-    Raises:
-        UnavailableError: The directory cannot be made.
-    """
-
-    def __init__(self, root: Path, name: str = "volume") -> None:
-        self._root = root
-        self.name = name
-        self._parts = root / "parts"
         make_directory(self._parts)
+        with disk_errors("look at", self.root):
+            self._device = self.root.stat().st_dev
 
-    def part(self, recording_id: bytes, offset: int) -> PartFile:
-        """Open the part for writing at `offset`, or at its end where it is shorter.
+    def check(self) -> None:
+        """Make sure that the path still leads to the file system that it led to at `prepare`.
 
-        Bytes behind the offset are cut off. A file that has its final name already becomes a
-        part again: whoever asks has not finished it.
+        Raises:
+            UnavailableError: Something was mounted over it, or it is mounted no more.
+        """
+        with disk_errors("look at", self.root):
+            self._check_device(self.root.stat().st_dev)
+
+    def part(self, recording_id: bytes, size: int, offset: int) -> PartFile:
+        """Open the part of a recording for writing at `offset`, or at its end if that is before.
+
+        A file that has its final name already becomes a part again: whoever asks has not
+        finished it.
+
+        Raises:
+            UnavailableError: No room for `size` bytes, or the medium failed.
         """
         path, final = self._part(recording_id), self._final(recording_id)
         with disk_errors("reopen", final):
             if final.exists():
                 final.replace(path)
                 sync_directory(final.parent)
-        return PartFile(path, final, offset)
+        return PartFile(
+            path, final, size, offset, lambda opened: self._check_device(os.fstat(opened).st_dev)
+        )
 
-    @contextmanager
-    def whole(self, recording_id: bytes, *, fresh: bool = False) -> Iterator[WholeFile | None]:
-        """Open the whole file for reading; None when it is not there.
+    def read(
+        self, recording_id: bytes, start: int, length: int, *, fresh: bool = False
+    ) -> bytes | None:
+        """Return bytes of a whole file, fewer than `length` where it ends; None without a file.
 
         Args:
             recording_id: 32 bytes.
+            start: First byte.
+            length: How many.
             fresh: Read the medium, not the page cache.
-        """
-        path = self._final(recording_id)
-        with disk_errors("open", path):
-            try:
-                descriptor = os.open(path, os.O_RDONLY)
-            except FileNotFoundError:
-                descriptor = -1
-        if descriptor < 0:
-            yield None
-            return
-        try:
-            if fresh:
-                drop_cache(descriptor)
-            yield WholeFile(path, descriptor)
-        finally:
-            os.close(descriptor)
-
-    def length(self, recording_id: bytes) -> int:
-        """Return how many bytes of the recording are here, in its part or whole; 0 for none.
 
         Raises:
             UnavailableError: The medium failed.
         """
-        for path in (self._final(recording_id), self._part(recording_id)):
-            with disk_errors("look at", path), suppress(FileNotFoundError):
-                return path.stat().st_size
-        return 0
+        path = self._final(recording_id)
+        with disk_errors(f"read {length} bytes at {start} of", path):
+            try:
+                descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            except FileNotFoundError:
+                return None
+            try:
+                if fresh:
+                    os.posix_fadvise(descriptor, start, length, os.POSIX_FADV_DONTNEED)
+                return read_at(descriptor, start, length)
+            finally:
+                os.close(descriptor)
+
+    def patch(self, recording_id: bytes, start: int, data: bytes, size: int) -> None:
+        """Write bytes anew in a whole file of `size` bytes, durably; what lies behind goes.
+
+        Raises:
+            UnavailableError: There is no such file, or the medium failed.
+        """
+        path = self._final(recording_id)
+        with disk_errors(f"mend {len(data)} bytes at {start} of", path):
+            descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+            try:
+                written = 0
+                while written < len(data):
+                    written += os.pwrite(descriptor, data[written:], start + written)
+                if os.fstat(descriptor).st_size > size:
+                    os.ftruncate(descriptor, size)
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+
+    def length(self, recording_id: bytes) -> int:
+        """Return the length of the recording's file, whole or part; 0 for none.
+
+        A part is as long as it will be, but for one that an older version began.
+
+        Raises:
+            UnavailableError: The medium failed.
+        """
+        return self.whole_length(recording_id) or _length(self._part(recording_id)) or 0
+
+    def whole_length(self, recording_id: bytes) -> int | None:
+        """Return the length of the whole file; None when it is not there.
+
+        Raises:
+            UnavailableError: The medium failed.
+        """
+        return _length(self._final(recording_id))
+
+    def parts(self) -> Iterator[bytes]:
+        """Yield the id of every recording of which there is a part."""
+        with disk_errors("list", self._parts):
+            names = sorted(path.name for path in self._parts.iterdir())
+        yield from (bytes.fromhex(found[1]) for found in map(_PART.fullmatch, names) if found)
 
     def delete(self, recording_id: bytes) -> None:
         """Remove part and whole file durably; neither being there is fine."""
-        remove_file(self._part(recording_id))
+        self.delete_part(recording_id)
         remove_file(self._final(recording_id))
 
-    def require_room(self, length: int) -> None:
-        """Check that `length` more bytes fit now; others may still take the room.
+    def delete_part(self, recording_id: bytes) -> None:
+        """Remove the part durably, and with it what it reserved."""
+        remove_file(self._part(recording_id))
 
-        Raises:
-            UnavailableError: Less is free, or the volume does not answer.
-        """
-        with disk_errors("ask for free space of", self._root):
-            state = os.statvfs(self._root)
-        free = state.f_bavail * state.f_frsize
-        if free < length:
-            raise UnavailableError(
-                f"volume {self._root}: {length} bytes needed, {free} free (ENOSPC)"
-            )
+    def used_bytes(self) -> int:
+        """Return what recordings take up, reservations of parts included; looks at each file."""
+        with disk_errors("look through", self.root):
+            files = [*self.root.glob("[0-9a-f][0-9a-f]/*"), *self._parts.iterdir()]
+            return sum(_length(path) or 0 for path in files)
+
+    def free_bytes(self) -> int:
+        """Return what the file system has left for us."""
+        with disk_errors("ask for free space of", self.root):
+            state = os.statvfs(self.root)
+        return state.f_bavail * state.f_frsize
+
+    def _check_device(self, device: int) -> None:
+        if self._device is not None and device != self._device:
+            raise UnavailableError(f"{self.root} leads to another file system than before")
 
     def _part(self, recording_id: bytes) -> Path:
         return self._parts / f"{recording_id.hex()}.part"
 
     def _final(self, recording_id: bytes) -> Path:
         text = recording_id.hex()
-        return self._root / text[:2] / text
+        return self.root / text[:2] / text
+
+
+def _length(path: Path) -> int | None:
+    with disk_errors("look at", path), suppress(FileNotFoundError):
+        return path.stat().st_size
+    return None

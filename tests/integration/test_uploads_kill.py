@@ -11,28 +11,28 @@ from pathlib import Path
 import pytest
 
 from contracts.chunktree import BLOB_BYTES
+from contracts.copies import Place
 from contracts.errors import UnavailableError
-from storage.blobs.files import FileBlobs
-from storage.recordings.store import RecordingStore
 from storage.recordings.writer import RecordingWriter
-from storage.volumes.directory import VolumeDirectory
+from support.stores import open_store
 
 pytestmark = pytest.mark.integration
 
 SIZE = 24 * BLOB_BYTES + 12_345
 KILLS = 8
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
 
 WRITER = """
 import sys
 from pathlib import Path
-from storage.blobs.files import FileBlobs
-from storage.recordings.store import RecordingStore
-from storage.volumes.directory import VolumeDirectory
+from support.stores import open_store
 
 root, source = Path(sys.argv[1]), Path(sys.argv[2])
-store = RecordingStore(root / "c", FileBlobs(root / "b"), VolumeDirectory(root / "v"))
-writer = store.begin(bytes.fromhex(sys.argv[3]), source.stat().st_size)
-with source.open("rb") as file:
+with (
+    open_store(root) as store,
+    store.begin(bytes.fromhex(sys.argv[3]), source.stat().st_size) as writer,
+    source.open("rb") as file,
+):
     file.seek(writer.offset)
     print("at", writer.offset, flush=True)
     while piece := file.read(200_000):
@@ -40,13 +40,9 @@ with source.open("rb") as file:
         print("took", writer.offset, flush=True)
         if writer.offset % 3 == 0:
             print("synced", writer.sync(), flush=True)
-writer.finish()
-print("whole", flush=True)
+    writer.finish()
+    print("whole", flush=True)
 """
-
-
-def open_store(root: Path) -> RecordingStore:
-    return RecordingStore(root / "c", FileBlobs(root / "b"), VolumeDirectory(root / "v"))
 
 
 def write_rest(writer: RecordingWriter, data: bytes) -> None:
@@ -64,7 +60,9 @@ def test_a_writer_killed_again_and_again_ends_in_the_same_recording(tmp_path: Pa
     synced = 0
     for kill in range(KILLS + 1):
         lines_left = chance.randrange(1, 30) if kill < KILLS else None
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:  # noqa: S603
+        with subprocess.Popen(  # noqa: S603
+            command, stdout=subprocess.PIPE, text=True, env=ENVIRONMENT
+        ) as writer:
             assert writer.stdout is not None
             for line in writer.stdout:
                 word, _, number = line.strip().partition(" ")
@@ -110,17 +108,16 @@ def test_a_full_disk_refuses_keeps_and_goes_on(small_disk: Path) -> None:
             writer.finish()
         ballast.write_bytes(bytes(3 * BLOB_BYTES))
         with store.begin(second_id, len(second)) as writer:  # 3 MiB free, both copies need 4
-            writer.write(second[:BLOB_BYTES])
-            writer.sync()
-            with pytest.raises(UnavailableError, match=r"cannot write .*\(ENOSPC\)"):
-                write_rest(writer, second)
-        assert b"".join(store.read(first_id)) == first
-        with pytest.raises(UnavailableError, match=r"needed, \d+ free \(ENOSPC\)"):
-            store.begin(bytes(32), 6 * BLOB_BYTES)
-        ballast.unlink()
-        with store.begin(second_id, len(second)) as writer:
-            assert writer.offset in (BLOB_BYTES, len(second))
             write_rest(writer, second)
+        assert [each.lacks for each in store.backlog()] == [(Place.BLOBS,)]
+        assert b"".join(store.read(first_id)) == first
+        with pytest.raises(UnavailableError, match=r"cannot reserve 6291456 bytes .*\(ENOSPC\)"):
+            store.begin(bytes(32), 6 * BLOB_BYTES)
+        with pytest.raises(UnavailableError, match=r"cannot write .*\(ENOSPC\)"):
+            store.fill(second_id)
+        ballast.unlink()
+        assert store.fill(second_id)
+        assert list(store.backlog()) == []
         assert b"".join(store.read(second_id)) == second
         assert store.verify(first_id).holds
         assert store.verify(second_id).holds

@@ -8,7 +8,7 @@ import socket
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
@@ -25,9 +25,7 @@ from contracts.errors import RejectedError
 from gateway.access import Caller, Role
 from gateway.api.uploads import uploads_router
 from gateway.uploads.service import UPLOAD_BYTES_MAX, Uploads
-from storage.blobs.files import FileBlobs
-from storage.recordings.store import RecordingStore
-from storage.volumes.directory import VolumeDirectory
+from support.stores import open_store
 
 pytestmark = pytest.mark.integration
 
@@ -56,9 +54,8 @@ class Gateway:
     idle_limit_s: float = DEADLINE_S
 
     def start(self) -> None:
-        self.store = RecordingStore(
-            self.root / "c", FileBlobs(self.root / "b"), VolumeDirectory(self.root / "v")
-        )
+        self.opened = ExitStack()
+        self.store = self.opened.enter_context(open_store(self.root))
         self.uploads = Uploads(
             self.store,
             self.finished.append,
@@ -80,7 +77,7 @@ class Gateway:
     def stop(self) -> None:
         self.server.should_exit = True
         self.thread.join()
-        self.store.close()
+        self.opened.close()
 
     @asynccontextmanager
     async def serving(self, _: FastAPI) -> AsyncIterator[None]:

@@ -28,13 +28,12 @@ from gateway.network import Network
 from gateway.offload import OffloadSaga
 from gateway.receipts import Receipts
 from gateway.recheck import Recheck
-from storage.blobs.files import FileBlobs
 from storage.recordings.manifest import StoredRecording
 from storage.recordings.store import RecordingStore
-from storage.volumes.directory import VolumeDirectory
 from support.chain import digest_of, genesis_batch
 from support.fake_ledger import FakeLedger
 from support.rogue import until, wire_of
+from support.stores import open_store
 from support.world import Trip, key, reading, registrations
 
 MIB = 1 << 20
@@ -200,13 +199,7 @@ def open_desk(directory: Path) -> Iterator[Desk]:
         waits: list[float] = []
         client = LedgerClient(ledger.url, sleep=waits.append)
         stack.callback(client.close)
-        recordings = stack.enter_context(
-            RecordingStore(
-                directory / "recordings",
-                FileBlobs(directory / "blobs"),
-                VolumeDirectory(directory / "volume"),
-            )
-        )
+        recordings = stack.enter_context(open_store(directory / "stored"))
         inbox = Inbox(directory / "inbox.db", bytes_max=64 * MIB, quarantine_bytes_max=MIB)
         stack.callback(inbox.close)
         index = IndexStore(directory / "index.db")

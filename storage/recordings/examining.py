@@ -1,0 +1,134 @@
+"""Looks at every copy of one blob on its medium, and mends from one that holds."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from contracts.chunktree import BLOB_BYTES
+from contracts.copies import Place
+from contracts.errors import RejectedError, UnavailableError, WaysealError
+from storage.blobs.port import Blob
+from storage.recordings.fetching import (
+    MissingError,
+    fetch,
+    verified_blob,
+    volume_chunk,
+)
+from storage.recordings.manifest import StoredRecording
+from storage.recordings.shelves import Shelves
+from storage.volumes.volume import Volume
+
+
+class Flaw(StrEnum):
+    """What is wrong with one copy of a blob."""
+
+    ROTTEN = "rotten"
+    MISSING = "missing"
+    UNREAD = "unread"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One copy of one blob that is not what it should be.
+
+    Attributes:
+        recording_id: 32 bytes.
+        index: The blob's place in the recording.
+        copy: Which copy: `volume:NAME`, or `blobs:REPLICA`.
+        kind: What is wrong.
+        repaired: Whether the copy was written anew and read back right.
+        detail: In words; of a repair that failed, why.
+    """
+
+    recording_id: bytes
+    index: int
+    copy: str
+    kind: Flaw
+    repaired: bool
+    detail: str
+
+
+def examine_blob(shelves: Shelves, manifest: StoredRecording, index: int) -> tuple[Finding, ...]:
+    """Read one blob from every copy that the manifest names, past caches; return what is wrong."""
+    return tuple(_findings(shelves, manifest, index))
+
+
+def mend_blob(shelves: Shelves, manifest: StoredRecording, index: int) -> tuple[Finding, ...]:
+    """Examine one blob, write what is wrong anew from a copy that holds, and examine it again.
+
+    A whole file that is gone cannot be mended by one blob: see `is_gone`.
+    """
+    found = examine_blob(shelves, manifest, index)
+    if not found:
+        return ()
+    try:
+        data = fetch(shelves, manifest, index, lambda *_: None)
+    except WaysealError as error:
+        return tuple(replace(each, detail=f"{each.detail}; {error}") for each in found)
+    problems = _write(shelves, manifest, index, data, {each.copy for each in found})
+    left = {each.copy for each in examine_blob(shelves, manifest, index)}
+    return tuple(
+        replace(
+            each,
+            repaired=each.copy not in left,
+            detail=f"{each.detail}; {problems[each.copy]}"
+            if each.copy in problems
+            else each.detail,
+        )
+        for each in found
+    )
+
+
+def is_gone(volume: Volume, recording_id: bytes) -> bool:
+    """Say whether a volume, which works, no longer has the whole file.
+
+    Raises:
+        UnavailableError: It is out or failed.
+    """
+    return volume.call(lambda directory: directory.whole_length(recording_id)) is None
+
+
+def _findings(shelves: Shelves, manifest: StoredRecording, index: int) -> Iterator[Finding]:
+    for volume in shelves.volumes_of(manifest):
+        try:
+            volume_chunk(volume, manifest, index, fresh=True)
+        except WaysealError as error:
+            yield _finding(manifest, index, f"{Place.VOLUME}:{volume.name}", error)
+    if any(copy.place is Place.BLOBS for copy in manifest.copies):
+        for replica in shelves.blobs.replicas(manifest.sha256, index):
+            try:
+                if replica.error is not None:
+                    raise replica.error
+                verified_blob(replica.blob, manifest, index)
+            except WaysealError as error:
+                yield _finding(manifest, index, f"{Place.BLOBS}:{replica.name}", error)
+
+
+def _finding(manifest: StoredRecording, index: int, copy: str, error: WaysealError) -> Finding:
+    kind = Flaw.ROTTEN if isinstance(error, RejectedError) else Flaw.UNREAD
+    kind = Flaw.MISSING if isinstance(error, MissingError) else kind
+    return Finding(manifest.sha256, index, copy, kind, repaired=False, detail=str(error))
+
+
+def _write(
+    shelves: Shelves, manifest: StoredRecording, index: int, data: bytes, copies: set[str]
+) -> dict[str, str]:
+    """Write a blob anew where it is wrong; return why not, by copy."""
+    problems: dict[str, str] = {}
+    recording_id, start = manifest.sha256, index * BLOB_BYTES
+    for volume in shelves.volumes_of(manifest):
+        name = f"{Place.VOLUME}:{volume.name}"
+        if name in copies:
+            try:
+                volume.call(
+                    lambda directory: directory.patch(recording_id, start, data, manifest.size)
+                )
+            except UnavailableError as error:
+                problems[name] = str(error)
+    replicas = {copy for copy in copies if copy.startswith(f"{Place.BLOBS}:")}
+    if replicas:
+        try:
+            shelves.blobs.put(recording_id, Blob(index, data, manifest.leaves[index]))
+        except WaysealError as error:
+            problems |= dict.fromkeys(replicas, str(error))
+    return problems

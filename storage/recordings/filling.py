@@ -1,0 +1,120 @@
+"""Makes the copy of a whole recording that is missing, from one that holds.
+
+Both ways the work is bounded in memory and can be killed at any byte: what is there
+already is compared with the leaf hashes, and only the rest is written.
+"""
+
+import hashlib
+from collections.abc import Callable
+from functools import partial
+
+from contracts.chunktree import BLOB_BYTES, blob_size, leaf_hash
+from contracts.copies import FSYNC, Copy, Place
+from contracts.errors import RejectedError, UnavailableError
+from storage.blobs.port import Blob
+from storage.recordings.fetching import fetch
+from storage.recordings.manifest import StoredRecording
+from storage.recordings.reader import read_blobs
+from storage.recordings.shelves import Shelves
+from storage.recordings.splitter import GROUP_BLOBS
+from storage.volumes.guarded import VolumePart, open_part
+from storage.volumes.volume import Volume
+
+Stop = Callable[[], bool]
+"""Says whether to stop; asked in between."""
+
+
+def fill_place(
+    shelves: Shelves, manifest: StoredRecording, place: Place, stop: Stop
+) -> Copy | None:
+    """Make one copy and return it; None when told to stop.
+
+    Raises:
+        RejectedError: No copy holds, or together the blobs are not the recording.
+        UnavailableError: A place failed or has no room.
+    """
+    if place is Place.BLOBS:
+        return _fill_blobs(shelves, manifest, stop)
+    return _fill_volume(shelves, manifest, stop)
+
+
+def _fill_blobs(shelves: Shelves, manifest: StoredRecording, stop: Stop) -> Copy | None:
+    recording_id, there = manifest.sha256, shelves.blobs.leaves(manifest.sha256)
+    missing = [at for at, leaf in enumerate(manifest.leaves) if there.get(at) != leaf]
+    for at in range(0, len(missing), GROUP_BLOBS):
+        if stop():
+            return None
+        group = [
+            Blob(index, _fetch(shelves, manifest, index), manifest.leaves[index])
+            for index in missing[at : at + GROUP_BLOBS]
+        ]
+        shelves.blobs.put_many(recording_id, group)
+    return shelves.seal_blobs(manifest)
+
+
+def _fill_volume(shelves: Shelves, manifest: StoredRecording, stop: Stop) -> Copy | None:
+    part, digest = _part(shelves, manifest), hashlib.sha256()
+    try:
+        part = _behind_what_holds(part, manifest, digest.update)
+        rest = range(part.offset // BLOB_BYTES, len(manifest.leaves))
+        for data in read_blobs(partial(_fetch, shelves, manifest), rest):
+            if stop():
+                return None
+            writing = part.begin_append(data)
+            digest.update(data)
+            part.wait(writing)
+        if digest.digest() != manifest.sha256:
+            raise RejectedError(
+                f"the blobs of recording {manifest.sha256.hex()} together have "
+                f"SHA-256 {digest.hexdigest()}"
+            )
+        part.sync()
+        part.publish()
+    finally:
+        part.close()
+    return Copy(Place.VOLUME, part.volume.name, FSYNC)
+
+
+def _part(shelves: Shelves, manifest: StoredRecording) -> VolumePart:
+    """Open the part where one is that a kill left behind, or a whole file; else where room is."""
+    recording_id, size = manifest.sha256, manifest.size
+    volumes = sorted(shelves.volumes.usable(), key=lambda volume: not _has(volume, recording_id))
+    problems = []
+    for volume in volumes:
+        try:
+            volume.require_room(recording_id, size)
+            return open_part(volume, recording_id, size, size)
+        except UnavailableError as error:
+            problems.append(str(error))
+    problems += [f"volume {volume.name} is out" for volume in shelves.volumes if not volume.usable]
+    raise UnavailableError(
+        f"recording {recording_id.hex()}: no volume takes {size} bytes: {'; '.join(problems)}"
+    )
+
+
+def _has(volume: Volume, recording_id: bytes) -> bool:
+    try:
+        return volume.call(lambda directory: directory.length(recording_id)) > 0
+    except UnavailableError:
+        return False
+
+
+def _behind_what_holds(
+    part: VolumePart, manifest: StoredRecording, digest: Callable[[bytes], None]
+) -> VolumePart:
+    """Return the part opened behind its last blob in a row that holds; hash those."""
+    kept = 0
+    for index, leaf in enumerate(manifest.leaves):
+        data = part.read(kept, min(blob_size(manifest.size, index), part.offset - kept))
+        if not data or leaf_hash(data) != leaf:
+            break
+        digest(data)
+        kept += len(data)
+    if kept == part.offset:
+        return part
+    part.close()
+    return open_part(part.volume, manifest.sha256, manifest.size, kept)
+
+
+def _fetch(shelves: Shelves, manifest: StoredRecording, index: int) -> bytes:
+    return fetch(shelves, manifest, index, lambda *_: None)

@@ -1,0 +1,80 @@
+"""Removes recordings, copies that are given up, and parts that nobody goes on with.
+
+Each removal is noted durably before the first byte goes, so one that is held up by a
+place that does not answer, or by a kill, goes on later.
+"""
+
+from collections.abc import Iterator
+
+from contracts.copies import Place
+from contracts.errors import RejectedError, UnavailableError
+from storage.recordings.backlog import Backlogs
+from storage.recordings.shelves import Shelves
+
+
+class Removals:
+    """Ends removals; the caller sees to it that nobody else is at the recording.
+
+    Args:
+        shelves: Where recordings are.
+        backlogs: What is wanted of them.
+    """
+
+    def __init__(self, shelves: Shelves, backlogs: Backlogs) -> None:
+        self._shelves = shelves
+        self._backlogs = backlogs
+
+    def finish_leaving(self, recording_id: bytes) -> None:
+        """Remove every copy of a recording that is whole no more, and all that is known of it.
+
+        Raises:
+            UnavailableError: A place did not let go of its copy; all others did.
+        """
+        self._backlogs.forget(recording_id)
+        self._shelves.remove(recording_id, Place, self._volumes(recording_id))
+        self._shelves.catalogue.drop_progress(recording_id)
+        self._shelves.catalogue.end_leaving(recording_id)
+
+    def finish_dropping(self, recording_id: bytes, place: Place) -> None:
+        """Remove the copies in a place that is given up.
+
+        Raises:
+            UnavailableError: A place did not let go of its copy; all others did.
+        """
+        every = [volume.name for volume in self._shelves.volumes]
+        self._shelves.remove(recording_id, [place], every)
+        self._shelves.catalogue.end_dropping(recording_id, place)
+
+    def parts(self) -> Iterator[tuple[str, bytes]]:
+        """Yield volume and recording of every part, stale or not; what is out says nothing."""
+        for volume in self._shelves.volumes.usable():
+            try:
+                found = volume.call(lambda directory: list(directory.parts()))
+            except UnavailableError:
+                continue
+            yield from ((volume.name, recording_id) for recording_id in found)
+
+    def remove_stale(self, recording_id: bytes, volume: str) -> None:
+        """Remove a part unless an upload goes on with it, or a copy is being made of it.
+
+        Raises:
+            RejectedError: The recording's manifest is damaged.
+            UnavailableError: A disk failed.
+        """
+        manifest = self._shelves.catalogue.manifest(recording_id)
+        if manifest is not None:
+            wanted = Place.VOLUME in self._backlogs.lacks(recording_id, manifest.copies)
+        else:
+            progress = self._shelves.catalogue.progress(recording_id)
+            wanted = progress is not None and progress.volume == volume
+        place = self._shelves.volumes.get(volume)
+        if place is not None and not wanted:
+            place.call(lambda directory: directory.delete_part(recording_id))
+
+    def _volumes(self, recording_id: bytes) -> list[str]:
+        """Return which volumes the manifest names that was put aside; all if it is damaged."""
+        try:
+            manifest = self._shelves.catalogue.left(recording_id)
+        except RejectedError:
+            return [volume.name for volume in self._shelves.volumes]
+        return [copy.name for copy in manifest.copies] if manifest else []

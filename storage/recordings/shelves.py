@@ -1,0 +1,119 @@
+"""The places that together hold recordings, and what a recording may want of them."""
+
+import logging
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+from contracts.copies import Copy, Place
+from contracts.errors import RejectedError, UnavailableError, WaysealError
+from storage.blobs.port import BlobStore
+from storage.recordings.catalogue import Catalogue
+from storage.recordings.manifest import StoredRecording
+from storage.volumes.volume import Volume
+from storage.volumes.volumes import Volumes
+
+_log: Final = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Shelves:
+    """Catalogue, blob store and volumes of one gateway."""
+
+    catalogue: Catalogue
+    blobs: BlobStore
+    volumes: Volumes
+
+    def blobs_copy(self) -> Copy:
+        """Return the copy that a recording has once all its blobs are put."""
+        return Copy(Place.BLOBS, self.blobs.name, self.blobs.durability)
+
+    def ours(self, manifest: StoredRecording) -> StoredRecording:
+        """Return the manifest without copies in places that the settings no longer name."""
+        copies = tuple(filter(self._names, manifest.copies))
+        return manifest if copies == manifest.copies else replace(manifest, copies=copies)
+
+    def lacks(self, copies: Iterable[Copy]) -> tuple[Place, ...]:
+        """Return the kinds of place in which no copy is, dropped ones included."""
+        there = {copy.place for copy in copies if self._names(copy)}
+        return tuple(place for place in Place if place not in there)
+
+    def volumes_of(self, manifest: StoredRecording) -> Iterator[Volume]:
+        """Yield the volumes that hold the whole file, in use or not."""
+        for copy in manifest.copies:
+            volume = self.volumes.get(copy.name) if copy.place is Place.VOLUME else None
+            if volume is not None:
+                yield volume
+
+    def seal_blobs(self, manifest: StoredRecording) -> Copy:
+        """Read back which blobs are there, then mark the recording as whole in the blob store.
+
+        Raises:
+            UnavailableError: One is missing or another one, or the store failed.
+        """
+        recording_id, there = manifest.sha256, self.blobs.leaves(manifest.sha256)
+        wrong = [at for at, leaf in enumerate(manifest.leaves) if there.get(at) != leaf]
+        if wrong:
+            raise UnavailableError(
+                f"recording {recording_id.hex()}: {len(wrong)} blobs, the first of them "
+                f"{wrong[0]}, were put into {self.blobs.name} and are not there"
+            )
+        copy = self.blobs_copy()
+        self.blobs.put_manifest(recording_id, replace(manifest, copies=(copy,)).encode())
+        return copy
+
+    def shared(self, recording_id: bytes) -> StoredRecording | None:
+        """Return what the blob store says of a whole recording, which another site may have put.
+
+        Raises:
+            RejectedError: Its manifest is damaged, or that of another recording.
+            UnavailableError: The blob store did not answer.
+        """
+        wire = self.blobs.manifest(recording_id)
+        if wire is None:
+            return None
+        manifest = StoredRecording.decode(wire)
+        if manifest.sha256 != recording_id:
+            raise RejectedError(
+                f"{self.blobs.name} has the manifest of {manifest.sha256.hex()} "
+                f"under {recording_id.hex()}"
+            )
+        return replace(manifest, copies=(self.blobs_copy(),))
+
+    def remove(
+        self, recording_id: bytes, places: Iterable[Place], volumes: Iterable[str] = ()
+    ) -> None:
+        """Remove the copies and parts in some kinds of place; the catalogue's records stay.
+
+        Args:
+            recording_id: 32 bytes.
+            places: Which kinds.
+            volumes: Names of volumes that must let go; others that are out are left alone.
+
+        Raises:
+            UnavailableError: A place did not let go; all others did.
+        """
+        problems: list[WaysealError] = []
+        wanted, must = set(places), set(volumes)
+        for volume in self.volumes if Place.VOLUME in wanted else ():
+            if not volume.usable and volume.name not in must:
+                continue
+            try:
+                volume.call(lambda directory: directory.delete(recording_id))
+            except UnavailableError as error:
+                problems.append(error)
+        if Place.BLOBS in wanted:
+            try:
+                self.blobs.delete(recording_id)
+            except WaysealError as error:
+                problems.append(error)
+        if problems:
+            raise UnavailableError(
+                f"recording {recording_id.hex()} is not gone everywhere: "
+                f"{'; '.join(map(str, problems))}"
+            )
+
+    def _names(self, copy: Copy) -> bool:
+        if copy.place is Place.BLOBS:
+            return copy.name == self.blobs.name
+        return self.volumes.get(copy.name) is not None

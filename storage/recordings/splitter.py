@@ -1,0 +1,138 @@
+"""Cuts the stream of a recording into blobs and puts them, a group at a time, through a pool."""
+
+import logging
+from collections import deque
+from concurrent.futures import Executor, Future
+from typing import Final
+
+from contracts.chunktree import BLOB_BYTES, leaf_hash
+from contracts.errors import WaysealError
+from storage.blobs.port import Blob, BlobStore
+
+# Measured on ext4 over virtio, 1 GiB twice: groups of 8 took 2.3 s, of 4 2.9 s, of 1 3.8 s; 16 gain
+# little more and double the memory.
+GROUP_BLOBS: Final = 8
+GROUPS_IN_FLIGHT: Final = 2
+
+_log: Final = logging.getLogger(__name__)
+
+
+class BlobSplitter:
+    """Hashes the leaves of a stream and puts its blobs.
+
+    With `needed` the blob store's failures are the caller's. Otherwise the first of them is kept
+    in `failure` and no more is put, while leaves are hashed on: there is another copy.
+
+    Args:
+        blobs: Where they go.
+        recording_id: 32 bytes.
+        pool: Does the hashing and waiting.
+        needed: Whether there is no other copy.
+
+    Attributes:
+        failure: Why the blobs are not all there; None while they are.
+
+    Raises:
+        UnavailableError: The blob store, which is needed, did not answer.
+    """
+
+    def __init__(
+        self, blobs: BlobStore, recording_id: bytes, pool: Executor, *, needed: bool
+    ) -> None:
+        self._blobs = blobs
+        self._recording_id = recording_id
+        self._pool = pool
+        self._needed = needed
+        self._tail = bytearray()
+        self._group: list[tuple[int, bytes]] = []
+        self._count = 0
+        self._jobs: deque[Future[list[bytes]]] = deque()
+        self._leaves: list[bytes] = []
+        self._known: dict[int, bytes] = {}
+        self.failure: WaysealError | None = None
+        try:
+            self._known = dict(blobs.leaves(recording_id))
+        except WaysealError as error:
+            self._fail(error)
+
+    def feed(self, data: memoryview) -> None:
+        """Take the next bytes; wait while too many groups are in flight.
+
+        Raises:
+            UnavailableError: The blob store, which is needed, failed, now or on an earlier group.
+        """
+        while data:
+            taken = data[: BLOB_BYTES - len(self._tail)]
+            data = data[len(taken) :]
+            if len(taken) == BLOB_BYTES:
+                self._add(bytes(taken))
+                continue
+            self._tail += taken
+            if len(self._tail) == BLOB_BYTES:
+                self._add(bytes(self._tail))
+                self._tail.clear()
+
+    def settle(self) -> None:
+        """Put all that came, the beginning of a blob too, and wait until it is durable.
+
+        Raises:
+            UnavailableError: The blob store, which is needed, failed.
+        """
+        self._submit()
+        if self._tail:
+            self._store([(self._count, bytes(self._tail))])
+        self._drain()
+
+    def finish(self) -> tuple[bytes, ...]:
+        """Put what is left, wait until all blobs are durable, return all leaf hashes.
+
+        Raises:
+            UnavailableError: The blob store, which is needed, failed.
+        """
+        if self._tail:
+            self._add(bytes(self._tail))
+            self._tail.clear()
+        self._submit()
+        self._drain()
+        return tuple(self._leaves)
+
+    def abandon(self) -> None:
+        """Wait until nothing is in flight any more, whatever its outcome."""
+        while self._jobs:
+            self._jobs.popleft().exception()
+
+    def _add(self, data: bytes) -> None:
+        self._group.append((self._count, data))
+        self._count += 1
+        if len(self._group) == GROUP_BLOBS:
+            self._submit()
+
+    def _submit(self) -> None:
+        while len(self._jobs) >= GROUPS_IN_FLIGHT:
+            self._leaves += self._jobs.popleft().result()
+        if self._group:
+            self._jobs.append(self._pool.submit(self._store, self._group))
+            self._group = []
+
+    def _drain(self) -> None:
+        while self._jobs:
+            self._leaves += self._jobs.popleft().result()
+
+    def _store(self, group: list[tuple[int, bytes]]) -> list[bytes]:
+        blobs = [Blob(index, data, leaf_hash(data)) for index, data in group]
+        missing = [blob for blob in blobs if self._known.get(blob.index) != blob.leaf_hash]
+        if missing and self.failure is None:
+            try:
+                self._blobs.put_many(self._recording_id, missing)
+            except WaysealError as error:
+                self._fail(error)
+        return [blob.leaf_hash for blob in blobs]
+
+    def _fail(self, error: WaysealError) -> None:
+        if self._needed:
+            raise error
+        if self.failure is None:
+            _log.warning(
+                "recording %s goes to its volume alone: %s", self._recording_id.hex(), error
+            )
+        self.failure = error

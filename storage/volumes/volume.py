@@ -1,0 +1,317 @@
+"""One volume under guard: in use while it works, out with a reason while it does not.
+
+A lost NVMe-oF link may stall I/O for minutes without any error, in a state in
+which no signal reaches the thread. So nobody touches a volume but its own few
+threads; everyone else waits for them, and no longer than `ANSWER_LIMIT_S`. What
+cannot be bounded: a thread that is stuck in the kernel stays there until the
+I/O ends, with the 2 MiB that it holds, and so does the process at its exit.
+"""
+
+import errno
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, TypeVar
+
+from contracts.errors import UnavailableError
+from contracts.files import disk_errors, make_directory
+from contracts.records.clock import now_ms
+from storage.disk import FILE_MODE
+from storage.volumes.directory import VolumeDirectory
+from storage.volumes.marker import Identity
+from storage.volumes.part import PartFile
+
+PROBE_EVERY_S: Final = 5.0
+PROBE_LIMIT_S: Final = 30.0
+"""A probe that takes longer has met a volume that stalls."""
+ANSWER_LIMIT_S: Final = 60.0
+"""For any other operation: a disk with much to do may take its time to sync."""
+READ_LIMIT_S: Final = 10.0
+"""For reading a blob or less: another copy answers sooner than a volume that stalls."""
+VOLUME_THREADS: Final = 8
+_POLL_S: Final = 0.5
+_PROBE: Final = ".wayseal-probe"
+_FULL: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_NOT_BROKEN: Final = _FULL | {errno.ENOENT, errno.EMFILE, errno.ENFILE}
+"""Errors that say nothing against the volume: it is full, a file is gone, or we are at a limit."""
+
+_T = TypeVar("_T")
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class VolumePlace:
+    """Where a volume is, and what holds of it.
+
+    Attributes:
+        path: Directory on it, for one gateway alone.
+        mount: Whether the path must be a mount point.
+        quota_bytes: Most that recordings may take there; 0 is all of it.
+    """
+
+    path: Path
+    mount: bool = False
+    quota_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class VolumeState:
+    """How a volume is, for people.
+
+    Attributes:
+        name: Its name in settings, manifests and receipts.
+        path: Its directory.
+        usable: Whether it is in use.
+        reason: Why it is out; empty while it is in.
+        since_ms: Since when it is in or out.
+        free_bytes: Left on its file system; None while it does not say.
+        used_bytes: Taken by recordings, reservations included; None while it does not say.
+        quota_bytes: Most that they may take; 0 is all of it.
+    """
+
+    name: str
+    path: Path
+    usable: bool
+    reason: str
+    since_ms: int
+    free_bytes: int | None
+    used_bytes: int | None
+    quota_bytes: int
+
+
+class Volume:
+    """A volume, its threads, and whether it works; safe to use from many threads.
+
+    It is out until the first `probe`.
+
+    Args:
+        name: Its name in settings, manifests and receipts.
+        place: Where it is.
+        memory: File in which the gateway remembers its id.
+    """
+
+    def __init__(self, name: str, place: VolumePlace, memory: Path) -> None:
+        self.name = name
+        self.place = place
+        self._directory = VolumeDirectory(place.path)
+        self._identity = Identity(place.path, memory)
+        self._pool = ThreadPoolExecutor(VOLUME_THREADS, f"volume-{name}")
+        self._lock = threading.Lock()
+        self._reason = "not looked at yet"
+        self._since_ms = now_ms()
+        self._probing_since_s: float | None = None
+        self._wake = threading.Event()
+        self._looked = threading.Event()
+        self._stop = threading.Event()
+        self._watcher = threading.Thread(target=self._watch, name=f"probe-{name}", daemon=True)
+
+    @property
+    def reason(self) -> str:
+        """Why the volume is out; empty while it is in use."""
+        since_s = self._probing_since_s
+        if since_s is not None and time.monotonic() - since_s > PROBE_LIMIT_S:
+            self.take_out(f"it stalls: no answer to a probe for {PROBE_LIMIT_S:g} s")
+        return self._reason
+
+    @property
+    def usable(self) -> bool:
+        """Say whether the volume is in use."""
+        return not self.reason
+
+    def watch(self) -> None:
+        """Begin to look after it, now and each `PROBE_EVERY_S`."""
+        self._watcher.start()
+
+    def settle(self) -> None:
+        """Wait for the first look at it, as long as a probe may take."""
+        self._looked.wait(PROBE_LIMIT_S)
+
+    def close(self) -> None:
+        """Stop; what is stuck in the kernel is left behind."""
+        self._stop.set()
+        self._wake.set()
+        self._pool.shutdown(wait=self.usable, cancel_futures=True)
+        if self._watcher.is_alive():
+            self._watcher.join(_POLL_S if self._reason else PROBE_LIMIT_S)
+
+    def probe(self) -> None:
+        """Look whether it is there, is itself and takes a small write; take it in or out."""
+        reason = ""
+        self._probing_since_s = time.monotonic()
+        try:
+            self._look()
+        except UnavailableError as error:
+            reason = "" if _is_one_of(error, _FULL) else str(error)
+        finally:
+            self._probing_since_s = None
+        if reason:
+            self.take_out(reason)
+        else:
+            self._take_in()
+        self._looked.set()
+
+    def take_out(self, reason: str) -> None:
+        """Use it no more, until a probe works."""
+        with self._lock:
+            if not self._reason:
+                self._since_ms = now_ms()
+                _log.error("volume %s is out: %s", self.name, reason)
+            self._reason = reason
+
+    def require(self) -> None:
+        """Raise unless it is in use.
+
+        Raises:
+            UnavailableError: It is out; says why.
+        """
+        reason = self.reason
+        if reason or self._stop.is_set():
+            raise UnavailableError(f"volume {self.name} is out: {reason or 'we stop'}")
+
+    def begin(self, work: Callable[[VolumeDirectory], _T], *, reading: bool = False) -> Future[_T]:
+        """Have one of the volume's threads do something; pass the future to `wait`.
+
+        A disk error takes the volume out. One in reading may be of that place alone, so it is the
+        probe, made at once, that decides.
+
+        Raises:
+            UnavailableError: It is out.
+        """
+        self.require()
+        return self._pool.submit(self._guarded, work, reading=reading)
+
+    def wait(self, future: Future[_T], limit_s: float = ANSWER_LIMIT_S) -> _T:
+        """Return what came of it.
+
+        Raises:
+            UnavailableError: It failed; or did not end in time, and may still go on.
+        """
+        deadline_s = time.monotonic() + limit_s
+        while True:
+            try:
+                return future.result(min(_POLL_S, limit_s))
+            except CancelledError as error:
+                raise UnavailableError(f"volume {self.name} is out: we stop") from error
+            except TimeoutError:
+                self.require()
+            if time.monotonic() >= deadline_s:
+                future.cancel()
+                self._wake.set()
+                raise UnavailableError(f"volume {self.name} did not answer within {limit_s:g} s")
+
+    def call(self, work: Callable[[VolumeDirectory], _T]) -> _T:
+        """Do something on the volume and return what came of it.
+
+        Raises:
+            UnavailableError: It is out, failed, or did not answer within `ANSWER_LIMIT_S`.
+        """
+        return self.wait(self.begin(work))
+
+    def read(
+        self, recording_id: bytes, start: int, length: int, *, fresh: bool = False
+    ) -> bytes | None:
+        """See `VolumeDirectory.read`; bounded by `READ_LIMIT_S`."""
+        reading = self.begin(
+            lambda directory: directory.read(recording_id, start, length, fresh=fresh),
+            reading=True,
+        )
+        return self.wait(reading, READ_LIMIT_S)
+
+    def release(self, part: PartFile) -> None:
+        """Close a part, without waiting while the volume does not work."""
+        if self._stop.is_set():
+            part.close()
+            return
+        closing = self._pool.submit(part.close)
+        if self.usable:
+            with suppress(UnavailableError):
+                self.wait(closing)
+
+    def require_room(self, recording_id: bytes, size: int) -> None:
+        """Check the quota; whether the file system has room shows when it is reserved.
+
+        Raises:
+            UnavailableError: The quota is reached, or the volume is out or failed.
+        """
+        self.require()
+        quota = self.place.quota_bytes
+        if not quota:
+            return
+        used = self.call(lambda directory: directory.used_bytes() - directory.length(recording_id))
+        if used + size > quota:
+            raise UnavailableError(
+                f"volume {self.name}: {size} bytes needed, {used} of the quota's {quota} are used"
+            )
+
+    def state(self) -> VolumeState:
+        """Return how it is."""
+        free = used = None
+        with suppress(UnavailableError):
+            free = self.call(VolumeDirectory.free_bytes)
+            used = self.call(VolumeDirectory.used_bytes)
+        return VolumeState(
+            self.name,
+            self.place.path,
+            self.usable,
+            self.reason,
+            self._since_ms,
+            free,
+            used,
+            self.place.quota_bytes,
+        )
+
+    def _watch(self) -> None:
+        while not self._stop.is_set():
+            self._wake.clear()
+            self.probe()
+            self._wake.wait(PROBE_EVERY_S)
+
+    def _look(self) -> None:
+        path = self.place.path
+        if self.place.mount and not os.path.ismount(path):
+            raise UnavailableError(f"nothing is mounted at {path}")
+        if not (self.place.mount or self._identity.known):
+            make_directory(path)
+        self._identity.check()
+        self._directory.prepare()
+        probe = path / _PROBE
+        with disk_errors("write a probe to", probe):
+            descriptor = os.open(probe, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, FILE_MODE)
+            try:
+                os.write(descriptor, b"works\n")
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+            probe.unlink()
+
+    def _take_in(self) -> None:
+        with self._lock:
+            if self._reason:
+                _log.info("volume %s is in use: %s", self.name, self.place.path)
+                self._reason, self._since_ms = "", now_ms()
+
+    def _guarded(self, work: Callable[[VolumeDirectory], _T], *, reading: bool) -> _T:
+        try:
+            self._directory.check()
+        except UnavailableError as error:
+            self.take_out(str(error))
+            raise
+        try:
+            return work(self._directory)
+        except UnavailableError as error:
+            if isinstance(error.__cause__, OSError) and not _is_one_of(error, _NOT_BROKEN):
+                if reading:
+                    self._wake.set()
+                else:
+                    self.take_out(str(error))
+            raise
+
+
+def _is_one_of(error: UnavailableError, errors: set[int]) -> bool:
+    return isinstance(error.__cause__, OSError) and error.__cause__.errno in errors

@@ -1,0 +1,62 @@
+"""The volumes of one gateway, in the order in which they take new recordings."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Self
+
+from contracts.errors import RejectedError
+from storage.volumes.volume import Volume, VolumePlace, VolumeState
+
+
+class Volumes:
+    """Volumes by name; safe to use from many threads.
+
+    Looks at each of them before it is ready, for as long as a volume may take to answer, and
+    looks after them until it is closed. A volume that does not work is out, and no error.
+
+    Args:
+        places: By name, those that take new recordings first in front.
+        memory: Directory in which the gateway remembers the volumes' ids.
+
+    Raises:
+        RejectedError: Two names share a directory.
+    """
+
+    def __init__(self, places: Mapping[str, VolumePlace], memory: Path) -> None:
+        paths: dict[Path, str] = {}
+        for name, place in places.items():
+            other = paths.setdefault(place.path.absolute(), name)
+            if other != name:
+                raise RejectedError(f"volumes {other} and {name} share the directory {place.path}")
+        self._volumes = {name: Volume(name, place, memory / name) for name, place in places.items()}
+        for volume in self:
+            volume.watch()
+        for volume in self:
+            volume.settle()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __iter__(self) -> Iterator[Volume]:
+        """Yield every volume, in order."""
+        return iter(self._volumes.values())
+
+    def get(self, name: str) -> Volume | None:
+        """Return the volume of that name, in use or not; None when there is none."""
+        return self._volumes.get(name)
+
+    def usable(self) -> tuple[Volume, ...]:
+        """Return the volumes that are in use, in order."""
+        return tuple(volume for volume in self if volume.usable)
+
+    def states(self) -> tuple[VolumeState, ...]:
+        """Return how each volume is, in order; asks those that are in use, so it takes a while."""
+        return tuple(volume.state() for volume in self)
+
+    def close(self) -> None:
+        """Stop looking after them; closing twice is harmless."""
+        for volume in self:
+            volume.close()
