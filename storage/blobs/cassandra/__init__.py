@@ -1,0 +1,1 @@
+"""Adapter: BlobStore in a Cassandra cluster that all sites share."""

@@ -1,0 +1,91 @@
+"""What the driver's errors mean: does a retry help, and what shall be said."""
+
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from cassandra import (
+    AuthenticationFailed,
+    DriverException,
+    OperationTimedOut,
+    ReadFailure,
+    RequestValidationException,
+    Timeout,
+    Unavailable,
+    WriteFailure,
+)
+from cassandra.cluster import NoHostAvailable
+from cassandra.connection import ConnectionException
+
+from contracts.errors import RejectedError, UnavailableError
+
+SAID_CHARS_MAX: Final = 300
+_WRONG_LOGIN: Final = ("password are incorrect", "requires authentication", "not permitted to log")
+"""Parts of the answers that stay the same however often one asks; others pass by themselves, such
+as a login that fails because the roles cannot be read at their consistency."""
+
+
+@contextmanager
+def peer_errors(action: str) -> Iterator[None]:
+    """Turn an error of a request into an UnavailableError that says what was tried.
+
+    Args:
+        action: As in `put blob 3 of recording abcd`.
+    """
+    try:
+        yield
+    except (DriverException, NoHostAvailable, ConnectionException) as error:
+        raise UnavailableError(f"Cassandra cannot {action}: {reason(error)}") from error
+
+
+@contextmanager
+def schema_errors(action: str) -> Iterator[None]:
+    """As `peer_errors`, but what the cluster will never allow is a RejectedError."""
+    try:
+        yield
+    except RequestValidationException as error:
+        raise RejectedError(f"Cassandra refuses to {action}: {reason(error)}") from error
+    except (DriverException, NoHostAvailable, ConnectionException) as error:
+        raise UnavailableError(f"Cassandra cannot {action}: {reason(error)}") from error
+
+
+def why_not_connected(error: Exception) -> RejectedError | UnavailableError:
+    """Say of a failed connect whether it will ever work."""
+    causes = list(error.errors.values()) if isinstance(error, NoHostAvailable) else [error]
+    for cause in causes:
+        if isinstance(cause, AuthenticationFailed) and any(
+            words in str(cause) for words in _WRONG_LOGIN
+        ):
+            return RejectedError(
+                f"Cassandra refuses cassandra.username and password: {_cut(cause)}"
+            )
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return RejectedError(
+                f"a Cassandra node's certificate does not hold against cassandra.tls_ca: "
+                f"{_cut(cause)}"
+            )
+        if isinstance(cause, ssl.SSLError) and cause.reason == "WRONG_VERSION_NUMBER":
+            return RejectedError("cassandra.tls_ca is set, but the node answers without TLS")
+    return UnavailableError(f"cannot connect to Cassandra: {reason(error)}")
+
+
+def reason(error: Exception) -> str:
+    """Return what an error says, in one line; of several nodes, each."""
+    if isinstance(error, NoHostAvailable):
+        each = (f"{host}: {reason(cause)}" for host, cause in error.errors.items())
+        return "; ".join(each) or "no node is up"
+    if isinstance(error, OperationTimedOut):
+        return f"no answer in time from {error.last_host}"
+    if isinstance(error, Unavailable):
+        return f"{error.required_replicas} replicas needed, {error.alive_replicas} alive"
+    if isinstance(error, Timeout | ReadFailure | WriteFailure):
+        failed = f", {error.failures} failed" if hasattr(error, "failures") else ""
+        needed, came = error.required_responses, error.received_responses
+        return f"{needed} replicas needed, {came} answered in time{failed}"
+    return _cut(error)
+
+
+def _cut(error: object) -> str:
+    text = " ".join(str(error).split()) or type(error).__name__
+    return text[:SAID_CHARS_MAX]

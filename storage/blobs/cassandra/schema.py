@@ -1,0 +1,185 @@
+"""The tables, made and changed by us in numbered steps; docs/adr/0014 says why they are so.
+
+Several gateways may start at once: every statement may be repeated, and a table's
+id is given, so that two nodes that make it at the same moment make the same one.
+"""
+
+import logging
+from collections.abc import Mapping
+from typing import Final
+
+from cassandra import ConsistencyLevel
+from cassandra.cluster import Cluster, Session
+from cassandra.query import SimpleStatement
+
+from contracts.errors import RejectedError, UnavailableError
+from storage.blobs.cassandra.config import CassandraConfig
+from storage.blobs.cassandra.errors import peer_errors, schema_errors
+from storage.blobs.cassandra.replication import check_reachable, copies_of, cql_of, wanted
+
+SCHEMA_TIMEOUT_S: Final = 60.0
+BUCKET_BLOBS: Final = 64
+"""Blobs of one partition: 64 MiB."""
+_log = logging.getLogger(__name__)
+
+_VERSIONS: Final = """
+CREATE TABLE IF NOT EXISTS {keyspace}.migration (
+    number int PRIMARY KEY,
+    name text
+) WITH id = 5d0c7b3e-6b0e-11f0-8de9-0242ac120001
+  AND comment = 'Steps of the schema that were taken'
+"""
+_OPTIONS: Final = "read_repair = 'NONE' AND gc_grace_seconds = 864000"
+MIGRATIONS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
+    (
+        "blobs, buckets, recordings",
+        (
+            """
+            CREATE TABLE IF NOT EXISTS {keyspace}.blob (
+                recording blob,
+                bucket int,
+                blob_index int,
+                leaf_hash blob,
+                data blob,
+                PRIMARY KEY ((recording, bucket), blob_index)
+            ) WITH id = 5d0c7b3e-6b0e-11f0-8de9-0242ac120002
+              AND compression = {{'class': 'NoopCompressor', 'chunk_length_in_kb': 64}}
+              AND compaction = {{
+                'class': 'UnifiedCompactionStrategy', 'scaling_parameters': 'T8'}}
+              AND speculative_retry = '500ms'
+              AND """
+            + _OPTIONS,
+            """
+            CREATE TABLE IF NOT EXISTS {keyspace}.bucket (
+                recording blob,
+                bucket int,
+                put_us bigint,
+                PRIMARY KEY (recording, bucket)
+            ) WITH id = 5d0c7b3e-6b0e-11f0-8de9-0242ac120003
+              AND """
+            + _OPTIONS,
+            """
+            CREATE TABLE IF NOT EXISTS {keyspace}.recording (
+                recording blob PRIMARY KEY,
+                manifest blob,
+                deleted_us bigint
+            ) WITH id = 5d0c7b3e-6b0e-11f0-8de9-0242ac120004
+              AND """
+            + _OPTIONS,
+        ),
+    ),
+)
+"""By number, from 1: what changes, and how. A step that was released is never edited."""
+
+
+def prepare_schema(cluster: Cluster, session: Session, config: CassandraConfig, local: str) -> None:
+    """Make the keyspace and its tables what this program needs; check that settings fit them.
+
+    Args:
+        cluster: Connected.
+        session: Without a keyspace.
+        config: The settings.
+        local: Data centre of this gateway.
+
+    Raises:
+        RejectedError: Another program's keyspace, a newer schema, an unknown data centre, a
+            consistency level that can never be met, or a role that may not do this.
+        UnavailableError: Not now.
+    """
+    known = {str(host.datacenter) for host in cluster.metadata.all_hosts()}
+    if local not in known:
+        raise RejectedError(f"cassandra.datacentre: expected one of {sorted(known)}, got {local!r}")
+    copies = _prepare_keyspace(cluster, session, config, known)
+    check_reachable("write_consistency", config.write_consistency, copies, local)
+    check_reachable("read_consistency", config.read_consistency, copies, local)
+    steps = _steps_taken(cluster, session, config.keyspace)
+    for number in range(len(steps) + 1, len(MIGRATIONS) + 1):
+        _migrate(cluster, session, config.keyspace, number)
+
+
+def _prepare_keyspace(
+    cluster: Cluster, session: Session, config: CassandraConfig, known: set[str]
+) -> Mapping[str, int]:
+    name = config.keyspace
+    found = cluster.metadata.keyspaces.get(name)
+    present = copies_of(name, found.replication_strategy) if found else None
+    copies = wanted(config.replication, present, known)
+    if present is None:
+        _define(
+            cluster,
+            session,
+            f"CREATE KEYSPACE IF NOT EXISTS {name} WITH replication = {cql_of(copies)}",
+            f"make keyspace {name}",
+        )
+        # Another gateway may have been first, with other settings.
+        cluster.refresh_schema_metadata()
+        copies = copies_of(name, cluster.metadata.keyspaces[name].replication_strategy)
+    elif copies != present:
+        _log.warning("keyspace %s grows from %s to %s", name, dict(present), dict(copies))
+        _define(
+            cluster,
+            session,
+            f"ALTER KEYSPACE {name} WITH replication = {cql_of(copies)}",
+            f"let keyspace {name} grow",
+        )
+    without = sorted(known - copies.keys())
+    if without:
+        _log.warning("data centres without a copy of keyspace %s: %s", name, ", ".join(without))
+    return copies
+
+
+def _steps_taken(cluster: Cluster, session: Session, keyspace: str) -> list[int]:
+    """Return the numbers of the steps that were taken, all of which are known."""
+    found = cluster.metadata.keyspaces.get(keyspace)
+    tables = set(found.tables) if found else set()
+    if "migration" not in tables:
+        if tables:
+            raise RejectedError(
+                f"keyspace {keyspace} is another program's: it has {', '.join(sorted(tables))} "
+                f"and no table migration; choose another cassandra.keyspace"
+            )
+        _define(cluster, session, _VERSIONS.format(keyspace=keyspace), "make table migration")
+    steps = _numbers(session, keyspace, ConsistencyLevel.ONE)
+    if steps != list(range(1, len(MIGRATIONS) + 1)):
+        # A replica that was down meanwhile may lack a step; cut off from the others, one that has
+        # exactly ours suffices.
+        steps = _numbers(session, keyspace, ConsistencyLevel.QUORUM)
+    if steps != list(range(1, len(steps) + 1)) or len(steps) > len(MIGRATIONS):
+        raise RejectedError(
+            f"keyspace {keyspace}: expected schema steps 1..{len(MIGRATIONS)} at most, got {steps}"
+        )
+    return steps
+
+
+def _numbers(session: Session, keyspace: str, level: int) -> list[int]:
+    query = SimpleStatement(
+        f"SELECT number FROM {keyspace}.migration",  # noqa: S608 - [a-z][a-z0-9_]*
+        consistency_level=level,
+        is_idempotent=True,
+    )
+    with peer_errors("tell its schema's version"):
+        return sorted(int(number) for (number,) in session.execute(query))
+
+
+def _migrate(cluster: Cluster, session: Session, keyspace: str, number: int) -> None:
+    name, statements = MIGRATIONS[number - 1]
+    _log.info("keyspace %s: schema step %d, %s", keyspace, number, name)
+    for statement in statements:
+        _define(cluster, session, statement.format(keyspace=keyspace), f"take schema step {number}")
+    record = SimpleStatement(
+        f"INSERT INTO {keyspace}.migration (number, name) VALUES (%s, %s)",  # noqa: S608
+        consistency_level=ConsistencyLevel.QUORUM,
+        is_idempotent=True,
+    )
+    with schema_errors(f"record schema step {number}"):
+        session.execute(record, (number, name))
+
+
+def _define(cluster: Cluster, session: Session, statement: str, action: str) -> None:
+    """Change the schema; return once all nodes that are up have the change."""
+    with schema_errors(action):
+        future = session.execute_async(statement, timeout=SCHEMA_TIMEOUT_S)
+        future.result()
+        agreed = future.is_schema_agreed or cluster.control_connection.wait_for_schema_agreement()
+    if not agreed:
+        raise UnavailableError(f"Cassandra cannot {action}: its nodes do not agree on the schema")

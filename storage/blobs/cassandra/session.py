@@ -1,0 +1,266 @@
+"""A connected session: prepared statements, what is in flight bounded, errors translated."""
+
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from cassandra import ConsistencyLevel, DriverException
+from cassandra.cluster import (
+    EXEC_PROFILE_DEFAULT,
+    Cluster,
+    NoHostAvailable,
+    ResponseFuture,
+    Session,
+)
+from cassandra.connection import ConnectionException
+from cassandra.pool import Host
+from cassandra.query import PreparedStatement
+
+from contracts.errors import UnavailableError
+from storage.blobs.cassandra.config import CassandraConfig
+from storage.blobs.cassandra.driver import WRITES, make_cluster
+from storage.blobs.cassandra.errors import peer_errors, why_not_connected
+from storage.blobs.cassandra.schema import prepare_schema
+
+PAGE_ROWS: Final = 1000
+Row = tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A request on its way.
+
+    Attributes:
+        future: The driver's.
+        action: For what it says when it fails.
+    """
+
+    future: ResponseFuture
+    action: str
+
+    def rows(self) -> list[Row]:
+        """Wait for the answer.
+
+        Raises:
+            UnavailableError: None came, or an error.
+        """
+        with peer_errors(self.action):
+            return list(self.future.result())
+
+
+class Statements:
+    """Everything that is ever asked of the tables.
+
+    Reads of state that decides how to write (`FLOOR…`, `BUCKETS`) are made at the read
+    consistency: with levels that overlap, such as QUORUM both ways, they see every write.
+    """
+
+    def __init__(self, session: Session, config: CassandraConfig) -> None:
+        self._session = session
+        self._keyspace = config.keyspace
+        reads = ConsistencyLevel.name_to_value[config.read_consistency]
+        writes = ConsistencyLevel.name_to_value[config.write_consistency]
+        prepare = self._prepare
+        self.get = prepare(
+            "SELECT leaf_hash, data FROM {}.blob"
+            " WHERE recording = ? AND bucket = ? AND blob_index = ?",
+            reads,
+        )
+        # By token it is a range, which a coordinator never hands to a second replica because the
+        # first is slow; asked of one node at ONE, the answer is that node's own.
+        self.get_here = prepare(
+            "SELECT leaf_hash, data FROM {}.blob"
+            " WHERE token(recording, bucket) = token(?, ?) AND blob_index = ? ALLOW FILTERING",
+            ConsistencyLevel.ONE,
+        )
+        # Named one by one, rows that were written anew are not looked for in older, perhaps
+        # rotten, files.
+        self.leaves = prepare(
+            "SELECT blob_index, leaf_hash FROM {}.blob"
+            " WHERE recording = ? AND bucket = ? AND blob_index IN ?",
+            reads,
+        )
+        self.manifest = prepare("SELECT manifest FROM {}.recording WHERE recording = ?", reads)
+        self.deleted = prepare("SELECT deleted_us FROM {}.recording WHERE recording = ?", reads)
+        self.marked = prepare(
+            "SELECT put_us FROM {}.bucket WHERE recording = ? AND bucket = ?", reads
+        )
+        self.buckets = prepare("SELECT bucket, put_us FROM {}.bucket WHERE recording = ?", reads)
+        self.recordings = prepare("SELECT DISTINCT recording FROM {}.bucket", reads)
+        self.snitch = prepare(
+            "SELECT value FROM system_views.settings WHERE name = 'dynamic_snitch'",
+            ConsistencyLevel.ONE,
+        )
+        self.mark = prepare(
+            "INSERT INTO {}.bucket (recording, bucket, put_us) VALUES (?, ?, ?) USING TIMESTAMP ?",
+            writes,
+        )
+        self.put = prepare(
+            "INSERT INTO {}.blob (recording, bucket, blob_index, leaf_hash, data)"
+            " VALUES (?, ?, ?, ?, ?) USING TIMESTAMP ?",
+            writes,
+        )
+        self.put_manifest = prepare(
+            "UPDATE {}.recording USING TIMESTAMP ? SET manifest = ? WHERE recording = ?", writes
+        )
+        self.bury = prepare(
+            "UPDATE {}.recording USING TIMESTAMP ? SET manifest = null, deleted_us = ?"
+            " WHERE recording = ?",
+            writes,
+        )
+        self.delete_blobs = prepare(
+            "DELETE FROM {}.blob USING TIMESTAMP ? WHERE recording = ? AND bucket = ?", writes
+        )
+        self.delete_buckets = prepare(
+            "DELETE FROM {}.bucket USING TIMESTAMP ? WHERE recording = ?", writes
+        )
+
+    def _prepare(self, query: str, level: int) -> PreparedStatement:
+        prepared = self._session.prepare(query.format(self._keyspace))
+        prepared.consistency_level = level
+        # All of them: what is written has its timestamp given.
+        prepared.is_idempotent = True
+        return prepared
+
+
+class Peer:
+    """The cluster as one gateway meets it; safe to use from many threads.
+
+    Args:
+        config: The settings.
+
+    Raises:
+        RejectedError: It will never work as it is set up.
+        UnavailableError: Not now.
+    """
+
+    def __init__(self, config: CassandraConfig) -> None:
+        self._config = config
+        self._slots = threading.BoundedSemaphore(config.in_flight)
+        self._alone: set[object] = set()
+        self._cluster = make_cluster(config)
+        try:
+            self._session = _connect(self._cluster)
+            prepare_schema(self._cluster, self._session, config, self._local())
+            with peer_errors("prepare statements"):
+                self.ask: Final = Statements(self._session, config)
+        except BaseException:
+            self._cluster.shutdown()
+            raise
+
+    def send(
+        self,
+        statement: PreparedStatement,
+        values: Sequence[object],
+        action: str,
+        host: Host | None = None,
+    ) -> Reply:
+        """Send a request once there is room for it; its answer has one page.
+
+        Args:
+            statement: One of `ask`.
+            values: In the statement's order.
+            action: For errors, as in `get blob 3 of recording abcd`.
+            host: The only node to ask.
+
+        Raises:
+            UnavailableError: There was no room in time, or nobody to send it to.
+        """
+        if not self._slots.acquire(timeout=self._config.timeout_s):
+            raise UnavailableError(
+                f"Cassandra cannot {action}: {self._config.in_flight} requests are on their way, "
+                f"none ended in {self._config.timeout_s} s"
+            )
+        profile = EXEC_PROFILE_DEFAULT if _reads(statement) else WRITES
+        try:
+            with peer_errors(action):
+                future = self._session.execute_async(
+                    statement.bind(values), execution_profile=profile, host=host
+                )
+        except BaseException:
+            self._slots.release()
+            raise
+        future.add_callbacks(self._release, self._release)
+        return Reply(future, action)
+
+    def rows(
+        self, statement: PreparedStatement, values: Sequence[object], action: str
+    ) -> list[Row]:
+        """Send a request and wait for its answer of one page.
+
+        Raises:
+            UnavailableError: It failed.
+        """
+        return self.send(statement, values, action).rows()
+
+    def pages(self, statement: PreparedStatement, action: str) -> Iterator[Row]:
+        """Yield the rows of an answer that may have many pages, each fetched when it is needed.
+
+        Raises:
+            UnavailableError: A page cannot be had.
+        """
+        bound = statement.bind(())
+        bound.fetch_size = PAGE_ROWS
+        with peer_errors(action):
+            yield from self._session.execute(bound)
+
+    def replicas(self, routing_key: bytes) -> list[Host]:
+        """Return every node that has a copy of a partition, be it up or down."""
+        return list(self._cluster.metadata.get_replicas(self._config.keyspace, routing_key))
+
+    def check_answers_for_itself(self, host: Host) -> None:
+        """Check that a node answers from its own medium what it is asked at ONE.
+
+        Raises:
+            UnavailableError: It measures its neighbours (`dynamic_snitch`), and would let a faster
+                one answer in its place; or it cannot be asked.
+        """
+        if host.host_id in self._alone:
+            return
+        rows = self.send(self.ask.snitch, (), "tell whether it answers for itself", host).rows()
+        if rows != [("false",)]:
+            raise UnavailableError(
+                f"node {host.address} may let others answer: set dynamic_snitch: false there"
+            )
+        self._alone.add(host.host_id)
+
+    def close(self) -> None:
+        """Close all connections; requests under way fail."""
+        self._cluster.shutdown()
+
+    def _local(self) -> str:
+        policy = self._cluster.profile_manager.default.load_balancing_policy
+        return str(policy._child_policy.local_dc)  # noqa: SLF001 - it has no other name
+
+    def _release(self, _: object) -> None:
+        self._slots.release()
+
+
+def wait_all(replies: Sequence[Reply]) -> list[list[Row]]:
+    """Wait for all answers, and only then raise the first error: nothing stays on its way.
+
+    Raises:
+        UnavailableError: One failed.
+    """
+    answers: list[list[Row]] = []
+    first: UnavailableError | None = None
+    for reply in replies:
+        try:
+            answers.append(reply.rows())
+        except UnavailableError as error:
+            first = first or error
+    if first is not None:
+        raise first
+    return answers
+
+
+def _connect(cluster: Cluster) -> Session:
+    try:
+        return cluster.connect()
+    except (DriverException, NoHostAvailable, ConnectionException, OSError) as error:
+        raise why_not_connected(error) from error
+
+
+def _reads(statement: PreparedStatement) -> bool:
+    return str(statement.query_string).startswith("SELECT")

@@ -1,0 +1,236 @@
+"""The store itself: what is written in which order, so that it can be found, read and deleted.
+
+A recording's blobs lie in buckets of 64. Before the first blob of a bucket there is a
+row that says so (table `bucket`), so that nothing is ever stored that `recordings`,
+`leaves` and `delete` would not find.
+
+In Cassandra the greater timestamp wins, and a delete hides every write below its
+own, also a later one by a clock that is behind. So no write trusts its clock
+alone: it reads what was written or deleted last, and takes a greater timestamp.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Final
+
+from contracts.chunktree import HASH_BYTES
+from contracts.errors import RejectedError, UnavailableError, WaysealError
+from storage.blobs.cassandra.config import CassandraConfig
+from storage.blobs.cassandra.schema import BUCKET_BLOBS
+from storage.blobs.cassandra.session import Peer, Reply, Row, wait_all
+from storage.blobs.port import MANIFEST_BYTES_MAX, Blob, Replica
+
+CONNECT_AGAIN_S: Final = 2.0
+"""After a failed connect, time in which nobody tries again: uploads need not wait for it."""
+NAME: Final = "cassandra"
+_log = logging.getLogger(__name__)
+
+
+def clock_us() -> int:
+    """Return the microseconds since 1970, as timestamps in Cassandra are."""
+    return time.time_ns() // 1000
+
+
+class CassandraBlobs:
+    """Keeps blobs in a cluster; connects when it is first used, and again when it must.
+
+    Args:
+        config: The settings.
+        clock: For timestamps.
+    """
+
+    def __init__(self, config: CassandraConfig, clock: Callable[[], int] = clock_us) -> None:
+        self._config = config
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._peer: Peer | None = None
+        self._failed: WaysealError | None = None
+        self._again_s = 0.0
+        self._closed = False
+
+    @property
+    def name(self) -> str:
+        """See `BlobStore.name`."""
+        return NAME
+
+    @property
+    def durability(self) -> str:
+        """See `BlobStore.durability`."""
+        return self._config.write_consistency
+
+    def check(self) -> None:
+        """See `BlobStore.check`; the first that succeeds makes the schema where it is missing."""
+        peer = self._connected()
+        peer.rows(peer.ask.manifest, (bytes(HASH_BYTES),), "be read")
+
+    def put(self, recording_id: bytes, blob: Blob) -> None:
+        """See `BlobStore.put`."""
+        self.put_many(recording_id, [blob])
+
+    def put_many(self, recording_id: bytes, blobs: Sequence[Blob]) -> None:
+        """See `BlobStore.put_many`."""
+        peer = self._use()
+        action = f"put blobs of recording {recording_id.hex()}"
+        replies: list[Reply] = []
+        try:
+            for bucket, several in groupby(
+                sorted(blobs, key=lambda blob: blob.index), lambda blob: blob.index // BUCKET_BLOBS
+            ):
+                at_us = self._mark(peer, recording_id, bucket)
+                for blob in several:
+                    values = (recording_id, bucket, blob.index, blob.leaf_hash, blob.data, at_us)
+                    replies.append(peer.send(peer.ask.put, values, action))
+        finally:
+            wait_all(replies)
+
+    def get(self, recording_id: bytes, index: int, *, fresh: bool = False) -> Blob | None:
+        """See `BlobStore.get`; a server's caches are its own, `replicas` asks each."""
+        del fresh
+        peer = self._use()
+        values = (recording_id, index // BUCKET_BLOBS, index)
+        rows = peer.rows(peer.ask.get, values, f"get blob {index} of {recording_id.hex()}")
+        return _blob(index, rows)
+
+    def replicas(self, recording_id: bytes, index: int) -> Iterator[Replica]:
+        """See `BlobStore.replicas`: each node that has a copy is asked by itself, at ONE."""
+        peer = self._use()
+        values = (recording_id, index // BUCKET_BLOBS, index)
+        action = f"get blob {index} of {recording_id.hex()}"
+        hosts = peer.replicas(peer.ask.get.bind(values).routing_key)
+        if not hosts:
+            raise UnavailableError(f"Cassandra cannot {action}: its ring is not known yet")
+        for host in hosts:
+            name = f"{NAME} {host.address}"
+            try:
+                peer.check_answers_for_itself(host)
+                rows = peer.send(peer.ask.get_here, values, action, host).rows()
+                yield Replica(name, _blob(index, rows))
+            except WaysealError as error:
+                yield Replica(name, None, error)
+
+    def leaves(self, recording_id: bytes) -> Mapping[int, bytes]:
+        """See `BlobStore.leaves`: servers skip the data, on the medium too."""
+        peer = self._use()
+        action = f"list recording {recording_id.hex()}"
+        replies = []
+        for bucket, _ in self._buckets(peer, recording_id):
+            indexes = list(range(bucket * BUCKET_BLOBS, (bucket + 1) * BUCKET_BLOBS))
+            replies.append(peer.send(peer.ask.leaves, (recording_id, bucket, indexes), action))
+        rows = (row for answer in wait_all(replies) for row in answer)
+        return {
+            index: leaf
+            for index, leaf in rows
+            if isinstance(index, int) and isinstance(leaf, bytes) and len(leaf) == HASH_BYTES
+        }
+
+    def put_manifest(self, recording_id: bytes, manifest: bytes) -> None:
+        """See `BlobStore.put_manifest`."""
+        if not 1 <= len(manifest) <= MANIFEST_BYTES_MAX:
+            raise RejectedError(
+                f"manifest must have 1..{MANIFEST_BYTES_MAX} bytes, got {len(manifest)}"
+            )
+        peer = self._use()
+        at_us = self._mark(peer, recording_id, 0)
+        values = (at_us, manifest, recording_id)
+        peer.rows(peer.ask.put_manifest, values, f"put manifest of {recording_id.hex()}")
+
+    def manifest(self, recording_id: bytes) -> bytes | None:
+        """See `BlobStore.manifest`."""
+        peer = self._use()
+        rows = peer.rows(peer.ask.manifest, (recording_id,), f"find {recording_id.hex()}")
+        manifest = rows[0][0] if rows else None
+        return manifest if isinstance(manifest, bytes) else None
+
+    def recordings(self) -> Iterator[bytes]:
+        """See `BlobStore.recordings`."""
+        peer = self._use()
+        for (recording_id,) in peer.pages(peer.ask.recordings, "list recordings"):
+            if isinstance(recording_id, bytes):
+                yield recording_id
+
+    def delete(self, recording_id: bytes) -> None:
+        """See `BlobStore.delete`.
+
+        One write takes the manifest and remembers the timestamp of the delete, for later puts.
+        The rows of the buckets go last: until then it can be repeated.
+        """
+        peer = self._use()
+        action = f"delete recording {recording_id.hex()}"
+        buckets = self._buckets(peer, recording_id)
+        before_us = _us(peer.rows(peer.ask.deleted, (recording_id,), action))
+        at_us = max(self._clock(), before_us + 1, *(us + 1 for _, us in buckets))
+        peer.rows(peer.ask.bury, (at_us, at_us, recording_id), action)
+        replies = []
+        for bucket, _ in buckets:
+            values = (at_us, recording_id, bucket)
+            replies.append(peer.send(peer.ask.delete_blobs, values, action))
+        wait_all(replies)
+        peer.rows(peer.ask.delete_buckets, (at_us, recording_id), action)
+
+    def close(self) -> None:
+        """See `BlobStore.close`."""
+        with self._lock:
+            self._closed = True
+            if self._peer is not None:
+                self._peer.close()
+                self._peer = None
+
+    def _mark(self, peer: Peer, recording_id: bytes, bucket: int) -> int:
+        """Note that there may be blobs in a bucket; return the timestamp for them."""
+        deleted = peer.send(peer.ask.deleted, (recording_id,), "find when it was deleted")
+        marked = peer.send(peer.ask.marked, (recording_id, bucket), "find when it was put")
+        at_us = max(self._clock(), *(_us(rows) + 1 for rows in wait_all([deleted, marked])))
+        values = (recording_id, bucket, at_us, at_us)
+        peer.rows(peer.ask.mark, values, f"begin bucket {bucket} of {recording_id.hex()}")
+        return at_us
+
+    def _buckets(self, peer: Peer, recording_id: bytes) -> list[tuple[int, int]]:
+        """Return the buckets in which there may be blobs, each with its greatest timestamp."""
+        rows = peer.rows(peer.ask.buckets, (recording_id,), f"list {recording_id.hex()}")
+        return [(int(str(bucket)), _us([(put_us,)])) for bucket, put_us in rows]
+
+    def _use(self) -> Peer:
+        """Return the connected peer; what it will never allow was said at the start."""
+        try:
+            return self._connected()
+        except RejectedError as error:
+            raise UnavailableError(str(error)) from error
+
+    def _connected(self) -> Peer:
+        with self._lock:
+            if self._closed:
+                raise UnavailableError("the connection to Cassandra is closed")
+            if self._peer is None:
+                self._peer = self._connect()
+            return self._peer
+
+    def _connect(self) -> Peer:
+        if self._failed is not None and time.monotonic() < self._again_s:
+            raise type(self._failed)(str(self._failed))
+        try:
+            peer = Peer(self._config)
+        except WaysealError as error:
+            self._failed = error
+            self._again_s = time.monotonic() + CONNECT_AGAIN_S
+            raise
+        self._failed = None
+        _log.info("connected to Cassandra at %s", ", ".join(self._config.contact_points))
+        return peer
+
+
+def _blob(index: int, rows: Sequence[Row]) -> Blob | None:
+    if not rows:
+        return None
+    leaf_hash, data = rows[0]
+    if not isinstance(leaf_hash, bytes) or not isinstance(data, bytes):
+        raise RejectedError(f"blob {index}: expected leaf hash and data, one of them is missing")
+    return Blob(index, data, leaf_hash)
+
+
+def _us(rows: Sequence[Row]) -> int:
+    """Return the timestamp in an answer of one row and one column, 0 when there is none."""
+    value = rows[0][0] if rows else None
+    return value if isinstance(value, int) else 0
