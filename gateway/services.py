@@ -11,6 +11,7 @@ from contracts.keys import Signer
 from contracts.ledger import LedgerClient
 from gateway.access import Caller, Role
 from gateway.audit import Audit
+from gateway.blobstore import blob_store
 from gateway.completed import Completed
 from gateway.inbox import Inbox
 from gateway.index.follower import Follower
@@ -23,8 +24,6 @@ from gateway.receipts import Receipts
 from gateway.recheck import Recheck
 from gateway.settings import Settings
 from gateway.uploads.service import Uploads
-from storage.blobs.files import FileBlobs
-from storage.blobs.port import BlobStore
 from storage.recordings.store import RecordingStore
 from storage.volumes.volume import VolumePlace
 from storage.volumes.volumes import Volumes
@@ -48,7 +47,7 @@ class Services:
         with ExitStack() as opened:
             self.ledger = opened.enter_context(closing(LedgerClient(settings.ledger.url)))
             self.volumes = opened.enter_context(_volumes(settings))
-            blobs = opened.enter_context(closing(_blobs(settings)))
+            blobs = opened.enter_context(closing(blob_store(settings)))
             self.recordings = opened.enter_context(_recordings(settings, blobs, self.volumes))
             self.inbox = opened.enter_context(closing(_inbox(settings)))
             self.index = opened.enter_context(closing(IndexStore(settings.data / "index.db")))
@@ -172,10 +171,6 @@ def _volumes(settings: Settings) -> Volumes:
         for name, each in settings.all_volumes.items()
     }
     return Volumes(places, settings.data / "volume-ids")
-
-
-def _blobs(settings: Settings) -> BlobStore:
-    return FileBlobs(settings.blobs_dir)
 
 
 def _recordings(settings: Settings, blobs: BlobStore, volumes: Volumes) -> RecordingStore:

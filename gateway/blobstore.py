@@ -1,0 +1,51 @@
+"""Which blob store a gateway has, by its settings."""
+
+import logging
+
+from contracts.errors import UnavailableError
+from gateway.settings import Settings
+from gateway.storagesettings import CassandraSettings
+from storage.blobs.both import MirroredBlobs
+from storage.blobs.cassandra.config import CassandraConfig
+from storage.blobs.cassandra.store import CassandraBlobs
+from storage.blobs.files import FileBlobs
+from storage.blobs.port import BlobStore
+
+_log = logging.getLogger(__name__)
+
+
+def blob_store(settings: Settings) -> BlobStore:
+    """Return the blob store that was chosen; a cluster that is down now is met later.
+
+    Raises:
+        RejectedError: It will never work as it is set up.
+        UnavailableError: The directory of blobs cannot be made.
+    """
+    chosen = settings.storage.blob_store
+    if chosen == "files":
+        return FileBlobs(settings.blobs_dir)
+    cassandra = CassandraBlobs(cassandra_config(settings.cassandra))
+    try:
+        store = (
+            MirroredBlobs(FileBlobs(settings.blobs_dir), cassandra)
+            if chosen == "both"
+            else cassandra
+        )
+        try:
+            store.check()
+        except UnavailableError as error:
+            _log.warning("starting without the blob store: %s", error)
+    except BaseException:
+        cassandra.close()
+        raise
+    return store
+
+
+def cassandra_config(settings: CassandraSettings) -> CassandraConfig:
+    """Return what storage needs to know of the settings.
+
+    Raises:
+        RejectedError: They contradict each other.
+    """
+    values = {name: getattr(settings, name) for name in CassandraSettings.model_fields}
+    return CassandraConfig(**values | {"contact_points": tuple(settings.contact_points)})
