@@ -1,0 +1,185 @@
+"""How well a drive is, by its own word: NVMe's SMART log, or SMART of SATA and SCSI drives.
+
+A drive that says nothing is `unknown`, with the reason; nothing is guessed.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+from contracts.errors import UnavailableError
+from storage.volumes.devices import Device
+from storage.volumes.tools import Run, Said
+
+HEALTH_TIMEOUT_S: Final = 10.0
+WORN_PERCENT: Final = 90
+"""Of the endurance that the maker promises; from here on plan to replace the drive."""
+_ASKED_BY_SMART: Final = ("sata-ssd", "sata-hdd", "usb", "sas", "fc", "scsi", "iscsi", "other")
+_CRITICAL: Final = (
+    "spare blocks below their threshold",
+    "temperature outside its limits",
+    "reliability degraded by media errors",
+    "read-only",
+    "backup of its volatile memory failed",
+    "persistent memory region unreliable",
+)
+"""Bits of critical_warning, from the lowest. Source: NVMe base specification 2.0, figure 207."""
+_REALLOCATED, _UNCORRECTED, _PENDING, _UNREADABLE = 5, 187, 197, 198
+"""Numbers of ATA attributes that makers agree on."""
+_UNASKED: Final = 0b10
+"""Bit of smartctl's exit status: the drive was not opened, or sleeps. Source: smartctl(8)."""
+_ENDURANCE_USED: Final = "Percentage Used Endurance Indicator"
+
+
+class Verdict(StrEnum):
+    """How well a drive is."""
+
+    OK = "ok"
+    WORN = "worn"
+    """Works, and has begun to wear out: replace it in time."""
+    FAILING = "failing"
+    """By its own word it will not keep what it holds: replace it now."""
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """How well a drive is.
+
+    Attributes:
+        verdict: In one word.
+        why: What speaks for it, each in a few words; never empty unless the verdict is ok.
+        temperature_c: Degrees Celsius; None if it does not say.
+        used_percent: Of its promised endurance; may be above 100.
+    """
+
+    verdict: Verdict
+    why: tuple[str, ...] = ()
+    temperature_c: int | None = None
+    used_percent: int | None = None
+
+
+def health(device: Device, run: Run) -> Health:
+    """Ask a drive how it is. Partitions and what stands on drives have no health of their own."""
+    if device.lost:
+        return _unknown("not asked: its link is down")
+    if device.paths:
+        live = next(path.controller.name for path in device.paths if path.usable)
+        return _asked(run, ("nvme", "smart-log", f"/dev/{live}", "--output-format=json"), nvme)
+    if device.interface in _ASKED_BY_SMART:
+        wanted = ("--info", "--health", "--attributes", "--log=devstat", "--nocheck=standby")
+        return _asked(run, ("smartctl", "--json", *wanted, f"/dev/{device.name}"), smart)
+    return _unknown(f"{device.interface} devices do not tell")
+
+
+def nvme(said: Said) -> Health:
+    """Judge the SMART log as nvme-cli prints it.
+
+    Raises:
+        UnavailableError: It is none.
+    """
+    log = _document(said)
+    if "critical_warning" not in log:
+        raise UnavailableError(said.complaint)
+    bits = log["critical_warning"]
+    # 2.x has an object there when it is asked for words, with the number in it.
+    warning = _whole(bits.get("value") if isinstance(bits, dict) else bits)
+    kelvin, used = _whole(log.get("temperature")), _whole(log.get("percent_used"))
+    # 1.x said avail_spare, as 2.x does; JSON of the library's own has the long names.
+    spare = _whole(log.get("avail_spare", log.get("available_spare")))
+    threshold = _whole(log.get("spare_thresh", log.get("available_spare_threshold")))
+    errors = _whole(log.get("media_errors"))
+    if not any((warning, kelvin, used, spare, threshold, errors)):
+        return _unknown("its target tells nothing of the medium: look there")
+    failing = [words for bit, words in enumerate(_CRITICAL) if warning >> bit & 1]
+    if spare < threshold and _CRITICAL[0] not in failing:
+        failing.append(_CRITICAL[0])
+    worn = [f"{used}% of its endurance used"] if used >= WORN_PERCENT else []
+    worn += [f"{errors} media errors"] if errors else []
+    return _judged(failing, worn, kelvin - 273 if kelvin else None, used)
+
+
+def smart(said: Said) -> Health:
+    """Judge what smartctl prints of a SATA or SCSI drive.
+
+    Raises:
+        UnavailableError: It did not reach the drive, or the drive does not tell.
+    """
+    report = _document(said)
+    if "smart_status" not in report:
+        told = [entry.get("string", "") for entry in report.get("smartctl", {}).get("messages", [])]
+        raise UnavailableError("; ".join(filter(None, told)) or _silence(report, said))
+    table = report.get("ata_smart_attributes", {}).get("table", [])
+    raw = {entry["id"]: _whole(entry["raw"]["value"]) for entry in table}
+    failing = [] if report["smart_status"].get("passed") else ["SMART status: failed"]
+    failing += [
+        f"{entry['name']} below its threshold"
+        for entry in table
+        if str(entry.get("when_failed", "")).lower() in ("now", "failing_now")
+    ]
+    counted = ((_PENDING, "sectors that cannot be read now"), (_UNREADABLE, "unreadable sectors"))
+    failing += [f"{raw[number]} {words}" for number, words in counted if raw.get(number)]
+    worn = [f"{raw[_REALLOCATED]} reallocated sectors"] if raw.get(_REALLOCATED) else []
+    worn += [f"{raw[_UNCORRECTED]} uncorrected errors"] if raw.get(_UNCORRECTED) else []
+    grown = _whole(report.get("scsi_grown_defect_list"))
+    worn += [f"{grown} reallocated sectors"] if grown else []
+    used = _endurance_used(report)
+    worn += [f"{used}% of its endurance used"] if (used or 0) >= WORN_PERCENT else []
+    return _judged(failing, worn, report.get("temperature", {}).get("current"), used)
+
+
+def _asked(run: Run, command: tuple[str, ...], judge: Any) -> Health:  # noqa: ANN401
+    try:
+        judged: Health = judge(run(command, HEALTH_TIMEOUT_S))
+    except UnavailableError as error:
+        return _unknown(str(error))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        return _unknown(f"{command[0]} answered in a form that is not known: {error!r}")
+    return judged
+
+
+def _document(said: Said) -> dict[str, Any]:
+    try:
+        document = json.loads(said.out)
+    except ValueError as error:
+        raise UnavailableError(said.complaint) from error
+    if not isinstance(document, dict):
+        raise UnavailableError(said.complaint)
+    return document
+
+
+def _silence(report: Mapping[str, Any], said: Said) -> str:
+    if report.get("smart_support", {}).get("available") is False:
+        return "the drive has no SMART"
+    return "the drive was not opened" if said.status & _UNASKED else "the drive does not tell"
+
+
+def _endurance_used(report: Mapping[str, Any]) -> int | None:
+    used = report.get("endurance_used", {}).get("current_percent")
+    for page in report.get("ata_device_statistics", {}).get("pages", []):
+        for entry in page.get("table", []):
+            if entry.get("name") == _ENDURANCE_USED and used is None:
+                used = entry.get("value")
+    return None if used is None else _whole(used)
+
+
+def _judged(failing: list[str], worn: list[str], celsius: int | None, used: int | None) -> Health:
+    verdict = Verdict.FAILING if failing else Verdict.WORN if worn else Verdict.OK
+    return Health(verdict, (*failing, *worn), celsius, used)
+
+
+def _unknown(why: str) -> Health:
+    return Health(Verdict.UNKNOWN, (why,))
+
+
+def _whole(value: object) -> int:
+    """Return a count: counters of 128 bits come as floats or strings from some versions."""
+    if value is None:
+        return 0
+    if isinstance(value, str):
+        return int(value.replace(",", ""), 0)
+    if isinstance(value, int | float):
+        return int(value)
+    raise TypeError(f"expected a number, got {value!r}")

@@ -1,0 +1,154 @@
+"""All that is known of the machine's block devices at one moment, put together."""
+
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from storage.volumes.devices import Device, below, devices
+from storage.volumes.filesystems import FileSystem, filesystems
+from storage.volumes.health import Health, health
+from storage.volumes.kernel import Kernel
+from storage.volumes.links import LinkState, LinkWatch, link_state
+from storage.volumes.mounts import Mount, mounts
+from storage.volumes.standing import Standing, standing
+from storage.volumes.tools import Run
+
+ASKED_AT_ONCE: Final = 8
+"""Drives asked for their health at a time."""
+MADE_OF_OTHERS: Final = ("dm", "md", "loop", "zram", "ram")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A volume of the gateway, by its settings.
+
+    Attributes:
+        path: Its directory.
+        must_be_mount: Without a mount right there it holds nothing.
+    """
+
+    path: Path
+    must_be_mount: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Inventory:
+    """The machine's block devices and what is on them.
+
+    Attributes:
+        filesystems: By device name.
+        mounted: Everything that is mounted.
+        volumes: Of the gateway.
+        links: By name of an NVMe disk.
+        health: By name of a drive that was asked.
+    """
+
+    devices: tuple[Device, ...]
+    mounted: tuple[Mount, ...]
+    volumes: tuple[Standing, ...] = ()
+    links: Mapping[str, LinkState] = field(default_factory=dict)
+    filesystems: Mapping[str, FileSystem] = field(default_factory=dict)
+    health: Mapping[str, Health] = field(default_factory=dict)
+
+    def mounts_of(self, kernel: Kernel, name: str) -> tuple[Mount, ...]:
+        """Return where a device is mounted; parts of it that are bound elsewhere only if it is not.
+
+        What is mounted over and over at one place counts once.
+        """
+        here = [each for each in self.mounted if each.device(kernel) == name]
+        whole = [each for each in here if each.root == "/"] or here
+        return tuple({each.point: each for each in whole}.values())
+
+    def holds(self, name: str) -> tuple[str, ...]:
+        """Return the names of the gateway's volumes that stand on a device, directly or not."""
+        return tuple(
+            volume.name
+            for volume in self.volumes
+            if any(device.name == name for device in below(self.devices, volume.device))
+        )
+
+    def users(self, kernel: Kernel, disks: tuple[str, ...]) -> tuple[str, ...]:
+        """Return mount points on any of these disks, directly or not, in words."""
+        by_point = {str(each.mount.point): each.name for each in self.volumes if each.mount}
+        found = []
+        for mount in self.mounted:
+            device = mount.device(kernel)
+            if device and any(one.name in disks for one in below(self.devices, device)):
+                name = by_point.get(str(mount.point))
+                found.append(f"{mount.point}" + (f" (volume {name})" if name else ""))
+        return tuple(dict.fromkeys(found))
+
+
+def observe(kernel: Kernel, places: Mapping[str, Place], watch: LinkWatch) -> Inventory:
+    """Return what the kernel tells by itself: at once, whatever state the drives are in.
+
+    Raises:
+        UnavailableError: It does not tell what is mounted.
+    """
+    mounted = mounts(kernel)
+    found = devices(kernel, mounted)
+    down_s = watch.look(found)
+    links = {each.name: link_state(each, down_s) for each in found if each.paths}
+    volumes = (_standing(name, place, kernel, mounted, None) for name, place in places.items())
+    return Inventory(found, mounted, tuple(_linked(each, found, links) for each in volumes), links)
+
+
+def take(
+    kernel: Kernel,
+    places: Mapping[str, Place],
+    run: Run,
+    watch: LinkWatch,
+    *,
+    ask_drives: bool = True,
+) -> Inventory:
+    """Return all that is known; tools are asked, each for a limited time.
+
+    Args:
+        kernel: Which machine.
+        places: The gateway's volumes by name.
+        run: Runs lsblk, stat, nvme-cli and smartctl.
+        watch: Remembers since when links are down.
+        ask_drives: Ask each drive for its health.
+
+    Raises:
+        UnavailableError: The kernel does not tell what is mounted.
+    """
+    seen = observe(kernel, places, watch)
+    drives = [
+        each for each in seen.devices if not each.disk and each.interface not in MADE_OF_OTHERS
+    ]
+    with ThreadPoolExecutor(ASKED_AT_ONCE) as pool:
+        asked = pool.map(lambda each: health(each, run), drives if ask_drives else ())
+        kinds = filesystems(seen.devices, run)
+        verdicts = dict(zip((each.name for each in drives), asked, strict=False))
+    return Inventory(
+        seen.devices,
+        seen.mounted,
+        tuple(_again(each, places[each.name], seen, kernel, run) for each in seen.volumes),
+        seen.links,
+        kinds,
+        verdicts,
+    )
+
+
+def _again(known: Standing, place: Place, seen: Inventory, kernel: Kernel, run: Run) -> Standing:
+    """Return what a volume stands on by asking the file system, unless that means to wait."""
+    if any(device.lost for device in below(seen.devices, known.device)):
+        return known
+    return _standing(known.name, place, kernel, seen.mounted, run)
+
+
+def _linked(
+    volume: Standing, found: tuple[Device, ...], links: Mapping[str, LinkState]
+) -> Standing:
+    """Return what a volume stands on, with what its drive's link is to it."""
+    lost = [links[each.name].words for each in below(found, volume.device) if each.lost]
+    return replace(volume, problem=volume.problem or lost[0]) if lost else volume
+
+
+def _standing(
+    name: str, place: Place, kernel: Kernel, mounted: tuple[Mount, ...], run: Run | None
+) -> Standing:
+    return standing(name, place.path, kernel, mounted, run, must_be_mount=place.must_be_mount)

@@ -1,0 +1,203 @@
+"""What shall be so again after a restart: NVMe-oF connections, their unit, mounts, the host's name.
+
+Each file is replaced as a whole, and not touched if it says already what it should.
+"""
+
+import json
+import re
+import uuid
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final
+
+from contracts.errors import RejectedError, UnavailableError
+from contracts.files import disk_errors, write_file
+from storage.volumes.nvmeof import Reconnect, Target
+from storage.volumes.tools import Run
+
+CONNECTIONS: Final = Path("etc/wayseal/nvmeof.json")
+UNIT: Final = Path("etc/systemd/system/wayseal-nvmeof.service")
+ENABLED: Final = Path("etc/systemd/system/multi-user.target.wants/wayseal-nvmeof.service")
+FSTAB: Final = Path("etc/fstab")
+HOST_NQN: Final = Path("etc/nvme/hostnqn")
+HOST_ID: Final = Path("etc/nvme/hostid")
+"""All below the root of the machine."""
+DEVICE_TIMEOUT_S: Final = 30
+"""How long systemd waits at boot for a drive before it goes on without."""
+MOUNT_TIMEOUT_S: Final = 60.0
+"""For all file systems; one that was not unmounted well is repaired first."""
+_READABLE: Final = 0o644
+_NO_HOST: Final = "00000000-0000-0000-0000-000000000000"
+_UNIT_TEXT: Final = """\
+# Written by wayseal-gateway: connects the NVMe-oF volumes that are named in /{connections}.
+[Unit]
+Description=NVMe-oF volumes of Wayseal
+Documentation=man:nvme-connect(1)
+Wants=network-online.target remote-fs-pre.target
+After=network-online.target
+Before=remote-fs-pre.target
+StartLimitIntervalSec=0
+
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+ExecStartPre=-/sbin/modprobe --all nvme-fabrics {modules}
+ExecStart={command}
+Restart=on-failure
+RestartSec=10
+
+[Install]
+WantedBy=multi-user.target
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """A connection to be made at every start."""
+
+    target: Target
+    settings: Reconnect
+
+
+def saved(root: Path) -> tuple[Saved, ...]:
+    """Return the connections that are made at every start.
+
+    Raises:
+        RejectedError: The file is not one of ours.
+        UnavailableError: It cannot be read.
+    """
+    path = root / CONNECTIONS
+    with disk_errors("read", path):
+        try:
+            document = path.read_bytes()
+        except FileNotFoundError:
+            return ()
+    try:
+        return tuple(
+            Saved(Target(**each["target"]), Reconnect(**each["settings"]))
+            for each in json.loads(document)["connections"]
+        )
+    except (ValueError, KeyError, TypeError) as error:
+        raise RejectedError(f"{path} names no NVMe-oF connections: {error!r}") from error
+
+
+def remember(root: Path, connection: Saved, command: Sequence[str]) -> None:
+    """Make a connection at every start, with these settings from now on.
+
+    Args:
+        root: Of the machine, `/`.
+        connection: Replaces what was remembered for the same target.
+        command: Absolute path and arguments of what connects all that is remembered.
+
+    Raises:
+        RejectedError: The file that is there is not one of ours.
+        UnavailableError: A file cannot be written.
+    """
+    others = [each for each in saved(root) if each.target != connection.target]
+    _save(root, [*others, connection])
+    modules = sorted(f"nvme-{each.target.transport}" for each in (*others, connection))
+    unit = _UNIT_TEXT.format(
+        connections=CONNECTIONS, command=" ".join(command), modules=" ".join(dict.fromkeys(modules))
+    )
+    _replace(root / UNIT, unit)
+    enabled = root / ENABLED
+    with disk_errors("enable", enabled):
+        enabled.parent.mkdir(parents=True, exist_ok=True)
+        if not enabled.is_symlink():
+            enabled.symlink_to(f"/{UNIT}")
+
+
+def forget(root: Path, nqn: str) -> int:
+    """Make no more connections to a subsystem at a start; return how many were remembered.
+
+    Raises:
+        RejectedError: The file is not one of ours.
+        UnavailableError: It cannot be written.
+    """
+    known = saved(root)
+    left = [each for each in known if each.target.nqn != nqn]
+    if len(left) < len(known):
+        _save(root, left)
+    return len(known) - len(left)
+
+
+def fstab_line(file_system: str, file_system_uuid: str, point: Path, *, network: bool) -> str:
+    """Return the line of /etc/fstab that mounts a volume by the UUID of its file system.
+
+    `nofail`: a drive that is not there must not keep the machine from starting. `_netdev`: after
+    the network, and after our connections. ext4 alone would go on writing after an error in its
+    own blocks, so it is told to turn read-only.
+    """
+    options = ["nofail", "noatime", f"x-systemd.device-timeout={DEVICE_TIMEOUT_S}s"]
+    options += ["_netdev"] if network else []
+    options += ["errors=remount-ro"] if file_system.startswith("ext") else []
+    escaped = re.sub(r"[\s\\#]", lambda found: f"\\{ord(found[0]):03o}", str(point))
+    check = 2 if file_system.startswith("ext") else 0
+    return f"UUID={file_system_uuid} {escaped} {file_system} {','.join(options)} 0 {check}"
+
+
+def add_to_fstab(root: Path, line: str) -> bool:
+    """Add a line to /etc/fstab; return whether it was missing.
+
+    Raises:
+        RejectedError: Another line has that mount point already.
+        UnavailableError: The file cannot be read or written.
+    """
+    path = root / FSTAB
+    with disk_errors("read", path):
+        text = path.read_text("utf-8") if path.exists() else ""
+    point = line.split()[1]
+    for known in text.splitlines():
+        if known.split() == line.split():
+            return False
+        if not known.lstrip().startswith("#") and known.split()[1:2] == [point]:
+            raise RejectedError(f"{path} has {point} already: {known}")
+    whole = text if text.endswith("\n") or not text else f"{text}\n"
+    _replace(path, f"{whole}{line}\n")
+    return True
+
+
+def mount_all(run: Run) -> None:
+    """Mount what /etc/fstab has of drives on the network and is not mounted yet.
+
+    Raises:
+        UnavailableError: Something could not be mounted.
+    """
+    said = run(("mount", "--all", "--test-opts", "_netdev"), MOUNT_TIMEOUT_S)
+    if said.status:
+        raise UnavailableError(f"mount failed: {said.complaint}")
+
+
+def name_host(root: Path) -> str:
+    """Return the NQN of this host; give it a name if it has none, for then it has everyone's.
+
+    Raises:
+        UnavailableError: A file cannot be read or written.
+    """
+    path = root / HOST_NQN
+    with disk_errors("read", path):
+        known = path.read_text("ascii", "replace").strip() if path.exists() else ""
+    if known and not known.endswith(_NO_HOST):
+        return known
+    host = str(uuid.uuid4())
+    made = f"nqn.2014-08.org.nvmexpress:uuid:{host}"
+    _replace(root / HOST_ID, f"{host}\n")
+    _replace(path, f"{made}\n")
+    return made
+
+
+def _save(root: Path, connections: Iterable[Saved]) -> None:
+    _replace(
+        root / CONNECTIONS,
+        json.dumps({"connections": [asdict(each) for each in connections]}, indent=2) + "\n",
+    )
+
+
+def _replace(path: Path, text: str) -> None:
+    data = text.encode()
+    with disk_errors("read", path):
+        if path.exists() and path.read_bytes() == data:
+            return
+        mode = path.stat().st_mode & 0o777 if path.exists() else _READABLE
+    write_file(path, data, temporary=path.with_name(f"{path.name}.new"), mode=mode)

@@ -1,0 +1,140 @@
+"""What a lost link means, in plain words, from recorded trees and a clock that is told."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from storage.volumes.inventory import Place, observe
+from storage.volumes.links import LinkState, LinkWatch, Word
+from support.sysfs import Machine
+
+NQN = "nqn.2026-01.example:video"
+ONE, TWO = "traddr=192.168.7.2,trsvcid=4420", "traddr=192.168.8.2,trsvcid=4420"
+
+
+@dataclass
+class Site:
+    """A machine with one NVMe-oF volume, watched under a clock of ours."""
+
+    machine: Machine
+    now: float = 100.0
+
+    def __post_init__(self) -> None:
+        self.watch = LinkWatch(lambda: self.now)
+
+    def look(self, *, after_s: float = 0) -> LinkState:
+        self.now += after_s
+        return observe(self.machine.kernel, {}, self.watch).links["nvme1n1"]
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    machine = Machine(tmp_path)
+    machine.controller("nvme1", NQN, ONE, ctrl_loss_tmo=600, fast_io_fail_tmo=15)
+    machine.head(NQN, {"nvme1": "optimized"})
+    return Site(machine)
+
+
+def second_path(site: Site, state: str) -> None:
+    own = site.machine.controller("nvme2", NQN, TWO, state=state)
+    site.machine.disk(f"{own}/nvme1c2n1", own, hidden=1, ana_state="optimized")
+
+
+def test_a_live_link_is_live(site: Site) -> None:
+    assert site.look() == LinkState(Word.LIVE, "live")
+
+
+def test_a_link_that_was_seen_to_go_counts_down(site: Site) -> None:
+    site.look()
+    site.machine.set("nvme1", state="connecting")
+    site.look(after_s=1)
+    told = site.look(after_s=12)
+    assert (told.word, told.for_s, told.fails_in_s, told.given_up_in_s) == (
+        Word.WAITING,
+        12,
+        3,
+        588,
+    )
+    assert told.words == (
+        "nvme1 to 192.168.7.2:4420 is connecting for 12 s: reads and writes wait; in 3 s they fail"
+        " with EIO and the gateway takes the volume out. The kernel tries again every 2 s and"
+        " gives the drive up in 588 s"
+    )
+
+
+def test_after_that_reads_and_writes_fail(site: Site) -> None:
+    site.look()
+    site.machine.set("nvme1", state="connecting")
+    site.look(after_s=1)
+    told = site.look(after_s=20)
+    assert (told.word, told.fails_in_s) == (Word.FAILING, 0)
+    assert "reads and writes fail with EIO, a volume on it is out" in told.words
+
+
+def test_a_link_that_comes_back_begins_anew(site: Site) -> None:
+    site.look()
+    for state, word in (("connecting", Word.WAITING), ("live", Word.LIVE)) * 2:
+        site.machine.set("nvme1", state=state)
+        told = site.look(after_s=9)
+        assert told.word is word
+        assert told.for_s in (None, 0)
+
+
+def test_since_when_a_link_is_down_is_not_guessed(site: Site) -> None:
+    site.machine.set("nvme1", state="connecting")
+    site.look()
+    told = site.look(after_s=60)
+    assert (told.word, told.for_s, told.fails_in_s) == (Word.LOST, None, None)
+    assert "wait until 15 s after the loss, then fail with EIO" in told.words
+    assert "gives the drive up 600 s after the loss" in told.words
+
+
+def test_without_a_limit_reads_and_writes_wait(site: Site) -> None:
+    site.look()
+    site.machine.set("nvme1", state="connecting", fast_io_fail_tmo="off", ctrl_loss_tmo="off")
+    told = site.look(after_s=60)
+    assert (told.word, told.fails_in_s, told.given_up_in_s) == (Word.WAITING, None, None)
+    assert "reads and writes wait. The kernel tries again" in told.words
+    assert told.words.endswith("never gives the drive up")
+
+
+def test_one_of_two_paths_lost_is_no_reason_to_wait(site: Site) -> None:
+    second_path(site, "connecting")
+    told = site.look()
+    assert told.word is Word.DEGRADED
+    assert "reads and writes go over 192.168.7.2:4420" in told.words
+
+
+def test_with_both_paths_lost_the_last_limit_counts(site: Site) -> None:
+    second_path(site, "live")
+    site.look()
+    site.machine.set("nvme1", state="connecting")
+    site.look(after_s=10)
+    site.machine.set("nvme2", state="connecting")
+    site.look(after_s=8)
+    told = site.look(after_s=4)
+    assert (told.word, told.for_s, told.fails_in_s) == (Word.WAITING, 4, 6)
+
+
+def test_a_controller_that_is_being_removed_does_not_return(site: Site) -> None:
+    site.machine.set("nvme1", state="deleting")
+    told = site.look()
+    assert told.word is Word.GONE
+    assert "unmount it, connect again, mount it" in told.words
+
+
+def test_a_namespace_that_its_target_took_away(site: Site) -> None:
+    (site.machine.kernel.sys / "class/nvme/nvme1/nvme1c1n1").rename(site.machine.root / "elsewhere")
+    told = site.look()
+    assert "is connected, but offers this namespace no more" in told.words
+
+
+def test_a_volume_on_a_lost_drive_says_so(site: Site) -> None:
+    number = (site.machine.kernel.block("nvme1n1") / "dev").read_text().strip()
+    site.machine.mount(number, "/srv/video", "xfs", "/dev/nvme1n1")
+    site.machine.set("nvme1", state="connecting")
+    places = {"main": Place(Path("/srv/video/recordings"))}
+    (volume,) = observe(site.machine.kernel, places, site.watch).volumes
+    assert volume.device == "nvme1n1"
+    assert volume.problem.startswith("nvme1 to 192.168.7.2:4420 is connecting")

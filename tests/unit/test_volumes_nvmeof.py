@@ -1,0 +1,293 @@
+"""Connecting NVMe-oF subsystems: what nvme-cli is told, what is written to sysfs, what is kept."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from contracts.errors import RejectedError, UnavailableError
+from storage.volumes.nvme import controllers
+from storage.volumes.nvmeof import (
+    Reconnect,
+    Target,
+    connect,
+    disconnect,
+    discover,
+    parse_discovery,
+    resolve,
+)
+from storage.volumes.saved import (
+    CONNECTIONS,
+    ENABLED,
+    FSTAB,
+    HOST_NQN,
+    UNIT,
+    Saved,
+    add_to_fstab,
+    forget,
+    fstab_line,
+    name_host,
+    remember,
+    saved,
+)
+from storage.volumes.tools import Said
+from support.sysfs import Machine
+
+NQN = "nqn.2026-01.example:video"
+TARGET = Target("tcp", "192.168.7.2", "4420", NQN)
+COMMAND = ("/opt/wayseal/bin/wayseal-gateway", "volumes", "connect", "--saved")
+LOG = {
+    "genctr": 4,
+    "records": [
+        {
+            "trtype": "tcp",
+            "adrfam": "ipv4",
+            "subtype": "current discovery subsystem",
+            "portid": 1,
+            "trsvcid": "4420",
+            "subnqn": "nqn.2014-08.org.nvmexpress.discovery",
+            "traddr": "192.168.7.2",
+        },
+        {
+            "trtype": "tcp",
+            "adrfam": "ipv4",
+            "subtype": "nvme subsystem",
+            "treq": "not specified, sq flow control disable supported",
+            "portid": 1,
+            "trsvcid": "4420",
+            "subnqn": NQN,
+            "traddr": "192.168.7.2",
+            "sectype": "none",
+        },
+    ],
+}
+
+
+class NvmeCli:
+    """nvme-cli, with a kernel that connects at once, or refuses."""
+
+    def __init__(self, machine: Machine, refusal: str = "") -> None:
+        self.machine = machine
+        self.refusal = refusal
+        self.called: list[list[str]] = []
+
+    def __call__(self, command: Sequence[str], limit_s: float) -> Said:
+        assert limit_s > 0
+        self.called.append(list(command))
+        if self.refusal:
+            return Said(1, "", self.refusal)
+        if command[1] == "connect":
+            address = "traddr=192.168.7.2,trsvcid=4420,src_addr=192.168.7.9"
+            self.machine.controller("nvme1", NQN, address, ctrl_loss_tmo=600)
+            self.machine.head(NQN, {"nvme1": "optimized"})
+        return Said(0, json.dumps(LOG) if command[1] == "discover" else "")
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine(tmp_path)
+
+
+def test_a_discovery_log_names_what_is_offered(machine: Machine) -> None:
+    cli = NvmeCli(machine)
+    assert discover("tcp", "192.168.7.2", "4420", cli) == (TARGET,)
+    assert cli.called == [
+        [
+            "nvme",
+            "discover",
+            "--transport=tcp",
+            "--traddr=192.168.7.2",
+            "--trsvcid=4420",
+            "--output-format=json",
+        ]
+    ]
+
+
+@pytest.mark.parametrize("said", ["", "No discovery log entries to fetch.\n"])
+def test_a_target_may_offer_nothing(said: str) -> None:
+    assert list(parse_discovery(said, "tcp")) == []
+
+
+@pytest.mark.parametrize("said", ["{", '{"records": [{}]}', '{"records": 5}'])
+def test_a_discovery_log_that_is_none(said: str) -> None:
+    with pytest.raises(UnavailableError, match="nvme discover said"):
+        list(parse_discovery(said, "tcp"))
+
+
+def test_a_connection_gets_our_settings(machine: Machine) -> None:
+    cli = NvmeCli(machine)
+    controller, disks = connect(TARGET, Reconnect(), machine.kernel, cli)
+    assert cli.called == [
+        [
+            "nvme",
+            "connect",
+            "--transport=tcp",
+            "--traddr=192.168.7.2",
+            f"--nqn={NQN}",
+            "--keep-alive-tmo=5",
+            "--reconnect-delay=2",
+            "--ctrl-loss-tmo=-1",
+            "--trsvcid=4420",
+        ]
+    ]
+    place = machine.kernel.sys / "class" / "nvme" / "nvme1"
+    written = {
+        name: (place / name).read_text()
+        for name in ("reconnect_delay", "ctrl_loss_tmo", "fast_io_fail_tmo")
+    }
+    assert written == {
+        "reconnect_delay": "2\n",
+        "ctrl_loss_tmo": "-1\n",
+        "fast_io_fail_tmo": "10\n",
+    }
+    assert controller.name == "nvme1"
+    assert [each.name for each in disks] == ["nvme1n1"]
+
+
+def test_what_is_connected_is_not_connected_again_but_set(machine: Machine) -> None:
+    cli = NvmeCli(machine)
+    connect(TARGET, Reconnect(), machine.kernel, cli)
+    connect(TARGET, Reconnect(fast_io_fail_s=30), machine.kernel, cli)
+    assert len(cli.called) == 1
+    (controller,) = controllers(machine.kernel)
+    assert controller.timeouts.fast_io_fail_s == 30
+
+
+@pytest.mark.parametrize(
+    ("address", "port", "ours"),
+    [
+        ("192.168.7.2", "4420", True),
+        ("192.168.7.2", "4421", False),
+        ("192.168.8.2", "4420", False),
+    ],
+)
+def test_another_path_to_the_subsystem_is_another_connection(
+    machine: Machine, address: str, port: str, *, ours: bool
+) -> None:
+    connect(TARGET, Reconnect(), machine.kernel, NvmeCli(machine))
+    (controller,) = controllers(machine.kernel)
+    assert Target("tcp", address, port, NQN).is_of(controller) is ours
+
+
+def test_a_refusal_is_told(machine: Machine) -> None:
+    cli = NvmeCli(machine, "failed to write to nvme-fabrics device: Connection refused\nmore")
+    with pytest.raises(UnavailableError, match=r"nvme connect failed: .*Connection refused"):
+        connect(TARGET, Reconnect(), machine.kernel, cli)
+
+
+def test_a_controller_that_does_not_come_is_not_waited_for_without_end(machine: Machine) -> None:
+    times = iter((0.0, 1.0, 1000.0))
+
+    def nothing(*_: object) -> Said:
+        return Said(0, "")
+
+    with pytest.raises(UnavailableError, match="but the controller is not there"):
+        connect(TARGET, Reconnect(), machine.kernel, nothing, lambda: next(times))
+
+
+def test_a_disconnection(machine: Machine) -> None:
+    cli = NvmeCli(machine)
+    assert disconnect(NQN, machine.kernel, cli) == 0
+    connect(TARGET, Reconnect(), machine.kernel, cli)
+    assert disconnect(NQN, machine.kernel, cli) == 1
+    assert cli.called[-1] == ["nvme", "disconnect", f"--nqn={NQN}"]
+
+
+@pytest.mark.parametrize(
+    ("transport", "nqn"), [("loop", NQN), ("tcp", "video"), ("tcp", "nqn." + "x" * 220)]
+)
+def test_no_target(transport: str, nqn: str) -> None:
+    with pytest.raises(RejectedError):
+        Target(transport, "192.168.7.2", "4420", nqn)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"keep_alive_s": 0}, {"fast_io_fail_s": -2}, {"fast_io_fail_s": 60, "ctrl_loss_s": 30}],
+)
+def test_settings_that_make_no_sense(wrong: dict[str, int]) -> None:
+    with pytest.raises(RejectedError):
+        Reconnect(**wrong)
+
+
+def test_names_become_addresses() -> None:
+    assert resolve("tcp", "localhost", 4420) in ("127.0.0.1", "::1")
+    assert resolve("fc", "nn-0x1:pn-0x2", 0) == "nn-0x1:pn-0x2"
+    with pytest.raises(UnavailableError, match=r"no-such-host\.invalid"):
+        resolve("tcp", "no-such-host.invalid", 4420)
+
+
+def test_a_connection_is_remembered_once(tmp_path: Path) -> None:
+    other = Saved(Target("rdma", "192.168.9.2", "4420", f"{NQN}-2"), Reconnect())
+    for each in (Saved(TARGET, Reconnect()), other, Saved(TARGET, Reconnect(ctrl_loss_s=600))):
+        remember(tmp_path, each, COMMAND)
+    assert saved(tmp_path) == (other, Saved(TARGET, Reconnect(ctrl_loss_s=600)))
+    unit = (tmp_path / UNIT).read_text()
+    assert "ExecStart=/opt/wayseal/bin/wayseal-gateway volumes connect --saved\n" in unit
+    assert "nvme-fabrics nvme-rdma nvme-tcp\n" in unit
+    assert (tmp_path / ENABLED).readlink() == Path("/", UNIT)
+
+
+def test_what_is_so_already_is_not_written_again(tmp_path: Path) -> None:
+    files = (CONNECTIONS, UNIT, ENABLED)
+    remember(tmp_path, Saved(TARGET, Reconnect()), COMMAND)
+    before = [(tmp_path / file).lstat() for file in files]
+    remember(tmp_path, Saved(TARGET, Reconnect()), COMMAND)
+    assert [(tmp_path / file).lstat().st_ino for file in files] == [each.st_ino for each in before]
+
+
+def test_what_is_forgotten_is_not_connected_again(tmp_path: Path) -> None:
+    assert forget(tmp_path, NQN) == 0
+    remember(tmp_path, Saved(TARGET, Reconnect()), COMMAND)
+    assert forget(tmp_path, NQN) == 1
+    assert saved(tmp_path) == ()
+
+
+@pytest.mark.parametrize("text", ["", "{}", '{"connections": [{"target": {}}]}', "[]"])
+def test_a_file_of_connections_that_is_none(tmp_path: Path, text: str) -> None:
+    (tmp_path / CONNECTIONS).parent.mkdir(parents=True)
+    (tmp_path / CONNECTIONS).write_text(text)
+    with pytest.raises(RejectedError, match="names no NVMe-oF connections"):
+        saved(tmp_path)
+
+
+def test_a_line_of_fstab() -> None:
+    assert fstab_line("xfs", "0bad-cafe", Path("/srv/my video"), network=True) == (
+        r"UUID=0bad-cafe /srv/my\040video xfs "
+        "nofail,noatime,x-systemd.device-timeout=30s,_netdev 0 0"
+    )
+    assert fstab_line("ext4", "1", Path("/srv"), network=False) == (
+        "UUID=1 /srv ext4 nofail,noatime,x-systemd.device-timeout=30s,errors=remount-ro 0 2"
+    )
+
+
+def test_a_line_is_added_to_fstab_once_and_the_rest_stays(tmp_path: Path) -> None:
+    path = tmp_path / FSTAB
+    path.parent.mkdir()
+    path.write_text("# a comment\nUUID=7 / ext4 defaults 0 1")
+    path.chmod(0o600)
+    line = fstab_line("xfs", "8", Path("/srv/video"), network=True)
+    assert add_to_fstab(tmp_path, line)
+    assert not add_to_fstab(tmp_path, line)
+    assert path.read_text() == f"# a comment\nUUID=7 / ext4 defaults 0 1\n{line}\n"
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_mount_point_that_fstab_has_already_is_not_given_twice(tmp_path: Path) -> None:
+    add_to_fstab(tmp_path, "UUID=8 /srv/video xfs nofail 0 0")
+    with pytest.raises(RejectedError, match="has /srv/video already: UUID=8"):
+        add_to_fstab(tmp_path, "UUID=9 /srv/video xfs nofail 0 0")
+
+
+@pytest.mark.parametrize(
+    "before", ["", "nqn.2014-08.org.nvmexpress:uuid:00000000-0000-0000-0000-000000000000\n"]
+)
+def test_a_host_without_a_name_gets_one_and_keeps_it(tmp_path: Path, before: str) -> None:
+    if before:
+        (tmp_path / HOST_NQN).parent.mkdir(parents=True)
+        (tmp_path / HOST_NQN).write_text(before)
+    name = name_host(tmp_path)
+    assert name != before.strip()
+    assert name.startswith("nqn.2014-08.org.nvmexpress:uuid:")
+    assert name_host(tmp_path) == name
