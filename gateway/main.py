@@ -22,6 +22,7 @@ from gateway.audit import trust_of
 from gateway.broker import BrokerAccess, EmbeddedBroker
 from gateway.services import Services, own_key
 from gateway.settings import Settings, load_settings
+from gateway.volumes import cli as volumes
 
 _EPILOG = """\
 exit status: 0 it worked, 1 it did not, 2 wrong usage or settings
@@ -29,7 +30,8 @@ exit status: 0 it worked, 1 it did not, 2 wrong usage or settings
 examples:
   wayseal-gateway serve --config gateway.toml
   wayseal-gateway token truck-7 --role device --config gateway.toml
-  wayseal-gateway key --config gateway.toml"""
+  wayseal-gateway key --config gateway.toml
+  wayseal-gateway volumes --config gateway.toml"""
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
@@ -40,11 +42,14 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
     )
     logging.getLogger("httpx").setLevel(logging.WARNING)
+    settings = None
     try:
         settings = load_settings(options.config)
     except RejectedError as error:
-        complain("wayseal-gateway", error)
-        sys.exit(WRONG_USAGE)
+        if options.config is not None or not options.without_settings:
+            complain("wayseal-gateway", error)
+            sys.exit(WRONG_USAGE)
+        options.without_settings = str(error)
     try:
         options.run(options, settings)
     except WaysealError as error:
@@ -112,15 +117,9 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    common = argparse.ArgumentParser(add_help=False)
+    parser.set_defaults(without_settings=False)
     default = os.environ.get("WAYSEAL_GATEWAY_CONFIG")
-    common.add_argument(
-        "--config",
-        metavar="FILE",
-        type=Path,
-        default=Path(default) if default else None,
-        help="settings, TOML (default: $WAYSEAL_GATEWAY_CONFIG); WAYSEAL_… variables win over it",
-    )
+    common = _common(Path(default) if default else None)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for run, name in ((serve, "serve"), (key, "key"), (trust, "trust")):
         command = commands.add_parser(name, parents=[common], help=_first_line(run.__doc__))
@@ -129,7 +128,20 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
     command.add_argument("name", help="who will use it; for a device, its device id")
     command.add_argument("--role", required=True, choices=list(Role))
     command.set_defaults(run=token)
+    volumes.add(commands, common, _common(argparse.SUPPRESS))
     return parser.parse_args(arguments)
+
+
+def _common(default: Path | str | None) -> argparse.ArgumentParser:
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument(
+        "--config",
+        metavar="FILE",
+        type=Path,
+        default=default,
+        help="settings, TOML (default: $WAYSEAL_GATEWAY_CONFIG); WAYSEAL_… variables win over it",
+    )
+    return common
 
 
 def _first_line(text: str | None) -> str:

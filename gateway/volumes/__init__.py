@@ -1,0 +1,1 @@
+"""`wayseal-gateway volumes`: the machine's drives, for people and programs."""

@@ -1,0 +1,178 @@
+"""Drives and volumes as text that fits the terminal's width."""
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from gateway.api.volumemodels import BlockDevice, GatewayVolume, Volumes
+
+NARROWEST: Final = 60
+_GAP: Final = "  "
+_NONE: Final = "-"
+_TITLES: Final = {
+    "nvme-pcie": "NVMe PCIe",
+    "nvme-tcp": "NVMe-oF tcp",
+    "nvme-rdma": "NVMe-oF rdma",
+    "nvme-fc": "NVMe-oF fc",
+    "nvme-loop": "NVMe-oF loop",
+    "sata-ssd": "SATA SSD",
+    "sata-hdd": "SATA HDD",
+    "sata-optical": "SATA optical",
+    "usb": "USB",
+    "iscsi": "iSCSI",
+    "sas": "SAS",
+    "fc": "Fibre Channel",
+    "scsi": "SCSI",
+    "mmc": "SD/eMMC",
+    "nvdimm": "NVDIMM",
+}
+_SIZES: Final = ((10**15, "PB"), (10**12, "TB"), (10**9, "GB"), (10**6, "MB"), (10**3, "kB"))
+_TEN: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of the table.
+
+    Attributes:
+        title: Above it.
+        rank: When the terminal is too narrow the columns of the highest rank go first.
+    """
+
+    title: str
+    rank: int
+
+
+_COLUMNS: Final = (
+    Column("DEVICE", 0),
+    Column("INTERFACE", 0),
+    Column("SIZE", 0),
+    Column("HEALTH", 1),
+    Column("VOLUME", 0),
+    Column("MOUNTED ON", 1),
+    Column("FILESYSTEM", 2),
+    Column("LINK", 3),
+    Column("MODEL", 4),
+    Column("SERIAL", 5),
+    Column("FIRMWARE", 6),
+)
+
+
+def page(volumes: Volumes, width: int | None) -> str:
+    """Return the table, then what is to be said in sentences.
+
+    Args:
+        volumes: What there is.
+        width: Of the terminal, characters; None: as wide as it gets, for a file or a program.
+    """
+    lines = list(_table([_row(each) for each in volumes.devices], width))
+    for title, told in (
+        ("Volumes of the gateway", [_volume(each, volumes) for each in volumes.volumes]),
+        ("Links", list(_links(volumes.devices))),
+        ("Health", list(_ailing(volumes.devices))),
+    ):
+        if told:
+            lines += ["", title, *(line for words in told for line in _wrapped(words, width))]
+    return "\n".join(lines)
+
+
+def title_of(interface: str) -> str:
+    """Return an interface in the words that people use."""
+    return _TITLES.get(interface, interface)
+
+
+def size(count: int) -> str:
+    """Return bytes as drive makers count them: `1.9 TB`, `256 GB`."""
+    for unit, name in _SIZES:
+        if count >= unit:
+            value = count / unit
+            return f"{value:.1f} {name}" if value < _TEN else f"{value:.0f} {name}"
+    return f"{count} B" if count else _NONE
+
+
+def _row(device: BlockDevice) -> tuple[str, ...]:
+    mounted = [
+        f"{each.point} (read-only)" if each.read_only else each.point for each in device.mounts
+    ]
+    below = f" on {', '.join(device.stands_on)}" if device.stands_on and not device.disk else ""
+    worry = device.link is not None and device.link.state != "live"
+    return (
+        f"  {device.name}" if device.disk else device.name,
+        "" if device.disk else f"{title_of(device.interface)}{below}",
+        size(device.size_bytes),
+        _standing(device, worry=worry),
+        ", ".join(device.volumes) or _NONE,
+        ", ".join(mounted) or _NONE,
+        device.filesystem or _NONE,
+        "" if device.disk else device.link_speed or "unknown",
+        "" if device.disk else device.model or device.detail or _NONE,
+        "" if device.disk else device.serial or _NONE,
+        "" if device.disk else device.firmware or _NONE,
+    )
+
+
+def _standing(device: BlockDevice, *, worry: bool) -> str:
+    if worry and device.link:
+        return f"link {device.link.state}"
+    return device.health.verdict if device.health else ("" if device.disk else _NONE)
+
+
+def _table(rows: Sequence[tuple[str, ...]], width: int | None) -> Iterator[str]:
+    """Yield the lines of a table; columns that find no room are left out, by their rank."""
+    shown = list(range(len(_COLUMNS)))
+    wide = [
+        max(len(text) for text in (_COLUMNS[at].title, *(row[at] for row in rows))) for at in shown
+    ]
+    if width is not None:
+        while sum(wide[at] + len(_GAP) for at in shown) - len(_GAP) > max(width, NARROWEST):
+            last = max(shown, key=lambda at: (_COLUMNS[at].rank, at))
+            if not _COLUMNS[last].rank:
+                break
+            shown.remove(last)
+    for row in (tuple(column.title for column in _COLUMNS), *rows):
+        yield _GAP.join(row[at].ljust(wide[at]) for at in shown).rstrip()
+
+
+def _volume(volume: GatewayVolume, volumes: Volumes) -> str:
+    drives = {device.name: device for device in volumes.devices}
+    said = f"{volume.name}: {volume.path}"
+    if volume.device:
+        interface = drives[volume.device].interface if volume.device in drives else "?"
+        said += f" on {volume.device} ({title_of(interface)})"
+    if volume.mount_point:
+        said += f", {volume.filesystem} mounted on {volume.mount_point}"
+    said += f"; {volume.note}" if volume.note else ""
+    return f"{said}. NOW: {volume.problem}" if volume.problem else said
+
+
+def _links(devices: Sequence[BlockDevice]) -> Iterator[str]:
+    for device in devices:
+        if device.link and any(path.transport != "pcie" for path in device.paths):
+            told = ", ".join(
+                f"{path.controller} {path.address} {path.state}"
+                + (f" {path.ana_state}" if path.ana_state else "")
+                for path in device.paths
+            )
+            yield f"{device.name}: {device.link.words} ({told})"
+        elif device.link and device.link.state != "live":
+            yield f"{device.name}: {device.link.words}"
+
+
+def _ailing(devices: Sequence[BlockDevice]) -> Iterator[str]:
+    for device in devices:
+        if device.health and device.health.why:
+            yield f"{device.name}: {device.health.verdict}: {', '.join(device.health.why)}"
+
+
+def _wrapped(words: str, width: int | None) -> list[str]:
+    if width is None:
+        return [f"  {words}"]
+    return textwrap.wrap(
+        words,
+        max(width, NARROWEST),
+        initial_indent="  ",
+        subsequent_indent="      ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
