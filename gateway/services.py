@@ -24,6 +24,7 @@ from gateway.receipts import Receipts
 from gateway.recheck import Recheck
 from gateway.settings import Settings
 from gateway.uploads.service import Uploads
+from storage.blobs.port import BlobStore
 from storage.recordings.store import RecordingStore
 from storage.volumes.volume import VolumePlace
 from storage.volumes.volumes import Volumes
