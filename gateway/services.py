@@ -22,6 +22,7 @@ from gateway.network import Network
 from gateway.offload import OffloadSaga
 from gateway.receipts import Receipts
 from gateway.recheck import Recheck
+from gateway.retention.deletions import Deletions
 from gateway.settings import Settings
 from gateway.uploads.service import Uploads
 from storage.blobs.port import BlobStore
@@ -52,6 +53,9 @@ class Services:
             self.recordings = opened.enter_context(_recordings(settings, blobs, self.volumes))
             self.inbox = opened.enter_context(closing(_inbox(settings)))
             self.index = opened.enter_context(closing(IndexStore(settings.data / "index.db")))
+            self.deletions = opened.enter_context(
+                closing(Deletions(settings.data / "deletions.db", signer))
+            )
             self._closing = opened.pop_all()
         self.audit = Audit(self.index, self.ledger, self.recordings)
         self._network = Network(self.ledger, self.inbox, self.index)

@@ -43,6 +43,10 @@ class Worker:
         """End the pause: there may be something to do."""
         self._wake.set()
 
+    def rest(self, seconds: float) -> None:
+        """Pause within a step; told to stop, not any longer."""
+        self._stop.wait(seconds)
+
     def close(self) -> None:
         """Stop after the step at hand."""
         self._stop.set()

@@ -8,6 +8,7 @@ from fastapi import FastAPI
 from gateway.access import Role, Tokens
 from gateway.api import problems
 from gateway.api.catalogue import catalogue_router
+from gateway.api.deletions import deletions_router
 from gateway.api.evidence import evidence_router
 from gateway.api.lots import lots_router
 from gateway.api.operations import operations_router, status_router
@@ -41,7 +42,8 @@ def build_app(services: Services, tokens: Tokens) -> FastAPI:
     app.include_router(catalogue_router(index, may_read))
     app.include_router(lots_router(index, may_read))
     app.include_router(trips_router(index, recordings, services.audit, may_read))
-    app.include_router(recordings_router(index, recordings, may_read))
+    app.include_router(recordings_router(index, recordings, services.deletions, may_read))
+    app.include_router(deletions_router(services.deletions, may_read))
     app.include_router(evidence_router(services.audit, may_read))
     app.include_router(uploads_router(services.uploads, may_upload))
     app.include_router(

@@ -314,14 +314,6 @@ class Recording(BaseModel):
     )
 
 
-class RecordingAnywhere(Recording):
-    """One video's first digest that counts, and where else the same bytes are claimed."""
-
-    other_trip_ids: list[str] = Field(
-        description="further trips with a digest of these bytes; no digest proves whose they are"
-    )
-
-
 class CopyReport(BaseModel):
     """How one copy of a recording fared."""
 

@@ -1,13 +1,12 @@
-"""Cursor paging over the rows of the index: stable while new rows arrive."""
+"""Cursor paging over rows that are only added: stable while new ones arrive."""
 
 from collections.abc import Callable
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any, Final, Protocol, TypeVar
 
 from fastapi import Query
 from pydantic import BaseModel
 
 from gateway.api.models import Page
-from gateway.index.store import IndexStore
 
 PAGE_MAX: Final = 1000
 Limit = Annotated[int, Query(ge=1, le=PAGE_MAX, description="items on one page")]
@@ -17,8 +16,16 @@ Cursor = Annotated[
 _ModelT = TypeVar("_ModelT", bound=BaseModel)
 
 
+class Store(Protocol):
+    """A file of rows."""
+
+    def query(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        """Return all rows of a question."""
+        ...
+
+
 def page_of(  # a page is a question with a place and a length
-    store: IndexStore,
+    store: Store,
     sql: str,
     values: tuple[object, ...],
     *,
@@ -29,7 +36,7 @@ def page_of(  # a page is a question with a place and a length
     """Return one page of a question whose first column grows from row to row.
 
     Args:
-        store: The index.
+        store: The index, or another file with numbered rows.
         sql: The question; ends in a WHERE clause that `AND`, order and limit are added to. The
             name of its first column is `at`.
         values: For the question's marks.

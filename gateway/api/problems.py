@@ -18,6 +18,18 @@ class NotFoundError(RejectedError):
     """What was asked for does not exist."""
 
 
+class GoneError(RejectedError):
+    """What was asked for was here and was deleted.
+
+    Attributes:
+        members: What the problem document says besides.
+    """
+
+    def __init__(self, detail: str, members: Mapping[str, str | int]) -> None:
+        super().__init__(detail)
+        self.members = members
+
+
 def problem(
     status: int,
     detail: str,
@@ -54,6 +66,14 @@ def install(app: FastAPI) -> None:
     async def explain(_: Request, error: WaysealError) -> JSONResponse:
         if isinstance(error, NotFoundError):
             return problem(HTTPStatus.NOT_FOUND, str(error))
+        if isinstance(error, GoneError):
+            return problem(
+                HTTPStatus.GONE,
+                str(error),
+                kind="urn:wayseal:problem:deleted",
+                title="Deleted",
+                members=error.members,
+            )
         if isinstance(error, UnavailableError):
             busy = {"Retry-After": RETRY_AFTER_S}
             return problem(HTTPStatus.SERVICE_UNAVAILABLE, str(error), headers=busy)

@@ -8,16 +8,20 @@ from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, Header, Request, Response
 from fastapi.responses import StreamingResponse
+from pydantic import Field
 
 from contracts.errors import RejectedError
 from contracts.ids import parse_recording_id
 from contracts.proto.payload_pb2 import RecordVideo
+from contracts.records.clock import rfc3339
 from gateway.api import models
+from gateway.api.deletions import Deletion, deletion_view
 from gateway.api.paging import Cursor, Limit, page_of
-from gateway.api.problems import NotFoundError, problem
+from gateway.api.problems import GoneError, NotFoundError, problem
 from gateway.api.ranges import UnsatisfiableError, parse_range
 from gateway.api.trips import recording_view
 from gateway.index.store import IndexStore
+from gateway.retention.deletions import Deletions
 from storage.recordings.store import RecordingStore
 
 _VIDEO: Final = re.compile(r"video/[A-Za-z0-9.+-]{1,64}")
@@ -27,8 +31,20 @@ _Row = tuple[bytes, str, int]
 OTHER_TRIPS_MAX: Final = 100
 
 
+class RecordingAnywhere(models.Recording):
+    """One video's first digest that counts, and where else the same bytes are claimed."""
+
+    other_trip_ids: list[str] = Field(
+        description="further trips with a digest of these bytes; no digest proves whose they are"
+    )
+    deletions: list[Deletion] = Field(description="what this gateway deleted of it, oldest first")
+
+
 def recordings_router(
-    index: IndexStore, recordings: RecordingStore, may_read: Callable[..., Any]
+    index: IndexStore,
+    recordings: RecordingStore,
+    deletions: Deletions,
+    may_read: Callable[..., Any],
 ) -> APIRouter:
     """Return the routes, for callers that `may_read` lets pass."""
     router = APIRouter(
@@ -49,7 +65,7 @@ def recordings_router(
         )
 
     @router.get("/{recording_id}")
-    def recording(recording_id: str) -> models.RecordingAnywhere:
+    def recording(recording_id: str) -> RecordingAnywhere:
         """Return a recording's digest, as committed, and the other trips that have it.
 
         Anyone may sign the hash of anything. A digest of another size or tree than the bytes that
@@ -59,8 +75,11 @@ def recordings_router(
         trip_ids = dict.fromkeys(digest.trip_id for digest in _parsed(others))
         shown = recording_view(recordings, *first)
         trip_ids.pop(shown.trip_id, None)
-        return models.RecordingAnywhere(
-            **shown.model_dump(), other_trip_ids=list(trip_ids)[:OTHER_TRIPS_MAX]
+        gone = deletions.of(bytes.fromhex(shown.recording_id))
+        return RecordingAnywhere(
+            **shown.model_dump(),
+            other_trip_ids=list(trip_ids)[:OTHER_TRIPS_MAX],
+            deletions=[deletion_view(each) for each in gone],
         )
 
     @router.head(
@@ -81,7 +100,7 @@ def recordings_router(
         """
         digest = _digest(index, recordings, recording_id)
         if recordings.find(digest.sha256) is None:
-            raise NotFoundError(f"the bytes of recording {recording_id} are not here")
+            raise _absent(deletions, digest.sha256)
         if request.method == "HEAD":
             return Response(None, HTTPStatus.OK, _headers(digest, 0, digest.size))
         try:
@@ -105,7 +124,7 @@ def recordings_router(
         """Read every byte of every copy and say what is not as the device signed it."""
         sha256 = _digest(index, recordings, recording_id).sha256
         if recordings.find(sha256) is None:
-            raise NotFoundError(f"the bytes of recording {recording_id} are not here")
+            raise _absent(deletions, sha256)
         report = recordings.verify(sha256)
         return models.RecordingReport(
             recording_id=recording_id,
@@ -123,6 +142,18 @@ def recordings_router(
         )
 
     return router
+
+
+def _absent(deletions: Deletions, sha256: bytes) -> RejectedError:
+    """Return why the bytes of a recording are not here."""
+    gone = deletions.took_everything(sha256)
+    if gone is None:
+        return NotFoundError(f"the bytes of recording {sha256.hex()} are not here")
+    body = gone.body
+    return GoneError(
+        f"the bytes of recording {sha256.hex()} were deleted here: {body.rule}, {body.reason}",
+        {"deletion": body.number, "rule": body.rule, "decided_at": rfc3339(body.decided_at_ms)},
+    )
 
 
 def _digest(index: IndexStore, recordings: RecordingStore, recording_id: str) -> RecordVideo:
