@@ -10,7 +10,7 @@ from typing import Final, Protocol
 
 from contracts.errors import RejectedError, UnavailableError
 from contracts.proto.payload_pb2 import RecordVideo
-from contracts.proto.wire_pb2 import Receipt, ReceiptBody
+from contracts.receipt import body_of
 from gateway.inbox import Inbox, Offer, State
 from gateway.index.holds import holds_in_force
 from gateway.index.store import IndexStore
@@ -155,13 +155,13 @@ class Judge:
             return False  # a device could else keep anything for ever; its trip's holds count
         if state is not State.COMMITTED:
             raise KeptError(f"its digest for trip {offer.trip_id} is {state}, not committed")
-        receipt = self._inbox.receipt(offer.trip_id, offer.device_id)
-        if receipt is None or not receipt.final:
+        kept = self._inbox.receipt(offer.trip_id, offer.device_id)
+        if kept is None or not kept.final:
             raise KeptError(f"the visit of {offer.device_id} with trip {offer.trip_id} goes on")
-        body = ReceiptBody.FromString(Receipt.FromString(receipt.wire).body)
-        named = {each.sha256: (each.size, each.tree_root) for each in body.recordings}
+        body = body_of(kept.wire)
         if self._index.block_id(body.block_num) != body.block_id:
             raise KeptError(f"block {body.block_num} of its receipt is not on the ledger")
+        named = {each.sha256: (each.size, each.tree_root) for each in body.recordings}
         said = named.get(recording.sha256)
         return said is not None and recording.fits(*said)
 
