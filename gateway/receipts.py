@@ -82,15 +82,14 @@ class Receipts:
             UnavailableError: The ledger, the index or the inbox did not answer.
         """
         issued, look = False, self._is_due()
-        visits = self._inbox.open_visits()
-        for trip_id, device_id, kept in visits:
-            if kept is None:
-                body = self._completed.body(trip_id, device_id)
-            else:
-                body = body_of(kept.wire) if look else None
+        completed: set[tuple[str, str]] = set()
+        for trip_id, device_id, kept in self._inbox.open_visits():
+            body = body_of(kept.wire) if kept else self._completed.body(trip_id, device_id)
             if body is not None:
-                issued |= self._issue(body)
-        self._forget_others({(trip_id, device_id) for trip_id, device_id, _ in visits})
+                completed.add((trip_id, device_id))
+                if look or kept is None:
+                    issued |= self._issue(body)
+        self._forget_others(completed)
         return issued
 
     def repeat(self, device_id: str, trip_ids: Iterable[str]) -> None:

@@ -1,0 +1,194 @@
+"""Receipts of real gateways: confirmed, provisional, and final at the next site."""
+
+import shutil
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from contracts.commands import FAILED, PROVISIONAL
+from contracts.proto.payload_pb2 import RegisterDevice
+from contracts.receipt import open_receipt
+from demo.appliance import Appliance, Existing
+from device.sensors.simulated import SimulatedDrive
+from device.simulate import write_drive
+from support.rogue import Rogue, Site, nonce, until
+from support.truck import Truck
+from support.world import Trip, key, one, reading
+
+pytestmark = pytest.mark.integration
+
+TRIES = 10
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    made = Site(tmp_path)
+    try:
+        yield made
+    finally:
+        made.stop()
+
+
+def another_block(site: Site, number: int) -> None:
+    """Commit something that concerns no trip."""
+    name = f"truck-{number}"
+    device = RegisterDevice(device_id=name, party_id="carrier", public_keys=[key(name).public_key])
+    site.commit([one(key("carrier"), device)])
+
+
+def lacking(site: Site, trip: Trip) -> list[str]:
+    """Return what the receipt of a trip waits for, as the operator sees it."""
+    return list(site.offload(trip.trip_id).get("lacking", []))
+
+
+def sent(truck: Rogue, number: int) -> Trip:
+    """Send a trip of a few readings; return it."""
+    trip = Trip(nonce=nonce(number))
+    assert not truck.send(*trip.whole([reading(at) for at in range(3)])).refused
+    return trip
+
+
+def waits(site: Site, trip: Trip, confirmations: int, of: int) -> bool:
+    return any(
+        words.endswith(f"has {confirmations} of {of} confirmations")
+        for words in lacking(site, trip)
+    )
+
+
+def test_a_receipt_waits_for_its_confirmations(site: Site) -> None:
+    site.appliance.variables["WAYSEAL_RECEIPTS__CONFIRMATIONS"] = "2"
+    site.start()
+    with site.device() as truck:
+        trip = sent(truck, 1)
+        for confirmations in (0, 1):
+            until("the wait", partial(waits, site, trip, confirmations, 2))
+            visit = site.offload(trip.trip_id)
+            assert (visit["receipted"], visit["provisional"]) == (False, False)
+            another_block(site, 10 + confirmations)
+        receipt = truck.receipt()
+    body = open_receipt(receipt, [receipt.gateway_public_key])
+    assert (body.trip_id, body.confirmations, list(body.lacking)) == (trip.trip_id, 2, [])
+    visit = site.offload(trip.trip_id)
+    assert (visit["receipted"], visit["provisional"], visit["lacking"]) == (True, False, [])
+
+
+def test_what_a_ledger_dropped_is_submitted_again_before_there_is_a_receipt(
+    site: Site, tmp_path: Path
+) -> None:
+    site.appliance.variables["WAYSEAL_RECEIPTS__CONFIRMATIONS"] = "1"
+    site.start()
+    appliance, older = site.appliance, tmp_path / "older.log"
+    node_data = appliance.directory / "node"
+    assert appliance.node is not None
+    appliance.node.stop()
+    shutil.copy(node_data / "chain.log", older)
+    appliance.start_node()
+    with site.device() as truck:
+        trip = sent(truck, 2)
+        until("the wait", lambda: waits(site, trip, 0, 1))
+        assert truck.receipts.empty()
+    dropped = site.ask("/v1/status")["index_block_num"]
+    appliance.stop()
+    shutil.copy(older, node_data / "chain.log")
+    shutil.rmtree(node_data / "index")
+    appliance.start_node()
+    another_block(site, 20)  # in the place of the trip's, on another branch then
+    appliance.start_gateway()
+    until("the trip in a block after", lambda: waits_in(site, trip) == dropped + 1)
+    with site.device() as truck:
+        another_block(site, 21)
+        receipt = truck.receipt()
+    body = open_receipt(receipt, [receipt.gateway_public_key])
+    assert (body.trip_id, body.block_num, body.confirmations) == (trip.trip_id, dropped + 1, 1)
+
+
+def waits_in(site: Site, trip: Trip) -> int | None:
+    """Return the number of the block that waits for confirmations."""
+    words = next(iter(lacking(site, trip)), "").split()
+    return int(words[1]) if words[:1] == ["block"] else None
+
+
+@pytest.fixture
+def other(site: Site, tmp_path: Path) -> Iterator[Site]:
+    """Return a second site of the same network; it has no node of its own."""
+    directory = tmp_path / "other"
+    existing = Existing("", site.appliance.directory / "keys" / "admin.key")
+    made = Site(directory, Appliance(directory / "site-c", existing=existing))
+    made.appliance.variables["WAYSEAL_SITE_ID"] = "site-c"
+    try:
+        yield made
+    finally:
+        made.stop()
+
+
+def join(other: Site, site: Site) -> None:
+    """Start the second site on the ledger of the first."""
+    assert other.appliance.existing is not None
+    other.appliance.existing = Existing(site.appliance.ledger, other.appliance.existing.admin_key)
+    other.appliance.start()
+    other.operator = other.client("operator", "operator")
+
+
+def meet(truck: Truck, site: Site) -> None:
+    """Let the truck offload at this site from now on; a receipt of another site still counts."""
+    known = truck.environment.get("WAYSEAL_GATEWAY__PUBLIC_KEYS", "").split(",")
+    truck.environment |= {
+        "WAYSEAL_GATEWAY__MQTT": site.appliance.mqtt,
+        "WAYSEAL_GATEWAY__REST": site.appliance.rest,
+        "WAYSEAL_GATEWAY__TOKEN": site.appliance.token("truck-1", "device"),
+        "WAYSEAL_GATEWAY__PUBLIC_KEYS": ",".join([*filter(None, known), key_of(site)]),
+    }
+
+
+def key_of(site: Site) -> str:
+    return site.appliance.gateway_key()
+
+
+def loaded(directory: Path) -> tuple[Truck, str]:
+    """Return a truck with one sealed trip and a video, and the trip."""
+    truck = Truck(directory / "truck")
+    drive = write_drive(SimulatedDrive(20, seed=5), directory / "drive")
+    made = truck.must("record", "--readings", drive.readings, "--video", drive.video)
+    return truck, str(made["trip"])
+
+
+def offload_provisionally(truck: Truck) -> None:
+    """Offload with little patience until all of it arrived; fail when it ends in another way."""
+    for _ in range(TRIES):
+        code, _, err = truck.run("offload", "--wait-s", "3")
+        if code != FAILED:
+            break
+        assert "nothing moved" in err
+    assert code == PROVISIONAL, err
+
+
+def copies_of(site: Site, trip_id: str) -> list[str]:
+    (recording,) = site.ask(f"/v1/trips/{trip_id}/recordings")["items"]
+    return sorted(recording["copies"])
+
+
+def test_provisional_here_and_final_at_the_next_site(
+    site: Site, other: Site, tmp_path: Path
+) -> None:
+    site.appliance.variables["WAYSEAL_RECEIPTS__REQUIRES"] = '["volume", "blobs:QUORUM"]'
+    site.start()
+    join(other, site)
+    truck, trip_id = loaded(tmp_path)
+    meet(truck, site)
+    offload_provisionally(truck)
+    visit = site.offload(trip_id)
+    assert (visit["receipted"], visit["provisional"]) == (False, True)
+    assert [words.split(" has ")[1] for words in visit["lacking"]] == ["no copy blobs:QUORUM"]
+    (trip,) = truck.must("status")["trips"]
+    assert (trip["state"], trip["receipt"]["site"]) == ("sealed", "site-b")
+    assert len(trip["lacking"]) == 1
+    assert copies_of(site, trip_id) == ["blobs:files:fsync", "volume:volume:fsync"]
+    meet(truck, other)
+    assert truck.must("offload")["receipted"] == [trip_id]
+    (trip,) = truck.must("status")["trips"]
+    assert (trip["state"], trip["receipt"]["site"]) == ("receipted", "site-c")
+    visit = other.offload(trip_id)
+    assert (visit["receipted"], visit["provisional"], visit["lacking"]) == (True, False, [])
+    assert site.offload(trip_id)["provisional"]
