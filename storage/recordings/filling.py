@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Callable
 from functools import partial
 
-from contracts.chunktree import BLOB_BYTES, blob_size, leaf_hash
+from contracts.chunktree import blob_count, blob_size, leaf_hash
 from contracts.copies import FSYNC, Copy, Place
 from contracts.errors import RejectedError, UnavailableError
 from storage.blobs.port import Blob
@@ -39,8 +39,7 @@ def fill_place(
 
 
 def _fill_blobs(shelves: Shelves, manifest: StoredRecording, stop: Stop) -> Copy | None:
-    recording_id, there = manifest.sha256, shelves.blobs.leaves(manifest.sha256)
-    missing = [at for at, leaf in enumerate(manifest.leaves) if there.get(at) != leaf]
+    missing = shelves.not_put(manifest)
     for at in range(0, len(missing), GROUP_BLOBS):
         if stop():
             return None
@@ -48,7 +47,7 @@ def _fill_blobs(shelves: Shelves, manifest: StoredRecording, stop: Stop) -> Copy
             Blob(index, _fetch(shelves, manifest, index), manifest.leaves[index])
             for index in missing[at : at + GROUP_BLOBS]
         ]
-        shelves.blobs.put_many(recording_id, group)
+        shelves.blobs.put_many(manifest.sha256, group)
     return shelves.seal_blobs(manifest)
 
 
@@ -56,7 +55,7 @@ def _fill_volume(shelves: Shelves, manifest: StoredRecording, stop: Stop) -> Cop
     part, digest = _part(shelves, manifest), hashlib.sha256()
     try:
         part = _behind_what_holds(part, manifest, digest.update)
-        rest = range(part.offset // BLOB_BYTES, len(manifest.leaves))
+        rest = range(blob_count(part.offset), len(manifest.leaves))
         for data in read_blobs(partial(_fetch, shelves, manifest), rest):
             if stop():
                 return None

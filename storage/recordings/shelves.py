@@ -45,18 +45,26 @@ class Shelves:
             if volume is not None:
                 yield volume
 
+    def not_put(self, manifest: StoredRecording) -> list[int]:
+        """Return which blobs the blob store does not have, by the leaf hashes that they carry.
+
+        Raises:
+            UnavailableError: The blob store did not answer.
+        """
+        there = self.blobs.leaves(manifest.sha256)
+        return [at for at, leaf in enumerate(manifest.leaves) if there.get(at) != leaf]
+
     def seal_blobs(self, manifest: StoredRecording) -> Copy:
         """Read back which blobs are there, then mark the recording as whole in the blob store.
 
         Raises:
             UnavailableError: One is missing or another one, or the store failed.
         """
-        recording_id, there = manifest.sha256, self.blobs.leaves(manifest.sha256)
-        wrong = [at for at, leaf in enumerate(manifest.leaves) if there.get(at) != leaf]
+        recording_id, wrong = manifest.sha256, self.not_put(manifest)
         if wrong:
             raise UnavailableError(
-                f"recording {recording_id.hex()}: {len(wrong)} blobs, the first of them "
-                f"{wrong[0]}, were put into {self.blobs.name} and are not there"
+                f"recording {recording_id.hex()}: {len(wrong)} of {len(manifest.leaves)} blobs, "
+                f"the first of them {wrong[0]}, are not in {self.blobs.name}"
             )
         copy = self.blobs_copy()
         self.blobs.put_manifest(recording_id, replace(manifest, copies=(copy,)).encode())

@@ -261,27 +261,40 @@ class RecordingStore:
             raise problems[0]
         return True
 
-    def drop(self, recording_id: bytes, place: Place) -> None:
-        """Give up one kind of copy of a recording for good; dropping again goes on.
+    def blobs_hold(self, recording_id: bytes) -> bool:
+        """Say whether the blob store lists every blob of a recording that is whole here.
+
+        Raises:
+            RejectedError: The manifest is damaged.
+            UnavailableError: The blob store did not answer.
+        """
+        manifest = self.manifest(recording_id)
+        return manifest is not None and not self._shelves.not_put(manifest)
+
+    def drop(self, recording_id: bytes, copy: Copy) -> None:
+        """Give up a copy of a recording for good; dropping again goes on.
 
         In the blob store that is the copy of all sites.
 
         Raises:
-            RejectedError: It is not whole here, or has no other copy.
+            RejectedError: It is not whole here, or has no copy elsewhere.
             UnavailableError: It is being written, or a place did not let go: that follows later.
         """
         with self._writers.alone(recording_id):
             manifest = self.manifest(recording_id)
             if manifest is None:
                 raise RejectedError(f"recording {recording_id.hex()} is not whole here")
-            left = tuple(copy for copy in manifest.copies if copy.place is not place)
+            place = copy.place
+            left = tuple(each for each in manifest.copies if each.place is not place)
             if not left:
                 raise RejectedError(
                     f"recording {recording_id.hex()} has no copy but in {place}: delete it instead"
                 )
-            self._backlogs.give_up(recording_id, place)
-            self._replace(manifest, left)
-            self._removals.finish_dropping(recording_id, place)
+            if copy in manifest.copies:
+                self._backlogs.give_up(recording_id, place)
+                self._replace(manifest, left)
+            if (recording_id, place) in self._shelves.catalogue.dropping():
+                self._removals.finish_dropping(recording_id, place)
 
     def delete(self, recording_id: bytes) -> None:
         """Remove a recording, whole or partial, and all its copies; an unknown one is fine.

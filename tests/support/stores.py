@@ -36,10 +36,10 @@ def open_store(
 
 
 def put(store: RecordingStore, data: bytes) -> bytes:
-    """Store a recording and return its id."""
+    """Store a recording, or the rest of it, and return its id."""
     recording_id = hashlib.sha256(data).digest()
     with store.begin(recording_id, len(data)) as writer:
-        writer.write(data)
+        writer.write(data[writer.offset :])
         writer.finish()
     return recording_id
 
