@@ -3,9 +3,10 @@
 import logging
 import secrets
 from contextlib import ExitStack, closing
+from dataclasses import replace
 from pathlib import Path
 
-from contracts.copies import Policy
+from contracts.copies import Copy, Place, Policy
 from contracts.errors import RejectedError, UnavailableError
 from contracts.keys import Signer
 from contracts.ledger import LedgerClient
@@ -13,6 +14,7 @@ from gateway.access import Caller, Role
 from gateway.audit import Audit
 from gateway.blobstore import blob_store
 from gateway.completed import Completed
+from gateway.filling import Filling
 from gateway.inbox import Inbox
 from gateway.index.follower import Follower
 from gateway.index.store import IndexStore
@@ -26,6 +28,7 @@ from gateway.retention.deletions import Deletions
 from gateway.settings import Settings
 from gateway.uploads.service import Uploads
 from storage.blobs.port import BlobStore
+from storage.recordings.manifest import StoredRecording
 from storage.recordings.store import RecordingStore
 from storage.volumes.volume import VolumePlace
 from storage.volumes.volumes import Volumes
@@ -63,7 +66,7 @@ class Services:
         self.receipts = Receipts(
             self.inbox,
             Completed(facts, self.index),
-            self.recordings.manifest,
+            self._manifest,
             signer,
             site_id=settings.site_id,
             policy=Policy.parse(settings.receipts.requires),
@@ -90,6 +93,7 @@ class Services:
             repeat_receipts=self.receipts.repeat,
             on_change=self.saga.worker.wake,
         )
+        self.filling = Filling(self.recordings, self._note_copies)
         self.uploads = Uploads(self.recordings, self._note_recording, self._accepts)
 
     def start(self) -> None:
@@ -107,6 +111,8 @@ class Services:
         self._closing.callback(self.follower.worker.close)
         self.saga.worker.start()
         self._closing.callback(self.saga.worker.close)
+        self.filling.worker.start()
+        self._closing.callback(self.filling.worker.close)
         self.intake.start(mqtt.host, mqtt.port, mqtt.username, mqtt.password)
         self._closing.callback(self.intake.close)
 
@@ -119,8 +125,26 @@ class Services:
 
     def _note_recording(self, recording_id: bytes) -> None:
         _log.info("recording %s is whole", recording_id.hex())
+        self._note_copies()
+        self.filling.worker.wake()
+
+    def _note_copies(self) -> None:
         self.receipts.note_copies()
         self.saga.worker.wake()
+
+    def _manifest(self, recording_id: bytes) -> StoredRecording | None:
+        """Return a whole recording with the copies that a receipt may name now.
+
+        Whether a volume that is out still has its copy is not known before it is back.
+        """
+        stored = self.recordings.manifest(recording_id)
+        if stored is None:
+            return None
+        return replace(stored, copies=tuple(filter(self._is_at_hand, stored.copies)))
+
+    def _is_at_hand(self, copy: Copy) -> bool:
+        volume = self.volumes.get(copy.name) if copy.place is Place.VOLUME else None
+        return copy.place is not Place.VOLUME or (volume is not None and volume.usable)
 
     def _trip_of(self, batch_id: str, device_id: str) -> str | None:
         """Return the trip of a committed batch, or None; only a device that recorded on it asks."""

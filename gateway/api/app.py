@@ -48,7 +48,12 @@ def build_app(services: Services, tokens: Tokens) -> FastAPI:
     app.include_router(uploads_router(services.uploads, may_upload))
     app.include_router(
         operations_router(
-            services.inbox, services.saga, services.receipts, services.uploads, may_operate
+            services.inbox,
+            services.saga,
+            services.receipts,
+            services.filling,
+            services.uploads,
+            may_operate,
         )
     )
     app.include_router(

@@ -358,6 +358,16 @@ class Offload(BaseModel):
     lacking: list[str] = Field(description="what a final receipt waits for, as far as is known")
 
 
+class BacklogItem(BaseModel):
+    """A recording that is whole here and lacks a copy."""
+
+    recording_id: str
+    size: int
+    lacks: list[str] = Field(description="`volume`, `blobs`")
+    since: datetime
+    problem: str | None = Field(description="why the last try failed; null before one did")
+
+
 class QuarantinedBatch(BaseModel):
     """A signed batch that the ledger would not take, or did not."""
 

@@ -10,6 +10,7 @@ from contracts.receipt import body_of
 from contracts.records.clock import moment
 from gateway.api import models
 from gateway.api.problems import NotFoundError
+from gateway.filling import Filling
 from gateway.inbox import Inbox, KeptReceipt, State
 from gateway.index.store import IndexStore
 from gateway.intake import Intake
@@ -24,6 +25,7 @@ def operations_router(
     inbox: Inbox,
     saga: OffloadSaga,
     receipts: Receipts,
+    filling: Filling,
     uploads: Uploads,
     may_operate: Callable[..., Any],
 ) -> APIRouter:
@@ -34,6 +36,20 @@ def operations_router(
     def offloads() -> list[models.Offload]:
         """Return every visit of a device, newest last, and how far its offload is."""
         return [_offload(*visit) for visit in inbox.visits()]
+
+    @router.get("/backlog")
+    def backlog() -> list[models.BacklogItem]:
+        """Return the whole recordings that lack a copy, oldest first."""
+        return [
+            models.BacklogItem(
+                recording_id=each.item.recording_id.hex(),
+                size=each.item.size,
+                lacks=list(map(str, each.item.lacks)),
+                since=moment(each.item.since_ms),
+                problem=each.problem or None,
+            )
+            for each in filling.waiting()
+        ]
 
     @router.get("/quarantine")
     def quarantine() -> list[models.QuarantinedBatch]:

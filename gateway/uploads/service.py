@@ -6,11 +6,12 @@ kept.
 """
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Final
 
-from contracts.errors import RejectedError
+from contracts.errors import RejectedError, WaysealError
 from gateway.access import Caller
 from gateway.uploads.lanes import Checksum, Lane, Lanes, OversizedError, Pouring
 from storage.recordings.manifest import RECORDING_BYTES_MAX
@@ -20,6 +21,8 @@ UPLOAD_BYTES_MAX: Final = RECORDING_BYTES_MAX
 OPEN_UPLOADS_MAX: Final = 8
 IDLE_LIMIT_S: Final = 30.0
 QUIET_S: Final = 5.0
+
+_log = logging.getLogger(__name__)
 
 
 class UnknownUploadError(RejectedError):
@@ -124,6 +127,8 @@ class Uploads:
     async def create(self, recording_id: bytes, size: int, caller: Caller) -> UploadStatus:
         """Begin an upload, or find the one that was begun with the same size.
 
+        What another site has put into the blob store, whole, is whole here too: not taken again.
+
         Raises:
             OversizedError: More than UPLOAD_BYTES_MAX.
             NotAcceptedError: The gate refuses.
@@ -135,7 +140,7 @@ class Uploads:
         if not 0 <= size <= UPLOAD_BYTES_MAX:
             raise OversizedError(f"upload must have 0..{UPLOAD_BYTES_MAX} bytes, got {size}")
         self._check_accepted(recording_id, size, caller)
-        known = await asyncio.to_thread(self.status, recording_id)
+        known = await asyncio.to_thread(self._found, recording_id, size)
         if known is None:
             return await self._begin(recording_id, size)
         if known.size != size:
@@ -206,6 +211,18 @@ class Uploads:
     async def close(self) -> None:
         """Let go of every upload; what is durable stays and can be continued."""
         await self._lanes.close()
+
+    def _found(self, recording_id: bytes, size: int) -> UploadStatus | None:
+        """Return where the upload stands, once it was looked for in the blob store of all sites."""
+        known = self.status(recording_id)
+        if known is not None and (known.whole or known.size != size):
+            return known
+        try:
+            adopted = self._store.adopt(recording_id, size)
+        except WaysealError as error:
+            _log.info("recording %s is taken from its sender: %s", recording_id.hex(), error)
+            return known
+        return UploadStatus(size, size, whole=True) if adopted else known
 
     async def _known(self, recording_id: bytes) -> UploadStatus:
         status = await asyncio.to_thread(self.status, recording_id)

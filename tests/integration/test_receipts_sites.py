@@ -192,3 +192,50 @@ def test_provisional_here_and_final_at_the_next_site(
     visit = other.offload(trip_id)
     assert (visit["receipted"], visit["provisional"], visit["lacking"]) == (True, False, [])
     assert site.offload(trip_id)["provisional"]
+
+
+def test_the_blobs_follow_while_the_truck_waits(site: Site, tmp_path: Path) -> None:
+    """A file in the way of the blob store: root may write into what is only unwritable."""
+    site.start()
+    truck, trip_id = loaded(tmp_path)
+    meet(truck, site)
+    blobs, away = site.appliance.gateway_data / "blobs", tmp_path / "away"
+    blobs.rename(away)
+    blobs.touch()
+    offload_provisionally(truck)
+    (lacks,) = site.offload(trip_id)["lacking"]
+    assert lacks.endswith("has no copy blobs")
+    assert copies_of(site, trip_id) == ["volume:volume:fsync"]
+    (item,) = site.ask("/v1/backlog")
+    assert item["lacks"] == ["blobs"]
+    with truck.start("offload", "--wait-s", "60") as process:
+        blobs.unlink()
+        away.rename(blobs)
+        _, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    assert site.offload(trip_id)["receipted"]
+    assert copies_of(site, trip_id) == ["blobs:files:fsync", "volume:volume:fsync"]
+    assert site.ask("/v1/backlog") == []
+
+
+def test_what_is_whole_in_the_shared_blob_store_is_not_taken_again(
+    site: Site, other: Site, tmp_path: Path
+) -> None:
+    for each in (site, other):
+        each.appliance.variables["WAYSEAL_BLOBS"] = str(tmp_path / "shared")
+    site.appliance.variables["WAYSEAL_RECEIPTS__REQUIRES"] = '["volume", "blobs:QUORUM"]'
+    site.start()
+    join(other, site)
+    other.appliance.stop()
+    truck, trip_id = loaded(tmp_path)
+    meet(truck, site)
+    offload_provisionally(truck)
+    assert site.appliance.gateway is not None
+    site.appliance.gateway.stop()
+    videos = list((truck.data / "videos").rglob("*.*"))
+    assert len(videos) == 1
+    videos[0].write_bytes(b"not the video any more")  # so that nothing but the blobs can serve
+    other.appliance.start()
+    meet(truck, other)
+    assert truck.must("offload")["receipted"] == [trip_id]
+    assert copies_of(other, trip_id) == ["blobs:files:fsync", "volume:volume:fsync"]
