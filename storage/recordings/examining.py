@@ -48,9 +48,29 @@ class Finding:
     detail: str
 
 
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What became of looking at one blob.
+
+    Attributes:
+        copies: Every copy and replica that was asked, named as in findings.
+        findings: What is wrong.
+    """
+
+    copies: tuple[str, ...]
+    findings: tuple[Finding, ...]
+
+
+def survey_blob(shelves: Shelves, manifest: StoredRecording, index: int) -> Survey:
+    """Read one blob from every copy that the manifest names, past caches."""
+    looked = list(_looked_at(shelves, manifest, index))
+    findings = [_finding(manifest, index, copy, error) for copy, error in looked if error]
+    return Survey(tuple(copy for copy, _ in looked), tuple(findings))
+
+
 def examine_blob(shelves: Shelves, manifest: StoredRecording, index: int) -> tuple[Finding, ...]:
     """Read one blob from every copy that the manifest names, past caches; return what is wrong."""
-    return tuple(_findings(shelves, manifest, index))
+    return survey_blob(shelves, manifest, index).findings
 
 
 def mend_blob(shelves: Shelves, manifest: StoredRecording, index: int) -> tuple[Finding, ...]:
@@ -88,12 +108,17 @@ def is_gone(volume: Volume, recording_id: bytes) -> bool:
     return volume.call(lambda directory: directory.whole_length(recording_id)) is None
 
 
-def _findings(shelves: Shelves, manifest: StoredRecording, index: int) -> Iterator[Finding]:
+def _looked_at(
+    shelves: Shelves, manifest: StoredRecording, index: int
+) -> Iterator[tuple[str, WaysealError | None]]:
+    """Yield each copy and replica, and what is wrong with its blob."""
     for volume in shelves.volumes_of(manifest):
         try:
             volume_chunk(volume, manifest, index, fresh=True)
         except WaysealError as error:
-            yield _finding(manifest, index, f"{Place.VOLUME}:{volume.name}", error)
+            yield f"{Place.VOLUME}:{volume.name}", error
+        else:
+            yield f"{Place.VOLUME}:{volume.name}", None
     if any(copy.place is Place.BLOBS for copy in manifest.copies):
         for replica in shelves.blobs.replicas(manifest.sha256, index):
             try:
@@ -101,7 +126,9 @@ def _findings(shelves: Shelves, manifest: StoredRecording, index: int) -> Iterat
                     raise replica.error
                 verified_blob(replica.blob, manifest, index)
             except WaysealError as error:
-                yield _finding(manifest, index, f"{Place.BLOBS}:{replica.name}", error)
+                yield f"{Place.BLOBS}:{replica.name}", error
+            else:
+                yield f"{Place.BLOBS}:{replica.name}", None
 
 
 def _finding(manifest: StoredRecording, index: int, copy: str, error: WaysealError) -> Finding:

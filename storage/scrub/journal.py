@@ -6,7 +6,7 @@ what was mended is in the report even if the process was killed in between.
 
 import sqlite3
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass
 from enum import StrEnum
@@ -69,6 +69,8 @@ class Outcome(StrEnum):
     """Found, and not yet mended: the process is at it, or was killed there."""
     MENDED = "mended"
     NOT_MENDED = "not-mended"
+    TO_BE_FILLED = "to-be-filled"
+    """A whole file is gone; the backlog makes it again."""
     NAMED = "named"
     """Nothing to mend: somebody must know."""
 
@@ -89,6 +91,14 @@ class Found:
     index: int
     copy: str
     kind: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The outcome of one finding, and what is to be said of it."""
+
+    outcome: Outcome
     detail: str
 
 
@@ -204,43 +214,55 @@ class Journal:
             )
             self._count(db, at.number, "found", db.total_changes - before)
 
-    def open_at(self, at: Round, recording_id: bytes, index: int) -> bool:
-        """Say whether findings at this place wait for their outcome: a kill came in between."""
-        return bool(
-            self.query(
-                "SELECT 1 FROM findings WHERE round = ? AND recording = ? AND blob = ?"
-                " AND outcome = ?",
-                *(at.number, recording_id, index, Outcome.OPEN),
-            )
+    def open_at(self, at: Round, recording_id: bytes, index: int) -> list[str]:
+        """Return the copies whose findings at this place have no outcome yet."""
+        rows = self.query(
+            "SELECT copy FROM findings WHERE round = ? AND recording = ? AND blob = ?"
+            " AND outcome = ?",
+            *(at.number, recording_id, index, Outcome.OPEN),
         )
+        return [str(copy) for (copy,) in rows]
 
     def settle(
-        self, at: Round, recording_id: bytes, index: int, failed: Mapping[str, str]
-    ) -> list[str]:
-        """Give the open findings of one place their outcome; return the copies that were mended.
+        self, at: Round, recording_id: bytes, index: int, outcomes: Mapping[str, Verdict]
+    ) -> dict[str, Verdict]:
+        """Give the open findings of one place their outcome; return it, by copy.
 
         Args:
             at: The round.
             recording_id: 32 bytes.
             index: Of the blob, or `NO_BLOB`.
-            failed: By copy, why it could not be mended; all others were, or are no more.
+            outcomes: By copy; those that are not named were mended, or hold again.
         """
-        place = (at.number, recording_id, index, Outcome.OPEN)
         where = "WHERE round = ? AND recording = ? AND blob = ? AND outcome = ?"
+        place = (at.number, recording_id, index, Outcome.OPEN)
+        settled: dict[str, Verdict] = {}
         with self._transaction() as db:
-            lost = 0
-            for copy, why in failed.items():
-                lost += db.execute(
-                    f"UPDATE findings SET outcome = ?, detail = ? {where} AND copy = ?",  # noqa: S608
-                    (Outcome.NOT_MENDED, why, *place, copy),
+            for finding, copy, detail in db.execute(
+                f"SELECT finding, copy, detail FROM findings {where}",  # noqa: S608
+                place,
+            ).fetchall():
+                verdict = outcomes.get(copy, Verdict(Outcome.MENDED, detail))
+                db.execute(
+                    "UPDATE findings SET outcome = ?, detail = ? WHERE finding = ?",
+                    (verdict.outcome, verdict.detail, finding),
+                )
+                settled[copy] = verdict
+            for column in (Outcome.MENDED, Outcome.NOT_MENDED):
+                count = sum(verdict.outcome is column for verdict in settled.values())
+                self._count(db, at.number, column.replace("-", "_"), count)
+        return settled
+
+    def forget(self, at: Round, recording_id: bytes, index: int, copies: Iterable[str]) -> None:
+        """Take back open findings of one place: what they are about was deleted meanwhile."""
+        with self._transaction() as db:
+            for copy in copies:
+                gone = db.execute(
+                    "DELETE FROM findings WHERE round = ? AND recording = ? AND blob = ?"
+                    " AND copy = ? AND outcome = ?",
+                    (at.number, recording_id, index, copy, Outcome.OPEN),
                 ).rowcount
-            mended = db.execute(
-                f"UPDATE findings SET outcome = ? {where} RETURNING copy",  # noqa: S608
-                (Outcome.MENDED, *place),
-            ).fetchall()
-            self._count(db, at.number, "not_mended", lost)
-            self._count(db, at.number, "mended", len(mended))
-        return [str(copy) for (copy,) in mended]
+                self._count(db, at.number, "found", -gone)
 
     def query(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         """Return all rows of a question."""

@@ -16,18 +16,22 @@ from dataclasses import replace
 from typing import Final
 
 from contracts.chunktree import blob_size
+from contracts.copies import Place
 from contracts.errors import RejectedError, WaysealError
 from contracts.records.clock import now_ms
+from storage.recordings.examining import Finding, Flaw
 from storage.recordings.manifest import StoredRecording
-from storage.scrub.journal import NO_BLOB, Found, Journal, Outcome, Round, Stage
+from storage.scrub.journal import NO_BLOB, Found, Journal, Outcome, Round, Stage, Verdict
 from storage.scrub.pace import Pace
-from storage.scrub.port import Finding, Scrubbed
+from storage.scrub.port import Scrubbed
+from storage.scrub.silence import Silence
 
 CHECKPOINT_S: Final = 5.0
 """Most work that a kill makes the scrub repeat, seconds."""
 DAY_MS: Final = 86_400_000
 MANIFEST: Final = "manifest"
 """Names the manifest in the place of a copy."""
+_ON_VOLUME: Final = f"{Place.VOLUME}:"
 
 _log = logging.getLogger(__name__)
 
@@ -65,6 +69,7 @@ class Scrub:
         self._monotonic_s = monotonic_s
         self._saved_s = monotonic_s()
         self._beginning = threading.Lock()
+        self._silence = Silence()
 
     def begin(self) -> Round:
         """Begin a round now, unless one is under way; return it. For any thread."""
@@ -115,22 +120,24 @@ class Scrub:
 
     def _through_blobs(self, at: Round) -> Round:
         manifest = self._manifest(at)
-        if manifest is None:
-            return at
-        self._name_what_is_passed_over(at)
-        while at.index < len(manifest.leaves):
-            if self._stopping():
-                return at
-            self._look_at(at)
-            read = blob_size(manifest.size, at.index) * len(manifest.copies)
-            at = replace(
-                at, index=at.index + 1, blobs=at.blobs + 1, bytes_read=at.bytes_read + read
-            )
-            self._checkpoint(at)
-            self._pace.spend(read)
+        if manifest is not None:
+            self._name_what_is_out(at)
+            while at.index < len(manifest.leaves):
+                if self._stopping():
+                    return at
+                try:
+                    copies = self._blob(at)
+                except RejectedError:  # deleted meanwhile
+                    return replace(at, recording_id=_after(at.recording_id), index=0)
+                read = blob_size(manifest.size, at.index) * copies
+                at = replace(
+                    at, index=at.index + 1, blobs=at.blobs + 1, bytes_read=at.bytes_read + read
+                )
+                self._checkpoint(at)
+                self._pace.spend(read)
+            at = replace(at, recordings=at.recordings + 1)
         # Beyond the last blob, so that a restart does not count the recording again.
-        at = replace(at, recording_id=_after(at.recording_id), index=0)
-        return replace(at, recordings=at.recordings + 1)
+        return replace(at, recording_id=_after(at.recording_id), index=0)
 
     def _manifest(self, at: Round) -> StoredRecording | None:
         """Return the manifest, mended if need be; None when it is gone, or beyond help."""
@@ -138,14 +145,15 @@ class Scrub:
         try:
             manifest = self._store.manifest(recording_id)
         except WaysealError as error:
-            kind = "rotten" if isinstance(error, RejectedError) else "unread"
-            self._journal.find(
-                at, [Found(recording_id, NO_BLOB, MANIFEST, kind, str(error))], self._clock_ms()
-            )
-            mended = isinstance(error, RejectedError) and self._restored(recording_id)
-            self._settle(at, NO_BLOB, {} if mended else {MANIFEST: str(error)})
+            rotten = isinstance(error, RejectedError)
+            kind = Flaw.ROTTEN if rotten else Flaw.UNREAD
+            found = Found(recording_id, NO_BLOB, MANIFEST, kind, str(error))
+            self._journal.find(at, [found], self._clock_ms())
+            mended = rotten and self._restored(recording_id)
+            verdict = Verdict(Outcome.MENDED if mended else Outcome.NOT_MENDED, str(error))
+            self._settle(at, NO_BLOB, {MANIFEST: verdict})
             return self._store.manifest(recording_id) if mended else None
-        self._settle_what_was_open(at, NO_BLOB)
+        self._settle(at, NO_BLOB, {})
         return manifest
 
     def _restored(self, recording_id: bytes) -> bool:
@@ -155,52 +163,73 @@ class Scrub:
             _log.warning("recording %s: manifest not restored: %s", recording_id.hex(), error)
             return False
 
-    def _look_at(self, at: Round) -> None:
-        found = self._store.examine(at.recording_id, at.index)
-        if not found:
-            self._settle_what_was_open(at, at.index)
-            return
-        self._journal.find(at, [_entry(each) for each in found], self._clock_ms())
+    def _blob(self, at: Round) -> int:
+        """Look at one blob of every copy, and have mended what is wrong; return how many were read.
+
+        Raises:
+            RejectedError: The recording is not whole any more.
+            UnavailableError: A medium or peer failed as a whole, or somebody writes the recording.
+        """
+        survey = self._store.survey(at.recording_id, at.index)
+        found = self._silence.without_silent(survey, self._store.not_looked_at())
+        for copy, why in self._silence.new():
+            self._name(at, b"", copy, "not-looked-at", f"from recording {_name(at)} on: {why}")
+        if found:
+            entries = [
+                Found(each.recording_id, each.index, each.copy, each.kind, each.detail)
+                for each in found
+            ]
+            self._journal.find(at, entries, self._clock_ms())
+        if self._journal.open_at(at, at.recording_id, at.index):
+            self._mend(at, needed=bool(survey.findings))
+        return len(survey.copies)
+
+    def _mend(self, at: Round, *, needed: bool) -> None:
+        """Mend a blob, or give what a kill left open its outcome: by now it holds."""
+        recording_id, index = at.recording_id, at.index
         try:
-            left = self._store.mend(at.recording_id, at.index)
-        except WaysealError as error:
-            left = tuple(replace(each, detail=f"{each.detail}; {error}") for each in found)
-        failed = {each.copy: each.detail for each in left if not each.repaired}
-        self._settle(at, at.index, failed)
+            left = self._store.mend(recording_id, index) if needed else ()
+            manifest = self._store.manifest(recording_id)
+        except RejectedError:
+            left, manifest = (), None
+        open_copies = self._journal.open_at(at, recording_id, index)
+        named = {str(copy).rpartition(":")[0] for copy in manifest.copies} if manifest else set()
+        gone = {
+            copy
+            for copy in open_copies
+            if manifest is None or (copy.startswith(_ON_VOLUME) and copy not in named)
+        }
+        told = {each.copy for each in left}
+        self._journal.forget(at, recording_id, index, gone - told)
+        self._settle(at, index, {each.copy: _verdict(each, each.copy in gone) for each in left})
 
-    def _settle_what_was_open(self, at: Round, index: int) -> None:
-        """Give what was found before a kill its outcome: by now it holds."""
-        if self._journal.open_at(at, at.recording_id, index):
-            self._settle(at, index, {})
-
-    def _settle(self, at: Round, index: int, failed: dict[str, str]) -> None:
+    def _settle(self, at: Round, index: int, outcomes: dict[str, Verdict]) -> None:
+        if not self._journal.open_at(at, at.recording_id, index):
+            return
         place = "manifest" if index == NO_BLOB else f"blob {index}"
-        mended = self._journal.settle(at, at.recording_id, index, failed)
-        for copy in mended:
-            _log.warning("recording %s %s: copy %s mended", at.recording_id.hex(), place, copy)
-        for copy, why in failed.items():
-            _log.error(
-                "recording %s %s: copy %s cannot be mended: %s",
-                at.recording_id.hex(),
-                place,
-                copy,
-                why,
-            )
+        settled = self._journal.settle(at, at.recording_id, index, outcomes)
+        for copy, verdict in settled.items():
+            name = (at.recording_id.hex(), place, copy)
+            if verdict.outcome is Outcome.NOT_MENDED:
+                _log.error("recording %s %s: %s cannot be mended: %s", *name, verdict.detail)
+            else:
+                _log.warning("recording %s %s: %s is %s", *name, verdict.outcome)
 
     def _strays_named(self, at: Round) -> bool:
         """Write down what belongs to nothing; say whether all of it was looked at."""
         for stray in self._store.strays():
             if self._stopping():
                 return False
-            found = Found(stray.recording_id, NO_BLOB, stray.copy, "orphan", stray.detail)
-            self._journal.find(at, [found], self._clock_ms(), Outcome.NAMED)
+            self._name(at, stray.recording_id, stray.copy, "orphan", stray.detail)
         return not self._stopping()
 
-    def _name_what_is_passed_over(self, at: Round) -> None:
+    def _name_what_is_out(self, at: Round) -> None:
         for copy, why in self._store.not_looked_at().items():
-            detail = f"{why}; noticed at recording {at.recording_id.hex()}"
-            found = Found(b"", NO_BLOB, copy, "not-looked-at", detail)
-            self._journal.find(at, [found], self._clock_ms(), Outcome.NAMED)
+            self._name(at, b"", copy, "not-looked-at", f"from recording {_name(at)} on: {why}")
+
+    def _name(self, at: Round, recording_id: bytes, copy: str, kind: str, detail: str) -> None:
+        found = Found(recording_id, NO_BLOB, copy, kind, detail)
+        self._journal.find(at, [found], self._clock_ms(), Outcome.NAMED)
 
     def _checkpoint(self, at: Round) -> None:
         now_s = self._monotonic_s()
@@ -221,8 +250,14 @@ class Scrub:
         )
 
 
-def _entry(finding: Finding) -> Found:
-    return Found(finding.recording_id, finding.index, finding.copy, finding.kind, finding.detail)
+def _verdict(finding: Finding, gone: bool) -> Verdict:  # noqa: FBT001
+    if finding.repaired:
+        return Verdict(Outcome.MENDED, finding.detail)
+    return Verdict(Outcome.TO_BE_FILLED if gone else Outcome.NOT_MENDED, finding.detail)
+
+
+def _name(at: Round) -> str:
+    return at.recording_id.hex()
 
 
 def _after(recording_id: bytes) -> bytes:

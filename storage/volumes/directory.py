@@ -20,6 +20,7 @@ from contracts.files import disk_errors, make_directory, sync_directory
 from storage.disk import read_at, remove_file
 from storage.volumes.part import PartFile
 
+_FILE: Final = re.compile(rf"([0-9a-f]{{{2 * HASH_BYTES}}})(?:\.part)?")
 _PART: Final = re.compile(rf"([0-9a-f]{{{2 * HASH_BYTES}}})\.part")
 
 
@@ -151,11 +152,18 @@ class VolumeDirectory:
         """Remove the part durably, and with it what it reserved."""
         remove_file(self._part(recording_id))
 
-    def used_bytes(self) -> int:
-        """Return what recordings take up, reservations of parts included; looks at each file."""
+    def holdings(self) -> Iterator[tuple[bytes, int]]:
+        """Yield id and bytes of every recording, whole or part, reservations included."""
         with disk_errors("look through", self.root):
             files = [*self.root.glob("[0-9a-f][0-9a-f]/*"), *self._parts.iterdir()]
-            return sum(_length(path) or 0 for path in files)
+        for path in files:
+            found = _FILE.fullmatch(path.name)
+            if found:
+                yield bytes.fromhex(found[1]), _length(path) or 0
+
+    def used_bytes(self) -> int:
+        """Return what recordings take up, reservations of parts included; looks at each file."""
+        return sum(size for _, size in self.holdings())
 
     def free_bytes(self) -> int:
         """Return what the file system has left for us."""

@@ -2,7 +2,7 @@
 
 import hashlib
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,15 +11,17 @@ import pytest
 from contracts.chunktree import BLOB_BYTES, root_hash
 from contracts.copies import FSYNC, Copy, Place
 from contracts.errors import RejectedError, UnavailableError
+from storage.recordings.examining import Finding, Flaw, Survey
 from storage.recordings.manifest import StoredRecording
+from storage.recordings.strays import Stray
 from storage.scrub.journal import NO_BLOB, ROUNDS_KEPT, Journal, Outcome
 from storage.scrub.pace import Pace
-from storage.scrub.port import Finding, Stray
 from storage.scrub.scrub import CHECKPOINT_S, DAY_MS, MANIFEST, Scrub
+from storage.scrub.silence import SILENT_AFTER
 
 BYTES_PER_S = 4 * BLOB_BYTES
 COPIES = (Copy(Place.VOLUME, "main", FSYNC), Copy(Place.BLOBS, "files", FSYNC))
-VOLUME, BLOBS = map(str, COPIES)
+VOLUME, BLOBS = "volume:main", "blobs:files"
 
 
 class KilledError(BaseException):
@@ -45,6 +47,11 @@ class FakeStore:
         self.alien: list[Stray] = []
         self.die_at: tuple[bytes, int, str] | None = None
         self.down = False
+        self.silent: set[str] = set()
+        self.lost: set[tuple[bytes, int]] = set()
+        self.dropped: set[bytes] = set()
+        self.mends = 0
+        self.at_mend: Callable[[], None] = lambda: None
 
     def recordings(self) -> Iterator[bytes]:
         return iter(sorted(self.blobs))
@@ -56,7 +63,8 @@ class FakeStore:
             return None
         leaves = (bytes(32),) * self.blobs[recording_id]
         size = len(leaves) * BLOB_BYTES
-        return StoredRecording(recording_id, size, root_hash(leaves), leaves, COPIES)
+        copies = COPIES[1:] if recording_id in self.dropped else COPIES
+        return StoredRecording(recording_id, size, root_hash(leaves), leaves, copies)
 
     def restore_manifest(self, recording_id: bytes) -> bool:
         if not self.bad_manifests[recording_id]:
@@ -64,26 +72,47 @@ class FakeStore:
         del self.bad_manifests[recording_id]
         return True
 
-    def examine(self, recording_id: bytes, index: int) -> tuple[Finding, ...]:
+    def survey(self, recording_id: bytes, index: int) -> Survey:
         if self.down:
             raise UnavailableError("the blob store is down")
+        if recording_id not in self.blobs:
+            raise RejectedError("not whole here")
         self.examined.append((recording_id, index))
-        return tuple(
-            Finding(recording_id, index, copy, "rotten", repaired=False, detail="leaf hash differs")
+        return Survey((VOLUME, BLOBS), self.damaged(recording_id, index))
+
+    def damaged(self, recording_id: bytes, index: int) -> tuple[Finding, ...]:
+        found = [
+            Finding(name, at, copy, Flaw.ROTTEN, repaired=False, detail="leaf hash differs")
             for name, at, copy in self.damage
             if (name, at) == (recording_id, index)
-        )
+        ]
+        if (recording_id, index) in self.lost:
+            detail = "no file"
+            found.append(
+                Finding(recording_id, index, VOLUME, Flaw.MISSING, repaired=False, detail=detail)
+            )
+        found += [
+            Finding(recording_id, index, copy, Flaw.UNREAD, repaired=False, detail="no answer")
+            for copy in self.silent
+        ]
+        return tuple(found)
 
     def mend(self, recording_id: bytes, index: int) -> tuple[Finding, ...]:
-        found = self.examine(recording_id, index)
+        self.at_mend()
+        if recording_id not in self.blobs:
+            raise RejectedError("not whole here")
+        found = self.damaged(recording_id, index)
+        self.mends += 1
         if self.die_at == (recording_id, index, "before"):
             raise KilledError
         mended = []
         for each in found:
-            repaired = self.damage[recording_id, index, each.copy]
+            repaired = self.damage.pop((recording_id, index, each.copy), False)
             mended.append(replace(each, repaired=repaired))
-            if repaired:
-                del self.damage[recording_id, index, each.copy]
+            if not repaired and each.kind is Flaw.ROTTEN:
+                self.damage[recording_id, index, each.copy] = False
+        if (recording_id, index) in self.lost:
+            self.dropped.add(recording_id)
         if self.die_at == (recording_id, index, "after"):
             raise KilledError
         return tuple(mended)
@@ -215,7 +244,7 @@ def test_what_rotted_is_named_mended_and_told(rig: Rig, caplog: pytest.LogCaptur
     (ended,) = rig.journal.rounds(1)
     assert (ended.found, ended.mended, ended.not_mended) == (2, 1, 1)
     (error,) = [each for each in caplog.records if each.levelno == logging.ERROR]
-    assert f"{name(3).hex()} blob 7: copy {BLOBS} cannot be mended" in error.getMessage()
+    assert f"{name(3).hex()} blob 7: {BLOBS} cannot be mended" in error.getMessage()
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
@@ -286,6 +315,58 @@ def test_what_nobody_knows_is_named_and_what_is_out_is_said(rig: Rig) -> None:
     assert rig.outcomes() == {
         (name(9), NO_BLOB, "files", "orphan"): Outcome.NAMED,
         (b"", NO_BLOB, VOLUME, "not-looked-at"): Outcome.NAMED,
+    }
+
+
+def test_a_recording_that_is_deleted_meanwhile_is_no_finding(rig: Rig) -> None:
+    rig.store.damage = {(name(3), 7, VOLUME): False}
+    rig.store.at_mend = rig.store.blobs.clear
+    assert rig.scrub.step()
+    assert rig.outcomes() == {}
+    (ended,) = rig.journal.rounds(1)
+    assert (ended.found, ended.not_mended, ended.recordings) == (0, 0, 2)
+
+
+def test_a_copy_that_is_given_up_meanwhile_is_no_finding(rig: Rig) -> None:
+    rig.store.damage = {(name(3), 7, VOLUME): False}
+
+    def drop() -> None:
+        rig.store.dropped.add(name(3))
+        rig.store.damage.clear()
+
+    rig.store.at_mend = drop
+    assert rig.scrub.step()
+    assert rig.outcomes() == {}
+
+
+def test_a_whole_file_that_is_gone_is_left_to_the_backlog(
+    rig: Rig, caplog: pytest.LogCaptureFixture
+) -> None:
+    rig.store.lost = {(name(3), 0)}
+    with caplog.at_level(logging.WARNING):
+        assert rig.scrub.step()
+    assert rig.outcomes() == {(name(3), 0, VOLUME, "missing"): Outcome.TO_BE_FILLED}
+    assert [each.levelno for each in caplog.records] == [logging.WARNING]
+
+
+def test_a_copy_that_does_not_answer_is_passed_over_after_a_while(rig: Rig) -> None:
+    rig.store.silent = {BLOBS}
+    assert rig.scrub.step()
+    assert rig.store.mends == SILENT_AFTER
+    rows = rig.journal.query("SELECT copy, kind, outcome FROM findings ORDER BY finding")
+    assert rows == [(BLOBS, "unread", Outcome.NOT_MENDED)] * SILENT_AFTER + [
+        (BLOBS, "not-looked-at", Outcome.NAMED)
+    ]
+
+
+def test_a_volume_that_is_out_is_said_to_be_and_has_no_findings(rig: Rig) -> None:
+    rig.store.silent = {VOLUME}
+    rig.store.passed_over = {VOLUME: "volume main is out"}
+    rig.store.damage = {(name(3), 7, BLOBS): False}
+    assert rig.scrub.step()
+    assert rig.outcomes() == {
+        (b"", NO_BLOB, VOLUME, "not-looked-at"): Outcome.NAMED,
+        (name(3), 7, BLOBS, "rotten"): Outcome.NOT_MENDED,
     }
 
 

@@ -1,0 +1,63 @@
+"""Finds bytes that belong to no recording and no upload that is known here."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from contracts.copies import Place
+from contracts.errors import UnavailableError
+from storage.recordings.catalogue import Catalogue
+from storage.recordings.shelves import Shelves
+
+
+@dataclass(frozen=True, slots=True)
+class Stray:
+    """Bytes that belong to nothing.
+
+    Attributes:
+        recording_id: What they are called by, 32 bytes.
+        copy: Where they are.
+        detail: What is there.
+    """
+
+    recording_id: bytes
+    copy: str
+    detail: str
+
+
+def find_strays(shelves: Shelves) -> Iterator[Stray]:
+    """Yield what is on the volumes in use and in the blob store, and unknown to the catalogue.
+
+    Raises:
+        UnavailableError: The blob store or the catalogue's disk failed.
+    """
+    for volume in shelves.volumes.usable():
+        try:
+            held = volume.call(lambda directory: dict(directory.holdings()))
+        except UnavailableError:
+            continue  # it is out by now, and said to be
+        for recording_id, size in held.items():
+            if not _is_known(shelves.catalogue, recording_id):
+                detail = f"a file of {size} bytes without manifest or upload"
+                yield Stray(recording_id, f"{Place.VOLUME}:{volume.name}", detail)
+    for recording_id in shelves.blobs.recordings():
+        if _is_known(shelves.catalogue, recording_id):
+            continue
+        copy = f"{Place.BLOBS}:{shelves.blobs.name}"
+        if shelves.blobs.manifest(recording_id) is not None:
+            continue  # whole, by whichever site put it there
+        count = len(shelves.blobs.leaves(recording_id))
+        if not _is_known(shelves.catalogue, recording_id):
+            yield Stray(recording_id, copy, f"{count} blobs of no whole recording and no upload")
+
+
+def _is_known(catalogue: Catalogue, recording_id: bytes) -> bool:
+    """Say whether the catalogue has a word on it.
+
+    In the order in which an upload moves on and a recording leaves, so that none is missed that
+    moves while it is looked for.
+    """
+    return (
+        catalogue.progress(recording_id) is not None
+        or catalogue.is_whole(recording_id)
+        or catalogue.is_leaving(recording_id)
+    )
