@@ -90,6 +90,16 @@ class Catalogue:
         with disk_errors("look for", path):
             return path.exists()
 
+    def stamp(self, recording_id: bytes) -> tuple[int, int] | None:
+        """Return what changes with every manifest that is written; None without one."""
+        path = self._manifest(recording_id)
+        with disk_errors("look at", path):
+            try:
+                state = path.stat()
+            except FileNotFoundError:
+                return None
+        return state.st_mtime_ns, state.st_ino
+
     def progress(self, recording_id: bytes) -> Progress | None:
         """Return how far the recording has come; None when no upload is under way.
 

@@ -1,9 +1,10 @@
 """Gets one blob of a recording from whichever copy holds, nearest first, and says what did not."""
 
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from contracts.chunktree import BLOB_BYTES, blob_size, leaf_hash
 from contracts.copies import Place
@@ -17,10 +18,21 @@ OnFlaw = Callable[[str, WaysealError], None]
 """Told the name of a copy that could not serve a blob, and why not."""
 
 
+OnDamage = Callable[[bytes, int, str], None]
+"""Told recording id, blob index and copy that could not serve: missing, rotten or unreadable."""
+
+_log: Final = logging.getLogger(__name__)
+
+
 class _Source(NamedTuple):
     name: str
     place: Place
     read: Callable[[], bytes]
+
+
+def log_damage(recording_id: bytes, index: int, copy: str) -> None:
+    """Say in the log what could not be served; the plainest `OnDamage`."""
+    _log.error("recording %s blob %d: copy %s is damaged", recording_id.hex(), index, copy)
 
 
 class MissingError(RejectedError):

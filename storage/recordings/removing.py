@@ -4,12 +4,18 @@ Each removal is noted durably before the first byte goes, so one that is held up
 place that does not answer, or by a kill, goes on later.
 """
 
-from collections.abc import Iterator
+import logging
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Final
 
 from contracts.copies import Place
-from contracts.errors import RejectedError, UnavailableError
+from contracts.errors import RejectedError, UnavailableError, WaysealError
 from storage.recordings.backlog import Backlogs
 from storage.recordings.shelves import Shelves
+from storage.recordings.writers import Writers
+
+_log: Final = logging.getLogger(__name__)
 
 
 class Removals:
@@ -45,6 +51,20 @@ class Removals:
         self._shelves.remove(recording_id, [place], every)
         self._shelves.catalogue.end_dropping(recording_id, place)
 
+    def tidy(self, writers: Writers) -> None:
+        """Go on with removals that a place held up, and remove parts that nobody goes on with.
+
+        Args:
+            writers: Who is at which recording; those are left alone.
+        """
+        catalogue = self._shelves.catalogue
+        for recording_id in catalogue.leaving():
+            _attempt(writers, recording_id, self.finish_leaving)
+        for recording_id, place in catalogue.dropping():
+            _attempt(writers, recording_id, partial(self.finish_dropping, place=place))
+        for volume, recording_id in self.parts():
+            _attempt(writers, recording_id, partial(self.remove_stale, volume=volume))
+
     def parts(self) -> Iterator[tuple[str, bytes]]:
         """Yield volume and recording of every part, stale or not; what is out says nothing."""
         for volume in self._shelves.volumes.usable():
@@ -78,3 +98,11 @@ class Removals:
         except RejectedError:
             return [volume.name for volume in self._shelves.volumes]
         return [copy.name for copy in manifest.copies] if manifest else []
+
+
+def _attempt(writers: Writers, recording_id: bytes, work: Callable[[bytes], None]) -> None:
+    try:
+        with writers.alone(recording_id):
+            work(recording_id)
+    except WaysealError as error:
+        _log.info("left for later: %s", error)

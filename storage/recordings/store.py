@@ -6,8 +6,7 @@ that are there; until then it is partial, visible as such and never served. Copi
 and go; what is missing is in the backlog until `fill` has made it.
 """
 
-import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -20,7 +19,7 @@ from storage.blobs.port import BlobStore
 from storage.recordings.backlog import Backlog, Backlogs
 from storage.recordings.catalogue import Catalogue
 from storage.recordings.examining import Finding, Flaw, examine_blob, is_gone, mend_blob
-from storage.recordings.fetching import fetch
+from storage.recordings.fetching import OnDamage, fetch, log_damage
 from storage.recordings.filling import Stop, fill_place
 from storage.recordings.manifest import Progress, StoredRecording, check_recording
 from storage.recordings.mending import Mender
@@ -34,16 +33,6 @@ from storage.recordings.writers import Writers
 from storage.volumes.volumes import Volumes
 
 POOL_THREADS: Final = 4
-
-OnDamage = Callable[[bytes, int, str], None]
-"""Told recording id, blob index and copy that could not serve: missing, rotten or unreadable."""
-
-_log: Final = logging.getLogger(__name__)
-
-
-def log_damage(recording_id: bytes, index: int, copy: str) -> None:
-    """Say in the log what could not be served; the plainest `OnDamage`."""
-    _log.error("recording %s blob %d: copy %s is damaged", recording_id.hex(), index, copy)
 
 
 class RecordingStore:
@@ -112,6 +101,11 @@ class RecordingStore:
         except BaseException:
             self._writers.leave(recording_id)
             raise
+
+    @property
+    def shelves(self) -> Shelves:
+        """The places that hold the recordings, for whoever looks after them."""
+        return self._shelves
 
     def manifest(self, recording_id: bytes) -> StoredRecording | None:
         """Return what is known of a recording that is whole here; None when it is not.
@@ -310,13 +304,23 @@ class RecordingStore:
 
     def tidy(self) -> None:
         """Go on with removals that a place held up, and remove parts that nobody goes on with."""
-        catalogue = self._shelves.catalogue
-        for recording_id in catalogue.leaving():
-            self._attempt(recording_id, self._removals.finish_leaving)
-        for recording_id, place in catalogue.dropping():
-            self._attempt(recording_id, partial(self._removals.finish_dropping, place=place))
-        for volume, recording_id in self._removals.parts():
-            self._attempt(recording_id, partial(self._removals.remove_stale, volume=volume))
+        self._removals.tidy(self._writers)
+
+    def restore_manifest(self, recording_id: bytes) -> bool:
+        """Write the blob store's manifest in the place of a damaged one; say whether it has one.
+
+        A whole file that may be on a volume is in the backlog then, and found again by `fill`.
+
+        Raises:
+            RejectedError: The manifest there is damaged too.
+            UnavailableError: It is being written, or the blob store did not answer or lacks blobs.
+        """
+        with self._writers.alone(recording_id):
+            shared = self._shelves.shared(recording_id)
+            if shared is not None:
+                self._shelves.seal_blobs(shared)
+                self._replace(shared, shared.copies)
+            return shared is not None
 
     def close(self) -> None:
         """Wait for the blob writes and repairs under way; close the writers before."""
@@ -403,10 +407,3 @@ class RecordingStore:
         if manifest is not None:
             self._backlogs.note(manifest)
         self._writers.leave(recording_id)
-
-    def _attempt(self, recording_id: bytes, work: Callable[[bytes], None]) -> None:
-        try:
-            with self._writers.alone(recording_id):
-                work(recording_id)
-        except WaysealError as error:
-            _log.info("left for later: %s", error)

@@ -1,0 +1,157 @@
+"""The scrub over the real store on files: whatever is wrong on the disk is named and mended."""
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from contracts.chunktree import BLOB_BYTES
+from contracts.copies import Place
+from storage.recordings.store import RecordingStore
+from storage.scrub.journal import NO_BLOB, Journal, Outcome
+from storage.scrub.pace import Pace
+from storage.scrub.scrub import Scrub
+from storage.scrub.upkeep import Upkeep
+from storage.volumes.volumes import Volumes
+from support.stores import blob_file, flip, open_store, put, volume_file
+
+DATA = random.Random(7).randbytes(3 * BLOB_BYTES + 5)  # noqa: S311 - video, not a secret
+VOLUME, BLOBS = "volume:volume", "blobs:files"
+
+Entry = tuple[str, int | None, str, str, str]
+
+
+class Bench:
+    """A store with one recording, and a scrub that never pauses."""
+
+    def __init__(self, root: Path, store: RecordingStore) -> None:
+        self.root, self.store = root, store
+        self.one = put(store, DATA)
+        self.journal = Journal(root / "scrub.db")
+        self.scrub = Scrub(
+            Upkeep(store),
+            self.journal,
+            Pace(1 << 40, lambda _: None),
+            every_days=0,
+            stopping=lambda: False,
+        )
+
+    @property
+    def volumes(self) -> Volumes:
+        return self.store.shelves.volumes
+
+    def round(self) -> list[Entry]:
+        """Let it go round once; return what it found."""
+        number = self.scrub.begin().number
+        assert self.scrub.step()
+        rows = self.journal.query(
+            "SELECT recording, blob, copy, kind, outcome FROM findings WHERE round = ?"
+            " ORDER BY finding",
+            number,
+        )
+        return [
+            (name.hex()[:8], None if blob == NO_BLOB else blob, copy, kind, outcome)
+            for name, blob, copy, kind, outcome in rows
+        ]
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    with open_store(tmp_path) as store:
+        made = Bench(tmp_path, store)
+        yield made
+        made.journal.close()
+
+
+def test_nothing_is_found_where_nothing_is_wrong(bench: Bench) -> None:
+    assert bench.round() == []
+    (ended,) = bench.journal.rounds(1)
+    assert (ended.recordings, ended.blobs, ended.bytes_read) == (1, 4, 2 * len(DATA))
+
+
+def test_rot_in_either_copy_is_mended(bench: Bench) -> None:
+    name = bench.one.hex()[:8]
+    flip(volume_file(bench.root, bench.one), 2 * BLOB_BYTES)
+    flip(blob_file(bench.root, bench.one, 1), 100)
+    blob_file(bench.root, bench.one, 3).unlink()
+    assert bench.round() == [
+        (name, 1, BLOBS, "rotten", Outcome.MENDED),
+        (name, 2, VOLUME, "rotten", Outcome.MENDED),
+        (name, 3, BLOBS, "missing", Outcome.MENDED),
+    ]
+    assert bench.round() == []
+    assert bench.store.verify(bench.one).holds
+
+
+def test_what_rotted_in_every_copy_is_told_again_in_each_round(bench: Bench) -> None:
+    name = bench.one.hex()[:8]
+    flip(volume_file(bench.root, bench.one), 0)
+    flip(blob_file(bench.root, bench.one, 0), 100)
+    for _ in range(2):
+        assert bench.round() == [
+            (name, 0, VOLUME, "rotten", Outcome.NOT_MENDED),
+            (name, 0, BLOBS, "rotten", Outcome.NOT_MENDED),
+        ]
+
+
+def test_a_whole_file_that_is_gone_is_made_again_by_the_backlog(bench: Bench) -> None:
+    volume_file(bench.root, bench.one).unlink()
+    found = bench.round()
+    assert found == [(bench.one.hex()[:8], 0, VOLUME, "missing", Outcome.TO_BE_FILLED)]
+    assert [each.recording_id for each in bench.store.backlog()] == [bench.one]
+    assert bench.store.fill(bench.one)
+    assert bench.round() == []
+    assert volume_file(bench.root, bench.one).read_bytes() == DATA
+
+
+def test_a_damaged_manifest_is_restored_from_the_blob_store(bench: Bench) -> None:
+    path = bench.root / "c" / "whole" / bench.one.hex()[:2] / bench.one.hex()
+    flip(path, 60)
+    assert bench.round() == [(bench.one.hex()[:8], None, "manifest", "rotten", Outcome.MENDED)]
+    assert bench.store.fill(bench.one)
+    assert bench.round() == []
+    assert bench.store.verify(bench.one).holds
+
+
+def test_a_damaged_manifest_without_another_is_told(bench: Bench) -> None:
+    path = bench.root / "c" / "whole" / bench.one.hex()[:2] / bench.one.hex()
+    flip(path, 60)
+    blob_file(bench.root, bench.one, 0).with_name("manifest").unlink()
+    assert bench.round() == [(bench.one.hex()[:8], None, "manifest", "rotten", Outcome.NOT_MENDED)]
+
+
+def test_what_belongs_to_nothing_is_named_and_left(bench: Bench) -> None:
+    on_volume = bench.root / "v" / "ab" / ("ab" * 32)
+    on_volume.parent.mkdir(exist_ok=True)
+    on_volume.write_bytes(b"stranger")
+    in_blobs = bench.root / "b" / "cd" / "cd" / ("cd" * 32) / "00000000"
+    in_blobs.parent.mkdir(parents=True)
+    in_blobs.write_bytes(bytes(40))
+    upload = bench.store.begin(bytes(32), 10)
+    upload.write(b"half")
+    upload.close()
+    assert bench.round() == [
+        ("abababab", None, VOLUME, "orphan", Outcome.NAMED),
+        ("cdcdcdcd", None, BLOBS, "orphan", Outcome.NAMED),
+    ]
+    assert on_volume.exists()
+    assert in_blobs.exists()
+
+
+def test_a_volume_that_is_out_is_passed_over_and_said_to_be(bench: Bench) -> None:
+    (volume,) = bench.volumes
+    (bench.root / "v" / ".wayseal-volume").unlink()
+    volume.probe()
+    assert not volume.usable
+    assert bench.round() == [("", None, VOLUME, "not-looked-at", Outcome.NAMED)]
+    (ended,) = bench.journal.rounds(1)
+    assert ended.blobs == 4
+
+
+def test_what_is_deleted_or_given_up_is_no_finding(bench: Bench) -> None:
+    bench.store.drop(bench.one, Place.VOLUME)
+    assert bench.round() == []
+    bench.store.delete(bench.one)
+    assert bench.round() == []
+    assert bench.journal.rounds(1)[0].recordings == 0
