@@ -17,10 +17,13 @@ from cassandra import (
 )
 from cassandra.cluster import NoHostAvailable
 from cassandra.connection import ConnectionException
+from cassandra.protocol import ErrorMessage
 
 from contracts.errors import RejectedError, UnavailableError
 
 SAID_CHARS_MAX: Final = 300
+DRIVER_ERRORS: Final = (DriverException, NoHostAvailable, ConnectionException, ErrorMessage)
+"""They have no root of their own."""
 _WRONG_LOGIN: Final = ("password are incorrect", "requires authentication", "not permitted to log")
 """Parts of the answers that stay the same however often one asks; others pass by themselves, such
 as a login that fails because the roles cannot be read at their consistency."""
@@ -35,7 +38,7 @@ def peer_errors(action: str) -> Iterator[None]:
     """
     try:
         yield
-    except (DriverException, NoHostAvailable, ConnectionException) as error:
+    except DRIVER_ERRORS as error:
         raise UnavailableError(f"Cassandra cannot {action}: {reason(error)}") from error
 
 
@@ -46,7 +49,7 @@ def schema_errors(action: str) -> Iterator[None]:
         yield
     except RequestValidationException as error:
         raise RejectedError(f"Cassandra refuses to {action}: {reason(error)}") from error
-    except (DriverException, NoHostAvailable, ConnectionException) as error:
+    except DRIVER_ERRORS as error:
         raise UnavailableError(f"Cassandra cannot {action}: {reason(error)}") from error
 
 

@@ -5,6 +5,8 @@ id is given, so that two nodes that make it at the same moment make the same one
 """
 
 import logging
+import re
+import uuid
 from collections.abc import Mapping
 from typing import Final
 
@@ -18,15 +20,19 @@ from storage.blobs.cassandra.errors import peer_errors, schema_errors
 from storage.blobs.cassandra.replication import check_reachable, copies_of, cql_of, wanted
 
 SCHEMA_TIMEOUT_S: Final = 60.0
+SPECULATIVE_RETRY_S: Final = 0.5
+"""When a coordinator asks one more replica, since one of those it asked is slow."""
 BUCKET_BLOBS: Final = 64
 """Blobs of one partition: 64 MiB."""
 _log = logging.getLogger(__name__)
 
+_TABLE_IDS: Final = uuid.UUID("5d0c7b3e-6b0e-41f0-8de9-0242ac120001")
+_TABLE: Final = re.compile(r"\{keyspace\}\.([a-z]+)")
 _VERSIONS: Final = """
 CREATE TABLE IF NOT EXISTS {keyspace}.migration (
     number int PRIMARY KEY,
     name text
-) WITH id = 5d0c7b3e-6b0e-11f0-8de9-0242ac120001
+) WITH id = {id}
   AND comment = 'Steps of the schema that were taken'
 """
 _OPTIONS: Final = "read_repair = 'NONE' AND gc_grace_seconds = 864000"
@@ -42,7 +48,7 @@ MIGRATIONS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
                 leaf_hash blob,
                 data blob,
                 PRIMARY KEY ((recording, bucket), blob_index)
-            ) WITH id = 5d0c7b3e-6b0e-11f0-8de9-0242ac120002
+            ) WITH id = {id}
               AND compression = {{'class': 'NoopCompressor', 'chunk_length_in_kb': 64}}
               AND compaction = {{
                 'class': 'UnifiedCompactionStrategy', 'scaling_parameters': 'T8'}}
@@ -55,7 +61,7 @@ MIGRATIONS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
                 bucket int,
                 put_us bigint,
                 PRIMARY KEY (recording, bucket)
-            ) WITH id = 5d0c7b3e-6b0e-11f0-8de9-0242ac120003
+            ) WITH id = {id}
               AND """
             + _OPTIONS,
             """
@@ -63,7 +69,7 @@ MIGRATIONS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
                 recording blob PRIMARY KEY,
                 manifest blob,
                 deleted_us bigint
-            ) WITH id = 5d0c7b3e-6b0e-11f0-8de9-0242ac120004
+            ) WITH id = {id}
               AND """
             + _OPTIONS,
         ),
@@ -138,7 +144,7 @@ def _steps_taken(cluster: Cluster, session: Session, keyspace: str) -> list[int]
                 f"keyspace {keyspace} is another program's: it has {', '.join(sorted(tables))} "
                 f"and no table migration; choose another cassandra.keyspace"
             )
-        _define(cluster, session, _VERSIONS.format(keyspace=keyspace), "make table migration")
+        _define(cluster, session, _named(_VERSIONS, keyspace), "make table migration")
     steps = _numbers(session, keyspace, ConsistencyLevel.ONE)
     if steps != list(range(1, len(MIGRATIONS) + 1)):
         # A replica that was down meanwhile may lack a step; cut off from the others, one that has
@@ -165,7 +171,7 @@ def _migrate(cluster: Cluster, session: Session, keyspace: str, number: int) -> 
     name, statements = MIGRATIONS[number - 1]
     _log.info("keyspace %s: schema step %d, %s", keyspace, number, name)
     for statement in statements:
-        _define(cluster, session, statement.format(keyspace=keyspace), f"take schema step {number}")
+        _define(cluster, session, _named(statement, keyspace), f"take schema step {number}")
     record = SimpleStatement(
         f"INSERT INTO {keyspace}.migration (number, name) VALUES (%s, %s)",  # noqa: S608
         consistency_level=ConsistencyLevel.QUORUM,
@@ -173,6 +179,13 @@ def _migrate(cluster: Cluster, session: Session, keyspace: str, number: int) -> 
     )
     with schema_errors(f"record schema step {number}"):
         session.execute(record, (number, name))
+
+
+def _named(statement: str, keyspace: str) -> str:
+    """Return a statement for a keyspace; the table in it has an id that only depends on both."""
+    table = _TABLE.search(statement)
+    name = f"{keyspace}.{table[1]}" if table else keyspace
+    return statement.format(keyspace=keyspace, id=uuid.uuid5(_TABLE_IDS, name))
 
 
 def _define(cluster: Cluster, session: Session, statement: str, action: str) -> None:

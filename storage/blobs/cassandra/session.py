@@ -1,27 +1,26 @@
 """A connected session: prepared statements, what is in flight bounded, errors translated."""
 
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from cassandra import ConsistencyLevel, DriverException
+from cassandra import ConsistencyLevel, ReadFailure
 from cassandra.cluster import (
     EXEC_PROFILE_DEFAULT,
     Cluster,
-    NoHostAvailable,
     ResponseFuture,
     Session,
 )
-from cassandra.connection import ConnectionException
 from cassandra.pool import Host
 from cassandra.query import PreparedStatement
 
-from contracts.errors import UnavailableError
+from contracts.errors import RejectedError, UnavailableError
 from storage.blobs.cassandra.config import CassandraConfig
 from storage.blobs.cassandra.driver import WRITES, make_cluster
-from storage.blobs.cassandra.errors import peer_errors, why_not_connected
-from storage.blobs.cassandra.schema import prepare_schema
+from storage.blobs.cassandra.errors import DRIVER_ERRORS, peer_errors, why_not_connected
+from storage.blobs.cassandra.schema import SPECULATIVE_RETRY_S, prepare_schema
 
 PAGE_ROWS: Final = 1000
 Row = tuple[object, ...]
@@ -67,12 +66,11 @@ class Statements:
             " WHERE recording = ? AND bucket = ? AND blob_index = ?",
             reads,
         )
-        # By token it is a range, which a coordinator never hands to a second replica because the
-        # first is slow; asked of one node at ONE, the answer is that node's own.
+        # At LOCAL_ONE a data centre with one copy has one node that may answer.
         self.get_here = prepare(
             "SELECT leaf_hash, data FROM {}.blob"
-            " WHERE token(recording, bucket) = token(?, ?) AND blob_index = ? ALLOW FILTERING",
-            ConsistencyLevel.ONE,
+            " WHERE recording = ? AND bucket = ? AND blob_index = ?",
+            ConsistencyLevel.LOCAL_ONE,
         )
         # Named one by one, rows that were written anew are not looked for in older, perhaps
         # rotten, files.
@@ -138,7 +136,7 @@ class Peer:
     def __init__(self, config: CassandraConfig) -> None:
         self._config = config
         self._slots = threading.BoundedSemaphore(config.in_flight)
-        self._alone: set[object] = set()
+        self._asks_nobody: set[object] = set()
         self._cluster = make_cluster(config)
         try:
             self._session = _connect(self._cluster)
@@ -209,25 +207,49 @@ class Peer:
         """Return every node that has a copy of a partition, be it up or down."""
         return list(self._cluster.metadata.get_replicas(self._config.keyspace, routing_key))
 
-    def check_answers_for_itself(self, host: Host) -> None:
-        """Check that a node answers from its own medium what it is asked at ONE.
+    def rows_of(
+        self, host: Host, statement: PreparedStatement, values: Sequence[object], action: str
+    ) -> list[Row]:
+        """Ask one node what it has itself.
 
         Raises:
-            UnavailableError: It measures its neighbours (`dynamic_snitch`), and would let a faster
-                one answer in its place; or it cannot be asked.
+            RejectedError: It has something that cannot be read.
+            UnavailableError: It did not answer, or a neighbour may have answered in its place.
         """
-        if host.host_id in self._alone:
+        alone = self._copies_in(host.datacenter) == 1
+        if not alone:
+            self._check_asks_nobody(host)
+        start_s = time.monotonic()
+        try:
+            rows = self.send(statement, values, action, host).rows()
+        except UnavailableError as error:
+            if isinstance(error.__cause__, ReadFailure):
+                raise RejectedError(f"node {host.address} has it, and cannot read it") from error
+            raise
+        if not alone and time.monotonic() - start_s >= SPECULATIVE_RETRY_S:
+            raise UnavailableError(
+                f"node {host.address} took {SPECULATIVE_RETRY_S} s: another may have answered"
+            )
+        return rows
+
+    def close(self) -> None:
+        """Close all connections; requests under way fail."""
+        self._cluster.shutdown()
+
+    def _copies_in(self, datacentre: str) -> int:
+        strategy = self._cluster.metadata.keyspaces[self._config.keyspace].replication_strategy
+        return int(strategy.dc_replication_factors.get(datacentre, 0))
+
+    def _check_asks_nobody(self, host: Host) -> None:
+        """Check that a node does not measure its neighbours, to let a faster one answer."""
+        if host.host_id in self._asks_nobody:
             return
         rows = self.send(self.ask.snitch, (), "tell whether it answers for itself", host).rows()
         if rows != [("false",)]:
             raise UnavailableError(
                 f"node {host.address} may let others answer: set dynamic_snitch: false there"
             )
-        self._alone.add(host.host_id)
-
-    def close(self) -> None:
-        """Close all connections; requests under way fail."""
-        self._cluster.shutdown()
+        self._asks_nobody.add(host.host_id)
 
     def _local(self) -> str:
         policy = self._cluster.profile_manager.default.load_balancing_policy
@@ -258,7 +280,7 @@ def wait_all(replies: Sequence[Reply]) -> list[list[Row]]:
 def _connect(cluster: Cluster) -> Session:
     try:
         return cluster.connect()
-    except (DriverException, NoHostAvailable, ConnectionException, OSError) as error:
+    except (*DRIVER_ERRORS, OSError) as error:
         raise why_not_connected(error) from error
 
 

@@ -95,7 +95,7 @@ class CassandraBlobs:
         return _blob(index, rows)
 
     def replicas(self, recording_id: bytes, index: int) -> Iterator[Replica]:
-        """See `BlobStore.replicas`: each node that has a copy is asked by itself, at ONE."""
+        """See `BlobStore.replicas`: each node that has a copy is asked by itself."""
         peer = self._use()
         values = (recording_id, index // BUCKET_BLOBS, index)
         action = f"get blob {index} of {recording_id.hex()}"
@@ -105,8 +105,7 @@ class CassandraBlobs:
         for host in hosts:
             name = f"{NAME} {host.address}"
             try:
-                peer.check_answers_for_itself(host)
-                rows = peer.send(peer.ask.get_here, values, action, host).rows()
+                rows = peer.rows_of(host, peer.ask.get_here, values, action)
                 yield Replica(name, _blob(index, rows))
             except WaysealError as error:
                 yield Replica(name, None, error)
