@@ -1,5 +1,6 @@
 """What we ask of the driver beyond its defaults: big buffers, back-pressure, retries."""
 
+import logging
 import ssl
 from typing import Final
 
@@ -95,6 +96,8 @@ def make_cluster(config: CassandraConfig) -> Cluster:
     Raises:
         RejectedError: A certificate or key cannot be used.
     """
+    # It tells each failed try with a traceback; what matters comes back as an error of ours.
+    logging.getLogger("cassandra").setLevel(logging.CRITICAL)
     login = PlainTextAuthProvider(config.username, config.password) if config.username else None
     reads = ConstantSpeculativeExecutionPolicy(SPECULATE_READ_S, SPECULATIONS_MAX)
     writes = ConstantSpeculativeExecutionPolicy(

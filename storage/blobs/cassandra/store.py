@@ -79,7 +79,7 @@ class CassandraBlobs:
             for bucket, several in groupby(
                 sorted(blobs, key=lambda blob: blob.index), lambda blob: blob.index // BUCKET_BLOBS
             ):
-                at_us = self._mark(peer, recording_id, bucket)
+                at_us = self._mark(peer, recording_id, bucket, action)
                 for blob in several:
                     values = (recording_id, bucket, blob.index, blob.leaf_hash, blob.data, at_us)
                     replies.append(peer.send(peer.ask.put, values, action))
@@ -91,14 +91,16 @@ class CassandraBlobs:
         del fresh
         peer = self._use()
         values = (recording_id, index // BUCKET_BLOBS, index)
-        rows = peer.rows(peer.ask.get, values, f"get blob {index} of {recording_id.hex()}")
+        rows = peer.rows(
+            peer.ask.get, values, f"get blob {index} of recording {recording_id.hex()}"
+        )
         return _blob(index, rows)
 
     def replicas(self, recording_id: bytes, index: int) -> Iterator[Replica]:
         """See `BlobStore.replicas`: each node that has a copy is asked by itself."""
         peer = self._use()
         values = (recording_id, index // BUCKET_BLOBS, index)
-        action = f"get blob {index} of {recording_id.hex()}"
+        action = f"get blob {index} of recording {recording_id.hex()}"
         hosts = peer.replicas(peer.ask.get.bind(values).routing_key)
         if not hosts:
             raise UnavailableError(f"Cassandra cannot {action}: its ring is not known yet")
@@ -132,14 +134,14 @@ class CassandraBlobs:
                 f"manifest must have 1..{MANIFEST_BYTES_MAX} bytes, got {len(manifest)}"
             )
         peer = self._use()
-        at_us = self._mark(peer, recording_id, 0)
-        values = (at_us, manifest, recording_id)
-        peer.rows(peer.ask.put_manifest, values, f"put manifest of {recording_id.hex()}")
+        action = f"put manifest of recording {recording_id.hex()}"
+        at_us = self._mark(peer, recording_id, 0, action)
+        peer.rows(peer.ask.put_manifest, (at_us, manifest, recording_id), action)
 
     def manifest(self, recording_id: bytes) -> bytes | None:
         """See `BlobStore.manifest`."""
         peer = self._use()
-        rows = peer.rows(peer.ask.manifest, (recording_id,), f"find {recording_id.hex()}")
+        rows = peer.rows(peer.ask.manifest, (recording_id,), f"find recording {recording_id.hex()}")
         manifest = rows[0][0] if rows else None
         return manifest if isinstance(manifest, bytes) else None
 
@@ -177,18 +179,17 @@ class CassandraBlobs:
                 self._peer.close()
                 self._peer = None
 
-    def _mark(self, peer: Peer, recording_id: bytes, bucket: int) -> int:
+    def _mark(self, peer: Peer, recording_id: bytes, bucket: int, action: str) -> int:
         """Note that there may be blobs in a bucket; return the timestamp for them."""
-        deleted = peer.send(peer.ask.deleted, (recording_id,), "find when it was deleted")
-        marked = peer.send(peer.ask.marked, (recording_id, bucket), "find when it was put")
+        deleted = peer.send(peer.ask.deleted, (recording_id,), action)
+        marked = peer.send(peer.ask.marked, (recording_id, bucket), action)
         at_us = max(self._clock(), *(_us(rows) + 1 for rows in wait_all([deleted, marked])))
-        values = (recording_id, bucket, at_us, at_us)
-        peer.rows(peer.ask.mark, values, f"begin bucket {bucket} of {recording_id.hex()}")
+        peer.rows(peer.ask.mark, (recording_id, bucket, at_us, at_us), action)
         return at_us
 
     def _buckets(self, peer: Peer, recording_id: bytes) -> list[tuple[int, int]]:
         """Return the buckets in which there may be blobs, each with its greatest timestamp."""
-        rows = peer.rows(peer.ask.buckets, (recording_id,), f"list {recording_id.hex()}")
+        rows = peer.rows(peer.ask.buckets, (recording_id,), f"list recording {recording_id.hex()}")
         return [(int(str(bucket)), _us([(put_us,)])) for bucket, put_us in rows]
 
     def _use(self) -> Peer:
