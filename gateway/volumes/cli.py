@@ -65,11 +65,8 @@ def _add_connect(inner: Subparsers, output: argparse.ArgumentParser) -> None:
     command = inner.add_parser(
         "connect", parents=[output], help="connect to a subsystem; done already is fine"
     )
-    command.add_argument("address", metavar="ADDRESS", nargs="?", help="of the target")
-    command.add_argument("nqn", metavar="NQN", nargs="?", help="name of the subsystem")
-    command.add_argument(
-        "--saved", action="store_true", help="connect to all that --persist remembered"
-    )
+    command.add_argument("address", metavar="ADDRESS", help="host name or address of the target")
+    command.add_argument("nqn", metavar="NQN", help="name of the subsystem")
     command.add_argument(
         "--persist", action="store_true", help="connect at every start of the machine"
     )
@@ -110,6 +107,12 @@ def _add_rest(
     )
     command.add_argument("--seconds", type=int, default=0, metavar="N", help="stop after N seconds")
     command.set_defaults(run=commands.watch)
+    command = inner.add_parser(
+        "keep",
+        help="connect and mount what is remembered, and again what was lost, until stopped",
+    )
+    command.add_argument("--once", action="store_true", help="do what can be done now, and end")
+    command.set_defaults(run=commands.tend)
     command = inner.add_parser(
         "fstab", parents=[output], help="print the line that mounts a device by its UUID"
     )

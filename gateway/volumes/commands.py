@@ -7,7 +7,6 @@ import signal
 import sys
 import time
 from argparse import Namespace
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 from threading import Event
 from typing import Final
@@ -16,12 +15,13 @@ from contracts.errors import RejectedError, UnavailableError
 from contracts.records.clock import now_ms, rfc3339
 from gateway.api.volumemodels import volumes_of
 from gateway.settings import Settings
-from gateway.volumes.changes import Told, told_of
+from gateway.volumes.changes import Told, news, told_of
 from gateway.volumes.table import page, size
 from storage.volumes import saved as keep
 from storage.volumes.devices import Device, devices
 from storage.volumes.filesystems import filesystems
 from storage.volumes.inventory import Place, observe, take
+from storage.volumes.keeper import KEEP_EVERY_S, Keeper
 from storage.volumes.kernel import Kernel
 from storage.volumes.links import LinkWatch
 from storage.volumes.nvme import Controller
@@ -86,22 +86,41 @@ def find(options: Namespace, _: Settings | None) -> None:
 
 
 def join(options: Namespace, _: Settings | None) -> None:
-    """Connect to a subsystem, or all that is remembered; what is connected gets our settings."""
+    """Connect to a subsystem with our reconnect settings; done already, it gets the settings."""
     keep.name_host(_ROOT)
-    failed: list[UnavailableError] = []
-    for wanted in _wanted(options):
-        try:
-            controller, found = connect(wanted.target, wanted.settings, _KERNEL, run_tool)
-        except UnavailableError as error:  # the others shall be there all the same
-            failed.append(error)
-            continue
-        if options.persist:
-            keep.remember(_ROOT, wanted, _again())
-        _say_connected(options, controller, found)
-    if options.saved:
-        keep.mount_all(run_tool)
-    if failed:
-        raise UnavailableError("; ".join(map(str, failed)))
+    fc = options.transport == "fc"
+    target = Target(
+        options.transport,
+        resolve(options.transport, options.address, options.port),
+        "" if fc else str(options.port),
+        options.nqn,
+    )
+    wanted = Reconnect(
+        keep_alive_s=options.keep_alive,
+        reconnect_delay_s=options.reconnect_delay,
+        fast_io_fail_s=options.fast_io_fail,
+        ctrl_loss_s=options.ctrl_loss,
+    )
+    controller, found = connect(target, wanted, _KERNEL, run_tool)
+    if options.persist:
+        keep.remember(_ROOT, keep.Saved(target, wanted))
+        _enable()
+    _say_connected(options, controller, found)
+
+
+def tend(options: Namespace, _: Settings | None) -> None:
+    """Connect and mount what is remembered, and again what was lost, until stopped."""
+    stop, keeper = _stopping(), Keeper(_KERNEL, _ROOT, run_tool)
+    before: list[str] = []
+    while not stop.is_set():
+        said = keeper.step()
+        for words in said:
+            if words not in before:
+                _say(f"{rfc3339(now_ms())}  {words}")
+        before = said
+        if options.once:
+            return
+        stop.wait(KEEP_EVERY_S)
 
 
 def leave(options: Namespace, settings: Settings | None) -> None:
@@ -131,27 +150,26 @@ def mount_line(options: Namespace, _: Settings | None) -> None:
     device = next((each for each in known if each.name == options.device.name), None)
     if device is None:
         raise RejectedError(f"no block device {options.device}")
-    told = filesystems(known, run_tool).get(device.name)
+    told = filesystems(_KERNEL, known, run_tool).get(device.name)
     if told is None or not told.uuid:
         raise RejectedError(f"{device.name} has no file system with a UUID that can be read")
     away = any(path.controller.fabric for path in device.paths)
     line = keep.fstab_line(told.kind, told.uuid, options.point, network=away)
     if options.write:
         keep.add_to_fstab(_ROOT, line)
+        _enable()
     _say(json.dumps({"line": line}) if options.json else line)
 
 
 def watch(options: Namespace, settings: Settings | None) -> None:
     """Print what changes about drives, links and volumes, until stopped."""
-    stop = Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
+    stop = _stopping()
     until = time.monotonic() + options.seconds if options.seconds else None
     memory = LinkWatch()
     before: dict[str, Told] = {}
     while not stop.is_set():
         now = told_of(observe(_KERNEL, places_of(settings), memory))
-        for told in _news(before, now):
+        for told in news(before, now):
             _tell(options, told)
         before = now
         if until is not None and time.monotonic() >= until:
@@ -166,39 +184,27 @@ def places_of(settings: Settings | None) -> dict[str, Place]:
     return {name: Place(each.path, each.mount) for name, each in settings.all_volumes.items()}
 
 
-def _wanted(options: Namespace) -> Iterator[keep.Saved]:
-    """Yield the connections that shall be there."""
-    if options.saved:
-        yield from keep.saved(_ROOT)
-        return
-    if options.address is None or options.nqn is None:
-        raise RejectedError("expected ADDRESS and NQN, or --saved")
-    fc = options.transport == "fc"
-    yield keep.Saved(
-        Target(
-            options.transport,
-            resolve(options.transport, options.address, options.port),
-            "" if fc else str(options.port),
-            options.nqn,
-        ),
-        Reconnect(
-            keep_alive_s=options.keep_alive,
-            reconnect_delay_s=options.reconnect_delay,
-            fast_io_fail_s=options.fast_io_fail,
-            ctrl_loss_s=options.ctrl_loss,
-        ),
-    )
-
-
-def _again() -> tuple[str, ...]:
-    """Return the command that connects again what is remembered."""
+def _enable() -> None:
+    """Have our keeper run from the next start of the machine."""
     installed = Path(sys.executable).with_name("wayseal-gateway")
     program = installed if installed.exists() else Path(sys.argv[0]).resolve()
-    return (str(program), "volumes", "connect", "--saved")
+    if keep.enable(_ROOT, (str(program), "volumes", "keep")):
+        sys.stderr.write(
+            "From the next start on wayseal-volumes.service keeps it so; for now: "
+            "systemctl daemon-reload && systemctl start wayseal-volumes\n"
+        )
+
+
+def _stopping() -> Event:
+    """Return what is set when this process is asked to end."""
+    stop = Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    return stop
 
 
 def _say_connected(options: Namespace, own: Controller, found: tuple[Device, ...]) -> None:
-    known = filesystems(found, run_tool)
+    known = filesystems(_KERNEL, found, run_tool)
     if options.json:
         told = [
             {
@@ -221,17 +227,8 @@ def _say_connected(options: Namespace, own: Controller, found: tuple[Device, ...
         _say(f"  /dev/{each.name}  {size(each.size_bytes)}  {has or 'no file system'}")
     if not found:
         _say("  it offers no namespace to this host")
-    elif not options.saved:
+    else:
         _say(f"  to mount it: wayseal-gateway volumes fstab {found[0].name} DIRECTORY --write")
-
-
-def _news(before: Mapping[str, Told], now: Mapping[str, Told]) -> Iterator[Told]:
-    for key, told in now.items():
-        if key not in before or before[key].state != told.state:
-            yield told
-    for key, told in before.items():
-        if key not in now:
-            yield told.gone()
 
 
 def _tell(options: Namespace, told: Told) -> None:

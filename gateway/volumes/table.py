@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from gateway.api.volumemodels import BlockDevice, GatewayVolume, Volumes
+from storage.volumes.inventory import MADE_OF_OTHERS
+from storage.volumes.links import Word
 
 NARROWEST: Final = 60
 _GAP: Final = "  "
@@ -29,6 +31,11 @@ _TITLES: Final = {
 }
 _SIZES: Final = ((10**15, "PB"), (10**12, "TB"), (10**9, "GB"), (10**6, "MB"), (10**3, "kB"))
 _TEN: Final = 10
+_CELL_MIN: Final = 16
+_CELL_SHARE: Final = 6
+"""A cell takes at most that part of the width, so that one long name leaves room for the rest."""
+_NAMED_MAX: Final = 2
+"""Members of a device that are named in the table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +57,12 @@ _COLUMNS: Final = (
     Column("SIZE", 0),
     Column("HEALTH", 1),
     Column("VOLUME", 0),
-    Column("MOUNTED ON", 1),
-    Column("FILESYSTEM", 2),
-    Column("LINK", 3),
-    Column("MODEL", 4),
-    Column("SERIAL", 5),
-    Column("FIRMWARE", 6),
+    Column("MOUNTED ON", 2),
+    Column("FS", 3),
+    Column("LINK", 4),
+    Column("MODEL", 5),
+    Column("SERIAL", 6),
+    Column("FIRMWARE", 7),
 )
 
 
@@ -85,7 +92,7 @@ def title_of(interface: str) -> str:
 def size(count: int) -> str:
     """Return bytes as drive makers count them: `1.9 TB`, `256 GB`."""
     for unit, name in _SIZES:
-        if count >= unit:
+        if count >= unit - unit // 2000:  # what would be rounded to 1000 of the smaller unit
             value = count / unit
             return f"{value:.1f} {name}" if value < _TEN else f"{value:.0f} {name}"
     return f"{count} B" if count else _NONE
@@ -95,43 +102,57 @@ def _row(device: BlockDevice) -> tuple[str, ...]:
     mounted = [
         f"{each.point} (read-only)" if each.read_only else each.point for each in device.mounts
     ]
-    below = f" on {', '.join(device.stands_on)}" if device.stands_on and not device.disk else ""
-    worry = device.link is not None and device.link.state != "live"
+    own = not device.disk
+    drive = own and device.interface not in MADE_OF_OTHERS
     return (
-        f"  {device.name}" if device.disk else device.name,
-        "" if device.disk else f"{title_of(device.interface)}{below}",
+        device.name if own else f"  {device.name}",
+        f"{title_of(device.interface)}{_below(device)}" if own else "",
         size(device.size_bytes),
-        _standing(device, worry=worry),
+        _state(device) if own else "",
         ", ".join(device.volumes) or _NONE,
         ", ".join(mounted) or _NONE,
         device.filesystem or _NONE,
-        "" if device.disk else device.link_speed or "unknown",
-        "" if device.disk else device.model or device.detail or _NONE,
-        "" if device.disk else device.serial or _NONE,
-        "" if device.disk else device.firmware or _NONE,
+        (device.link_speed or "unknown") if drive else _NONE if own else "",
+        (device.model or device.detail or _NONE) if own else "",
+        (device.serial or _NONE) if own else "",
+        (device.firmware or _NONE) if own else "",
     )
 
 
-def _standing(device: BlockDevice, *, worry: bool) -> str:
-    if worry and device.link:
+def _below(device: BlockDevice) -> str:
+    below = device.stands_on
+    if not below:
+        return ""
+    return f" on {', '.join(below)}" if len(below) <= _NAMED_MAX else f" on {len(below)} devices"
+
+
+def _state(device: BlockDevice) -> str:
+    """Return how a drive is: what keeps it from being used comes before its health."""
+    if device.link and device.link.state != Word.LIVE:
         return f"link {device.link.state}"
-    return device.health.verdict if device.health else ("" if device.disk else _NONE)
+    return device.health.verdict if device.health else _NONE
 
 
 def _table(rows: Sequence[tuple[str, ...]], width: int | None) -> Iterator[str]:
     """Yield the lines of a table; columns that find no room are left out, by their rank."""
+    cells = [tuple(column.title for column in _COLUMNS), *rows]
     shown = list(range(len(_COLUMNS)))
-    wide = [
-        max(len(text) for text in (_COLUMNS[at].title, *(row[at] for row in rows))) for at in shown
-    ]
     if width is not None:
-        while sum(wide[at] + len(_GAP) for at in shown) - len(_GAP) > max(width, NARROWEST):
-            last = max(shown, key=lambda at: (_COLUMNS[at].rank, at))
-            if not _COLUMNS[last].rank:
-                break
-            shown.remove(last)
-    for row in (tuple(column.title for column in _COLUMNS), *rows):
+        width = max(width, NARROWEST)
+        longest = max(_CELL_MIN, width // _CELL_SHARE)
+        cells = [tuple(_cut(text, longest) for text in row) for row in cells]
+    wide = [max(len(row[at]) for row in cells) for at in shown]
+    while width is not None and sum(wide[at] + len(_GAP) for at in shown) - len(_GAP) > width:
+        last = max(shown, key=lambda at: (_COLUMNS[at].rank, at))
+        if not _COLUMNS[last].rank:
+            break
+        shown.remove(last)
+    for row in cells:
         yield _GAP.join(row[at].ljust(wide[at]) for at in shown).rstrip()
+
+
+def _cut(text: str, length: int) -> str:
+    return text if len(text) <= length else f"{text[: length - 1]}…"
 
 
 def _volume(volume: GatewayVolume, volumes: Volumes) -> str:
@@ -143,20 +164,16 @@ def _volume(volume: GatewayVolume, volumes: Volumes) -> str:
     if volume.mount_point:
         said += f", {volume.filesystem} mounted on {volume.mount_point}"
     said += f"; {volume.note}" if volume.note else ""
-    return f"{said}. NOW: {volume.problem}" if volume.problem else said
+    return f"{said}. Problem: {volume.problem}" if volume.problem else said
 
 
 def _links(devices: Sequence[BlockDevice]) -> Iterator[str]:
     for device in devices:
-        if device.link and any(path.transport != "pcie" for path in device.paths):
-            told = ", ".join(
-                f"{path.controller} {path.address} {path.state}"
-                + (f" {path.ana_state}" if path.ana_state else "")
-                for path in device.paths
-            )
-            yield f"{device.name}: {device.link.words} ({told})"
-        elif device.link and device.link.state != "live":
+        if device.link and device.link.state != Word.LIVE:
             yield f"{device.name}: {device.link.words}"
+        elif any(path.transport != "pcie" for path in device.paths):
+            ways = (f"{path.controller} to {path.address}" for path in device.paths)
+            yield f"{device.name}: live, {', '.join(ways)}"
 
 
 def _ailing(devices: Sequence[BlockDevice]) -> Iterator[str]:

@@ -1,15 +1,19 @@
-"""What file system a device has, mounted or not. Source: lsblk(8)."""
+"""What file system a device has, mounted or not. Source: lsblk(8), blkid(8)."""
 
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Any, Final
 
 from contracts.errors import UnavailableError
 from storage.volumes.devices import Device, below
+from storage.volumes.kernel import Kernel
 from storage.volumes.tools import Run
 
 LSBLK_TIMEOUT_S: Final = 5.0
+_LSBLK: Final = ("lsblk", "--json", "--output", "KNAME,FSTYPE,UUID")
+_BLKID: Final = ("blkid", "--probe", "--output", "export")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,24 +29,34 @@ class FileSystem:
     uuid: str
 
 
-def filesystems(devices: Iterable[Device], run: Run) -> dict[str, FileSystem]:
+def filesystems(kernel: Kernel, devices: Iterable[Device], run: Run) -> dict[str, FileSystem]:
     """Return the file systems by device name; empty if nobody tells.
 
-    What stands on a drive without a link is not asked for: whoever reads it waits.
+    What stands on a drive without a link is not asked for: whoever reads it waits. lsblk knows
+    from udev; where udev does not run, in a container for example, blkid reads the drives.
     """
     known = tuple(devices)
-    whole = [
-        f"/dev/{each.name}"
-        for each in known
-        if not each.disk and not any(one.lost for one in below(known, each.name))
-    ]
-    if not whole:
+    here = [each for each in known if not any(one.lost for one in below(known, each.name))]
+    asked = [each for each in here if each.size_bytes]
+    if not asked:
         return {}
     try:
-        said = run(("lsblk", "--json", "--output", "KNAME,FSTYPE,UUID", *whole), LSBLK_TIMEOUT_S)
-        return dict(_found(json.loads(said.out)["blockdevices"]))
+        if kernel.udev.is_dir():
+            whole = [f"/dev/{each.name}" for each in asked if not each.disk]
+            said = run((*_LSBLK, *whole), LSBLK_TIMEOUT_S)
+            return dict(_found(json.loads(said.out)["blockdevices"]))
+        said = run((*_BLKID, *(f"/dev/{each.name}" for each in asked)), LSBLK_TIMEOUT_S)
+        return dict(_probed(said.out))
     except (UnavailableError, ValueError, KeyError, TypeError):
         return {}
+
+
+def _probed(said: str) -> Iterator[tuple[str, FileSystem]]:
+    for block in said.split("\n\n"):
+        told = dict(line.split("=", 1) for line in block.splitlines() if "=" in line)
+        if "TYPE" in told and "DEVNAME" in told:
+            name = PurePosixPath(told["DEVNAME"]).name
+            yield name, FileSystem(told["TYPE"], told.get("UUID", ""))
 
 
 def _found(entries: list[dict[str, Any]]) -> Iterator[tuple[str, FileSystem]]:

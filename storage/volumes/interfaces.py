@@ -6,7 +6,7 @@ and its firmware after 4, so those are taken from IDENTIFY DEVICE, which the ker
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -68,7 +68,7 @@ def attached(kernel: Kernel, disk: str, ways: tuple[NvmePath, ...]) -> Attached:
     if bus == "sata":
         return _sata(kernel, place)
     if bus == "usb":
-        return _scsi(place, "usb", _usb_speed(kernel, place))
+        return _usb(kernel, place)
     if bus == "virtio" and text(place / "serial"):
         return Attached("virtio", serial=text(place / "serial"))
     return _scsi(place, bus, "")
@@ -93,7 +93,8 @@ def _nvme_link(kernel: Kernel, way: NvmePath) -> str:
         return nic_towards(kernel, way.controller.address)
     pci = kernel.sys / "class" / "nvme" / way.controller.name / "device"
     now, most = (_pcie(pci, which) for which in ("current", "max"))
-    return f"{now} (can {most})" if now and most and now != most else now
+    slower = now and most and now != most
+    return f"{now} (can {most.removeprefix('PCIe ')})" if slower else now
 
 
 def _pcie(pci: Path, which: str) -> str:
@@ -143,12 +144,13 @@ def _identified(words: bytes, start: int, end: int) -> str:
     return swapped.decode("ascii", "replace").strip(" \0")
 
 
-def _usb_speed(kernel: Kernel, place: Path) -> str:
+def _usb(kernel: Kernel, place: Path) -> Attached:
     for each in kernel.ancestors(place / "device"):
         if (each / "idVendor").exists():
             mbit = number(each / "speed")
-            return f"USB {rate(mbit)}" if mbit else ""
-    return ""
+            told = _scsi(place, "usb", f"USB {rate(mbit)}" if mbit else "")
+            return replace(told, serial=told.serial or text(each / "serial"))
+    return _scsi(place, "usb", "")
 
 
 def _scsi(place: Path, interface: str, link: str) -> Attached:

@@ -121,7 +121,7 @@ def take(
     ]
     with ThreadPoolExecutor(ASKED_AT_ONCE) as pool:
         asked = pool.map(lambda each: health(each, run), drives if ask_drives else ())
-        kinds = filesystems(seen.devices, run)
+        kinds = filesystems(kernel, seen.devices, run)
         verdicts = dict(zip((each.name for each in drives), asked, strict=False))
     return Inventory(
         seen.devices,

@@ -20,10 +20,12 @@ class Kernel:
     Attributes:
         sys: Root of sysfs.
         proc: Root of procfs.
+        udev: Where udev keeps what it found out; not there, it does not run.
     """
 
     sys: Path = Path("/sys")
     proc: Path = Path("/proc")
+    udev: Path = Path("/run/udev/data")
 
     def block(self, name: str) -> Path:
         """Return the directory of a block device, a disk or a partition."""

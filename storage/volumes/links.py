@@ -4,13 +4,18 @@ All of it is read from sysfs: asking the drive, or nvme-cli, can block for a min
 is down.
 """
 
+import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from storage.volumes.devices import Device
 from storage.volumes.nvme import GOING, LIVE, NvmePath
+
+SEEN_S: Final = 5.0
+"""A change between two looks that are further apart was not seen when it happened."""
 
 
 class Word(StrEnum):
@@ -71,17 +76,19 @@ def link_state(device: Device, down_s: Mapping[str, float]) -> LinkState:
 
 
 class LinkWatch:
-    """Remembers since when each controller is not live, from one look to the next."""
+    """Remembers since when each controller is not live; safe to use from many threads."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._down_since: dict[str, float] = {}
-        self._looked_before = False
+        self._lock = threading.Lock()
+        self._down_since: dict[str, float | None] = {}
+        self._looked: float | None = None
 
     def look(self, devices: Iterable[Device]) -> dict[str, float]:
-        """Return the seconds since each controller was first seen not to be live.
+        """Return the seconds since each controller was seen to be no longer live.
 
-        What is down at the very first look has been so for an unknown time, and is left out.
+        Left out is what went at a time that nobody saw: before the first look, or while nobody
+        looked for longer than `SEEN_S`.
         """
         now = self._clock()
         down = {
@@ -90,13 +97,13 @@ class LinkWatch:
             for path in device.paths
             if path.controller.state != LIVE
         }
-        before = self._down_since
-        first = now if self._looked_before else float("-inf")
-        self._down_since = {name: before.get(name, first) for name in down}
-        self._looked_before = True
-        return {
-            name: now - since for name, since in self._down_since.items() if since > float("-inf")
-        }
+        with self._lock:
+            seen = self._looked is not None and now - self._looked <= SEEN_S
+            before = self._down_since
+            self._down_since = {name: before.get(name, now if seen else None) for name in down}
+            self._looked = now
+            known = self._down_since.items()
+            return {name: now - since for name, since in known if since is not None}
 
 
 def _lost(told: str, trying: list[NvmePath], down_s: Mapping[str, float]) -> LinkState:
@@ -120,8 +127,8 @@ def _lost(told: str, trying: list[NvmePath], down_s: Mapping[str, float]) -> Lin
         return LinkState(Word.LOST, f"{words}. {after}", None, None, None)
     if fail_in > 0:
         words = (
-            f"{told}: reads and writes wait; in {fail_in:.0f} s they fail with EIO and the gateway "
-            "takes the volume out"
+            f"{told}: reads and writes wait; in {fail_in:.0f} s they fail with EIO, the gateway "
+            "takes the volume out, and its file system may shut down"
         )
         return LinkState(Word.WAITING, f"{words}. {after}", for_s, fail_in, given_up_in)
     words = f"{told}: reads and writes fail with EIO, a volume on it is out"

@@ -25,6 +25,7 @@ class Mount:
         filesystem: Its kind, `xfs`.
         source: What was mounted, `/dev/sda1`.
         read_only: Writing is refused, by the mount or by the file system.
+        turned_read_only: The file system refuses, though it was mounted for writing.
         options: Of the file system.
     """
 
@@ -34,6 +35,7 @@ class Mount:
     filesystem: str
     source: str
     read_only: bool
+    turned_read_only: bool
     options: tuple[str, ...]
 
     def device(self, kernel: Kernel) -> str | None:
@@ -75,14 +77,16 @@ def parse_mount(line: str) -> Mount:
     before, _, after = line.partition(" - ")
     _, _, device, root, point, flags, *_ = before.split(" ")
     filesystem, source, options = after.split(" ", 2)
-    told = tuple(_plain(options).split(","))
+    own = flags.split(",")
+    told = tuple(unescaped(options).split(","))
     return Mount(
         number=device,
-        root=_plain(root),
-        point=PurePosixPath(_plain(point)),
+        root=unescaped(root),
+        point=PurePosixPath(unescaped(point)),
         filesystem=filesystem,
-        source=_plain(source),
-        read_only="ro" in flags.split(",") or "ro" in told,
+        source=unescaped(source),
+        read_only="ro" in own or "ro" in told,
+        turned_read_only="ro" not in own and "ro" in told,
         options=told,
     )
 
@@ -102,5 +106,6 @@ def mount_of(path: Path, mounted: Iterable[Mount]) -> Mount | None:
     return best
 
 
-def _plain(escaped: str) -> str:
-    return _ESCAPED.sub(lambda found: chr(int(found[1], 8)), escaped)
+def unescaped(field: str) -> str:
+    """Return a field of mountinfo or fstab as it is meant: blanks stand there as octal numbers."""
+    return _ESCAPED.sub(lambda found: chr(int(found[1], 8)), field)

@@ -116,7 +116,7 @@ def controller(place: Path) -> Controller:
             reconnect_delay_s=_seconds(place / "reconnect_delay"),
             ctrl_loss_s=_seconds(place / "ctrl_loss_tmo"),
             fast_io_fail_s=_seconds(place / "fast_io_fail_tmo"),
-            keep_alive_s=_seconds(place / "kato"),
+            keep_alive_s=_seconds(place / "kato") or None,
         ),
         model=text(place / "model"),
         serial=text(place / "serial"),

@@ -47,7 +47,7 @@ class Reconnect:
 
     keep_alive_s: int = 5
     reconnect_delay_s: int = 2
-    fast_io_fail_s: int = 10
+    fast_io_fail_s: int = 60
     ctrl_loss_s: int = _NEVER
 
     def __post_init__(self) -> None:
@@ -157,11 +157,11 @@ def connect(
     Raises:
         UnavailableError: It does not answer, refuses, or connecting is not possible here.
     """
-    ours = _connection(target, kernel)
+    ours = connection(target, kernel)
     if ours is None:
         _nvme_connect(target, settings, run)
         limit = clock() + CONNECT_TIMEOUT_S
-        while (ours := _connection(target, kernel)) is None or ours.state != LIVE:
+        while (ours := connection(target, kernel)) is None or ours.state != LIVE:
             if clock() > limit:
                 state = f"is {ours.state}" if ours else "is not there"
                 raise UnavailableError(f"connected to {target.nqn}, but the controller {state}")
@@ -171,6 +171,11 @@ def connect(
     while not (found := _disks(target.nqn, kernel)) and clock() < limit and ours.state == LIVE:
         time.sleep(_POLL_S)
     return ours, found
+
+
+def connection(target: Target, kernel: Kernel) -> Controller | None:
+    """Return the connection to a target, whatever its state."""
+    return next((each for each in controllers(kernel) if target.is_of(each)), None)
 
 
 def apply(controller: Controller, settings: Reconnect, kernel: Kernel) -> None:
@@ -212,10 +217,6 @@ def disconnect(nqn: str, kernel: Kernel, run: Run) -> int:
 def of_subsystem(nqn: str, known: Iterable[Device]) -> tuple[str, ...]:
     """Return the names of the disks of a subsystem."""
     return tuple(each.name for each in known if each.nqn == nqn and not each.disk)
-
-
-def _connection(target: Target, kernel: Kernel) -> Controller | None:
-    return next((each for each in controllers(kernel) if target.is_of(each)), None)
 
 
 def _disks(nqn: str, kernel: Kernel) -> tuple[Device, ...]:

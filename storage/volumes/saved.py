@@ -11,40 +11,38 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
-from contracts.errors import RejectedError, UnavailableError
-from contracts.files import disk_errors, write_file
+from contracts.errors import RejectedError
+from contracts.files import disk_errors, make_directory, sync_directory, write_file
+from storage.volumes.mounts import unescaped
 from storage.volumes.nvmeof import Reconnect, Target
-from storage.volumes.tools import Run
 
 CONNECTIONS: Final = Path("etc/wayseal/nvmeof.json")
-UNIT: Final = Path("etc/systemd/system/wayseal-nvmeof.service")
-ENABLED: Final = Path("etc/systemd/system/multi-user.target.wants/wayseal-nvmeof.service")
+UNIT: Final = Path("etc/systemd/system/wayseal-volumes.service")
+ENABLED: Final = Path("etc/systemd/system/multi-user.target.wants/wayseal-volumes.service")
 FSTAB: Final = Path("etc/fstab")
 HOST_NQN: Final = Path("etc/nvme/hostnqn")
 HOST_ID: Final = Path("etc/nvme/hostid")
 """All below the root of the machine."""
 DEVICE_TIMEOUT_S: Final = 30
 """How long systemd waits at boot for a drive before it goes on without."""
-MOUNT_TIMEOUT_S: Final = 60.0
-"""For all file systems; one that was not unmounted well is repaired first."""
+_FSTAB_OPTIONS: Final = 3
 _READABLE: Final = 0o644
 _NO_HOST: Final = "00000000-0000-0000-0000-000000000000"
+_OURS: Final = "x-wayseal"
+"""Option of our lines in fstab; mount(8) lets options that begin with x- alone."""
 _UNIT_TEXT: Final = """\
-# Written by wayseal-gateway: connects the NVMe-oF volumes that are named in /{connections}.
+# Written by wayseal-gateway: keeps the volumes of /etc/fstab that have the option {ours}, and
+# the NVMe-oF connections of /{connections}.
 [Unit]
-Description=NVMe-oF volumes of Wayseal
+Description=Volumes of Wayseal
 Documentation=man:nvme-connect(1)
-Wants=network-online.target remote-fs-pre.target
+Wants=network-online.target
 After=network-online.target
-Before=remote-fs-pre.target
-StartLimitIntervalSec=0
 
 [Service]
-Type=oneshot
-RemainAfterExit=yes
-ExecStartPre=-/sbin/modprobe --all nvme-fabrics {modules}
+ExecStartPre=-/sbin/modprobe nvme-fabrics
 ExecStart={command}
-Restart=on-failure
+Restart=always
 RestartSec=10
 
 [Install]
@@ -82,30 +80,41 @@ def saved(root: Path) -> tuple[Saved, ...]:
         raise RejectedError(f"{path} names no NVMe-oF connections: {error!r}") from error
 
 
-def remember(root: Path, connection: Saved, command: Sequence[str]) -> None:
+def remember(root: Path, connection: Saved) -> None:
     """Make a connection at every start, with these settings from now on.
 
     Args:
         root: Of the machine, `/`.
         connection: Replaces what was remembered for the same target.
-        command: Absolute path and arguments of what connects all that is remembered.
 
     Raises:
         RejectedError: The file that is there is not one of ours.
-        UnavailableError: A file cannot be written.
+        UnavailableError: It cannot be written.
     """
     others = [each for each in saved(root) if each.target != connection.target]
     _save(root, [*others, connection])
-    modules = sorted(f"nvme-{each.target.transport}" for each in (*others, connection))
-    unit = _UNIT_TEXT.format(
-        connections=CONNECTIONS, command=" ".join(command), modules=" ".join(dict.fromkeys(modules))
-    )
-    _replace(root / UNIT, unit)
+
+
+def enable(root: Path, command: Sequence[str]) -> bool:
+    """Have systemd run our keeper of volumes from the next start; return whether that is new.
+
+    Args:
+        root: Of the machine, `/`.
+        command: Absolute path and arguments of the keeper.
+
+    Raises:
+        UnavailableError: A file cannot be written.
+    """
     enabled = root / ENABLED
+    new = not enabled.is_symlink()
+    unit = _UNIT_TEXT.format(ours=_OURS, connections=CONNECTIONS, command=" ".join(command))
+    _replace(root / UNIT, unit)
+    make_directory(enabled.parent)
     with disk_errors("enable", enabled):
-        enabled.parent.mkdir(parents=True, exist_ok=True)
-        if not enabled.is_symlink():
+        if new:
             enabled.symlink_to(f"/{UNIT}")
+            sync_directory(enabled.parent)
+    return new
 
 
 def forget(root: Path, nqn: str) -> int:
@@ -127,9 +136,9 @@ def fstab_line(file_system: str, file_system_uuid: str, point: Path, *, network:
 
     `nofail`: a drive that is not there must not keep the machine from starting. `_netdev`: after
     the network, and after our connections. ext4 alone would go on writing after an error in its
-    own blocks, so it is told to turn read-only.
+    own blocks, so it is told to turn read-only. `x-wayseal`: ours to mount anew.
     """
-    options = ["nofail", "noatime", f"x-systemd.device-timeout={DEVICE_TIMEOUT_S}s"]
+    options = [_OURS, "nofail", "noatime", f"x-systemd.device-timeout={DEVICE_TIMEOUT_S}s"]
     options += ["_netdev"] if network else []
     options += ["errors=remount-ro"] if file_system.startswith("ext") else []
     escaped = re.sub(r"[\s\\#]", lambda found: f"\\{ord(found[0]):03o}", str(point))
@@ -158,15 +167,21 @@ def add_to_fstab(root: Path, line: str) -> bool:
     return True
 
 
-def mount_all(run: Run) -> None:
-    """Mount what /etc/fstab has of drives on the network and is not mounted yet.
+def kept_points(root: Path) -> tuple[Path, ...]:
+    """Return the mount points in /etc/fstab that are ours to mount anew.
 
     Raises:
-        UnavailableError: Something could not be mounted.
+        UnavailableError: The file cannot be read.
     """
-    said = run(("mount", "--all", "--test-opts", "_netdev"), MOUNT_TIMEOUT_S)
-    if said.status:
-        raise UnavailableError(f"mount failed: {said.complaint}")
+    path = root / FSTAB
+    with disk_errors("read", path):
+        text = path.read_text("utf-8") if path.exists() else ""
+    lines = (line.split() for line in text.splitlines() if not line.lstrip().startswith("#"))
+    return tuple(
+        Path(unescaped(line[1]))
+        for line in lines
+        if len(line) > _FSTAB_OPTIONS and _OURS in line[_FSTAB_OPTIONS].split(",")
+    )
 
 
 def name_host(root: Path) -> str:

@@ -1,5 +1,6 @@
 """On what a directory stands: its mount, and the block device below."""
 
+import errno
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from storage.volumes.mounts import Mount, mount_of
 from storage.volumes.tools import Run
 
 STAT_TIMEOUT_S: Final = 2.0
+SHUT_DOWN: Final = "its file system has shut down after an error: unmount it, and mount it again"
 _MEMORY: Final = ("tmpfs", "ramfs", "rootfs", "devtmpfs")
 
 
@@ -66,6 +68,8 @@ def standing(
     note = ""
     if not mount.on_device:
         device, note = _without_device(mount, kernel, known)
+    if os.strerror(errno.EIO) in problem:
+        problem = SHUT_DOWN
     if mount.on_device and not device:
         problem = f"its drive ({mount.gone}) is gone, though still mounted: unmount it"
     elif must_be_mount and Path(mount.point) != place:

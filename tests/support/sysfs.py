@@ -28,7 +28,7 @@ class Machine:
 
     @property
     def kernel(self) -> Kernel:
-        return Kernel(self.root / "sys", self.root / "proc")
+        return Kernel(self.root / "sys", self.root / "proc", self.root / "udev")
 
     def write(self, where: str, **attributes: object) -> Path:
         """Write attributes into a directory of sysfs, made if it is missing; `__` is a slash."""
@@ -96,6 +96,13 @@ class Machine:
     ) -> None:
         """Mount something, after all that is mounted already."""
         self.mounted.append(f"40 1 {number} {root} {point} rw,relatime - {kind} {source} {options}")
+        path = self.root / "proc" / "self" / "mountinfo"
+        path.write_text("\n".join(self.mounted) + "\n", "utf-8")
+
+    def unmount(self, point: str) -> None:
+        """Undo the last mount there."""
+        last = max(at for at, line in enumerate(self.mounted) if line.split()[4] == point)
+        del self.mounted[last]
         path = self.root / "proc" / "self" / "mountinfo"
         path.write_text("\n".join(self.mounted) + "\n", "utf-8")
 
@@ -189,7 +196,7 @@ class Machine:
     def usb_stick(self, name: str) -> str:
         """Make a USB stick; return its number."""
         usb = "devices/pci0000:00/0000:00:14.0/usb2/2-1"
-        self.write(usb, idVendor="0781", idProduct="5581", speed=5000)
+        self.write(usb, idVendor="0781", idProduct="5581", speed=5000, serial="4C53000")
         place = f"{usb}/2-1:1.0/host6/target6:0:0/6:0:0:0"
         self.write(place, type=0, vendor="SanDisk ", model="Ultra           ", rev="1.00")
         return self.disk(f"{place}/block/{name}", place, gib=57, rotational=1, removable=1)

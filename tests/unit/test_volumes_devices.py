@@ -36,7 +36,7 @@ def test_a_local_nvme_drive(machine: Machine) -> None:
     assert (drive.interface, drive.model) == ("nvme-pcie", "Samsung SSD 980 PRO 1TB")
     assert (drive.serial, drive.firmware) == ("S5GXNX0T123456", "5B2QGXA7")
     assert drive.size_bytes == 931 << 30
-    assert drive.link == "PCIe 8.0 GT/s x4 (can PCIe 16.0 GT/s x4)"
+    assert drive.link == "PCIe 8.0 GT/s x4 (can 16.0 GT/s x4)"
     assert [path.controller.peer for path in drive.paths] == ["0000:01:00.0"]
     assert not drive.lost
 
@@ -139,7 +139,7 @@ def test_a_usb_stick(machine: Machine) -> None:
     machine.usb_stick("sdb")
     drive = found(machine)["sdb"]
     assert (drive.interface, drive.link, drive.removable) == ("usb", "USB 5 Gb/s", True)
-    assert drive.model == "SanDisk Ultra"
+    assert (drive.model, drive.serial) == ("SanDisk Ultra", "4C53000")
 
 
 def test_a_virtual_disk(machine: Machine) -> None:

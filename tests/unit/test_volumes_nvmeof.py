@@ -25,6 +25,7 @@ from storage.volumes.saved import (
     UNIT,
     Saved,
     add_to_fstab,
+    enable,
     forget,
     fstab_line,
     name_host,
@@ -36,7 +37,7 @@ from support.sysfs import Machine
 
 NQN = "nqn.2026-01.example:video"
 TARGET = Target("tcp", "192.168.7.2", "4420", NQN)
-COMMAND = ("/opt/wayseal/bin/wayseal-gateway", "volumes", "connect", "--saved")
+COMMAND = ("/opt/wayseal/bin/wayseal-gateway", "volumes", "keep")
 LOG = {
     "genctr": 4,
     "records": [
@@ -139,7 +140,7 @@ def test_a_connection_gets_our_settings(machine: Machine) -> None:
     assert written == {
         "reconnect_delay": "2\n",
         "ctrl_loss_tmo": "-1\n",
-        "fast_io_fail_tmo": "10\n",
+        "fast_io_fail_tmo": "60\n",
     }
     assert controller.name == "nvme1"
     assert [each.name for each in disks] == ["nvme1n1"]
@@ -221,25 +222,30 @@ def test_names_become_addresses() -> None:
 def test_a_connection_is_remembered_once(tmp_path: Path) -> None:
     other = Saved(Target("rdma", "192.168.9.2", "4420", f"{NQN}-2"), Reconnect())
     for each in (Saved(TARGET, Reconnect()), other, Saved(TARGET, Reconnect(ctrl_loss_s=600))):
-        remember(tmp_path, each, COMMAND)
+        remember(tmp_path, each)
     assert saved(tmp_path) == (other, Saved(TARGET, Reconnect(ctrl_loss_s=600)))
+
+
+def test_the_keeper_is_enabled_once(tmp_path: Path) -> None:
+    assert enable(tmp_path, COMMAND)
+    assert not enable(tmp_path, COMMAND)
     unit = (tmp_path / UNIT).read_text()
-    assert "ExecStart=/opt/wayseal/bin/wayseal-gateway volumes connect --saved\n" in unit
-    assert "nvme-fabrics nvme-rdma nvme-tcp\n" in unit
+    assert "ExecStart=/opt/wayseal/bin/wayseal-gateway volumes keep\n" in unit
     assert (tmp_path / ENABLED).readlink() == Path("/", UNIT)
 
 
 def test_what_is_so_already_is_not_written_again(tmp_path: Path) -> None:
-    files = (CONNECTIONS, UNIT, ENABLED)
-    remember(tmp_path, Saved(TARGET, Reconnect()), COMMAND)
-    before = [(tmp_path / file).lstat() for file in files]
-    remember(tmp_path, Saved(TARGET, Reconnect()), COMMAND)
-    assert [(tmp_path / file).lstat().st_ino for file in files] == [each.st_ino for each in before]
+    def make() -> list[int]:
+        remember(tmp_path, Saved(TARGET, Reconnect()))
+        enable(tmp_path, COMMAND)
+        return [(tmp_path / file).lstat().st_ino for file in (CONNECTIONS, UNIT, ENABLED)]
+
+    assert make() == make()
 
 
 def test_what_is_forgotten_is_not_connected_again(tmp_path: Path) -> None:
     assert forget(tmp_path, NQN) == 0
-    remember(tmp_path, Saved(TARGET, Reconnect()), COMMAND)
+    remember(tmp_path, Saved(TARGET, Reconnect()))
     assert forget(tmp_path, NQN) == 1
     assert saved(tmp_path) == ()
 
@@ -255,10 +261,11 @@ def test_a_file_of_connections_that_is_none(tmp_path: Path, text: str) -> None:
 def test_a_line_of_fstab() -> None:
     assert fstab_line("xfs", "0bad-cafe", Path("/srv/my video"), network=True) == (
         r"UUID=0bad-cafe /srv/my\040video xfs "
-        "nofail,noatime,x-systemd.device-timeout=30s,_netdev 0 0"
+        "x-wayseal,nofail,noatime,x-systemd.device-timeout=30s,_netdev 0 0"
     )
     assert fstab_line("ext4", "1", Path("/srv"), network=False) == (
-        "UUID=1 /srv ext4 nofail,noatime,x-systemd.device-timeout=30s,errors=remount-ro 0 2"
+        "UUID=1 /srv ext4 x-wayseal,nofail,noatime,x-systemd.device-timeout=30s,"
+        "errors=remount-ro 0 2"
     )
 
 

@@ -131,6 +131,6 @@ def test_nobody_asks_a_drive_whose_link_is_lost(machine: Machine) -> None:
         raise UnavailableError(f"limit {limit_s}")
 
     seen = take(machine.kernel, {"main": Place(Path("/srv/video"))}, note, LinkWatch())
-    assert asked == ["lsblk --json --output KNAME,FSTYPE,UUID /dev/vda"]
+    assert asked == ["blkid --probe --output export /dev/vda"]
     assert seen.health["nvme1n1"].why == ("not asked: its link is down",)
     assert seen.volumes[0].problem.startswith("nvme1 to 192.168.7.2:4420 is connecting")
