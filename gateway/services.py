@@ -27,10 +27,11 @@ from gateway.recheck import Recheck
 from gateway.retention.deletions import Deletions
 from gateway.settings import Settings
 from gateway.uploads.service import Uploads
+from gateway.volumes.follow import DriveFollower
+from gateway.volumes.places import places_of
 from storage.blobs.port import BlobStore
 from storage.recordings.manifest import StoredRecording
 from storage.recordings.store import RecordingStore
-from storage.volumes.volume import VolumePlace
 from storage.volumes.volumes import Volumes
 
 _log = logging.getLogger(__name__)
@@ -94,6 +95,7 @@ class Services:
             on_change=self.saga.worker.wake,
         )
         self.filling = Filling(self.recordings, self._note_copies)
+        self.drives = DriveFollower(places_of(settings))
         self.uploads = Uploads(self.recordings, self._note_recording, self._accepts)
 
     def start(self) -> None:
@@ -107,6 +109,8 @@ class Services:
         except UnavailableError as error:
             _log.warning("starting without the ledger: %s", error)
         mqtt = self.settings.mqtt
+        self.drives.worker.start()
+        self._closing.callback(self.drives.worker.close)
         self.follower.worker.start()
         self._closing.callback(self.follower.worker.close)
         self.saga.worker.start()
@@ -195,11 +199,7 @@ def own_key(settings: Settings) -> Signer:
 
 
 def _volumes(settings: Settings) -> Volumes:
-    places = {
-        name: VolumePlace(each.path, each.mount, each.quota_bytes)
-        for name, each in settings.all_volumes.items()
-    }
-    return Volumes(places, settings.data / "volume-ids")
+    return Volumes(places_of(settings), settings.data / "volume-ids")
 
 
 def _recordings(settings: Settings, blobs: BlobStore, volumes: Volumes) -> RecordingStore:

@@ -16,6 +16,7 @@ from gateway.api.recordings import recordings_router
 from gateway.api.security import require
 from gateway.api.trips import trips_router
 from gateway.api.uploads import uploads_router
+from gateway.api.volumes import volumes_router
 from gateway.services import Services
 
 _DESCRIPTION = """\
@@ -61,6 +62,7 @@ def build_app(services: Services, tokens: Tokens) -> FastAPI:
             services.settings.site_id, services.public_key, services.intake, index, may_read
         )
     )
+    app.include_router(volumes_router(services.drives, services.volumes.states, may_operate))
     return app
 
 

@@ -1,11 +1,16 @@
 """What `/v1/volumes` and `wayseal-gateway volumes --json` say: one document, documented once."""
 
+from collections.abc import Iterable
+from datetime import datetime
+
 from pydantic import BaseModel, Field
 
+from contracts.records.clock import moment
 from storage.volumes.devices import Device
 from storage.volumes.inventory import Inventory
 from storage.volumes.kernel import Kernel
 from storage.volumes.nvme import NvmePath
+from storage.volumes.volume import VolumeState
 
 
 class MountedAt(BaseModel):
@@ -76,6 +81,17 @@ class BlockDevice(BaseModel):
     link: DriveLink | None = Field(description="of NVMe disks")
 
 
+class VolumeUse(BaseModel):
+    """Whether the running gateway uses a volume."""
+
+    usable: bool
+    reason: str = Field(description="why it is out; empty while it is in use")
+    since: datetime = Field(description="since when it is in or out")
+    free_bytes: int | None = Field(description="left on its file system; null: it does not say")
+    used_bytes: int | None = Field(description="taken by recordings; null: it does not say")
+    quota_bytes: int = Field(description="most that they may take; 0 is all of it")
+
+
 class GatewayVolume(BaseModel):
     """A volume of the gateway's settings and what it stands on."""
 
@@ -86,6 +102,7 @@ class GatewayVolume(BaseModel):
     filesystem: str
     note: str
     problem: str = Field(description="why it cannot hold recordings now; empty if all is well")
+    use: VolumeUse | None = Field(description="null where no running gateway was asked")
 
 
 class Volumes(BaseModel):
@@ -95,8 +112,9 @@ class Volumes(BaseModel):
     volumes: list[GatewayVolume]
 
 
-def volumes_of(inventory: Inventory, kernel: Kernel) -> Volumes:
-    """Return an inventory as it is answered."""
+def volumes_of(inventory: Inventory, kernel: Kernel, states: Iterable[VolumeState] = ()) -> Volumes:
+    """Return an inventory as it is answered; `states` are a running gateway's."""
+    used = {state.name: _use(state) for state in states}
     return Volumes(
         devices=[_device(each, inventory, kernel) for each in inventory.devices],
         volumes=[
@@ -108,9 +126,21 @@ def volumes_of(inventory: Inventory, kernel: Kernel) -> Volumes:
                 filesystem=each.mount.filesystem if each.mount else "",
                 note=each.note,
                 problem=each.problem,
+                use=used.get(each.name),
             )
             for each in inventory.volumes
         ],
+    )
+
+
+def _use(state: VolumeState) -> VolumeUse:
+    return VolumeUse(
+        usable=state.usable,
+        reason=state.reason,
+        since=moment(state.since_ms),
+        free_bytes=state.free_bytes,
+        used_bytes=state.used_bytes,
+        quota_bytes=state.quota_bytes,
     )
 
 

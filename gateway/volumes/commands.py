@@ -16,11 +16,12 @@ from contracts.records.clock import now_ms, rfc3339
 from gateway.api.volumemodels import volumes_of
 from gateway.settings import Settings
 from gateway.volumes.changes import Told, news, told_of
+from gateway.volumes.places import places_of
 from gateway.volumes.table import page, size
 from storage.volumes import saved as keep
 from storage.volumes.devices import Device, devices
 from storage.volumes.filesystems import filesystems
-from storage.volumes.inventory import Place, observe, take
+from storage.volumes.inventory import observe, take
 from storage.volumes.keeper import KEEP_EVERY_S, Keeper
 from storage.volumes.kernel import Kernel
 from storage.volumes.links import LinkWatch
@@ -32,6 +33,7 @@ from storage.volumes.nvmeof import (
     disconnect,
     discover,
     of_subsystem,
+    require_fabrics,
     resolve,
 )
 from storage.volumes.tools import run_tool
@@ -44,7 +46,11 @@ _ROOT: Final = Path("/")
 def show(options: Namespace, settings: Settings | None) -> None:
     """Print every block device, and what the gateway's volumes stand on."""
     seen = take(
-        _KERNEL, places_of(settings), run_tool, LinkWatch(), ask_drives=not options.no_health
+        _KERNEL,
+        places_of(settings) if settings else {},
+        run_tool,
+        LinkWatch(),
+        ask_drives=not options.no_health,
     )
     document = volumes_of(seen, _KERNEL)
     if options.json:
@@ -61,6 +67,7 @@ def show(options: Namespace, settings: Settings | None) -> None:
 def find(options: Namespace, _: Settings | None) -> None:
     """Print the subsystems that a target offers to this host."""
     host = resolve(options.transport, options.address, options.port)
+    require_fabrics(run_tool)
     keep.name_host(_ROOT)
     port = "" if options.transport == "fc" else str(options.port)
     offered = discover(options.transport, host, port, run_tool)
@@ -87,6 +94,7 @@ def find(options: Namespace, _: Settings | None) -> None:
 
 def join(options: Namespace, _: Settings | None) -> None:
     """Connect to a subsystem with our reconnect settings; done already, it gets the settings."""
+    require_fabrics(run_tool)
     keep.name_host(_ROOT)
     fc = options.transport == "fc"
     target = Target(
@@ -125,7 +133,7 @@ def tend(options: Namespace, _: Settings | None) -> None:
 
 def leave(options: Namespace, settings: Settings | None) -> None:
     """End the connections to a subsystem that nothing is mounted from."""
-    seen = observe(_KERNEL, places_of(settings), LinkWatch())
+    seen = observe(_KERNEL, places_of(settings) if settings else {}, LinkWatch())
     users = seen.users(_KERNEL, of_subsystem(options.nqn, seen.devices))
     if users and not options.force:
         raise RejectedError(
@@ -168,20 +176,13 @@ def watch(options: Namespace, settings: Settings | None) -> None:
     memory = LinkWatch()
     before: dict[str, Told] = {}
     while not stop.is_set():
-        now = told_of(observe(_KERNEL, places_of(settings), memory))
+        now = told_of(observe(_KERNEL, places_of(settings) if settings else {}, memory))
         for told in news(before, now):
             _tell(options, told)
         before = now
         if until is not None and time.monotonic() >= until:
             return
         stop.wait(LOOK_EVERY_S)
-
-
-def places_of(settings: Settings | None) -> dict[str, Place]:
-    """Return the gateway's volumes."""
-    if settings is None:
-        return {}
-    return {name: Place(each.path, each.mount) for name, each in settings.all_volumes.items()}
 
 
 def _enable() -> None:

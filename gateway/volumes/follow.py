@@ -6,10 +6,11 @@ from typing import Final
 
 from gateway.volumes.changes import Told, news, told_of
 from gateway.worker import Worker
-from storage.volumes.inventory import Inventory, Place, observe, take
+from storage.volumes.inventory import Inventory, observe, take
 from storage.volumes.kernel import Kernel
 from storage.volumes.links import LinkWatch
 from storage.volumes.tools import run_tool
+from storage.volumes.volume import VolumePlace
 
 LOOK_EVERY_S: Final = 2.0
 _log = logging.getLogger(__name__)
@@ -23,7 +24,7 @@ class DriveFollower:
         kernel: Which machine.
     """
 
-    def __init__(self, places: Mapping[str, Place], kernel: Kernel | None = None) -> None:
+    def __init__(self, places: Mapping[str, VolumePlace], kernel: Kernel | None = None) -> None:
         self.kernel = kernel or Kernel()
         self._places = places
         self._watch = LinkWatch()

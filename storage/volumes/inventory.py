@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Final
 
 from storage.volumes.devices import Device, below, devices
@@ -14,23 +13,11 @@ from storage.volumes.links import LinkState, LinkWatch, link_state
 from storage.volumes.mounts import Mount, mounts
 from storage.volumes.standing import Standing, standing
 from storage.volumes.tools import Run
+from storage.volumes.volume import VolumePlace
 
 ASKED_AT_ONCE: Final = 8
 """Drives asked for their health at a time."""
 MADE_OF_OTHERS: Final = ("dm", "md", "loop", "zram", "ram")
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A volume of the gateway, by its settings.
-
-    Attributes:
-        path: Its directory.
-        must_be_mount: Without a mount right there it holds nothing.
-    """
-
-    path: Path
-    must_be_mount: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +68,7 @@ class Inventory:
         return tuple(dict.fromkeys(found))
 
 
-def observe(kernel: Kernel, places: Mapping[str, Place], watch: LinkWatch) -> Inventory:
+def observe(kernel: Kernel, places: Mapping[str, VolumePlace], watch: LinkWatch) -> Inventory:
     """Return what the kernel tells by itself: at once, whatever state the drives are in.
 
     Raises:
@@ -97,7 +84,7 @@ def observe(kernel: Kernel, places: Mapping[str, Place], watch: LinkWatch) -> In
 
 def take(
     kernel: Kernel,
-    places: Mapping[str, Place],
+    places: Mapping[str, VolumePlace],
     run: Run,
     watch: LinkWatch,
     *,
@@ -133,7 +120,9 @@ def take(
     )
 
 
-def _again(known: Standing, place: Place, seen: Inventory, kernel: Kernel, run: Run) -> Standing:
+def _again(
+    known: Standing, place: VolumePlace, seen: Inventory, kernel: Kernel, run: Run
+) -> Standing:
     """Return what a volume stands on by asking the file system, unless that means to wait."""
     if any(device.lost for device in below(seen.devices, known.device)):
         return known
@@ -149,6 +138,6 @@ def _linked(
 
 
 def _standing(
-    name: str, place: Place, kernel: Kernel, mounted: tuple[Mount, ...], run: Run | None
+    name: str, place: VolumePlace, kernel: Kernel, mounted: tuple[Mount, ...], run: Run | None
 ) -> Standing:
-    return standing(name, place.path, kernel, mounted, run, must_be_mount=place.must_be_mount)
+    return standing(name, place.path, kernel, mounted, run, must_be_mount=place.mount)

@@ -9,6 +9,7 @@ import json
 import socket
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -23,6 +24,8 @@ TRANSPORTS: Final = ("tcp", "rdma", "fc")
 DEFAULT_PORT: Final = 4420
 """Of NVMe over TCP and RDMA, subsystems and discovery alike. Source: IANA; 8009 is the registered
 one of discovery over TCP, which not every target serves."""
+FABRICS: Final = Path("/dev/nvme-fabrics")
+MODPROBE_TIMEOUT_S: Final = 10.0
 DISCOVER_TIMEOUT_S: Final = 15.0
 CONNECT_TIMEOUT_S: Final = 30.0
 DISCONNECT_TIMEOUT_S: Final = 20.0
@@ -91,6 +94,19 @@ class Target:
             (_plain(theirs.get("traddr", "")), theirs.get("trsvcid", "none").replace("none", ""))
             == (_plain(self.address), self.port)
         )
+
+
+def require_fabrics(run: Run, gate: Path = FABRICS) -> None:
+    """Check that this kernel can connect; load what it needs if that was not done.
+
+    Raises:
+        UnavailableError: It cannot.
+    """
+    if not gate.exists():
+        with suppress(UnavailableError):
+            run(("modprobe", "nvme-fabrics"), MODPROBE_TIMEOUT_S)
+    if not gate.exists():
+        raise UnavailableError(f"{gate} is not there: modprobe nvme-fabrics, as root")
 
 
 def resolve(transport: str, host: str, port: int) -> str:
@@ -242,13 +258,8 @@ def _as_root(run: Run, command: list[str], limit_s: float) -> Said:
     """Run nvme-cli for something that only root may do, and say so if that was the matter."""
     said = run(command, limit_s)
     if said.status:
-        words = f"{' '.join(command[:2])} failed: {said.complaint}"
-        gate = Path("/dev/nvme-fabrics")
-        if not gate.exists():
-            words += f" ({gate} is not there: modprobe nvme-fabrics, as root)"
-        elif "ermission" in said.errors:
-            words += " (needs root)"
-        raise UnavailableError(words)
+        needs = " (needs root)" if "ermission" in said.errors else ""
+        raise UnavailableError(f"{' '.join(command[:2])} failed: {said.complaint}{needs}")
     return said
 
 

@@ -12,15 +12,16 @@ from gateway.api.volumemodels import Volumes, volumes_of
 from gateway.main import main
 from gateway.volumes.changes import told_of
 from gateway.volumes.table import page, size
-from storage.volumes.inventory import Place, observe, take
+from storage.volumes.inventory import observe, take
 from storage.volumes.links import LinkWatch
 from storage.volumes.tools import Said
+from storage.volumes.volume import VolumePlace
 from support.sysfs import Machine
 
 NQN = "nqn.2026-01.example:video"
 PLACES = {
-    "main": Place(Path("/srv/video"), must_be_mount=True),
-    "spare": Place(Path("/srv/spare"), must_be_mount=True),
+    "main": VolumePlace(Path("/srv/video"), mount=True),
+    "spare": VolumePlace(Path("/srv/spare"), mount=True),
 }
 
 

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from storage.volumes.inventory import Place, observe
+from storage.volumes.inventory import observe
 from storage.volumes.links import LinkState, LinkWatch, Word
+from storage.volumes.volume import VolumePlace
 from support.sysfs import Machine
 
 NQN = "nqn.2026-01.example:video"
@@ -141,7 +142,7 @@ def test_a_volume_on_a_lost_drive_says_so(site: Site) -> None:
     number = (site.machine.kernel.block("nvme1n1") / "dev").read_text().strip()
     site.machine.mount(number, "/srv/video", "xfs", "/dev/nvme1n1")
     site.machine.set("nvme1", state="connecting")
-    places = {"main": Place(Path("/srv/video/recordings"))}
+    places = {"main": VolumePlace(Path("/srv/video/recordings"))}
     (volume,) = observe(site.machine.kernel, places, site.watch).volumes
     assert volume.device == "nvme1n1"
     assert volume.problem.startswith("nvme1 to 192.168.7.2:4420 is connecting")

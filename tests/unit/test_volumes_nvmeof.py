@@ -15,6 +15,7 @@ from storage.volumes.nvmeof import (
     disconnect,
     discover,
     parse_discovery,
+    require_fabrics,
     resolve,
 )
 from storage.volumes.saved import (
@@ -210,6 +211,23 @@ def test_no_target(transport: str, nqn: str) -> None:
 def test_settings_that_make_no_sense(wrong: dict[str, int]) -> None:
     with pytest.raises(RejectedError):
         Reconnect(**wrong)
+
+
+def test_a_kernel_without_fabrics_is_told_before_anything_is_tried(tmp_path: Path) -> None:
+    gate = tmp_path / "nvme-fabrics"
+
+    def load(command: Sequence[str], _: float) -> Said:
+        assert command == ("modprobe", "nvme-fabrics")
+        gate.touch()
+        return Said(0, "")
+
+    def refuse(*_: object) -> Said:
+        raise UnavailableError("modprobe is not installed")
+
+    with pytest.raises(UnavailableError, match="is not there: modprobe nvme-fabrics, as root"):
+        require_fabrics(refuse, gate)
+    require_fabrics(load, gate)
+    require_fabrics(refuse, gate)
 
 
 def test_names_become_addresses() -> None:

@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 from contracts.errors import UnavailableError
-from storage.volumes.inventory import Place, take
+from storage.volumes.inventory import take
 from storage.volumes.kernel import Kernel
 from storage.volumes.links import LinkWatch
 from storage.volumes.mounts import mounts
 from storage.volumes.standing import Standing, standing
 from storage.volumes.tools import Said, run_tool
+from storage.volumes.volume import VolumePlace
 from support.sysfs import Machine
 
 
@@ -130,7 +131,7 @@ def test_nobody_asks_a_drive_whose_link_is_lost(machine: Machine) -> None:
         asked.append(" ".join(command))
         raise UnavailableError(f"limit {limit_s}")
 
-    seen = take(machine.kernel, {"main": Place(Path("/srv/video"))}, note, LinkWatch())
+    seen = take(machine.kernel, {"main": VolumePlace(Path("/srv/video"))}, note, LinkWatch())
     assert asked == ["blkid --probe --output export /dev/vda"]
     assert seen.health["nvme1n1"].why == ("not asked: its link is down",)
     assert seen.volumes[0].problem.startswith("nvme1 to 192.168.7.2:4420 is connecting")
