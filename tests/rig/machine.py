@@ -23,6 +23,7 @@ SUCCESS: Final = 0x10
 """What PID 1 writes to the exit port for success; failures are numbers above it."""
 DRIVES: Final = {
     "pcie": "nvme,serial=RIGNVME0,id=pcie",
+    "spare": "nvme,serial=RIGSPARE0,bus=bay,id=spare",
     "ssd": "ide-hd,serial=RIGSSD0,bus=ide.0,rotation_rate=1,id=ssd",
     "hdd": "ide-hd,serial=RIGHDD0,bus=ide.1,rotation_rate=7200,id=hdd",
     "target": "virtio-blk-pci,serial=RIGTARGET0,id=target",
@@ -72,7 +73,7 @@ def arguments(image: Image, shares: Shares, run: Path, scenarios: list[str]) -> 
         *_share("site", shares.site, readonly=True),
         *_share("results", shares.results, readonly=False),
         *_monitor_for_the_guest(),
-        *("-device", "qemu-xhci,id=xhci"),
+        *("-device", "qemu-xhci,id=xhci", "-device", "pcie-root-port,id=bay"),
         *(word for name in DRIVES for word in _drive(name, run)),
     ]
 
@@ -97,9 +98,10 @@ def _drive(name: str, run: Path) -> list[str]:
     medium.unlink(missing_ok=True)
     with medium.open("wb") as made:
         made.truncate(DRIVE_BYTES)
-    # unsafe: a flush of the guest's need not reach this machine's own disk.
-    backend = f"if=none,id={name}-medium,file={medium.name},format=raw,cache=unsafe,discard=unmap"
-    return ["-drive", backend, "-device", f"{DRIVES[name]},drive={name}-medium"]
+    file = f"file.driver=file,file.filename={medium.name}"
+    # A flush of the guest's need not reach this machine's own disk.
+    backend = f"driver=raw,node-name={name}-medium,{file},cache.no-flush=on,discard=unmap"
+    return ["-blockdev", backend, "-device", f"{DRIVES[name]},drive={name}-medium"]
 
 
 @contextmanager

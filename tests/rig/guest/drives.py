@@ -46,6 +46,12 @@ def mounted(uuid: str, at: Path) -> Iterator[Path]:
         unmount(at)
 
 
+def remount(uuid: str, at: Path) -> None:
+    """Mount a file system anew that has given up."""
+    unmount(at)
+    run("mount", "-U", uuid, at)
+
+
 def unmount(at: Path) -> None:
     """Unmount; where the drive is gone, let go of it."""
     try:

@@ -15,6 +15,7 @@ from storage.recordings.manifest import StoredRecording
 from storage.recordings.store import RecordingStore
 
 SYNC_EVERY_BYTES: Final = 4 << 20
+WHOLE_LIMIT_S: Final = 60
 AGAIN_AFTER_S: Final = 0.2
 
 
@@ -111,7 +112,8 @@ class Sender(threading.Thread):
 
     def until_whole(self) -> StoredRecording:
         """Wait until the recording is whole; return its manifest."""
-        until("a whole recording", lambda: not self.is_alive())
+        self.join(WHOLE_LIMIT_S)
+        assert not self.is_alive(), f"no end after {WHOLE_LIMIT_S} s; it was told {self.errors[-1:]}"
         assert self._stored is not None, f"the sender broke: {self._broken!r}"
         return self._stored
 

@@ -2,40 +2,77 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from contracts.copies import Place
+from rig.guest.commands import until
 from rig.guest.drives import drive, format_drive, mounted
 from storage.blobs.files import FileBlobs
+from storage.recordings.manifest import StoredRecording
 from storage.recordings.store import RecordingStore
-from storage.volumes.directory import VolumeDirectory
+from storage.volumes.volume import Volume, VolumePlace
+from storage.volumes.volumes import Volumes
 
 DATA: Final = Path("/mnt/data")
 VOLUME: Final = Path("/mnt/volume")
 DATA_SERIAL: Final = "RIGNVME0"
+NAME: Final = "main"
+OUT_LIMIT_S: Final = 90
+BACK_LIMIT_S: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A store with one volume, which comes and goes.
+
+    Attributes:
+        store: It.
+        volume: The volume, as the store sees it.
+    """
+
+    store: RecordingStore
+    volume: Volume
+
+    def until_out(self) -> str:
+        """Wait until the volume is taken out; return the reason."""
+        until("the volume is out", lambda: not self.volume.usable, OUT_LIMIT_S)
+        return self.volume.reason
+
+    def until_back(self) -> float:
+        """Wait until the volume is in use again, by itself; return how long that took."""
+        return until("the volume is back", lambda: self.volume.usable, BACK_LIMIT_S)
+
+    def fill(self, recording_id: bytes) -> None:
+        """Make the copy that is missing, and check that nothing is missing then."""
+        assert [each.recording_id for each in self.store.backlog()] == [recording_id]
+        assert self.store.fill(recording_id), "the backlog was not filled"
+        assert not list(self.store.backlog())
+
+    def require_sound(self, stored: StoredRecording) -> None:
+        """Check that both copies are there and hold, read from their drives."""
+        _forget_caches()
+        manifest = self.store.manifest(stored.sha256)
+        assert manifest is not None
+        assert {copy.place for copy in manifest.copies} == {Place.VOLUME, Place.BLOBS}
+        report = self.store.verify(stored.sha256)
+        assert report.holds, report.copies
 
 
 @contextmanager
-def site(volume: Path = VOLUME) -> Iterator[RecordingStore]:
-    """Open a new store: catalogue and blobs on the local NVMe drive, whole copies on `volume`."""
-    with _data() as data, reopened(data, volume) as store:
-        yield store
+def site() -> Iterator[Site]:
+    """Open a new store over the volume that is mounted; catalogue and blobs are elsewhere."""
+    places = {NAME: VolumePlace(VOLUME, mount=True)}
+    with (
+        mounted(format_drive(drive(DATA_SERIAL), "ext4"), DATA) as data,
+        Volumes(places, data / "volumes") as volumes,
+        RecordingStore(data / "recordings", FileBlobs(data / "blobs"), volumes) as store,
+    ):
+        (volume,) = volumes
+        assert volume.usable, volume.reason
+        yield Site(store, volume)
 
 
-@contextmanager
-def _data() -> Iterator[Path]:
-    with mounted(format_drive(drive(DATA_SERIAL), "ext4"), DATA) as data:
-        yield data
-
-
-@contextmanager
-def reopened(data: Path, volume: Path) -> Iterator[RecordingStore]:
-    """Open the store that is there, as after a start of the gateway."""
-    directory = VolumeDirectory(volume / "recordings")
-    with RecordingStore(data / "recordings", FileBlobs(data / "blobs"), directory) as store:
-        yield store
-
-
-def forget_caches() -> None:
-    """Make the kernel read from the drives again."""
+def _forget_caches() -> None:
     Path("/proc/sys/vm/drop_caches").write_text("3\n")

@@ -3,7 +3,18 @@
 from typing import Final
 
 from rig.guest.scenario import Scenario
-from rig.guest.scenarios.fabric import CUT_AND_MENDED, USED
-from rig.guest.scenarios.machine import MACHINE
+from rig.guest.scenarios import damage, fabric, machine
 
-SCENARIOS: Final[tuple[Scenario, ...]] = (MACHINE, USED, CUT_AND_MENDED)
+SCENARIOS: Final[tuple[Scenario, ...]] = (
+    machine.MACHINE,
+    fabric.USED,
+    fabric.CUT_AND_MENDED,
+    fabric.CUT_FOR_LONG,
+    fabric.CUT_FAILS_FAST,
+    fabric.NAMESPACE_GONE,
+    damage.FAILS,
+    damage.TURNS_READ_ONLY,
+    damage.FULL,
+    damage.SATA_REMOVED,
+    damage.NVME_REMOVED,
+)

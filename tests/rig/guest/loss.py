@@ -1,0 +1,55 @@
+"""What must be so whenever a volume is lost in the middle of a write, however it is lost."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from contracts.copies import Place
+from rig.guest.drives import format_drive, mounted, remount
+from rig.guest.recordings import Recording, Sender
+from rig.guest.site import VOLUME, site
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """A way to lose a volume, and to have it again.
+
+    Attributes:
+        lose: Does it.
+        regain: Undoes it.
+        remounts: Whether the file system has to be mounted anew then.
+    """
+
+    lose: Callable[[], None]
+    regain: Callable[[], None]
+    remounts: bool = True
+
+
+def survive(device: Path, kind: str, recording: Recording, loss: Loss) -> str:
+    """Lose the volume in the middle of an upload: it goes on elsewhere, and catches up later.
+
+    Args:
+        device: On which the volume's file system is made.
+        kind: Of the file system.
+        recording: What is uploaded.
+        loss: What happens.
+    """
+    uuid = format_drive(device, kind)
+    with mounted(uuid, VOLUME), site() as here, Sender(here.store, recording) as sender:
+        sender.until_acknowledged(8)
+        loss.lose()
+        reason = here.until_out()
+        acknowledged = sender.acknowledged
+        stored = sender.until_whole()
+        assert [copy.place for copy in stored.copies] == [Place.BLOBS], stored.copies
+        recording.require_same(here.store.read(stored.sha256))
+        loss.regain()
+        if loss.remounts:
+            remount(uuid, VOLUME)
+        back_s = here.until_back()
+        here.fill(stored.sha256)
+        here.require_sound(stored)
+    return (
+        f"{acknowledged >> 20} MiB acknowledged, then out: {reason}; all {recording.pieces} MiB "
+        f"in the blob store; back after {back_s:.0f} s, volume copy made and verified"
+    )
