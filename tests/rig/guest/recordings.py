@@ -113,7 +113,9 @@ class Sender(threading.Thread):
     def until_whole(self) -> StoredRecording:
         """Wait until the recording is whole; return its manifest."""
         self.join(WHOLE_LIMIT_S)
-        assert not self.is_alive(), f"no end after {WHOLE_LIMIT_S} s; it was told {self.errors[-1:]}"
+        assert not self.is_alive(), (
+            f"no end after {WHOLE_LIMIT_S} s; it was told {self.errors[-1:]}"
+        )
         assert self._stored is not None, f"the sender broke: {self._broken!r}"
         return self._stored
 
