@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from contracts.chunktree import BLOB_BYTES
-from contracts.copies import Place
+from contracts.copies import FSYNC, Copy, Place
 from storage.recordings.store import RecordingStore
 from storage.scrub.journal import NO_BLOB, Journal, Outcome
 from storage.scrub.pace import Pace
@@ -150,7 +150,7 @@ def test_a_volume_that_is_out_is_passed_over_and_said_to_be(bench: Bench) -> Non
 
 
 def test_what_is_deleted_or_given_up_is_no_finding(bench: Bench) -> None:
-    bench.store.drop(bench.one, Place.VOLUME)
+    bench.store.drop(bench.one, Copy(Place.VOLUME, "volume", FSYNC))
     assert bench.round() == []
     bench.store.delete(bench.one)
     assert bench.round() == []
