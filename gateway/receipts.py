@@ -23,6 +23,7 @@ from storage.recordings.manifest import StoredRecording as Manifest
 
 LOOK_EVERY_S: Final = 5.0
 """Between two looks at the copies of what has a provisional receipt, unless they changed here."""
+NO_COPY: Final = "a recording has no whole copy here"
 
 _log = logging.getLogger(__name__)
 
@@ -113,7 +114,7 @@ class Receipts:
             if body is not None:
                 wire = self._kept(kept, body) or self._keep(body)
                 self._send(device_id, wire)
-            elif kept.final:
+            elif kept.final and self.awaited(trip_id, device_id) == NO_COPY:
                 # Open again, so that the next one follows as soon as there is what it may say.
                 self._inbox.put_receipt(trip_id, device_id, kept.wire, final=False)
 
@@ -183,7 +184,7 @@ class Receipts:
         del body.recordings[:], body.lacking[:]
         body.recordings.extend(stored for stored in recordings if stored)
         if len(body.recordings) < len(recordings):
-            self._awaited[visit] = "a recording has no whole copy here"
+            self._awaited[visit] = NO_COPY
             return None
         self._awaited.pop(visit, None)
         body.lacking.extend(lacking(self._policy, body.recordings))

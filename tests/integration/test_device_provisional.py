@@ -129,6 +129,8 @@ def has_provisional(truck: Truck) -> bool:
     connection = sqlite3.connect(truck.data / "journal.sqlite")
     try:
         return bool(connection.execute("SELECT 1 FROM lacking").fetchall())
+    except sqlite3.OperationalError:  # the journal is about to be made
+        return False
     finally:
         connection.close()
 
@@ -186,3 +188,21 @@ def test_a_kill_leaves_a_provisional_receipt_or_none(truck: Truck, gateway: Fake
         process.communicate(timeout=60)
     assert kept(truck) == before
     assert len(lacking(truck)) == 1
+
+
+def test_the_agent_goes_on_until_the_receipt_is_final(
+    gateway: FakeGateway, drive: DriveFiles, tmp_path: Path
+) -> None:
+    source = (
+        f'[source]\ndriver = "replay"\nreadings = "{drive.readings}"\n'
+        f'videos = ["{drive.video}"]\nspeed = "max"\n'
+    )
+    agent = Truck(tmp_path / "agent", gateway.section + source)
+    gateway.copies = list(VOLUME)
+    with agent.start("run") as process:
+        wait_until(lambda: (agent.data / "journal.sqlite").exists() and has_provisional(agent))
+        gateway.copies = list(COPIES)
+        wait_until(lambda: kept(agent) == (0, []))
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err

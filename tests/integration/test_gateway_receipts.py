@@ -153,6 +153,7 @@ def test_a_broken_manifest_stops_no_saga(desk: Desk) -> None:
     desk = desk.restarted(shelf=BrokenShelf(desk.shelf.store, broken=other.sha256))
     desk.receipts.repeat("truck-1", [trip.trip_id])
     assert len(desk.sent) == 1
+    assert desk.is_final(trip)  # what could not be looked up is not gone
 
 
 def test_a_receipt_waits_for_its_confirmations(desk: Desk) -> None:
@@ -207,6 +208,7 @@ def test_a_repeat_names_no_block_that_is_gone(desk: Desk) -> None:
     desk.go_back(trip)
     desk.receipts.repeat("truck-1", [trip.trip_id])
     assert len(desk.sent) == 1
+    assert desk.is_final(trip)
     desk.saga.step()
     desk.commit_again(trip, batches, "another branch")
     assert [body.block_num for _, body in desk.sent] == [2, 3]

@@ -239,3 +239,21 @@ def test_what_is_whole_in_the_shared_blob_store_is_not_taken_again(
     meet(truck, other)
     assert truck.must("offload")["receipted"] == [trip_id]
     assert copies_of(other, trip_id) == ["blobs:files:fsync", "volume:volume:fsync"]
+
+
+def test_a_volume_that_is_out_is_not_named_until_it_is_back(site: Site, tmp_path: Path) -> None:
+    site.appliance.variables["WAYSEAL_RECEIPTS__REQUIRES"] = '["volume", "blobs:QUORUM"]'
+    site.start()
+    truck, trip_id = loaded(tmp_path)
+    meet(truck, site)
+    offload_provisionally(truck)
+    volume, away = site.appliance.gateway_data / "volume", tmp_path / "away"
+    volume.rename(away)
+    until("what lacks now", lambda: lacks(site, trip_id) == {"volume", "blobs:QUORUM"})
+    away.rename(volume)
+    until("the volume again", lambda: lacks(site, trip_id) == {"blobs:QUORUM"})
+
+
+def lacks(site: Site, trip_id: str) -> set[str]:
+    """Return the copies that the receipt on record lacks."""
+    return {words.rsplit(" ", 1)[1] for words in site.offload(trip_id)["lacking"]}
