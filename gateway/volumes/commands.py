@@ -192,7 +192,7 @@ def _enable() -> None:
     if keep.enable(_ROOT, (str(program), "volumes", "keep")):
         sys.stderr.write(
             "From the next start on wayseal-volumes.service keeps it so; for now: "
-            "systemctl daemon-reload && systemctl start wayseal-volumes\n"
+            "systemctl daemon-reload && systemctl start wayseal-volumes.service\n"
         )
 
 

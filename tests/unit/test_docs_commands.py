@@ -81,7 +81,7 @@ def test_the_commands_are_those_of_the_project() -> None:
 @every_page
 def test_commands_exist(page: Path, help_of: Help) -> None:
     for text in typed(page):
-        for name in re.findall(r"(?<![\w./-])wayseal-[a-z]+", text):
+        for name in re.findall(r"(?<![\w./-])wayseal-[a-z]+\b(?!\.service)", text):
             assert name in COMMANDS, f"{name_of(page)}: {text}"
         for command in OURS.findall(text):
             name, *words = command.replace("[", "").replace("]", "").replace(")", "").split()
@@ -90,7 +90,11 @@ def test_commands_exist(page: Path, help_of: Help) -> None:
             subcommand = first_word(words) if subcommands(general) else None
             if subcommand is not None:
                 assert subcommand in subcommands(general), f"{name_of(page)}: {command}"
-                flags |= set(FLAG.findall(help_of(name, subcommand)))
+                special = help_of(name, subcommand)
+                flags |= set(FLAG.findall(special))
+                inner = first_word(words[words.index(subcommand) + 1 :])
+                if inner in subcommands(special):
+                    flags |= set(FLAG.findall(help_of(name, subcommand, inner)))
             assert set(FLAG.findall(command)) <= flags, f"{name_of(page)}: {command}"
 
 
@@ -104,7 +108,10 @@ def test_flags_that_stand_alone_exist(page: Path, help_of: Help) -> None:
 
 def every_flag(name: str, help_of: Help) -> set[str]:
     """Return the flags of a command and its subcommands."""
-    texts = [help_of(name), *(help_of(name, word) for word in subcommands(help_of(name)))]
+    texts = [help_of(name)]
+    for word in subcommands(help_of(name)):
+        special = help_of(name, word)
+        texts += [special, *(help_of(name, word, inner) for inner in subcommands(special))]
     return {flag for text in texts for flag in FLAG.findall(text)}
 
 
