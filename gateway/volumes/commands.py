@@ -94,8 +94,6 @@ def find(options: Namespace, _: Settings | None) -> None:
 
 def join(options: Namespace, _: Settings | None) -> None:
     """Connect to a subsystem with our reconnect settings; done already, it gets the settings."""
-    require_fabrics(run_tool)
-    keep.name_host(_ROOT)
     fc = options.transport == "fc"
     target = Target(
         options.transport,
@@ -109,6 +107,8 @@ def join(options: Namespace, _: Settings | None) -> None:
         fast_io_fail_s=options.fast_io_fail,
         ctrl_loss_s=options.ctrl_loss,
     )
+    require_fabrics(run_tool)
+    keep.name_host(_ROOT)
     controller, found = connect(target, wanted, _KERNEL, run_tool)
     if options.persist:
         keep.remember(_ROOT, keep.Saved(target, wanted))

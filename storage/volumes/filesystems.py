@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 from typing import Any, Final
 
 from contracts.errors import UnavailableError
@@ -45,18 +44,17 @@ def filesystems(kernel: Kernel, devices: Iterable[Device], run: Run) -> dict[str
             whole = [f"/dev/{each.name}" for each in asked if not each.disk]
             said = run((*_LSBLK, *whole), LSBLK_TIMEOUT_S)
             return dict(_found(json.loads(said.out)["blockdevices"]))
-        said = run((*_BLKID, *(f"/dev/{each.name}" for each in asked)), LSBLK_TIMEOUT_S)
-        return dict(_probed(said.out))
+        return dict(found for each in asked for found in _probed(each.name, run))
     except (UnavailableError, ValueError, KeyError, TypeError):
         return {}
 
 
-def _probed(said: str) -> Iterator[tuple[str, FileSystem]]:
-    for block in said.split("\n\n"):
-        told = dict(line.split("=", 1) for line in block.splitlines() if "=" in line)
-        if "TYPE" in told and "DEVNAME" in told:
-            name = PurePosixPath(told["DEVNAME"]).name
-            yield name, FileSystem(told["TYPE"], told.get("UUID", ""))
+def _probed(name: str, run: Run) -> Iterator[tuple[str, FileSystem]]:
+    """Yield what blkid reads of one device; asked for several it ends at the first empty one."""
+    said = run((*_BLKID, f"/dev/{name}"), LSBLK_TIMEOUT_S).out
+    told = dict(line.split("=", 1) for line in said.splitlines() if "=" in line)
+    if "TYPE" in told:
+        yield name, FileSystem(told["TYPE"], told.get("UUID", ""))
 
 
 def _found(entries: list[dict[str, Any]]) -> Iterator[tuple[str, FileSystem]]:
