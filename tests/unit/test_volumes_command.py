@@ -1,6 +1,7 @@
 """`wayseal-gateway volumes`: what people and programs get to see."""
 
 import json
+import logging
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,6 +12,7 @@ from contracts.errors import UnavailableError
 from gateway.api.volumemodels import Volumes, volumes_of
 from gateway.main import main
 from gateway.volumes.changes import told_of
+from gateway.volumes.follow import DriveFollower
 from gateway.volumes.table import page, size
 from storage.volumes.inventory import observe, take
 from storage.volumes.links import LinkWatch
@@ -225,3 +227,25 @@ def test_watching_begins_with_what_is_there(capsys: pytest.CaptureFixture[str]) 
         set(json.loads(line)) == {"at", "kind", "subject", "state", "words"}
         for line in out.splitlines()
     )
+
+
+def test_the_running_gateway_logs_what_changes(
+    machine: Machine, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "gateway.volumes.follow")
+    drives = DriveFollower(PLACES, machine.kernel)
+    drives.look()
+    caplog.clear()
+    drives.look()
+    assert caplog.records == []
+    machine.set("nvme1", state="connecting")
+    drives.look()
+    said = [(each.levelname, each.getMessage()) for each in caplog.records]
+    assert [level for level, _ in said] == ["WARNING", "WARNING"]
+    assert said[0][1].startswith("link nvme1n1: nvme1 to 192.168.7.2:4420 is connecting")
+    assert said[1][1].startswith("volume main: volume /srv/video on nvme1n1: nvme1 to 192.168.7.2")
+    caplog.clear()
+    for name in ("nvme1", "nvme2"):
+        machine.set(name, state="live")
+    drives.look()
+    assert [each.levelname for each in caplog.records] == ["INFO", "INFO"]
