@@ -6,6 +6,7 @@ place that does not answer, or by a kill, goes on later.
 
 import logging
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -42,11 +43,19 @@ class Removals:
         self._shelves.catalogue.end_leaving(recording_id)
 
     def finish_dropping(self, recording_id: bytes, place: Place) -> None:
-        """Remove the copies in a place that is given up.
+        """Take a place that is given up out of the manifest, then remove the copies in it.
 
         Raises:
+            RejectedError: The manifest is damaged.
             UnavailableError: A place did not let go of its copy; all others did.
         """
+        manifest = self._shelves.catalogue.manifest(recording_id)
+        if manifest is not None:
+            left = tuple(copy for copy in manifest.copies if copy.place is not place)
+            if left != manifest.copies:
+                manifest = replace(manifest, copies=left)
+                self._shelves.catalogue.replace(manifest)
+                self._backlogs.note(manifest)
         every = [volume.name for volume in self._shelves.volumes]
         self._shelves.remove(recording_id, [place], every)
         self._shelves.catalogue.end_dropping(recording_id, place)

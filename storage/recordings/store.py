@@ -279,14 +279,12 @@ class RecordingStore:
             if manifest is None:
                 raise RejectedError(f"recording {recording_id.hex()} is not whole here")
             place = copy.place
-            left = tuple(each for each in manifest.copies if each.place is not place)
-            if not left:
+            if all(each.place is place for each in manifest.copies):
                 raise RejectedError(
                     f"recording {recording_id.hex()} has no copy but in {place}: delete it instead"
                 )
             if copy in manifest.copies:
                 self._backlogs.give_up(recording_id, place)
-                self._replace(manifest, left)
             if (recording_id, place) in self._shelves.catalogue.dropping():
                 self._removals.finish_dropping(recording_id, place)
 

@@ -14,6 +14,7 @@ from contracts.chunktree import BLOB_BYTES
 from contracts.copies import Place
 from contracts.errors import UnavailableError
 from storage.recordings.writer import RecordingWriter
+from support.mounts import tmpfs
 from support.stores import open_store
 
 pytestmark = pytest.mark.integration
@@ -25,6 +26,7 @@ ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
 WRITER = """
 import sys
 from pathlib import Path
+from support.mounts import tmpfs
 from support.stores import open_store
 
 root, source = Path(sys.argv[1]), Path(sys.argv[2])
@@ -86,15 +88,8 @@ def test_a_writer_killed_again_and_again_ends_in_the_same_recording(tmp_path: Pa
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of 8 MiB."""
-    if os.geteuid() != 0:
-        pytest.skip("mounting a small file system needs root")
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=8m", "none", str(disk)]
-    if subprocess.run(mount, check=False).returncode != 0:  # noqa: S603
-        pytest.skip("this machine does not let a container mount tmpfs")
-    yield disk
-    subprocess.run(["umount", str(disk)], check=True)  # noqa: S603, S607
+    with tmpfs(tmp_path / "disk", "8m") as disk:
+        yield disk
 
 
 def test_a_full_disk_refuses_keeps_and_goes_on(small_disk: Path) -> None:

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from storage.blobs.files import FileBlobs
@@ -23,16 +23,16 @@ def open_store(
     blobs: BlobStore | None = None,
     places: Mapping[str, VolumePlace] | None = None,
     *,
+    volumes: Volumes | None = None,
     without_volume: bool = True,
 ) -> Iterator[RecordingStore]:
-    """Open a store: catalogue in `c`, blobs in `b` unless given."""
-    with (
-        open_volumes(root, places) as volumes,
-        RecordingStore(
-            root / "c", blobs or FileBlobs(root / "b"), volumes, without_volume=without_volume
-        ) as store,
-    ):
-        yield store
+    """Open a store: catalogue in `c`, blobs in `b` and volumes as above unless given."""
+    with ExitStack() as stack:
+        blobs = blobs or FileBlobs(root / "b")
+        volumes = volumes or stack.enter_context(open_volumes(root, places))
+        yield stack.enter_context(
+            RecordingStore(root / "c", blobs, volumes, without_volume=without_volume)
+        )
 
 
 def put(store: RecordingStore, data: bytes) -> bytes:
