@@ -66,6 +66,13 @@ class Backlogs:
         with self._lock:
             self._dropped.add((recording_id, place))
 
+    def want(self, manifest: StoredRecording, place: Place) -> None:
+        """Want a copy there again, durably, unless its bytes are still on their way out."""
+        if self._shelves.catalogue.forget_dropped(manifest.sha256, place):
+            with self._lock:
+                self._dropped.discard((manifest.sha256, place))
+            self.note(manifest)
+
     def forget(self, recording_id: bytes) -> None:
         """Forget a recording that is whole no more, and what was given up of it."""
         with self._lock:

@@ -166,6 +166,14 @@ class Catalogue:
             sync_directory(self._dropped)
             sync_directory(self._dropping)
 
+    def forget_dropped(self, recording_id: bytes, place: Place) -> bool:
+        """Forget durably that a copy was given up; say whether one was whose bytes are gone."""
+        path = self._dropped / f"{recording_id.hex()}.{place}"
+        with disk_errors("look for", path):
+            there = path.exists()
+        remove_file(path)
+        return there
+
     def dropping(self) -> Iterator[tuple[bytes, Place]]:
         """Yield what was given up and may still have bytes."""
         return _marks(self._dropping)

@@ -5,12 +5,12 @@ already is compared with the leaf hashes, and only the rest is written.
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 
 from contracts.chunktree import blob_count, blob_size, leaf_hash
 from contracts.copies import FSYNC, Copy, Place
-from contracts.errors import RejectedError, UnavailableError
+from contracts.errors import RejectedError, UnavailableError, WaysealError
 from storage.blobs.port import Blob
 from storage.recordings.fetching import fetch
 from storage.recordings.manifest import StoredRecording
@@ -22,6 +22,41 @@ from storage.volumes.volume import Volume
 
 Stop = Callable[[], bool]
 """Says whether to stop; asked in between."""
+
+
+def fill_places(
+    shelves: Shelves,
+    manifest: StoredRecording,
+    places: Iterable[Place],
+    replace: Callable[[StoredRecording, tuple[Copy, ...]], StoredRecording],
+    stop: Stop,
+) -> bool:
+    """Make the copies that are missing, each into the manifest at once; say if all are made.
+
+    Args:
+        shelves: Where they go.
+        manifest: Of the recording.
+        places: The kinds of place that lack one.
+        replace: Writes the manifest with other copies, and returns it.
+        stop: Asked in between.
+
+    Raises:
+        RejectedError: No copy holds.
+        UnavailableError: A place failed or has no room; the others were filled.
+    """
+    problems: list[WaysealError] = []
+    for place in places:
+        try:
+            copy = fill_place(shelves, manifest, place, stop)
+        except WaysealError as error:
+            problems.append(error)
+            continue
+        if copy is None:
+            return False
+        manifest = replace(manifest, (*manifest.copies, copy))
+    if problems:
+        raise problems[0]
+    return True
 
 
 def fill_place(

@@ -9,7 +9,7 @@ from contracts.copies import Copy, Place
 from contracts.errors import RejectedError, UnavailableError, WaysealError
 from storage.blobs.port import BlobStore
 from storage.recordings.catalogue import Catalogue
-from storage.recordings.manifest import StoredRecording
+from storage.recordings.manifest import Progress, StoredRecording
 from storage.volumes.volume import Volume
 from storage.volumes.volumes import Volumes
 
@@ -69,6 +69,17 @@ class Shelves:
         copy = self.blobs_copy()
         self.blobs.put_manifest(recording_id, replace(manifest, copies=(copy,)).encode())
         return copy
+
+    def truthful(self, progress: Progress) -> Progress:
+        """Never promise more than the volume has: it may have lost what the record names."""
+        volume = self.volumes.get(progress.volume)
+        if volume is None or not volume.usable:
+            return progress  # what else there is, `begin` finds out
+        try:
+            length = volume.call(lambda directory: directory.length(progress.recording_id))
+        except UnavailableError:
+            return progress
+        return replace(progress, offset=min(progress.offset, length))
 
     def shared(self, recording_id: bytes) -> StoredRecording | None:
         """Return what the blob store says of a whole recording, which another site may have put.

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Final, Self
 
 from contracts.copies import Copy, Place
-from contracts.errors import RejectedError, UnavailableError, WaysealError
+from contracts.errors import RejectedError, WaysealError
 from storage.blobs.port import BlobStore
 from storage.recordings.backlog import Backlog, Backlogs
 from storage.recordings.catalogue import Catalogue
 from storage.recordings.examining import Finding, Flaw, examine_blob, is_gone, mend_blob
 from storage.recordings.fetching import OnDamage, fetch, log_damage
-from storage.recordings.filling import Stop, fill_place
+from storage.recordings.filling import Stop, fill_places
 from storage.recordings.manifest import Progress, StoredRecording, check_recording
 from storage.recordings.mending import Mender
 from storage.recordings.opening import open_upload
@@ -164,7 +164,7 @@ class RecordingStore:
         progress = self._shelves.catalogue.progress(recording_id)
         if progress is None or self._shelves.catalogue.is_whole(recording_id):
             return None
-        return self._truthful(progress)
+        return self._shelves.truthful(progress)
 
     def recordings(self) -> Iterator[bytes]:
         """Yield the id of every recording that is whole here, in ascending order."""
@@ -172,7 +172,7 @@ class RecordingStore:
 
     def partial(self) -> Iterator[Progress]:
         """Yield how far each recording has come that is not whole, in ascending order of id."""
-        return map(self._truthful, self._shelves.catalogue.partial())
+        return map(self._shelves.truthful, self._shelves.catalogue.partial())
 
     def read(self, recording_id: bytes, start: int = 0, stop: int | None = None) -> Iterator[bytes]:
         """Return an iterator over the bytes start..stop, a blob or less at a time.
@@ -241,19 +241,8 @@ class RecordingStore:
             manifest = self.manifest(recording_id)
             if manifest is None:
                 return True
-            problems: list[WaysealError] = []
-            for place in self._backlogs.lacks(recording_id, manifest.copies):
-                try:
-                    copy = fill_place(self._shelves, manifest, place, stop)
-                except WaysealError as error:
-                    problems.append(error)
-                    continue
-                if copy is None:
-                    return False
-                manifest = self._replace(manifest, (*manifest.copies, copy))
-        if problems:
-            raise problems[0]
-        return True
+            places = self._backlogs.lacks(recording_id, manifest.copies)
+            return fill_places(self._shelves, manifest, places, self._replace, stop)
 
     def blobs_hold(self, recording_id: bytes) -> bool:
         """Say whether the blob store lists every blob of a recording that is whole here.
@@ -275,10 +264,7 @@ class RecordingStore:
             UnavailableError: It is being written, or a place did not let go: that follows later.
         """
         with self._writers.alone(recording_id):
-            manifest = self.manifest(recording_id)
-            if manifest is None:
-                raise RejectedError(f"recording {recording_id.hex()} is not whole here")
-            place = copy.place
+            manifest, place = self._here(recording_id), copy.place
             if all(each.place is place for each in manifest.copies):
                 raise RejectedError(
                     f"recording {recording_id.hex()} has no copy but in {place}: delete it instead"
@@ -287,6 +273,16 @@ class RecordingStore:
                 self._backlogs.give_up(recording_id, place)
             if (recording_id, place) in self._shelves.catalogue.dropping():
                 self._removals.finish_dropping(recording_id, place)
+
+    def want(self, recording_id: bytes, place: Place) -> None:
+        """Have a copy in the backlog again that was given up, once its bytes are gone.
+
+        Raises:
+            RejectedError: It is not whole here.
+            UnavailableError: It is being written, or the catalogue's disk failed.
+        """
+        with self._writers.alone(recording_id):
+            self._backlogs.want(self._here(recording_id), place)
 
     def delete(self, recording_id: bytes) -> None:
         """Remove a recording, whole or partial, and all its copies; an unknown one is fine.
@@ -338,17 +334,6 @@ class RecordingStore:
             )
         return progress
 
-    def _truthful(self, progress: Progress) -> Progress:
-        """Never promise more than the volume has: it may have lost what the record names."""
-        volume = self._shelves.volumes.get(progress.volume)
-        if volume is None or not volume.usable:
-            return progress  # what else there is, `begin` finds out
-        try:
-            length = volume.call(lambda directory: directory.length(progress.recording_id))
-        except UnavailableError:
-            return progress
-        return replace(progress, offset=min(progress.offset, length))
-
     def _require(self, recording_id: bytes) -> StoredRecording:
         manifest = self.find(recording_id)
         if manifest is None:
@@ -357,10 +342,14 @@ class RecordingStore:
             raise RejectedError(f"recording {recording_id.hex()} is not whole but {state}")
         return manifest
 
-    def _with_blob(self, recording_id: bytes, index: int) -> StoredRecording:
+    def _here(self, recording_id: bytes) -> StoredRecording:
         manifest = self.manifest(recording_id)
         if manifest is None:
             raise RejectedError(f"recording {recording_id.hex()} is not whole here")
+        return manifest
+
+    def _with_blob(self, recording_id: bytes, index: int) -> StoredRecording:
+        manifest = self._here(recording_id)
         if not 0 <= index < len(manifest.leaves):
             raise RejectedError(
                 f"recording {recording_id.hex()} has {len(manifest.leaves)} blobs, got {index}"
