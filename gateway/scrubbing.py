@@ -5,10 +5,11 @@ from typing import Final
 
 from gateway.storagesettings import ScrubSettings
 from gateway.worker import Worker
+from storage.recordings.store import RecordingStore
 from storage.scrub.journal import Journal, Round
 from storage.scrub.pace import Pace
-from storage.scrub.port import Scrubbed
 from storage.scrub.scrub import Scrub
+from storage.scrub.upkeep import Upkeep
 
 SCRUB_IDLE_S: Final = 60.0
 
@@ -21,7 +22,7 @@ class Scrubbing:
         worker: The thread.
     """
 
-    def __init__(self, store: Scrubbed, report: Path, settings: ScrubSettings) -> None:
+    def __init__(self, store: RecordingStore, report: Path, settings: ScrubSettings) -> None:
         """Open the report; nothing is looked at before the worker runs.
 
         Raises:
@@ -30,7 +31,7 @@ class Scrubbing:
         self.journal = Journal(report)
         self.worker = Worker("scrub", self._step, idle_s=SCRUB_IDLE_S)
         self._scrub = Scrub(
-            store,
+            Upkeep(store),
             self.journal,
             Pace(settings.bytes_per_s, self.worker.rest),
             every_days=settings.every_days,

@@ -25,6 +25,11 @@ from gateway.offload import OffloadSaga
 from gateway.receipts import Receipts
 from gateway.recheck import Recheck
 from gateway.retention.deletions import Deletions
+from gateway.retention.judge import Judge
+from gateway.retention.keeper import Retention
+from gateway.retention.remover import Remover
+from gateway.retention.room import Room
+from gateway.scrubbing import Scrubbing
 from gateway.settings import Settings
 from gateway.uploads.service import Uploads
 from gateway.volumes.follow import DriveFollower
@@ -32,6 +37,7 @@ from gateway.volumes.places import places_of
 from storage.blobs.port import BlobStore
 from storage.recordings.manifest import StoredRecording
 from storage.recordings.store import RecordingStore
+from storage.retention.ages import Ages
 from storage.volumes.volumes import Volumes
 
 _log = logging.getLogger(__name__)
@@ -60,6 +66,10 @@ class Services:
             self.deletions = opened.enter_context(
                 closing(Deletions(settings.data / "deletions.db", signer))
             )
+            self.scrubbing = opened.enter_context(
+                closing(Scrubbing(self.recordings, settings.data / "scrub.db", settings.scrub))
+            )
+            ages = opened.enter_context(closing(Ages(settings.data / "retention.db")))
             self._closing = opened.pop_all()
         self.audit = Audit(self.index, self.ledger, self.recordings)
         self._network = Network(self.ledger, self.inbox, self.index)
@@ -97,6 +107,7 @@ class Services:
         self.filling = Filling(self.recordings, self._note_copies)
         self.drives = DriveFollower(places_of(settings))
         self.uploads = Uploads(self.recordings, self._note_recording, self._accepts)
+        self.retention = self._retention(ages)
 
     def start(self) -> None:
         """Start to follow the ledger, to offload, and to take in what trucks send.
@@ -115,14 +126,43 @@ class Services:
         self._closing.callback(self.follower.worker.close)
         self.saga.worker.start()
         self._closing.callback(self.saga.worker.close)
-        self.filling.worker.start()
-        self._closing.callback(self.filling.worker.close)
+        for worker in (self.filling.worker, self.scrubbing.worker, self.retention.worker):
+            worker.start()
+            self._closing.callback(worker.close)
         self.intake.start(mqtt.host, mqtt.port, mqtt.username, mqtt.password)
         self._closing.callback(self.intake.close)
 
     def close(self) -> None:
         """Stop everything, in the opposite order, each after the step at hand."""
         self._closing.close()
+
+    def _retention(self, ages: Ages) -> Retention:
+        settings, policy = self.settings, Policy.parse(self.settings.receipts.requires)
+        judge = Judge(
+            self.inbox,
+            self.index,
+            self.ledger,
+            self._network,
+            confirmations=settings.receipts.confirmations,
+        )
+        remover = Remover(
+            self.recordings,
+            self.deletions,
+            judge,
+            policy=policy,
+            site_id=settings.site_id,
+            let_go=self.uploads.let_go,
+        )
+        room = Room(self.volumes, self.recordings, self.inbox)
+        return Retention(
+            self.recordings,
+            ages,
+            self.deletions,
+            judge,
+            remover,
+            settings.retention,
+            room.fills,
+        )
 
     def _send_receipt(self, device_id: str, wire: bytes) -> None:
         self.intake.send_receipt(device_id, wire)
@@ -140,7 +180,12 @@ class Services:
         """Return a whole recording with the copies that a receipt may name now.
 
         Whether a volume that is out still has its copy is not known before it is back.
+
+        The deletions are looked at first. A deletion that begins after that looks at what was
+        announced after it is on record, and so finds the visit that the receipt is for.
         """
+        if self.deletions.is_under_way(recording_id):
+            raise UnavailableError(f"a copy of recording {recording_id.hex()} is being deleted")
         stored = self.recordings.manifest(recording_id)
         if stored is None:
             return None

@@ -13,6 +13,7 @@ from gateway.api.evidence import evidence_router
 from gateway.api.lots import lots_router
 from gateway.api.operations import operations_router, status_router
 from gateway.api.recordings import recordings_router
+from gateway.api.scrub import scrub_router
 from gateway.api.security import require
 from gateway.api.trips import trips_router
 from gateway.api.uploads import uploads_router
@@ -57,6 +58,7 @@ def build_app(services: Services, tokens: Tokens) -> FastAPI:
             may_operate,
         )
     )
+    app.include_router(scrub_router(services.scrubbing, may_operate))
     app.include_router(
         status_router(
             services.settings.site_id, services.public_key, services.intake, index, may_read

@@ -108,6 +108,14 @@ class Judge:
         for offer in receipted:
             self._check_depth(offer, recording, head[0])
 
+    def awaited(self) -> set[bytes]:
+        """Return the recordings of visits that have no final receipt yet."""
+        return {
+            recording
+            for trip_id, device_id, _ in self._inbox.open_visits()
+            for recording, _, _ in self._inbox.offered(trip_id, device_id)
+        }
+
     def allow(self, recording: StoredRecording) -> Standing:
         """Return on what grounds a whole recording may go now.
 

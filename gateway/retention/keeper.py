@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import Final
 
-from contracts.errors import RejectedError, UnavailableError, WaysealError
+from contracts.copies import Place
+from contracts.errors import RejectedError, WaysealError
 from gateway.retention.deletions import Deletions
 from gateway.retention.judge import Judge, KeptError
 from gateway.retention.port import Deletable
@@ -71,9 +72,10 @@ class Retention:
         """End what was begun, then delete the first thing that is due; say whether there was one.
 
         Raises:
-            UnavailableError: One of the gateway's own files, or a medium, did not answer.
+            UnavailableError: The ledger, a medium or one of the gateway's own files did not answer.
         """
         self._ages.advance()
+        self._store.tidy()
         self._resume()
         self._observe()
         for removal in self._wishes():
@@ -82,23 +84,10 @@ class Retention:
             try:
                 if self._remover.remove(removal):
                     return True
-            except UnavailableError as error:
-                _log.warning("nothing is deleted now: %s", error)
-                return False
             except RejectedError as error:
                 name = removal.recording_id.hex()
                 _log.debug("recording %s is kept (%s): %s", name, removal.rule, error)
         return False
-
-    def wants_volume_copy(self, recording_id: bytes) -> bool:
-        """Say whether a missing whole copy shall be made: not what was deleted on purpose.
-
-        But a visit that goes on needs it again for its final receipt.
-        """
-        if not self._deletions.took_volume_copy(recording_id):
-            return True
-        manifest = self._store.manifest(recording_id)
-        return manifest is not None and not self._is_released(manifest)
 
     def _resume(self) -> None:
         for each in self._deletions.under_way():
@@ -108,11 +97,17 @@ class Retention:
                 _log.warning("deletion %d goes on later: %s", each.body.number, error)
 
     def _observe(self) -> None:
-        """Begin to count the age of what is committed and receipted; forget what is gone."""
+        """Begin to count the age of what is committed and receipted; forget what is gone.
+
+        A visit that goes on needs all copies for its final receipt, those too that went before.
+        """
         whole, released = set(self._store.recordings()), self._ages.released()
         uploads = {progress.recording_id for progress in self._store.partial()}
         for gone in (released.keys() | set(self._ages.uploads())) - whole - uploads:
             self._ages.forget(gone)
+        for recording_id in self._judge.awaited() & whole:
+            if self._deletions.took_volume_copy(recording_id):
+                self._want(recording_id)
         for recording_id in whole - released.keys():
             try:
                 manifest = self._store.manifest(recording_id)
@@ -120,6 +115,12 @@ class Retention:
                 continue  # for the scrub to name, and to mend
             if manifest is not None and self._is_released(manifest):
                 self._ages.release(recording_id)
+
+    def _want(self, recording_id: bytes) -> None:
+        try:
+            self._store.want(recording_id, Place.VOLUME)
+        except WaysealError as error:
+            _log.warning("recording %s has no whole copy yet: %s", recording_id.hex(), error)
 
     def _is_released(self, manifest: StoredRecording) -> bool:
         try:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Protocol
 
-from contracts.copies import Copy
+from contracts.copies import Copy, Place
 from storage.recordings.manifest import Progress, StoredRecording
 
 
@@ -27,13 +27,29 @@ class Deletable(Protocol):
         ...
 
     def blobs_hold(self, recording_id: bytes) -> bool:
-        """Say whether the blob store lists every blob of a whole recording, by its leaf hash."""
+        """Say whether the blob store has the recording as whole, with every blob's leaf hash."""
         ...
 
     def drop(self, recording_id: bytes, copy: Copy) -> None:
-        """Remove one copy durably, from the manifest first."""
+        """Remove a copy durably, from the manifest first; it is not made again.
+
+        Raises:
+            RejectedError: The recording is not whole here, or has no other copy.
+        """
+        ...
+
+    def want(self, recording_id: bytes, place: Place) -> None:
+        """Have a copy made again that was dropped.
+
+        Raises:
+            RejectedError: The recording is not whole here.
+        """
         ...
 
     def delete(self, recording_id: bytes) -> None:
         """Remove a recording, whole or partial, and all its copies."""
+        ...
+
+    def tidy(self) -> None:
+        """Go on with what a medium held up."""
         ...

@@ -74,10 +74,12 @@ class Remover:
         manifest = self._store.manifest(removal.recording_id)
         if manifest is None:
             return None
-        going = [copy for copy in manifest.copies if not removal.volume or _is_of(copy, removal)]
-        remaining = [copy for copy in manifest.copies if copy not in going]
-        if not going:
+        if removal.volume and not any(_is_of(copy, removal) for copy in manifest.copies):
             return None
+        going = [
+            copy for copy in manifest.copies if not removal.volume or copy.place is Place.VOLUME
+        ]
+        remaining = [copy for copy in manifest.copies if copy not in going]
         standing = self._allow(manifest, remaining, everything=not removal.volume)
         draft = self._draft(removal, standing)
         draft.size, draft.tree_root = manifest.size, manifest.tree_root
@@ -164,10 +166,13 @@ class Remover:
             self._store.drop(body.recording_sha256, copy)
 
     def _delete_everything(self, body: DeletionBody) -> None:
-        manifest = self._store.manifest(body.recording_sha256)
+        recording_id = body.recording_sha256
+        manifest = self._store.manifest(recording_id)
         if manifest is not None:  # else it began before a kill
             self._allow(manifest, (), everything=True)
-        self._store.delete(body.recording_sha256)
+        elif self._store.progress(recording_id) is not None:
+            return  # it is gone, and on its way in again
+        self._store.delete(recording_id)
 
 
 def _is_of(copy: Copy, removal: Removal) -> bool:

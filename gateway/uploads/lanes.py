@@ -10,7 +10,7 @@ import asyncio
 import hashlib
 import hmac
 from collections.abc import AsyncIterator, Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -120,6 +120,7 @@ class Lanes:
         self._open_max = open_max
         self._quiet_s = quiet_s
         self._lanes: dict[bytes, Lane] = {}  # those unused for longest first
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     def is_held(self, recording_id: bytes) -> bool:
         """Say whether a request is at that recording right now."""
@@ -136,6 +137,7 @@ class Lanes:
             RejectedError: As `RecordingStore.begin`.
             UnavailableError: As `RecordingStore.begin`.
         """
+        self._loop = asyncio.get_running_loop()
         lane = await self._enter(recording_id)
         if lane is None:
             lane = self._lanes[recording_id] = Lane(recording_id)
@@ -163,6 +165,25 @@ class Lanes:
             lane = await self._enter(recording_id)
             if lane is not None:
                 await asyncio.shield(self._drop(lane))
+
+    def expel_soon(self, recording_id: bytes) -> None:
+        """Have the event loop close a lane, from another thread; return once it is closed.
+
+        Raises:
+            BusyError: A request that is alive has it.
+            UnavailableError: The event loop does not answer.
+        """
+        loop = self._loop
+        if loop is None or loop.is_closed():
+            return  # nothing is open
+        closing = asyncio.run_coroutine_threadsafe(self.expel(recording_id), loop)
+        try:
+            closing.result(TAKEOVER_WAIT_S)
+        except (TimeoutError, CancelledError) as error:
+            closing.cancel()
+            raise UnavailableError(
+                f"upload of recording {recording_id.hex()} was not closed"
+            ) from error
 
     async def close(self) -> None:
         """Close every lane; what is durable can be continued."""

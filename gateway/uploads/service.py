@@ -208,6 +208,14 @@ class Uploads:
         await self._lanes.expel(recording_id)
         await asyncio.to_thread(self._store.delete, recording_id)
 
+    def let_go(self, recording_id: bytes) -> None:
+        """Close an upload that no request is at, so that it can be deleted; from any thread.
+
+        Raises:
+            UnavailableError: A request is at it, or the event loop does not answer.
+        """
+        self._lanes.expel_soon(recording_id)
+
     async def close(self) -> None:
         """Let go of every upload; what is durable stays and can be continued."""
         await self._lanes.close()

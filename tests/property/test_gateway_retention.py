@@ -179,7 +179,7 @@ class RetentionMachine(RuleBasedStateMachine):
         self.desk.after_record = in_the_last_moment
         self.desk.store.kills = kills
         try:
-            self.desk.retention.step()
+            self.desk.step()
         except KilledError:
             self.desk.restart()
         self.desk.store.kills = -1

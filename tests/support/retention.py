@@ -68,6 +68,8 @@ class MemoryStore:
     copies: dict[bytes, list[Copy]] = field(default_factory=dict)
     uploads: dict[bytes, Progress] = field(default_factory=dict)
     rotten: set[bytes] = field(default_factory=set)
+    dropped: set[bytes] = field(default_factory=set)
+    tidied: int = 0
     kills: int = -1
     witness: Callable[[bytes, Copy | None], None] = lambda *_: None
 
@@ -93,7 +95,15 @@ class MemoryStore:
         if copy in there:
             self.witness(recording_id, copy)
             there.remove(copy)
+        self.dropped.add(recording_id)
         self._die()
+
+    def want(self, recording_id: bytes, place: Place) -> None:
+        assert place is Place.VOLUME
+        self.dropped.discard(recording_id)
+
+    def tidy(self) -> None:
+        self.tidied += 1
 
     def delete(self, recording_id: bytes) -> None:
         self._die()
@@ -192,9 +202,16 @@ class Desk:
         }
         return [Fill("main", holdings, self.quota_bytes, 1 << 40, self.needed_bytes)]
 
+    def step(self) -> bool:
+        """Let it do one step, as its thread would: what does not answer is tried again later."""
+        try:
+            return self.retention.step()
+        except UnavailableError:
+            return False
+
     def steps(self) -> None:
         """Let it delete all that it will."""
-        while self.retention.step():
+        while self.step():
             pass
 
     def days(self, count: float) -> None:

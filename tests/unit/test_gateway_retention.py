@@ -173,7 +173,7 @@ def test_there_are_reasons_to_keep_everything(
         desk.after_record = lambda: reason(desk)
     else:
         reason(desk)
-    desk.retention.step()
+    desk.step()
     assert desk.store.copies[one] == [VOLUME, BLOBS]
     assert [state for _, state in states(desk)] in (
         [[DeletionState.WITHDRAWN], [DeletionState.BEGUN]] if late else [[]]
@@ -299,7 +299,7 @@ def test_an_upload_that_goes_on_in_the_last_moment_stays(desk: Desk, whole: bool
             desk.store.uploads[one] = Progress(one, 100, 20)
 
     desk.after_record = go_on
-    desk.retention.step()
+    desk.step()
     assert one in desk.store.copies if whole else one in desk.store.uploads
     assert states(desk) == [("partial-days", DeletionState.WITHDRAWN)]
 
@@ -312,7 +312,7 @@ def test_a_kill_in_the_middle_is_gone_on_from(desk: Desk, days: int, step: int) 
     desk.days(days)
     desk.store.kills = step
     try:
-        desk.retention.step()
+        desk.step()
     except KilledError:
         assert [state for _, state in states(desk)] == [DeletionState.BEGUN]
     desk.restart()
@@ -321,15 +321,15 @@ def test_a_kill_in_the_middle_is_gone_on_from(desk: Desk, days: int, step: int) 
     assert [state for _, state in states(desk)] == [DeletionState.DONE]
 
 
-def test_a_copy_that_was_deleted_on_purpose_is_not_made_again(desk: Desk) -> None:
+def test_a_visit_that_goes_on_gets_back_what_was_dropped_before(desk: Desk) -> None:
     one = desk.settled(1, trip(1))
-    assert desk.retention.wants_volume_copy(one)
     desk.steps()
     desk.days(11)
     desk.steps()
-    assert not desk.retention.wants_volume_copy(one)
+    assert desk.store.dropped == {one}
     desk.offer(one, trip(2))
-    assert desk.retention.wants_volume_copy(one)
+    desk.steps()
+    assert desk.store.dropped == set()
 
 
 def test_what_comes_again_is_new(desk: Desk) -> None:
