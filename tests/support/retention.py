@@ -6,7 +6,9 @@ beside them: whatever is deleted is judged by it on the spot.
 
 import hashlib
 from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from contracts.chunktree import BLOB_BYTES, root_hash
@@ -25,8 +27,11 @@ from gateway.retention.keeper import Retention
 from gateway.retention.remover import Remover
 from gateway.storagesettings import RetentionSettings
 from storage.recordings.manifest import Progress, StoredRecording
+from storage.recordings.store import RecordingStore
 from storage.retention.ages import Ages
 from storage.retention.rules import Fill
+from storage.volumes.volume import VolumePlace
+from support.stores import open_store
 from support.world import key
 
 VOLUME = Copy(Place.VOLUME, "main", FSYNC)
@@ -150,9 +155,14 @@ class Desk:
     ) -> None:
         self.root, self.settings, self.policy = root, settings, policy
         self.store, self.ledger = MemoryStore(), MemoryLedger()
+        self.kept: MemoryStore | RecordingStore = self.store
+        self.shown: Callable[[bytes], StoredRecording] = manifest_of
         self.inbox = Inbox(root / "inbox.db", bytes_max=1 << 30, quarantine_bytes_max=1 << 20)
         self.index = IndexStore(root / "index.db")
-        self.index.add({"blocks": [(0, "block 0", b"")]})
+        if self.index.head() is None:
+            self.index.add({"blocks": [(0, "block 0", b"")]})
+        blocks = self.index.query("SELECT block_id FROM blocks ORDER BY block_num")
+        self.ledger.block_ids = [str(block_id) for (block_id,) in blocks]
         self.now_ms, self.monotonic_s = 1_700_000_000_000, 0.0
         self.quota_bytes = self.needed_bytes = 0
         self.confirmations = 0
@@ -175,7 +185,7 @@ class Desk:
             self.inbox, self.index, self.ledger, self.ledger, confirmations=self.confirmations
         )
         remover = Remover(
-            self.store,
+            self.kept,
             self.deletions,
             judge,
             policy=self.policy,
@@ -183,7 +193,7 @@ class Desk:
             clock_ms=lambda: self.now_ms,
         )
         self.retention = Retention(
-            self.store, self.ages, self.deletions, judge, remover, self.settings, self.fills
+            self.kept, self.ages, self.deletions, judge, remover, self.settings, self.fills
         )
 
     def restart(self) -> None:
@@ -197,9 +207,8 @@ class Desk:
             each.close()
 
     def fills(self) -> list[Fill]:
-        holdings = {
-            name: BLOB_BYTES for name, there in self.store.copies.items() if VOLUME in there
-        }
+        there = [self.kept.manifest(each) for each in self.kept.recordings()]
+        holdings = {each.sha256: each.size for each in there if each and VOLUME in each.copies}
         return [Fill("main", holdings, self.quota_bytes, 1 << 40, self.needed_bytes)]
 
     def step(self) -> bool:
@@ -224,13 +233,13 @@ class Desk:
     def offer(self, recording_id: bytes, trip_id: str, state: State = State.HELD) -> str:
         name = f"{recording_id.hex()} {trip_id}"
         held = HeldBatch(name, DEVICE, trip_id, b"wire", 0, "", name, recording_id, state)
-        shown = manifest_of(recording_id)
+        shown = self.shown(recording_id)
         offer = Offer(trip_id, DEVICE, recording_id, shown.size, shown.tree_root, name)
         self.inbox.add([held], [offer])
         return name
 
     def commit(self, recording_id: bytes, trip_id: str) -> None:
-        shown = manifest_of(recording_id)
+        shown = self.shown(recording_id)
         action = RecordVideo(
             trip_id=trip_id, sha256=shown.sha256, size=shown.size, tree_root=shown.tree_root
         )
@@ -239,7 +248,7 @@ class Desk:
 
     def receipt(self, trip_id: str, *recordings: bytes, lacking: str = "") -> None:
         num = len(self.ledger.block_ids) - 1
-        shown = [manifest_of(each) for each in recordings]
+        shown = [self.shown(each) for each in recordings]
         body = ReceiptBody(
             device_id=DEVICE,
             trip_id=trip_id,
@@ -284,3 +293,22 @@ class Desk:
         self.commit(recording_id, trip_id)
         self.receipt(trip_id, recording_id)
         return recording_id
+
+
+@contextmanager
+def real_desk(root: Path, settings: RetentionSettings) -> Iterator[Desk]:
+    """Open a desk over a real store on files, as another process left it or for the first time."""
+    places = {VOLUME.name: VolumePlace(root / "v")}
+    with open_store(root, places=places) as store, closing(Desk(root, settings)) as desk:
+        desk.deletions.close()
+        desk.ages.close()
+        desk.kept = store
+        desk.shown = partial(_manifest, store)
+        desk.open()
+        yield desk
+
+
+def _manifest(store: RecordingStore, recording_id: bytes) -> StoredRecording:
+    manifest = store.manifest(recording_id)
+    assert manifest is not None
+    return manifest

@@ -1,0 +1,217 @@
+"""Scrub and retention of a real gateway: what operators ask for, what auditors are told."""
+
+import base64
+import hashlib
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+import pytest
+
+from contracts.deletion import open_deletion
+from contracts.proto.deletion_pb2 import Deletion
+from contracts.proto.payload_pb2 import PlaceHold, ReleaseHold
+from support.chain import digest_of
+from support.rogue import Site, nonce, until
+from support.stores import flip
+from support.uploads import offer_of, send
+from support.world import Trip, key, one, reading
+
+pytestmark = pytest.mark.integration
+
+CONTENT: Final = bytes(range(256)) * 6000
+VIDEO: Final = hashlib.sha256(CONTENT).hexdigest()
+DAY_S: Final = 86_400
+SLOW: Final = {"WAYSEAL_SCRUB__BYTES_PER_S": "1024"}
+
+
+class Dock:
+    """A site after one trip with one video."""
+
+    def __init__(self, root: Path) -> None:
+        self.site = Site(root)
+        self.site.start()
+        self.trip = Trip(nonce=nonce(1))
+        *batches, video = self.trip.whole([reading(at) for at in range(3)], [digest_of(CONTENT)])
+        with self.site.device() as truck:
+            truck.send(*batches)
+            truck.ask(recordings=[offer_of(self.trip, CONTENT, video)])
+            send(self.site.client("truck-1", "device"), CONTENT)
+            until("the receipt", lambda: self.site.offload(self.trip.trip_id)["receipted"])
+        self.auditor = self.site.client("auditor", "auditor")
+
+    @property
+    def data(self) -> Path:
+        return self.site.appliance.gateway_data
+
+    def restart(self, variables: dict[str, str], *, kill: bool = False) -> None:
+        """Start the gateway anew with other settings."""
+        gateway = self.site.appliance.gateway
+        assert gateway is not None
+        if kill:
+            gateway.kill()
+        else:
+            gateway.stop()
+        self.site.appliance.variables = variables
+        self.site.appliance.start_gateway()
+
+    def blob(self, index: int) -> Path:
+        return self.data / "blobs" / VIDEO[:2] / VIDEO[2:4] / VIDEO / f"{index:08d}"
+
+    def volume_file(self) -> Path:
+        return self.data / "volume" / VIDEO[:2] / VIDEO
+
+    def crowded(self) -> dict[str, str]:
+        """Return settings under which nothing fits onto the volume."""
+        volume = {"path": str(self.data / "volume"), "quota_bytes": 1}
+        return {"WAYSEAL_VOLUMES": json.dumps({"volume": volume})}
+
+    def age(self, days: float) -> None:
+        """Make all that was released older, while the gateway is down."""
+        with closing(sqlite3.connect(self.data / "retention.db")) as db, db:
+            db.execute("UPDATE clock SET elapsed_s = elapsed_s + ?", (days * DAY_S,))
+
+    def get(self, path: str) -> httpx.Response:
+        return self.auditor.get(path)
+
+    def deletions(self) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self.get("/v1/deletions").json()["items"]
+        return found
+
+    def ended(self, number: int) -> dict[str, Any] | None:
+        """Return a round of the scrub once it has ended."""
+        rounds = self.site.ask("/v1/scrub")["last"]
+        return next((each for each in rounds if each["number"] == number), None)
+
+    def scrubbed(self) -> dict[str, Any]:
+        """Have a round made; return it."""
+        number = self.site.operator.post("/v1/scrub").json()["number"]
+        until("the end of the round", lambda: self.ended(number) is not None)
+        ended = self.ended(number)
+        assert ended is not None
+        return ended
+
+
+@pytest.fixture(scope="module")
+def dock(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dock]:
+    made = Dock(tmp_path_factory.mktemp("dock"))
+    yield made
+    made.site.stop()
+
+
+def test_the_scrub_mends_and_tells(dock: Dock) -> None:
+    dock.scrubbed()  # the round that a new gateway begins is over
+    flip(dock.blob(1), 77)
+    flip(dock.volume_file(), 5)
+    ended = dock.scrubbed()
+    number = ended["number"]
+    assert (ended["found"], ended["mended"], ended["not_mended"]) == (2, 2, 0)
+    assert (ended["recordings"], ended["blobs"]) == (1, 2)
+    assert ended["bytes"] == 2 * len(CONTENT)
+    found = dock.site.ask(f"/v1/scrub/findings?round={number}")["items"]
+    assert [(each["blob"], each["copy_name"], each["kind"]) for each in found] == [
+        (0, "volume:volume", "rotten"),
+        (1, "blobs:files", "rotten"),
+    ]
+    assert {each["outcome"] for each in found} == {"mended"}
+    assert {each["recording_id"] for each in found} == {VIDEO}
+    assert dock.site.ask("/v1/scrub/findings?outcome=not-mended")["items"] == []
+    assert dock.scrubbed()["found"] == 0
+    assert dock.get(f"/v1/recordings/{VIDEO}/content").content == CONTENT
+    for method, path in (("GET", ""), ("POST", ""), ("GET", "/findings")):
+        assert dock.auditor.request(method, f"/v1/scrub{path}").status_code == 403
+
+
+def test_a_killed_scrub_goes_on_where_it_was(dock: Dock) -> None:
+    dock.scrubbed()
+    flip(dock.blob(0), 77)
+    dock.restart(SLOW)
+    number = dock.site.operator.post("/v1/scrub").json()["number"]
+    until("the finding", lambda: dock.site.ask("/v1/scrub")["current"]["mended"] == 1)
+    assert dock.site.operator.post("/v1/scrub").json()["number"] == number
+    dock.restart({}, kill=True)
+    until("the end of the round", lambda: dock.ended(number) is not None)
+    ended = dock.ended(number)
+    assert ended is not None
+    assert (ended["recordings"], ended["found"], ended["mended"]) == (1, 1, 1)
+    assert dock.site.ask("/v1/scrub")["last"][0]["number"] == number
+
+
+def test_a_slow_scrub_does_not_hold_up_the_end_of_the_gateway(dock: Dock) -> None:
+    dock.scrubbed()
+    dock.restart(SLOW)
+    dock.site.operator.post("/v1/scrub")
+    gateway = dock.site.appliance.gateway
+    assert gateway is not None
+    assert gateway.stop() == 0
+    dock.site.appliance.variables = {}
+    dock.site.appliance.start_gateway()
+
+
+def test_a_hold_wins_then_a_quota_then_age(dock: Dock) -> None:
+    """One course, since each step needs what the one before left."""
+    trip_id = dock.trip.trip_id
+    hold = PlaceHold(trip_id=trip_id, hold_id="case", party_id="buyer", reason="inquiry")
+    dock.site.commit([one(key("buyer"), hold)])
+    until("the hold", lambda: dock.get(f"/v1/trips/{trip_id}").json()["holds"] == 1)
+    dock.restart(dock.crowded())  # each start begins with a look at what is due
+    dock.scrubbed()
+    assert dock.deletions() == []
+    assert dock.volume_file().exists()
+    release = ReleaseHold(trip_id=trip_id, hold_id="case", party_id="buyer")
+    dock.site.commit([one(key("buyer"), release)])
+    until("the release", lambda: dock.get(f"/v1/trips/{trip_id}").json()["holds"] == 0)
+    dock.restart(dock.crowded())
+    until("the deletion", lambda: [each["state"] for each in dock.deletions()] == ["done"])
+    the_whole_copy_is_gone_and_the_video_is_not(dock)
+    dock.restart({})
+    until("the first look", lambda: _released(dock.data / "retention.db") == 1)
+    assert dock.site.appliance.gateway is not None
+    dock.site.appliance.gateway.stop()
+    dock.age(31)
+    dock.site.appliance.variables = {"WAYSEAL_RETENTION__BLOBS_DAYS": "30"}
+    dock.site.appliance.start_gateway()
+    until("both", lambda: [each["state"] for each in dock.deletions()] == ["done", "done"])
+    all_of_it_is_gone(dock)
+
+
+def the_whole_copy_is_gone_and_the_video_is_not(dock: Dock) -> None:
+    (told,) = dock.deletions()
+    assert (told["recording_id"], told["rule"]) == (VIDEO, "quota")
+    assert told["copies"] == ["volume:volume:fsync"]
+    assert told["remaining"] == ["blobs:files:fsync"]
+    assert told["trip_ids"] == [dock.trip.trip_id]
+    body = open_deletion(
+        Deletion.FromString(base64.b64decode(told["signed"])),
+        {dock.site.appliance.gateway_key()},
+    )
+    assert body.recording_sha256.hex() == VIDEO
+    assert not dock.volume_file().exists()
+    assert dock.get(f"/v1/recordings/{VIDEO}/content").content == CONTENT
+    shown = dock.get(f"/v1/recordings/{VIDEO}").json()
+    assert [each["number"] for each in shown["deletions"]] == [1]
+    assert dock.scrubbed()["found"] == 0
+
+
+def all_of_it_is_gone(dock: Dock) -> None:
+    for method, path in (("GET", "content"), ("POST", "verify")):
+        answer = dock.auditor.request(method, f"/v1/recordings/{VIDEO}/{path}")
+        assert answer.status_code == 410
+        problem = answer.json()
+        assert (problem["type"], problem["rule"], problem["deletion"]) == (
+            "urn:wayseal:problem:deleted",
+            "blobs-days",
+            2,
+        )
+    shown = dock.get(f"/v1/recordings/{VIDEO}").json()
+    assert (shown["stored"], shown["deletions"][1]["remaining"]) == (False, [])
+    assert not dock.blob(0).exists()
+
+
+def _released(path: Path) -> int:
+    with closing(sqlite3.connect(path)) as db:
+        return int(db.execute("SELECT count(*) FROM released").fetchone()[0])

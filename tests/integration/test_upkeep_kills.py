@@ -1,0 +1,162 @@
+"""Kill -9 at every step of a deletion and of a mend: the record stands, the work is ended after."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from contracts.copies import Copy
+from gateway.retention.deletions import DeletionState
+from gateway.storagesettings import RetentionSettings
+from storage.recordings.store import RecordingStore
+from storage.scrub.journal import Journal, Outcome
+from support.retention import BLOBS, VOLUME, real_desk, trip
+from support.stores import blob_file, flip, open_store, put, volume_file
+
+pytestmark = pytest.mark.integration
+
+DATA: Final = bytes(range(256)) * 4096 * 2 + b"end"
+ENVIRONMENT: Final = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+STEPS_MAX: Final = 60
+"""More file operations than either has; the last run is not killed."""
+
+KILLER: Final = """
+import os, signal, sys
+
+def kill_at(step):
+    left = step
+
+    def count(event, arguments):
+        nonlocal left
+        changes = event in ("os.rename", "os.remove", "os.truncate") or (
+            event == "open" and isinstance(arguments[2], int) and arguments[2] & os.O_ACCMODE
+        )
+        if changes:
+            left -= 1
+            if left == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.addaudithook(count)
+"""
+
+RETENTION: Final = (
+    KILLER
+    + """
+from pathlib import Path
+from gateway.storagesettings import RetentionSettings
+from support.retention import real_desk
+
+root, days, step = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+with real_desk(root, RetentionSettings(volume_days=10, blobs_days=100)) as desk:
+    desk.days(days)
+    kill_at(step)
+    desk.retention.step()
+    print("lived")
+    os._exit(0)
+"""
+)
+
+SCRUB: Final = (
+    KILLER
+    + """
+from pathlib import Path
+from support.stores import open_store
+from storage.recordings.store import RecordingStore
+from storage.scrub.journal import Journal
+from storage.scrub.pace import Pace
+from storage.scrub.scrub import Scrub
+from storage.scrub.upkeep import Upkeep
+
+root, step = Path(sys.argv[1]), int(sys.argv[2])
+with open_store(root) as store:
+    journal = Journal(root / "scrub.db")
+    scrub = Scrub(
+        Upkeep(store), journal, Pace(1 << 40, lambda _: None), every_days=0, stopping=lambda: False
+    )
+    kill_at(step)
+    scrub.begin()
+    scrub.step()
+    print("lived")
+    os._exit(0)
+"""
+)
+
+SETTINGS: Final = RetentionSettings(volume_days=10, blobs_days=100)
+
+
+def survived(script: str, *arguments: object) -> bool:
+    """Run a script; say whether it lived to its end."""
+    done = subprocess.run(  # noqa: S603 - our own script
+        [sys.executable, "-c", script, *map(str, arguments)],
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode in (0, -signal.SIGKILL), done.stderr
+    return done.returncode == 0
+
+
+@pytest.mark.parametrize(("days", "left"), [(11, (BLOBS,)), (101, None)])
+def test_a_deletion_that_is_killed_anywhere_ends_as_it_was_recorded(
+    tmp_path: Path, days: int, left: tuple[Copy, ...] | None
+) -> None:
+    template = tmp_path / "template"
+    with real_desk(template, SETTINGS) as desk:
+        assert isinstance(desk.kept, RecordingStore)
+        one = put(desk.kept, DATA)
+        desk.offer(one, trip(1))
+        desk.commit(one, trip(1))
+        desk.receipt(trip(1), one)
+        assert not desk.step()
+    for step in range(1, STEPS_MAX):
+        root = tmp_path / str(step)
+        shutil.copytree(template, root)
+        lived = survived(RETENTION, root, days, step)
+        with real_desk(root, SETTINGS) as desk:
+            begun = desk.deletions.of(one)
+            manifest = desk.kept.manifest(one)
+            if manifest is None or manifest.copies != (VOLUME, BLOBS):
+                assert begun, "deleted without a record"
+            desk.days(days)
+            desk.steps()
+            (ended,) = desk.deletions.of(one)
+            assert ended.state is DeletionState.DONE
+            manifest = desk.kept.manifest(one)
+            assert (manifest.copies if manifest else None) == left
+            assert not volume_file(root, one).exists()
+            assert blob_file(root, one, 0).exists() is (left is not None)
+        if lived:
+            assert step > 3
+            return
+    pytest.fail("it was killed each time")
+
+
+def test_a_mend_that_is_killed_anywhere_is_ended_and_told(tmp_path: Path) -> None:
+    template = tmp_path / "template"
+    with open_store(template) as store:
+        one = put(store, DATA)
+    flip(volume_file(template, one), 5)
+    flip(blob_file(template, one, 1), 77)
+    for step in range(1, STEPS_MAX):
+        root = tmp_path / str(step)
+        shutil.copytree(template, root)
+        lived = survived(SCRUB, root, step)
+        assert survived(SCRUB, root, 1 << 30)
+        with open_store(root) as store, closing(Journal(root / "scrub.db")) as journal:
+            assert store.verify(one).holds
+            rounds = journal.rounds(9)
+            assert [each.ended_ms is None for each in rounds] == [False] * len(rounds)
+            assert (sum(each.found for each in rounds), rounds[-1].mended) == (2, 2)
+            outcomes = journal.query("SELECT outcome FROM findings")
+            assert outcomes == [(Outcome.MENDED,)] * 2
+        if lived:
+            assert step > 3
+            return
+    pytest.fail("it was killed each time")
