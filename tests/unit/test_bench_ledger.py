@@ -17,8 +17,9 @@ from contracts.proto.state_pb2 import Chain
 from contracts.rules.case import EVENT_BREACH, EVENT_FINDING, EVENT_TAMPER
 from storage.bench.ledger.fleet import Load, Truck, departures, key, network
 from storage.bench.ledger.signed import read_signed, signed
-from storage.bench.ledger.targets import TARGETS, missed, row
+from storage.bench.ledger.targets import TARGETS
 from storage.bench.ledger.wire import batch_list
+from storage.bench.targets import missed, row
 
 LOAD = Load("test", devices=2, readings=25, per_transaction=1, per_batch=10)
 RUNS = Load("runs", devices=2, readings=25, per_transaction=10, per_batch=2)
@@ -69,9 +70,9 @@ def test_a_list_of_serialised_batches_is_a_batch_list() -> None:
 
 def test_a_figure_beyond_its_bound_is_missed() -> None:
     good = {name: target.bound for name, target in TARGETS.items()}
-    assert missed(good) == []
+    assert missed(good, TARGETS) == []
     for name, target in TARGETS.items():
         worse = target.bound + (1 if target.most else -1)
-        assert missed({**good, name: worse}) == [name]
-        assert "MISSED" in row(name, worse)
-        assert "ok" in row(name, target.bound)
+        assert missed({**good, name: worse}, TARGETS) == [name]
+        assert "MISSED" in row(name, worse, TARGETS)
+        assert "ok" in row(name, target.bound, TARGETS)

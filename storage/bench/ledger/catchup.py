@@ -1,6 +1,5 @@
 """How fast an index follows `/blocks`: a gateway's, from nothing to the ledger's head."""
 
-import json
 import shutil
 import time
 from collections.abc import Callable
@@ -11,10 +10,10 @@ from typing import Any, Final
 import httpx
 
 from contracts.errors import UnavailableError
-from contracts.files import make_directory
 from contracts.ledger import LedgerClient
+from storage.bench.checkpoint import GatewayFiles
 from storage.bench.ledger.targets import Figures
-from storage.bench.processes import Service, ask, serving
+from storage.bench.processes import Service
 from storage.bench.procfs import cpu_s, peak_mb
 
 POLL_S: Final = 0.1
@@ -42,15 +41,12 @@ def catch_up(
         UnavailableError: The index does not get there.
     """
     shutil.rmtree(directory, ignore_errors=True)
-    make_directory(directory)
-    settings = directory / "gateway.toml"
-    settings.write_text(_settings(node, directory), "utf-8")
-    token = _token(settings)
+    files = GatewayFiles.made(directory, node.addresses["rest"])
+    token = files.token("bench", "operator")
     with closing(LedgerClient(node.addresses["rest"])) as ledger:
         head = ledger.head_num()
     node_cpu_s, start_s = cpu_s(node.pid), time.monotonic()
-    command = ("wayseal-gateway", "serve", "--config", settings)
-    with serving(command, directory / "gateway.log", profile) as gateway:
+    with files.serving(profile) as gateway:
         _wait(gateway, token, head, say)
         took_s = time.monotonic() - start_s
         figures = {
@@ -59,8 +55,7 @@ def catch_up(
             "catchup_gateway_cpu_s": cpu_s(gateway.pid),
             "catchup_node_cpu_s": cpu_s(node.pid) - node_cpu_s,
             "catchup_gateway_peak_mb": peak_mb(gateway.pid),
-            "index_db_bytes_per_reading": (directory / "data" / "index.db").stat().st_size
-            / readings,
+            "index_db_bytes_per_reading": (files.data / "index.db").stat().st_size / readings,
         }
     shutil.rmtree(directory)
     return figures
@@ -83,25 +78,3 @@ def _wait(gateway: Service, token: str, head: int, say: Callable[[str], None]) -
                 say(f"index at block {height} of {head}")
                 said_s = now_s
             time.sleep(POLL_S)
-
-
-def _settings(node: Service, directory: Path) -> str:
-    return f"""\
-data = {json.dumps(str(directory / "data"))}
-site_id = "site-b"
-
-[ledger]
-url = "{node.addresses["rest"]}"
-
-[mqtt]
-embedded = true
-port = 0
-
-[rest]
-port = 0
-"""
-
-
-def _token(settings: Path) -> str:
-    command = ("wayseal-gateway", "token", "bench", "--role", "operator", "--config", settings)
-    return str(json.loads(ask(command))["token"])

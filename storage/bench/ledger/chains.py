@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Final
 
 from contracts.errors import RejectedError
-from contracts.files import make_directory
 from contracts.ledger import LedgerClient
 from contracts.proto.sawtooth_pb2 import Batch
 from contracts.sawtooth.batches import Status
-from storage.bench.ledger.fleet import DEVICES, Load, departures, key, network
+from storage.bench.checkpoint import node
+from storage.bench.ledger.fleet import DEVICES, Load, departures, network
 from storage.bench.ledger.loader import Outcome, Plan
 from storage.bench.ledger.signed import signed
 from storage.bench.ledger.targets import REAL_NODE_PER_CPU_S, Figures
-from storage.bench.processes import Service, ask, serving
+from storage.bench.processes import Service, ask
 from storage.bench.procfs import cpu_s, peak_mb, resident_mb
 
 PER_BATCH: Final = 100
@@ -173,10 +173,7 @@ class Bench:
 
     def node(self, chain: Path) -> AbstractContextManager[Service]:
         """Run a node on the chain in a directory."""
-        make_directory(chain)
-        command = ("wayseal-node", "--data", chain, "--rest", "127.0.0.1:0")
-        admin = key("admin").public_key
-        return serving((*command, "--admin", admin), chain / "node.log", self._profile)
+        return node(chain, self._profile)
 
     def load(self, words: str, node: Service, plan: Plan) -> tuple[Outcome, float]:
         """Let the loader do its plan; return the outcome, and the node's CPU seconds meanwhile."""

@@ -4,7 +4,6 @@ Prints one JSON object as its last line and writes it to build/bench/ledger.json
 """
 
 import argparse
-import json
 import shutil
 import sys
 from dataclasses import asdict, replace
@@ -13,14 +12,14 @@ from typing import Final
 
 from contracts.commands import FAILED, complain, write_for_any_terminal
 from contracts.errors import WaysealError
-from contracts.files import locked, make_directory, write_file
+from contracts.files import locked, make_directory
 from storage.bench.ledger.catchup import catch_up
 from storage.bench.ledger.chains import PER_BATCH, QUICK, WHOLE, Bench, Sizes
 from storage.bench.ledger.fleet import DEVICES
-from storage.bench.ledger.targets import Figures, missed, row
+from storage.bench.ledger.targets import TARGETS, Figures
+from storage.bench.targets import missed, row, written
 
 DIRECTORY: Final = Path("build/bench")
-EVERYONE_READS: Final = 0o644
 _MULTIPLE: Final = DEVICES * PER_BATCH
 
 
@@ -33,14 +32,7 @@ def main() -> None:
         make_directory(directory)
         with locked(directory / "lock", f"another benchmark is at work in {directory}"):
             figures = _measure(directory, sizes)
-            text = json.dumps(figures)
-            result = directory / "ledger.json"
-            write_file(
-                result,
-                f"{text}\n".encode(),
-                temporary=result.with_suffix(".json.new"),
-                mode=EVERYONE_READS,
-            )
+            text = written(figures, directory / "ledger.json")
     except WaysealError as error:
         complain("bench-ledger", error)
         sys.exit(FAILED)
@@ -54,8 +46,8 @@ def _measure(directory: Path, sizes: Sizes) -> Figures:
         figures = _measured(directory, chains, sizes)
         print("\nfigure                              value")
         for name, value in figures.items():
-            print(row(name, value))
-        for name in missed(figures):
+            print(row(name, value, TARGETS))
+        for name in missed(figures, TARGETS):
             _profile(directory, chains, sizes, name)
     finally:
         shutil.rmtree(chains, ignore_errors=True)

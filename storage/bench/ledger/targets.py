@@ -1,8 +1,8 @@
-"""What must be reached, and how what was reached stands beside it."""
+"""What the ledger must reach."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from storage.bench.targets import Target, Targets
 
 Figures = dict[str, float]
 """Values by the names that the JSON object has."""
@@ -10,28 +10,7 @@ REAL_NODE_PER_CPU_S: Final = 130
 """Transactions per second of CPU that a Sawtooth 1.2.6 node committed on two such cores."""
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
-    """One figure's bound.
-
-    Attributes:
-        words: What it is.
-        bound: The least, or with `most` the most, that it may be.
-        unit: Of both.
-        most: Whether less is better.
-    """
-
-    words: str
-    bound: float
-    unit: str
-    most: bool = False
-
-    def met_by(self, value: float) -> bool:
-        """Say whether a value is good enough."""
-        return value <= self.bound if self.most else value >= self.bound
-
-
-TARGETS: Final[Mapping[str, Target]] = {
+TARGETS: Final[Targets] = {
     "readings_per_s": Target("readings, one per transaction, batches of 100", 5_000, "/s"),
     "readings_per_s_runs": Target("readings in runs of 60 per transaction", 50_000, "/s"),
     "single_batches_per_s": Target("batches of one transaction, one per POST", 1_500, "/s"),
@@ -42,25 +21,3 @@ TARGETS: Final[Mapping[str, Target]] = {
     "rss_mb": Target("resident after the restart", 400, "MB", most=True),
     "catchup_per_s": Target("readings that an index takes from /blocks", 20_000, "/s"),
 }
-
-
-def missed(figures: Mapping[str, float]) -> list[str]:
-    """Return the names of the figures that are not good enough."""
-    return [
-        name
-        for name, target in TARGETS.items()
-        if name in figures and not target.met_by(figures[name])
-    ]
-
-
-def row(name: str, value: float) -> str:
-    """Return one line of the table for people."""
-    target = TARGETS.get(name)
-    if target is None:
-        return f"{name:28} {value:>12,.2f}"
-    word = "at most" if target.most else "at least"
-    verdict = "ok" if target.met_by(value) else "MISSED"
-    return (
-        f"{name:28} {value:>12,.2f} {target.unit:6} {word} {target.bound:,g}: {verdict:6} "
-        f"{target.words}"
-    )
