@@ -16,7 +16,7 @@ MQTT_PORT ?= 1883
 LEDGER_PORT ?= 8008
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check unit soak measure bench-ledger rig cassandra up down proto lock clean
+.PHONY: help demo test check unit soak measure bench-ledger bench-storage rig cassandra up down proto lock clean
 
 help: ## what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -59,11 +59,15 @@ check: $(READY) ## lint, format, types, import rules
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
 
-measure: $(READY) ## the figures of docs/performance.md, from this machine
+measure: $(READY) ## readings end to end, for docs/performance.md
 	@$(BIN)/python -m demo.measure
 
 bench-ledger: $(READY) ## the ledger's figures beside their targets; OPTIONS=--quick is a look
 	@$(BIN)/python -m storage.bench.ledger.main $(OPTIONS)
+
+bench-storage: $(READY) ## storage beside the limits of this machine; OPTIONS=--quick is a look, --curve is long
+	@$(JAVA)
+	@$(BIN)/python -m storage.bench.storage.main $(OPTIONS)
 
 cassandra: $(READY) ## start a real Cassandra at port 9042, until Ctrl-C; NODES=3 is three sites
 	@$(JAVA)

@@ -1,0 +1,193 @@
+"""The limit for blobs in Cassandra: a bare loop over the driver, which checks and hashes nothing.
+
+cassandra-stress is in no registry. This loop keeps so many requests in flight, each sent as soon
+as another one ends, with prepared statements and buffers as large as a message.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from cassandra import ConsistencyLevel
+from cassandra.cluster import (
+    EXEC_PROFILE_DEFAULT,
+    Cluster,
+    ExecutionProfile,
+    NoHostAvailable,
+    ResponseFuture,
+    Session,
+)
+from cassandra.io.libevreactor import LibevConnection
+from cassandra.policies import WhiteListRoundRobinPolicy
+from cassandra.query import tuple_factory
+
+from contracts.errors import UnavailableError
+
+CONNECT_TIMEOUT_S: Final = 60.0
+REQUEST_TIMEOUT_S: Final = 60.0
+_LEAF: Final = bytes(32)
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """How the driver talks.
+
+    Attributes:
+        protocol: Version of the native protocol.
+        buffer_bytes: What it reads and writes at once.
+    """
+
+    protocol: int = 4
+    buffer_bytes: int = 256 << 10
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How blobs lie in a table.
+
+    Attributes:
+        options: What follows WITH, joined by AND.
+        bucket: Blobs of one partition.
+    """
+
+    options: Sequence[str] = ("compression = {'enabled': false}",)
+    bucket: int = 64
+
+
+class BareTable:
+    """One table of blobs, and a connection for bare loops over it.
+
+    Args:
+        address: The node.
+        port: Its port for clients.
+        wire: How to talk to it.
+
+    Raises:
+        UnavailableError: It does not answer.
+    """
+
+    def __init__(self, address: str, port: int, wire: Wire) -> None:
+        profile = ExecutionProfile(
+            load_balancing_policy=WhiteListRoundRobinPolicy([address]),
+            consistency_level=ConsistencyLevel.QUORUM,
+            request_timeout=REQUEST_TIMEOUT_S,
+            row_factory=tuple_factory,
+        )
+        self._cluster = Cluster(
+            [address],
+            port=port,
+            protocol_version=wire.protocol,
+            compression=False,
+            connection_class=_connection(wire.buffer_bytes),
+            execution_profiles={EXEC_PROFILE_DEFAULT: profile},
+        )
+        self._session = _connected(self._cluster)
+        self._bucket = 1
+        self._insert: Any = None
+        self._select: Any = None
+
+    def close(self) -> None:
+        """End the connection."""
+        self._cluster.shutdown()
+
+    def create(self, layout: Layout) -> None:
+        """Make a table of our own anew, and use it."""
+        replication = "{'class': 'NetworkTopologyStrategy', 'replication_factor': 1}"
+        self._session.execute(
+            f"CREATE KEYSPACE IF NOT EXISTS bench WITH replication = {replication}"
+        )
+        self._session.execute("DROP TABLE IF EXISTS bench.blob")
+        self._session.execute(
+            "CREATE TABLE bench.blob (recording blob, bucket int, blob_index int, leaf_hash blob,"
+            " data blob, PRIMARY KEY ((recording, bucket), blob_index))"
+            " WITH speculative_retry = 'NONE'"
+            f"{''.join(f' AND {option}' for option in layout.options)}"
+        )
+        self.use("bench", layout.bucket)
+
+    def use(self, keyspace: str, bucket: int) -> None:
+        """Use the table of blobs in a keyspace that is there.
+
+        Args:
+            keyspace: Also the gateway's, whose columns have the same names.
+            bucket: Blobs of one partition.
+        """
+        self._bucket = bucket
+        self._session.set_keyspace(keyspace)
+        self._insert = self._session.prepare(
+            "INSERT INTO blob (recording, bucket, blob_index, leaf_hash, data)"
+            " VALUES (?, ?, ?, ?, ?)"
+        )
+        self._select = self._session.prepare(
+            "SELECT leaf_hash, data FROM blob WHERE recording = ? AND bucket = ? AND blob_index = ?"
+        )
+
+    def empty(self) -> None:
+        """Remove all blobs, so that every run begins alike."""
+        self._session.execute("TRUNCATE blob", timeout=REQUEST_TIMEOUT_S)
+
+    def write(self, recording: bytes, blobs: Sequence[bytes], count: int, in_flight: int) -> float:
+        """Write so many blobs, the given ones again and again; return seconds."""
+        bucket = self._bucket
+
+        def send(seq: int) -> ResponseFuture:
+            row = (recording, seq // bucket, seq, _LEAF, blobs[seq % len(blobs)])
+            return self._session.execute_async(self._insert, row)
+
+        return keep_in_flight(count, in_flight, send)
+
+    def read(self, recording: bytes, count: int, in_flight: int) -> float:
+        """Read the blobs of a recording; return seconds."""
+        bucket = self._bucket
+
+        def send(seq: int) -> ResponseFuture:
+            return self._session.execute_async(self._select, (recording, seq // bucket, seq))
+
+        return keep_in_flight(count, in_flight, send)
+
+
+def keep_in_flight(count: int, in_flight: int, send: Callable[[int], ResponseFuture]) -> float:
+    """Send requests 0..count, so many at once; return seconds until all are answered.
+
+    Raises:
+        UnavailableError: One failed.
+    """
+    room, failures = threading.Semaphore(in_flight), list[Exception]()
+
+    def done(_: object) -> None:
+        room.release()
+
+    def failed(error: Exception) -> None:
+        failures.append(error)
+        room.release()
+
+    start_s = time.monotonic()
+    for number in range(count):
+        room.acquire()
+        send(number).add_callbacks(done, failed)
+    for _ in range(in_flight):
+        room.acquire()
+    if failures:
+        raise UnavailableError(f"the bare loop failed: {failures[0]!r}") from failures[0]
+    return time.monotonic() - start_s
+
+
+def _connection(buffer_bytes: int) -> type[LibevConnection]:
+    """Return a connection that queues what the socket does not take at once: we bound it."""
+    always = property(lambda _: True, lambda _, __: None)
+    words = {"in_buffer_size": buffer_bytes, "out_buffer_size": buffer_bytes}
+    return type("BareConnection", (LibevConnection,), words | {"_socket_writable": always})
+
+
+def _connected(cluster: Cluster) -> Session:
+    end_s = time.monotonic() + CONNECT_TIMEOUT_S
+    while True:
+        try:
+            return cluster.connect()
+        except NoHostAvailable as error:  # a node that has just begun to listen
+            if time.monotonic() > end_s:
+                cluster.shutdown()
+                raise UnavailableError(f"Cassandra does not answer: {error}") from error
+            time.sleep(0.5)

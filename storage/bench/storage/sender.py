@@ -1,0 +1,145 @@
+"""A truck's part of an upload, over the gateway's public interfaces: MQTT, then tus over REST."""
+
+import base64
+import threading
+import time
+from collections.abc import Mapping
+from contextlib import closing
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from paho.mqtt.client import Client, MQTTMessage
+from paho.mqtt.enums import CallbackAPIVersion
+
+from contracts.errors import RejectedError, UnavailableError
+from contracts.payload import build, trip_id_of
+from contracts.proto.payload_pb2 import RecordVideo
+from contracts.proto.wire_pb2 import Held, Offer, RecordingOffer
+from contracts.records.recording import RecordingDigest, pseudo_file_id
+from contracts.sawtooth.batches import build_batch
+from contracts.wire import QOS, Topic, parse_message, topic
+from storage.bench.ledger.fleet import START_MS, key
+
+DEVICE: Final = "truck-bench"
+PIECE_BYTES: Final = 64 << 20
+"""Of one request, as a truck sends it; the gateway syncs at its end."""
+ANSWER_TIMEOUT_S: Final = 300
+_SEAL: Final = "0" * 128
+"""The transaction that the digest follows; bytes are taken before anything of it is committed."""
+
+
+def announce(mqtt: str, token: str, digest: RecordingDigest) -> None:
+    """Offer a recording with its signed digest; return once the gateway holds that.
+
+    Raises:
+        RejectedError: The gateway refuses it.
+        UnavailableError: It does not answer.
+    """
+    heard: list[Held] = []
+    listening, answered = threading.Event(), threading.Event()
+
+    def on_message(_client: object, _data: object, message: MQTTMessage) -> None:
+        heard.append(parse_message(Held, bytes(message.payload)))
+        answered.set()
+
+    def subscribe(*_: object) -> None:
+        client.subscribe(topic(DEVICE, Topic.HELD), QOS)
+
+    client = Client(CallbackAPIVersion.VERSION2, client_id=DEVICE)
+    client.username_pw_set(DEVICE, token)
+    client.on_message = on_message
+    client.on_subscribe = lambda *_: listening.set()
+    client.on_connect = subscribe
+    host, _, port = mqtt.rpartition(":")
+    client.connect(host, int(port))
+    client.loop_start()
+    try:
+        _wait(listening, "subscribe at the broker")
+        client.publish(topic(DEVICE, Topic.OFFERS), _offer(digest), QOS)
+        _wait(answered, "hold the offer")
+    finally:
+        client.disconnect()
+        client.loop_stop()
+    if heard[0].refused:
+        raise RejectedError(f"the gateway refuses the offer: {heard[0].refused[0].reason}")
+
+
+def send(rest: str, token: str, path: Path, digest: RecordingDigest) -> float:
+    """Upload an announced recording; return seconds from the first request to the last answer.
+
+    The last answer comes once the digest holds and both copies are durable. The kernel moves the
+    file to the socket, so that the sender's CPU stays out of the way.
+
+    Raises:
+        RejectedError: The gateway does not take it.
+    """
+    place = urlsplit(rest)
+    url = f"/v1/uploads/{digest.sha256.hex()}"
+    common = {"Authorization": f"Bearer {token}", "Tus-Resumable": "1.0.0"}
+    name = base64.b64encode(digest.sha256.hex().encode()).decode()
+    created = {"Upload-Length": str(digest.size), "Upload-Metadata": f"sha256 {name}"}
+    link = HTTPConnection(place.hostname or "", place.port, timeout=ANSWER_TIMEOUT_S)
+    with closing(link), path.open("rb") as file:
+        start_s = time.monotonic()
+        link.request("POST", "/v1/uploads", headers=common | created)
+        _check(link, 201)
+        for offset in range(0, digest.size, PIECE_BYTES):
+            size = min(PIECE_BYTES, digest.size - offset)
+            _begin_piece(link, url, common, offset, size)
+            link.sock.sendfile(file, offset, size)
+            _check(link, 204)
+        return time.monotonic() - start_s
+
+
+def _offer(digest: RecordingDigest) -> bytes:
+    nonce = digest.sha256[:16]
+    video = RecordVideo(
+        trip_id=trip_id_of(DEVICE, nonce),
+        device_id=DEVICE,
+        sha256=digest.sha256,
+        size=digest.size,
+        tree_root=digest.tree_root,
+        pseudo_file_id=pseudo_file_id(DEVICE, "video.mp4"),
+        media_type="video/mp4",
+        started_at_ms=START_MS,
+        seal_transaction_id=_SEAL,
+    )
+    signer = key(DEVICE)
+    batch = build_batch(signer, [build(signer, video, dependencies=[_SEAL])])
+    offer = RecordingOffer(
+        sha256=digest.sha256,
+        size=digest.size,
+        trip_id=video.trip_id,
+        digest_batch=batch.SerializeToString(deterministic=True),
+    )
+    return Offer(session=nonce, recordings=[offer]).SerializeToString()
+
+
+def _begin_piece(
+    link: HTTPConnection, url: str, common: Mapping[str, str], offset: int, size: int
+) -> None:
+    link.putrequest("PATCH", url)
+    headers = {
+        "Content-Type": "application/offset+octet-stream",
+        "Content-Length": str(size),
+        "Upload-Offset": str(offset),
+    }
+    for name, text in {**common, **headers}.items():
+        link.putheader(name, text)
+    link.endheaders()
+
+
+def _check(link: HTTPConnection, expected: int) -> None:
+    answer = link.getresponse()
+    said = answer.read()
+    if answer.status != expected:
+        raise RejectedError(
+            f"upload: expected HTTP {expected}, got {answer.status}: {said[:300]!r}"
+        )
+
+
+def _wait(event: threading.Event, what: str) -> None:
+    if not event.wait(ANSWER_TIMEOUT_S):
+        raise UnavailableError(f"the gateway did not {what} within {ANSWER_TIMEOUT_S} s")
