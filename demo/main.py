@@ -216,7 +216,7 @@ def _flip_stored_blob(appliance: Appliance, auditor: Auditor, findings: Findings
     recording_id = findings.recordings[0]["recording_id"]
     with _step("one byte of a stored blob is flipped"):
         blob = max(
-            (path for path in (appliance.gateway_data / "blobs").rglob("*") if path.is_file()),
+            (path for path in (appliance.gateway_data / "blobs").rglob("0*") if path.is_file()),
             key=lambda path: path.stat().st_size,
         )
         _flip(blob, min(BLOB_FLIP_AT, blob.stat().st_size - 1))

@@ -50,7 +50,11 @@ class Filling:
         self.worker = Worker("filling", self.step, idle_s=IDLE_S)
 
     def step(self) -> bool:
-        """Go through the backlog once; say whether any recording lacks nothing any more."""
+        """Go through the backlog once; say whether any recording lacks nothing any more.
+
+        Removals go on before that: what they free may be the room that a copy waits for.
+        """
+        self._store.tidy()
         filled, failures = False, 0
         for item in self._next():
             if self.worker.stopping or failures >= FAILURES_MAX:

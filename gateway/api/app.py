@@ -61,7 +61,12 @@ def build_app(services: Services, tokens: Tokens) -> FastAPI:
     app.include_router(scrub_router(services.scrubbing, may_operate))
     app.include_router(
         status_router(
-            services.settings.site_id, services.public_key, services.intake, index, may_read
+            services.settings.site_id,
+            services.public_key,
+            services.intake,
+            index,
+            services.filling,
+            may_read,
         )
     )
     app.include_router(volumes_router(services.drives, services.volumes.states, may_operate))

@@ -338,6 +338,7 @@ class OffloadRecording(BaseModel):
     recording_id: str
     size: int
     received: int
+    copies: list[str] = Field(description="whole copies, as in receipts; none while it is partial")
     digest: str
 
 
@@ -378,6 +379,14 @@ class QuarantinedBatch(BaseModel):
     bytes: int
 
 
+class BacklogSum(BaseModel):
+    """How much is whole here and lacks a copy."""
+
+    recordings: int
+    bytes: int
+    oldest: datetime | None = Field(description="since when the first of them waits")
+
+
 class Status(BaseModel):
     """How the gateway itself is."""
 
@@ -386,3 +395,4 @@ class Status(BaseModel):
     broker_connected: bool
     index_block_num: int | None
     index_block_id: str | None
+    backlog: BacklogSum

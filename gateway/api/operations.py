@@ -106,6 +106,7 @@ def operations_router(
             recording_id=recording.hex(),
             size=size,
             received=status.offset if status else 0,
+            copies=list(map(str, status.copies)) if status else [],
             digest=state,
         )
 
@@ -119,21 +120,31 @@ def _lacking(receipt: KeptReceipt | None, awaited: str) -> list[str]:
 
 
 def status_router(
-    site_id: str, public_key: str, intake: Intake, index: IndexStore, may_read: Callable[..., Any]
+    site_id: str,
+    public_key: str,
+    intake: Intake,
+    index: IndexStore,
+    filling: Filling,
+    may_read: Callable[..., Any],
 ) -> APIRouter:
     """Return the route that tells how the gateway is."""
     router = APIRouter(prefix="/v1", tags=["operations"], dependencies=[Depends(may_read)])
 
     @router.get("/status")
     def status() -> models.Status:
-        """Return who this gateway is, and how far it has followed the ledger."""
-        head = index.head()
+        """Return who this gateway is, how far it has followed the ledger, and what waits."""
+        head, waiting = index.head(), [each.item for each in filling.waiting()]
         return models.Status(
             site_id=site_id,
             gateway_public_key=public_key,
             broker_connected=intake.connected.is_set(),
             index_block_num=head[0] if head else None,
             index_block_id=head[1] if head else None,
+            backlog=models.BacklogSum(
+                recordings=len(waiting),
+                bytes=sum(item.size for item in waiting),
+                oldest=moment(waiting[0].since_ms) if waiting else None,
+            ),
         )
 
     return router

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Final
 
+from contracts.copies import Copy
 from contracts.errors import RejectedError, WaysealError
 from gateway.access import Caller
 from gateway.uploads.lanes import Checksum, Lane, Lanes, OversizedError, Pouring
@@ -59,11 +60,13 @@ class UploadStatus:
         offset: Durable bytes.
         size: Bytes that the recording will have.
         whole: Whether all of it is stored, under the digest it was announced with.
+        copies: The whole copies; none before.
     """
 
     offset: int
     size: int
     whole: bool
+    copies: tuple[Copy, ...] = ()
 
 
 class Uploads:
@@ -106,7 +109,9 @@ class Uploads:
         if progress is not None:
             return UploadStatus(progress.offset, progress.size, whole=False)
         manifest = self._store.manifest(recording_id)
-        return UploadStatus(manifest.size, manifest.size, whole=True) if manifest else None
+        if manifest is None:
+            return None
+        return UploadStatus(manifest.size, manifest.size, whole=True, copies=manifest.copies)
 
     async def settled_status(self, recording_id: bytes) -> UploadStatus:
         """Return where the upload stands; one that has all its bytes is first brought to an end.

@@ -208,6 +208,10 @@ def test_the_blobs_follow_while_the_truck_waits(site: Site, tmp_path: Path) -> N
     assert copies_of(site, trip_id) == ["volume:volume:fsync"]
     (item,) = site.ask("/v1/backlog")
     assert item["lacks"] == ["blobs"]
+    backlog = site.ask("/v1/status")["backlog"]
+    assert backlog == {"recordings": 1, "bytes": item["size"], "oldest": item["since"]}
+    (recording,) = site.offload(trip_id)["recordings"]
+    assert recording["copies"] == ["volume:volume:fsync"]
     with truck.start("offload", "--wait-s", "60") as process:
         blobs.unlink()
         away.rename(blobs)
@@ -216,6 +220,7 @@ def test_the_blobs_follow_while_the_truck_waits(site: Site, tmp_path: Path) -> N
     assert site.offload(trip_id)["receipted"]
     assert copies_of(site, trip_id) == ["blobs:files:fsync", "volume:volume:fsync"]
     assert site.ask("/v1/backlog") == []
+    assert site.ask("/v1/status")["backlog"] == {"recordings": 0, "bytes": 0, "oldest": None}
 
 
 def test_what_is_whole_in_the_shared_blob_store_is_not_taken_again(
