@@ -72,6 +72,8 @@ class PartFile:
             with disk_errors("look at", path):
                 belongs(self._descriptor)
                 self.offset = min(offset, os.fstat(self._descriptor).st_size)
+            # Its final directory is part of the room: a disk that is full by then has none left.
+            make_directory(final.parent)
             with disk_errors(f"reserve {size} bytes for", path):
                 self._reserve()
             with disk_errors("open", path):
@@ -135,7 +137,6 @@ class PartFile:
         """Give the part its final name, durably; call `sync` before."""
         with self._lock:
             self._check_open()
-            make_directory(self._final.parent)
             with disk_errors("publish", self._final):
                 self._path.replace(self._final)
                 sync_directory(self._final.parent)

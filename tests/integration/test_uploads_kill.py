@@ -14,7 +14,8 @@ from contracts.chunktree import BLOB_BYTES
 from contracts.copies import Place
 from contracts.errors import UnavailableError
 from storage.recordings.writer import RecordingWriter
-from support.mounts import tmpfs
+from storage.volumes.directory import VolumeDirectory
+from support.mounts import run, tmpfs
 from support.stores import open_store
 
 pytestmark = pytest.mark.integration
@@ -26,7 +27,7 @@ ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
 WRITER = """
 import sys
 from pathlib import Path
-from support.mounts import tmpfs
+from support.mounts import run, tmpfs
 from support.stores import open_store
 
 root, source = Path(sys.argv[1]), Path(sys.argv[2])
@@ -116,3 +117,20 @@ def test_a_full_disk_refuses_keeps_and_goes_on(small_disk: Path) -> None:
         assert b"".join(store.read(second_id)) == second
         assert store.verify(first_id).holds
         assert store.verify(second_id).holds
+
+
+def test_a_part_that_has_its_room_ends_on_a_disk_that_took_the_rest(small_disk: Path) -> None:
+    data = random.Random(9).randbytes(BLOB_BYTES + 7)  # noqa: S311 - video, not a secret
+    recording_id = hashlib.sha256(data).digest()
+    directory = VolumeDirectory(small_disk / "volume")
+    directory.prepare()
+    with directory.part(recording_id, len(data), 0) as part:
+        state = os.statvfs(small_disk)
+        no_more_files = f"remount,nr_inodes={state.f_files - state.f_ffree}"
+        run("mount", "-o", no_more_files, small_disk)
+        with pytest.raises(OSError, match="No space left"):
+            (small_disk / "more").mkdir()
+        part.append(data)
+        part.sync()
+        part.publish()
+    assert directory.read(recording_id, 0, len(data)) == data

@@ -190,9 +190,7 @@ def _damage_progress(house: House, recording_id: bytes) -> None:
 
 
 def _publish_without_manifest(house: House, recording_id: bytes) -> None:
-    final = house.whole_file(recording_id)
-    final.parent.mkdir()
-    house.part_file(recording_id).rename(final)
+    house.part_file(recording_id).rename(house.whole_file(recording_id))
 
 
 @pytest.mark.parametrize(

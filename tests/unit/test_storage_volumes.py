@@ -88,11 +88,8 @@ def test_a_disk_error_takes_a_volume_out_and_a_full_one_stays(tmp_path: Path) ->
             main.call(lambda directory: directory.patch(ONE, 0, b"data", 4))
         assert main.usable, "a file that is gone is no broken volume"
         (tmp_path / "main" / "00").write_bytes(b"in the way of the directory")
-        with open_part(main, ONE, 4, 0) as part:
-            part.append(b"data")
-            part.sync()
-            with pytest.raises(UnavailableError, match=r"in the way|ENOTDIR|EEXIST"):
-                part.publish()
+        with pytest.raises(UnavailableError, match="EEXIST"), open_part(main, ONE, 4, 0):
+            pass
         assert "cannot make directory" in main.reason
         (tmp_path / "main" / "00").unlink()
         main.probe()
