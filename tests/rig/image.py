@@ -2,6 +2,7 @@
 
 import compileall
 import hashlib
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,10 +12,12 @@ from typing import Final
 from rig.cpio import CpioWriter
 from rig.kernel import in_order, modules, vmlinux
 
+PYTHON: Final = f"python{sys.version_info.major}.{sys.version_info.minor}"
 GUEST: Final = Path(__file__).parent / "guest"
 PACKAGES: Final = (
     *("linux-image-amd64", "dash", "busybox-static", "coreutils", "util-linux", "mount", "sed"),
     *("python3", "nvme-cli", "e2fsprogs", "xfsprogs", "smartmontools", "dmsetup", "iproute2"),
+    "udev",
 )
 MODULES: Final = (
     *("virtio_pci", "virtio_blk", "virtio_console", "9pnet_virtio", "9p", "configfs"),
@@ -25,8 +28,9 @@ MODULES: Final = (
 LEFT_OUT: Final = (
     *("usr/share/doc", "usr/share/man", "usr/share/locale", "usr/share/info", "usr/share/perl"),
     *("usr/share/bash-completion", "usr/share/lintian", "usr/lib/x86_64-linux-gnu/perl"),
-    *("usr/share/perl5", "usr/lib/udev", "lib/udev", "lib/modules", "boot", "usr/share/zoneinfo"),
-    *("usr/lib/x86_64-linux-gnu/perl-base", "usr/lib/x86_64-linux-gnu/gconv", "lib/systemd"),
+    *("usr/share/perl5", "lib/udev/hwdb.d", "lib/modules", "boot", "usr/share/zoneinfo"),
+    *("usr/lib/x86_64-linux-gnu/perl-base", "usr/lib/x86_64-linux-gnu/gconv"),
+    *("lib/systemd/network", "lib/systemd/system/"),
     *("usr/lib/x86_64-linux-gnu/libperl.so", "usr/lib/x86_64-linux-gnu/libicu", "usr/bin/perl"),
 )
 APPLETS: Final = ("insmod",)
@@ -43,11 +47,16 @@ class Image:
 
 
 def make_image(root: Path, directory: Path) -> Image:
-    """Make kernel and archive from unpacked packages; taken as they are if nothing changed."""
+    """Make kernel and archive from unpacked packages; taken as they are if nothing changed.
+
+    Raises:
+        ValueError: The packages are not what the machine needs; says why.
+    """
     image = Image(directory / "vmlinux", directory / "initrd.cpio")
     stamp = directory / "stamp"
     wanted = _fingerprint(root)
     if not stamp.exists() or stamp.read_text() != wanted:
+        _require_python(root)
         directory.mkdir(exist_ok=True)
         _compile(root)
         (packed,) = (root / "boot").glob("vmlinuz-*")
@@ -74,10 +83,20 @@ def _fill(archive: CpioWriter, root: Path) -> None:
     archive.file("init", (GUEST / "init").read_bytes(), executable=True)
 
 
+def _require_python(root: Path) -> None:
+    """Check that the packages of this virtual environment run in the guest, which has Debian's."""
+    there = (root / "usr/bin/python3").readlink().name
+    if there != PYTHON:
+        raise ValueError(
+            f"Debian's Python here is {there}, the virtual environment's {PYTHON}: its packages "
+            f"would not run in the machine; make it with PYTHON={there}"
+        )
+
+
 def _compile(root: Path) -> None:
     """Compile the guest's own Python, as the installation of a package would have done."""
     compileall.compile_dir(
-        root / "usr/lib/python3.11",
+        root / "usr/lib" / PYTHON,
         quiet=2,
         stripdir=root,
         prependdir="/",

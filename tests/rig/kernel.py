@@ -12,6 +12,7 @@ _SETUP_SECTORS: Final = struct.Struct("<B")
 _SETUP_SECTORS_AT: Final = 0x1F1
 _PAYLOAD: Final = struct.Struct("<II")  # offset behind the setup, length
 _PAYLOAD_AT: Final = 0x248
+_ELF: Final = b"\x7fELF"
 _LENGTH_BYTES: Final = 4  # of the unpacked image, behind the packed one
 _DEPENDS: Final = re.compile(rb"(?:^|\0)depends=([^\0]*)\0")
 
@@ -30,9 +31,12 @@ def vmlinux(bzimage: bytes) -> bytes:
     start = (sectors + 1) * _SECTOR_BYTES + offset
     packed = bzimage[start : start + length - _LENGTH_BYTES]
     try:
-        return lzma.decompress(packed)
-    except lzma.LZMAError as error:
-        raise ValueError(f"kernel is not packed with xz but begins {packed[:6]!r}") from error
+        kernel = lzma.decompress(packed)
+    except lzma.LZMAError:
+        kernel = b""
+    if not kernel.startswith(_ELF):
+        raise ValueError(f"expected a kernel packed with xz, got {packed[:6]!r}")
+    return kernel
 
 
 def modules(directory: Path) -> dict[str, Path]:

@@ -14,6 +14,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from contracts.errors import UnavailableError
+from contracts.files import locked
 from rig import image, machine
 from rig.events import NAME, Begun, Ended, told
 from rig.guest.scenarios import SCENARIOS
@@ -23,11 +25,10 @@ from rig.report import failed, table, tail
 
 ROOT: Final = Path(__file__).parents[2]
 OURS: Final = ("contracts", "gateway", "storage", "tests/rig", "tests/support")
-GUEST_PYTHON: Final = (3, 11)
-BOOT_LIMIT_S: Final = 90
-GRACE_S: Final = 15
+BOOT_LIMIT_S: Final = 150
+NO_MACHINE: Final = 2
+GRACE_S: Final = 30
 """The machine ends a scenario that takes too long by itself; if it cannot, we do, this later."""
-TOTAL_LIMIT_S: Final = 560
 
 
 class Watch:
@@ -36,7 +37,7 @@ class Watch:
     def __init__(self, events: Path) -> None:
         self._events = events
         self._seen: list[Begun | Ended] = []
-        self._started_s = self._since_s = time.monotonic()
+        self._since_s = time.monotonic()
 
     def late(self) -> str:
         """Return what takes too long, or nothing."""
@@ -46,13 +47,11 @@ class Watch:
                 _say(event)
             self._seen, self._since_s = events, now_s
         last = events[-1] if events else None
-        name, limit_s = ("the machine", float(BOOT_LIMIT_S))
+        name, limit_s = "the machine", float(BOOT_LIMIT_S)
         if isinstance(last, Begun):
             name, limit_s = last.scenario, last.limit_s + GRACE_S
         if now_s - self._since_s > limit_s:
             return f"{name} hangs: nothing was heard for {limit_s:.0f} s"
-        if now_s - self._started_s > TOTAL_LIMIT_S:
-            return f"the scenarios took more than {TOTAL_LIMIT_S} s; {name} was next to end"
         return ""
 
 
@@ -62,7 +61,7 @@ def _say(event: Begun | Ended) -> None:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Build the machine, run it, say what was seen."""
+    """Build the machine, run it, say what was seen; one rig at a time in a directory."""
     parser = argparse.ArgumentParser(prog="rig", description=__doc__)
     known = [scenario.name for scenario in SCENARIOS]
     parser.add_argument("scenarios", nargs="*", help=f"of {', '.join(known)}; default all")
@@ -72,25 +71,22 @@ def main(words: Sequence[str] | None = None) -> int:
         parser.error(
             f"no such scenario: {', '.join(sorted(unknown))}; there are {', '.join(known)}"
         )
-    if sys.version_info[:2] != GUEST_PYTHON:
-        print(
-            f"rig: the machine has Python 3.11, this is {sys.version.split()[0]}: its packages "
-            "would not run there; please make the virtual environment with PYTHON=python3.11"
-        )
-        return 2
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda *_: sys.exit(1))
-    return _run(options.build.resolve(), options.scenarios or known)
+    build: Path = options.build.resolve()
+    try:
+        build.mkdir(parents=True, exist_ok=True)
+        with locked(build / "lock", "another rig is at work"):
+            return _run(build, options.scenarios or known)
+    except (PackagesError, UnavailableError, OSError, ValueError) as error:
+        print(f"rig: failed: no machine: {error}")
+        return NO_MACHINE
 
 
 def _run(build: Path, names: list[str]) -> int:
     began_s = time.monotonic()
-    try:
-        host = provide(machine.PACKAGES, build / "host")
-        booted = image.make_image(provide(image.PACKAGES, build / "guest"), build / "image")
-    except (PackagesError, OSError, ValueError) as error:
-        print(f"rig: failed: no machine: {error}")
-        return 2
+    host = provide(machine.PACKAGES, build / "host")
+    booted = image.make_image(provide(image.PACKAGES, build / "guest"), build / "image")
     for name in OURS:
         compileall.compile_dir(ROOT / name, quiet=2)
     results, run = build / "results", build / "run"

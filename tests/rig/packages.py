@@ -5,6 +5,7 @@ fetches all that a package needs, checks signatures as ever, and needs no root.
 """
 
 import hashlib
+import platform
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -38,8 +39,10 @@ def provide(names: Sequence[str], directory: Path) -> Path:
     What is there from an earlier run is taken as it is, until the names change.
 
     Raises:
-        PackagesError: apt is missing, nothing can be fetched, or it cannot be unpacked.
+        PackagesError: Another kind of machine, no apt, nothing to be fetched or unpacked.
     """
+    if platform.machine() != "x86_64":
+        raise PackagesError(f"the rig needs an x86-64 machine, this is {platform.machine()}")
     root, stamp = directory / "root", directory / "stamp"
     wanted = hashlib.sha256(" ".join(names).encode()).hexdigest()
     if stamp.exists() and stamp.read_text() == wanted:

@@ -1,7 +1,5 @@
 """The machine's drives: found by serial number, given a file system, mounted by its UUID."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -29,27 +27,15 @@ def present(serial: str) -> bool:
     return _find(serial) is not None
 
 
-def format_drive(device: Path, kind: str) -> str:
-    """Make a file system; return its UUID."""
+def format_drive(device: Path, kind: str) -> None:
+    """Make a file system."""
     run(*MAKERS[kind], device)
-    return run("blkid", "-p", "-s", "UUID", "-o", "value", device).strip()
 
 
-@contextmanager
-def mounted(uuid: str, at: Path) -> Iterator[Path]:
-    """Mount the file system with that UUID; unmount it at the end, gone or not."""
-    at.mkdir(parents=True, exist_ok=True)
-    run("mount", "-U", uuid, at)
-    try:
-        yield at
-    finally:
-        unmount(at)
-
-
-def remount(uuid: str, at: Path) -> None:
-    """Mount a file system anew that has given up."""
+def remount(at: Path) -> None:
+    """Mount anew what /etc/fstab says."""
     unmount(at)
-    run("mount", "-U", uuid, at)
+    run("mount", at)
 
 
 def unmount(at: Path) -> None:

@@ -2,12 +2,21 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 
 from contracts.copies import Place
-from rig.guest.drives import format_drive, mounted, remount
+from rig.guest.drives import remount
 from rig.guest.recordings import Recording, Sender
-from rig.guest.site import VOLUME, site
+from rig.guest.site import VOLUME, kept, site
+
+
+class Mounting(Enum):
+    """Who mounts the volume anew when it is there again."""
+
+    NOBODY = "it worked again by itself"
+    KEEPER = "mounted anew by the keeper"
+    OPERATOR = "mounted anew by hand"
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,12 +26,12 @@ class Loss:
     Attributes:
         lose: Does it.
         regain: Undoes it.
-        remounts: Whether the file system has to be mounted anew then.
+        mounting: What is needed then.
     """
 
     lose: Callable[[], None]
     regain: Callable[[], None]
-    remounts: bool = True
+    mounting: Mounting
 
 
 def survive(device: Path, kind: str, recording: Recording, loss: Loss) -> str:
@@ -34,8 +43,7 @@ def survive(device: Path, kind: str, recording: Recording, loss: Loss) -> str:
         recording: What is uploaded.
         loss: What happens.
     """
-    uuid = format_drive(device, kind)
-    with mounted(uuid, VOLUME), site() as here, Sender(here.store, recording) as sender:
+    with kept(device, kind), site() as here, Sender(here.store, recording) as sender:
         sender.until_acknowledged(8)
         loss.lose()
         reason = here.until_out()
@@ -44,12 +52,13 @@ def survive(device: Path, kind: str, recording: Recording, loss: Loss) -> str:
         assert [copy.place for copy in stored.copies] == [Place.BLOBS], stored.copies
         recording.require_same(here.store.read(stored.sha256))
         loss.regain()
-        if loss.remounts:
-            remount(uuid, VOLUME)
+        if loss.mounting is Mounting.OPERATOR:
+            remount(VOLUME)
         back_s = here.until_back()
         here.fill(stored.sha256)
         here.require_sound(stored)
     return (
         f"{acknowledged >> 20} MiB acknowledged, then out: {reason}; all {recording.pieces} MiB "
-        f"in the blob store; back after {back_s:.0f} s, volume copy made and verified"
+        f"in the blob store; {loss.mounting.value}, in use after {back_s:.0f} s, "
+        "volume copy made and verified"
     )

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Final, Self
 
 from contracts.chunktree import BLOB_BYTES
@@ -43,10 +44,7 @@ class Recording:
 
     def digest(self) -> bytes:
         """Return its SHA-256, which is its id."""
-        whole = hashlib.sha256()
-        for index in range(self.pieces):
-            whole.update(self.piece(index))
-        return whole.digest()
+        return _digest(self)
 
     def require_same(self, stream: Iterator[bytes]) -> None:
         """Check that a stream has these very bytes.
@@ -60,6 +58,14 @@ class Recording:
             size += len(part)
         assert size == self.size, f"read {size} bytes, expected {self.size}"
         assert whole.digest() == self.digest(), "what was read back differs from what was sent"
+
+
+@cache
+def _digest(recording: Recording) -> bytes:
+    whole = hashlib.sha256()
+    for index in range(recording.pieces):
+        whole.update(recording.piece(index))
+    return whole.digest()
 
 
 class Sender(threading.Thread):

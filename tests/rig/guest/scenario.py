@@ -10,10 +10,10 @@ class Scenario:
 
     Attributes:
         name: As the summary has it.
-        limit_s: It is hung when it takes longer.
         run: Does it and returns what was seen, in one line; raises what was seen instead.
+        limit_s: It is hung when it takes longer.
     """
 
     name: str
-    limit_s: float
     run: Callable[[], str]
+    limit_s: float = 240

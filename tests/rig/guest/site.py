@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Final
 
 from contracts.copies import Place
-from rig.guest.commands import until
-from rig.guest.drives import drive, format_drive, mounted
+from rig.guest.commands import run, until
+from rig.guest.drives import drive, format_drive, unmount
+from rig.guest.product import running, wayseal
 from storage.blobs.files import FileBlobs
 from storage.recordings.manifest import StoredRecording
 from storage.recordings.store import RecordingStore
@@ -19,8 +20,9 @@ DATA: Final = Path("/mnt/data")
 VOLUME: Final = Path("/mnt/volume")
 DATA_SERIAL: Final = "RIGNVME0"
 NAME: Final = "main"
+FSTAB: Final = Path("/etc/fstab")
 OUT_LIMIT_S: Final = 90
-BACK_LIMIT_S: Final = 60
+BACK_LIMIT_S: Final = 90
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,17 +63,45 @@ class Site:
 
 
 @contextmanager
+def kept(device: Path, kind: str) -> Iterator[None]:
+    """Make a file system, mount it by its UUID, and keep it mounted, as an operator sets it up."""
+    format_drive(device, kind)
+    wayseal("volumes", "fstab", device.name, VOLUME, "--write")
+    VOLUME.mkdir(exist_ok=True)
+    try:
+        with running("keep", "volumes", "keep"):
+            until("the volume is mounted", VOLUME.is_mount)
+            yield
+    finally:
+        FSTAB.unlink()
+        if VOLUME.is_mount():
+            unmount(VOLUME)
+
+
+@contextmanager
 def site() -> Iterator[Site]:
     """Open a new store over the volume that is mounted; catalogue and blobs are elsewhere."""
     places = {NAME: VolumePlace(VOLUME, mount=True)}
     with (
-        mounted(format_drive(drive(DATA_SERIAL), "ext4"), DATA) as data,
+        _data() as data,
         Volumes(places, data / "volumes") as volumes,
         RecordingStore(data / "recordings", FileBlobs(data / "blobs"), volumes) as store,
     ):
         (volume,) = volumes
         assert volume.usable, volume.reason
         yield Site(store, volume)
+
+
+@contextmanager
+def _data() -> Iterator[Path]:
+    device = drive(DATA_SERIAL)
+    format_drive(device, "ext4")
+    DATA.mkdir(exist_ok=True)
+    run("mount", device, DATA)
+    try:
+        yield DATA
+    finally:
+        unmount(DATA)
 
 
 def _forget_caches() -> None:

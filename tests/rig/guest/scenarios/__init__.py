@@ -6,7 +6,7 @@ from rig.guest.scenario import Scenario
 from rig.guest.scenarios import damage, fabric, machine
 
 SCENARIOS: Final[tuple[Scenario, ...]] = (
-    machine.MACHINE,
+    machine.INTERFACES_TOLD,
     fabric.USED,
     fabric.CUT_AND_MENDED,
     fabric.CUT_FOR_LONG,

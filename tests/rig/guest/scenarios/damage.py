@@ -9,11 +9,11 @@ from typing import Final
 
 from rig.guest import monitor
 from rig.guest.commands import run, until
-from rig.guest.drives import drive, format_drive, mounted, present
-from rig.guest.loss import Loss, survive
+from rig.guest.drives import drive, present
+from rig.guest.loss import Loss, Mounting, survive
 from rig.guest.recordings import Recording, Sender
 from rig.guest.scenario import Scenario
-from rig.guest.site import VOLUME, site
+from rig.guest.site import VOLUME, kept, site
 
 SSD: Final = "RIGSSD0"
 HDD: Final = "RIGHDD0"
@@ -23,7 +23,6 @@ MAPPED: Final = "rig"
 STEP_BYTES: Final = 8 << 20
 
 
-DMSETUP: Final = ("dmsetup", "--noudevsync", "--noudevrules")
 OFFSET_SECTORS: Final = 8192
 """Where the layer begins: on the drive below no file system of the same UUID is to be seen."""
 LINEAR: Final = f"linear {{device}} {OFFSET_SECTORS}"
@@ -34,7 +33,7 @@ WRITES_NOTHING: Final = f"flakey {{device}} {OFFSET_SECTORS} 0 3600 1 error_writ
 @contextmanager
 def _mapped(device: Path) -> Iterator[Path]:
     """Put a layer over a drive that can be told to fail."""
-    run(*DMSETUP, "create", MAPPED, "--table", _table(device, LINEAR))
+    run("dmsetup", "create", MAPPED, "--table", _table(device, LINEAR))
     try:
         yield next(
             Path("/dev") / device.parents[1].name
@@ -42,7 +41,7 @@ def _mapped(device: Path) -> Iterator[Path]:
             if device.read_text().strip() == MAPPED
         )
     finally:
-        run(*DMSETUP, "remove", "--retry", MAPPED)
+        run("dmsetup", "remove", "--retry", MAPPED)
 
 
 def _table(device: Path, target: str) -> str:
@@ -52,41 +51,46 @@ def _table(device: Path, target: str) -> str:
 
 def _turn(device: Path, target: str) -> None:
     """Change what the layer does, under whatever is being written."""
-    run(*DMSETUP, "load", MAPPED, "--table", _table(device, target))
-    run(*DMSETUP, "suspend", "--nolockfs", "--noflush", MAPPED)
-    run(*DMSETUP, "resume", MAPPED)
+    run("dmsetup", "load", MAPPED, "--table", _table(device, target))
+    run("dmsetup", "suspend", "--nolockfs", "--noflush", MAPPED)
+    run("dmsetup", "resume", MAPPED)
 
 
 def _fails() -> str:
     device = drive(HDD)
-    loss = Loss(lambda: _turn(device, "error"), lambda: _turn(device, LINEAR))
+    loss = Loss(lambda: _turn(device, "error"), lambda: _turn(device, LINEAR), Mounting.OPERATOR)
     with _mapped(device) as mapped:
         return survive(mapped, "xfs", Recording(seed=11, pieces=20), loss)
 
 
 def _turns_read_only() -> str:
     device = drive(SSD)
-    loss = Loss(lambda: _turn(device, WRITES_NOTHING), lambda: _turn(device, LINEAR))
+    loss = Loss(
+        lambda: _turn(device, WRITES_NOTHING), lambda: _turn(device, LINEAR), Mounting.OPERATOR
+    )
     with _mapped(device) as mapped:
         return survive(mapped, "ext4", Recording(seed=12, pieces=20), loss)
 
 
 def _sata_removed() -> str:
     device = drive(SSD)
-    loss = Loss(
-        lambda: (Path("/sys/block") / device.name / "device/delete").write_text("1"), _rescan
-    )
+    delete = Path("/sys/block") / device.name / "device/delete"
+    loss = Loss(lambda: _write(delete, "1"), _rescan, Mounting.KEEPER)
     return survive(device, "ext4", Recording(seed=13, pieces=20), loss)
 
 
 def _rescan() -> None:
     for host in Path("/sys/class/scsi_host").iterdir():
-        (host / "scan").write_text("- - -")
+        _write(host / "scan", "- - -")
     drive(SSD)
 
 
+def _write(attribute: Path, value: str) -> None:
+    attribute.write_text(value)
+
+
 def _nvme_removed() -> str:
-    loss = Loss(_pull, _push)
+    loss = Loss(_pull, _push, Mounting.KEEPER)
     return survive(drive(SPARE), "xfs", Recording(seed=14, pieces=20), loss)
 
 
@@ -103,8 +107,7 @@ def _push() -> None:
 def _full() -> str:
     device = drive(HDD)
     early, late = Recording(seed=15, pieces=20), Recording(seed=16, pieces=16)
-    uuid = format_drive(device, "ext4")
-    with mounted(uuid, VOLUME), site() as here, Sender(here.store, early) as first:
+    with kept(device, "ext4"), site() as here, Sender(here.store, early) as first:
         first.until_acknowledged(4)
         filler = VOLUME / "filler"
         _fill_up(filler)
@@ -128,8 +131,8 @@ def _fill_up(filler: Path) -> None:
             os.posix_fallocate(file.fileno(), step * STEP_BYTES, STEP_BYTES)
 
 
-FAILS: Final = Scenario("drive-fails", 150, _fails)
-TURNS_READ_ONLY: Final = Scenario("drive-read-only", 150, _turns_read_only)
-FULL: Final = Scenario("drive-full", 150, _full)
-SATA_REMOVED: Final = Scenario("sata-removed", 150, _sata_removed)
-NVME_REMOVED: Final = Scenario("nvme-removed", 150, _nvme_removed)
+FAILS: Final = Scenario("drive-fails", _fails)
+TURNS_READ_ONLY: Final = Scenario("drive-read-only", _turns_read_only)
+FULL: Final = Scenario("drive-full", _full)
+SATA_REMOVED: Final = Scenario("sata-removed", _sata_removed)
+NVME_REMOVED: Final = Scenario("nvme-removed", _nvme_removed)

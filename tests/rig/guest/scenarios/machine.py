@@ -1,24 +1,59 @@
-"""The machine itself: its kernel, its Python, and whether the project's packages run there."""
+"""The machine itself, and what the project says that it is made of."""
 
-import importlib
+import json
+import os
 import platform
-import time
-from typing import Final
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
 
+from rig.guest import fabric
+from rig.guest.commands import run
+from rig.guest.product import wayseal
 from rig.guest.scenario import Scenario
+from rig.guest.scenarios.fabric import connected
 
-PACKAGES: Final = ("cassandra.cluster", "fastapi", "google.protobuf", "psutil", "coincurve")
+LOOPED: Final = Path("/run/looped.img")
+INTERFACES: Final = {
+    "RIGNVME0": "nvme-pcie",
+    "RIGSSD0": "sata-ssd",
+    "RIGHDD0": "sata-hdd",
+    "RIGUSB0": "usb",
+    "RIGTARGET0": "virtio",
+    fabric.FABRIC_SERIAL: "nvme-tcp",
+}
+HEALTHY: Final = ("RIGNVME0", "RIGSSD0", "RIGHDD0")
+"""QEMU's drives that keep a SMART log of their own."""
 
 
-def _machine() -> str:
-    began_s = time.monotonic()
-    for name in (*PACKAGES, "gateway.main"):
-        importlib.import_module(name)
-    took_s = time.monotonic() - began_s
+def _interfaces() -> str:
+    with connected(), _looped():
+        seen = json.loads(wayseal("volumes", "--json"))
+    devices: list[dict[str, Any]] = seen["devices"]
+    by_serial = {each["serial"]: each for each in devices if each["serial"]}
+    found = {serial: by_serial[serial]["interface"] for serial in INTERFACES}
+    assert found == INTERFACES, found
+    assert any(each["interface"] == "loop" for each in devices), devices
+    verdicts = {serial: by_serial[serial]["health"] for serial in HEALTHY}
+    assert {each["verdict"] for each in verdicts.values()} == {"ok"}, verdicts
+    warmth = ", ".join(str(each["temperature_c"]) for each in verdicts.values())
     return (
         f"Linux {platform.release()}, Python {platform.python_version()}; "
-        f"the gateway's packages were imported in {took_s:.0f} s"
+        f"{', '.join(INTERFACES.values())} and loop told apart; "
+        f"NVMe and SATA are well by their own word, at {warmth} degrees"
     )
 
 
-MACHINE: Final = Scenario("machine", 90, _machine)
+@contextmanager
+def _looped() -> Iterator[None]:
+    LOOPED.touch()
+    os.truncate(LOOPED, 1 << 20)
+    device = run("losetup", "--find", "--show", LOOPED).strip()
+    try:
+        yield
+    finally:
+        run("losetup", "--detach", device)
+
+
+INTERFACES_TOLD: Final = Scenario("interfaces", _interfaces)
