@@ -35,7 +35,7 @@ demo: $(READY) ## the main job; with READINGS=csv TRACK=gpx VIDEO=file on real f
 	  --ledger "$(LEDGER)" --admin-key "$(ADMIN_KEY)"
 
 test: $(READY) ## all checks and all tests
-	@scripts/packages mosquitto jq curl
+	@scripts/packages mosquitto jq curl openssl nvme-cli smartmontools
 	@$(JAVA)
 	@$(MAKE) --no-print-directory check
 	@$(BIN)/pytest -q -rs
@@ -43,12 +43,13 @@ test: $(READY) ## all checks and all tests
 unit: $(READY) ## the tests that need no other process
 	@$(BIN)/pytest -q -m "not integration" tests/unit tests/property
 
-soak: $(READY) ## the kill and fuzz tests, long
+soak: $(READY) ## the kill and fuzz tests, long, and the rig
 	@scripts/packages mosquitto
 	@WAYSEAL_KILLS=200 WAYSEAL_FUZZ_CASES=2000 $(BIN)/pytest -q --timeout 7200 \
 	  tests/integration/test_node_kills.py tests/integration/test_node_fuzz.py \
 	  tests/integration/test_node_openapi.py
 	@WAYSEAL_KILLS=100 $(BIN)/pytest -q tests/e2e/test_kills.py --timeout 7200
+	@$(MAKE) --no-print-directory rig
 
 rig: $(READY) ## drives that fail, on a real kernel inside QEMU; SCENARIOS="some of them"
 	@PYTHONPATH=tests nice -n 5 $(BIN)/python -m rig.main $(SCENARIOS)
