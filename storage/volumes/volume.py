@@ -250,11 +250,11 @@ class Volume:
             )
 
     def state(self) -> VolumeState:
-        """Return how it is."""
+        """Return how it is; takes as long as two readings may."""
         free = used = None
         with suppress(UnavailableError):
-            free = self.call(VolumeDirectory.free_bytes)
-            used = self.call(VolumeDirectory.used_bytes)
+            free = self.wait(self.begin(VolumeDirectory.free_bytes, reading=True), READ_LIMIT_S)
+            used = self.wait(self.begin(VolumeDirectory.used_bytes, reading=True), READ_LIMIT_S)
         return VolumeState(
             self.name,
             self.place.path,

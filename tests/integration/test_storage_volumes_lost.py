@@ -17,7 +17,7 @@ from storage.recordings.writer import RecordingWriter
 from storage.volumes.directory import VolumeDirectory
 from storage.volumes.volume import VolumePlace
 from storage.volumes.volumes import Volumes
-from support.mounts import ext4, frozen, run, tmpfs
+from support.mounts import ext4, frozen, run, run_when_idle, tmpfs
 from support.rogue import until
 from support.stores import open_store, open_volumes, put, volume_file
 
@@ -87,7 +87,7 @@ def test_an_unmounted_volume_is_out_and_uploads_go_on(tmp_path: Path, stack: Exi
     stack.enter_context(ext4(tmp_path / "main", IMAGE_BYTES))
     store, volumes = opened(stack, tmp_path)
     begin(store)
-    run("umount", tmp_path / "main")
+    run_when_idle("umount", tmp_path / "main")
     until("its end", lambda: is_out(volumes, "nothing is mounted"))
     assert went_on(store) == (BLOBS,)
     assert list((tmp_path / "main").iterdir()) == [], "nothing was written into the mount point"
@@ -101,7 +101,7 @@ def test_a_mount_that_goes_between_two_looks_is_noticed_by_the_next_write(
     monkeypatch.setattr("storage.volumes.volume.PROBE_EVERY_S", 3600.0)
     stack.enter_context(ext4(tmp_path / "main", IMAGE_BYTES))
     store, volumes = opened(stack, tmp_path, mount=False)
-    run("umount", tmp_path / "main")
+    run_when_idle("umount", tmp_path / "main")
     assert put(store, DATA) == ID
     assert is_out(volumes, "leads to another file system than before")
     manifest = store.manifest(ID)
@@ -116,11 +116,11 @@ def test_another_file_system_in_its_place_is_not_the_volume(
     stack.enter_context(ext4(tmp_path / "main", IMAGE_BYTES))
     store, volumes = opened(stack, tmp_path)
     put(store, DATA)
-    run("umount", tmp_path / "main")
+    run_when_idle("umount", tmp_path / "main")
     run("mount", "-t", "tmpfs", "-o", "size=64m", "none", tmp_path / "main")
     until("its end", lambda: is_out(volumes, "its marker"))
     assert list((tmp_path / "main").iterdir()) == []
-    run("umount", tmp_path / "main")
+    run_when_idle("umount", tmp_path / "main")
     run("mount", "-o", "loop", tmp_path / "main.img", tmp_path / "main")
     comes_back(store, volumes)
 
@@ -131,10 +131,10 @@ def test_a_volume_that_turns_read_only_is_out_until_it_is_not(
     stack.enter_context(ext4(tmp_path / "main", IMAGE_BYTES))
     store, volumes = opened(stack, tmp_path)
     begin(store)
-    run("mount", "-o", "remount,ro", tmp_path / "main")
+    run_when_idle("mount", "-o", "remount,ro", tmp_path / "main")
     until("its end", lambda: is_out(volumes, "Read-only file system"))
     assert went_on(store) == (BLOBS,)
-    run("mount", "-o", "remount,rw", tmp_path / "main")
+    run_when_idle("mount", "-o", "remount,rw", tmp_path / "main")
     comes_back(store, volumes)
 
 

@@ -8,10 +8,22 @@ from pathlib import Path
 
 import pytest
 
+from support.rogue import until
+
 
 def run(*command: str | Path) -> None:
     """Run a command of the system; fail with it."""
     subprocess.run([*map(str, command)], check=True, capture_output=True)  # noqa: S603
+
+
+def run_when_idle(*command: str | Path) -> None:
+    """Run a command that the kernel refuses while a file is open, as one may be for a moment."""
+
+    def runs() -> bool:
+        done = subprocess.run([*map(str, command)], check=False, capture_output=True)  # noqa: S603
+        return done.returncode == 0
+
+    until(" ".join(map(str, command)), runs)
 
 
 @contextmanager
