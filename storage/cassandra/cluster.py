@@ -1,15 +1,18 @@
 """Several servers that form one cluster, or a single one."""
 
+import signal
 import socket
 from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Final, Self
 
+from contracts.errors import UnavailableError
 from storage.cassandra.artifacts import CACHE, installed
 from storage.cassandra.config import Options, Place, Ports, initial_token
 from storage.cassandra.node import Node
 
+PORT_TRIES: Final = 20
 SUPERUSER: Final = "cassandra"
 """Name and password of the first role, where a login is asked for."""
 
@@ -27,7 +30,7 @@ class Cluster:
 
     Raises:
         RejectedError: There is no java or no mvn.
-        UnavailableError: The jars cannot be fetched.
+        UnavailableError: The jars cannot be fetched, or an address is not this machine's.
     """
 
     def __init__(
@@ -98,7 +101,9 @@ class Cluster:
 
     def kill(self) -> None:
         """End all at once, as a power cut would end the processes."""
-        with ExitStack() as rest:  # each is tried, whatever becomes of the others
+        for node in self.nodes:
+            node.signal(signal.SIGKILL)
+        with ExitStack() as rest:  # each is waited for, whatever becomes of the others
             for node in self.nodes:
                 rest.callback(node.kill)
 
@@ -120,16 +125,17 @@ def _free_ports(places: Sequence[Place], native_port: int) -> Ports:
 
 
 def _free_port(*addresses: str) -> int:
-    while True:
+    for _ in range(PORT_TRIES):
         with ExitStack() as probes:
             port = 0
             try:
-                for address in addresses:
+                for address in sorted(set(addresses)):
                     probe = probes.enter_context(closing(socket.socket()))
                     probe.bind((address, port))
                     port = int(probe.getsockname()[1])
-            except OSError:
+            except OSError as error:
                 if not port:
-                    raise  # no such address, which another port does not mend
+                    raise UnavailableError(f"cannot listen at {addresses}: {error}") from error
                 continue
             return port
+    raise UnavailableError(f"found no port that is free at all of {addresses}")

@@ -1,11 +1,11 @@
-"""One server process: started until it serves, stopped, killed, frozen, asked by nodetool."""
+"""One server process: started until it serves, stopped, killed, asked by nodetool."""
 
 import re
-import signal
 import subprocess
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from signal import Signals
 from typing import Final
 
 from contracts.errors import UnavailableError
@@ -134,13 +134,10 @@ class Node:
             self._process.kill()
             self._process.wait(KILL_TIMEOUT_S)
 
-    def freeze(self) -> None:
-        """Let it hang: connections stay, nothing is answered."""
-        self._signal(signal.SIGSTOP)
-
-    def thaw(self) -> None:
-        """Let it go on after `freeze`."""
-        self._signal(signal.SIGCONT)
+    def signal(self, number: Signals) -> None:
+        """Send its process a signal; fine when it does not run."""
+        if self._process is not None:
+            self._process.send_signal(number)
 
     def nodetool(self, *words: str) -> str:
         """Run a command of nodetool on this node and return what it said.
@@ -188,10 +185,6 @@ class Node:
             *self._options.jvm,
             *("-cp", f"{self._lib}/*", "org.apache.cassandra.service.CassandraDaemon"),
         ]
-
-    def _signal(self, number: signal.Signals) -> None:
-        if self._process is not None:
-            self._process.send_signal(number)
 
     def _serves(self, peers: int) -> bool:
         said = self._said()
