@@ -1,6 +1,10 @@
 """Login and TLS: what is right works, and each thing that is wrong is named at the start."""
 
+import socket
+import ssl
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,6 +26,7 @@ from support.cassandras import (
 )
 
 pytestmark = pytest.mark.integration
+ACCEPT_S = 20
 PASSWORD = "only-for-this-test"  # noqa: S105 - of a server that lives as long as a test
 
 
@@ -77,7 +82,7 @@ def test_login_and_tls_work(right: CassandraConfig) -> None:
 
 def test_a_wrong_login_is_named(right: CassandraConfig) -> None:
     for wrong in (
-        replace(right, password="wrong"),
+        replace(right, password=PASSWORD),
         replace(right, username="nobody"),
         replace(right, username=""),
     ):
@@ -109,12 +114,29 @@ def test_a_role_with_rights_on_its_keyspace_suffices(right: CassandraConfig) -> 
 def test_a_node_by_another_authority_is_refused(right: CassandraConfig, authority: Path) -> None:
     other = make_authority(authority.parent, "other")
     said = refused(replace(right, tls_ca=other))
-    assert said.startswith("a Cassandra node's certificate does not hold against cassandra.tls_ca")
+    assert said.startswith("the certificate of Cassandra node 127.0.0.1 does not hold against")
 
 
-def test_a_node_that_is_not_what_its_certificate_says_is_refused(right: CassandraConfig) -> None:
-    said = refused(replace(right, contact_points=("localhost",)))
-    assert said.startswith("a Cassandra node's certificate does not hold against cassandra.tls_ca")
+def test_a_gateways_certificate_makes_no_node(right: CassandraConfig) -> None:
+    """One of the same authority, without the address that we connect to."""
+    impostor = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    impostor.load_cert_chain(str(right.tls_certificate), right.tls_key)
+    with socket.create_server(("127.0.0.1", 0)) as listener, ThreadPoolExecutor(1) as pool:
+        listener.settimeout(ACCEPT_S)
+        shown = pool.submit(show_certificates, listener, impostor)
+        said = refused(replace(right, port=listener.getsockname()[1]))
+        listener.shutdown(socket.SHUT_RDWR)
+        shown.result()
+    assert "does not hold against cassandra.tls_ca" in said
+
+
+def show_certificates(listener: socket.socket, context: ssl.SSLContext) -> None:
+    """Be a node, as far as the handshake, until the listener is closed."""
+    with suppress(OSError):
+        while True:
+            connection = listener.accept()[0]
+            with suppress(OSError), context.wrap_socket(connection, server_side=True):
+                pass
 
 
 def test_without_our_certificate_nothing_works(right: CassandraConfig) -> None:

@@ -111,9 +111,7 @@ def test_a_delete_that_was_cut_short_is_found_and_finished(
     store.put(one, blob(0, b"data"))
     store.put_manifest(one, b"whole")
     with cql(config) as session:
-        session.execute(
-            f"UPDATE {KEYSPACE}.recording SET manifest = null WHERE recording = %s", [one]
-        )
+        session.execute("UPDATE blobs.recording SET manifest = null WHERE recording = %s", [one])
         assert (store.manifest(one), one in set(store.recordings())) == (None, True)
     store.delete(one)
     assert one not in set(store.recordings())

@@ -1,7 +1,6 @@
 """What we ask of the driver beyond its defaults: big buffers, back-pressure, retries."""
 
 import logging
-import ssl
 from typing import Final
 
 from cassandra.auth import PlainTextAuthProvider
@@ -11,14 +10,16 @@ from cassandra.policies import (
     ConstantReconnectionPolicy,
     ConstantSpeculativeExecutionPolicy,
     DCAwareRoundRobinPolicy,
+    HostDistance,
     NoSpeculativeExecutionPolicy,
     RetryPolicy,
     TokenAwarePolicy,
 )
+from cassandra.pool import Host
 from cassandra.query import Statement, tuple_factory
 
-from contracts.errors import RejectedError
 from storage.blobs.cassandra.config import CassandraConfig
+from storage.blobs.cassandra.tls import tls_context
 
 PROTOCOL_VERSION: Final = 4
 """Version 5 adds a checksum to each frame, and takes 10 to 35 % of the speed: blobs have theirs."""
@@ -90,6 +91,18 @@ class IdempotentRetry(RetryPolicy):  # type: ignore[misc] # the driver has no ty
         return self.RETHROW, None
 
 
+class NearestFirst(DCAwareRoundRobinPolicy):  # type: ignore[misc] # the driver has no types
+    """The nodes of this data centre, then those of all others, each of which stays connected.
+
+    Stock, a data centre whose last node is down is ignored, and nobody tries to reach it again.
+    """
+
+    def distance(self, host: Host) -> object:
+        """Return LOCAL or REMOTE, be the node up or down."""
+        here = host.datacenter == self.local_dc
+        return HostDistance.LOCAL if here else HostDistance.REMOTE
+
+
 def make_cluster(config: CassandraConfig) -> Cluster:
     """Return the driver's side of the cluster; nothing is connected yet.
 
@@ -124,38 +137,13 @@ def make_cluster(config: CassandraConfig) -> Cluster:
     )
 
 
-def tls_context(config: CassandraConfig) -> ssl.SSLContext | None:
-    """Return what connections need to be TLS; None when they are plain.
-
-    Raises:
-        RejectedError: A certificate or key cannot be used.
-    """
-    if config.tls_ca is None:
-        return None
-    try:
-        # Its defaults ask for a certificate that names the address: one of a gateway, by the
-        # same authority, makes no node.
-        context = ssl.create_default_context(cafile=str(config.tls_ca))
-    except (OSError, ssl.SSLError) as error:
-        raise RejectedError(f"cassandra.tls_ca {config.tls_ca}: {error}") from error
-    if config.tls_certificate is not None:
-        try:
-            context.load_cert_chain(config.tls_certificate, config.tls_key)
-        except (OSError, ssl.SSLError) as error:
-            raise RejectedError(
-                f"cassandra.tls_certificate {config.tls_certificate} with tls_key "
-                f"{config.tls_key}: {error}"
-            ) from error
-    return context
-
-
 def _profile(
     config: CassandraConfig, speculation: NoSpeculativeExecutionPolicy
 ) -> ExecutionProfile:
     """Nearest replica first, then the other nodes of this data centre, then those of others."""
     return ExecutionProfile(
         load_balancing_policy=TokenAwarePolicy(
-            DCAwareRoundRobinPolicy(config.datacentre, used_hosts_per_remote_dc=REMOTE_HOSTS_MAX)
+            NearestFirst(config.datacentre, used_hosts_per_remote_dc=REMOTE_HOSTS_MAX)
         ),
         retry_policy=IdempotentRetry(),
         speculative_execution_policy=speculation,

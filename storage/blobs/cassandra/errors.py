@@ -1,6 +1,5 @@
 """What the driver's errors mean: does a retry help, and what shall be said."""
 
-import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -54,7 +53,7 @@ def schema_errors(action: str) -> Iterator[None]:
 
 
 def why_not_connected(error: Exception) -> RejectedError | UnavailableError:
-    """Say of a failed connect whether it will ever work."""
+    """Say of a failed connect whether the login is wrong, or it may work later."""
     causes = list(error.errors.values()) if isinstance(error, NoHostAvailable) else [error]
     for cause in causes:
         if isinstance(cause, AuthenticationFailed) and any(
@@ -63,13 +62,6 @@ def why_not_connected(error: Exception) -> RejectedError | UnavailableError:
             return RejectedError(
                 f"Cassandra refuses cassandra.username and password: {_cut(cause)}"
             )
-        if isinstance(cause, ssl.SSLCertVerificationError):
-            return RejectedError(
-                f"a Cassandra node's certificate does not hold against cassandra.tls_ca: "
-                f"{_cut(cause)}"
-            )
-        if isinstance(cause, ssl.SSLError) and cause.reason == "WRONG_VERSION_NUMBER":
-            return RejectedError("cassandra.tls_ca is set, but the node answers without TLS")
     return UnavailableError(f"cannot connect to Cassandra: {reason(error)}")
 
 

@@ -35,7 +35,9 @@ CREATE TABLE IF NOT EXISTS {keyspace}.migration (
 ) WITH id = {id}
   AND comment = 'Steps of the schema that were taken'
 """
-_OPTIONS: Final = "read_repair = 'NONE' AND gc_grace_seconds = 864000"
+_OPTIONS: Final = (
+    "read_repair = 'NONE' AND speculative_retry = '500ms' AND gc_grace_seconds = 864000"
+)
 MIGRATIONS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     (
         "blobs, buckets, recordings",
@@ -52,7 +54,6 @@ MIGRATIONS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
               AND compression = {{'class': 'NoopCompressor', 'chunk_length_in_kb': 64}}
               AND compaction = {{
                 'class': 'UnifiedCompactionStrategy', 'scaling_parameters': 'T8'}}
-              AND speculative_retry = '500ms'
               AND """
             + _OPTIONS,
             """

@@ -2,7 +2,8 @@
 
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -21,6 +22,7 @@ from storage.blobs.cassandra.config import CassandraConfig
 from storage.blobs.cassandra.driver import WRITES, make_cluster
 from storage.blobs.cassandra.errors import DRIVER_ERRORS, peer_errors, why_not_connected
 from storage.blobs.cassandra.schema import SPECULATIVE_RETRY_S, prepare_schema
+from storage.blobs.cassandra.tls import check_tls
 
 PAGE_ROWS: Final = 1000
 Row = tuple[object, ...]
@@ -139,7 +141,7 @@ class Peer:
         self._asks_nobody: set[object] = set()
         self._cluster = make_cluster(config)
         try:
-            self._session = _connect(self._cluster)
+            self._session = _connect(self._cluster, config)
             prepare_schema(self._cluster, self._session, config, self._local())
             with peer_errors("prepare statements"):
                 self.ask: Final = Statements(self._session, config)
@@ -179,7 +181,8 @@ class Peer:
         except BaseException:
             self._slots.release()
             raise
-        future.add_callbacks(self._release, self._release)
+        release = _once(self._slots.release)
+        future.add_callbacks(release, release)
         return Reply(future, action)
 
     def rows(
@@ -255,9 +258,6 @@ class Peer:
         policy = self._cluster.profile_manager.default.load_balancing_policy
         return str(policy._child_policy.local_dc)  # noqa: SLF001 - it has no other name
 
-    def _release(self, _: object) -> None:
-        self._slots.release()
-
 
 def wait_all(replies: Sequence[Reply]) -> list[list[Row]]:
     """Wait for all answers, and only then raise the first error: nothing stays on its way.
@@ -277,10 +277,22 @@ def wait_all(replies: Sequence[Reply]) -> list[list[Row]]:
     return answers
 
 
-def _connect(cluster: Cluster) -> Session:
+def _once(work: Callable[[], None]) -> Callable[[object], None]:
+    """Return a callback that works once: of two coordinators the driver tells both answers."""
+    left = [work]
+
+    def call(_: object) -> None:
+        with suppress(IndexError):
+            left.pop()()
+
+    return call
+
+
+def _connect(cluster: Cluster, config: CassandraConfig) -> Session:
     try:
         return cluster.connect()
     except (*DRIVER_ERRORS, OSError) as error:
+        check_tls(config)
         raise why_not_connected(error) from error
 
 

@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Final
 
+from cassandra import ReadFailure
+
 from contracts.chunktree import HASH_BYTES
 from contracts.errors import RejectedError, UnavailableError, WaysealError
 from storage.blobs.cassandra.config import CassandraConfig
@@ -87,14 +89,24 @@ class CassandraBlobs:
             wait_all(replies)
 
     def get(self, recording_id: bytes, index: int, *, fresh: bool = False) -> Blob | None:
-        """See `BlobStore.get`; a server's caches are its own, `replicas` asks each."""
+        """See `BlobStore.get`; a server's caches are its own, `replicas` asks each.
+
+        A replica that cannot read what it has fails the whole request, though others suffice: then
+        each is asked.
+        """
         del fresh
         peer = self._use()
         values = (recording_id, index // BUCKET_BLOBS, index)
-        rows = peer.rows(
-            peer.ask.get, values, f"get blob {index} of recording {recording_id.hex()}"
-        )
-        return _blob(index, rows)
+        action = f"get blob {index} of recording {recording_id.hex()}"
+        try:
+            return _blob(index, peer.rows(peer.ask.get, values, action))
+        except UnavailableError as error:
+            if not isinstance(error.__cause__, ReadFailure):
+                raise
+            for replica in self.replicas(recording_id, index):
+                if replica.blob is not None and replica.blob.holds(replica.blob.leaf_hash):
+                    return replica.blob
+            raise
 
     def replicas(self, recording_id: bytes, index: int) -> Iterator[Replica]:
         """See `BlobStore.replicas`: each node that has a copy is asked by itself."""
