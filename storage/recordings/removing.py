@@ -32,13 +32,16 @@ class Removals:
         self._backlogs = backlogs
 
     def finish_leaving(self, recording_id: bytes) -> None:
-        """Remove every copy of a recording that is whole no more, and all that is known of it.
+        """Remove all of a recording that is whole no more, or never was, and all known of it.
 
         Raises:
             UnavailableError: A place did not let go of its copy; all others did.
         """
         self._backlogs.forget(recording_id)
-        self._shelves.remove(recording_id, Place, self._volumes(recording_id))
+        if self._shelves.catalogue.is_leaving(recording_id):
+            self._shelves.remove(recording_id, Place, self._volumes(recording_id))
+        else:
+            self._shelves.remove_unfinished(recording_id)
         self._shelves.catalogue.drop_progress(recording_id)
         self._shelves.catalogue.end_leaving(recording_id)
 

@@ -132,6 +132,24 @@ class Shelves:
                 f"{'; '.join(map(str, problems))}"
             )
 
+    def remove_unfinished(self, recording_id: bytes) -> None:
+        """Remove what there is of a recording that is not whole here.
+
+        Its blobs stay if the recording is whole in the blob store: another site has put it there,
+        and what was begun here, by whomever, takes nothing from it.
+
+        Raises:
+            UnavailableError: A place did not let go; all others did.
+        """
+        try:
+            elsewhere = self.blobs.manifest(recording_id) is not None
+        except WaysealError as error:
+            self.remove(recording_id, [Place.VOLUME])
+            raise UnavailableError(
+                f"recording {recording_id.hex()} is not gone everywhere: {error}"
+            ) from error
+        self.remove(recording_id, [Place.VOLUME] if elsewhere else Place)
+
     def _names(self, copy: Copy) -> bool:
         if copy.place is Place.BLOBS:
             return copy.name == self.blobs.name

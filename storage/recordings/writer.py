@@ -234,7 +234,7 @@ class RecordingWriter:
     def _start_over(self) -> None:
         # The copies go first: on a full disk that makes the room which the record needs.
         try:
-            self._shelves.remove(self._id, Place)
+            self._shelves.remove_unfinished(self._id)
         except UnavailableError as error:
             _log.warning("recording %s starts over: %s", self._id.hex(), error)
         self._shelves.catalogue.record(Progress(self._id, self._size, 0))

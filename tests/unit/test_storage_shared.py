@@ -1,0 +1,109 @@
+"""Two sites over one blob store: neither takes away, nor writes over, what the other put there."""
+
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from contracts.chunktree import BLOB_BYTES, leaf_hash
+from contracts.errors import UnavailableError
+from storage.blobs.files import FileBlobs
+from storage.blobs.port import Blob
+from storage.recordings.store import RecordingStore
+from storage.recordings.writer import DigestError
+from storage.volumes.volumes import Volumes
+from support.stores import open_store, open_volumes, put
+
+DATA = os.urandom(2 * BLOB_BYTES + 77)
+WRONG = bytes(len(DATA))
+ID = sha256(DATA).digest()
+
+
+@dataclass
+class Sites:
+    """Two stores over one blob store; `here` has all but it for itself."""
+
+    here: RecordingStore
+    there: RecordingStore
+    volumes: Volumes
+    blobs: FileBlobs
+
+
+@pytest.fixture
+def sites(tmp_path: Path) -> Iterator[Sites]:
+    blobs = FileBlobs(tmp_path / "b")
+    with ExitStack() as stack:
+        volumes = stack.enter_context(open_volumes(tmp_path / "here"))
+        here = stack.enter_context(open_store(tmp_path / "here", blobs, volumes=volumes))
+        there = stack.enter_context(open_store(tmp_path / "there", blobs))
+        yield Sites(here, there, volumes, blobs)
+
+
+def without_volume(sites: Sites) -> None:
+    """Take the volume out; its next probe, which would take it in again, is seconds away."""
+    for volume in sites.volumes:
+        volume.take_out("pulled")
+
+
+def test_an_upload_that_is_deleted_takes_nothing_from_another_site(sites: Sites) -> None:
+    with sites.here.begin(ID, len(DATA)) as writer:
+        writer.write(DATA[:BLOB_BYTES])
+        writer.sync()
+    put(sites.there, DATA)
+
+    sites.here.delete(ID)
+
+    assert sites.here.progress(ID) is None
+    assert sites.there.verify(ID).holds
+
+
+def test_what_was_never_here_is_not_deleted_elsewhere(sites: Sites) -> None:
+    put(sites.there, DATA)
+    sites.here.delete(ID)
+    assert sites.there.verify(ID).holds
+
+
+def test_an_upload_of_another_size_takes_nothing_from_another_site(sites: Sites) -> None:
+    """Anyone may announce the hash of anything."""
+    put(sites.there, DATA)
+    assert sites.here.adopt(ID, len(DATA) + 1) is None
+    with sites.here.begin(ID, len(DATA) + 1) as writer:
+        writer.write(WRONG + b"!")
+        with pytest.raises(DigestError):
+            writer.finish()
+    assert sites.there.verify(ID).holds
+
+
+def test_wrong_bytes_are_not_written_over_what_became_whole_meanwhile(sites: Sites) -> None:
+    with sites.here.begin(ID, len(DATA)) as writer:
+        put(sites.there, DATA)
+        writer.write(WRONG)
+        with pytest.raises(DigestError):
+            writer.finish()
+    assert sites.there.verify(ID).holds
+
+
+def test_without_a_volume_such_an_upload_is_refused(sites: Sites) -> None:
+    put(sites.there, DATA)
+    without_volume(sites)
+    with sites.here.begin(ID, len(DATA)) as writer:
+        writer.write(WRONG)
+        with pytest.raises(UnavailableError, match="whole in files"):
+            writer.finish()
+    assert sites.there.verify(ID).holds
+
+
+def test_right_bytes_mend_what_is_wrong_in_the_shared_store(sites: Sites) -> None:
+    put(sites.there, DATA)
+    wrong = WRONG[:BLOB_BYTES]
+    sites.blobs.put(ID, Blob(1, wrong, leaf_hash(wrong)))
+
+    put(sites.here, DATA)
+    assert sites.here.fill(ID)
+
+    assert sites.here.verify(ID).holds
+    assert sites.there.verify(ID).holds
