@@ -140,6 +140,7 @@ class BlobSplitter:
                 f"with another blob {blobs[0].index}: not written over"
             )
         self._blobs.put_many(self._recording_id, blobs)
+        self._known.update((blob.index, blob.leaf_hash) for blob in blobs)
 
     def _fail(self, error: WaysealError) -> None:
         if self._needed:

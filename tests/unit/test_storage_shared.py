@@ -107,3 +107,18 @@ def test_right_bytes_mend_what_is_wrong_in_the_shared_store(sites: Sites) -> Non
 
     assert sites.here.verify(ID).holds
     assert sites.there.verify(ID).holds
+
+
+def test_a_blob_that_was_there_and_was_shortened_is_put_again(sites: Sites) -> None:
+    """The beginning of a blob, made durable, replaces the whole blob of an earlier request."""
+    whole = DATA[:BLOB_BYTES]
+    sites.blobs.put(ID, Blob(0, whole, leaf_hash(whole)))
+    without_volume(sites)
+    with sites.here.begin(ID, len(DATA)) as writer:
+        writer.write(DATA[:1000])
+        writer.sync()
+        writer.write(DATA[1000 : BLOB_BYTES + 500])
+        offset = writer.sync()
+    without_volume(sites)
+    with sites.here.begin(ID, len(DATA)) as writer:
+        assert writer.offset == offset
