@@ -26,6 +26,7 @@ from storage.recordings.mending import Mender
 from storage.recordings.opening import open_upload
 from storage.recordings.reader import read_range
 from storage.recordings.removing import Removals
+from storage.recordings.restoring import restore
 from storage.recordings.shelves import Shelves
 from storage.recordings.verifying import VerifyReport, verify_copies
 from storage.recordings.writer import RecordingWriter
@@ -301,20 +302,19 @@ class RecordingStore:
         self._removals.tidy(self._writers)
 
     def restore_manifest(self, recording_id: bytes) -> bool:
-        """Write the blob store's manifest in the place of a damaged one; say whether it has one.
+        """Make a damaged manifest anew from a copy, which is read as a whole; say if there is one.
 
-        A whole file that may be on a volume is in the backlog then, and found again by `fill`.
+        Copies that were not read are in the backlog then, and found again by `fill`.
 
         Raises:
-            RejectedError: The manifest there is damaged too.
-            UnavailableError: It is being written, or the blob store did not answer or lacks blobs.
+            RejectedError: The blob store has another recording's bytes, or not all.
+            UnavailableError: It is being written, or the blob store did not answer.
         """
         with self._writers.alone(recording_id):
-            shared = self._shelves.shared(recording_id)
-            if shared is not None:
-                self._shelves.seal_blobs(shared)
-                self._replace(shared, shared.copies)
-            return shared is not None
+            found = restore(self._shelves, recording_id)
+            if found is not None:
+                self._replace(found, found.copies)
+            return found is not None
 
     def close(self) -> None:
         """Wait for the blob writes and repairs under way; close the writers before."""

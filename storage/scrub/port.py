@@ -27,7 +27,7 @@ class Scrubbed(Protocol):
         ...
 
     def restore_manifest(self, recording_id: bytes) -> bool:
-        """Replace a damaged manifest by the blob store's, if that holds; say whether it did."""
+        """Make a damaged manifest anew from a copy, if one holds; say whether one did."""
         ...
 
     def survey(self, recording_id: bytes, index: int) -> Survey:

@@ -105,10 +105,14 @@ def test_a_whole_file_that_is_gone_is_made_again_by_the_backlog(bench: Bench) ->
     assert volume_file(bench.root, bench.one).read_bytes() == DATA
 
 
-def test_a_damaged_manifest_is_restored_from_the_blob_store(bench: Bench) -> None:
+@pytest.mark.parametrize("whole_copy", [True, False])
+def test_a_damaged_manifest_is_made_anew(bench: Bench, whole_copy: bool) -> None:  # noqa: FBT001
     path = bench.root / "c" / "whole" / bench.one.hex()[:2] / bench.one.hex()
     flip(path, 60)
+    if not whole_copy:
+        flip(volume_file(bench.root, bench.one), 1)
     assert bench.round() == [(bench.one.hex()[:8], None, "manifest", "rotten", Outcome.MENDED)]
+    assert bool(list(bench.store.backlog())) is not whole_copy
     assert bench.store.fill(bench.one)
     assert bench.round() == []
     assert bench.store.verify(bench.one).holds
@@ -117,6 +121,7 @@ def test_a_damaged_manifest_is_restored_from_the_blob_store(bench: Bench) -> Non
 def test_a_damaged_manifest_without_another_is_told(bench: Bench) -> None:
     path = bench.root / "c" / "whole" / bench.one.hex()[:2] / bench.one.hex()
     flip(path, 60)
+    flip(volume_file(bench.root, bench.one), 1)
     blob_file(bench.root, bench.one, 0).with_name("manifest").unlink()
     assert bench.round() == [(bench.one.hex()[:8], None, "manifest", "rotten", Outcome.NOT_MENDED)]
 

@@ -9,14 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from contracts.chunktree import BLOB_BYTES, leaf_hash
-from contracts.errors import UnavailableError
+from contracts.chunktree import BLOB_BYTES, leaf_hash, root_hash
+from contracts.copies import Place
+from contracts.errors import RejectedError, UnavailableError
 from storage.blobs.files import FileBlobs
 from storage.blobs.port import Blob
+from storage.recordings.manifest import StoredRecording
 from storage.recordings.store import RecordingStore
 from storage.recordings.writer import DigestError
 from storage.volumes.volumes import Volumes
-from support.stores import open_store, open_volumes, put
+from support.stores import flip, open_store, open_volumes, put, volume_file
 
 DATA = os.urandom(2 * BLOB_BYTES + 77)
 WRONG = bytes(len(DATA))
@@ -122,3 +124,66 @@ def test_a_blob_that_was_there_and_was_shortened_is_put_again(sites: Sites) -> N
     without_volume(sites)
     with sites.here.begin(ID, len(DATA)) as writer:
         assert writer.offset == offset
+
+
+def forge(blobs: FileBlobs) -> None:
+    """Put a manifest and blobs under the id that fit each other, and are another recording's."""
+    pieces = [WRONG[at : at + BLOB_BYTES] for at in range(0, len(WRONG), BLOB_BYTES)]
+    leaves = tuple(map(leaf_hash, pieces))
+    for index, piece in enumerate(pieces):
+        blobs.put(ID, Blob(index, piece, leaves[index]))
+    manifest = StoredRecording(ID, len(WRONG), root_hash(leaves), leaves, ())
+    blobs.put_manifest(ID, manifest.encode())
+
+
+def manifest_file(tmp_path: Path) -> Path:
+    return tmp_path / "here" / "c" / "whole" / ID.hex()[:2] / ID.hex()
+
+
+def test_a_false_manifest_does_not_take_the_place_of_a_damaged_one(
+    sites: Sites, tmp_path: Path
+) -> None:
+    put(sites.here, DATA)
+    forge(sites.blobs)
+    flip(manifest_file(tmp_path), 60)
+
+    assert sites.here.restore_manifest(ID)
+    assert sites.here.fill(ID)
+
+    assert volume_file(tmp_path / "here", ID).read_bytes() == DATA
+    assert sites.here.verify(ID).holds
+
+
+def test_without_a_copy_that_holds_no_manifest_is_restored(sites: Sites, tmp_path: Path) -> None:
+    put(sites.here, DATA)
+    forge(sites.blobs)
+    flip(manifest_file(tmp_path), 60)
+    flip(volume_file(tmp_path / "here", ID), 5)
+    with pytest.raises(RejectedError, match="not its bytes"):
+        sites.here.restore_manifest(ID)
+
+
+def test_a_damaged_manifest_of_a_recording_on_its_volume_alone_is_restored(
+    sites: Sites, tmp_path: Path
+) -> None:
+    put(sites.here, DATA)
+    sites.blobs.delete(ID)
+    flip(manifest_file(tmp_path), 60)
+    assert sites.here.restore_manifest(ID)
+    assert sites.here.fill(ID)
+    assert sites.here.verify(ID).holds
+
+
+def test_a_copy_that_is_given_up_is_not_what_a_manifest_is_restored_from(
+    sites: Sites, tmp_path: Path
+) -> None:
+    put(sites.here, DATA)
+    catalogue = sites.here.shelves.catalogue
+    catalogue.start_dropping(ID, Place.VOLUME)
+    flip(manifest_file(tmp_path), 60)
+    assert sites.here.restore_manifest(ID)
+    manifest = sites.here.manifest(ID)
+    assert manifest is not None
+    assert [copy.place for copy in manifest.copies] == [Place.BLOBS]
+    sites.here.tidy()
+    assert sites.here.verify(ID).holds

@@ -1,0 +1,77 @@
+"""Makes a manifest anew from the bytes: they alone tell whether it is that of the recording.
+
+A manifest in a blob store that sites share is another one's word. Taken unread, a false
+one would have right bytes here mended with what it calls right.
+"""
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+
+from contracts.chunktree import BLOB_BYTES, leaf_hash, root_hash
+from contracts.copies import FSYNC, Copy, Place
+from contracts.errors import RejectedError, UnavailableError, WaysealError
+from storage.recordings.examining import is_gone
+from storage.recordings.fetching import fetch
+from storage.recordings.manifest import StoredRecording
+from storage.recordings.reader import read_blobs
+from storage.recordings.shelves import Shelves
+from storage.volumes.volume import Volume
+
+
+def restore(shelves: Shelves, recording_id: bytes) -> StoredRecording | None:
+    """Return the manifest that a copy leads to, read as a whole; None if no copy can be found.
+
+    A copy that is on its way out does not count.
+
+    Raises:
+        RejectedError: The blob store has another recording's bytes, or not all.
+        UnavailableError: The blob store did not answer.
+    """
+    if (recording_id, Place.VOLUME) not in set(shelves.catalogue.dropping()):
+        for volume in shelves.volumes.usable():
+            with suppress(UnavailableError):
+                if is_gone(volume, recording_id):
+                    continue
+                found = _measured(recording_id, _of_file(volume, recording_id))
+                if found is not None:
+                    return _with_blobs(shelves, found, Copy(Place.VOLUME, volume.name, FSYNC))
+    return _of_blobs(shelves, recording_id)
+
+
+def _with_blobs(shelves: Shelves, found: StoredRecording, copy: Copy) -> StoredRecording:
+    """Add the blob store's copy, if it lists every blob; else it is in the backlog."""
+    with suppress(WaysealError):
+        return replace(found, copies=(copy, shelves.seal_blobs(found)))
+    return replace(found, copies=(copy,))
+
+
+def _of_blobs(shelves: Shelves, recording_id: bytes) -> StoredRecording | None:
+    shared = shelves.shared(recording_id)
+    if shared is None:
+        return None
+    one = partial(fetch, shelves, shared, on_flaw=lambda *_: None)
+    found = _measured(recording_id, read_blobs(one, range(len(shared.leaves))))
+    if found is None:
+        raise RejectedError(f"the blobs of recording {recording_id.hex()} are not its bytes")
+    return replace(found, copies=(shelves.seal_blobs(found),))
+
+
+def _of_file(volume: Volume, recording_id: bytes) -> Iterator[bytes]:
+    length = volume.call(lambda directory: directory.whole_length(recording_id))
+    for start in range(0, length or 0, BLOB_BYTES):
+        yield volume.read(recording_id, start, BLOB_BYTES) or b""
+
+
+def _measured(recording_id: bytes, pieces: Iterable[bytes]) -> StoredRecording | None:
+    """Return what bytes, a blob at a time, are the whole of; None if they are another's."""
+    digest, leaves, size = hashlib.sha256(), [], 0
+    for piece in pieces:
+        digest.update(piece)
+        leaves.append(leaf_hash(piece))
+        size += len(piece)
+    if digest.digest() != recording_id:
+        return None
+    return StoredRecording(recording_id, size, root_hash(leaves), tuple(leaves), ())
