@@ -2,6 +2,7 @@
 
 import logging
 import secrets
+from collections.abc import Callable
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
@@ -60,8 +61,10 @@ class Services:
             self.ledger = opened.enter_context(closing(LedgerClient(settings.ledger.url)))
             self.volumes = opened.enter_context(_volumes(settings))
             blobs = opened.enter_context(closing(blob_store(settings)))
-            self.recordings = opened.enter_context(_recordings(settings, blobs, self.volumes))
             self.inbox = opened.enter_context(closing(_inbox(settings)))
+            self.recordings = opened.enter_context(
+                _recordings(settings, blobs, self.volumes, self._is_as_announced)
+            )
             self.index = opened.enter_context(closing(IndexStore(settings.data / "index.db")))
             self.deletions = opened.enter_context(
                 closing(Deletions(settings.data / "deletions.db", signer))
@@ -227,6 +230,14 @@ class Services:
                 f"with {size} bytes"
             )
 
+    def _is_as_announced(self, shared: StoredRecording) -> bool:
+        """Say whether another site's manifest is that of which each device here signed the digest.
+
+        A false one would be here in the place of the bytes, and the true digest be refused.
+        """
+        offers = self.inbox.offers_of(shared.sha256)
+        return bool(offers) and all(shared.fits(each.size, each.tree_root) for each in offers)
+
 
 def own_key(settings: Settings) -> Signer:
     """Return the key that signs this gateway's receipts; make it for a new gateway.
@@ -247,12 +258,18 @@ def _volumes(settings: Settings) -> Volumes:
     return Volumes(places_of(settings), settings.data / "volume-ids")
 
 
-def _recordings(settings: Settings, blobs: BlobStore, volumes: Volumes) -> RecordingStore:
+def _recordings(
+    settings: Settings,
+    blobs: BlobStore,
+    volumes: Volumes,
+    believes: Callable[[StoredRecording], bool],
+) -> RecordingStore:
     return RecordingStore(
         settings.data / "recordings",
         blobs,
         volumes,
         without_volume=settings.storage.without_volume == "blobs",
+        believes=believes,
     )
 
 

@@ -6,7 +6,7 @@ that are there; until then it is partial, visible as such and never served. Copi
 and go; what is missing is in the backlog until `fill` has made it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -48,6 +48,7 @@ class RecordingStore:
         volumes: The other one, nearer.
         on_damage: Told of every blob that a copy could not serve while reading; by any thread.
         without_volume: Whether uploads go to the blob store alone while no volume works.
+        believes: Whether another site's word on a recording, its bytes unread, may be taken.
 
     Raises:
         UnavailableError: A directory of the catalogue cannot be made or read.
@@ -61,10 +62,12 @@ class RecordingStore:
         on_damage: OnDamage = log_damage,
         *,
         without_volume: bool = True,
+        believes: Callable[[StoredRecording], bool] = lambda _: True,
     ) -> None:
         self._shelves = Shelves(Catalogue(root), blobs, volumes)
         self._on_damage = on_damage
         self._without_volume = without_volume
+        self._believes = believes
         self._backlogs = Backlogs(self._shelves)
         self._removals = Removals(self._shelves, self._backlogs)
         self._pool = ThreadPoolExecutor(POOL_THREADS, "blobs")
@@ -136,7 +139,7 @@ class RecordingStore:
         Its volume copy is in the backlog then. Bytes that came here before are given up.
 
         Returns:
-            Its manifest; None when it is not whole there.
+            Its manifest; None when it is not whole there, or not believed.
 
         Raises:
             RejectedError: The manifest there is damaged.
@@ -146,7 +149,7 @@ class RecordingStore:
         if manifest is not None:
             return manifest
         shared = self._shelves.shared(recording_id)
-        if shared is None or shared.size != size:
+        if shared is None or shared.size != size or not self._believes(shared):
             return None
         with self._writers.alone(recording_id):
             self._resumable(recording_id, size)

@@ -1,0 +1,57 @@
+"""What another site stored is taken as whole here if it is what the devices announced."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from contracts.chunktree import EMPTY_ROOT
+from gateway.inbox import HeldBatch, Offer
+from gateway.services import Services
+from gateway.settings import Settings
+from storage.recordings.manifest import StoredRecording
+from support.stores import put
+
+
+@pytest.fixture
+def services(tmp_path: Path) -> Iterator[Services]:
+    with closing(Services(Settings(data=tmp_path, site_id="site"))) as opened:
+        yield opened
+
+
+def elsewhere(services: Services) -> StoredRecording:
+    """Return a recording that is in the blob store and not known here."""
+    recording_id = put(services.recordings, b"video")
+    stored = services.recordings.manifest(recording_id)
+    assert stored is not None
+    catalogue = services.recordings.shelves.catalogue
+    catalogue.start_leaving(recording_id)
+    catalogue.end_leaving(recording_id)
+    assert services.recordings.manifest(recording_id) is None
+    return stored
+
+
+def announce(services: Services, stored: StoredRecording, number: int) -> None:
+    device, name = f"device-{number}", f"{number:0128x}"
+    held = HeldBatch(name, device, "trip", b"wire", 0, "", name, stored.sha256)
+    offer = Offer("trip", device, stored.sha256, stored.size, stored.tree_root, name)
+    services.inbox.add([held], [offer])
+
+
+def test_a_manifest_with_the_announced_tree_is_believed(services: Services) -> None:
+    stored = elsewhere(services)
+    assert services.recordings.adopt(stored.sha256, stored.size) is None
+    announce(services, stored, 1)
+    assert services.recordings.adopt(stored.sha256, stored.size) is not None
+
+
+def test_a_manifest_with_another_tree_is_not_believed(services: Services) -> None:
+    """Whichever lies, the bytes of the sender show it; nobody's digest is refused for it."""
+    stored = elsewhere(services)
+    announce(services, stored, 1)
+    announce(services, replace(stored, size=0, leaves=(), tree_root=EMPTY_ROOT), 2)
+    assert services.recordings.adopt(stored.sha256, stored.size) is None
+    put(services.recordings, b"video")
+    assert services.recordings.fill(stored.sha256)
