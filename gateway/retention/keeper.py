@@ -82,7 +82,7 @@ class Retention:
             if self.worker.stopping or self._deletions.is_under_way(removal.recording_id):
                 continue
             try:
-                if self._remover.remove(removal):
+                if self._remover.remove(removal, lambda: self.worker.stopping):
                     return True
             except RejectedError as error:
                 name = removal.recording_id.hex()

@@ -1,6 +1,6 @@
 """Port: what retention asks of the store of recordings."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Protocol
 
 from contracts.copies import Copy, Place
@@ -28,6 +28,14 @@ class Deletable(Protocol):
 
     def blobs_hold(self, recording_id: bytes) -> bool:
         """Say whether the blob store has the recording as whole, with every blob's leaf hash."""
+        ...
+
+    def prove_blobs(self, recording_id: bytes, stop: Callable[[], bool]) -> bool:
+        """Read every blob in the blob store, mend what is wrong; say whether all hold now.
+
+        Raises:
+            RejectedError: The recording is not whole here.
+        """
         ...
 
     def drop(self, recording_id: bytes, copy: Copy) -> None:

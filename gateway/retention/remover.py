@@ -48,8 +48,15 @@ class Remover:
         self._let_go = let_go
         self._clock_ms = clock_ms
 
-    def remove(self, removal: Removal) -> bool:
+    def remove(self, removal: Removal, stop: Callable[[], bool] = lambda: False) -> bool:
         """Delete what is wished, if that may be; say whether it was deleted.
+
+        Before a whole copy goes, the blobs that remain are read, every one: it may be the last
+        copy that a rotten one can be mended from.
+
+        Args:
+            removal: The wish.
+            stop: Whether to stop; asked while blobs are read.
 
         Raises:
             RejectedError: It must be kept.
@@ -59,6 +66,12 @@ class Remover:
             body = self._draft_of_upload(removal)
         else:
             body = self._draft_of_copies(removal)
+        if (
+            body is not None
+            and body.remaining
+            and not self._store.prove_blobs(removal.recording_id, stop)
+        ):
+            raise KeptError("not every one of its blobs holds, or they were not all read")
         return body is not None and self.carry_out(self._deletions.begin(body))
 
     def _draft_of_upload(self, removal: Removal) -> DeletionBody | None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from contracts.chunktree import BLOB_BYTES
-from contracts.copies import Place
+from contracts.copies import Copy, Place
 from contracts.errors import RejectedError, UnavailableError, WaysealError
 from storage.blobs.port import Blob
 from storage.recordings.fetching import (
@@ -106,6 +106,18 @@ def is_gone(volume: Volume, recording_id: bytes) -> bool:
         UnavailableError: It is out or failed.
     """
     return volume.call(lambda directory: directory.whole_length(recording_id)) is None
+
+
+def without_gone(shelves: Shelves, manifest: StoredRecording) -> tuple[Copy, ...]:
+    """Return the copies of a manifest, without those on volumes that lost the whole file."""
+    gone = {
+        volume.name
+        for volume in shelves.volumes_of(manifest)
+        if volume.usable and is_gone(volume, manifest.sha256)
+    }
+    return tuple(
+        copy for copy in manifest.copies if copy.place is not Place.VOLUME or copy.name not in gone
+    )
 
 
 def _looked_at(

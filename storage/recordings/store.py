@@ -18,7 +18,7 @@ from contracts.errors import RejectedError, WaysealError
 from storage.blobs.port import BlobStore
 from storage.recordings.backlog import Backlog, Backlogs
 from storage.recordings.catalogue import Catalogue
-from storage.recordings.examining import Finding, Flaw, examine_blob, is_gone, mend_blob
+from storage.recordings.examining import Finding, Flaw, examine_blob, mend_blob, without_gone
 from storage.recordings.fetching import OnDamage, fetch, log_damage
 from storage.recordings.filling import Stop, fill_places
 from storage.recordings.manifest import Progress, StoredRecording, check_recording
@@ -28,7 +28,7 @@ from storage.recordings.reader import read_range
 from storage.recordings.removing import Removals
 from storage.recordings.restoring import restore
 from storage.recordings.shelves import Shelves
-from storage.recordings.verifying import VerifyReport, verify_copies
+from storage.recordings.verifying import VerifyReport, prove_blobs, verify_copies
 from storage.recordings.writer import RecordingWriter
 from storage.recordings.writers import Writers
 from storage.volumes.volumes import Volumes
@@ -258,6 +258,15 @@ class RecordingStore:
         manifest = self.manifest(recording_id)
         return manifest is not None and not self._shelves.not_put(manifest)
 
+    def prove_blobs(self, recording_id: bytes, stop: Stop = lambda: False) -> bool:
+        """Read every blob from the blob store, mend what is wrong; say whether all hold now.
+
+        Raises:
+            RejectedError: It is not whole here.
+            UnavailableError: It is being written, or the blob store did not answer.
+        """
+        return prove_blobs(self._shelves, self._here(recording_id), self.mend, stop)
+
     def drop(self, recording_id: bytes, copy: Copy) -> None:
         """Give up a copy of a recording for good; dropping again goes on.
 
@@ -374,17 +383,8 @@ class RecordingStore:
 
     def _forget_gone(self, manifest: StoredRecording) -> None:
         """Take volumes that lost the whole file out of the manifest, while another copy is left."""
-        gone = {
-            volume.name
-            for volume in self._shelves.volumes_of(manifest)
-            if volume.usable and is_gone(volume, manifest.sha256)
-        }
-        left = tuple(
-            copy
-            for copy in manifest.copies
-            if copy.place is not Place.VOLUME or copy.name not in gone
-        )
-        if gone and left:
+        left = without_gone(self._shelves, manifest)
+        if left and left != manifest.copies:
             self._replace(manifest, left)
 
     def _replace(self, manifest: StoredRecording, copies: tuple[Copy, ...]) -> StoredRecording:

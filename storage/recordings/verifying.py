@@ -1,7 +1,7 @@
 """Reads every byte of every copy and reports what is not as the manifest says."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -66,6 +66,41 @@ def verify_copies(shelves: Shelves, manifest: StoredRecording) -> VerifyReport:
     """Read every copy from its medium and compare it with the manifest."""
     reports = tuple(_report(name, fetch, manifest) for name, fetch in _copies(shelves, manifest))
     return VerifyReport(manifest.sha256, manifest.size, manifest.tree_root, reports)
+
+
+def prove_blobs(
+    shelves: Shelves,
+    manifest: StoredRecording,
+    mend: Callable[[bytes, int], object],
+    stop: Callable[[], bool],
+) -> bool:
+    """Say whether every blob in the blob store holds, once what does not was mended.
+
+    Args:
+        shelves: Where it is.
+        manifest: Of the recording.
+        mend: Mends one blob; says what was found.
+        stop: Asked in between; told to stop, nothing is proved.
+
+    Raises:
+        UnavailableError: The blob store did not answer.
+    """
+    for index in range(len(manifest.leaves)):
+        if stop():
+            return False
+        if not _holds(shelves, manifest, index):
+            mend(manifest.sha256, index)
+            if not _holds(shelves, manifest, index):
+                return False
+    return True
+
+
+def _holds(shelves: Shelves, manifest: StoredRecording, index: int) -> bool:
+    try:
+        verified_blob(shelves.blobs.get(manifest.sha256, index, fresh=True), manifest, index)
+    except RejectedError:
+        return False
+    return True
 
 
 def _copies(shelves: Shelves, manifest: StoredRecording) -> Iterator[tuple[str, Fetch]]:

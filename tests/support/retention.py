@@ -66,6 +66,7 @@ class MemoryStore:
         copies: By recording, its whole copies.
         uploads: By recording, how far it is.
         rotten: Recordings of which the blob store lacks a blob.
+        unproved: Recordings of which it lists every blob, but one does not hold.
         kills: How many steps are left before it dies in the middle of one; negative: never.
         witness: Told of each copy before it goes; None for an upload.
     """
@@ -73,6 +74,7 @@ class MemoryStore:
     copies: dict[bytes, list[Copy]] = field(default_factory=dict)
     uploads: dict[bytes, Progress] = field(default_factory=dict)
     rotten: set[bytes] = field(default_factory=set)
+    unproved: set[bytes] = field(default_factory=set)
     dropped: set[bytes] = field(default_factory=set)
     tidied: int = 0
     kills: int = -1
@@ -93,6 +95,9 @@ class MemoryStore:
 
     def blobs_hold(self, recording_id: bytes) -> bool:
         return BLOBS in self.copies.get(recording_id, ()) and recording_id not in self.rotten
+
+    def prove_blobs(self, recording_id: bytes, stop: Callable[[], bool]) -> bool:
+        return not stop() and recording_id not in self.unproved
 
     def drop(self, recording_id: bytes, copy: Copy) -> None:
         self._die()

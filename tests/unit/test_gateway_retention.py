@@ -247,6 +247,20 @@ def test_a_volume_copy_stays_while_the_blobs_are_not_all_there(desk: Desk) -> No
     assert states(desk) == []
 
 
+def test_a_volume_copy_stays_while_a_blob_does_not_hold(desk: Desk) -> None:
+    one = desk.settled(1, trip(1))
+    desk.store.unproved.add(one)
+    desk.steps()
+    desk.days(50)
+    desk.quota_bytes = 1
+    desk.steps()
+    assert desk.store.copies == {one: [VOLUME, BLOBS]}
+    assert states(desk) == []
+    desk.store.unproved.clear()
+    desk.steps()
+    assert desk.store.copies == {one: [BLOBS]}
+
+
 def test_a_volume_copy_stays_where_the_policy_asks_for_no_blobs(desks: Open) -> None:
     desk = desks(DAYS, "volume")
     one = desk.settled(1, trip(1))
