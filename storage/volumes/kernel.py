@@ -49,11 +49,15 @@ class Kernel:
 
 
 def text(path: Path) -> str:
-    """Return an attribute without its newline; empty where there is none, or it may not be read."""
+    """Return an attribute without its newline; empty where there is none, or it may not be read.
+
+    What drives and targets say of themselves ends on a terminal: no control characters.
+    """
     try:
-        return path.read_bytes().decode("utf-8", "replace").strip(" \n\0")
+        said = path.read_bytes().decode("utf-8", "replace").strip(" \n\0")
     except OSError:  # also what a driver answers: EINVAL for the speed of a NIC that is down
         return ""
+    return "".join(each if each.isprintable() else "?" for each in said)
 
 
 def number(path: Path) -> int | None:

@@ -84,7 +84,8 @@ class Target:
     def __post_init__(self) -> None:
         if self.transport not in TRANSPORTS:
             raise RejectedError(f"transport {self.transport!r}: expected {', '.join(TRANSPORTS)}")
-        if not self.nqn.startswith("nqn.") or len(self.nqn.encode()) > NQN_BYTES_MAX:
+        sound = self.nqn.startswith("nqn.") and (self.nqn + self.address + self.port).isprintable()
+        if not sound or len(self.nqn.encode()) > NQN_BYTES_MAX:
             raise RejectedError(f"expected the NQN of a subsystem, nqn.…, got {self.nqn[:80]!r}")
 
     def is_of(self, controller: Controller) -> bool:

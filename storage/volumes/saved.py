@@ -26,6 +26,8 @@ HOST_ID: Final = Path("etc/nvme/hostid")
 DEVICE_TIMEOUT_S: Final = 30
 """How long systemd waits at boot for a drive before it goes on without."""
 _FSTAB_OPTIONS: Final = 3
+_FIELD: Final = re.compile(r"[0-9A-Za-z._-]+")
+"""What file systems are called, and their UUIDs; both are read from the device."""
 _READABLE: Final = 0o644
 _NO_HOST: Final = "00000000-0000-0000-0000-000000000000"
 _OURS: Final = "x-wayseal"
@@ -137,7 +139,16 @@ def fstab_line(file_system: str, file_system_uuid: str, point: Path, *, network:
     `nofail`: a drive that is not there must not keep the machine from starting. `_netdev`: after
     the network, and after our connections. ext4 alone would go on writing after an error in its
     own blocks, so it is told to turn read-only. `x-wayseal`: ours to mount anew.
+
+    Raises:
+        RejectedError: The mount point is no absolute path, or the device says of its file system
+            what would be more than one field.
     """
+    for said in (file_system, file_system_uuid):
+        if not _FIELD.fullmatch(said):
+            raise RejectedError(f"not in /etc/fstab, of which a line breaks at it: {said[:80]!r}")
+    if not point.is_absolute():
+        raise RejectedError(f"expected an absolute path to mount at, got {point}")
     options = [_OURS, "nofail", "noatime", f"x-systemd.device-timeout={DEVICE_TIMEOUT_S}s"]
     options += ["_netdev"] if network else []
     options += ["errors=remount-ro"] if file_system.startswith("ext") else []
@@ -155,7 +166,7 @@ def add_to_fstab(root: Path, line: str) -> bool:
     """
     path = root / FSTAB
     with disk_errors("read", path):
-        text = path.read_text("utf-8") if path.exists() else ""
+        text = _text(path)
     point = line.split()[1]
     for known in text.splitlines():
         if known.split() == line.split():
@@ -175,7 +186,7 @@ def kept_points(root: Path) -> tuple[Path, ...]:
     """
     path = root / FSTAB
     with disk_errors("read", path):
-        text = path.read_text("utf-8") if path.exists() else ""
+        text = _text(path)
     lines = (line.split() for line in text.splitlines() if not line.lstrip().startswith("#"))
     return tuple(
         Path(unescaped(line[1]))
@@ -202,6 +213,11 @@ def name_host(root: Path) -> str:
     return made
 
 
+def _text(path: Path) -> str:
+    """Return a file of the machine, whatever its encoding is; empty where there is none."""
+    return path.read_bytes().decode("utf-8", "surrogateescape") if path.exists() else ""
+
+
 def _save(root: Path, connections: Iterable[Saved]) -> None:
     _replace(
         root / CONNECTIONS,
@@ -210,7 +226,7 @@ def _save(root: Path, connections: Iterable[Saved]) -> None:
 
 
 def _replace(path: Path, text: str) -> None:
-    data = text.encode()
+    data = text.encode("utf-8", "surrogateescape")
     with disk_errors("read", path):
         if path.exists() and path.read_bytes() == data:
             return

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from contracts.errors import RejectedError, UnavailableError
+from storage.volumes.kernel import text
 from storage.volumes.nvme import controllers
 from storage.volumes.nvmeof import (
     Reconnect,
@@ -29,6 +30,7 @@ from storage.volumes.saved import (
     enable,
     forget,
     fstab_line,
+    kept_points,
     name_host,
     remember,
     saved,
@@ -115,6 +117,18 @@ def test_a_target_may_offer_nothing(said: str) -> None:
 def test_a_discovery_log_that_is_none(said: str) -> None:
     with pytest.raises(UnavailableError, match="nvme discover said"):
         list(parse_discovery(said, "tcp"))
+
+
+def test_what_a_target_offers_forges_no_line_on_the_terminal() -> None:
+    record = {"subtype": "nvme subsystem", "trtype": "tcp", "traddr": "1.2.3.4", "trsvcid": "1"}
+    said = json.dumps({"records": [{**record, "subnqn": "nqn.x\x1b[2J\nnqn.good"}]})
+    with pytest.raises(UnavailableError, match="expected the NQN"):
+        list(parse_discovery(said, "tcp"))
+
+
+def test_what_a_drive_says_of_itself_has_no_control_characters(tmp_path: Path) -> None:
+    (tmp_path / "model").write_bytes(b" Fast\x1b[2J Drive\xff\nHEALTH good\n")
+    assert text(tmp_path / "model") == "Fast?[2J Drive\ufffd?HEALTH good"
 
 
 def test_a_connection_gets_our_settings(machine: Machine) -> None:
@@ -297,6 +311,29 @@ def test_a_line_is_added_to_fstab_once_and_the_rest_stays(tmp_path: Path) -> Non
     assert not add_to_fstab(tmp_path, line)
     assert path.read_text() == f"# a comment\nUUID=7 / ext4 defaults 0 1\n{line}\n"
     assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_fstab_keeps_the_bytes_that_are_no_utf_8(tmp_path: Path) -> None:
+    path = tmp_path / FSTAB
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"# Festplatte f\xfcr Bilder\n")
+    assert add_to_fstab(tmp_path, "UUID=8 /srv/video xfs x-wayseal,nofail 0 0")
+    assert path.read_bytes().startswith(b"# Festplatte f\xfcr Bilder\nUUID=8 ")
+    assert kept_points(tmp_path) == (Path("/srv/video"),)
+
+
+@pytest.mark.parametrize(
+    ("kind", "uuid", "point"),
+    [
+        ("xfs", "8", "srv"),
+        ("xfs", "8 /etc ext4\nUUID=9", "/srv"),
+        ("xfs,suid", "8", "/srv"),
+        ("xfs", "", "/srv"),
+    ],
+)
+def test_what_would_be_another_line_of_fstab_is_refused(kind: str, uuid: str, point: str) -> None:
+    with pytest.raises(RejectedError):
+        fstab_line(kind, uuid, Path(point), network=False)
 
 
 def test_a_mount_point_that_fstab_has_already_is_not_given_twice(tmp_path: Path) -> None:
