@@ -1,7 +1,7 @@
 """Two blob stores as one: each blob rests in both.
 
 For a site that wants its recordings' blobs on disks of its own beside the cluster
-of all sites. A recording is whole here when it is whole in both.
+of all sites. What is put is there once it is in both.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -95,9 +95,13 @@ class MirroredBlobs:
         self._both(lambda store: store.put_manifest(recording_id, manifest))
 
     def manifest(self, recording_id: bytes) -> bytes | None:
-        """See `BlobStore.manifest`: None while one of them has none."""
+        """See `BlobStore.manifest`: that of either.
+
+        What is whole in one of them must not be taken for a leftover: another site may have put
+        it into the far one. Which blobs are in both tells `leaves`.
+        """
         near = self._near.manifest(recording_id)
-        return near if near is not None and self._far.manifest(recording_id) is not None else None
+        return near if near is not None else self._far.manifest(recording_id)
 
     def recordings(self) -> Iterator[bytes]:
         """See `BlobStore.recordings`: of which there may be blobs in one of them."""

@@ -115,7 +115,7 @@ def test_when_neither_is_right_the_caller_sees_what_there_is(
         both.get(ONE, 0)
 
 
-def test_a_recording_is_whole_when_it_is_in_both(
+def test_blobs_are_there_when_in_both_and_a_manifest_when_in_either(
     near: FileBlobs, far: Far, both: MirroredBlobs
 ) -> None:
     both.put(ONE, blob(0, b"data"))
@@ -125,6 +125,8 @@ def test_a_recording_is_whole_when_it_is_in_both(
     far.put(ONE, blob(3, b"other"))
     assert dict(both.leaves(ONE)) == {0: blob(0, b"data").leaf_hash}
     near.put_manifest(ONE, b"whole")
+    assert both.manifest(ONE) == b"whole"
+    near.delete(ONE)
     assert both.manifest(ONE) is None
     far.put_manifest(ONE, b"whole")
     assert both.manifest(ONE) == b"whole"

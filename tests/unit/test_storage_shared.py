@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -12,6 +12,7 @@ import pytest
 from contracts.chunktree import BLOB_BYTES, leaf_hash, root_hash
 from contracts.copies import Place
 from contracts.errors import RejectedError, UnavailableError
+from storage.blobs.both import MirroredBlobs
 from storage.blobs.files import FileBlobs
 from storage.blobs.port import Blob
 from storage.recordings.manifest import StoredRecording
@@ -124,6 +125,32 @@ def test_a_blob_that_was_there_and_was_shortened_is_put_again(sites: Sites) -> N
     without_volume(sites)
     with sites.here.begin(ID, len(DATA)) as writer:
         assert writer.offset == offset
+
+
+def test_a_mirror_takes_nothing_from_another_site_either(tmp_path: Path) -> None:
+    shared = FileBlobs(tmp_path / "shared")
+    near, other = FileBlobs(tmp_path / "near"), FileBlobs(tmp_path / "other")
+    with ExitStack() as stack:
+        mirror = stack.enter_context(closing(MirroredBlobs(near, shared)))
+        mirror_there = stack.enter_context(closing(MirroredBlobs(other, shared)))
+        here = stack.enter_context(open_store(tmp_path / "here", mirror))
+        there = stack.enter_context(open_store(tmp_path / "there", mirror_there))
+        with here.begin(ID, len(DATA)) as writer:
+            writer.write(DATA[:BLOB_BYTES])
+            writer.sync()
+        put(there, DATA)
+        here.delete(ID)
+        assert there.verify(ID).holds
+        assert there.blobs_hold(ID)
+        with here.begin(ID, len(DATA)) as writer:
+            writer.write(WRONG)
+            with pytest.raises(DigestError):
+                writer.finish()
+        assert there.verify(ID).holds
+        put(here, DATA)
+        assert here.fill(ID)
+        assert here.blobs_hold(ID)
+        assert here.verify(ID).holds
 
 
 def forge(blobs: FileBlobs) -> None:
