@@ -263,7 +263,7 @@ class RecordingStore:
 
         Raises:
             RejectedError: It is not whole here.
-            UnavailableError: It is being written, or the blob store did not answer.
+            UnavailableError: It is being written, or the blob store did not answer at all.
         """
         return prove_blobs(self._shelves, self._here(recording_id), self.mend, stop)
 

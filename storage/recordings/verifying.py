@@ -7,7 +7,7 @@ from functools import partial
 
 from contracts.chunktree import root_hash
 from contracts.copies import Place
-from contracts.errors import RejectedError, UnavailableError
+from contracts.errors import RejectedError, UnavailableError, WaysealError
 from storage.recordings.fetching import MissingError, verified_blob, volume_chunk
 from storage.recordings.manifest import StoredRecording
 from storage.recordings.reader import Fetch
@@ -83,7 +83,8 @@ def prove_blobs(
         stop: Asked in between; told to stop, nothing is proved.
 
     Raises:
-        UnavailableError: The blob store did not answer.
+        UnavailableError: One does not hold, and the recording is being written, or the blob
+            store did not answer at all.
     """
     for index in range(len(manifest.leaves)):
         if stop():
@@ -98,7 +99,7 @@ def prove_blobs(
 def _holds(shelves: Shelves, manifest: StoredRecording, index: int) -> bool:
     try:
         verified_blob(shelves.blobs.get(manifest.sha256, index, fresh=True), manifest, index)
-    except RejectedError:
+    except WaysealError:  # also a replica that errs at one blob, for as long as nobody mends it
         return False
     return True
 

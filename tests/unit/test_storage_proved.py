@@ -1,17 +1,36 @@
 """Before a whole copy goes, every blob that remains is read, and mended while that can be done."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from contracts.chunktree import BLOB_BYTES
-from contracts.errors import RejectedError
+from contracts.errors import RejectedError, UnavailableError
+from storage.blobs.files import FileBlobs
+from storage.blobs.port import Blob
 from storage.recordings.store import RecordingStore
 from support.stores import blob_file, flip, open_store, put, volume_file
 
 DATA = os.urandom(2 * BLOB_BYTES + 7)
+
+
+class Errs(FileBlobs):
+    """Files of which one cannot be read until it is written anew."""
+
+    bad: int | None = None
+    mendable = True
+
+    def get(self, recording_id: bytes, index: int, *, fresh: bool = False) -> Blob | None:
+        if index == self.bad:
+            raise UnavailableError("a sector cannot be read")
+        return super().get(recording_id, index, fresh=fresh)
+
+    def put_many(self, recording_id: bytes, blobs: Sequence[Blob]) -> None:
+        super().put_many(recording_id, blobs)
+        if self.mendable:
+            self.bad = None
 
 
 @pytest.fixture
@@ -45,3 +64,15 @@ def test_told_to_stop_it_proves_nothing(store: RecordingStore) -> None:
 def test_what_is_not_here_cannot_be_proved(store: RecordingStore) -> None:
     with pytest.raises(RejectedError, match="not whole here"):
         store.prove_blobs(bytes(32))
+
+
+@pytest.mark.parametrize("mendable", [True, False])
+def test_a_blob_that_cannot_be_read_holds_up_nothing_else(
+    tmp_path: Path,
+    mendable: bool,  # noqa: FBT001
+) -> None:
+    blobs = Errs(tmp_path / "b")
+    with open_store(tmp_path, blobs) as opened:
+        one = put(opened, DATA)
+        blobs.bad, blobs.mendable = 1, mendable
+        assert opened.prove_blobs(one) is mendable
