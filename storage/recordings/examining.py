@@ -68,17 +68,12 @@ def survey_blob(shelves: Shelves, manifest: StoredRecording, index: int) -> Surv
     return Survey(tuple(copy for copy, _ in looked), tuple(findings))
 
 
-def examine_blob(shelves: Shelves, manifest: StoredRecording, index: int) -> tuple[Finding, ...]:
-    """Read one blob from every copy that the manifest names, past caches; return what is wrong."""
-    return survey_blob(shelves, manifest, index).findings
-
-
 def mend_blob(shelves: Shelves, manifest: StoredRecording, index: int) -> tuple[Finding, ...]:
-    """Examine one blob, write what is wrong anew from a copy that holds, and examine it again.
+    """Survey one blob, write what is wrong anew from a copy that holds, and survey it again.
 
     A whole file that is gone cannot be mended by one blob: see `is_gone`.
     """
-    found = examine_blob(shelves, manifest, index)
+    found = survey_blob(shelves, manifest, index).findings
     if not found:
         return ()
     try:
@@ -86,7 +81,7 @@ def mend_blob(shelves: Shelves, manifest: StoredRecording, index: int) -> tuple[
     except WaysealError as error:
         return tuple(replace(each, detail=f"{each.detail}; {error}") for each in found)
     problems = _write(shelves, manifest, index, data, {each.copy for each in found})
-    left = {each.copy for each in examine_blob(shelves, manifest, index)}
+    left = {each.copy for each in survey_blob(shelves, manifest, index).findings}
     return tuple(
         replace(
             each,

@@ -18,7 +18,7 @@ from contracts.errors import RejectedError, WaysealError
 from storage.blobs.port import BlobStore
 from storage.recordings.backlog import Backlog, Backlogs
 from storage.recordings.catalogue import Catalogue
-from storage.recordings.examining import Finding, Flaw, examine_blob, mend_blob, without_gone
+from storage.recordings.examining import Finding, Flaw, mend_blob, without_gone
 from storage.recordings.fetching import OnDamage, fetch, log_damage
 from storage.recordings.filling import Stop, fill_places
 from storage.recordings.manifest import Progress, StoredRecording, check_recording
@@ -204,17 +204,8 @@ class RecordingStore:
         """
         return verify_copies(self._shelves, self._require(recording_id))
 
-    def examine(self, recording_id: bytes, index: int) -> tuple[Finding, ...]:
-        """Read one blob from every copy and replica, past caches; return what is wrong.
-
-        Raises:
-            RejectedError: The recording is not whole here, or has no such blob.
-            UnavailableError: The blob store did not answer at all.
-        """
-        return examine_blob(self._shelves, self._with_blob(recording_id, index), index)
-
     def mend(self, recording_id: bytes, index: int) -> tuple[Finding, ...]:
-        """Examine one blob, and write anew what is wrong from a copy that holds.
+        """Read one blob of every copy, past caches; write anew what is wrong from one that holds.
 
         A whole file that is gone leaves the manifest, and is in the backlog then.
 

@@ -12,6 +12,7 @@ from contracts.chunktree import BLOB_BYTES
 from contracts.copies import FSYNC, Copy, Place
 from contracts.errors import RejectedError, UnavailableError
 from storage.blobs.files import FileBlobs
+from storage.recordings.examining import Finding, survey_blob
 from storage.recordings.splitter import GROUP_BLOBS
 from storage.recordings.store import RecordingStore
 from storage.recordings.writer import DigestError
@@ -73,6 +74,11 @@ class Site:
         manifest = self.store.manifest(recording_id)
         assert manifest is not None
         return manifest.copies
+
+    def survey(self, recording_id: bytes, index: int) -> tuple[Finding, ...]:
+        manifest = self.store.manifest(recording_id)
+        assert manifest is not None
+        return survey_blob(self.store.shelves, manifest, index).findings
 
     def backlog(self) -> list[tuple[bytes, tuple[Place, ...]]]:
         return [(each.recording_id, each.lacks) for each in self.store.backlog()]
@@ -311,7 +317,7 @@ def test_a_recording_that_another_site_lacks_blobs_of_is_not_adopted(tmp_path: P
 def test_damage_is_found_and_mended_in_every_copy(site: Site, index: int) -> None:
     data = content(2 * BLOB_BYTES + 7)
     recording_id = put(site.store, data)
-    assert site.store.examine(recording_id, index) == ()
+    assert site.survey(recording_id, index) == ()
     whole = volume_file(site.root, recording_id, "main")
     blob = blob_file(site.root, recording_id, index)
     for path, place, copy in (
@@ -320,7 +326,7 @@ def test_damage_is_found_and_mended_in_every_copy(site: Site, index: int) -> Non
         (blob, 3, "blobs:files"),
     ):
         flip(path, place)
-        (found,) = site.store.examine(recording_id, index)
+        (found,) = site.survey(recording_id, index)
         assert (found.copy, found.kind, found.repaired) == (copy, "rotten", False)
         (mended,) = site.store.mend(recording_id, index)
         assert (mended.copy, mended.repaired) == (copy, True)
