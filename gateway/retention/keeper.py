@@ -75,7 +75,6 @@ class Retention:
             UnavailableError: The ledger, a medium or one of the gateway's own files did not answer.
         """
         self._ages.advance()
-        self._store.tidy()
         self._resume()
         self._observe()
         for removal in self._wishes():

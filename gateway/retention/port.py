@@ -57,7 +57,3 @@ class Deletable(Protocol):
     def delete(self, recording_id: bytes) -> None:
         """Remove a recording, whole or partial, and all its copies."""
         ...
-
-    def tidy(self) -> None:
-        """Go on with what a medium held up."""
-        ...

@@ -76,7 +76,6 @@ class MemoryStore:
     rotten: set[bytes] = field(default_factory=set)
     unproved: set[bytes] = field(default_factory=set)
     dropped: set[bytes] = field(default_factory=set)
-    tidied: int = 0
     kills: int = -1
     witness: Callable[[bytes, Copy | None], None] = lambda *_: None
 
@@ -111,9 +110,6 @@ class MemoryStore:
     def want(self, recording_id: bytes, place: Place) -> None:
         assert place is Place.VOLUME
         self.dropped.discard(recording_id)
-
-    def tidy(self) -> None:
-        self.tidied += 1
 
     def delete(self, recording_id: bytes) -> None:
         self._die()
