@@ -252,11 +252,17 @@ class RecordingStore:
     def prove_blobs(self, recording_id: bytes, stop: Stop = lambda: False) -> bool:
         """Read every blob from the blob store, mend what is wrong; say whether all hold now.
 
+        If so the manifest is put there anew: without it they would be whole for nobody else.
+
         Raises:
             RejectedError: It is not whole here.
             UnavailableError: It is being written, or the blob store did not answer at all.
         """
-        return prove_blobs(self._shelves, self._here(recording_id), self.mend, stop)
+        if not prove_blobs(self._shelves, self._here(recording_id), self.mend, stop):
+            return False
+        with self._writers.alone(recording_id):
+            self._shelves.seal_blobs(self._here(recording_id))
+        return True
 
     def drop(self, recording_id: bytes, copy: Copy) -> None:
         """Give up a copy of a recording for good; dropping again goes on.

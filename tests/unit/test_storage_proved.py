@@ -55,6 +55,17 @@ def test_what_cannot_be_mended_is_not_proved(store: RecordingStore, tmp_path: Pa
     assert not store.prove_blobs(one)
 
 
+def test_a_manifest_that_the_blob_store_lost_is_put_there_again(
+    store: RecordingStore, tmp_path: Path
+) -> None:
+    one = put(store, DATA)
+    manifest = blob_file(tmp_path, one, 0).with_name("manifest")
+    before = manifest.read_bytes()
+    manifest.unlink()
+    assert store.prove_blobs(one)
+    assert manifest.read_bytes() == before
+
+
 def test_told_to_stop_it_proves_nothing(store: RecordingStore) -> None:
     one = put(store, DATA)
     assert not store.prove_blobs(one, lambda: True)
