@@ -102,5 +102,5 @@ class RetentionSettings(Table):
     """When copies of committed recordings go, holds apart; 0 never."""
 
     volume_days: Days = Field(0, description="age at which the whole copy goes")
-    blobs_days: Days = Field(0, description="age at which this site deletes the blobs, of all")
+    blobs_days: Days = Field(0, description="age at which all copies go, shared blobs too")
     partial_days: Days = Field(30, description="age at which an upload that stands still goes")
