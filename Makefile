@@ -35,8 +35,9 @@ demo: $(READY) ## the main job; with READINGS=csv TRACK=gpx VIDEO=file on real f
 	  --ledger "$(LEDGER)" --admin-key "$(ADMIN_KEY)"
 
 test: $(READY) ## all checks and all tests
-	@scripts/packages mosquitto jq curl openssl nvme-cli smartmontools
+	@scripts/packages mosquitto jq curl openssl iproute2 nvme-cli smartmontools
 	@$(JAVA)
+	@$(BIN)/python -c "from storage.cassandra.artifacts import installed; installed()"
 	@$(MAKE) --no-print-directory check
 	@$(BIN)/pytest -q -rs
 

@@ -181,7 +181,7 @@ def test_a_node_hangs_during_writes(sites: Cluster, store: CassandraBlobs, index
 def test_a_site_that_is_cut_off(net: Network, sites: Cluster, store: CassandraBlobs) -> None:
     """It cannot write, and says so; what its own node has can be read; then all is well again."""
     if not net.cables:
-        pytest.skip("no right to make network namespaces: run as root")
+        pytest.skip("network namespaces cannot be made here: that takes root and iproute2")
     store.put(recording("before the cut"), blob(0, b"before the cut"))
     config = config_of(
         sites,

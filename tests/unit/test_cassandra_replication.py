@@ -4,12 +4,13 @@ import pytest
 from cassandra import OperationTimedOut, ReadFailure, Unavailable
 from cassandra.cluster import NoHostAvailable
 
-from contracts.errors import RejectedError
+from contracts.errors import RejectedError, UnavailableError
 from gateway.blobstore import cassandra_config
 from gateway.storagesettings import CassandraSettings
 from storage.blobs.cassandra.config import CassandraConfig
 from storage.blobs.cassandra.errors import reason
 from storage.blobs.cassandra.replication import check_reachable, cql_of, wanted
+from storage.blobs.cassandra.store import CassandraBlobs
 
 SITES = {"site1", "site2", "site3"}
 ONE_EACH = {"site1": 1, "site2": 1, "site3": 1}
@@ -83,6 +84,13 @@ def test_settings_that_contradict_each_other_are_refused(
 ) -> None:
     with pytest.raises(RejectedError, match=said):
         CassandraConfig(**wrong)  # type: ignore[arg-type] # wrong on purpose
+
+
+def test_a_name_that_nobody_knows_may_be_known_later() -> None:
+    store = CassandraBlobs(CassandraConfig(("node.invalid",)))
+    with pytest.raises(UnavailableError, match=r"is known: node\.invalid"):
+        store.check()
+    store.close()
 
 
 def test_the_reason_of_a_failure_fits_one_line() -> None:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
-from cassandra import ConsistencyLevel, ReadFailure
+from cassandra import ConsistencyLevel, ReadFailure, UnresolvableContactPoints
 from cassandra.cluster import (
     EXEC_PROFILE_DEFAULT,
     Cluster,
@@ -139,7 +139,13 @@ class Peer:
         self._config = config
         self._slots = threading.BoundedSemaphore(config.in_flight)
         self._asks_nobody: set[object] = set()
-        self._cluster = make_cluster(config)
+        try:
+            self._cluster = make_cluster(config)
+        except UnresolvableContactPoints as error:
+            names = ", ".join(config.contact_points)
+            raise UnavailableError(
+                f"no name in cassandra.contact_points is known: {names}"
+            ) from error
         try:
             self._session = _connect(self._cluster, config)
             prepare_schema(self._cluster, self._session, config, self._local())
