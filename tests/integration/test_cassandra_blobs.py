@@ -103,6 +103,41 @@ def test_what_a_clock_that_was_ahead_deleted_can_be_put_again(
     assert one in set(store.recordings())
 
 
+def test_a_run_of_puts_marks_a_bucket_once(config: CassandraConfig, store: CassandraBlobs) -> None:
+    """Two reads and a synced write each, otherwise; what was put once gets a later timestamp."""
+    one, two = recording("a run"), blob(0, b"what the repair puts")
+    with cql(config) as session:
+        put_us = session.prepare(f"SELECT put_us FROM {KEYSPACE}.bucket WHERE recording = ?")  # noqa: S608
+
+        def mark() -> int:
+            ((us,),) = session.execute(put_us, [one])
+            return int(us)
+
+        store.put_many(one, [blob(0, b"zzz"), blob(1, b"one")])
+        first = mark()
+        store.put_many(one, [blob(2, b"two"), blob(3, b"three")])
+        assert mark() == first
+        store.put_many(one, [blob(3, b"aaa")])
+        assert mark() > first
+        store.put(one, two)
+    assert [store.get(one, 0), store.get(one, 3)] == [two, blob(3, b"aaa")]
+
+
+@pytest.mark.parametrize("ahead_us", [0, YEAR_US])
+def test_a_delete_elsewhere_within_a_run_of_puts_is_seen_when_read_back(
+    config: CassandraConfig, store: CassandraBlobs, ahead_us: int
+) -> None:
+    one = recording(f"deleted within a run, {ahead_us}")
+    store.put_many(one, [blob(0, b"zero")])
+    with opened(config, clock=lambda: clock_us() + ahead_us) as elsewhere:
+        elsewhere.delete(one)
+    store.put_many(one, [blob(1, b"one")])
+    assert dict(store.leaves(one)) == {}
+    store.put_many(one, [blob(0, b"zero"), blob(1, b"one")])
+    assert sorted(store.leaves(one)) == [0, 1]
+    assert store.get(one, 1) == blob(1, b"one")
+
+
 def test_a_delete_that_was_cut_short_is_found_and_finished(
     config: CassandraConfig, store: CassandraBlobs
 ) -> None:

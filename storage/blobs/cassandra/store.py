@@ -21,6 +21,7 @@ from cassandra import ReadFailure
 from contracts.chunktree import HASH_BYTES
 from contracts.errors import RejectedError, UnavailableError, WaysealError
 from storage.blobs.cassandra.config import CassandraConfig
+from storage.blobs.cassandra.marks import Marks
 from storage.blobs.cassandra.schema import BUCKET_BLOBS
 from storage.blobs.cassandra.session import Peer, Reply, Row, wait_all
 from storage.blobs.port import MANIFEST_BYTES_MAX, Blob, Replica
@@ -47,6 +48,7 @@ class CassandraBlobs:
     def __init__(self, config: CassandraConfig, clock: Callable[[], int] = clock_us) -> None:
         self._config = config
         self._clock = clock
+        self._marks = Marks()
         self._lock = threading.Lock()
         self._peer: Peer | None = None
         self._failed: WaysealError | None = None
@@ -69,11 +71,12 @@ class CassandraBlobs:
         peer.rows(peer.ask.manifest, (bytes(HASH_BYTES),), "be read")
 
     def put(self, recording_id: bytes, blob: Blob) -> None:
-        """See `BlobStore.put`."""
+        """See `BlobStore.put`: it wins over whatever is there, of which a repair can be sure."""
+        self._marks.forget(recording_id)
         self.put_many(recording_id, [blob])
 
     def put_many(self, recording_id: bytes, blobs: Sequence[Blob]) -> None:
-        """See `BlobStore.put_many`."""
+        """See `BlobStore.put_many`; a bucket is marked once in a while, see `Marks`."""
         peer = self._use()
         action = f"put blobs of recording {recording_id.hex()}"
         replies: list[Reply] = []
@@ -81,8 +84,13 @@ class CassandraBlobs:
             for bucket, several in groupby(
                 sorted(blobs, key=lambda blob: blob.index), lambda blob: blob.index // BUCKET_BLOBS
             ):
-                at_us = self._mark(peer, recording_id, bucket, action)
-                for blob in several:
+                group = list(several)
+                indexes = [blob.index for blob in group]
+                at_us = self._marks.recall(recording_id, bucket, indexes)
+                if at_us is None:
+                    at_us = self._mark(peer, recording_id, bucket, action)
+                    self._marks.note(recording_id, bucket, at_us, indexes)
+                for blob in group:
                     values = (recording_id, bucket, blob.index, blob.leaf_hash, blob.data, at_us)
                     replies.append(peer.send(peer.ask.put, values, action))
         finally:
@@ -126,6 +134,7 @@ class CassandraBlobs:
 
     def leaves(self, recording_id: bytes) -> Mapping[int, bytes]:
         """See `BlobStore.leaves`: servers skip the data, on the medium too."""
+        self._marks.forget(recording_id)
         peer = self._use()
         action = f"list recording {recording_id.hex()}"
         replies = []
@@ -170,6 +179,7 @@ class CassandraBlobs:
         One write takes the manifest and remembers the timestamp of the delete, for later puts.
         The rows of the buckets go last: until then it can be repeated.
         """
+        self._marks.forget(recording_id)
         peer = self._use()
         action = f"delete recording {recording_id.hex()}"
         buckets = self._buckets(peer, recording_id)
