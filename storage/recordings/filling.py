@@ -75,14 +75,13 @@ def fill_place(
 
 def _fill_blobs(shelves: Shelves, manifest: StoredRecording, stop: Stop) -> Copy | None:
     missing = shelves.not_put(manifest)
+    came = read_blobs(partial(_fetch, shelves, manifest), missing)
     for at in range(0, len(missing), GROUP_BLOBS):
         if stop():
             return None
-        group = [
-            Blob(index, _fetch(shelves, manifest, index), manifest.leaves[index])
-            for index in missing[at : at + GROUP_BLOBS]
-        ]
-        shelves.blobs.put_many(manifest.sha256, group)
+        indexes = missing[at : at + GROUP_BLOBS]
+        group = [Blob(index, next(came), manifest.leaves[index]) for index in indexes]
+        shelves.blobs.put_many(manifest.sha256, group)  # meanwhile the next ones are read
     return shelves.seal_blobs(manifest)
 
 

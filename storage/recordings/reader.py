@@ -6,7 +6,7 @@ one's slow copy. Measured on 2 cores: see docs/storage.md.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Final
 
@@ -33,7 +33,7 @@ def read_range(fetch: Fetch, start: int, stop: int) -> Iterator[bytes]:
         yield data[max(start - base, 0) : stop - base]
 
 
-def read_blobs(fetch: Fetch, indexes: range) -> Iterator[bytes]:
+def read_blobs(fetch: Fetch, indexes: Sequence[int]) -> Iterator[bytes]:
     """Yield blobs in order, reading ahead.
 
     Raises:
