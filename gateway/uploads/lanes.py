@@ -9,19 +9,20 @@ that came before; the one unused for longest makes room for a new one.
 import asyncio
 import hashlib
 import hmac
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Final, TypeVar
 
+from contracts.chunktree import BLOB_BYTES
 from contracts.errors import RejectedError, UnavailableError
 from storage.recordings.store import RecordingStore
 from storage.recordings.writer import RecordingWriter
 
 TAKEOVER_WAIT_S: Final = 10.0
-WRITE_BYTES: Final = 1 << 20
+WRITE_BYTES: Final = BLOB_BYTES
 CHECKPOINT_BYTES: Final = 64 << 20
 
 _T = TypeVar("_T")
@@ -264,7 +265,8 @@ class Pouring:
         self._checksum = checksum
         self._idle_limit_s = idle_limit_s
         self._hash = hashlib.new(checksum.algorithm) if checksum else None
-        self._waiting = bytearray()
+        self._waiting: list[memoryview] = []
+        self._room = WRITE_BYTES - lane.writer.offset % WRITE_BYTES
         self._pending: asyncio.Future[None] | None = None
         self._unsynced = 0
 
@@ -304,10 +306,12 @@ class Pouring:
                             f"recording {lane.recording_id.hex()} has {lane.writer.size} bytes, "
                             f"got at least {-room} more"
                         )
-                    self._waiting += chunk
-                    if len(self._waiting) >= WRITE_BYTES:
-                        clock.reschedule(None)  # now the sender waits for us
-                        await self._hand_over()
+                    for taken in self._cut(chunk):
+                        self._waiting.append(taken)
+                        self._room -= len(taken)
+                        if not self._room:
+                            clock.reschedule(None)  # now the sender waits for us
+                            await self._hand_over()
                     lane.heard_s = loop.time()
                     clock.reschedule(lane.heard_s + self._idle_limit_s)
         except TimeoutError as error:
@@ -318,15 +322,24 @@ class Pouring:
             if self._pending is not None:
                 await self._pending
 
+    def _cut(self, chunk: bytes) -> Iterator[memoryview]:
+        """Yield the chunk in parts that end where pieces do: on the bounds of blobs."""
+        view = memoryview(chunk)
+        while view:
+            taken = view[: self._room]
+            view = view[len(taken) :]
+            yield taken
+
     async def _hand_over(self) -> None:
         if self._pending is not None:
             await self._pending
         self._pending = self._lane.run(partial(self._take, self._waiting))
-        self._waiting = bytearray()
+        self._waiting, self._room = [], WRITE_BYTES
 
-    def _take(self, data: bytearray) -> None:
-        """Runs in the lane's thread."""
-        writer = self._lane.writer
+    def _take(self, parts: list[memoryview]) -> None:
+        """Runs in the lane's thread; joins the parts once, and nobody copies them again."""
+        data, writer = b"".join(parts), self._lane.writer
+        parts.clear()
         writer.write(data)
         if self._hash is not None:
             self._hash.update(data)

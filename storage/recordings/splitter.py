@@ -55,15 +55,21 @@ class BlobSplitter:
         except WaysealError as error:
             self._fail(error)
 
-    def feed(self, data: memoryview) -> None:
+    def feed(self, data: bytes | bytearray | memoryview) -> None:
         """Take the next bytes; wait while too many groups are in flight.
+
+        Whole blobs that come as `bytes` are kept as they are; all else is copied.
 
         Raises:
             UnavailableError: The blob store, which is needed, failed, now or on an earlier group.
         """
-        while data:
-            taken = data[: BLOB_BYTES - len(self._tail)]
-            data = data[len(taken) :]
+        if isinstance(data, bytes) and len(data) == BLOB_BYTES and not self._tail:
+            self._add(data)
+            return
+        view = memoryview(data)
+        while view:
+            taken = view[: BLOB_BYTES - len(self._tail)]
+            view = view[len(taken) :]
             if len(taken) == BLOB_BYTES:
                 self._add(bytes(taken))
                 continue

@@ -109,7 +109,7 @@ class RecordingWriter:
         return usable and self._durable == self.offset
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
-        """Take the next bytes; large pieces (1 MiB) are cheapest.
+        """Take the next bytes; whole blobs, each in one `bytes`, are cheapest.
 
         The buffer must stay as it is after an error: a volume that stalls may still read it.
 
@@ -191,7 +191,7 @@ class RecordingWriter:
         writing = part.begin_append(data) if part else None
         try:
             self._sha256.update(data)
-            self._opened.feed(memoryview(data))
+            self._opened.feed(data)
         finally:
             if part and writing:
                 part.wait(writing)
