@@ -7,19 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from contracts.commands import FAILED, PROVISIONAL
 from contracts.proto.payload_pb2 import RegisterDevice
 from contracts.receipt import open_receipt
 from demo.appliance import Appliance, Existing
-from device.sensors.simulated import SimulatedDrive
-from device.simulate import write_drive
 from support.rogue import Rogue, Site, nonce, until
-from support.truck import Truck
+from support.visits import copies_of, loaded, meet, offload_provisionally
 from support.world import Trip, key, one, reading
 
 pytestmark = pytest.mark.integration
-
-TRIES = 10
 
 
 @pytest.fixture
@@ -129,44 +124,6 @@ def join(other: Site, site: Site) -> None:
     other.appliance.existing = Existing(site.appliance.ledger, other.appliance.existing.admin_key)
     other.appliance.start()
     other.operator = other.client("operator", "operator")
-
-
-def meet(truck: Truck, site: Site) -> None:
-    """Let the truck offload at this site from now on; a receipt of another site still counts."""
-    known = truck.environment.get("WAYSEAL_GATEWAY__PUBLIC_KEYS", "").split(",")
-    truck.environment |= {
-        "WAYSEAL_GATEWAY__MQTT": site.appliance.mqtt,
-        "WAYSEAL_GATEWAY__REST": site.appliance.rest,
-        "WAYSEAL_GATEWAY__TOKEN": site.appliance.token("truck-1", "device"),
-        "WAYSEAL_GATEWAY__PUBLIC_KEYS": ",".join([*filter(None, known), key_of(site)]),
-    }
-
-
-def key_of(site: Site) -> str:
-    return site.appliance.gateway_key()
-
-
-def loaded(directory: Path) -> tuple[Truck, str]:
-    """Return a truck with one sealed trip and a video, and the trip."""
-    truck = Truck(directory / "truck")
-    drive = write_drive(SimulatedDrive(20, seed=5), directory / "drive")
-    made = truck.must("record", "--readings", drive.readings, "--video", drive.video)
-    return truck, str(made["trip"])
-
-
-def offload_provisionally(truck: Truck) -> None:
-    """Offload with little patience until all of it arrived; fail when it ends in another way."""
-    for _ in range(TRIES):
-        code, _, err = truck.run("offload", "--wait-s", "3")
-        if code != FAILED:
-            break
-        assert "nothing moved" in err
-    assert code == PROVISIONAL, err
-
-
-def copies_of(site: Site, trip_id: str) -> list[str]:
-    (recording,) = site.ask(f"/v1/trips/{trip_id}/recordings")["items"]
-    return sorted(recording["copies"])
 
 
 def test_provisional_here_and_final_at_the_next_site(
