@@ -3,6 +3,7 @@
 import compileall
 import hashlib
 import sys
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from rig.kernel import in_order, modules, vmlinux
 
 PYTHON: Final = f"python{sys.version_info.major}.{sys.version_info.minor}"
 GUEST: Final = Path(__file__).parent / "guest"
+PROJECT: Final = Path(__file__).parents[2] / "pyproject.toml"
 PACKAGES: Final = (
     *("linux-image-amd64", "dash", "busybox-static", "coreutils", "util-linux", "mount", "sed"),
     *("python3", "nvme-cli", "e2fsprogs", "xfsprogs", "smartmontools", "dmsetup", "iproute2"),
@@ -34,7 +36,7 @@ LEFT_OUT: Final = (
     *("usr/lib/x86_64-linux-gnu/libperl.so", "usr/lib/x86_64-linux-gnu/libicu", "usr/bin/perl"),
 )
 APPLETS: Final = ("insmod",)
-GATEWAY: Final = '#!/bin/sh\nexec python3 -m gateway.main "$@"\n'
+COMMAND: Final = "#!/usr/bin/python3\nfrom {module} import {function}\n{function}()\n"
 MOUNTS: Final = ("proc", "sys", "repo", "site", "results", "mnt")
 
 
@@ -79,7 +81,10 @@ def _fill(archive: CpioWriter, root: Path) -> None:
     archive.file("modules/order", "".join(f"{module.name}\n" for module in order).encode())
     for applet in APPLETS:
         archive.link(f"sbin/{applet}", "/bin/busybox")
-    archive.file("usr/bin/wayseal-gateway", GATEWAY.encode(), executable=True)
+    for command, place in _scripts().items():
+        begin, function = place.split(":")
+        text = COMMAND.format(module=begin, function=function)
+        archive.file(f"usr/bin/{command}", text.encode(), executable=True)
     archive.file("init", (GUEST / "init").read_bytes(), executable=True)
 
 
@@ -104,6 +109,12 @@ def _compile(root: Path) -> None:
     )
 
 
+def _scripts() -> dict[str, str]:
+    """Return the project's commands and where each begins."""
+    scripts: dict[str, str] = tomllib.loads(PROJECT.read_text("utf-8"))["project"]["scripts"]
+    return scripts
+
+
 def _kept(root: Path) -> Iterator[Path]:
     for path in sorted(root.rglob("*")):
         if not path.relative_to(root).as_posix().startswith(LEFT_OUT):
@@ -112,5 +123,7 @@ def _kept(root: Path) -> Iterator[Path]:
 
 def _fingerprint(root: Path) -> str:
     made_by = [(root.parent / "stamp").read_bytes()]
-    made_by += [path.read_bytes() for path in (GUEST / "init", *sorted(GUEST.parent.glob("*.py")))]
+    made_by += [
+        path.read_bytes() for path in (PROJECT, GUEST / "init", *sorted(GUEST.parent.glob("*.py")))
+    ]
     return hashlib.sha256(b"".join(made_by)).hexdigest()

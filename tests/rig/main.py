@@ -19,6 +19,7 @@ from contracts.files import locked
 from rig import image, machine
 from rig.events import NAME, Begun, Ended, told
 from rig.guest.scenarios import SCENARIOS
+from rig.loaded import load_truck
 from rig.machine import CONSOLE
 from rig.packages import PackagesError, provide
 from rig.report import failed, table, tail
@@ -94,6 +95,7 @@ def _run(build: Path, names: list[str]) -> int:
         shutil.rmtree(directory, ignore_errors=True)
         directory.mkdir(parents=True)
     (results / CONSOLE).touch()
+    load_truck(results)
     print(f"rig: the machine is ready after {time.monotonic() - began_s:.0f} s", flush=True)
     shares = machine.Shares(ROOT, Path(sysconfig.get_path("purelib")), results)
     command = machine.qemu(host) + machine.arguments(booted, shares, run, names)

@@ -32,7 +32,9 @@ def run(*words: object, limit_s: float = LIMIT_S) -> str:
     return done.stdout
 
 
-def until(what: str, condition: Callable[[], bool], limit_s: float = LIMIT_S) -> float:
+def until(
+    what: str, condition: Callable[[], bool], limit_s: float = LIMIT_S, *, look_s: float = LOOK_S
+) -> float:
     """Return how many seconds it took until `condition` held.
 
     Raises:
@@ -41,5 +43,5 @@ def until(what: str, condition: Callable[[], bool], limit_s: float = LIMIT_S) ->
     began_s = time.monotonic()
     while not condition():
         assert time.monotonic() - began_s < limit_s, f"never came within {limit_s:.0f} s: {what}"
-        time.sleep(LOOK_S)
+        time.sleep(look_s)
     return time.monotonic() - began_s

@@ -83,9 +83,9 @@ def site() -> Iterator[Site]:
     """Open a new store over the volume that is mounted; catalogue and blobs are elsewhere."""
     places = {NAME: VolumePlace(VOLUME, mount=True)}
     with (
-        _data() as data,
-        Volumes(places, data / "volumes") as volumes,
-        RecordingStore(data / "recordings", FileBlobs(data / "blobs"), volumes) as store,
+        data() as own,
+        Volumes(places, own / "volumes") as volumes,
+        RecordingStore(own / "recordings", FileBlobs(own / "blobs"), volumes) as store,
     ):
         (volume,) = volumes
         assert volume.usable, volume.reason
@@ -93,7 +93,8 @@ def site() -> Iterator[Site]:
 
 
 @contextmanager
-def _data() -> Iterator[Path]:
+def data() -> Iterator[Path]:
+    """Mount the site's own drive, empty."""
     device = drive(DATA_SERIAL)
     format_drive(device, "ext4")
     DATA.mkdir(exist_ok=True)

@@ -3,7 +3,7 @@
 from typing import Final
 
 from rig.guest.scenario import Scenario
-from rig.guest.scenarios import damage, fabric, machine
+from rig.guest.scenarios import checkpoint, damage, fabric, machine
 
 SCENARIOS: Final[tuple[Scenario, ...]] = (
     machine.INTERFACES_TOLD,
@@ -17,4 +17,5 @@ SCENARIOS: Final[tuple[Scenario, ...]] = (
     damage.FULL,
     damage.SATA_REMOVED,
     damage.NVME_REMOVED,
+    checkpoint.CHECKPOINT,
 )
