@@ -54,8 +54,8 @@ class Shelves:
         there = self.blobs.leaves(manifest.sha256)
         return [at for at, leaf in enumerate(manifest.leaves) if there.get(at) != leaf]
 
-    def seal_blobs(self, manifest: StoredRecording) -> Copy:
-        """Read back which blobs are there, then mark the recording as whole in the blob store.
+    def require_put(self, manifest: StoredRecording) -> None:
+        """Check that the blob store lists every blob.
 
         Raises:
             UnavailableError: One is missing or another one, or the store failed.
@@ -66,8 +66,20 @@ class Shelves:
                 f"recording {recording_id.hex()}: {len(wrong)} of {len(manifest.leaves)} blobs, "
                 f"the first of them {wrong[0]}, are not in {self.blobs.name}"
             )
+
+    def seal_blobs(self, manifest: StoredRecording) -> Copy:
+        """Read back which blobs are there, then mark the recording as whole in the blob store.
+
+        The list is read once more behind the mark: until that was there, another site that ended
+        its upload of the same recording took the blobs for its own leftovers.
+
+        Raises:
+            UnavailableError: One is missing or another one, or the store failed.
+        """
+        self.require_put(manifest)
         copy = self.blobs_copy()
-        self.blobs.put_manifest(recording_id, replace(manifest, copies=(copy,)).encode())
+        self.blobs.put_manifest(manifest.sha256, replace(manifest, copies=(copy,)).encode())
+        self.require_put(manifest)
         return copy
 
     def truthful(self, progress: Progress) -> Progress:

@@ -81,6 +81,26 @@ def test_an_upload_of_another_size_takes_nothing_from_another_site(sites: Sites)
     assert sites.there.verify(ID).holds
 
 
+class DeletedMeanwhile(FileBlobs):
+    """Loses a recording right before the manifest: another site looked for one before that."""
+
+    def put_manifest(self, recording_id: bytes, manifest: bytes) -> None:
+        self.delete(recording_id)
+        super().put_manifest(recording_id, manifest)
+
+
+def test_what_another_site_deleted_before_the_manifest_came_is_no_copy(tmp_path: Path) -> None:
+    with open_store(tmp_path, DeletedMeanwhile(tmp_path / "b")) as store:
+        put(store, DATA)
+        manifest = store.manifest(ID)
+        assert manifest is not None
+        assert [copy.place for copy in manifest.copies] == [Place.VOLUME]
+        assert [each.lacks for each in store.backlog()] == [(Place.BLOBS,)]
+    with open_store(tmp_path) as store:
+        assert store.fill(ID)
+        assert store.verify(ID).holds
+
+
 def test_wrong_bytes_are_not_written_over_what_became_whole_meanwhile(sites: Sites) -> None:
     with sites.here.begin(ID, len(DATA)) as writer:
         put(sites.there, DATA)
