@@ -1,7 +1,8 @@
 """Makes the copy of a whole recording that is missing, from one that holds.
 
 Both ways the work is bounded in memory and can be killed at any byte: what is there
-already is compared with the leaf hashes, and only the rest is written.
+already is read and compared with the leaf hashes, and only the rest is written. The whole is
+compared with the recording id: it may be that until now nobody here has read a byte of it.
 """
 
 import hashlib
@@ -12,7 +13,7 @@ from contracts.chunktree import blob_count, blob_size, leaf_hash
 from contracts.copies import FSYNC, Copy, Place
 from contracts.errors import RejectedError, UnavailableError, WaysealError
 from storage.blobs.port import Blob
-from storage.recordings.fetching import fetch
+from storage.recordings.fetching import fetch, verified_blob
 from storage.recordings.manifest import StoredRecording
 from storage.recordings.reader import read_blobs
 from storage.recordings.shelves import Shelves
@@ -74,14 +75,30 @@ def fill_place(
 
 
 def _fill_blobs(shelves: Shelves, manifest: StoredRecording, stop: Stop) -> Copy | None:
-    missing = shelves.not_put(manifest)
-    came = read_blobs(partial(_fetch, shelves, manifest), missing)
-    for at in range(0, len(missing), GROUP_BLOBS):
+    wrong, digest = set(shelves.not_put(manifest)), hashlib.sha256()
+
+    def read(index: int) -> bytes:
+        if index not in wrong:
+            try:
+                stored = shelves.blobs.get(manifest.sha256, index, fresh=True)
+                return verified_blob(stored, manifest, index)
+            except WaysealError:
+                wrong.add(index)
+        return _fetch(shelves, manifest, index)
+
+    group: list[Blob] = []
+    for index, data in enumerate(read_blobs(read, range(len(manifest.leaves)))):
         if stop():
             return None
-        indexes = missing[at : at + GROUP_BLOBS]
-        group = [Blob(index, next(came), manifest.leaves[index]) for index in indexes]
-        shelves.blobs.put_many(manifest.sha256, group)  # meanwhile the next ones are read
+        digest.update(data)
+        if index in wrong:
+            group.append(Blob(index, data, manifest.leaves[index]))
+        if len(group) == GROUP_BLOBS:
+            shelves.blobs.put_many(manifest.sha256, group)  # meanwhile the next ones are read
+            group = []
+    if group:
+        shelves.blobs.put_many(manifest.sha256, group)
+    _check_digest(digest.digest(), manifest)
     return shelves.seal_blobs(manifest)
 
 
@@ -96,16 +113,19 @@ def _fill_volume(shelves: Shelves, manifest: StoredRecording, stop: Stop) -> Cop
             writing = part.begin_append(data)
             digest.update(data)
             part.wait(writing)
-        if digest.digest() != manifest.sha256:
-            raise RejectedError(
-                f"the blobs of recording {manifest.sha256.hex()} together have "
-                f"SHA-256 {digest.hexdigest()}"
-            )
+        _check_digest(digest.digest(), manifest)
         part.sync()
         part.publish()
     finally:
         part.close()
     return Copy(Place.VOLUME, part.volume.name, FSYNC)
+
+
+def _check_digest(actual: bytes, manifest: StoredRecording) -> None:
+    if actual != manifest.sha256:
+        raise RejectedError(
+            f"the blobs of recording {manifest.sha256.hex()} together have SHA-256 {actual.hex()}"
+        )
 
 
 def _part(shelves: Shelves, manifest: StoredRecording) -> VolumePart:

@@ -12,7 +12,7 @@ from functools import partial
 
 from contracts.chunktree import BLOB_BYTES, leaf_hash, root_hash
 from contracts.copies import FSYNC, Copy, Place
-from contracts.errors import RejectedError, UnavailableError, WaysealError
+from contracts.errors import RejectedError, UnavailableError
 from storage.recordings.examining import is_gone
 from storage.recordings.fetching import fetch
 from storage.recordings.manifest import StoredRecording
@@ -37,15 +37,8 @@ def restore(shelves: Shelves, recording_id: bytes) -> StoredRecording | None:
                     continue
                 found = _measured(recording_id, _of_file(volume, recording_id))
                 if found is not None:
-                    return _with_blobs(shelves, found, Copy(Place.VOLUME, volume.name, FSYNC))
+                    return replace(found, copies=(Copy(Place.VOLUME, volume.name, FSYNC),))
     return _of_blobs(shelves, recording_id)
-
-
-def _with_blobs(shelves: Shelves, found: StoredRecording, copy: Copy) -> StoredRecording:
-    """Add the blob store's copy, if it lists every blob; else it is in the backlog."""
-    with suppress(WaysealError):
-        return replace(found, copies=(copy, shelves.seal_blobs(found)))
-    return replace(found, copies=(copy,))
 
 
 def _of_blobs(shelves: Shelves, recording_id: bytes) -> StoredRecording | None:

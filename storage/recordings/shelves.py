@@ -70,6 +70,8 @@ class Shelves:
     def seal_blobs(self, manifest: StoredRecording) -> Copy:
         """Read back which blobs are there, then mark the recording as whole in the blob store.
 
+        For whoever has put every blob, or read those that were there: their list is a claim.
+
         The list is read once more behind the mark: until that was there, another site that ended
         its upload of the same recording took the blobs for its own leftovers.
 

@@ -3,6 +3,7 @@
 import logging
 from collections import deque
 from concurrent.futures import Executor, Future
+from contextlib import suppress
 from typing import Final
 
 from contracts.chunktree import BLOB_BYTES, leaf_hash
@@ -126,13 +127,25 @@ class BlobSplitter:
 
     def _store(self, group: list[tuple[int, bytes]]) -> list[bytes]:
         blobs = [Blob(index, data, leaf_hash(data)) for index, data in group]
-        missing = [blob for blob in blobs if self._known.get(blob.index) != blob.leaf_hash]
-        if missing and self.failure is None:
+        if self.failure is None:
+            missing = [blob for blob in blobs if not self._is_there(blob)]
             try:
-                self._put(missing)
+                if missing:
+                    self._put(missing)
             except WaysealError as error:
                 self._fail(error)
         return [blob.leaf_hash for blob in blobs]
+
+    def _is_there(self, blob: Blob) -> bool:
+        """Say whether the blob was there before and reads as it came; its listed hash is a claim.
+
+        Putting again would be as safe, but a read takes one replica, a put all of them and their
+        disks: an upload that is resumed late has gigabytes there.
+        """
+        if self._known.get(blob.index) == blob.leaf_hash:
+            with suppress(WaysealError):  # what cannot be read is put anew
+                return self._blobs.get(self._recording_id, blob.index, fresh=True) == blob
+        return False
 
     def _put(self, blobs: list[Blob]) -> None:
         """Put blobs, unless a site has put the whole recording there, and with other bytes.

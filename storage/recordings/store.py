@@ -136,7 +136,9 @@ class RecordingStore:
     def adopt(self, recording_id: bytes, size: int) -> StoredRecording | None:
         """Take a recording as whole here that is whole in the blob store, put by another site.
 
-        Its volume copy is in the backlog then. Bytes that came here before are given up.
+        It has no copy until `fill`, in whose backlog it is then, has read every byte: that a blob
+        is listed there with its leaf hash does not make it so. Bytes that came here before are
+        given up.
 
         Returns:
             Its manifest; None when it is not whole there, or not believed.
@@ -153,10 +155,11 @@ class RecordingStore:
             return None
         with self._writers.alone(recording_id):
             self._resumable(recording_id, size)
-            self._shelves.seal_blobs(shared)
-            self._shelves.catalogue.complete(shared)
-            self._backlogs.note(shared)
-        return shared
+            self._shelves.require_put(shared)
+            adopted = replace(shared, copies=())
+            self._shelves.catalogue.complete(adopted)
+            self._backlogs.note(adopted)
+        return adopted
 
     def progress(self, recording_id: bytes) -> Progress | None:
         """Return how far a partial recording is durable; None when it is whole or unknown.

@@ -58,8 +58,8 @@ class VerifyReport:
 
     @property
     def holds(self) -> bool:
-        """Say whether every copy holds."""
-        return all(copy.holds for copy in self.copies)
+        """Say whether there is a copy, and every one holds."""
+        return bool(self.copies) and all(copy.holds for copy in self.copies)
 
 
 def verify_copies(shelves: Shelves, manifest: StoredRecording) -> VerifyReport:

@@ -117,7 +117,7 @@ def test_what_another_site_stored_is_adopted_and_gets_its_volume_copy(
     recording_id = put(site.store, b"video")
     with open_store(tmp_path / "b", site.blobs) as next_site:
         assert create(next_site, recording_id, 5) == (5, True, [recording_id])
-        assert places(next_site, recording_id) == {Place.BLOBS}
+        assert places(next_site, recording_id) == set()
         filling = Filling(next_site, lambda: None)
         assert filling.step()
         assert places(next_site, recording_id) == {Place.BLOBS, Place.VOLUME}

@@ -4,6 +4,7 @@ import hashlib
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -292,8 +293,10 @@ def test_another_sites_recording_is_adopted_and_copied_here(tmp_path: Path) -> N
         with here.begin(recording_id, len(data)) as writer:
             writer.write(data[:9])
             writer.sync()
-        assert here.adopt(recording_id, len(data)) == found
-        assert [each.lacks for each in here.backlog()] == [(Place.VOLUME,)]
+        assert here.adopt(recording_id, len(data)) == replace(found, copies=())
+        assert [each.lacks for each in here.backlog()] == [(Place.VOLUME, Place.BLOBS)]
+        assert b"".join(here.read(recording_id, 5)) == data[5:]
+        assert not here.verify(recording_id).holds
         assert here.fill(recording_id)
         assert volume_file(tmp_path / "here", recording_id).read_bytes() == data
         assert here.verify(recording_id).holds

@@ -19,7 +19,7 @@ from storage.recordings.manifest import StoredRecording
 from storage.recordings.store import RecordingStore
 from storage.recordings.writer import DigestError
 from storage.volumes.volumes import Volumes
-from support.stores import flip, open_store, open_volumes, put, volume_file
+from support.stores import blob_file, flip, open_store, open_volumes, put, volume_file
 
 DATA = os.urandom(2 * BLOB_BYTES + 77)
 WRONG = bytes(len(DATA))
@@ -79,6 +79,72 @@ def test_an_upload_of_another_size_takes_nothing_from_another_site(sites: Sites)
         with pytest.raises(DigestError):
             writer.finish()
     assert sites.there.verify(ID).holds
+
+
+def rot(blobs: FileBlobs, index: int) -> None:
+    """Let a blob carry the right hash over wrong data."""
+    piece = DATA[index * BLOB_BYTES : (index + 1) * BLOB_BYTES]
+    blobs.put(ID, Blob(index, WRONG[: len(piece)], leaf_hash(piece)))
+
+
+def test_what_was_there_before_is_read_before_it_counts(sites: Sites) -> None:
+    rot(sites.blobs, 0)
+    rot(sites.blobs, 2)
+    put(sites.here, DATA)
+    assert sites.here.verify(ID).holds
+
+
+def test_what_was_there_before_and_holds_is_not_put_again(sites: Sites, tmp_path: Path) -> None:
+    sites.blobs.put(ID, Blob(0, DATA[:BLOB_BYTES], leaf_hash(DATA[:BLOB_BYTES])))
+    before = blob_file(tmp_path, ID, 0)
+    stamp = before.stat().st_ino
+    put(sites.here, DATA)
+    assert before.stat().st_ino == stamp
+
+
+def test_what_follows_later_is_read_too_before_it_counts(sites: Sites) -> None:
+    put(sites.there, DATA)
+    rot(sites.blobs, 1)
+    put(sites.here, DATA)  # refused: another site has called it whole
+    assert [each.lacks for each in sites.here.backlog()] == [(Place.BLOBS,)]
+    assert sites.here.fill(ID)
+    assert sites.here.verify(ID).holds
+
+
+def test_an_adopted_recording_has_no_copy_until_it_was_read(sites: Sites) -> None:
+    put(sites.there, DATA)
+    adopted = sites.here.adopt(ID, len(DATA))
+    assert adopted is not None
+    assert adopted.copies == ()
+    rot(sites.blobs, 1)
+    with pytest.raises(RejectedError, match="no copy holds"):
+        sites.here.fill(ID)
+    assert sites.here.manifest(ID) == adopted
+    assert sites.there.prove_blobs(ID)
+    assert sites.here.fill(ID)
+    assert sites.here.verify(ID).holds
+
+
+def test_without_a_volume_the_blobs_of_an_adopted_recording_are_read_too(sites: Sites) -> None:
+    put(sites.there, DATA)
+    assert sites.here.adopt(ID, len(DATA)) is not None
+    without_volume(sites)
+    with pytest.raises(UnavailableError, match="is out"):
+        sites.here.fill(ID)
+    manifest = sites.here.manifest(ID)
+    assert manifest is not None
+    assert [copy.place for copy in manifest.copies] == [Place.BLOBS]
+
+
+def test_without_a_volume_a_forged_recording_gets_no_copy(sites: Sites) -> None:
+    forge(sites.blobs)
+    assert sites.here.adopt(ID, len(WRONG)) is not None
+    without_volume(sites)
+    with pytest.raises(UnavailableError, match="is out"):
+        sites.here.fill(ID)
+    manifest = sites.here.manifest(ID)
+    assert manifest is not None
+    assert manifest.copies == ()
 
 
 class DeletedMeanwhile(FileBlobs):
