@@ -86,7 +86,9 @@ class Filling:
         name = item.recording_id.hex()
         try:
             done = self._store.fill(item.recording_id, lambda: self.worker.stopping)
-        except WaysealError as error:
+        except Exception as error:  # noqa: BLE001 - one recording must not hold up all others
+            if not isinstance(error, WaysealError):
+                _log.exception("recording %s cannot be filled", name)
             if self._problems.pop(item.recording_id, None) != str(error):
                 _log.warning("recording %s lacks %s: %s", name, ", ".join(item.lacks), error)
             self._problems[item.recording_id] = str(error)  # the last one now

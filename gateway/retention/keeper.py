@@ -71,9 +71,12 @@ class Retention:
     def step(self) -> bool:
         """End what was begun, then delete the first thing that is due; say whether there was one.
 
+        What fails holds up nothing that is due after it.
+
         Raises:
             UnavailableError: The ledger, a medium or one of the gateway's own files did not answer.
         """
+        failed: Exception | None = None
         self._ages.advance()
         self._resume()
         self._observe()
@@ -86,6 +89,10 @@ class Retention:
             except RejectedError as error:
                 name = removal.recording_id.hex()
                 _log.debug("recording %s is kept (%s): %s", name, removal.rule, error)
+            except Exception as error:  # noqa: BLE001 - raised once all others had their turn
+                failed = failed or error
+        if failed is not None:
+            raise failed
         return False
 
     def _resume(self) -> None:
@@ -94,6 +101,8 @@ class Retention:
                 self._remover.carry_out(each.body)
             except WaysealError as error:
                 _log.warning("deletion %d goes on later: %s", each.body.number, error)
+            except Exception:  # noqa: BLE001 - one recording must not hold up all others
+                _log.exception("deletion %d goes on later", each.body.number)
 
     def _observe(self) -> None:
         """Begin to count the age of what is committed and receipted; forget what is gone.

@@ -118,3 +118,5 @@ def _attempt(writers: Writers, recording_id: bytes, work: Callable[[bytes], None
             work(recording_id)
     except WaysealError as error:
         _log.info("left for later: %s", error)
+    except Exception:  # noqa: BLE001 - one recording must not hold up all others
+        _log.exception("recording %s is left for later", recording_id.hex())

@@ -67,6 +67,7 @@ class MemoryStore:
         uploads: By recording, how far it is.
         rotten: Recordings of which the blob store lacks a blob.
         unproved: Recordings of which it lists every blob, but one does not hold.
+        poisoned: Recordings of which nothing goes, nor can be proved.
         kills: How many steps are left before it dies in the middle of one; negative: never.
         witness: Told of each copy before it goes; None for an upload.
     """
@@ -76,6 +77,7 @@ class MemoryStore:
     rotten: set[bytes] = field(default_factory=set)
     unproved: set[bytes] = field(default_factory=set)
     dropped: set[bytes] = field(default_factory=set)
+    poisoned: set[bytes] = field(default_factory=set)
     kills: int = -1
     witness: Callable[[bytes, Copy | None], None] = lambda *_: None
 
@@ -96,9 +98,11 @@ class MemoryStore:
         return BLOBS in self.copies.get(recording_id, ()) and recording_id not in self.rotten
 
     def prove_blobs(self, recording_id: bytes, stop: Callable[[], bool]) -> bool:
+        self._check_poison(recording_id)
         return not stop() and recording_id not in self.unproved
 
     def drop(self, recording_id: bytes, copy: Copy) -> None:
+        self._check_poison(recording_id)
         self._die()
         there = self.copies.get(recording_id, [])
         if copy in there:
@@ -121,6 +125,10 @@ class MemoryStore:
             self.witness(recording_id, None)
             del self.uploads[recording_id]
         self._die()
+
+    def _check_poison(self, recording_id: bytes) -> None:
+        if recording_id in self.poisoned:
+            raise OverflowError("no bigint")
 
     def _die(self) -> None:
         if self.kills == 0:

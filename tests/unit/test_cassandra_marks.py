@@ -2,7 +2,8 @@
 
 import pytest
 
-from storage.blobs.cassandra.marks import MARK_KEPT_S, MARKS_MAX, Marks
+from contracts.errors import UnavailableError
+from storage.blobs.cassandra.marks import MARK_KEPT_S, MARKS_MAX, Marks, later_us
 from support.blobsuite import recording
 
 ONE, TWO = recording("one"), recording("two")
@@ -45,3 +46,14 @@ def test_only_so_many_are_kept_and_the_oldest_goes() -> None:
         marks.note(ONE, bucket, bucket, [])
     assert marks.recall(ONE, 0, [1]) is None
     assert [marks.recall(ONE, bucket, [1]) for bucket in (1, MARKS_MAX)] == [1, MARKS_MAX]
+
+
+def test_a_timestamp_is_later_than_all_before() -> None:
+    assert later_us(5, 0, 3) == 5
+    assert later_us(5, 0, 5) == 6
+    assert later_us(5, 2**63 - 2) == 2**63 - 1
+
+
+def test_the_greatest_timestamp_is_said_to_be_wrong() -> None:
+    with pytest.raises(UnavailableError, match="9223372036854775807"):
+        later_us(5, 0, 2**63 - 1)

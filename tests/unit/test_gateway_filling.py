@@ -1,7 +1,7 @@
 """The backlog is worked off when a place is back, and what another site has is not taken twice."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,10 +27,12 @@ class Blobs(FileBlobs):
     Attributes:
         down: Whether nothing works.
         refused: Recordings of which nothing can be put.
+        poisoned: Recordings at which it fails in a way that nobody foresaw.
     """
 
     down = False
     refused: frozenset[bytes] = frozenset()
+    poisoned: frozenset[bytes] = frozenset()
 
     def put_many(self, recording_id: bytes, blobs: Sequence[Blob]) -> None:
         self._check(recording_id)
@@ -43,6 +45,18 @@ class Blobs(FileBlobs):
     def _check(self, recording_id: bytes) -> None:
         if self.down or recording_id in self.refused:
             raise UnavailableError("the blob store is down")
+
+    def delete(self, recording_id: bytes) -> None:
+        self._check_poison(recording_id)
+        super().delete(recording_id)
+
+    def leaves(self, recording_id: bytes) -> Mapping[int, bytes]:
+        self._check_poison(recording_id)
+        return super().leaves(recording_id)
+
+    def _check_poison(self, recording_id: bytes) -> None:
+        if recording_id in self.poisoned:
+            raise OverflowError("no bigint")
 
 
 @dataclass
@@ -94,6 +108,18 @@ def test_what_cannot_be_filled_holds_up_nothing_else(site: Site) -> None:
     assert site.filling.step()
     assert places(site.store, ids[-1]) == {Place.VOLUME, Place.BLOBS}
     assert {each.item.recording_id for each in site.filling.waiting()} == site.blobs.refused
+
+
+def test_what_fails_in_an_unforeseen_way_holds_up_nothing_else(site: Site) -> None:
+    site.blobs.down = True
+    ids = [put(site.store, f"video {number}".encode()) for number in range(3)]
+    site.store.shelves.catalogue.start_leaving(ids[0])
+    site.blobs.down = False
+    site.blobs.poisoned = frozenset(ids[:2])
+    assert site.filling.step()
+    assert places(site.store, ids[2]) == {Place.VOLUME, Place.BLOBS}
+    (waiting,) = site.filling.waiting()
+    assert (waiting.item.recording_id, waiting.problem) == (ids[1], "no bigint")
 
 
 def create(store: RecordingStore, recording_id: bytes, size: int) -> tuple[int, bool, list[bytes]]:

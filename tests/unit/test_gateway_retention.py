@@ -208,6 +208,23 @@ def test_what_was_begun_while_the_ledger_went_down_ends_when_it_is_back(desk: De
     assert states(desk) == [("volume-days", DeletionState.DONE)]
 
 
+def test_what_fails_in_an_unforeseen_way_holds_up_nothing_else(desk: Desk) -> None:
+    one, two = desk.settled(1, trip(1)), desk.settled(2, trip(2))
+    desk.steps()
+    desk.days(11)
+    desk.after_record = lambda: desk.store.poisoned.add(one)
+    assert desk.step()
+    assert desk.deletions.is_under_way(one)
+    assert desk.store.copies == {one: [VOLUME, BLOBS], two: [BLOBS]}
+    three = desk.settled(3, trip(3))
+    four = desk.settled(4, trip(4))
+    desk.store.poisoned.add(three)
+    desk.steps()
+    desk.days(11)
+    assert desk.step()
+    assert (desk.store.copies[three], desk.store.copies[four]) == ([VOLUME, BLOBS], [BLOBS])
+
+
 def test_a_provisional_receipt_releases_nothing(desk: Desk) -> None:
     one = recording(1)
     desk.upload(one)

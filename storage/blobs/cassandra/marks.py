@@ -12,9 +12,27 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Final
 
+from contracts.errors import UnavailableError
+
 MARK_KEPT_S: Final = 10.0
 MARKS_MAX: Final = 256
 """Of all uploads; the oldest goes."""
+_BIGINT_MAX: Final = 2**63 - 1
+
+
+def later_us(now_us: int, *before_us: int) -> int:
+    """Return a timestamp that wins over those before, microseconds since 1970.
+
+    Raises:
+        UnavailableError: There is none: one before is the greatest that Cassandra knows. No clock
+            shows it; somebody wrote it there.
+    """
+    at_us = max(now_us, *(each + 1 for each in before_us))
+    if at_us > _BIGINT_MAX:
+        raise UnavailableError(
+            f"a row carries the timestamp {at_us - 1}, which no later write can win over"
+        )
+    return at_us
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from cassandra import ReadFailure
 from contracts.chunktree import HASH_BYTES
 from contracts.errors import RejectedError, UnavailableError, WaysealError
 from storage.blobs.cassandra.config import CassandraConfig
-from storage.blobs.cassandra.marks import Marks
+from storage.blobs.cassandra.marks import Marks, later_us
 from storage.blobs.cassandra.schema import BUCKET_BLOBS
 from storage.blobs.cassandra.session import Peer, Reply, Row, wait_all
 from storage.blobs.port import MANIFEST_BYTES_MAX, Blob, Replica
@@ -184,7 +184,7 @@ class CassandraBlobs:
         action = f"delete recording {recording_id.hex()}"
         buckets = self._buckets(peer, recording_id)
         before_us = _us(peer.rows(peer.ask.deleted, (recording_id,), action))
-        at_us = max(self._clock(), before_us + 1, *(us + 1 for _, us in buckets))
+        at_us = later_us(self._clock(), before_us, *(us for _, us in buckets))
         peer.rows(peer.ask.bury, (at_us, at_us, recording_id), action)
         replies = []
         for bucket, _ in buckets:
@@ -205,7 +205,7 @@ class CassandraBlobs:
         """Note that there may be blobs in a bucket; return the timestamp for them."""
         deleted = peer.send(peer.ask.deleted, (recording_id,), action)
         marked = peer.send(peer.ask.marked, (recording_id, bucket), action)
-        at_us = max(self._clock(), *(_us(rows) + 1 for rows in wait_all([deleted, marked])))
+        at_us = later_us(self._clock(), *map(_us, wait_all([deleted, marked])))
         peer.rows(peer.ask.mark, (recording_id, bucket, at_us, at_us), action)
         return at_us
 
