@@ -5,7 +5,7 @@ one would have right bytes here mended with what it calls right.
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -21,32 +21,49 @@ from storage.recordings.shelves import Shelves
 from storage.volumes.volume import Volume
 
 
-def restore(shelves: Shelves, recording_id: bytes) -> StoredRecording | None:
+class _StoppedError(Exception):
+    """Told to stop."""
+
+
+def restore(
+    shelves: Shelves, recording_id: bytes, stop: Callable[[], bool]
+) -> StoredRecording | None:
     """Return the manifest that a copy leads to, read as a whole; None if no copy can be found.
 
-    A copy that is on its way out does not count.
+    A copy that is on its way out does not count. Told to stop, it finds none.
 
     Raises:
         RejectedError: The blob store has another recording's bytes, or not all.
         UnavailableError: The blob store did not answer.
     """
-    if (recording_id, Place.VOLUME) not in set(shelves.catalogue.dropping()):
-        for volume in shelves.volumes.usable():
-            with suppress(UnavailableError):
-                if is_gone(volume, recording_id):
-                    continue
-                found = _measured(recording_id, _of_file(volume, recording_id))
-                if found is not None:
-                    return replace(found, copies=(Copy(Place.VOLUME, volume.name, FSYNC),))
-    return _of_blobs(shelves, recording_id)
+    with suppress(_StoppedError):
+        return _of_volumes(shelves, recording_id, stop) or _of_blobs(shelves, recording_id, stop)
+    return None
 
 
-def _of_blobs(shelves: Shelves, recording_id: bytes) -> StoredRecording | None:
+def _of_volumes(
+    shelves: Shelves, recording_id: bytes, stop: Callable[[], bool]
+) -> StoredRecording | None:
+    if (recording_id, Place.VOLUME) in set(shelves.catalogue.dropping()):
+        return None
+    for volume in shelves.volumes.usable():
+        with suppress(UnavailableError):
+            if is_gone(volume, recording_id):
+                continue
+            found = _measured(recording_id, _of_file(volume, recording_id), stop)
+            if found is not None:
+                return replace(found, copies=(Copy(Place.VOLUME, volume.name, FSYNC),))
+    return None
+
+
+def _of_blobs(
+    shelves: Shelves, recording_id: bytes, stop: Callable[[], bool]
+) -> StoredRecording | None:
     shared = shelves.shared(recording_id)
     if shared is None:
         return None
     one = partial(fetch, shelves, shared, on_flaw=lambda *_: None)
-    found = _measured(recording_id, read_blobs(one, range(len(shared.leaves))))
+    found = _measured(recording_id, read_blobs(one, range(len(shared.leaves))), stop)
     if found is None:
         raise RejectedError(f"the blobs of recording {recording_id.hex()} are not its bytes")
     return replace(found, copies=(shelves.seal_blobs(found),))
@@ -58,10 +75,14 @@ def _of_file(volume: Volume, recording_id: bytes) -> Iterator[bytes]:
         yield volume.read(recording_id, start, BLOB_BYTES) or b""
 
 
-def _measured(recording_id: bytes, pieces: Iterable[bytes]) -> StoredRecording | None:
+def _measured(
+    recording_id: bytes, pieces: Iterable[bytes], stop: Callable[[], bool]
+) -> StoredRecording | None:
     """Return what bytes, a blob at a time, are the whole of; None if they are another's."""
     digest, leaves, size = hashlib.sha256(), [], 0
     for piece in pieces:
+        if stop():
+            raise _StoppedError
         digest.update(piece)
         leaves.append(leaf_hash(piece))
         size += len(piece)

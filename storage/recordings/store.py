@@ -313,17 +313,18 @@ class RecordingStore:
         """Go on with removals that a place held up, and remove parts that nobody goes on with."""
         self._removals.tidy(self._writers)
 
-    def restore_manifest(self, recording_id: bytes) -> bool:
-        """Make a damaged manifest anew from a copy, which is read as a whole; say if there is one.
+    def restore_manifest(self, recording_id: bytes, stop: Stop = lambda: False) -> bool:
+        """Make a damaged manifest anew from a copy, which is read as a whole; say if that was done.
 
-        Copies that were not read are in the backlog then, and found again by `fill`.
+        Copies that were not read are in the backlog then, and found again by `fill`. Told to stop,
+        it leaves the manifest as it is.
 
         Raises:
             RejectedError: The blob store has another recording's bytes, or not all.
             UnavailableError: It is being written, or the blob store did not answer.
         """
         with self._writers.alone(recording_id):
-            found = restore(self._shelves, recording_id)
+            found = restore(self._shelves, recording_id, stop)
             if found is not None:
                 self._replace(found, found.copies)
             return found is not None

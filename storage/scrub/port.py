@@ -1,6 +1,6 @@
 """Port: what the scrub asks of the store of recordings."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Protocol
 
 from storage.recordings.examining import Finding, Survey
@@ -26,8 +26,11 @@ class Scrubbed(Protocol):
         """
         ...
 
-    def restore_manifest(self, recording_id: bytes) -> bool:
-        """Make a damaged manifest anew from a copy, if one holds; say whether one did."""
+    def restore_manifest(self, recording_id: bytes, stop: Callable[[], bool]) -> bool:
+        """Make a damaged manifest anew from a copy, if one holds; say whether that was done.
+
+        That reads a whole copy; `stop` is asked in between, and told to stop nothing is done.
+        """
         ...
 
     def survey(self, recording_id: bytes, index: int) -> Survey:

@@ -120,6 +120,8 @@ class Scrub:
 
     def _through_blobs(self, at: Round) -> Round:
         manifest = self._manifest(at)
+        if manifest is None and self._stopping():
+            return at
         if manifest is not None:
             self._name_what_is_out(at)
             while at.index < len(manifest.leaves):
@@ -140,7 +142,7 @@ class Scrub:
         return replace(at, recording_id=_after(at.recording_id), index=0)
 
     def _manifest(self, at: Round) -> StoredRecording | None:
-        """Return the manifest, mended if need be; None when it is gone, or beyond help."""
+        """Return the manifest, mended if need be; None when it is gone, beyond help, or stopped."""
         recording_id = at.recording_id
         try:
             manifest = self._store.manifest(recording_id)
@@ -150,6 +152,8 @@ class Scrub:
             found = Found(recording_id, NO_BLOB, MANIFEST, kind, str(error))
             self._journal.find(at, [found], self._clock_ms())
             mended = rotten and self._restored(recording_id)
+            if not mended and self._stopping():
+                return None  # what becomes of it shows when the round goes on
             verdict = Verdict(Outcome.MENDED if mended else Outcome.NOT_MENDED, str(error))
             self._settle(at, NO_BLOB, {MANIFEST: verdict})
             return self._store.manifest(recording_id) if mended else None
@@ -158,7 +162,7 @@ class Scrub:
 
     def _restored(self, recording_id: bytes) -> bool:
         try:
-            return self._store.restore_manifest(recording_id)
+            return self._store.restore_manifest(recording_id, self._stopping)
         except WaysealError as error:
             _log.warning("recording %s: manifest not restored: %s", recording_id.hex(), error)
             return False

@@ -1,6 +1,6 @@
 """The store of recordings as the scrub sees it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from contracts.copies import Place
 from contracts.errors import RejectedError
@@ -31,9 +31,9 @@ class Upkeep:
         """See `Scrubbed.manifest`."""
         return self._store.manifest(recording_id)
 
-    def restore_manifest(self, recording_id: bytes) -> bool:
+    def restore_manifest(self, recording_id: bytes, stop: Callable[[], bool]) -> bool:
         """See `Scrubbed.restore_manifest`."""
-        return self._store.restore_manifest(recording_id)
+        return self._store.restore_manifest(recording_id, stop)
 
     def survey(self, recording_id: bytes, index: int) -> Survey:
         """See `Scrubbed.survey`."""

@@ -52,6 +52,7 @@ class FakeStore:
         self.dropped: set[bytes] = set()
         self.mends = 0
         self.at_mend: Callable[[], None] = lambda: None
+        self.at_restore: Callable[[], None] = lambda: None
 
     def recordings(self) -> Iterator[bytes]:
         return iter(sorted(self.blobs))
@@ -66,7 +67,10 @@ class FakeStore:
         copies = COPIES[1:] if recording_id in self.dropped else COPIES
         return StoredRecording(recording_id, size, root_hash(leaves), leaves, copies)
 
-    def restore_manifest(self, recording_id: bytes) -> bool:
+    def restore_manifest(self, recording_id: bytes, stop: Callable[[], bool]) -> bool:
+        self.at_restore()
+        if stop():
+            return False
         if not self.bad_manifests[recording_id]:
             raise UnavailableError("the blob store is down")
         del self.bad_manifests[recording_id]
@@ -306,6 +310,20 @@ def test_a_damaged_manifest_is_named_and_restored(rig: Rig, can_be_restored: boo
     outcome = Outcome.MENDED if can_be_restored else Outcome.NOT_MENDED
     assert rig.outcomes() == {(name(1), NO_BLOB, MANIFEST, "rotten"): outcome}
     assert ((name(1), 0) in rig.store.examined) is can_be_restored
+
+
+def test_told_to_stop_while_it_restores_it_goes_on_there(rig: Rig) -> None:
+    def stop() -> None:
+        rig.stop_after = 0
+
+    rig.store.bad_manifests, rig.store.at_restore = {name(1): True}, stop
+    assert not rig.scrub.step()
+    assert rig.outcomes() == {(name(1), NO_BLOB, MANIFEST, "rotten"): Outcome.OPEN}
+    rig.restart()
+    rig.stop_after, rig.store.at_restore = None, lambda: None
+    assert rig.scrub.step()
+    assert rig.outcomes() == {(name(1), NO_BLOB, MANIFEST, "rotten"): Outcome.MENDED}
+    assert (name(1), 0) in rig.store.examined
 
 
 def test_what_nobody_knows_is_named_and_what_is_out_is_said(rig: Rig) -> None:

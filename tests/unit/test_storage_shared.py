@@ -267,6 +267,24 @@ def test_a_false_manifest_does_not_take_the_place_of_a_damaged_one(
     assert sites.here.verify(ID).holds
 
 
+@pytest.mark.parametrize("from_blobs", [True, False])
+def test_told_to_stop_it_restores_no_manifest(
+    sites: Sites,
+    tmp_path: Path,
+    from_blobs: bool,  # noqa: FBT001
+) -> None:
+    put(sites.here, DATA)
+    damaged = manifest_file(tmp_path)
+    flip(damaged, 60)
+    before = damaged.read_bytes()
+    if from_blobs:
+        volume_file(tmp_path / "here", ID).unlink()
+    pieces = iter(range(2))
+    assert not sites.here.restore_manifest(ID, lambda: next(pieces) == 1)
+    assert damaged.read_bytes() == before
+    assert sites.here.restore_manifest(ID)
+
+
 def test_without_a_copy_that_holds_no_manifest_is_restored(sites: Sites, tmp_path: Path) -> None:
     put(sites.here, DATA)
     forge(sites.blobs)
