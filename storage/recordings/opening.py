@@ -1,8 +1,10 @@
 """Where an upload begins or goes on: which copies it can make now, and what is durable already.
 
-1. On the volume that its progress record names, if that works: at the recorded offset.
-2. On the first volume that works and has room, from the blobs up to the recorded offset.
-3. Without a volume that works: in the blob store alone, likewise.
+1. At its end, if a whole file of the right bytes is on a volume: the catalogue was lost, or is an
+   older one. It is never written over.
+2. On the volume that its progress record names, if that works: at the recorded offset.
+3. On the first volume that works and has room, from the blobs up to the recorded offset.
+4. Without a volume that works: in the blob store alone, likewise.
 
 The recorded offset is trusted, not a file's length, nor how many blobs there are: after
 a power cut a file may be longer than what reached the disk, and blobs behind the offset may
@@ -17,6 +19,7 @@ from typing import Final
 from contracts.chunktree import BLOB_BYTES
 from contracts.errors import RejectedError, UnavailableError
 from storage.recordings.manifest import Progress
+from storage.recordings.restoring import measure_file
 from storage.recordings.shelves import Shelves
 from storage.volumes.guarded import VolumePart, open_part
 
@@ -51,8 +54,11 @@ def open_upload(shelves: Shelves, progress: Progress, *, refuse: bool) -> Openin
         refuse: Whether there must be a volume.
 
     Raises:
-        UnavailableError: No volume has room; or none works and there must be one.
+        RejectedError: It is whole on a volume, and of another size.
+        UnavailableError: No volume has room; or none works and there must be one; or a whole file
+            cannot be read.
     """
+    progress = _with_whole_file(shelves, progress)
     part = _resumed(shelves, progress)
     if part is not None:
         kept, copied = _of_part(part), False
@@ -60,6 +66,34 @@ def open_upload(shelves: Shelves, progress: Progress, *, refuse: bool) -> Openin
         part = _chosen(shelves, progress, refuse=refuse)
         kept, copied = _of_blobs(shelves, progress, needed=part is None), part is not None
     return Opening(progress.recording_id, progress.size, part, kept, copied)
+
+
+def _with_whole_file(shelves: Shelves, progress: Progress) -> Progress:
+    """Record the end as durable if a whole file is that no record tells of.
+
+    The record comes before the file gets the name of a part, since a part without one is removed.
+    """
+    recording_id = progress.recording_id
+    for volume in shelves.volumes.usable():
+        if progress.volume == volume.name and progress.offset == progress.size:
+            continue  # a kill came before the manifest; its bytes are read again anyway
+        try:
+            size = measure_file(volume, recording_id)
+        except UnavailableError:
+            if volume.usable:
+                raise  # what it did not give may be right, and would be written over
+            continue
+        if size is None:
+            continue
+        if size != progress.size:
+            raise RejectedError(
+                f"recording {recording_id.hex()} has {size} bytes, got {progress.size}"
+            )
+        _log.warning("recording %s is whole on volume %s", recording_id.hex(), volume.name)
+        progress = Progress(recording_id, size, size, volume.name)
+        shelves.catalogue.record(progress)
+        break
+    return progress
 
 
 def _resumed(shelves: Shelves, progress: Progress) -> VolumePart | None:

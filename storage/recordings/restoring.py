@@ -41,6 +41,18 @@ def restore(
     return None
 
 
+def measure_file(volume: Volume, recording_id: bytes) -> int | None:
+    """Read a whole file and return its length; None if there is none, or not with the right bytes.
+
+    Raises:
+        UnavailableError: It could not be read to its end.
+    """
+    if is_gone(volume, recording_id):
+        return None
+    found = _measured(recording_id, _of_file(volume, recording_id), lambda: False)
+    return found.size if found else None
+
+
 def _of_volumes(
     shelves: Shelves, recording_id: bytes, stop: Callable[[], bool]
 ) -> StoredRecording | None:

@@ -4,6 +4,7 @@ import hashlib
 import os
 import random
 import resource
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -39,9 +40,10 @@ class House:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.damage: list[tuple[bytes, int, str]] = []
-        self.store, self.volumes = self._open()
+        self.kept = b""
+        self.store, self.volumes = self.open()
 
-    def _open(self) -> tuple[RecordingStore, Volumes]:
+    def open(self) -> tuple[RecordingStore, Volumes]:
         volumes = open_volumes(self.root)
         blobs = FileBlobs(self.root / "b")
         store = RecordingStore(
@@ -55,7 +57,7 @@ class House:
 
     def restart(self) -> None:
         self.close()
-        self.store, self.volumes = self._open()
+        self.store, self.volumes = self.open()
 
     def put(self, data: bytes) -> bytes:
         return put(self.store, data)
@@ -245,6 +247,62 @@ def test_foreign_bytes_are_not_kept(house: House) -> None:
         writer.write(data)
         writer.finish()
     assert b"".join(house.store.read(recording_id)) == data
+
+
+def _lose_catalogue(house: House) -> None:
+    shutil.rmtree(house.root / "c")
+    shutil.rmtree(house.root / "b")
+
+
+def _restore_older_catalogue(house: House) -> None:
+    """Have the progress record again that was there before the last byte came."""
+    _lose_catalogue(house)
+    (house.root / "c" / "partial").mkdir(parents=True)
+    shutil.copy(house.root / "older", house.root / "c" / "partial" / house.kept.hex())
+
+
+@pytest.mark.parametrize("lose", [_lose_catalogue, _restore_older_catalogue])
+def test_a_whole_file_that_the_catalogue_lost_is_never_written_over(
+    house: House, lose: Callable[[House], None]
+) -> None:
+    data = content(2 * BLOB_BYTES + 5)
+    house.kept = hashlib.sha256(data).digest()
+    with house.store.begin(house.kept, len(data)) as writer:
+        writer.write(data[:BLOB_BYTES])
+        writer.sync()
+        shutil.copy(house.root / "c" / "partial" / house.kept.hex(), house.root / "older")
+        writer.write(data[BLOB_BYTES:])
+        writer.finish()
+    house.close()
+    lose(house)
+    house.store, house.volumes = house.open()
+    with pytest.raises(RejectedError, match=f" {len(data)} bytes, got {len(data) - 1}"):
+        house.store.begin(house.kept, len(data) - 1)
+    with (
+        house.store.begin(house.kept, len(data)) as writer,
+        pytest.raises(RejectedError, match="1 more at"),
+    ):
+        writer.write(bytes(1))
+    assert house.length(house.kept) == len(data)
+    house.restart()
+    with house.store.begin(house.kept, len(data)) as writer:
+        assert writer.finish() == expected(data)
+    assert house.whole_file(house.kept).read_bytes() == data
+    assert house.store.verify(house.kept).holds
+
+
+def test_a_whole_file_of_wrong_bytes_is_replaced(house: House) -> None:
+    data = content(BLOB_BYTES + 5)
+    recording_id = house.put(data)
+    house.close()
+    _lose_catalogue(house)
+    flip(house.whole_file(recording_id), BLOB_BYTES + 1)
+    house.store, house.volumes = house.open()
+    with house.store.begin(recording_id, len(data)) as writer:
+        assert writer.offset == 0
+        writer.write(data)
+        assert writer.finish() == expected(data)
+    assert house.whole_file(recording_id).read_bytes() == data
 
 
 def test_an_early_finish_changes_nothing(house: House) -> None:

@@ -1,0 +1,34 @@
+"""An upload of what is whole on a volume already, though no record says so."""
+
+import asyncio
+import hashlib
+import shutil
+from pathlib import Path
+
+from gateway.access import Caller, Role
+from gateway.uploads.service import Uploads
+from support.stores import open_store, put, volume_file
+
+DATA = b"whole before"
+ONE = hashlib.sha256(DATA).digest()
+
+
+def test_an_announcement_is_enough_after_the_catalogue_was_lost(tmp_path: Path) -> None:
+    with open_store(tmp_path) as store:
+        put(store, DATA)
+    for lost in ("b", "c"):
+        shutil.rmtree(tmp_path / lost)
+    finished: list[bytes] = []
+
+    with open_store(tmp_path) as store:
+
+        async def announced() -> bool:
+            uploads = Uploads(store, finished.append)
+            status = await uploads.create(ONE, len(DATA), Caller("operator", Role.OPERATOR))
+            await uploads.close()
+            return status.whole
+
+        assert asyncio.run(announced())
+        assert finished == [ONE]
+        assert store.verify(ONE).holds
+    assert volume_file(tmp_path, ONE).read_bytes() == DATA
