@@ -2,6 +2,8 @@
 
 import os
 import shutil
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -9,10 +11,10 @@ import pytest
 from contracts.errors import RejectedError, UnavailableError
 from storage.volumes.directory import VolumeDirectory
 from storage.volumes.guarded import open_part
-from storage.volumes.marker import MARKER
+from storage.volumes.marker import MARKER, OWNER
 from storage.volumes.volume import VolumePlace
 from storage.volumes.volumes import Volumes
-from support.stores import open_volumes
+from support.stores import open_store, open_volumes
 
 ONE, TWO = bytes(32), bytes(range(32))
 
@@ -63,6 +65,37 @@ def test_another_volume_in_its_place_is_named(tmp_path: Path) -> None:
     (tmp_path / "main" / MARKER).write_bytes(b"\xff no id")
     with open_volumes(tmp_path, two(tmp_path)) as volumes:
         assert "must hold 32 hexadecimal digits" in reasons(volumes)["main"]
+
+
+def test_a_volume_belongs_to_one_gateway(tmp_path: Path) -> None:
+    places = {"main": VolumePlace(tmp_path / "main")}
+    with open_volumes(tmp_path / "first", places) as first:
+        (ours,) = first
+        with open_part(ours, ONE, 60, 0), open_store(tmp_path / "second", places=places) as other:
+            (theirs,) = other.shelves.volumes
+            other.tidy()
+            assert "volume main belongs to gateway" in theirs.reason
+            assert f"remove {tmp_path / 'main' / OWNER} to take it over" in theirs.reason
+            assert list(ours.call(VolumeDirectory.parts)) == [ONE]
+    (tmp_path / "main" / OWNER).unlink()
+    with open_volumes(tmp_path / "second", places) as volumes:
+        assert reasons(volumes) == {"main": ""}
+    with open_volumes(tmp_path / "first", places) as volumes:
+        assert "volume main belongs to gateway" in reasons(volumes)["main"]
+
+
+def test_a_volume_without_an_owner_is_taken_once(tmp_path: Path) -> None:
+    place = VolumePlace(tmp_path / "main")
+    with open_volumes(tmp_path / "old", {"main": place}):
+        pass
+    (tmp_path / "main" / OWNER).unlink()
+    roots = [tmp_path / f"site-{number}" for number in range(8)]
+    with ThreadPoolExecutor(len(roots)) as pool, ExitStack() as stack:
+        opened = pool.map(lambda root: open_volumes(root, {"main": place}), roots)
+        takers = [stack.enter_context(volumes) for volumes in opened]
+        for (volume,) in takers:
+            volume.probe()  # one that met another at it looks again
+        assert sum(len(volumes.usable()) for volumes in takers) == 1
 
 
 def test_a_path_that_must_be_a_mount_point_is_left_alone_without_its_mount(tmp_path: Path) -> None:
