@@ -29,6 +29,7 @@ from gateway.retention.deletions import Deletions
 from gateway.retention.judge import Judge
 from gateway.retention.keeper import Retention
 from gateway.retention.remover import Remover
+from gateway.retention.reserve import Reserve
 from gateway.retention.room import Room
 from gateway.scrubbing import Scrubbing
 from gateway.settings import Settings
@@ -165,6 +166,7 @@ class Services:
             remover,
             settings.retention,
             room.fills,
+            Reserve(settings.data / "reserve"),
         )
 
     def _send_receipt(self, device_id: str, wire: bytes) -> None:

@@ -20,6 +20,7 @@ from gateway.retention.deletions import Deletions
 from gateway.retention.judge import Judge, KeptError
 from gateway.retention.port import Deletable
 from gateway.retention.remover import Remover
+from gateway.retention.reserve import Reserve
 from gateway.storagesettings import RetentionSettings
 from gateway.worker import Worker
 from storage.recordings.manifest import StoredRecording
@@ -47,6 +48,7 @@ class Retention:
         remover: Remover,
         settings: RetentionSettings,
         fills: Callable[[], Iterable[Fill]],
+        reserve: Reserve,
     ) -> None:
         """Prepare; nothing is deleted before the worker runs.
 
@@ -58,6 +60,7 @@ class Retention:
             remover: Deletes.
             settings: After how many days.
             fills: How full the volumes are that answer.
+            reserve: Room for the record when the disk is full.
         """
         self._store = store
         self._ages = ages
@@ -66,6 +69,7 @@ class Retention:
         self._remover = remover
         self._settings = settings
         self._fills = fills
+        self._reserve = reserve
         self.worker = Worker("retention", self.step, idle_s=IDLE_S)
 
     def step(self) -> bool:
@@ -77,6 +81,7 @@ class Retention:
             UnavailableError: The ledger, a medium or one of the gateway's own files did not answer.
         """
         failed: Exception | None = None
+        self._reserve.keep()
         self._ages.advance()
         self._resume()
         self._observe()

@@ -25,6 +25,7 @@ from gateway.retention.deletions import Deletions
 from gateway.retention.judge import Judge
 from gateway.retention.keeper import Retention
 from gateway.retention.remover import Remover
+from gateway.retention.reserve import Reserve
 from gateway.storagesettings import RetentionSettings
 from storage.recordings.manifest import Progress, StoredRecording
 from storage.recordings.store import RecordingStore
@@ -38,6 +39,7 @@ VOLUME = Copy(Place.VOLUME, "main", FSYNC)
 BLOBS = Copy(Place.BLOBS, "files", FSYNC)
 DEVICE = "truck-1"
 DAY_S = 86_400
+RESERVE_BYTES = 1 << 20
 SIGNER = key("gateway-buyer")
 
 
@@ -202,7 +204,14 @@ class Desk:
             clock_ms=lambda: self.now_ms,
         )
         self.retention = Retention(
-            self.kept, self.ages, self.deletions, judge, remover, self.settings, self.fills
+            self.kept,
+            self.ages,
+            self.deletions,
+            judge,
+            remover,
+            self.settings,
+            self.fills,
+            Reserve(self.root / "reserve", RESERVE_BYTES),
         )
 
     def restart(self) -> None:
@@ -292,7 +301,8 @@ class Desk:
     def catch_up(self) -> None:
         """Have the index take in what the ledger has."""
         while self.unseen:
-            self.index.add(self.unseen.pop(0))
+            self.index.add(self.unseen[0])
+            del self.unseen[0]
 
     def settled(self, number: int, trip_id: str, *copies: Copy) -> bytes:
         """Bring a recording in: offered, uploaded, committed, finally receipted, and seen."""
