@@ -12,6 +12,7 @@ from contracts.records.clock import moment
 from gateway.api.models import Page
 from gateway.api.paging import Cursor, Limit, page_of
 from gateway.scrubbing import Scrubbing
+from storage.recordings.examining import NO_BLOB
 from storage.scrub import journal
 
 LAST_ROUNDS_MAX: Final = 20
@@ -113,7 +114,7 @@ def _finding(row: tuple[Any, ...]) -> ScrubFinding:
         round=number,
         found_at=moment(at_ms),
         recording_id=recording.hex() or None,
-        blob=None if blob == journal.NO_BLOB else blob,
+        blob=None if blob == NO_BLOB else blob,
         copy_name=copy,
         kind=kind,
         outcome=outcome,

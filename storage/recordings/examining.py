@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Final
 
 from contracts.chunktree import BLOB_BYTES
 from contracts.copies import Copy, Place
@@ -17,6 +18,11 @@ from storage.recordings.fetching import (
 from storage.recordings.manifest import StoredRecording
 from storage.recordings.shelves import Shelves
 from storage.volumes.volume import Volume
+
+NO_BLOB: Final = -1
+"""Stands for the recording as a whole, in the place of a blob's index."""
+SEAL: Final = f"{Place.BLOBS}:manifest"
+"""Names the manifest in the blob store in the place of a copy."""
 
 
 class Flaw(StrEnum):
@@ -33,8 +39,8 @@ class Finding:
 
     Attributes:
         recording_id: 32 bytes.
-        index: The blob's place in the recording.
-        copy: Which copy: `volume:NAME`, or `blobs:REPLICA`.
+        index: The blob's place in the recording, or `NO_BLOB`.
+        copy: Which copy: `volume:NAME`, or `blobs:REPLICA`; `SEAL` without a blob.
         kind: What is wrong.
         repaired: Whether the copy was written anew and read back right.
         detail: In words; of a repair that failed, why.
@@ -92,6 +98,36 @@ def mend_blob(shelves: Shelves, manifest: StoredRecording, index: int) -> tuple[
         )
         for each in found
     )
+
+
+def mend_seal(shelves: Shelves, manifest: StoredRecording) -> Finding | None:
+    """Put the blob store's manifest anew if it is missing or wrong; say what was wrong.
+
+    Without it the blobs are whole for nobody else, and a removal here may take them. A blob store
+    that does not answer is passed over: each survey of a blob says so.
+    """
+    if all(copy.place is not Place.BLOBS for copy in manifest.copies):
+        return None
+    error: WaysealError
+    try:
+        shared = shelves.shared(manifest.sha256)
+    except UnavailableError:
+        return None
+    except RejectedError as damaged:
+        error = damaged
+    else:
+        if shared is None:
+            error = MissingError(f"{shelves.blobs.name} has no manifest of it")
+        elif shared.leaves != manifest.leaves:
+            error = RejectedError(f"{shelves.blobs.name} has other leaf hashes of it")
+        else:
+            return None
+    found = _finding(manifest, NO_BLOB, SEAL, error)
+    try:
+        shelves.seal_blobs(manifest)
+    except WaysealError as problem:
+        return replace(found, detail=f"{found.detail}; {problem}")
+    return replace(found, repaired=True)
 
 
 def is_gone(volume: Volume, recording_id: bytes) -> bool:

@@ -18,7 +18,7 @@ from contracts.errors import RejectedError, WaysealError
 from storage.blobs.port import BlobStore
 from storage.recordings.backlog import Backlog, Backlogs
 from storage.recordings.catalogue import Catalogue
-from storage.recordings.examining import Finding, Flaw, mend_blob, without_gone
+from storage.recordings.examining import Finding, Flaw, mend_blob, mend_seal, without_gone
 from storage.recordings.fetching import OnDamage, fetch, log_damage
 from storage.recordings.filling import Stop, fill_places
 from storage.recordings.manifest import Progress, StoredRecording, check_recording
@@ -222,6 +222,16 @@ class RecordingStore:
             if any(each.kind is Flaw.MISSING and not each.repaired for each in found):
                 self._forget_gone(manifest)
             return found
+
+    def reseal(self, recording_id: bytes) -> Finding | None:
+        """Put the blob store's manifest anew if it is missing or wrong; return what was wrong.
+
+        Raises:
+            RejectedError: The recording is not whole here.
+            UnavailableError: It is being written.
+        """
+        with self._writers.alone(recording_id):
+            return mend_seal(self._shelves, self._here(recording_id))
 
     def backlog(self) -> Iterator[Backlog]:
         """Yield the recordings that are whole here and lack a place, oldest first."""

@@ -17,8 +17,6 @@ from contracts.errors import UnavailableError
 from contracts.sqlite import Synchronous, connect, transaction, translated
 
 ROUNDS_KEPT: Final = 100
-NO_BLOB: Final = -1
-"""Stands for the recording as a whole, in the place of a blob's index."""
 
 _VERSION: Final = 1
 _SCHEMA: Final = """

@@ -50,6 +50,15 @@ class Scrubbed(Protocol):
         """
         ...
 
+    def reseal(self, recording_id: bytes) -> Finding | None:
+        """Put the blob store's manifest anew if it is missing or wrong; return what was wrong.
+
+        Raises:
+            RejectedError: The recording is not whole any more.
+            UnavailableError: Besides, that it is being written.
+        """
+        ...
+
     def not_looked_at(self) -> dict[str, str]:
         """Return, by copy, why nobody can look at it now: a volume that is out."""
         ...

@@ -1,6 +1,7 @@
 """Walks everything that is stored, a blob at a time, at a set rate.
 
-    for each recording   its manifest, then each blob of every copy and replica
+    for each recording   its manifest, then each blob of every copy and replica,
+                         then its manifest in the blob store
     then                 what is stored and belongs to no recording
 
 The cursor is durable every `CHECKPOINT_S`, and with every finding, so a round
@@ -19,9 +20,9 @@ from contracts.chunktree import blob_size
 from contracts.copies import Place
 from contracts.errors import RejectedError, WaysealError
 from contracts.records.clock import now_ms
-from storage.recordings.examining import Finding, Flaw
+from storage.recordings.examining import NO_BLOB, Finding, Flaw
 from storage.recordings.manifest import StoredRecording
-from storage.scrub.journal import NO_BLOB, Found, Journal, Outcome, Round, Stage, Verdict
+from storage.scrub.journal import Found, Journal, Outcome, Round, Stage, Verdict
 from storage.scrub.pace import Pace
 from storage.scrub.port import Scrubbed
 from storage.scrub.silence import Silence
@@ -137,6 +138,7 @@ class Scrub:
                 )
                 self._checkpoint(at)
                 self._pace.spend(read)
+            self._reseal(at)
             at = replace(at, recordings=at.recordings + 1)
         # Beyond the last blob, so that a restart does not count the recording again.
         return replace(at, recording_id=_after(at.recording_id), index=0)
@@ -205,7 +207,19 @@ class Scrub:
         }
         told = {each.copy for each in left}
         self._journal.forget(at, recording_id, index, gone - told)
-        self._settle(at, index, {each.copy: _verdict(each, each.copy in gone) for each in left})
+        self._settle(
+            at, index, {each.copy: _verdict(each, gone=each.copy in gone) for each in left}
+        )
+
+    def _reseal(self, at: Round) -> None:
+        try:
+            found = self._store.reseal(at.recording_id)
+        except RejectedError:  # deleted meanwhile
+            return
+        if found is not None:
+            entry = Found(found.recording_id, NO_BLOB, found.copy, found.kind, found.detail)
+            self._journal.find(at, [entry], self._clock_ms())
+            self._settle(at, NO_BLOB, {found.copy: _verdict(found, gone=False)})
 
     def _settle(self, at: Round, index: int, outcomes: dict[str, Verdict]) -> None:
         if not self._journal.open_at(at, at.recording_id, index):
@@ -254,7 +268,7 @@ class Scrub:
         )
 
 
-def _verdict(finding: Finding, gone: bool) -> Verdict:  # noqa: FBT001
+def _verdict(finding: Finding, *, gone: bool) -> Verdict:
     if finding.repaired:
         return Verdict(Outcome.MENDED, finding.detail)
     return Verdict(Outcome.TO_BE_FILLED if gone else Outcome.NOT_MENDED, finding.detail)

@@ -43,6 +43,10 @@ class Upkeep:
         """See `Scrubbed.mend`."""
         return self._store.mend(recording_id, index)
 
+    def reseal(self, recording_id: bytes) -> Finding | None:
+        """See `Scrubbed.reseal`."""
+        return self._store.reseal(recording_id)
+
     def not_looked_at(self) -> dict[str, str]:
         """See `Scrubbed.not_looked_at`."""
         return {

@@ -7,7 +7,8 @@ import pytest
 
 from contracts.chunktree import BLOB_BYTES
 from storage.cassandra.cluster import Cluster
-from storage.scrub.journal import NO_BLOB, Journal, Outcome
+from storage.recordings.examining import NO_BLOB
+from storage.scrub.journal import Journal, Outcome
 from storage.scrub.pace import Pace
 from storage.scrub.scrub import Scrub
 from storage.scrub.upkeep import Upkeep

@@ -1,6 +1,7 @@
 """The scrub over the real store on files: whatever is wrong on the disk is named and mended."""
 
 import random
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,12 +9,15 @@ import pytest
 
 from contracts.chunktree import BLOB_BYTES
 from contracts.copies import FSYNC, Copy, Place
+from storage.blobs.files import FileBlobs
+from storage.recordings.examining import NO_BLOB, SEAL
 from storage.recordings.store import RecordingStore
-from storage.scrub.journal import NO_BLOB, Journal, Outcome
+from storage.scrub.journal import Journal, Outcome
 from storage.scrub.pace import Pace
 from storage.scrub.scrub import Scrub
 from storage.scrub.upkeep import Upkeep
 from storage.volumes.volumes import Volumes
+from support.faulty import FaultyBlobs
 from support.stores import blob_file, flip, open_store, put, volume_file
 
 DATA = random.Random(7).randbytes(3 * BLOB_BYTES + 5)  # noqa: S311 - video, not a secret
@@ -27,7 +31,7 @@ class Bench:
 
     def __init__(self, root: Path, store: RecordingStore) -> None:
         self.root, self.store = root, store
-        self.one = put(store, DATA)
+        self.one = next(store.recordings(), b"") or put(store, DATA)
         self.journal = Journal(root / "scrub.db")
         self.scrub = Scrub(
             Upkeep(store),
@@ -124,6 +128,47 @@ def test_a_damaged_manifest_without_another_is_told(bench: Bench) -> None:
     flip(volume_file(bench.root, bench.one), 1)
     blob_file(bench.root, bench.one, 0).with_name("manifest").unlink()
     assert bench.round() == [(bench.one.hex()[:8], None, "manifest", "rotten", Outcome.NOT_MENDED)]
+
+
+def test_a_manifest_in_the_blob_store_is_put_anew(bench: Bench) -> None:
+    name = bench.one.hex()[:8]
+    path = blob_file(bench.root, bench.one, 0).with_name("manifest")
+    flip(path, 60)
+    assert bench.round() == [(name, None, SEAL, "rotten", Outcome.MENDED)]
+    assert bench.round() == []
+    path.unlink()
+    assert bench.round() == [(name, None, SEAL, "missing", Outcome.MENDED)]
+    (ended,) = bench.journal.rounds(1)
+    assert (ended.found, ended.mended) == (1, 1)
+    assert bench.store.shelves.shared(bench.one)
+
+
+def test_after_the_disk_of_blobs_was_replaced_all_is_there_again(tmp_path: Path) -> None:
+    with open_store(tmp_path) as store:
+        put(store, DATA)
+    shutil.rmtree(tmp_path / "b")
+    with open_store(tmp_path) as store:
+        bench = Bench(tmp_path, store)
+        assert [found[1] for found in bench.round()] == [0, 1, 2, 3, None]
+        assert bench.store.shelves.shared(bench.one)
+        assert bench.round() == []
+        bench.journal.close()
+
+
+def test_a_manifest_is_not_put_where_blobs_are_missing(tmp_path: Path) -> None:
+    blobs = FaultyBlobs(FileBlobs(tmp_path / "b"))
+    with open_store(tmp_path, blobs) as store:
+        one = put(store, DATA)
+        path = blob_file(tmp_path, one, 0).with_name("manifest")
+        path.unlink()
+        blobs.forgotten = {2}
+        found = store.reseal(one)
+        assert found is not None
+        assert not found.repaired
+        assert "1 of 4 blobs" in found.detail
+        assert not path.exists()
+        blobs.down = True
+        assert store.reseal(one) is None
 
 
 def test_what_belongs_to_nothing_is_named_and_left(bench: Bench) -> None:

@@ -11,10 +11,10 @@ import pytest
 from contracts.chunktree import BLOB_BYTES, root_hash
 from contracts.copies import FSYNC, Copy, Place
 from contracts.errors import RejectedError, UnavailableError
-from storage.recordings.examining import Finding, Flaw, Survey
+from storage.recordings.examining import NO_BLOB, Finding, Flaw, Survey
 from storage.recordings.manifest import StoredRecording
 from storage.recordings.strays import Stray
-from storage.scrub.journal import NO_BLOB, ROUNDS_KEPT, Journal, Outcome
+from storage.scrub.journal import ROUNDS_KEPT, Journal, Outcome
 from storage.scrub.pace import Pace
 from storage.scrub.scrub import CHECKPOINT_S, DAY_MS, MANIFEST, Scrub
 from storage.scrub.silence import SILENT_AFTER
@@ -120,6 +120,10 @@ class FakeStore:
         if self.die_at == (recording_id, index, "after"):
             raise KilledError
         return tuple(mended)
+
+    def reseal(self, recording_id: bytes) -> None:
+        if recording_id not in self.blobs:
+            raise RejectedError("not whole here")
 
     def not_looked_at(self) -> dict[str, str]:
         return self.passed_over
