@@ -29,6 +29,7 @@ from storage.blobs.port import MANIFEST_BYTES_MAX, Blob, Replica
 CONNECT_AGAIN_S: Final = 2.0
 """After a failed connect, time in which nobody tries again: uploads need not wait for it."""
 NAME: Final = "cassandra"
+_CLOSED: Final = "the connection to Cassandra is closed"
 _log = logging.getLogger(__name__)
 
 
@@ -38,7 +39,7 @@ def clock_us() -> int:
 
 
 class CassandraBlobs:
-    """Keeps blobs in a cluster; connects when it is first used, and again when it must.
+    """Keeps blobs in a cluster; connects when it is first used, in the thread that uses it.
 
     Args:
         config: The settings.
@@ -51,6 +52,7 @@ class CassandraBlobs:
         self._marks = Marks()
         self._lock = threading.Lock()
         self._peer: Peer | None = None
+        self._connecting = False
         self._failed: WaysealError | None = None
         self._again_s = 0.0
         self._closed = False
@@ -222,25 +224,41 @@ class CassandraBlobs:
             raise UnavailableError(str(error)) from error
 
     def _connected(self) -> Peer:
+        """Return the peer; the first who asks connects, which may take a minute.
+
+        Nobody waits for that, nor does `close`: uploads go on without this copy meanwhile.
+        """
         with self._lock:
             if self._closed:
-                raise UnavailableError("the connection to Cassandra is closed")
-            if self._peer is None:
-                self._peer = self._connect()
-            return self._peer
-
-    def _connect(self) -> Peer:
-        if self._failed is not None and time.monotonic() < self._again_s:
-            raise type(self._failed)(str(self._failed))
+                raise UnavailableError(_CLOSED)
+            if self._peer is not None:
+                return self._peer
+            if self._connecting:
+                raise UnavailableError(f"Cassandra at {self._points} is being connected")
+            if self._failed is not None and time.monotonic() < self._again_s:
+                raise type(self._failed)(str(self._failed))
+            self._connecting, self._failed = True, None
         try:
-            peer = Peer(self._config)
+            return self._kept(Peer(self._config))
         except WaysealError as error:
-            self._failed = error
-            self._again_s = time.monotonic() + CONNECT_AGAIN_S
+            self._failed, self._again_s = error, time.monotonic() + CONNECT_AGAIN_S
             raise
-        self._failed = None
-        _log.info("connected to Cassandra at %s", ", ".join(self._config.contact_points))
-        return peer
+        finally:
+            self._connecting = False
+
+    def _kept(self, peer: Peer) -> Peer:
+        """Keep a new peer for all, unless it comes too late."""
+        with self._lock:
+            if not self._closed:
+                self._peer = peer
+                _log.info("connected to Cassandra at %s", self._points)
+                return peer
+        peer.close()
+        raise UnavailableError(_CLOSED)
+
+    @property
+    def _points(self) -> str:
+        return ", ".join(self._config.contact_points)
 
 
 def _blob(index: int, rows: Sequence[Row]) -> Blob | None:
