@@ -8,7 +8,7 @@ from typing import Final
 from contracts.chunktree import BLOB_BYTES
 from contracts.copies import Copy, Place
 from contracts.errors import RejectedError, UnavailableError, WaysealError
-from storage.blobs.port import Blob
+from storage.blobs.port import Blob, Replica
 from storage.recordings.fetching import (
     MissingError,
     fetch,
@@ -163,15 +163,27 @@ def _looked_at(
         else:
             yield f"{Place.VOLUME}:{volume.name}", None
     if any(copy.place is Place.BLOBS for copy in manifest.copies):
+        yield from _looked_at_replicas(shelves, manifest, index)
+
+
+def _looked_at_replicas(
+    shelves: Shelves, manifest: StoredRecording, index: int
+) -> Iterator[tuple[str, WaysealError | None]]:
+    try:
         for replica in shelves.blobs.replicas(manifest.sha256, index):
-            try:
-                if replica.error is not None:
-                    raise replica.error
-                verified_blob(replica.blob, manifest, index)
-            except WaysealError as error:
-                yield f"{Place.BLOBS}:{replica.name}", error
-            else:
-                yield f"{Place.BLOBS}:{replica.name}", None
+            yield f"{Place.BLOBS}:{replica.name}", _wrong(replica, manifest, index)
+    except UnavailableError as error:  # as a whole: the volumes are looked at all the same
+        yield f"{Place.BLOBS}:{shelves.blobs.name}", error
+
+
+def _wrong(replica: Replica, manifest: StoredRecording, index: int) -> WaysealError | None:
+    if replica.error is not None:
+        return replica.error
+    try:
+        verified_blob(replica.blob, manifest, index)
+    except WaysealError as error:
+        return error
+    return None
 
 
 def _finding(manifest: StoredRecording, index: int, copy: str, error: WaysealError) -> Finding:

@@ -214,7 +214,7 @@ class RecordingStore:
 
         Raises:
             RejectedError: The recording is not whole here, or has no such blob.
-            UnavailableError: It is being written, or the blob store did not answer at all.
+            UnavailableError: It is being written, or the catalogue's disk failed.
         """
         with self._writers.alone(recording_id):
             manifest = self._with_blob(recording_id, index)

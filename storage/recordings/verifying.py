@@ -92,6 +92,7 @@ def prove_blobs(
         if not _holds(shelves, manifest, index):
             mend(manifest.sha256, index)
             if not _holds(shelves, manifest, index):
+                shelves.blobs.check()  # down as a whole, it says nothing about its blobs
                 return False
     return True
 

@@ -9,12 +9,14 @@ import pytest
 
 from contracts.chunktree import BLOB_BYTES
 from contracts.copies import FSYNC, Copy, Place
+from contracts.errors import UnavailableError
 from storage.blobs.files import FileBlobs
 from storage.recordings.examining import NO_BLOB, SEAL
 from storage.recordings.store import RecordingStore
 from storage.scrub.journal import Journal, Outcome
 from storage.scrub.pace import Pace
 from storage.scrub.scrub import Scrub
+from storage.scrub.silence import SILENT_AFTER
 from storage.scrub.upkeep import Upkeep
 from storage.volumes.volumes import Volumes
 from support.faulty import FaultyBlobs
@@ -187,6 +189,25 @@ def test_what_belongs_to_nothing_is_named_and_left(bench: Bench) -> None:
     ]
     assert on_volume.exists()
     assert in_blobs.exists()
+
+
+def test_volumes_are_looked_at_while_the_blob_store_is_down(tmp_path: Path) -> None:
+    blobs = FaultyBlobs(FileBlobs(tmp_path / "b"))
+    with open_store(tmp_path, blobs) as store:
+        bench = Bench(tmp_path, store)
+        name = bench.one.hex()[:8]
+        flip(volume_file(tmp_path, bench.one), 3 * BLOB_BYTES)
+        blobs.down = True
+        bench.scrub.begin()
+        with pytest.raises(UnavailableError):  # what belongs to nothing, nobody can tell now
+            bench.scrub.step()
+        blobs.down = False
+        assert bench.round() == [
+            *((name, at, BLOBS, "unread", Outcome.NOT_MENDED) for at in range(SILENT_AFTER)),
+            ("", None, BLOBS, "not-looked-at", Outcome.NAMED),
+            (name, 3, VOLUME, "rotten", Outcome.NOT_MENDED),
+        ]
+        bench.journal.close()
 
 
 def test_a_volume_that_is_out_is_passed_over_and_said_to_be(bench: Bench) -> None:

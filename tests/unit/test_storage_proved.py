@@ -11,6 +11,7 @@ from contracts.errors import RejectedError, UnavailableError
 from storage.blobs.files import FileBlobs
 from storage.blobs.port import Blob
 from storage.recordings.store import RecordingStore
+from support.faulty import FaultyBlobs
 from support.stores import blob_file, flip, open_store, put, volume_file
 
 DATA = os.urandom(2 * BLOB_BYTES + 7)
@@ -87,3 +88,12 @@ def test_a_blob_that_cannot_be_read_holds_up_nothing_else(
         one = put(opened, DATA)
         blobs.bad, blobs.mendable = 1, mendable
         assert opened.prove_blobs(one) is mendable
+
+
+def test_a_blob_store_that_is_down_proves_nothing_against_its_blobs(tmp_path: Path) -> None:
+    blobs = FaultyBlobs(FileBlobs(tmp_path / "b"))
+    with open_store(tmp_path, blobs) as opened:
+        one = put(opened, DATA)
+        blobs.down = True
+        with pytest.raises(UnavailableError, match="is down"):
+            opened.prove_blobs(one)
