@@ -16,6 +16,7 @@ from collections.abc import Callable
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -134,7 +135,8 @@ class Volume:
 
     def close(self) -> None:
         """Stop; what is stuck in the kernel is left behind."""
-        self._stop.set()
+        with self._lock:
+            self._stop.set()
         self._wake.set()
         self._pool.shutdown(wait=self.usable, cancel_futures=True)
         if self._watcher.is_alive():
@@ -184,7 +186,7 @@ class Volume:
             UnavailableError: It is out.
         """
         self.require()
-        return self._pool.submit(self._guarded, work, reading=reading)
+        return self._submit(partial(self._guarded, work, reading=reading))
 
     def wait(self, future: Future[_T], limit_s: float = ANSWER_LIMIT_S) -> _T:
         """Return what came of it.
@@ -225,10 +227,11 @@ class Volume:
 
     def release(self, part: PartFile) -> None:
         """Close a part, without waiting while the volume does not work."""
-        if self._stop.is_set():
+        try:
+            closing = self._submit(part.close)
+        except UnavailableError:
             part.close()
             return
-        closing = self._pool.submit(part.close)
         if self.usable:
             with suppress(UnavailableError):
                 self.wait(closing)
@@ -265,6 +268,12 @@ class Volume:
             used,
             self.place.quota_bytes,
         )
+
+    def _submit(self, work: Callable[[], _T]) -> Future[_T]:
+        with self._lock:  # `close` must not come in between
+            if self._stop.is_set():
+                raise UnavailableError(f"volume {self.name} is out: we stop")
+            return self._pool.submit(work)
 
     def _watch(self) -> None:
         while not self._stop.is_set():

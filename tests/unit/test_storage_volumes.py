@@ -12,7 +12,7 @@ from contracts.errors import RejectedError, UnavailableError
 from storage.volumes.directory import VolumeDirectory
 from storage.volumes.guarded import open_part
 from storage.volumes.marker import MARKER, OWNER
-from storage.volumes.volume import VolumePlace
+from storage.volumes.volume import Volume, VolumePlace
 from storage.volumes.volumes import Volumes
 from support.stores import open_store, open_volumes
 
@@ -182,3 +182,18 @@ def test_a_part_goes_on_at_any_byte(tmp_path: Path, kept: int) -> None:
             part.sync()
             part.publish()
         assert volume.read(ONE, 0, size + 1) == data
+
+
+class ClosesInBetween(Volume):
+    """Is closed once somebody has found it in use."""
+
+    def require(self) -> None:
+        super().require()
+        self.close()
+
+
+def test_a_volume_that_is_closed_in_between_says_so(tmp_path: Path) -> None:
+    volume = ClosesInBetween("main", VolumePlace(tmp_path / "main"), tmp_path / "memory")
+    volume.probe()
+    with pytest.raises(UnavailableError, match="volume main is out: we stop"):
+        volume.begin(VolumeDirectory.free_bytes)
