@@ -7,6 +7,10 @@ from contextlib import contextmanager
 from contracts.errors import UnavailableError
 
 
+class BusyError(UnavailableError):
+    """Somebody else has the recording."""
+
+
 class Writers:
     """Knows which recordings are being changed in this process; nobody waits."""
 
@@ -18,11 +22,11 @@ class Writers:
         """Have a recording alone until `leave`.
 
         Raises:
-            UnavailableError: Somebody else has it.
+            BusyError: Somebody else has it.
         """
         with self._lock:
             if recording_id in self._busy:
-                raise UnavailableError(f"recording {recording_id.hex()} is being written")
+                raise BusyError(f"recording {recording_id.hex()} is being written")
             self._busy.add(recording_id)
 
     def leave(self, recording_id: bytes) -> None:
@@ -35,7 +39,7 @@ class Writers:
         """Have a recording alone meanwhile.
 
         Raises:
-            UnavailableError: Somebody else has it.
+            BusyError: Somebody else has it.
         """
         self.enter(recording_id)
         try:

@@ -64,7 +64,7 @@ class Outcome(StrEnum):
     """What became of a finding."""
 
     OPEN = "open"
-    """Found, and not yet mended: the process is at it, or was killed there."""
+    """Found, and not yet mended: the process is at it, was killed there, or somebody writes it."""
     MENDED = "mended"
     NOT_MENDED = "not-mended"
     TO_BE_FILLED = "to-be-filled"
@@ -220,6 +220,15 @@ class Journal:
             *(at.number, recording_id, index, Outcome.OPEN),
         )
         return [str(copy) for (copy,) in rows]
+
+    def open_blobs(self, at: Round) -> list[tuple[bytes, int]]:
+        """Return recording and index of each blob with findings that have no outcome yet."""
+        rows = self.query(
+            "SELECT DISTINCT recording, blob FROM findings"
+            " WHERE round = ? AND outcome = ? AND blob >= 0 ORDER BY recording, blob",
+            *(at.number, Outcome.OPEN),
+        )
+        return [(bytes(recording_id), int(index)) for recording_id, index in rows]
 
     def settle(
         self, at: Round, recording_id: bytes, index: int, outcomes: Mapping[str, Verdict]

@@ -46,7 +46,7 @@ class Scrubbed(Protocol):
 
         Raises:
             RejectedError: The recording is not whole any more.
-            UnavailableError: Besides, that it is being written.
+            BusyError: It is being written.
         """
         ...
 
@@ -55,7 +55,7 @@ class Scrubbed(Protocol):
 
         Raises:
             RejectedError: The recording is not whole any more.
-            UnavailableError: Besides, that it is being written.
+            BusyError: It is being written.
         """
         ...
 

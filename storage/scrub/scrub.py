@@ -2,6 +2,7 @@
 
     for each recording   its manifest, then each blob of every copy and replica,
                          then its manifest in the blob store
+    then                 blobs to be mended in recordings that were being written
     then                 what is stored and belongs to no recording
 
 The cursor is durable every `CHECKPOINT_S`, and with every finding, so a round
@@ -13,15 +14,17 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
-from contracts.chunktree import blob_size
+from contracts.chunktree import BLOB_BYTES, blob_size
 from contracts.copies import Place
 from contracts.errors import RejectedError, WaysealError
 from contracts.records.clock import now_ms
 from storage.recordings.examining import NO_BLOB, Finding, Flaw
 from storage.recordings.manifest import StoredRecording
+from storage.recordings.writers import BusyError
 from storage.scrub.journal import Found, Journal, Outcome, Round, Stage, Verdict
 from storage.scrub.pace import Pace
 from storage.scrub.port import Scrubbed
@@ -91,7 +94,7 @@ class Scrub:
             return False
         if at.stage is Stage.RECORDINGS:
             at = self._through_recordings(at)
-        if at.stage is Stage.ORPHANS and self._strays_named(at):
+        if at.stage is Stage.ORPHANS and self._came_back(at) and self._strays_named(at):
             self._journal.end(at, self._clock_ms())
             self._say_end()
             return True
@@ -174,7 +177,7 @@ class Scrub:
 
         Raises:
             RejectedError: The recording is not whole any more.
-            UnavailableError: A medium or peer failed as a whole, or somebody writes the recording.
+            UnavailableError: A medium or peer failed as a whole.
         """
         survey = self._store.survey(at.recording_id, at.index)
         found = self._silence.without_silent(survey, self._store.not_looked_at())
@@ -187,7 +190,8 @@ class Scrub:
             ]
             self._journal.find(at, entries, self._clock_ms())
         if self._journal.open_at(at, at.recording_id, at.index):
-            self._mend(at, needed=bool(survey.findings))
+            with suppress(BusyError):  # stays open: see `_came_back`
+                self._mend(at, needed=bool(survey.findings))
         return len(survey.copies)
 
     def _mend(self, at: Round, *, needed: bool) -> None:
@@ -214,7 +218,7 @@ class Scrub:
     def _reseal(self, at: Round) -> None:
         try:
             found = self._store.reseal(at.recording_id)
-        except RejectedError:  # deleted meanwhile
+        except (RejectedError, BusyError):  # deleted meanwhile, or left to the next round
             return
         if found is not None:
             entry = Found(found.recording_id, NO_BLOB, found.copy, found.kind, found.detail)
@@ -232,6 +236,18 @@ class Scrub:
                 _log.error("recording %s %s: %s cannot be mended: %s", *name, verdict.detail)
             else:
                 _log.warning("recording %s %s: %s is %s", *name, verdict.outcome)
+
+    def _came_back(self, at: Round) -> bool:
+        """Mend what was being written when its turn came; say whether nothing is left open."""
+        for recording_id, index in self._journal.open_blobs(at):
+            if self._stopping():
+                return False
+            then = replace(at, recording_id=recording_id, index=index)
+            try:
+                self._pace.spend(BLOB_BYTES * self._blob(then))
+            except RejectedError:  # deleted meanwhile
+                self._mend(then, needed=False)
+        return not self._journal.open_blobs(at)
 
     def _strays_named(self, at: Round) -> bool:
         """Write down what belongs to nothing; say whether all of it was looked at."""

@@ -210,6 +210,31 @@ def test_volumes_are_looked_at_while_the_blob_store_is_down(tmp_path: Path) -> N
         bench.journal.close()
 
 
+@pytest.mark.parametrize("deleted", [False, True])
+def test_what_is_being_written_is_come_back_to(bench: Bench, deleted: bool) -> None:  # noqa: FBT001
+    bench.store.drop(bench.one, Copy(Place.BLOBS, "files", FSYNC))
+    bench.store.want(bench.one, Place.BLOBS)
+    ended: list[bool] = []
+
+    def scrub_meanwhile() -> bool:
+        if not ended:
+            flip(volume_file(bench.root, bench.one), 3 * BLOB_BYTES)
+            bench.scrub.begin()
+            ended.extend(bench.scrub.step() for _ in range(2))
+            flip(volume_file(bench.root, bench.one), 3 * BLOB_BYTES)
+        return False
+
+    assert bench.store.fill(bench.one, scrub_meanwhile)
+    assert ended == [False, False]
+    assert bench.journal.query("SELECT blob, outcome FROM findings") == [(3, Outcome.OPEN)]
+    if deleted:
+        bench.store.delete(bench.one)
+    else:
+        flip(volume_file(bench.root, bench.one), 3 * BLOB_BYTES)
+    mended = [(bench.one.hex()[:8], 3, VOLUME, "rotten", Outcome.MENDED)]
+    assert bench.round() == ([] if deleted else mended)
+
+
 def test_a_volume_that_is_out_is_passed_over_and_said_to_be(bench: Bench) -> None:
     (volume,) = bench.volumes
     (bench.root / "v" / ".wayseal-volume").unlink()
