@@ -18,7 +18,7 @@ from storage.recordings.manifest import StoredRecording
 from storage.recordings.reader import read_blobs
 from storage.recordings.shelves import Shelves
 from storage.recordings.splitter import GROUP_BLOBS
-from storage.volumes.guarded import VolumePart, open_part
+from storage.volumes.guarded import VolumePart, open_part, open_part_on_first
 from storage.volumes.volume import Volume
 
 Stop = Callable[[], bool]
@@ -131,18 +131,8 @@ def _check_digest(actual: bytes, manifest: StoredRecording) -> None:
 def _part(shelves: Shelves, manifest: StoredRecording) -> VolumePart:
     """Open the part where one is that a kill left behind, or a whole file; else where room is."""
     recording_id, size = manifest.sha256, manifest.size
-    volumes = sorted(shelves.volumes.usable(), key=lambda volume: not _has(volume, recording_id))
-    problems = []
-    for volume in volumes:
-        try:
-            volume.require_room(recording_id, size)
-            return open_part(volume, recording_id, size, size)
-        except UnavailableError as error:
-            problems.append(str(error))
-    problems += [f"volume {volume.name} is out" for volume in shelves.volumes if not volume.usable]
-    raise UnavailableError(
-        f"recording {recording_id.hex()}: no volume takes {size} bytes: {'; '.join(problems)}"
-    )
+    volumes = sorted(shelves.volumes, key=lambda volume: not _has(volume, recording_id))
+    return open_part_on_first(volumes, recording_id, size, size)
 
 
 def _has(volume: Volume, recording_id: bytes) -> bool:

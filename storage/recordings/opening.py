@@ -21,7 +21,7 @@ from contracts.errors import RejectedError, UnavailableError
 from storage.recordings.manifest import Progress
 from storage.recordings.restoring import measure_file
 from storage.recordings.shelves import Shelves
-from storage.volumes.guarded import VolumePart, open_part
+from storage.volumes.guarded import VolumePart, open_part, open_part_on_first
 
 _log: Final = logging.getLogger(__name__)
 
@@ -112,18 +112,12 @@ def _resumed(shelves: Shelves, progress: Progress) -> VolumePart | None:
 
 def _chosen(shelves: Shelves, progress: Progress, *, refuse: bool) -> VolumePart | None:
     """Open a part on the first volume that works and has room; None when no volume works."""
-    works, problems = False, []
-    for volume in shelves.volumes:
-        try:
-            volume.require_room(progress.recording_id, progress.size)
-            return open_part(volume, progress.recording_id, progress.size, 0)
-        except UnavailableError as error:
-            problems.append(str(error))
-            works |= volume.usable
-    said = f"no volume takes {progress.size} bytes: {'; '.join(problems)}"
-    if works or refuse:
-        raise UnavailableError(said)
-    _log.warning("recording %s goes to the blob store alone: %s", progress.recording_id.hex(), said)
+    try:
+        return open_part_on_first(shelves.volumes, progress.recording_id, progress.size, 0)
+    except UnavailableError as error:
+        if refuse or shelves.volumes.usable():
+            raise
+        _log.warning("the upload goes to the blob store alone: %s", error)
     return None
 
 

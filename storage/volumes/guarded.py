@@ -1,5 +1,6 @@
 """A part on a volume under guard: whoever writes it waits no longer than the volume may take."""
 
+from collections.abc import Iterable
 from concurrent.futures import Future
 from typing import Self
 
@@ -20,6 +21,26 @@ def open_part(volume: Volume, recording_id: bytes, size: int, offset: int) -> "V
     except UnavailableError:
         opening.add_done_callback(_close_late)
         raise
+
+
+def open_part_on_first(
+    volumes: Iterable[Volume], recording_id: bytes, size: int, offset: int
+) -> "VolumePart":
+    """Open a part on the first volume that works and has room.
+
+    Raises:
+        UnavailableError: None of them; says of each why.
+    """
+    problems = []
+    for volume in volumes:
+        try:
+            volume.require_room(recording_id, size)
+            return open_part(volume, recording_id, size, offset)
+        except UnavailableError as error:
+            problems.append(str(error))
+    raise UnavailableError(
+        f"recording {recording_id.hex()}: no volume takes {size} bytes: {'; '.join(problems)}"
+    )
 
 
 class VolumePart:
