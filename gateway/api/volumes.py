@@ -5,8 +5,8 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query
 
-from gateway.api.volumemodels import Volumes, volumes_of
 from gateway.volumes.follow import DriveFollower
+from gateway.volumes.models import Volumes, volumes_of
 from storage.volumes.volume import VolumeState
 
 Asked = Annotated[bool, Query(description="ask each drive how it is; takes up to 10 s")]

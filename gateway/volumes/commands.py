@@ -13,9 +13,9 @@ from typing import Final
 
 from contracts.errors import RejectedError, UnavailableError
 from contracts.records.clock import now_ms, rfc3339
-from gateway.api.volumemodels import volumes_of
 from gateway.settings import Settings
 from gateway.volumes.changes import Told, news, told_of
+from gateway.volumes.models import volumes_of
 from gateway.volumes.places import places_of
 from gateway.volumes.table import page, size
 from storage.volumes import saved as keep

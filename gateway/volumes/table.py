@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from gateway.api.volumemodels import BlockDevice, GatewayVolume, Volumes
+from gateway.volumes.models import BlockDevice, GatewayVolume, Volumes
 from storage.volumes.inventory import MADE_OF_OTHERS
 from storage.volumes.links import Word
 

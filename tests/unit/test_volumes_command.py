@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from contracts.errors import UnavailableError
-from gateway.api.volumemodels import Volumes, volumes_of
 from gateway.main import main
 from gateway.volumes.changes import told_of
 from gateway.volumes.follow import DriveFollower
+from gateway.volumes.models import Volumes, volumes_of
 from gateway.volumes.table import page, size
 from storage.volumes.inventory import observe, take
 from storage.volumes.links import LinkWatch
