@@ -66,6 +66,7 @@ def test_more_threads_than_places_wait_their_turn(config: CassandraConfig) -> No
     one, groups = recording("back-pressure"), [range(8 * each, 8 * each + 8) for each in range(8)]
     with opened(replace(config, in_flight=3)) as store, ThreadPoolExecutor(8) as pool:
         data = bytes(BLOB_BYTES)
+        store.check()  # connects: meanwhile nobody else would wait
         list(pool.map(lambda group: store.put_many(one, [blob(i, data) for i in group]), groups))
         assert sorted(store.leaves(one)) == list(range(64))
         read = list(pool.map(lambda index: store.get(one, index), range(64)))

@@ -7,7 +7,7 @@ from typing import Final
 from contracts.errors import RejectedError
 from storage.blobs.cassandra.config import CassandraConfig
 
-PROBE_TIMEOUT_S: Final = 5.0
+PROBE_TIMEOUT_S: Final = 15.0
 _OPTIONS: Final = bytes.fromhex("040000000500000000")
 """A request that every node answers before any login. Source: native protocol v4, 4.1.3."""
 
