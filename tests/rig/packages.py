@@ -49,14 +49,15 @@ def provide(names: Sequence[str], directory: Path) -> Path:
         return root
     shutil.rmtree(root, ignore_errors=True)
     root.mkdir(parents=True)
-    for package in _fetch(names, directory):
+    archives = directory / "archives"
+    for package in _fetch(names, directory.parent / "apt", archives):
         _run(["dpkg-deb", "-x", str(package), str(root)], UNPACK_LIMIT_S)
+    shutil.rmtree(archives)  # or else other versions would be among them the next time
     stamp.write_text(wanted)
     return root
 
 
-def _fetch(names: Sequence[str], directory: Path) -> list[Path]:
-    state, archives = directory.parent / "apt", directory / "archives"
+def _fetch(names: Sequence[str], state: Path, archives: Path) -> list[Path]:
     for made in (state / "state/lists/partial", state / "cache", archives / "partial"):
         made.mkdir(parents=True, exist_ok=True)
     (state / "status").touch()

@@ -44,10 +44,10 @@ def survive(device: Path, kind: str, recording: Recording, loss: Loss) -> str:
         loss: What happens.
     """
     with kept(device, kind), site() as here, Sender(here.store, recording) as sender:
-        sender.until_acknowledged(8)
+        sender.until_acknowledged(4)
+        acknowledged = sender.acknowledged
         loss.lose()
         reason = here.until_out()
-        acknowledged = sender.acknowledged
         stored = sender.until_whole()
         assert [copy.place for copy in stored.copies] == [Place.BLOBS], stored.copies
         recording.require_same(here.store.read(stored.sha256))
@@ -58,7 +58,7 @@ def survive(device: Path, kind: str, recording: Recording, loss: Loss) -> str:
         here.fill(stored.sha256)
         here.require_sound(stored)
     return (
-        f"{acknowledged >> 20} MiB acknowledged, then out: {reason}; all {recording.pieces} MiB "
-        f"in the blob store; {loss.mounting.value}, in use after {back_s:.0f} s, "
-        "volume copy made and verified"
+        f"out with {acknowledged >> 20} MiB acknowledged: {reason}; all {recording.pieces} MiB in "
+        f"the blob store, {sender.again_bytes >> 20} of them sent again; {loss.mounting.value}, in "
+        f"use after {back_s:.0f} s, volume copy made and verified"
     )

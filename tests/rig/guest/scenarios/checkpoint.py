@@ -87,6 +87,7 @@ def _gateway() -> Iterator[Site]:
         }
         try:
             site.start()
+            site.operator.timeout = STEP_LIMIT_S
             yield site
         finally:
             site.stop()

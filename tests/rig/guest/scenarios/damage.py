@@ -60,7 +60,7 @@ def _fails() -> str:
     device = drive(HDD)
     loss = Loss(lambda: _turn(device, "error"), lambda: _turn(device, LINEAR), Mounting.OPERATOR)
     with _mapped(device) as mapped:
-        return survive(mapped, "xfs", Recording(seed=11, pieces=20), loss)
+        return survive(mapped, "xfs", Recording(seed=11, pieces=12), loss)
 
 
 def _turns_read_only() -> str:
@@ -69,14 +69,14 @@ def _turns_read_only() -> str:
         lambda: _turn(device, WRITES_NOTHING), lambda: _turn(device, LINEAR), Mounting.OPERATOR
     )
     with _mapped(device) as mapped:
-        return survive(mapped, "ext4", Recording(seed=12, pieces=20), loss)
+        return survive(mapped, "ext4", Recording(seed=12, pieces=12), loss)
 
 
 def _sata_removed() -> str:
     device = drive(SSD)
     delete = Path("/sys/block") / device.name / "device/delete"
     loss = Loss(lambda: _write(delete, "1"), _rescan, Mounting.KEEPER)
-    return survive(device, "ext4", Recording(seed=13, pieces=20), loss)
+    return survive(device, "ext4", Recording(seed=13, pieces=12), loss)
 
 
 def _rescan() -> None:
@@ -91,7 +91,7 @@ def _write(attribute: Path, value: str) -> None:
 
 def _nvme_removed() -> str:
     loss = Loss(_pull, _push, Mounting.KEEPER)
-    return survive(drive(SPARE), "xfs", Recording(seed=14, pieces=20), loss)
+    return survive(drive(SPARE), "xfs", Recording(seed=14, pieces=12), loss)
 
 
 def _pull() -> None:
@@ -106,7 +106,7 @@ def _push() -> None:
 
 def _full() -> str:
     device = drive(HDD)
-    early, late = Recording(seed=15, pieces=20), Recording(seed=16, pieces=16)
+    early, late = Recording(seed=15, pieces=12), Recording(seed=16, pieces=16)
     with kept(device, "ext4"), site() as here, Sender(here.store, early) as first:
         first.until_acknowledged(4)
         filler = VOLUME / "filler"

@@ -70,7 +70,7 @@ def _used() -> str:
 
 
 def _cut_and_mended() -> str:
-    recording = Recording(seed=2, pieces=32)
+    recording = Recording(seed=2, pieces=24)
     with (
         connected(*NEVER_FAILS) as device,
         kept(device, "xfs"),
@@ -97,19 +97,19 @@ def _cut_and_mended() -> str:
 def _cut_for_long() -> str:
     loss = Loss(fabric.cut, fabric.mend, Mounting.NOBODY)
     with connected(*NEVER_FAILS) as device:
-        return survive(device, "xfs", Recording(seed=3, pieces=20), loss)
+        return survive(device, "xfs", Recording(seed=3, pieces=12), loss)
 
 
 def _cut_fails_fast() -> str:
     loss = Loss(fabric.cut, fabric.mend, Mounting.KEEPER)
     with connected(*FAILS_FAST) as device:
-        return survive(device, "xfs", Recording(seed=4, pieces=20), loss)
+        return survive(device, "xfs", Recording(seed=4, pieces=12), loss)
 
 
 def _namespace_gone() -> str:
     loss = Loss(lambda: fabric.enable(on=False), lambda: fabric.enable(on=True), Mounting.KEEPER)
     with connected() as device:
-        return survive(device, "ext4", Recording(seed=5, pieces=20), loss)
+        return survive(device, "ext4", Recording(seed=5, pieces=12), loss)
 
 
 USED: Final = Scenario("nvmeof-used", _used)
