@@ -7,7 +7,9 @@ from typing import Final
 from contracts.errors import RejectedError
 from storage.blobs.cassandra.config import CassandraConfig
 
-PROBE_TIMEOUT_S: Final = 15.0
+PROBE_TIMEOUT_S: Final = 5.0
+_PROBES: Final = 3
+"""A node that refuses may end the connection before what it says of that was read."""
 _OPTIONS: Final = bytes.fromhex("040000000500000000")
 """A request that every node answers before any login. Source: native protocol v4, 4.1.3."""
 
@@ -45,7 +47,7 @@ def check_tls(config: CassandraConfig) -> None:
     Raises:
         RejectedError: The two sides do not agree about TLS.
     """
-    for address in config.contact_points:
+    for address in config.contact_points * _PROBES:
         try:
             with socket.create_connection((address, config.port), PROBE_TIMEOUT_S) as plain:
                 _handshake(plain, address, tls_context(config))
