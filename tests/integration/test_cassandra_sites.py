@@ -255,16 +255,23 @@ def test_all_die_at_once_during_writes(sites: Cluster, store: CassandraBlobs) ->
     check_kept(store, writer)
 
 
+def refusal(sites: Cluster, replication: dict[str, int]) -> str:
+    with ExitStack() as closing, pytest.raises(RejectedError) as refused:
+        closing.enter_context(opened(config_of(sites, KEYSPACE, replication=replication))).check()
+    return str(refused.value)
+
+
 def test_the_network_grows_by_a_site(net: Network, sites: Cluster, store: CassandraBlobs) -> None:
     one, kept = recording("grows"), [blob(n, os.urandom(1000)) for n in range(8)]
     store.put_many(one, kept)
     added = sites.add(net.places[3])
     copies = {f"site{n}": 1 for n in range(1, 5)}
     with ExitStack() as closing:
-        with pytest.raises(RejectedError, match="grows by one copy at a time"):
-            closing.enter_context(
-                opened(config_of(sites, KEYSPACE, replication={**copies, "site4": 2}))
-            ).check()
+        until(  # its neighbours have heard of it a moment after it serves
+            "growth by two copies is refused",
+            lambda: "grows by one copy at a time" in refusal(sites, {**copies, "site4": 2}),
+            HEALED_S,
+        )
         config = config_of(sites, KEYSPACE, datacentre="site4", replication=copies)
         theirs = closing.enter_context(opened(config))
         theirs.check()
