@@ -69,18 +69,22 @@ def _measure(directory: Path, sizes: Sizes, parts: list[str]) -> Figures:
     try:
         for part in parts:
             make_directory(work)
-            figures |= _PARTS[part](work, sizes)
+            found = _PARTS[part](work, sizes)
+            _show(found, directory)  # what is known is said before the next part can fail
+            figures |= found
             shutil.rmtree(work)
     finally:
         shutil.rmtree(work, ignore_errors=True)
-    if "curve" in figures:
-        (directory / "storage-curve.svg").write_text(chart(figures["curve"]), "utf-8")
-        print(f"\n{table_of(figures['curve'])}")
-    print("\nfigure                              value")
-    for name, value in figures.items():
-        if isinstance(value, int | float):
-            print(row(name, value, TARGETS))
     return figures | {"cold": COLD, "sizes": asdict(sizes)}
+
+
+def _show(found: Figures, directory: Path) -> None:
+    if "curve" in found:
+        (directory / "storage-curve.svg").write_text(chart(found["curve"]), "utf-8")
+        print(table_of(found["curve"]))
+    for name, value in found.items():
+        if isinstance(value, int | float):
+            print(row(name, value, TARGETS), flush=True)
 
 
 def _upload(work: Path, sizes: Sizes) -> Figures:
