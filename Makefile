@@ -65,11 +65,11 @@ measure: $(READY) ## readings end to end, for docs/performance.md
 	@$(BIN)/python -m demo.measure
 
 bench-ledger: $(READY) ## the ledger's figures beside their targets; OPTIONS=--quick is a look
-	@$(BIN)/python -m storage.bench.ledger.main $(OPTIONS)
+	@$(BIN)/python -m storage.bench.ours.ledger.main $(OPTIONS)
 
 bench-storage: $(READY) ## storage beside the limits of this machine; OPTIONS=--quick is a look, --curve is long
 	@$(JAVA)
-	@$(BIN)/python -m storage.bench.storage.main $(OPTIONS)
+	@$(BIN)/python -m storage.bench.ours.storage.main $(OPTIONS)
 
 cassandra: $(READY) ## start a real Cassandra at port 9042, until Ctrl-C; NODES=3 is three sites
 	@$(JAVA)

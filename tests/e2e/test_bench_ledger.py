@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from storage.bench.ledger.targets import TARGETS
+from storage.bench.ours.ledger.targets import TARGETS
 from support.checkout import live_data, make, running
 
 pytestmark = pytest.mark.e2e

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from storage.bench.storage.targets import TARGETS
+from storage.bench.ours.storage.targets import TARGETS
 from support.checkout import ROOT, environment, live_data, make, running
 
 pytestmark = pytest.mark.e2e
@@ -71,7 +71,7 @@ def test_an_interrupted_run_removes_what_it_made_and_a_killed_one_is_swept(bench
 
 def _begun(bench: Path) -> subprocess.Popen[str]:
     """Start the part with a server, and return once that works."""
-    command = ["-m", "storage.bench.storage.main", "--smallest", "--only", "cassandra"]
+    command = ["-m", "storage.bench.ours.storage.main", "--smallest", "--only", "cassandra"]
     process = subprocess.Popen(  # noqa: S603 - our own module
         [sys.executable, *command],
         cwd=bench,

@@ -33,7 +33,7 @@ class Chaos:
         self.drive = drive
         self.directory = directory
         self.victim = victim
-        self.moments = random.Random(SEED)  # noqa: S311  # no secrets here
+        self.moments = random.Random(SEED)  # no secrets here
         self.trips: dict[str, int] = {}
 
     def kill_during_offloads(self, kills: int) -> None:

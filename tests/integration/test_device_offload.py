@@ -299,7 +299,7 @@ def test_offload_survives_kill_9_at_any_moment(
 ) -> None:
     trip_id = record(truck, drive)
     gateway.cut_after = [400_000] * 6
-    dice = random.Random(5)  # noqa: S311 - the moments of the kills
+    dice = random.Random(5)
     for _ in range(6):
         with truck.start("offload") as process:
             with contextlib.suppress(subprocess.TimeoutExpired):

@@ -174,7 +174,7 @@ def test_kill_9_while_recording_loses_and_doubles_nothing(
 ) -> None:
     log = write_log(tmp_path / "log.csv", 6_000)
     truck = Truck(tmp_path / "truck", batch)
-    dice = random.Random(11)  # noqa: S311 - the moments of the kills
+    dice = random.Random(11)
     reached = []
     for _ in range(10):
         with truck.start("record", "--readings", log, "--video", drive.video) as process:
@@ -210,7 +210,7 @@ def test_a_power_cut_at_any_byte_of_the_write_ahead_log(tmp_path: Path, batch: s
     journal, ahead = truck.data / "journal.sqlite", truck.data / "journal.sqlite-wal"
     main, written = journal.read_bytes(), ahead.read_bytes()
     assert written
-    dice = random.Random(2)  # noqa: S311 - where the log is cut
+    dice = random.Random(2)
     reached = []
     for cut in sorted(dice.randrange(len(written)) for _ in range(25)):
         journal.write_bytes(main)

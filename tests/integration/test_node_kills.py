@@ -86,7 +86,7 @@ def check(node: Node, load: Load, kill: int) -> None:
 
 def moments() -> Iterator[float]:
     """Yield how long to wait before a kill, seconds."""
-    chance = random.Random(SEED)  # noqa: S311  # no secrets here
+    chance = random.Random(SEED)  # no secrets here
     while True:
         yield chance.uniform(0, LONGEST_WAIT_S)
 

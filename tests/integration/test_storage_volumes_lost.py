@@ -24,7 +24,7 @@ from support.stores import open_store, open_volumes, put, volume_file
 pytestmark = pytest.mark.integration
 
 MAIN, BLOBS = Copy(Place.VOLUME, "main", FSYNC), Copy(Place.BLOBS, "files", FSYNC)
-DATA = random.Random(3).randbytes(20 * BLOB_BYTES + 77)  # noqa: S311 - video, not a secret
+DATA = random.Random(3).randbytes(20 * BLOB_BYTES + 77)
 ID = hashlib.sha256(DATA).digest()
 HALF = 11 * BLOB_BYTES + 5
 IMAGE_BYTES = 128 << 20

@@ -54,7 +54,7 @@ def write_rest(writer: RecordingWriter, data: bytes) -> None:
 
 
 def test_a_writer_killed_again_and_again_ends_in_the_same_recording(tmp_path: Path) -> None:
-    chance = random.Random(7)  # noqa: S311 - video, not a secret
+    chance = random.Random(7)
     data = chance.randbytes(SIZE)
     source, root = tmp_path / "video", tmp_path / "store"
     source.write_bytes(data)
@@ -94,7 +94,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 def test_a_full_disk_refuses_keeps_and_goes_on(small_disk: Path) -> None:
-    chance = random.Random(8)  # noqa: S311 - video, not a secret
+    chance = random.Random(8)
     ballast = small_disk / "ballast"
     first, second = chance.randbytes(BLOB_BYTES), chance.randbytes(2 * BLOB_BYTES + 5)
     with open_store(small_disk) as store:
@@ -120,7 +120,7 @@ def test_a_full_disk_refuses_keeps_and_goes_on(small_disk: Path) -> None:
 
 
 def test_a_part_that_has_its_room_ends_on_a_disk_that_took_the_rest(small_disk: Path) -> None:
-    data = random.Random(9).randbytes(BLOB_BYTES + 7)  # noqa: S311 - video, not a secret
+    data = random.Random(9).randbytes(BLOB_BYTES + 7)
     recording_id = hashlib.sha256(data).digest()
     directory = VolumeDirectory(small_disk / "volume")
     directory.prepare()

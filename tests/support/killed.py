@@ -28,7 +28,7 @@ from storage.volumes.marker import MARKER
 from support.faulty import FaultyBlobs
 from support.stores import blob_file, flip, open_store, put, volume_file
 
-DATA: Final = random.Random(5).randbytes(2 * BLOB_BYTES + 5)  # noqa: S311 - video, not a secret
+DATA: Final = random.Random(5).randbytes(2 * BLOB_BYTES + 5)
 ID: Final = hashlib.sha256(DATA).digest()
 STEPS_MAX: Final = 500
 KILLED: Final = -signal.SIGKILL

@@ -11,14 +11,14 @@ import pytest
 from contracts.errors import RejectedError, UnavailableError
 from contracts.records.recording import RecordingDigest
 from storage.bench.leftovers import end_leftovers
-from storage.bench.storage.bare import keep_in_flight
-from storage.bench.storage.chart import chart
-from storage.bench.storage.curve import QUESTIONS, table_of
-from storage.bench.storage.media import MIB, dd_twice, random_file, require_room, sparse_file
-from storage.bench.storage.pairs import Pair, interleaved, ratio_of, summary
-from storage.bench.storage.sizes import QUICK, SMALLEST, WHOLE
-from storage.bench.storage.targets import TARGETS
-from storage.bench.targets import missed, row, written
+from storage.bench.ours.storage.bare import keep_in_flight
+from storage.bench.ours.storage.chart import chart
+from storage.bench.ours.storage.curve import QUESTIONS, table_of
+from storage.bench.ours.storage.media import MIB, dd_twice, random_file, require_room, sparse_file
+from storage.bench.ours.storage.pairs import Pair, interleaved, ratio_of, summary
+from storage.bench.ours.storage.sizes import QUICK, SMALLEST, WHOLE
+from storage.bench.ours.storage.targets import TARGETS
+from storage.bench.ours.targets import missed, row, written
 
 ROWS = [
     {"question": "blob size", "choice": "64 KiB", "write_mib_per_s": 50.0, "read_mib_per_s": 110.4},

@@ -22,7 +22,7 @@ from storage.volumes.volumes import Volumes
 from support.faulty import FaultyBlobs
 from support.stores import blob_file, flip, open_store, put, volume_file
 
-DATA = random.Random(7).randbytes(3 * BLOB_BYTES + 5)  # noqa: S311 - video, not a secret
+DATA = random.Random(7).randbytes(3 * BLOB_BYTES + 5)
 VOLUME, BLOBS = "volume:volume", "blobs:files"
 
 Entry = tuple[str, int | None, str, str, str]

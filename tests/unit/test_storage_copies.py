@@ -104,7 +104,7 @@ def site(tmp_path: Path) -> Iterator[Site]:
 
 
 def content(size: int, seed: int = 0) -> bytes:
-    return random.Random(seed).randbytes(size)  # noqa: S311 - video, not a secret
+    return random.Random(seed).randbytes(size)
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -91,7 +91,7 @@ def house(tmp_path: Path) -> Iterator[House]:
 
 
 def content(size: int, seed: int = 0) -> bytes:
-    return random.Random(seed).randbytes(size)  # noqa: S311 - video, not a secret
+    return random.Random(seed).randbytes(size)
 
 
 def expected(data: bytes) -> StoredRecording:

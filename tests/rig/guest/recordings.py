@@ -39,7 +39,7 @@ class Recording:
 
     def piece(self, index: int) -> bytes:
         """Return one piece."""
-        chance = random.Random(self.seed << 32 | index)  # noqa: S311 - video, not a secret
+        chance = random.Random(self.seed << 32 | index)
         return chance.randbytes(BLOB_BYTES)
 
     def digest(self) -> bytes:

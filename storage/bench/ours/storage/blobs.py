@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from contracts.errors import UnavailableError
-from storage.bench.storage.bare import BareTable, Wire
-from storage.bench.storage.curve import serving
-from storage.bench.storage.media import MIB, timed
-from storage.bench.storage.pairs import Pair, interleaved
+from storage.bench.ours.storage.bare import BareTable, Wire
+from storage.bench.ours.storage.curve import serving
+from storage.bench.ours.storage.media import MIB, timed
+from storage.bench.ours.storage.pairs import Pair, interleaved
 from storage.blobs.cassandra.config import CassandraConfig
 from storage.blobs.cassandra.schema import BUCKET_BLOBS
 from storage.blobs.cassandra.store import CassandraBlobs

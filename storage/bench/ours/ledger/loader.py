@@ -1,6 +1,6 @@
 """The loader: a process of its own that posts signed batches and waits until they are committed.
 
-Usage: python -m storage.bench.ledger.loader PLAN, a JSON object; answers with one on stdout.
+Usage: python -m storage.bench.ours.ledger.loader PLAN, a JSON object; answers with one on stdout.
 """
 
 import asyncio
@@ -15,8 +15,8 @@ from typing import Final
 
 import uvloop
 
-from storage.bench.ledger.signed import read_signed
-from storage.bench.ledger.wire import Connection
+from storage.bench.ours.ledger.signed import read_signed
+from storage.bench.ours.ledger.wire import Connection
 
 POOL: Final = 64
 """Connections of a paced run, which may all wait at once."""

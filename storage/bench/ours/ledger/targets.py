@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from storage.bench.targets import Target, Targets
+from storage.bench.ours.targets import Target, Targets
 
 Figures = dict[str, float]
 """Values by the names that the JSON object has."""

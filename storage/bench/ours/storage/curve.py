@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, get_args
 
-from storage.bench.storage.bare import BareTable, Layout, Wire
-from storage.bench.storage.media import MIB
+from storage.bench.ours.storage.bare import BareTable, Layout, Wire
+from storage.bench.ours.storage.media import MIB
 from storage.cassandra.cluster import Cluster
 from storage.cassandra.config import CommitLogSync, Options
 

@@ -18,8 +18,8 @@ from contracts.errors import RejectedError
 from contracts.files import make_directory
 from contracts.proto import payload_pb2
 from contracts.sawtooth.transactions import ID_HEX
-from storage.bench.ledger import fleet
-from storage.bench.ledger.fleet import Load, Truck
+from storage.bench.ours.ledger import fleet
+from storage.bench.ours.ledger.fleet import Load, Truck
 
 _LENGTH: Final = struct.Struct(">I")
 _SOURCES: Final = (address, payload, payload_pb2, fleet)

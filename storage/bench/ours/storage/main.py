@@ -7,36 +7,31 @@ on disk meanwhile is removed at its end, or, should it be killed, when it is sta
 import argparse
 import logging
 import shutil
-import signal
 import sys
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from types import FrameType
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 from contracts.commands import FAILED, complain, write_for_any_terminal
 from contracts.errors import WaysealError
 from contracts.files import locked, make_directory
+from storage.bench.interrupting import Interrupted, signals_interrupt
 from storage.bench.leftovers import end_leftovers
-from storage.bench.storage.blobs import blob_figures
-from storage.bench.storage.chart import chart
-from storage.bench.storage.curve import COMMIT_LOG, QUESTIONS, Curve, table_of
-from storage.bench.storage.media import COLD, MIB, random_file, require_room
-from storage.bench.storage.pairs import summary
-from storage.bench.storage.sizes import QUICK, SMALLEST, WHOLE, Sizes
-from storage.bench.storage.targets import TARGETS
-from storage.bench.storage.upload import memory, uploads
-from storage.bench.storage.volume import volume_reads
-from storage.bench.targets import row, written
+from storage.bench.ours.storage.blobs import blob_figures
+from storage.bench.ours.storage.chart import chart
+from storage.bench.ours.storage.curve import COMMIT_LOG, QUESTIONS, Curve, table_of
+from storage.bench.ours.storage.media import COLD, MIB, random_file, require_room
+from storage.bench.ours.storage.pairs import summary
+from storage.bench.ours.storage.sizes import QUICK, SMALLEST, WHOLE, Sizes
+from storage.bench.ours.storage.targets import TARGETS
+from storage.bench.ours.storage.upload import memory, uploads
+from storage.bench.ours.storage.volume import volume_reads
+from storage.bench.ours.targets import row, written
 
 DIRECTORY: Final = Path("build/bench")
 PARTS: Final = ("upload", "memory", "volume", "cassandra", "curve")
 Figures = dict[str, Any]
-
-
-class Interrupted(BaseException):
-    """A signal asks the benchmark to end; what it made is removed on the way out."""
 
 
 def main() -> None:
@@ -46,11 +41,10 @@ def main() -> None:
     # An upload without a volume is worth a warning to an operator; here it is what is measured.
     logging.disable(logging.WARNING)
     directory = DIRECTORY.absolute()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _interrupt)
     try:
         make_directory(directory)
-        with locked(directory / "lock", f"another benchmark is at work in {directory}"):
+        lock = locked(directory / "lock", f"another benchmark is at work in {directory}")
+        with signals_interrupt(), lock:
             figures = _measure(directory, options.sizes, options.parts)
             name = f"storage-{options.only}.json" if options.only else "storage.json"
             text = written(figures, directory / name)
@@ -147,12 +141,6 @@ def _named(name: str, found: Figures) -> Figures:
 
 def _say(words: str) -> None:
     print(words, file=sys.stderr, flush=True)
-
-
-def _interrupt(number: int, _: FrameType | None) -> NoReturn:
-    for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(each, signal.SIG_IGN)  # what it made is removed, however impatient one is
-    raise Interrupted(f"interrupted by {signal.Signals(number).name}")
 
 
 def _parse() -> argparse.Namespace:

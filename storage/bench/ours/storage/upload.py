@@ -11,10 +11,10 @@ from typing import Any, Final
 from contracts.files import make_directory
 from contracts.records.recording import RecordingDigest
 from storage.bench.checkpoint import GatewayFiles, node
+from storage.bench.ours.storage.media import MIB, cool, dd_twice, run, sparse_file, timed
+from storage.bench.ours.storage.pairs import Pair, interleaved
+from storage.bench.ours.storage.sender import DEVICE, announce, send
 from storage.bench.procfs import peak_mb, resident_mb
-from storage.bench.storage.media import MIB, cool, dd_twice, run, sparse_file, timed
-from storage.bench.storage.pairs import Pair, interleaved
-from storage.bench.storage.sender import DEVICE, announce, send
 
 SAMPLE_S: Final = 0.5
 SAMPLES_SHOWN: Final = 120

@@ -13,10 +13,10 @@ from contracts.ledger import LedgerClient
 from contracts.proto.sawtooth_pb2 import Batch
 from contracts.sawtooth.batches import Status
 from storage.bench.checkpoint import node
-from storage.bench.ledger.fleet import DEVICES, Load, departures, network
-from storage.bench.ledger.loader import Outcome, Plan
-from storage.bench.ledger.signed import signed
-from storage.bench.ledger.targets import REAL_NODE_PER_CPU_S, Figures
+from storage.bench.ours.ledger.fleet import DEVICES, Load, departures, network
+from storage.bench.ours.ledger.loader import Outcome, Plan
+from storage.bench.ours.ledger.signed import signed
+from storage.bench.ours.ledger.targets import REAL_NODE_PER_CPU_S, Figures
 from storage.bench.processes import Service, ask
 from storage.bench.procfs import cpu_s, peak_mb, resident_mb
 
@@ -180,7 +180,7 @@ class Bench:
         self.say(f"loading {words} …")
         before_s = cpu_s(node.pid)
         said = ask(
-            ["python", "-m", "storage.bench.ledger.loader", json.dumps(asdict(plan))],
+            ["python", "-m", "storage.bench.ours.ledger.loader", json.dumps(asdict(plan))],
         )
         return Outcome(**json.loads(said)), cpu_s(node.pid) - before_s
 

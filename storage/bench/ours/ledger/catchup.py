@@ -12,7 +12,7 @@ import httpx
 from contracts.errors import UnavailableError
 from contracts.ledger import LedgerClient
 from storage.bench.checkpoint import GatewayFiles
-from storage.bench.ledger.targets import Figures
+from storage.bench.ours.ledger.targets import Figures
 from storage.bench.processes import Service
 from storage.bench.procfs import cpu_s, peak_mb
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from storage.bench.storage.media import MIB
+from storage.bench.ours.storage.media import MIB
 
 SLACK_MIB: Final = 2048
 """Commit logs, chains, and what a file system keeps for itself."""

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from storage.bench.targets import Target, Targets
+from storage.bench.ours.targets import Target, Targets
 
 TARGETS: Final[Targets] = {
     "upload_ratio": Target(

@@ -1,0 +1,144 @@
+"""`wayseal-bench`: which storage and which ledger serve a gateway best, on your own machines."""
+
+import argparse
+import json
+import random
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from importlib.metadata import version
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+from contracts.commands import FAILED, complain, write_for_any_terminal
+from contracts.errors import WaysealError
+from contracts.files import make_directory
+from storage.bench.run.document import Document, Heading
+from storage.bench.run.folder import RESULT, Folder
+from storage.bench.run.part import PartCommand, Prepared, Setup
+from storage.bench.run.plan import REPETITIONS
+from storage.bench.run.progress import progress
+from storage.bench.run.runner import Runner, now
+from storage.bench.run.volumetarget import named_directory, volume_targets
+
+RUNS: Final = Path("wayseal-bench")
+QUICK_REPETITIONS: Final = 2
+PARTS: Final[Sequence[PartCommand]] = ()
+_SEEDS: Final = 1 << 32
+_EPILOG: Final = """\
+The method, every figure and every flag: docs/benchmarks.md.
+The last line on standard output is a JSON object: `report`, the page for people, and `result`, the
+same for programs. Ctrl-C ends a run early; what was measured until then is kept and reported.
+"""
+
+
+def main() -> None:
+    """Do what the command line asks for."""
+    write_for_any_terminal()
+    options = _parse()
+    try:
+        print(json.dumps(options.run(options)))
+    except WaysealError as error:
+        complain("wayseal-bench", error)
+        sys.exit(FAILED)
+
+
+def measure(options: argparse.Namespace) -> dict[str, str]:
+    """Carry out parts; return where the report and the result are."""
+    parts: Sequence[PartCommand] = options.parts
+    seed = random.SystemRandom().randrange(_SEEDS) if options.seed is None else options.seed
+    started_at = now()
+    name = f"{started_at.replace(':', '').replace('-', '')}-{options.command}"
+    folder = Folder(options.out.absolute() / name)
+    make_directory(folder.path)
+    chosen = options.target or [("here", folder.path)]
+    with ExitStack() as stack:
+        volumes = stack.enter_context(volume_targets(chosen))
+        work = Path(stack.enter_context(TemporaryDirectory(prefix="wayseal-bench-")))
+        setup = Setup(volumes, options.quick, options.repetitions, seed, work)
+        prepared = {part.part: part.prepare(options, setup, stack) for part in parts}
+        heading = Heading(
+            run=name,
+            version=version("wayseal"),
+            command=["wayseal-bench", *sys.argv[1:]],
+            seed=seed,
+            quick=options.quick,
+            started_at=started_at,
+            settings={part: each.settings for part, each in prepared.items()},
+            machine={},
+            targets=_targets(setup, prepared.values()),
+            notes=[note for each in prepared.values() for note in each.notes],
+        )
+        stages = [stage for each in prepared.values() for stage in each.stages]
+        with progress(sum(stage.expected_s for stage in stages)) as shown:
+            result = Runner(folder, heading, shown).run(stages)
+    _tell(result)
+    return {"result": str(folder.path / RESULT)}
+
+
+def _targets(setup: Setup, prepared: Iterable[Prepared]) -> list[Mapping[str, Any]]:
+    volumes = [volume.described for volume in setup.volumes]
+    return [*volumes, *(target for each in prepared for target in each.targets)]
+
+
+def _tell(result: Document) -> None:
+    """Print what people want to see at once: medians with their intervals, flags, failures."""
+    for each in result["figures"]:
+        flags = " ".join(dict.fromkeys(flag["flag"] for flag in each["flags"]))
+        print(
+            f"{each['workload']:28} {each['target']:12} {each['metric']:24} "
+            f"{each['median']:>12.4g} {each['unit']:6} "
+            f"{each['low']:.4g}..{each['high']:.4g} {flags}"
+        )
+    for each in result["failures"]:
+        print(f"FAILED {each['workload']} {each['target']}: {each['why']}")
+    if not result["complete"]:
+        print(f"This run is partial: {result['ended']}.")
+    if result["quick"]:
+        print("A quick run is indicative: small sizes, few repetitions.")
+
+
+def _parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="wayseal-bench",
+        description=__doc__,
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name, parts in {**{part.part.value: (part,) for part in PARTS}, "all": PARTS}.items():
+        command = commands.add_parser(name)
+        _add_run_options(command)
+        for part in parts:
+            part.add_options(command)
+        command.set_defaults(run=measure, parts=parts)
+    options = parser.parse_args()
+    if "repetitions" in options and options.repetitions is None:
+        options.repetitions = QUICK_REPETITIONS if options.quick else REPETITIONS
+    return options
+
+
+def _add_run_options(command: argparse.ArgumentParser) -> None:
+    add = command.add_argument
+    add(
+        "--target",
+        type=named_directory,
+        action="append",
+        metavar="NAME=DIR",
+        help="a directory on a volume to compare; may be repeated; default: the run's own folder",
+    )
+    add("--out", type=Path, default=RUNS, metavar="DIR", help="where runs go; default %(default)s")
+    add("--quick", action="store_true", help="small sizes, few repetitions: indicative")
+    add("--repetitions", type=_at_least_one, help=f"of each step; default {REPETITIONS}")
+    add("--seed", type=int, help="of the order and of all data; default by chance, in the result")
+
+
+def _at_least_one(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected a whole number from 1, got {text!r}")
+    return int(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Our own figures beside the limits of the machine: `make bench-ledger`, `make bench-storage`."""

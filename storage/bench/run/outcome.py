@@ -1,0 +1,95 @@
+"""What one execution of one workload on one target brings."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from storage.bench.run.flags import Raised
+
+
+class Better(StrEnum):
+    """Which way a figure is better."""
+
+    HIGHER = "higher"
+    LOWER = "lower"
+    NEITHER = "neither"
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """What a figure counts.
+
+    Attributes:
+        name: Words with dashes, as in `write-mean`.
+        unit: SI or a count per SI unit: `B/s`, `1/s`, `s`, `J`, `W`, `1`.
+    """
+
+    name: str
+    unit: str
+    better: Better = Better.HIGHER
+
+
+@dataclass(frozen=True, slots=True)
+class Ceiling:
+    """What the figure can't pass, for a reason outside what is measured.
+
+    Attributes:
+        value: In the metric's unit.
+        why: As in `SATA 6.0 Gb/s, 8b/10b`.
+    """
+
+    value: float
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """One figure of one execution."""
+
+    metric: Metric
+    value: float
+    ceiling: Ceiling | None = None
+    flags: tuple[Raised, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """A figure over time.
+
+    Attributes:
+        columns: Names with their units, as in `written_bytes_per_s`.
+        rows: One for each sample; the first column is seconds since the execution began.
+    """
+
+    name: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Latencies:
+    """How long each operation took.
+
+    Attributes:
+        name: As in `write-response`.
+        hdr: HdrHistogram V2 compressed and base64-encoded; values are microseconds.
+        intended: Counted from when each should have begun, so without coordinated omission.
+    """
+
+    name: str
+    hdr: str
+    intended: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """All that one execution brings.
+
+    Attributes:
+        attachments: Raw output of tools, by file name, kept as it is.
+    """
+
+    observations: Sequence[Observation]
+    series: Sequence[Series] = ()
+    latencies: Sequence[Latencies] = ()
+    attachments: dict[str, bytes] = field(default_factory=dict)

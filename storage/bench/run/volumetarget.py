@@ -1,0 +1,99 @@
+"""A directory to measure in: on which drive it is, how that is attached, what it can't pass."""
+
+import argparse
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from contracts.errors import RejectedError
+from storage.bench.run.workplace import workplace
+from storage.volumes.devices import Device, below, devices
+from storage.volumes.kernel import Kernel
+from storage.volumes.mounts import mounts
+from storage.volumes.standing import standing
+
+NO_DEVICE: Final = "none"
+"""Interface of a directory on no block device: memory, a network file system."""
+_NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,31}")
+
+
+@dataclass(frozen=True, slots=True)
+class VolumeTarget:
+    """One of the volumes that are compared.
+
+    Attributes:
+        work: Empty at the start; removed at the end.
+        interface: One word, see docs/storage.md: `nvme-tcp`, `sata-ssd`, `virtio`, ….
+        drives: What the directory stands on, from its own device down to the drives.
+    """
+
+    name: str
+    directory: Path
+    work: Path
+    interface: str
+    filesystem: str
+    mount_options: tuple[str, ...]
+    drives: tuple[Device, ...] = field(default=())
+
+    @property
+    def described(self) -> dict[str, Any]:
+        """Return what a result says of it."""
+        return {
+            "name": self.name,
+            "kind": "volume",
+            "interface": self.interface,
+            "directory": str(self.directory),
+            "filesystem": self.filesystem,
+            "mount_options": list(self.mount_options),
+            "drives": [asdict(drive) for drive in self.drives],
+        }
+
+
+def named_directory(text: str) -> tuple[str, Path]:
+    """Read NAME=DIRECTORY, for argparse."""
+    name, _, directory = text.partition("=")
+    if not _NAME.fullmatch(name) or not directory:
+        raise argparse.ArgumentTypeError(
+            f"expected NAME=DIRECTORY with a name of a-z, 0-9, '.', '_' and '-', got {text!r}"
+        )
+    return name, Path(directory).absolute()
+
+
+@contextmanager
+def volume_targets(chosen: Sequence[tuple[str, Path]]) -> Iterator[tuple[VolumeTarget, ...]]:
+    """Make a workplace on each target, and remove it at the end.
+
+    Raises:
+        RejectedError: A name or a directory is given twice, or one is no directory.
+        UnavailableError: Another run works there, or the medium failed.
+    """
+    for index, what in enumerate(("name", "directory")):
+        given = [each[index] for each in chosen]
+        if len(set(given)) < len(given):
+            raise RejectedError(f"expected targets with a {what} each, got {given}")
+    with ExitStack() as stack:
+        yield tuple(
+            _target(name, directory, stack.enter_context(workplace(directory)))
+            for name, directory in chosen
+        )
+
+
+def _target(name: str, directory: Path, work: Path) -> VolumeTarget:
+    kernel = Kernel()
+    mounted = mounts(kernel)
+    stands = standing(name, directory.resolve(), kernel, mounted, None)
+    if stands.mount is None:
+        raise RejectedError(f"target {name}: expected a mounted file system, {stands.problem}")
+    drives = tuple(below(devices(kernel, mounted), stands.device))
+    return VolumeTarget(
+        name,
+        directory,
+        work,
+        drives[0].interface if drives else NO_DEVICE,
+        stands.mount.filesystem,
+        tuple(stands.mount.options),
+        drives,
+    )

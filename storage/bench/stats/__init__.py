@@ -1,0 +1,1 @@
+"""Statistics of repeated measurements: intervals, steady state, differences, latencies."""
