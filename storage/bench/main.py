@@ -25,6 +25,13 @@ from storage.bench.run.volumetarget import named_directory, volume_targets
 RUNS: Final = Path("wayseal-bench")
 QUICK_REPETITIONS: Final = 2
 PARTS: Final[Sequence[PartCommand]] = ()
+_HELP: Final = {
+    "system": "what this machine is capable of, without us",
+    "io": "the gateway's storage on each target",
+    "ledger": "transactions on each target",
+    "offload": "trucks to ledger, the whole way",
+    "all": "all of these, into one result",
+}
 _SEEDS: Final = 1 << 32
 _EPILOG: Final = """\
 The method, every figure and every flag: docs/benchmarks.md.
@@ -33,10 +40,10 @@ same for programs. Ctrl-C ends a run early; what was measured until then is kept
 """
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Do what the command line asks for."""
     write_for_any_terminal()
-    options = _parse()
+    options = _parse(arguments)
     try:
         print(json.dumps(options.run(options)))
     except WaysealError as error:
@@ -99,21 +106,21 @@ def _tell(result: Document) -> None:
         print("A quick run is indicative: small sizes, few repetitions.")
 
 
-def _parse() -> argparse.Namespace:
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="wayseal-bench",
         description=__doc__,
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    commands = parser.add_subparsers(dest="command", required=True)
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, parts in {**{part.part.value: (part,) for part in PARTS}, "all": PARTS}.items():
-        command = commands.add_parser(name)
+        command = commands.add_parser(name, help=_HELP[name])
         _add_run_options(command)
         for part in parts:
             part.add_options(command)
         command.set_defaults(run=measure, parts=parts)
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     if "repetitions" in options and options.repetitions is None:
         options.repetitions = QUICK_REPETITIONS if options.quick else REPETITIONS
     return options

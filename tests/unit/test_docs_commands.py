@@ -13,9 +13,11 @@ from contracts.party import main as party
 from contracts.processor import main as processor
 from device import main as device
 from gateway import main as gateway
+from storage.bench import main as bench
 from support.pages import PAGES, ROOT, code_lines, inline_code, name_of
 
 COMMANDS: dict[str, Callable[[list[str]], object]] = {
+    "wayseal-bench": bench.main,
     "wayseal-device": device.main,
     "wayseal-gateway": gateway.main,
     "wayseal-node": node.parse_options,
@@ -26,7 +28,7 @@ COMMANDS: dict[str, Callable[[list[str]], object]] = {
 FOREIGN_FLAGS = {"--require-hashes"}
 SUBCOMMAND = re.compile(r"^ {4}([a-z][a-z-]*)(?: |$)", re.MULTILINE)
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
-OURS = re.compile(r"\bwayseal-(?:device|gateway|node|party|tp|verify)\b(?!:)[^>|#;`]*")
+OURS = re.compile(r"\bwayseal-(?:bench|device|gateway|node|party|tp|verify)\b(?!:)[^>|#;`]*")
 MAKE = re.compile(r"^make(?: [A-Z_]+=\S*)*((?: [a-z-]+)?)((?: [A-Z_]+=(?:\"[^\"]*\"|\S*))*)$")
 MAKEFILE = (ROOT / "Makefile").read_text("utf-8")
 
