@@ -6,7 +6,7 @@ as another one ends, with prepared statements and buffers as large as a message.
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -23,11 +23,14 @@ from cassandra.io.libevreactor import LibevConnection
 from cassandra.policies import WhiteListRoundRobinPolicy
 from cassandra.query import tuple_factory
 
+from contracts.chunktree import HASH_BYTES
 from contracts.errors import UnavailableError
 
 CONNECT_TIMEOUT_S: Final = 60.0
 REQUEST_TIMEOUT_S: Final = 60.0
-_LEAF: Final = bytes(32)
+Rows = Sequence[tuple[bytes, bytes]]
+"""Leaf hash and data."""
+Received = Callable[[Rows], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,35 +131,57 @@ class BareTable:
         """Remove all blobs, so that every run begins alike."""
         self._session.execute("TRUNCATE blob", timeout=REQUEST_TIMEOUT_S)
 
-    def write(self, recording: bytes, blobs: Sequence[bytes], count: int, in_flight: int) -> float:
-        """Write so many blobs, the given ones again and again; return seconds."""
+    def write(
+        self, recording: bytes, blobs: Iterator[tuple[bytes, bytes]], count: int, in_flight: int
+    ) -> float:
+        """Write the next so many blobs, each with its leaf hash; return seconds."""
         bucket = self._bucket
 
         def send(seq: int) -> ResponseFuture:
-            row = (recording, seq // bucket, seq, _LEAF, blobs[seq % len(blobs)])
+            row = (recording, seq // bucket, seq, *next(blobs))
             return self._session.execute_async(self._insert, row)
 
         return keep_in_flight(count, in_flight, send)
 
-    def read(self, recording: bytes, count: int, in_flight: int) -> float:
+    def read(
+        self, recording: bytes, count: int, in_flight: int, received: Received | None = None
+    ) -> float:
         """Read the blobs of a recording; return seconds."""
         bucket = self._bucket
 
         def send(seq: int) -> ResponseFuture:
             return self._session.execute_async(self._select, (recording, seq // bucket, seq))
 
-        return keep_in_flight(count, in_flight, send)
+        return keep_in_flight(count, in_flight, send, received)
 
 
-def keep_in_flight(count: int, in_flight: int, send: Callable[[int], ResponseFuture]) -> float:
+def unhashed(blobs: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:
+    """Yield blobs with zeros for their leaf hashes."""
+    return ((bytes(HASH_BYTES), blob) for blob in blobs)
+
+
+def keep_in_flight(
+    count: int,
+    in_flight: int,
+    send: Callable[[int], ResponseFuture],
+    received: Received | None = None,
+) -> float:
     """Send requests 0..count, so many at once; return seconds until all are answered.
+
+    Args:
+        count: Of all requests.
+        in_flight: At once.
+        send: Sends one.
+        received: Is given the rows of each answer, in the driver's thread.
 
     Raises:
         UnavailableError: One failed.
     """
     room, failures = threading.Semaphore(in_flight), list[Exception]()
 
-    def done(_: object) -> None:
+    def done(rows: Rows) -> None:
+        if received is not None:
+            received(rows)
         room.release()
 
     def failed(error: Exception) -> None:

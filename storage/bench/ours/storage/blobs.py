@@ -3,14 +3,18 @@
 import hashlib
 import os
 import statistics
+import time
+from collections import deque
 from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from contracts.chunktree import leaf_hash
 from contracts.errors import UnavailableError
-from storage.bench.ours.storage.bare import BareTable, Wire
+from storage.bench.ours.storage.bare import BareTable, Rows, Wire, unhashed
 from storage.bench.ours.storage.curve import serving
 from storage.bench.ours.storage.media import MIB, timed
 from storage.bench.ours.storage.pairs import Pair, interleaved
@@ -25,6 +29,7 @@ from storage.volumes.volumes import Volumes
 IN_FLIGHT: Final = (1, 2, 4, 8, 16, 32)
 """Tried by the bare loop, which then keeps the best."""
 TRIES: Final = 2
+HASHED_AHEAD: Final = 4
 POOL_BLOBS: Final = 32
 """Random blobs in memory that make up each recording: no disk is read to write Cassandra."""
 WARM_MIB: Final = 256
@@ -38,11 +43,15 @@ class BlobFigures:
     Attributes:
         writes: Ours beside the bare loop.
         reads: Likewise.
+        hashing_writes: Ours beside the loop that takes the same two hashes.
+        hashing_reads: Ours beside the loop that checks leaf hashes too.
         bare_loop: How many requests in flight served it best, and all that was tried, in MiB/s.
     """
 
     writes: list[Pair]
     reads: list[Pair]
+    hashing_writes: list[Pair]
+    hashing_reads: list[Pair]
     bare_loop: dict[str, Any]
 
 
@@ -78,7 +87,21 @@ class Bench:
     def bare_write(self, in_flight: int) -> float:
         """Write as many blobs with the bare loop into an empty table; return seconds."""
         self._bare.empty()
-        return self._bare.write(os.urandom(32), self._pool, self._mib, in_flight)
+        return self._bare.write(os.urandom(32), unhashed(self._pieces()), self._mib, in_flight)
+
+    def hashing_write(self, in_flight: int) -> float:
+        """Write as many blobs with the loop that hashes all twice, in two threads; seconds."""
+        self._bare.empty()
+        digest = hashlib.sha256()
+
+        def digested() -> Iterator[bytes]:
+            for piece in self._pieces():
+                digest.update(piece)
+                yield piece
+
+        with ThreadPoolExecutor(1) as pool:
+            leaves = _ahead(pool, digested())
+            return self._bare.write(os.urandom(32), leaves, self._mib, in_flight)
 
     def read(self, recording_id: bytes) -> float:
         """Read a recording as a verified stream; return seconds."""
@@ -87,6 +110,20 @@ class Bench:
     def bare_read(self, recording_id: bytes, in_flight: int) -> float:
         """Read its blobs with the bare loop, which verifies nothing; return seconds."""
         return self._bare.read(recording_id, self._mib, in_flight)
+
+    def hashing_read(self, recording_id: bytes, in_flight: int) -> float:
+        """Read its blobs with the loop that checks their leaf hashes in a thread; seconds."""
+        checked: list[Future[bool]] = []
+
+        def received(rows: Rows) -> None:
+            checked.extend(pool.submit(_holds, leaf, data) for leaf, data in rows)
+
+        start_s = time.monotonic()
+        with ThreadPoolExecutor(1) as pool:
+            self._bare.read(recording_id, self._mib, in_flight, received)
+        if sum(each.result() for each in checked) != self._mib:
+            raise UnavailableError(f"expected {self._mib} blobs that hold, some do not")
+        return time.monotonic() - start_s
 
     def best(self, run: Callable[[int], float]) -> tuple[int, dict[int, list[float]]]:
         """Return how many in flight serve the bare loop best, and all that was tried, in MiB/s."""
@@ -132,6 +169,10 @@ def blob_figures(
         writes = interleaved(
             repetitions, bench.write, lambda _: {"bare_loop": bench.bare_write(best_writes)}
         )
+        say("Cassandra: writing, beside the same loop with our hashes")
+        hashing_writes = interleaved(
+            repetitions, bench.write, lambda _: {"loop": bench.hashing_write(best_writes)}
+        )
         recording_id, _ = bench.store()
         say("Cassandra: the bare loop's best reading")
         best_reads, reads_tried = bench.best(lambda count: bench.bare_read(recording_id, count))
@@ -141,12 +182,35 @@ def blob_figures(
             lambda _: bench.read(recording_id),
             lambda _: {"bare_loop": bench.bare_read(recording_id, best_reads)},
         )
+        say("Cassandra: reading, beside the same loop with our hashes")
+        hashing_reads = interleaved(
+            repetitions,
+            lambda _: bench.read(recording_id),
+            lambda _: {"loop": bench.hashing_read(recording_id, best_reads)},
+        )
     tried = {"write": writes_tried, "read": reads_tried}
     return BlobFigures(
         writes,
         reads,
+        hashing_writes,
+        hashing_reads,
         {"writes_in_flight": best_writes, "reads_in_flight": best_reads, "tried": tried},
     )
+
+
+def _ahead(pool: Executor, pieces: Iterator[bytes]) -> Iterator[tuple[bytes, bytes]]:
+    """Yield leaf hashes with their pieces, the next of which are hashed meanwhile."""
+    waiting: deque[tuple[Future[bytes], bytes]] = deque()
+    for piece in pieces:
+        waiting.append((pool.submit(leaf_hash, piece), piece))
+        if len(waiting) == HASHED_AHEAD:
+            leaf, data = waiting.popleft()
+            yield leaf.result(), data
+    yield from ((leaf.result(), data) for leaf, data in waiting)
+
+
+def _holds(leaf: bytes, data: bytes) -> bool:
+    return leaf_hash(data) == leaf
 
 
 def _both(stack: ExitStack, server: Cluster, directory: Path) -> tuple[RecordingStore, BareTable]:

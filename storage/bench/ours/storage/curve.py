@@ -10,10 +10,11 @@ import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from itertools import cycle
 from pathlib import Path
 from typing import Any, Final, get_args
 
-from storage.bench.ours.storage.bare import BareTable, Layout, Wire
+from storage.bench.ours.storage.bare import BareTable, Layout, Wire, unhashed
 from storage.bench.ours.storage.media import MIB
 from storage.cassandra.cluster import Cluster
 from storage.cassandra.config import CommitLogSync, Options
@@ -166,7 +167,9 @@ class Curve:
         table = BareTable(server.addresses[0], server.ports.native, choice.wire)
         with closing(table):
             table.create(choice.layout)
-            point.writes.append(mib / table.write(recording, blobs, count, choice.writes))
+            point.writes.append(
+                mib / table.write(recording, unhashed(cycle(blobs)), count, choice.writes)
+            )
             point.reads.append(mib / table.read(recording, count, choice.reads))
 
 

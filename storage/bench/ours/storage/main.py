@@ -111,6 +111,8 @@ def _cassandra(work: Path, sizes: Sizes) -> Figures:
     return {
         **_named("cassandra_write", summary(found.writes, sizes.blobs_mib)),
         **_named("cassandra_read", summary(found.reads, sizes.blobs_mib)),
+        **_named("cassandra_write_hashing", summary(found.hashing_writes, sizes.blobs_mib)),
+        **_named("cassandra_read_hashing", summary(found.hashing_reads, sizes.blobs_mib)),
         "bare_loop": found.bare_loop,
     }
 
