@@ -39,7 +39,7 @@ test: $(READY) ## all checks and all tests
 	@$(JAVA)
 	@$(BIN)/python -c "from storage.cassandra.artifacts import installed; installed()"
 	@$(MAKE) --no-print-directory check
-	@$(BIN)/pytest -q -rs
+	@$(BIN)/pytest -q -rs -n 2 --dist loadfile
 
 unit: $(READY) ## the tests that need no other process
 	@$(BIN)/pytest -q -m "not integration" tests/unit tests/property
