@@ -82,14 +82,29 @@ class Latencies:
 
 
 @dataclass(frozen=True, slots=True)
+class Work:
+    """How much was done, for what it cost of the CPU; 0 where the word does not apply.
+
+    Attributes:
+        bytes_moved: Of the caller's data, written and read.
+        transactions: Executed.
+    """
+
+    bytes_moved: int = 0
+    transactions: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """All that one execution brings.
 
     Attributes:
         attachments: Raw output of tools, by file name, kept as it is.
+        work: Done while it counted, see `Place.counted`.
     """
 
     observations: Sequence[Observation]
     series: Sequence[Series] = ()
     latencies: Sequence[Latencies] = ()
     attachments: dict[str, bytes] = field(default_factory=dict)
+    work: Work = field(default=Work())

@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -30,10 +30,13 @@ class Place:
     Attributes:
         scratch: A directory of its own, removed afterwards, on no target.
         seed: Of all data of this execution: the same run with the same seed writes the same bytes.
+        counted: Entered, at most once, around the part of the execution that CPU, power and other
+            counters of the machine shall be of; if it is not, they are of the whole execution.
     """
 
     scratch: Path
     seed: int
+    counted: Callable[[], AbstractContextManager[None]] = nullcontext
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,6 +12,7 @@ from contracts.errors import WaysealError
 from storage.bench.interrupting import Interrupted, signals_interrupt
 from storage.bench.run.document import Document, Heading, document
 from storage.bench.run.folder import Folder
+from storage.bench.run.outcome import Outcome
 from storage.bench.run.plan import Place, Stage, Step, order
 from storage.bench.run.record import Execution, Failure, Record
 
@@ -28,6 +29,10 @@ class Progress(Protocol):
         """Say how much of the whole plan's time is behind us, 0 to 1."""
 
 
+Carry = Callable[[Step, Place], Outcome]
+"""Executes a step, and may add to its outcome what was seen meanwhile."""
+
+
 class Runner:
     """One run.
 
@@ -35,12 +40,20 @@ class Runner:
         folder: Where everything is kept.
         heading: What is known before.
         progress: Is told how far it is.
+        carry: Executes each step.
     """
 
-    def __init__(self, folder: Folder, heading: Heading, progress: Progress) -> None:
+    def __init__(
+        self,
+        folder: Folder,
+        heading: Heading,
+        progress: Progress,
+        carry: Carry = lambda step, place: step.execute(place),
+    ) -> None:
         self._folder = folder
         self._heading = heading
         self._progress = progress
+        self._carry = carry
         self._chance = random.Random(heading.seed)  # noqa: S311 - to be repeated, no secret
         self._record = Record()
 
@@ -85,7 +98,8 @@ class Runner:
         started_at_ms, start_s = time.time_ns() // 1_000_000, time.monotonic()
         try:
             with TemporaryDirectory(prefix="wayseal-bench-") as scratch:
-                outcome = step.execute(Place(Path(scratch), self._chance.randrange(_SEEDS)))
+                place = Place(Path(scratch), self._chance.randrange(_SEEDS))
+                outcome = self._carry(step, place)
         except WaysealError as error:
             failure = Failure(stage.part, step.workload, step.target, str(error))
             self._record.failures.append(failure)
