@@ -5,7 +5,7 @@ A drive that says nothing is `unknown`, with the reason; nothing is guessed.
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Final
 
@@ -31,6 +31,12 @@ _REALLOCATED, _UNCORRECTED, _PENDING, _UNREADABLE = 5, 187, 197, 198
 _UNASKED: Final = 0b10
 """Bit of smartctl's exit status: the drive was not opened, or sleeps. Source: smartctl(8)."""
 _ENDURANCE_USED: Final = "Percentage Used Endurance Indicator"
+_SECTORS_WRITTEN: Final = "Logical Sectors Written"
+"""Entries of the device statistics log. Source: ACS-4, 9.5."""
+_DATA_UNIT_BYTES: Final = 512_000
+"""NVMe counts thousands of 512 bytes. Source: NVMe base specification 2.0, figure 207."""
+_SLOWED: Final = ("thm_temp1_trans_count", "thm_temp2_trans_count")
+"""Light and heavy thermal management; drives without it do not count."""
 
 
 class Verdict(StrEnum):
@@ -53,12 +59,16 @@ class Health:
         why: What speaks for it, each in a few words; never empty unless the verdict is ok.
         temperature_c: Degrees Celsius; None if it does not say.
         used_percent: Of its promised endurance; may be above 100.
+        written_bytes: By the host since it was made; None if it does not say.
+        throttled_times: That it slowed itself down because of its temperature; None likewise.
     """
 
     verdict: Verdict
     why: tuple[str, ...] = ()
     temperature_c: int | None = None
     used_percent: int | None = None
+    written_bytes: int | None = None
+    throttled_times: int | None = None
 
 
 def health(device: Device, run: Run) -> Health:
@@ -98,7 +108,14 @@ def nvme(said: Said) -> Health:
         failing.append(_CRITICAL[0])
     worn = [f"{used}% of its endurance used"] if used >= WORN_PERCENT else []
     worn += [f"{errors} media errors"] if errors else []
-    return _judged(failing, worn, kelvin - 273 if kelvin else None, used)
+    judged = _judged(failing, worn, kelvin - 273 if kelvin else None, used)
+    units = log.get("data_units_written")
+    slowed = [log[name] for name in _SLOWED if name in log]
+    return replace(
+        judged,
+        written_bytes=None if units is None else _whole(units) * _DATA_UNIT_BYTES,
+        throttled_times=sum(_whole(each) for each in slowed) if slowed else None,
+    )
 
 
 def smart(said: Said) -> Health:
@@ -127,7 +144,8 @@ def smart(said: Said) -> Health:
     worn += [f"{grown} reallocated sectors"] if grown else []
     used = _endurance_used(report)
     worn += [f"{used}% of its endurance used"] if (used or 0) >= WORN_PERCENT else []
-    return _judged(failing, worn, report.get("temperature", {}).get("current"), used)
+    judged = _judged(failing, worn, report.get("temperature", {}).get("current"), used)
+    return replace(judged, written_bytes=_sectors_written(report))
 
 
 def _asked(run: Run, command: tuple[str, ...], judge: Any) -> Health:  # noqa: ANN401
@@ -158,11 +176,20 @@ def _silence(report: Mapping[str, Any], said: Said) -> str:
 
 def _endurance_used(report: Mapping[str, Any]) -> int | None:
     used = report.get("endurance_used", {}).get("current_percent")
+    return _statistic(report, _ENDURANCE_USED) if used is None else _whole(used)
+
+
+def _sectors_written(report: Mapping[str, Any]) -> int | None:
+    sectors, size = _statistic(report, _SECTORS_WRITTEN), report.get("logical_block_size")
+    return None if sectors is None or size is None else sectors * _whole(size)
+
+
+def _statistic(report: Mapping[str, Any], name: str) -> int | None:
     for page in report.get("ata_device_statistics", {}).get("pages", []):
         for entry in page.get("table", []):
-            if entry.get("name") == _ENDURANCE_USED and used is None:
-                used = entry.get("value")
-    return None if used is None else _whole(used)
+            if entry.get("name") == name and entry.get("value") is not None:
+                return _whole(entry["value"])
+    return None
 
 
 def _judged(failing: list[str], worn: list[str], celsius: int | None, used: int | None) -> Health:

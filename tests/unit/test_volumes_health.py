@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -113,7 +114,24 @@ def sata(machine: Machine, attribute: int | None = None, raw: int = 0, **more: o
 
 @pytest.mark.parametrize("printed", [NVME_1, json.dumps(NVME_2)], ids=["1.x", "2.x"])
 def test_a_good_nvme_drive(machine: Machine, printed: str) -> None:
-    assert asked(machine, Said(0, printed), "nvme0n1") == Health(Verdict.OK, (), 38, 3)
+    told = asked(machine, Said(0, printed), "nvme0n1")
+    assert replace(told, written_bytes=None) == Health(Verdict.OK, (), 38, 3)
+    # 124,577,521 units of 1000 * 512 bytes, where the log has them
+    assert told.written_bytes == (63_783_690_752_000 if printed is NVME_1 else None)
+
+
+def test_how_often_an_nvme_drive_slowed_itself_down(machine: Machine) -> None:
+    told = nvme(machine, thm_temp1_trans_count=3, thm_temp2_trans_count=1)
+    assert told.throttled_times == 4
+    assert nvme(machine).throttled_times is None
+
+
+def test_what_was_written_to_a_sata_drive(machine: Machine) -> None:
+    written = {"name": "Logical Sectors Written", "value": 1000}
+    pages = {"pages": [{"number": 1, "table": [written]}]}
+    told = sata(machine, ata_device_statistics=pages, logical_block_size=512)
+    assert told.written_bytes == 512_000
+    assert sata(machine).written_bytes is None
 
 
 @pytest.mark.parametrize(
