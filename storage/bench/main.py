@@ -14,6 +14,9 @@ from typing import Any, Final
 from contracts.commands import FAILED, complain, write_for_any_terminal
 from contracts.errors import WaysealError
 from contracts.files import make_directory
+from storage.bench.arguments import at_least_one
+from storage.bench.machine.around import Machine
+from storage.bench.machine.options import add_power_options, chosen_meter
 from storage.bench.run.document import Document, Heading
 from storage.bench.run.folder import RESULT, Folder
 from storage.bench.run.part import PartCommand, Prepared, Setup
@@ -55,6 +58,7 @@ def measure(options: argparse.Namespace) -> dict[str, str]:
     """Carry out parts; return where the report and the result are."""
     parts: Sequence[PartCommand] = options.parts
     seed = random.SystemRandom().randrange(_SEEDS) if options.seed is None else options.seed
+    power = chosen_meter(options)
     started_at = now()
     name = f"{started_at.replace(':', '').replace('-', '')}-{options.command}"
     folder = Folder(options.out.absolute() / name)
@@ -65,6 +69,7 @@ def measure(options: argparse.Namespace) -> dict[str, str]:
         work = Path(stack.enter_context(TemporaryDirectory(prefix="wayseal-bench-")))
         setup = Setup(volumes, options.quick, options.repetitions, seed, work)
         prepared = {part.part: part.prepare(options, setup, stack) for part in parts}
+        machine = Machine(volumes, power)
         heading = Heading(
             run=name,
             version=version("wayseal"),
@@ -73,13 +78,13 @@ def measure(options: argparse.Namespace) -> dict[str, str]:
             quick=options.quick,
             started_at=started_at,
             settings={part: each.settings for part, each in prepared.items()},
-            machine={},
+            machine=machine.fingerprint,
             targets=_targets(setup, prepared.values()),
             notes=[note for each in prepared.values() for note in each.notes],
         )
         stages = [stage for each in prepared.values() for stage in each.stages]
         with progress(sum(stage.expected_s for stage in stages)) as shown:
-            result = Runner(folder, heading, shown).run(stages)
+            result = Runner(folder, heading, shown, machine.carry).run(stages)
     _tell(result)
     return {"result": str(folder.path / RESULT)}
 
@@ -137,14 +142,9 @@ def _add_run_options(command: argparse.ArgumentParser) -> None:
     )
     add("--out", type=Path, default=RUNS, metavar="DIR", help="where runs go; default %(default)s")
     add("--quick", action="store_true", help="small sizes, few repetitions: indicative")
-    add("--repetitions", type=_at_least_one, help=f"of each step; default {REPETITIONS}")
+    add("--repetitions", type=at_least_one, help=f"of each step; default {REPETITIONS}")
     add("--seed", type=int, help="of the order and of all data; default by chance, in the result")
-
-
-def _at_least_one(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"expected a whole number from 1, got {text!r}")
-    return int(text)
+    add_power_options(command)
 
 
 if __name__ == "__main__":

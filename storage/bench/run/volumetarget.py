@@ -39,6 +39,11 @@ class VolumeTarget:
     drives: tuple[Device, ...] = field(default=())
 
     @property
+    def bottom(self) -> tuple[Device, ...]:
+        """Return the drives that stand on nothing else: those that wear."""
+        return tuple(drive for drive in self.drives if not drive.stands_on)
+
+    @property
     def described(self) -> dict[str, Any]:
         """Return what a result says of it."""
         return {

@@ -1,0 +1,260 @@
+"""What the machine takes from the wall, or as much of that as something measures.
+
+Nothing is estimated: without a source there is no figure, and the result says why.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Protocol
+
+from contracts.errors import RejectedError
+from storage.volumes.kernel import Kernel, names, number, text
+
+POWER: Final = "power-"
+ENERGY: Final = "energy-"
+"""How names of metrics begin; the source follows, so that sources never meet in a comparison."""
+PER_JOULE: Final = "-per-joule-"
+_MICRO: Final = 1_000_000
+_MILLI: Final = 1000
+_RAPL: Final = "intel-rapl:"
+"""AMD's counters have this name too; `intel-rapl-mmio` repeats a package."""
+_RAPL_COUNTED: Final = ("package-", "dram")
+"""Domains apart from each other; core and uncore are inside a package."""
+_SENSORS: Final = ("ina", "power_meter")
+"""How names of chips begin that sit on a supply line; others measure a part, such as a GPU."""
+
+Joules = Callable[[], float]
+"""Returns the joules since it was made; to be called at least each minute."""
+
+
+class Meter(Protocol):
+    """Something that tells what the machine takes."""
+
+    @property
+    def source(self) -> str:
+        """Return what kind of meter it is, in one word."""
+
+    @property
+    def covers(self) -> str:
+        """Return which part of the machine it measures, in words."""
+
+    def begin(self, *, at_rest: bool) -> Joules | None:
+        """Begin to count; None when it can't tell of a machine in this state.
+
+        Args:
+            at_rest: Nothing runs but what always does.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """A counter of RAPL.
+
+    Attributes:
+        range_uj: It begins again at 0 after this.
+    """
+
+    name: str
+    path: Path
+    range_uj: int
+
+
+@dataclass(frozen=True, slots=True)
+class Rapl:
+    """Counters of the processor. Source: Documentation/power/powercap/powercap.rst."""
+
+    domains: tuple[Domain, ...]
+    source: str = "rapl"
+
+    @property
+    def covers(self) -> str:
+        """Return which part of the machine it measures, in words."""
+        return f"processor and memory alone: {', '.join(each.name for each in self.domains)}"
+
+    def begin(self, *, at_rest: bool) -> Joules | None:  # noqa: ARG002 - it always knows
+        """Begin to count."""
+        last, total_uj = [_energy_uj(each) for each in self.domains], 0
+
+        def joules() -> float:
+            nonlocal total_uj
+            for place, domain in enumerate(self.domains):
+                now = _energy_uj(domain)
+                # It wraps after minutes; the range is the highest value. Source: ABI sysfs-class.
+                total_uj += (now - last[place]) % (domain.range_uj + 1)
+                last[place] = now
+            return total_uj / _MICRO
+
+        return joules
+
+
+@dataclass(frozen=True, slots=True)
+class Sensor:
+    """A channel of a power sensor. Source: Documentation/hwmon/sysfs-interface.rst.
+
+    Attributes:
+        name: Chip and channel, as `--power-sensor` takes it.
+        chip: Its directory.
+        channel: `power1`, or `1` for a chip that tells volts and amperes.
+        clock: Monotonic seconds.
+    """
+
+    name: str
+    chip: Path
+    channel: str
+    clock: Callable[[], float] = time.monotonic
+    source: str = "sensor"
+
+    @property
+    def covers(self) -> str:
+        """Return which part of the machine it measures, in words."""
+        return f"the supply line at sensor {self.name}"
+
+    def watts(self) -> float:
+        """Return what it shows now."""
+        if self.channel.startswith("power"):
+            return (number(self.chip / f"{self.channel}_input") or 0) / _MICRO
+        milli_volts = number(self.chip / f"in{self.channel}_input") or 0
+        return milli_volts * (number(self.chip / f"curr{self.channel}_input") or 0) / _MILLI**2
+
+    def begin(self, *, at_rest: bool) -> Joules | None:  # noqa: ARG002 - it always knows
+        """Begin to count; between two calls the power is taken to change evenly."""
+        last_s, last_w, total_j = self.clock(), self.watts(), 0.0
+
+        def joules() -> float:
+            nonlocal last_s, last_w, total_j
+            now_s, now_w = self.clock(), self.watts()
+            total_j += (now_s - last_s) * (now_w + last_w) / 2
+            last_s, last_w = now_s, now_w
+            return total_j
+
+        return joules
+
+
+@dataclass(frozen=True, slots=True)
+class WallMeter:
+    """What somebody read from a meter at the plug, and typed in.
+
+    Attributes:
+        watts: On average while the machine works.
+        idle_watts: While it is at rest; None if nobody looked.
+        clock: Monotonic seconds.
+    """
+
+    watts: float
+    idle_watts: float | None = None
+    clock: Callable[[], float] = time.monotonic
+    source: str = "wall"
+
+    @property
+    def covers(self) -> str:
+        """Return which part of the machine it measures, in words."""
+        return f"the whole machine, typed in: {self.watts:g} W working, " + (
+            "at rest unknown" if self.idle_watts is None else f"{self.idle_watts:g} W at rest"
+        )
+
+    def begin(self, *, at_rest: bool) -> Joules | None:
+        """Begin to count; at rest only with a reading of that."""
+        watts, start_s = self.idle_watts if at_rest else self.watts, self.clock()
+        return None if watts is None else lambda: watts * (self.clock() - start_s)
+
+
+@dataclass(frozen=True, slots=True)
+class Metered:
+    """What measures power, if anything does.
+
+    Attributes:
+        words: What it covers; or why there is none.
+    """
+
+    meter: Meter | None
+    words: str
+
+    @classmethod
+    def by(cls, meter: Meter) -> "Metered":
+        """Return what that meter measures."""
+        return cls(meter, f"{meter.source}: {meter.covers}")
+
+
+def metered(kernel: Kernel, wall: WallMeter | None, sensor: str | None) -> Metered:
+    """Return the best meter there is.
+
+    A reading at the wall tells more than a sensor that was named, that more than RAPL, and a
+    sensor that nobody named serves only where it is the only one.
+
+    Raises:
+        RejectedError: There is no sensor of that name.
+    """
+    if wall is not None:
+        return Metered.by(wall)
+    found = sensors(kernel)
+    if sensor is not None:
+        if sensor not in found:
+            raise RejectedError(f"expected a power sensor of {sorted(found)}, got {sensor!r}")
+        return Metered.by(found[sensor])
+    counters, missing = rapl(kernel)
+    if counters is not None:
+        return Metered.by(counters)
+    if len(found) == 1:
+        return Metered.by(*found.values())
+    several = f"name one of the sensors {sorted(found)}" if found else "there is no power sensor"
+    return Metered(None, f"absent: {missing}, and {several}")
+
+
+def performance_to_power(rate_per_s: float, power_w: float) -> float:
+    """Return what one joule does: PPR. Source: papers/000, equation 1."""
+    return rate_per_s / power_w
+
+
+def rapl(kernel: Kernel) -> tuple[Rapl | None, str]:
+    """Return the processor's counters; or None, and why not."""
+    place = kernel.sys / "class" / "powercap"
+    zones = [
+        Domain(name, place / zone, range_uj)
+        for zone in names(place)
+        if zone.startswith(_RAPL)
+        and (name := text(place / zone / "name")).startswith(_RAPL_COUNTED)
+        and (range_uj := number(place / zone / "max_energy_range_uj"))
+    ]
+    if not zones:
+        return None, "the processor has no RAPL counters here"
+    # Since CVE-2020-8694 they are for root alone.
+    if any(number(each.path / "energy_uj") is None for each in zones):
+        return None, "RAPL counters are for root alone here"
+    return Rapl(tuple(zones)), ""
+
+
+def sensors(kernel: Kernel) -> dict[str, Sensor]:
+    """Return the channels of power sensors by name."""
+    place = kernel.sys / "class" / "hwmon"
+    found = {}
+    for chip in names(place):
+        kind = text(place / chip / "name")
+        if kind.startswith(_SENSORS):
+            for channel, label in _channels(place / chip):
+                name = f"{chip}/{kind}/{label}"
+                found[name] = Sensor(name, place / chip, channel)
+    return found
+
+
+def _channels(chip: Path) -> list[tuple[str, str]]:
+    """Return channels with their labels."""
+    files = sorted(names(chip))
+    powers = [each.removesuffix("_input") for each in files if _is(each, "power")]
+    if powers:
+        return [(each, text(chip / f"{each}_label") or each) for each in powers]
+    numbers = [each[len("curr") : -len("_input")] for each in files if _is(each, "curr")]
+    return [
+        (each, text(chip / f"in{each}_label") or each)
+        for each in numbers
+        if f"in{each}_input" in files
+    ]
+
+
+def _is(name: str, kind: str) -> bool:
+    return name.startswith(kind) and name.endswith("_input")
+
+
+def _energy_uj(domain: Domain) -> int:
+    return number(domain.path / "energy_uj") or 0
