@@ -15,6 +15,9 @@ from contracts.commands import FAILED, complain, write_for_any_terminal
 from contracts.errors import WaysealError
 from contracts.files import make_directory
 from storage.bench.arguments import at_least_one
+from storage.bench.cost.command import add_options as add_cost_options
+from storage.bench.cost.command import table
+from storage.bench.cost.parameters import DEFAULT, read_parameters
 from storage.bench.machine.around import Machine
 from storage.bench.machine.options import add_power_options, chosen_meter
 from storage.bench.run.document import Document, Heading
@@ -34,6 +37,7 @@ _HELP: Final = {
     "ledger": "transactions on each target",
     "offload": "trucks to ledger, the whole way",
     "all": "all of these, into one result",
+    "cost": "what an hour of each kind of node costs, and a run's transactions and bytes",
 }
 _SEEDS: Final = 1 << 32
 _EPILOG: Final = """\
@@ -58,7 +62,7 @@ def measure(options: argparse.Namespace) -> dict[str, str]:
     """Carry out parts; return where the report and the result are."""
     parts: Sequence[PartCommand] = options.parts
     seed = random.SystemRandom().randrange(_SEEDS) if options.seed is None else options.seed
-    power = chosen_meter(options)
+    power, prices = chosen_meter(options), read_parameters(options.cost)
     started_at = now()
     name = f"{started_at.replace(':', '').replace('-', '')}-{options.command}"
     folder = Folder(options.out.absolute() / name)
@@ -70,6 +74,7 @@ def measure(options: argparse.Namespace) -> dict[str, str]:
         setup = Setup(volumes, options.quick, options.repetitions, seed, work)
         prepared = {part.part: part.prepare(options, setup, stack) for part in parts}
         machine = Machine(volumes, power)
+        settings = {part.value: each.settings for part, each in prepared.items()}
         heading = Heading(
             run=name,
             version=version("wayseal"),
@@ -77,7 +82,7 @@ def measure(options: argparse.Namespace) -> dict[str, str]:
             seed=seed,
             quick=options.quick,
             started_at=started_at,
-            settings={part: each.settings for part, each in prepared.items()},
+            settings={**settings, "cost": prices.described},
             machine=machine.fingerprint,
             targets=_targets(setup, prepared.values()),
             notes=[note for each in prepared.values() for note in each.notes],
@@ -87,6 +92,13 @@ def measure(options: argparse.Namespace) -> dict[str, str]:
             result = Runner(folder, heading, shown, machine.carry).run(stages)
     _tell(result)
     return {"result": str(folder.path / RESULT)}
+
+
+def cost(options: argparse.Namespace) -> dict[str, Any]:
+    """Print what nodes cost, and a run's rates on them; return it for programs."""
+    lines, document = table(options)
+    print("\n".join(lines))
+    return document
 
 
 def _targets(setup: Setup, prepared: Iterable[Prepared]) -> list[Mapping[str, Any]]:
@@ -125,6 +137,9 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         for part in parts:
             part.add_options(command)
         command.set_defaults(run=measure, parts=parts)
+    command = commands.add_parser("cost", help=_HELP["cost"])
+    add_cost_options(command)
+    command.set_defaults(run=cost)
     options = parser.parse_args(arguments)
     if "repetitions" in options and options.repetitions is None:
         options.repetitions = QUICK_REPETITIONS if options.quick else REPETITIONS
@@ -145,6 +160,13 @@ def _add_run_options(command: argparse.ArgumentParser) -> None:
     add("--repetitions", type=at_least_one, help=f"of each step; default {REPETITIONS}")
     add("--seed", type=int, help="of the order and of all data; default by chance, in the result")
     add_power_options(command)
+    add(
+        "--cost",
+        type=Path,
+        default=DEFAULT,
+        metavar="FILE",
+        help="parameters of the cost model, kept in the result; default: those of papers/000",
+    )
 
 
 if __name__ == "__main__":
