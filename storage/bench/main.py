@@ -27,10 +27,11 @@ from storage.bench.run.plan import REPETITIONS
 from storage.bench.run.progress import progress
 from storage.bench.run.runner import Runner, now
 from storage.bench.run.volumetarget import named_directory, volume_targets
+from storage.bench.system.part import System
 
 RUNS: Final = Path("wayseal-bench")
 QUICK_REPETITIONS: Final = 2
-PARTS: Final[Sequence[PartCommand]] = ()
+PARTS: Final[Sequence[PartCommand]] = (System(),)
 _HELP: Final = {
     "system": "what this machine is capable of, without us",
     "io": "the gateway's storage on each target",

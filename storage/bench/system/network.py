@@ -1,0 +1,138 @@
+"""The network: iperf3 for what goes through it, ping for how long a packet takes."""
+
+import json
+import re
+import socket
+import subprocess
+from argparse import ArgumentTypeError
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Final
+
+from contracts.errors import UnavailableError
+from storage.bench.run.outcome import Better, Metric, Observation, Outcome, Work
+from storage.bench.run.plan import Place
+from storage.bench.system.tools import said, said_json
+from storage.volumes.tools import Run
+
+LOOPBACK: Final = "127.0.0.1"
+PING_EVERY_S: Final = 0.005
+"""The least that ping lets everyone choose is 0.002."""
+RECEIVED: Final = Metric("received", "B/s")
+LOST: Final = Metric("lost", "1", Better.LOWER)
+ROUND_TRIP: Final = Metric("round-trip", "s", Better.LOWER)
+UDP_AS_FAST_AS_IT_GOES: Final = ("--udp", "--bitrate", "0")
+_PORT: Final = 5201
+"""iperf3's own."""
+_PORTS: Final = 1 << 16
+_PEER: Final = re.compile(r"(?P<host>\[[0-9a-fA-F:.]+\]|\w[\w.-]*)(:(?P<port>\d+))?")
+_BITS: Final = 8
+_LISTENS: Final = "Server listening"
+_PINGED: Final = re.compile(r"= [\d.]+/([\d.]+)/[\d.]+/[\d.]+ ms")
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """A host with an iperf3 server."""
+
+    host: str
+    port: int = _PORT
+
+
+def peer(text: str) -> Peer:
+    """Read HOST, HOST:PORT or [ADDRESS]:PORT, for argparse."""
+    found = _PEER.fullmatch(text)
+    if found is None or not 0 < (port := int(found["port"] or _PORT)) < _PORTS:
+        raise ArgumentTypeError(f"expected HOST or HOST:PORT, got {text!r}")
+    return Peer(found["host"].strip("[]"), port)
+
+
+def tcp(run: Run, server: Peer, seconds: int, place: Place) -> Outcome:
+    """Send over one TCP connection.
+
+    Raises:
+        UnavailableError: iperf3 failed, or there is no server.
+    """
+    told = _sent(run, server, seconds, place)
+    received = told["end"]["sum_received"]
+    return Outcome(
+        [Observation(RECEIVED, received["bits_per_second"] / _BITS)],
+        attachments=_attached(told),
+        work=Work(bytes_moved=received["bytes"]),
+    )
+
+
+def udp(run: Run, server: Peer, seconds: int, place: Place) -> Outcome:
+    """Send UDP packets as fast as they go; count those that arrive.
+
+    Raises:
+        UnavailableError: iperf3 failed, or there is no server.
+    """
+    told = _sent(run, server, seconds, place, *UDP_AS_FAST_AS_IT_GOES)
+    received = told["end"]["sum_received"]
+    return Outcome(
+        [
+            Observation(RECEIVED, received["bits_per_second"] / _BITS),
+            Observation(LOST, received["lost_percent"] / 100),
+        ],
+        attachments=_attached(told),
+        work=Work(bytes_moved=received["bytes"]),
+    )
+
+
+def round_trips(run: Run, host: str, seconds: int, place: Place) -> Outcome:
+    """Wait for the echo of one packet after the other; return the mean.
+
+    Raises:
+        UnavailableError: ping failed, or nothing came back.
+    """
+    count = int(seconds / 2 / PING_EVERY_S)  # on a busy machine it falls behind
+    command = ("ping", "-q", "-n", "-c", str(count), "-i", str(PING_EVERY_S), host)
+    with place.counted():
+        out = said(run, command, seconds).out
+    match = _PINGED.search(out)
+    if match is None:
+        raise UnavailableError(f"ping answered in a form that is not known: {out[-300:]!r}")
+    return Outcome(
+        [Observation(ROUND_TRIP, float(match[1]) / 1000)], attachments={"ping.txt": out.encode()}
+    )
+
+
+@contextmanager
+def loopback_server() -> Iterator[Peer]:
+    """Run an iperf3 server on the loopback.
+
+    Raises:
+        UnavailableError: It does not listen.
+    """
+    with socket.socket() as free:
+        free.bind((LOOPBACK, 0))
+        port = free.getsockname()[1]
+    command = ["iperf3", "--server", "--bind", LOOPBACK, "--port", str(port), "--forceflush"]
+    with subprocess.Popen(  # noqa: S603 - a tool from the PATH, as everywhere
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as process:
+        try:
+            said_so_far = ""
+            for line in process.stdout or ():
+                said_so_far += line
+                if _LISTENS in line:
+                    break
+            else:
+                raise UnavailableError(f"iperf3 --server does not listen: {said_so_far[-300:]!r}")
+            yield Peer(LOOPBACK, port)
+        finally:
+            process.kill()
+
+
+def _sent(run: Run, server: Peer, seconds: int, place: Place, *options: str) -> dict[str, Any]:
+    command = ("iperf3", "--client", server.host, "--port", str(server.port))
+    with place.counted():
+        return said_json(
+            run, (*command, "--time", str(seconds), "--json", *options), measures_s=seconds
+        )
+
+
+def _attached(told: dict[str, Any]) -> dict[str, bytes]:
+    return {"iperf3.json": json.dumps(told, indent=1).encode() + b"\n"}

@@ -1,0 +1,126 @@
+"""`wayseal-bench system`: what the machine can do without us. Source: papers/000, section 4.2."""
+
+import argparse
+import os
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict
+from functools import partial
+from typing import Final
+
+from contracts.errors import RejectedError
+from storage.bench.machine.fingerprint import last_level_cache_bytes
+from storage.bench.machine.watch import AT_REST
+from storage.bench.run.outcome import Outcome
+from storage.bench.run.part import Prepared, Setup
+from storage.bench.run.plan import Part, Place, Stage, Step
+from storage.bench.system import crypto, network, sysbench
+from storage.bench.system.tools import versions
+from storage.volumes.kernel import Kernel
+from storage.volumes.tools import run_tool
+
+MACHINE: Final = "machine"
+LOOPBACK: Final = "loopback"
+LINK: Final = "link"
+"""Names of this part's targets."""
+SECONDS: Final = 10
+QUICK_SECONDS: Final = 1
+_MACHINE_TIMES: Final = 10
+_NETWORK_TIMES: Final = 4
+"""How often all steps of a stage together take the time of one measurement."""
+
+
+class System:
+    """The part."""
+
+    part = Part.SYSTEM
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add what is asked of this part."""
+        parser.add_argument(
+            "--iperf",
+            type=network.peer,
+            metavar="HOST[:PORT]",
+            help="a host on which `iperf3 --server` runs, to measure the link to it",
+        )
+
+    def prepare(self, options: argparse.Namespace, setup: Setup, stack: ExitStack) -> Prepared:
+        """Return the plan.
+
+        Raises:
+            RejectedError: A volume has the name of one of this part's targets.
+            UnavailableError: Tools are missing: which packages have them.
+        """
+        del stack  # nothing of ours outlives its stage
+        taken = sorted({volume.name for volume in setup.volumes} & {MACHINE, LOOPBACK, LINK})
+        if taken:
+            raise RejectedError(f"{taken} are targets of wayseal-bench system: name others")
+        link: network.Peer | None = options.iperf
+        seconds = QUICK_SECONDS if setup.quick else SECONDS
+        threads = len(os.sched_getaffinity(0))
+        memory = sysbench.sizes(last_level_cache_bytes(Kernel()), threads, quick=setup.quick)
+        stages = [
+            _machine(setup, seconds, memory),
+            _network(setup, seconds, LOOPBACK, None),
+        ]
+        targets = [_target(MACHINE, "cpu"), _target(LOOPBACK, "loopback")]
+        if link is not None:
+            stages.append(_network(setup, seconds, LINK, link))
+            targets.append({**_target(LINK, "network"), **asdict(link)})
+        settings = {
+            "seconds": seconds,
+            "threads": threads,
+            "memory_block_bytes": memory.block_bytes,
+            "iperf": None if link is None else asdict(link),
+            "tools": versions(run_tool),
+        }
+        return Prepared(stages, settings, targets)
+
+
+def _target(name: str, interface: str) -> dict[str, str]:
+    return {"name": name, "kind": "machine", "interface": interface}
+
+
+def _machine(setup: Setup, seconds: int, memory: sysbench.Sizes) -> Stage:
+    workloads = {
+        AT_REST: partial(_at_rest, seconds),
+        "cpu-one-core": partial(sysbench.cpu, run_tool, 1, seconds),
+        "cpu-all-cores": partial(sysbench.cpu, run_tool, memory.threads, seconds),
+        "memory": partial(sysbench.memory, run_tool, memory, seconds),
+        "ecdsa-secp256k1": partial(crypto.secp256k1, seconds / 2),
+        "ecdsa-p256": partial(crypto.p256, run_tool, seconds),
+        "sha256": partial(crypto.sha256, run_tool, seconds),
+    }
+    steps = [Step(name, MACHINE, execute) for name, execute in workloads.items()]
+
+    @contextmanager
+    def opened() -> Iterator[Sequence[Step]]:
+        yield steps
+
+    expected_s = float(_MACHINE_TIMES * seconds * setup.repetitions)
+    return Stage(Part.SYSTEM, "the machine", expected_s, opened, setup.repetitions)
+
+
+def _network(setup: Setup, seconds: int, target: str, link: network.Peer | None) -> Stage:
+    """Return the stage for a link, or for the loopback if it is None."""
+
+    @contextmanager
+    def opened() -> Iterator[Sequence[Step]]:
+        with ExitStack() as stack:
+            server = stack.enter_context(network.loopback_server()) if link is None else link
+            yield [
+                Step("tcp", target, partial(network.tcp, run_tool, server, seconds)),
+                Step("udp", target, partial(network.udp, run_tool, server, seconds)),
+                Step("ping", target, partial(network.round_trips, run_tool, server.host, seconds)),
+            ]
+
+    expected_s = float(_NETWORK_TIMES * seconds * setup.repetitions)
+    return Stage(Part.SYSTEM, f"the {target}", expected_s, opened, setup.repetitions)
+
+
+def _at_rest(seconds: int, place: Place) -> Outcome:
+    """Do nothing: what CPU and power are spent on meanwhile is not the benchmark's."""
+    with place.counted():
+        time.sleep(seconds)
+    return Outcome([])

@@ -1,0 +1,68 @@
+"""The tools that characterise a machine: which package has each, and which version is here."""
+
+import json
+from collections.abc import Sequence
+from typing import Any, Final
+
+from contracts.errors import UnavailableError
+from storage.bench.machine.fingerprint import tool_version
+from storage.volumes.tools import Run, Said
+
+SLACK_TIMEOUT_S: Final = 120.0
+"""Beyond the time that a tool was told to measure: a slow machine prepares its memory."""
+PACKAGES: Final = {
+    "sysbench": ("sysbench", "--version"),
+    "openssl": ("openssl", "version"),
+    "iperf3": ("iperf3", "--version"),
+    "ping": ("iputils-ping", "-V"),
+}
+"""By tool: the Debian package that has it, and how it tells its version."""
+
+
+def versions(run: Run) -> dict[str, str]:
+    """Return the version of each tool.
+
+    Raises:
+        UnavailableError: Some are missing; says which packages have them.
+    """
+    found = {name: tool_version(run, (name, ask)) for name, (_, ask) in PACKAGES.items()}
+    missing = [PACKAGES[name][0] for name, version in found.items() if not version]
+    if missing:
+        raise UnavailableError(
+            f"wayseal-bench system needs the packages {' '.join(missing)}: "
+            f"apt-get install {' '.join(missing)}"
+        )
+    return found
+
+
+def said(run: Run, command: Sequence[str], measures_s: float) -> Said:
+    """Run a tool to its end.
+
+    Args:
+        run: Runs it.
+        command: Its name and arguments.
+        measures_s: What it was told.
+
+    Raises:
+        UnavailableError: It failed, or did not end.
+    """
+    done = run(command, measures_s + SLACK_TIMEOUT_S)
+    if done.status:
+        raise UnavailableError(f"{' '.join(command)} failed: {done.complaint}")
+    return done
+
+
+def said_json(run: Run, command: Sequence[str], measures_s: float) -> dict[str, Any]:
+    """Run a tool that answers in JSON, errors too.
+
+    Raises:
+        UnavailableError: It failed, or did not end.
+    """
+    done = run(command, measures_s + SLACK_TIMEOUT_S)
+    try:
+        document: dict[str, Any] = json.loads(done.out)
+    except ValueError as error:
+        raise UnavailableError(f"{' '.join(command)} failed: {done.complaint}") from error
+    if "error" in document:
+        raise UnavailableError(f"{' '.join(command)} failed: {document['error']}")
+    return document
