@@ -1,24 +1,21 @@
 """The first block: who may change settings, and who administers the network."""
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from contracts import address
 from contracts.errors import RejectedError
 from contracts.keys import Signer
 from contracts.node.candidate import BLOCK_BATCH_BYTES_MAX, Candidate, Orphan, Refusal
 from contracts.node.execution.executor import Verdict
 from contracts.node.execution.families import Families
-from contracts.node.execution.settings import APPROVAL_THRESHOLD, AUTHORIZED_KEYS, FAMILY, PROPOSALS
 from contracts.node.publisher import QUEUED_BATCHES_MAX, publish
 from contracts.node.store.chain import Chain
 from contracts.node.verify import parse_batches, verify_batch
 from contracts.payload import ADMIN_KEYS_SETTING
-from contracts.proto.sawtooth_pb2 import Batch, SettingProposal, SettingsPayload, Transaction
+from contracts.proto.sawtooth_pb2 import Batch
 from contracts.sawtooth.batches import build_batch
 from contracts.sawtooth.counts import count_batches
-from contracts.sawtooth.transactions import build_transaction
+from contracts.sawtooth.settings import AUTHORIZED_KEYS, propose
 
 
 def read_genesis(paths: Sequence[Path]) -> list[Batch]:
@@ -57,23 +54,6 @@ def own_genesis(signer: Signer, admins: Sequence[str]) -> Batch:
             propose(signer, ADMIN_KEYS_SETTING, keys),
             propose(signer, AUTHORIZED_KEYS, keys),
         ],
-    )
-
-
-def propose(signer: Signer, name: str, value: str) -> Transaction:
-    """Return a transaction that proposes a setting, as `sawset proposal create` makes it."""
-    proposal = SettingProposal(setting=name, value=value, nonce=os.urandom(8).hex())
-    payload = SettingsPayload(
-        action=SettingsPayload.PROPOSE, data=proposal.SerializeToString(deterministic=True)
-    )
-    ballot = [address.setting(PROPOSALS), address.setting(AUTHORIZED_KEYS)]
-    return build_transaction(
-        signer,
-        FAMILY,
-        payload.SerializeToString(deterministic=True),
-        batcher_public_key=signer.public_key,
-        inputs=[*ballot, address.setting(APPROVAL_THRESHOLD), address.setting(name)],
-        outputs=[address.setting(PROPOSALS), address.setting(name)],
     )
 
 

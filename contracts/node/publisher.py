@@ -21,7 +21,7 @@ from contracts.keys import Signer
 from contracts.node.candidate import BLOCK_BATCH_BYTES_MAX, Candidate
 from contracts.node.execution.families import Families
 from contracts.node.execution.jobs import NoProcessors, Processors
-from contracts.node.execution.permitted import TRANSACTION_FAMILIES, parse_permitted
+from contracts.node.execution.permitted import parse_permitted
 from contracts.node.execution.scheduler import Scheduler
 from contracts.node.execution.settings import max_batches_per_block, setting_in_force
 from contracts.node.statuses import Outcome
@@ -29,6 +29,7 @@ from contracts.node.store.chain import Chain
 from contracts.node.store.log import NoRoomError
 from contracts.node.verify import VerifiedBatch
 from contracts.sawtooth.blocks import NULL_BLOCK_ID, build_block
+from contracts.sawtooth.settings import TRANSACTION_FAMILIES
 
 _LOG = logging.getLogger(__name__)
 

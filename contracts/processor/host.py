@@ -10,7 +10,8 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, Final
 
@@ -33,12 +34,32 @@ from contracts.payload import FAMILY
 from contracts.processor import stream
 from contracts.proto.sawtooth_pb2 import TransactionHeader
 from contracts.rules.apply import apply
-from contracts.rules.context import InvalidTransactionError
+from contracts.rules.context import Context, InvalidTransactionError
+from contracts.sawtooth.transactions import Family
 
 _LOG = logging.getLogger(__name__)
 
 GOODBYE_S: Final = 10
 """How long, seconds, the transaction in hand and the farewell may take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a processor applies.
+
+    Attributes:
+        family: Whose transactions.
+        namespace: Where it keeps its state.
+        apply: Applies header, payload and transaction id to the state; raises
+            `InvalidTransactionError`.
+    """
+
+    family: Family
+    namespace: str
+    apply: Callable[[TransactionHeader, bytes, str, Context], None]
+
+
+WAYSEAL: Final = Rules(FAMILY, NAMESPACE, apply)
 
 
 class LostContextError(Exception):
@@ -103,18 +124,19 @@ class StateContext:
 
 
 class Handler:
-    """Applies the rules, as the SDK wants it.
+    """Applies rules, as the SDK wants it.
 
     Args:
         link: To the validator.
+        rules: Which.
     """
 
-    family_name: Final = FAMILY.name
-    family_versions: Final = [FAMILY.version]
-    namespaces: Final = [NAMESPACE]
-
-    def __init__(self, link: stream.Stream) -> None:
+    def __init__(self, link: stream.Stream, rules: Rules) -> None:
+        self.family_name = rules.family.name
+        self.family_versions = [rules.family.version]
+        self.namespaces = [rules.namespace]
         self._link = link
+        self._apply = rules.apply
 
     def apply(self, transaction: Any, context: Any) -> None:  # noqa: ANN401  # the SDK has no types
         """Apply one transaction.
@@ -125,7 +147,7 @@ class Handler:
         header = TransactionHeader.FromString(transaction.header_bytes)
         state = StateContext(context, transaction.context_id, self._link)
         try:
-            apply(header, transaction.payload, transaction.signature, state)
+            self._apply(header, transaction.payload, transaction.signature, state)
         except LostContextError:
             # Nobody waits for the outcome, but Sawtooth tells clients of any refusal, although the
             # batch may be committed in another block, and repeats for ever what fails otherwise.
@@ -136,8 +158,8 @@ class Handler:
             raise
         except Exception as error:
             # As the embedded node judges it: the same everywhere, and nobody stops for it.
-            _LOG.exception("family %s failed on %s", FAMILY.name, transaction.signature)
-            raise InvalidTransaction(f"internal error of family {FAMILY.name!r}") from error
+            _LOG.exception("family %s failed on %s", self.family_name, transaction.signature)
+            raise InvalidTransaction(f"internal error of family {self.family_name!r}") from error
 
 
 def processor_at(link: stream.Stream) -> Any:  # noqa: ANN401  # the SDK has no types
@@ -210,12 +232,12 @@ class Service:
         raise SystemExit(FAILED)
 
 
-def host(url: str) -> int:
-    """Host the rules at the validator at `url` until a signal arrives; return the exit status.
+def host(url: str, rules: Rules = WAYSEAL) -> int:
+    """Host rules at the validator at `url` until a signal arrives; return the exit status.
 
     Raises:
         RejectedError: That is no endpoint.
         UnavailableError: The validator does not take the registration.
     """
     service = Service(url)
-    return service.run(Handler(service.link))
+    return service.run(Handler(service.link, rules))

@@ -9,7 +9,6 @@ from contracts.keys import Signer
 from contracts.node.component import connections
 from contracts.node.component.events import FILTERS_MAX, PATTERN_CHARS_MAX, SUBSCRIPTIONS_MAX
 from contracts.node.component.subscribers import GET_BLOCKS_MAX
-from contracts.node.genesis import propose
 from contracts.proto.component_pb2 import (
     ClientEventsGetRequest,
     ClientEventsGetResponse,
@@ -25,6 +24,7 @@ from contracts.proto.component_pb2 import (
 from contracts.proto.sawtooth_pb2 import Batch, Event, StateChange
 from contracts.sawtooth.batches import build_batch
 from contracts.sawtooth.blocks import NULL_BLOCK_ID
+from contracts.sawtooth.settings import propose
 from support.component import Peer, connected, wanted
 from support.intkey_node import address_of
 from support.nodes import Node, intkey, intkey_batch, recorded_options, running

@@ -9,11 +9,10 @@ import pytest
 
 from contracts.keys import Signer
 from contracts.node.component.registry import EXTENDED_DATA_BYTES_MAX
-from contracts.node.execution.permitted import TRANSACTION_FAMILIES
-from contracts.node.genesis import propose
 from contracts.proto.component_pb2 import Message, TpProcessResponse
 from contracts.proto.sawtooth_pb2 import Batch
 from contracts.sawtooth.batches import build_batch
+from contracts.sawtooth.settings import TRANSACTION_FAMILIES, propose
 from contracts.sawtooth.transactions import Family, build_transaction
 from support.component import connected
 from support.nodes import PLAIN_NODE, WAIT_S, Node, intkey, recorded_options, running, wait_until

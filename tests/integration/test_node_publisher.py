@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 
 from contracts.keys import Signer
-from contracts.node.execution.settings import MAX_BATCHES_PER_BLOCK
-from contracts.node.genesis import propose
 from contracts.proto.sawtooth_pb2 import Batch
 from contracts.sawtooth.batches import build_batch
+from contracts.sawtooth.settings import MAX_BATCHES_PER_BLOCK, propose
 from support.nodes import RECORDED_KEY, Node, intkey, intkey_batch, recorded_options, running
 
 pytestmark = pytest.mark.integration

@@ -17,7 +17,7 @@ from contracts.node.component.port import Port
 from contracts.node.execution.executor import EFFECT_BYTES_MAX, Read, TransactionContext, Verdict
 from contracts.node.execution.families import BUILT_IN
 from contracts.node.execution.jobs import Answer, Job, Lost
-from contracts.node.genesis import found, own_genesis, propose
+from contracts.node.genesis import found, own_genesis
 from contracts.node.publisher import publish
 from contracts.node.store.chain import Chain
 from contracts.node.verify import verify_batch
@@ -38,6 +38,7 @@ from contracts.proto.component_pb2 import (
 from contracts.proto.sawtooth_pb2 import Event
 from contracts.sawtooth.batches import build_batch
 from contracts.sawtooth.blocks import NULL_BLOCK_ID
+from contracts.sawtooth.settings import propose
 from contracts.sawtooth.transactions import parse_header
 from support.component import Peer, connected, wanted
 from support.intkey_node import address_of

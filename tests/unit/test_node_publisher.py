@@ -14,9 +14,7 @@ from contracts.keys import Signer
 from contracts.node import candidate as candidate_module
 from contracts.node import publisher as publisher_module
 from contracts.node.execution.families import Families
-from contracts.node.execution.permitted import TRANSACTION_FAMILIES
-from contracts.node.execution.settings import MAX_BATCHES_PER_BLOCK
-from contracts.node.genesis import found, own_genesis, propose
+from contracts.node.genesis import found, own_genesis
 from contracts.node.publisher import Publisher, Submission
 from contracts.node.statuses import Outcome
 from contracts.node.store import log as log_module
@@ -25,6 +23,7 @@ from contracts.node.verify import verify_batch
 from contracts.proto.sawtooth_pb2 import Batch, TransactionHeader
 from contracts.rules.context import Context
 from contracts.sawtooth.batches import build_batch
+from contracts.sawtooth.settings import MAX_BATCHES_PER_BLOCK, TRANSACTION_FAMILIES, propose
 from contracts.sawtooth.transactions import Family, build_transaction
 from support.intkey_node import FAMILIES
 from support.nodes import intkey_batch

@@ -12,7 +12,7 @@ from contracts.node.execution import scheduler as scheduler_module
 from contracts.node.execution.executor import EFFECT_BYTES_MAX, TransactionContext, Verdict
 from contracts.node.execution.families import BUILT_IN
 from contracts.node.execution.jobs import Job, Lost
-from contracts.node.genesis import found, own_genesis, propose
+from contracts.node.genesis import found, own_genesis
 from contracts.node.publisher import Publisher, Submission
 from contracts.node.statuses import Outcome
 from contracts.node.store import log as log_module
@@ -20,6 +20,7 @@ from contracts.node.store.chain import Chain
 from contracts.node.verify import verify_batch
 from contracts.proto.sawtooth_pb2 import Batch
 from contracts.sawtooth.batches import build_batch
+from contracts.sawtooth.settings import propose
 from contracts.sawtooth.transactions import Family
 from support.intkey_node import INTKEY, address_of
 from support.nodes import intkey

@@ -7,13 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from contracts import address
-from contracts.node.execution.settings import (
-    APPROVAL_THRESHOLD,
-    AUTHORIZED_KEYS,
-    PROPOSALS,
-    apply,
-    get_setting,
-)
+from contracts.node.execution.settings import apply, get_setting
 from contracts.proto.sawtooth_pb2 import (
     SettingCandidates,
     SettingProposal,
@@ -22,6 +16,7 @@ from contracts.proto.sawtooth_pb2 import (
     TransactionHeader,
 )
 from contracts.rules.context import InvalidTransactionError
+from contracts.sawtooth.settings import APPROVAL_THRESHOLD, AUTHORIZED_KEYS, PROPOSALS
 
 
 class Memory:

@@ -8,6 +8,7 @@ from contracts.payload import FAMILY
 from contracts.proto.sawtooth_pb2 import TransactionHeader
 from contracts.rules.apply import apply
 from contracts.rules.context import Context, InvalidTransactionError
+from contracts.sawtooth.settings import FAMILY as SETTINGS
 from contracts.sawtooth.transactions import Family
 
 Handler = Callable[[TransactionHeader, bytes, str, Context], None]
@@ -19,7 +20,7 @@ Raises:
 Families = Mapping[Family, Handler]
 
 
-BUILT_IN: Final[Families] = {settings.FAMILY: settings.apply, FAMILY: apply}
+BUILT_IN: Final[Families] = {SETTINGS: settings.apply, FAMILY: apply}
 
 
 def handler_of(families: Families, header: TransactionHeader) -> Handler:

@@ -10,16 +10,15 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
 
 from contracts.node.execution.families import Families, Handler
 from contracts.proto.sawtooth_pb2 import TransactionHeader
 from contracts.rules.context import Context, InvalidTransactionError
+from contracts.sawtooth.settings import TRANSACTION_FAMILIES
 from contracts.sawtooth.transactions import Family
 
 _LOG = logging.getLogger(__name__)
 
-TRANSACTION_FAMILIES: Final = "sawtooth.validator.transaction_families"
 _Listed = Mapping[Family, tuple[str, ...]]
 
 

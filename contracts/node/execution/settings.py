@@ -26,13 +26,13 @@ from contracts.proto.sawtooth_pb2 import (
     TransactionHeader,
 )
 from contracts.rules.context import Context, InvalidTransactionError
-from contracts.sawtooth.transactions import Family
+from contracts.sawtooth.settings import (
+    APPROVAL_THRESHOLD,
+    AUTHORIZED_KEYS,
+    MAX_BATCHES_PER_BLOCK,
+    PROPOSALS,
+)
 
-FAMILY: Final = Family("sawtooth_settings", "1.0")
-AUTHORIZED_KEYS: Final = "sawtooth.settings.vote.authorized_keys"
-APPROVAL_THRESHOLD: Final = "sawtooth.settings.vote.approval_threshold"
-PROPOSALS: Final = "sawtooth.settings.vote.proposals"
-MAX_BATCHES_PER_BLOCK: Final = "sawtooth.publisher.max_batches_per_block"
 _INT32: Final = 1 << 31
 _UINT32: Final = 1 << 32
 _UNSIGNED: Final = re.compile(r"\+?0*[0-9]{1,10}")
