@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal, Self
 
 from contracts.files import make_directory
-from storage.bench.ours.ledger.fleet import key
+from storage.bench.ledger.fleet import key
 from storage.bench.processes import Service, ask, serving
 
 

@@ -15,10 +15,10 @@ from contracts.proto.payload_pb2 import StartTrip
 from contracts.proto.sawtooth_pb2 import Batch, BatchList
 from contracts.proto.state_pb2 import Chain
 from contracts.rules.case import EVENT_BREACH, EVENT_FINDING, EVENT_TAMPER
-from storage.bench.ours.ledger.fleet import Load, Truck, departures, key, network
-from storage.bench.ours.ledger.signed import read_signed, signed
+from storage.bench.ledger.fleet import Load, Truck, departures, key, network
+from storage.bench.ledger.signed import read_signed, signed
+from storage.bench.ledger.wire import batch_list
 from storage.bench.ours.ledger.targets import TARGETS
-from storage.bench.ours.ledger.wire import batch_list
 from storage.bench.ours.targets import missed, row
 
 LOAD = Load("test", devices=2, readings=25, per_transaction=1, per_batch=10)

@@ -68,6 +68,15 @@ class Load:
         """Return the readings of all devices together."""
         return self.devices * self.readings
 
+    @property
+    def lanes(self) -> int:
+        """See `SignedLoad.lanes`: a device each."""
+        return self.devices
+
+    def batches(self, lane: int) -> Iterator[Batch]:
+        """See `SignedLoad.batches`."""
+        return Truck(self, lane).batches()
+
 
 def key(name: str) -> Signer:
     """Return the private key that the benchmark holds for `name`."""

@@ -1,44 +1,54 @@
-"""The loader: a process of its own that posts signed batches and waits until they are committed.
+"""The loader: a process of its own that submits signed batches and hears when each is decided.
 
-Usage: python -m storage.bench.ours.ledger.loader PLAN, a JSON object; answers with one on stdout.
+Usage: python -m storage.bench.ledger.loader PLAN, a JSON object; answers with one on stdout.
 """
 
 import asyncio
 import json
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
-from itertools import chain, islice, zip_longest
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
 import uvloop
 
-from storage.bench.ours.ledger.signed import read_signed
-from storage.bench.ours.ledger.wire import Connection
+from contracts.errors import RejectedError
+from storage.bench.ledger.port import Driver
+from storage.bench.ledger.sawtoothrest import SawtoothRest
+from storage.bench.ledger.signed import read_signed
 
-POOL: Final = 64
-"""Connections of a paced run, which may all wait at once."""
-START_S: Final = 0.5
-"""A paced run begins so many seconds after its connections are there."""
+START_S: Final = 0.2
+"""The schedule begins so many seconds after the connections are there."""
+STALLED_S: Final = 60.0
+"""What the ledger has not decided when it decided nothing for so long counts as lost."""
+ASKED_MAX: Final = 1_000
+"""Batches asked for in one question."""
+PAUSE_S: Final = 0.005
+"""After a question that brought nothing."""
+LOST: Final = f"not decided in {STALLED_S:.0f} s"
 
-Signed = tuple[str, bytes]
-"""A batch's id and bytes."""
+Open = Callable[[str], Awaitable[Driver]]
+"""Connects to the ledger at a URL."""
+ENGINES: Final[Mapping[str, Open]] = {"sawtooth": SawtoothRest.open}
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to post.
+    """What to submit.
 
     Attributes:
-        url: The node.
-        files: One file of signed batches for each device.
+        url: The ledger.
+        files: One file of signed batches for each lane. A lane submits in order, one at a time.
         first: Which batch of each file to begin with.
         count: How many batches of each file.
-        per_list: Batches of one device in one POST.
-        group: A device goes on before its last so many batches are committed, no further.
-        interval_s: Pace: seconds between two batches; 0 means as fast as the node takes them.
+        per_list: Batches of one lane in one submission.
+        window: A lane has at most so many batches undecided; 0 means any number.
+        rate_per_s: Open loop: batches a second, of all lanes in turn, whatever became of those
+            before; 0 means as fast as the ledger takes them.
+        engine: Which driver.
     """
 
     url: str
@@ -46,8 +56,32 @@ class Plan:
     first: int
     count: int
     per_list: int = 1
-    group: int = 1
-    interval_s: float = 0.0
+    window: int = 0
+    rate_per_s: float = 0.0
+    engine: str = "sawtooth"
+
+
+@dataclass(slots=True)
+class Fate:
+    """What became of one batch. Times are seconds of this machine's monotonic clock.
+
+    Attributes:
+        batch_id: Its header signature.
+        lane: Whose it is.
+        intended_s: When it should have been sent; without a schedule, when it was.
+        sent_s: When its submission began.
+        accepted_s: When the ledger held it.
+        decided_s: When it was known to be committed, or never to be.
+        error: Why it is not committed; empty when it is.
+    """
+
+    batch_id: str
+    lane: int
+    intended_s: float
+    sent_s: float = 0.0
+    accepted_s: float = 0.0
+    decided_s: float = 0.0
+    error: str = LOST
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,78 +89,174 @@ class Outcome:
     """What came of it.
 
     Attributes:
-        elapsed_s: From the first POST until all was known to be committed.
+        fates: One for each batch, in the order in which they were due.
+        busy: How often the ledger said that it had too much to do.
         cpu_s: Of this process meanwhile.
-        latencies_s: Of a paced run: from each batch's intended time to its COMMITTED, in order.
     """
 
-    elapsed_s: float
+    fates: Sequence[Fate]
+    busy: int
     cpu_s: float
-    latencies_s: Sequence[float] = ()
+
+    @property
+    def elapsed_s(self) -> float:
+        """Return the seconds from the first submission until all was decided."""
+        return max(fate.decided_s for fate in self.fates) - min(fate.sent_s for fate in self.fates)
 
 
 def main() -> None:
     """Do what the plan says and print the outcome."""
     plan = Plan(**json.loads(sys.argv[1]))
-    work = _paced(plan) if plan.interval_s else _flat_out(plan)
-    print(json.dumps(asdict(uvloop.run(work))))  # noqa: T201 - its one answer
+    print(json.dumps(asdict(uvloop.run(load(plan, ENGINES[plan.engine])))))  # noqa: T201 - its one answer
 
 
-async def _flat_out(plan: Plan) -> Outcome:
-    """Post as fast as the node takes them, each device on its own connection, in its order."""
-    connections = [await Connection.open(plan.url) for _ in plan.files]
-    start_s, start_cpu_s = time.monotonic(), time.process_time()
-    async with asyncio.TaskGroup() as tasks:
-        for connection, path in zip(connections, plan.files, strict=True):
-            tasks.create_task(_device(plan, connection, path))
-    return Outcome(time.monotonic() - start_s, time.process_time() - start_cpu_s)
+def outcome_of(text: str) -> Outcome:
+    """Return what `main` printed."""
+    said = json.loads(text)
+    return Outcome([Fate(**fate) for fate in said["fates"]], said["busy"], said["cpu_s"])
 
 
-async def _device(plan: Plan, connection: Connection, path: str) -> None:
-    before: list[str] = []
-    fresh: list[str] = []
-    batches = _planned(plan, path)
-    while some := list(islice(batches, plan.per_list)):
-        await connection.post([wire for _, wire in some])
-        fresh += [name for name, _ in some]
-        if len(fresh) >= plan.group:
-            await connection.settle(before)
-            before, fresh = fresh, []
-    await connection.settle(before + fresh)
+async def load(plan: Plan, connect: Open) -> Outcome:
+    """Submit all and follow all to its decision.
 
-
-async def _paced(plan: Plan) -> Outcome:
-    """Post one batch at each tick, of one device after the other, whatever became of the last."""
-    rounds = zip_longest(*(_planned(plan, path) for path in plan.files))
-    batches = [batch for batch in chain.from_iterable(rounds) if batch is not None]
-    # In turn: the node ends a connection that sends nothing for long.
-    idle: asyncio.Queue[Connection] = asyncio.Queue()
-    for _ in range(POOL):
-        idle.put_nowait(await Connection.open(plan.url))
-    start_s, start_cpu_s = time.monotonic() + START_S, time.process_time()
-    async with asyncio.TaskGroup() as tasks:
-        timed = []
-        for number, batch in enumerate(batches):
-            due_s = start_s + number * plan.interval_s
-            await asyncio.sleep(max(0.0, due_s - time.monotonic()))
-            timed.append(tasks.create_task(_one(idle, batch, due_s)))
-    cpu_s = time.process_time() - start_cpu_s
-    return Outcome(time.monotonic() - start_s, cpu_s, [task.result() for task in timed])
-
-
-async def _one(idle: asyncio.Queue[Connection], batch: Signed, due_s: float) -> float:
-    """Return seconds from `due_s`, when the batch should have been posted, to COMMITTED."""
-    connection = await idle.get()
+    Raises:
+        RejectedError: A file is cut short or holds too few.
+        UnavailableError: The ledger does not answer.
+    """
+    batches = [_planned(plan, Path(path)) for path in plan.files]
+    drivers = [await connect(plan.url) for _ in plan.files]
+    follower = await connect(plan.url)
     try:
-        await connection.post([batch[1]])
-        await connection.settle([batch[0]])
-        return time.monotonic() - due_s
+        start_s, start_cpu_s = time.monotonic() + START_S, time.process_time()
+        lanes = [
+            _Lane(plan, number, driver, _schedule(plan, number, start_s))
+            for number, driver in enumerate(drivers)
+        ]
+        following = _Following(follower)
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(following.run())
+            async with asyncio.TaskGroup() as senders:
+                for lane, own in zip(lanes, batches, strict=True):
+                    senders.create_task(lane.run(own, following))
+            following.end()
+        fates = sorted((fate for lane in lanes for fate in lane.fates), key=_due)
+        busy = sum(lane.busy for lane in lanes)
+        return Outcome(fates, busy, time.process_time() - start_cpu_s)
     finally:
-        idle.put_nowait(connection)
+        for driver in (*drivers, follower):
+            driver.close()
 
 
-def _planned(plan: Plan, path: str) -> Iterator[Signed]:
-    return islice(read_signed(Path(path)), plan.first, plan.first + plan.count)
+def _planned(plan: Plan, path: Path) -> list[tuple[str, bytes]]:
+    """Return ids and bytes, read before the clock runs."""
+    found = list(islice(read_signed(path), plan.first, plan.first + plan.count))
+    if len(found) < plan.count:
+        raise RejectedError(f"{path}: expected {plan.first + plan.count} batches, got fewer")
+    return found
+
+
+def _schedule(plan: Plan, lane: int, start_s: float) -> Iterator[float]:
+    """Yield when each batch of a lane is due: the lanes take turns."""
+    number = lane
+    while True:
+        yield start_s + (number / plan.rate_per_s if plan.rate_per_s else 0.0)
+        number += len(plan.files)
+
+
+def _due(fate: Fate) -> tuple[float, float, int]:
+    return fate.intended_s, fate.sent_s, fate.lane
+
+
+@dataclass(slots=True)
+class _Following:
+    """Which batches the ledger holds and has not decided yet, the oldest first."""
+
+    driver: Driver
+    waiting: dict[str, tuple[Fate, "_Lane"]] = field(default_factory=dict)
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+    ended: bool = False
+
+    def add(self, fate: Fate, lane: "_Lane") -> None:
+        self.waiting[fate.batch_id] = fate, lane
+        self.changed.set()
+
+    def end(self) -> None:
+        """No more batches come."""
+        self.ended = True
+        self.changed.set()
+
+    async def run(self) -> None:
+        """Follow until all that was added is decided, or nothing is any more."""
+        moved_s = time.monotonic()
+        while True:
+            if not self.waiting:
+                if self.ended:
+                    return
+                self.changed.clear()
+                await self.changed.wait()
+                moved_s = time.monotonic()
+                continue
+            found = await self.driver.decided(list(islice(self.waiting, ASKED_MAX)))
+            now_s = time.monotonic()
+            for batch_id, error in found.items():
+                self._decide(batch_id, error, now_s)
+            if found:
+                moved_s = now_s
+            elif now_s - moved_s > STALLED_S:
+                for batch_id in list(self.waiting):
+                    self._decide(batch_id, LOST, now_s)
+            else:
+                await asyncio.sleep(PAUSE_S)
+
+    def _decide(self, batch_id: str, error: str, now_s: float) -> None:
+        fate, lane = self.waiting.pop(batch_id)
+        fate.decided_s, fate.error = now_s, error
+        lane.room.release()
+
+
+class _Lane:
+    """Submits the batches of one file in their order."""
+
+    def __init__(self, plan: Plan, number: int, driver: Driver, due: Iterator[float]) -> None:
+        self._plan = plan
+        self._number = number
+        self._driver = driver
+        self._due = due
+        window = max(plan.window, plan.per_list) if plan.window else plan.count
+        self.room = asyncio.Semaphore(window)
+        self.fates: list[Fate] = []
+        self.busy = 0
+
+    async def run(self, batches: Sequence[tuple[str, bytes]], following: _Following) -> None:
+        own = iter(batches)
+        while some := list(islice(own, self._plan.per_list)):
+            for _ in some:
+                await self.room.acquire()
+            due_s = [next(self._due) for _ in some]
+            await asyncio.sleep(max(0.0, due_s[-1] - time.monotonic()))
+            await self._submit(some, due_s, following)
+
+    async def _submit(
+        self, some: Sequence[tuple[str, bytes]], due_s: Sequence[float], following: _Following
+    ) -> None:
+        sent_s = time.monotonic()
+        intended_s = due_s if self._plan.rate_per_s else [sent_s] * len(some)
+        fates = [
+            Fate(batch_id, self._number, when_s, sent_s)
+            for (batch_id, _), when_s in zip(some, intended_s, strict=True)
+        ]
+        self.fates += fates
+        try:
+            self.busy += await self._driver.submit([wire for _, wire in some])
+        except RejectedError as error:
+            for fate in fates:
+                fate.decided_s, fate.error = time.monotonic(), str(error)
+                self.room.release()
+            return
+        accepted_s = time.monotonic()
+        for fate in fates:
+            fate.accepted_s = accepted_s
+            following.add(fate, self)
 
 
 if __name__ == "__main__":

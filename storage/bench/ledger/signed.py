@@ -1,4 +1,4 @@
-"""Signed beforehand: a fleet's batches in files, made once by all cores and kept.
+"""Signed beforehand: batches in files, made once by all cores and kept.
 
 File, per batch: u32 length, 128 characters of its id, the serialised Batch.
 """
@@ -7,42 +7,62 @@ import hashlib
 import json
 import os
 import struct
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict
 from pathlib import Path
-from typing import Final
+from typing import Any, ClassVar, Final, Protocol
 
 from contracts import address, payload
 from contracts.errors import RejectedError
 from contracts.files import make_directory
 from contracts.proto import payload_pb2
+from contracts.proto.sawtooth_pb2 import Batch
 from contracts.sawtooth.transactions import ID_HEX
-from storage.bench.ours.ledger import fleet
-from storage.bench.ours.ledger.fleet import Load, Truck
 
 _LENGTH: Final = struct.Struct(">I")
-_SOURCES: Final = (address, payload, payload_pb2, fleet)
-"""Whoever changes these changes what is signed."""
+_SOURCES: Final = (address, payload, payload_pb2)
+"""Whoever changes these, or the module of a load, changes what is signed."""
 
 
-def signed(load: Load, directory: Path, progress: Callable[[int, int], None]) -> list[Path]:
-    """Return one file for each device of the fleet; sign what is not there yet.
+class SignedLoad(Protocol):
+    """What is to be signed: a dataclass of numbers and words, which say all about it."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def name(self) -> str:
+        """Return what tells it from other loads on the same ledger."""
+        ...
+
+    @property
+    def lanes(self) -> int:
+        """Return how many lanes there are; each is submitted in its order."""
+        ...
+
+    def batches(self, lane: int) -> Iterator[Batch]:
+        """Yield the batches of one lane, the same each time."""
+        ...
+
+
+def signed(load: SignedLoad, directory: Path, progress: Callable[[int, int], None]) -> list[Path]:
+    """Return one file for each lane; sign what is not there yet.
 
     Args:
-        load: The fleet.
-        directory: Keeps the files from run to run.
-        progress: Called with how many devices are done, and of how many.
+        load: What to sign.
+        directory: Keeps the files.
+        progress: Called with how many lanes are done, and of how many.
     """
     folder = directory / f"{load.name}-{_version(load)}"
     make_directory(folder)
-    paths = [folder / f"{number:03d}.batches" for number in range(load.devices)]
+    paths = [folder / f"{number:03d}.batches" for number in range(load.lanes)]
     missing = [number for number, path in enumerate(paths) if not path.exists()]
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         tasks = [pool.submit(_sign, load, number, paths[number]) for number in missing]
         for done, task in enumerate(as_completed(tasks), 1):
             task.result()
-            progress(load.devices - len(tasks) + done, load.devices)
+            progress(load.lanes - len(tasks) + done, load.lanes)
     return paths
 
 
@@ -63,18 +83,18 @@ def read_signed(path: Path) -> Iterator[tuple[str, bytes]]:
             yield head[_LENGTH.size :].decode("ascii"), wire
 
 
-def _sign(load: Load, number: int, path: Path) -> None:
+def _sign(load: SignedLoad, number: int, path: Path) -> None:
     temporary = path.with_suffix(".new")
     with temporary.open("wb") as file:
-        for batch in Truck(load, number).batches():
+        for batch in load.batches(number):
             wire = batch.SerializeToString()
             file.write(_LENGTH.pack(len(wire)) + batch.header_signature.encode("ascii") + wire)
     temporary.replace(path)
 
 
-def _version(load: Load) -> str:
+def _version(load: SignedLoad) -> str:
     """Return a name for what this code signs for `load`."""
     digest = hashlib.sha256(json.dumps(asdict(load), sort_keys=True).encode())
-    for module in _SOURCES:
+    for module in (*_SOURCES, sys.modules[type(load).__module__]):
         digest.update(Path(str(module.__file__)).read_bytes())
     return digest.hexdigest()[:12]

@@ -1,92 +1,86 @@
 """HTTP as little as a loader needs it, so that its own CPU stays out of the way."""
 
 import asyncio
-import json
 from collections.abc import Sequence
 from typing import Final, Self
 from urllib.parse import urlsplit
 
-from contracts.errors import RejectedError, UnavailableError
+from contracts.errors import UnavailableError
 
 OCTETS: Final = "application/octet-stream"
 JSON: Final = "application/json"
-BUSY: Final = 429
-ACCEPTED: Final = 202
-OK: Final = 200
-BUSY_S: Final = 0.02
-"""Pause, seconds, before a busy node is asked again."""
-WAIT_S: Final = 60
-"""How long, seconds, the node may let a question for statuses wait."""
 _ANSWER_BYTES: Final = 64 << 20
 _LIST_ITEM: Final = b"\x0a"
 _MORE: Final = 0x80
 
 
 class Connection:
-    """One connection, one request at a time."""
+    """One connection, one request at a time; when the server ends it, it is made anew.
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._reader = reader
-        self._writer = writer
+    Args:
+        url: Of the server.
+    """
+
+    def __init__(self, url: str) -> None:
+        place = urlsplit(url)
+        self._host, self._port = place.hostname or "", place.port or 80
+        self._base = place.path.rstrip("/")
+        self._reader = asyncio.StreamReader()
+        self._writer: asyncio.StreamWriter | None = None
 
     @classmethod
     async def open(cls, url: str) -> Self:
-        """Connect to the node at `url`."""
-        place = urlsplit(url)
-        reader, writer = await asyncio.open_connection(
-            place.hostname, place.port, limit=_ANSWER_BYTES
-        )
-        return cls(reader, writer)
+        """Connect to the server at `url`.
+
+        Raises:
+            UnavailableError: It does not take connections.
+        """
+        connection = cls(url)
+        await connection._connect()
+        return connection
 
     def close(self) -> None:
         """End the connection."""
-        self._writer.close()
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
 
-    async def post(self, batches: Sequence[bytes]) -> None:
-        """Submit serialised batches; while the node is busy, try again.
-
-        Raises:
-            RejectedError: The node refuses them.
-        """
-        body = batch_list(batches)
-        while True:
-            status, answer = await self._ask("/batches", OCTETS, body)
-            if status == ACCEPTED:
-                return
-            if status != BUSY:
-                raise RejectedError(f"POST /batches: HTTP {status}: {answer[:400]!r}")
-            await asyncio.sleep(BUSY_S)
-
-    async def settle(self, batch_ids: Sequence[str]) -> None:
-        """Return once all of these batches are committed.
+    async def post(self, target: str, kind: str, body: bytes) -> tuple[int, bytes]:
+        """Return status and body of the answer; what is posted must bear to be posted twice.
 
         Raises:
-            RejectedError: One of them never will be.
+            UnavailableError: There is none.
         """
-        body = json.dumps(batch_ids).encode()
-        waiting = bool(batch_ids)
-        while waiting:
-            status, answer = await self._ask(f"/batch_statuses?wait={WAIT_S}", JSON, body)
-            if status != OK:
-                raise RejectedError(f"POST /batch_statuses: HTTP {status}: {answer[:400]!r}")
-            found = {entry["status"]: entry for entry in json.loads(answer)["data"]}
-            waiting = "PENDING" in found
-            wrong = found.keys() - {"COMMITTED", "PENDING"}
-            if wrong:
-                raise RejectedError(f"a batch is {found[wrong.pop()]}, expected COMMITTED")
-
-    async def _ask(self, target: str, kind: str, body: bytes) -> tuple[int, bytes]:
-        head = (
-            f"POST {target} HTTP/1.1\r\nHost: node\r\nContent-Type: {kind}\r\n"
-            f"Content-Length: {len(body)}\r\n\r\n"
-        )
-        self._writer.write(head.encode("ascii") + body)
+        request = (
+            f"POST {self._base}{target} HTTP/1.1\r\nHost: {self._host}:{self._port}\r\n"
+            f"Content-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n"
+        ).encode("ascii") + body
         try:
-            answer = await self._reader.readuntil(b"\r\n\r\n")
-            status, size = _read_head(answer)
-            return status, await self._reader.readexactly(size)
+            return await self._ask(request)
+        except (asyncio.IncompleteReadError, ConnectionError):
+            self.close()  # it was idle for longer than the server likes
+        await self._connect()
+        try:
+            return await self._ask(request)
         except (asyncio.IncompleteReadError, ConnectionError) as error:
-            raise UnavailableError(f"the node ended the connection: {error!r}") from error
+            self.close()
+            raise UnavailableError(f"the ledger ended the connection: {error!r}") from error
+
+    async def _connect(self) -> None:
+        try:
+            self._reader, self._writer = await asyncio.open_connection(
+                self._host, self._port, limit=_ANSWER_BYTES
+            )
+        except OSError as error:
+            raise UnavailableError(f"{self._host}:{self._port} does not answer: {error}") from error
+
+    async def _ask(self, request: bytes) -> tuple[int, bytes]:
+        if self._writer is None:
+            raise ConnectionResetError
+        self._writer.write(request)
+        answer = await self._reader.readuntil(b"\r\n\r\n")
+        status, size = _read_head(answer)
+        return status, await self._reader.readexactly(size)
 
 
 def batch_list(batches: Sequence[bytes]) -> bytes:

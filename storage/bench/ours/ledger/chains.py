@@ -13,9 +13,9 @@ from contracts.ledger import LedgerClient
 from contracts.proto.sawtooth_pb2 import Batch
 from contracts.sawtooth.batches import Status
 from storage.bench.checkpoint import node
-from storage.bench.ours.ledger.fleet import DEVICES, Load, departures, network
-from storage.bench.ours.ledger.loader import Outcome, Plan
-from storage.bench.ours.ledger.signed import signed
+from storage.bench.ledger.fleet import DEVICES, Load, departures, network
+from storage.bench.ledger.loader import Outcome, Plan, outcome_of
+from storage.bench.ledger.signed import signed
 from storage.bench.ours.ledger.targets import REAL_NODE_PER_CPU_S, Figures
 from storage.bench.processes import Service, ask
 from storage.bench.procfs import cpu_s, peak_mb, resident_mb
@@ -23,14 +23,15 @@ from storage.bench.procfs import cpu_s, peak_mb, resident_mb
 PER_BATCH: Final = 100
 PER_LIST: Final = 5
 """Batches in one POST, where batches of 100 are loaded: half a megabyte."""
-GROUP: Final = 10
+WINDOW: Final = 20
+"""A device has at most so many batches that are not committed."""
 PER_RUN: Final = 60
 RUNS_PER_BATCH: Final = 10
 RUNS_PER_LIST: Final = 5
-RUNS_GROUP: Final = 10
+RUNS_WINDOW: Final = 20
 PACED_PER_S: Final = 500
 PACED_PER_BATCH: Final = 10
-SINGLES_GROUP: Final = 50
+SINGLES_WINDOW: Final = 100
 REGISTER_S: Final = 60
 
 
@@ -120,7 +121,7 @@ class Bench:
         files = self.sign(load)
         with self.node(chain) as node:
             self._register(node, load)
-            plan = _plan(node, files, load.readings, per_list=1, group=SINGLES_GROUP)
+            plan = _plan(node, files, load.readings, per_list=1, window=SINGLES_WINDOW)
             outcome, used_s = self.load("single batches", node, plan)
         return {
             "single_batches_per_s": load.total / outcome.elapsed_s,
@@ -134,7 +135,7 @@ class Bench:
         with self.node(chain) as node:
             self._register(node, load)
             batches = -(-load.readings // PER_RUN // RUNS_PER_BATCH)
-            plan = _plan(node, files, batches, per_list=RUNS_PER_LIST, group=RUNS_GROUP)
+            plan = _plan(node, files, batches, per_list=RUNS_PER_LIST, window=RUNS_WINDOW)
             outcome, used_s = self.load(f"{load.total:,} readings in runs", node, plan)
         log_bytes = (chain / "chain.log").stat().st_size
         return {
@@ -149,11 +150,10 @@ class Bench:
         files = self.sign(load)
         with self.node(chain) as node:
             self._register(node, load)
-            interval_s = PACED_PER_BATCH / PACED_PER_S
             batches = load.readings // PACED_PER_BATCH
-            plan = _plan(node, files, batches, interval_s=interval_s)
+            plan = _plan(node, files, batches, rate_per_s=PACED_PER_S / PACED_PER_BATCH)
             outcome, used_s = self.load(f"{PACED_PER_S} readings/s", node, plan)
-        latencies_ms = sorted(1_000 * latency_s for latency_s in outcome.latencies_s)
+        latencies_ms = sorted(1_000 * (fate.decided_s - fate.intended_s) for fate in outcome.fates)
         return {
             "p50_ms": _percentile(latencies_ms, 50),
             "p90_ms": _percentile(latencies_ms, 90),
@@ -179,10 +179,13 @@ class Bench:
         """Let the loader do its plan; return the outcome, and the node's CPU seconds meanwhile."""
         self.say(f"loading {words} …")
         before_s = cpu_s(node.pid)
-        said = ask(
-            ["python", "-m", "storage.bench.ours.ledger.loader", json.dumps(asdict(plan))],
+        outcome = outcome_of(
+            ask(["python", "-m", "storage.bench.ledger.loader", json.dumps(asdict(plan))])
         )
-        return Outcome(**json.loads(said)), cpu_s(node.pid) - before_s
+        refused = [fate.error for fate in outcome.fates if fate.error]
+        if refused:
+            raise RejectedError(f"{len(refused)} batches are not committed: {refused[0]}")
+        return outcome, cpu_s(node.pid) - before_s
 
     def _rate(
         self,
@@ -194,7 +197,7 @@ class Bench:
         first: int = 0,
         count: int,
     ) -> Figures:
-        plan = _plan(node, files, count, first=first, per_list=PER_LIST, group=GROUP)
+        plan = _plan(node, files, count, first=first, per_list=PER_LIST, window=WINDOW)
         outcome, used_s = self.load(f"{readings:,} {name}", node, plan)
         return {
             f"{name}_per_s": readings / outcome.elapsed_s,
@@ -227,11 +230,11 @@ def _plan(
     *,
     first: int = 0,
     per_list: int = 1,
-    group: int = 1,
-    interval_s: float = 0.0,
+    window: int = 0,
+    rate_per_s: float = 0.0,
 ) -> Plan:
     names = [str(path) for path in files]
-    return Plan(node.addresses["rest"], names, first, count, per_list, group, interval_s)
+    return Plan(node.addresses["rest"], names, first, count, per_list, window, rate_per_s)
 
 
 def _disk_bytes(directory: Path) -> int:

@@ -13,9 +13,9 @@ from typing import Final
 from contracts.commands import FAILED, complain, write_for_any_terminal
 from contracts.errors import WaysealError
 from contracts.files import locked, make_directory
+from storage.bench.ledger.fleet import DEVICES
 from storage.bench.ours.ledger.catchup import catch_up
 from storage.bench.ours.ledger.chains import PER_BATCH, QUICK, WHOLE, Bench, Sizes
-from storage.bench.ours.ledger.fleet import DEVICES
 from storage.bench.ours.ledger.targets import TARGETS, Figures
 from storage.bench.ours.targets import missed, row, written
 

@@ -20,7 +20,7 @@ from contracts.proto.wire_pb2 import Held, Offer, RecordingOffer
 from contracts.records.recording import RecordingDigest, pseudo_file_id
 from contracts.sawtooth.batches import build_batch
 from contracts.wire import QOS, Topic, parse_message, topic
-from storage.bench.ours.ledger.fleet import START_MS, key
+from storage.bench.ledger.fleet import START_MS, key
 
 DEVICE: Final = "truck-bench"
 PIECE_BYTES: Final = 64 << 20

@@ -1,0 +1,117 @@
+"""Family `wayseal_bench` 1.0: the papers' workloads as transactions, whichever ledger takes them.
+
+A payload is one octet for the verb and what the verb needs. Addresses are the
+family's namespace and 64 digits of a SHA-512. Rules and client are the same
+for all ledgers; a transaction processor hosts them (processor.py).
+"""
+
+import hashlib
+import struct
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Self
+
+from contracts.rules.context import Context, InvalidTransactionError
+from contracts.sawtooth.transactions import Family
+
+if TYPE_CHECKING:
+    from contracts.proto.sawtooth_pb2 import TransactionHeader
+
+FAMILY: Final = Family("wayseal_bench", "1.0")
+NAMESPACE: Final = hashlib.sha512(b"wayseal_bench").hexdigest()[:6]
+CREATE: Final = b"c"
+"""A value at a key that has none yet; what has been created stays."""
+PUT: Final = b"p"
+GET: Final = b"g"
+"""A read that the ledger orders among the writes; it finds something, else it is not valid."""
+PAY: Final = b"t"
+"""Money from one account to another; not valid when there is too little."""
+_ADDRESS: Final = struct.Struct("35s")
+_AMOUNT: Final = struct.Struct(">Q")
+
+
+def address_of(key: str) -> str:
+    """Return where the value of a key, or the balance of an account, lies."""
+    return NAMESPACE + hashlib.sha512(key.encode()).hexdigest()[:64]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What one transaction does.
+
+    Attributes:
+        verb: One of those above.
+        addresses: One, or two of `PAY`: from whom, to whom.
+        argument: The value of a write; the amount of a payment.
+    """
+
+    verb: bytes
+    addresses: tuple[str, ...]
+    argument: bytes = b""
+
+    @classmethod
+    def pay(cls, payer: str, payee: str, amount: int) -> Self:
+        """Return a payment between accounts at two addresses."""
+        return cls(PAY, (payer, payee), _AMOUNT.pack(amount))
+
+    @property
+    def payload(self) -> bytes:
+        """Return it as the payload of a transaction."""
+        places = b"".join(bytes.fromhex(place) for place in self.addresses)
+        return self.verb + places + self.argument
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Return where it writes."""
+        return () if self.verb == GET else self.addresses
+
+    @classmethod
+    def parse(cls, payload: bytes) -> Self:
+        """Read a payload.
+
+        Raises:
+            InvalidTransactionError: It is none.
+        """
+        verb, count = payload[:1], 2 if payload[:1] == PAY else 1
+        rest = 1 + count * _ADDRESS.size
+        if verb not in {CREATE, PUT, GET, PAY} or len(payload) < rest:
+            raise InvalidTransactionError(f"no call of the family: {payload[:80]!r}")
+        places = [payload[at : at + _ADDRESS.size].hex() for at in range(1, rest, _ADDRESS.size)]
+        return cls(verb, tuple(places), payload[rest:])
+
+
+def balance(amount: int) -> bytes:
+    """Return the value of an account that holds so much."""
+    return _AMOUNT.pack(amount)
+
+
+def apply(_: "TransactionHeader", payload: bytes, __: str, context: Context) -> None:
+    """Apply one transaction.
+
+    Raises:
+        InvalidTransactionError: The rules refuse it.
+    """
+    call = Call.parse(payload)
+    found = context.get(call.addresses[0])
+    if call.verb == CREATE and found is not None:
+        raise InvalidTransactionError(f"{call.addresses[0]} was created before")
+    if call.verb in {GET, PAY} and found is None:
+        raise InvalidTransactionError(f"nothing at {call.addresses[0]}")
+    if call.verb == PAY:
+        _pay(call, found or b"", context)
+    elif call.verb != GET:
+        context.set(call.addresses[0], call.argument)
+
+
+def _pay(call: Call, found: bytes, context: Context) -> None:
+    payer, payee = call.addresses
+    other = context.get(payee)
+    if other is None or payer == payee:
+        raise InvalidTransactionError(f"expected another account than {payer}, got {payee}")
+    try:
+        (amount,), (has,), (had,) = map(_AMOUNT.unpack, (call.argument, found, other))
+    except struct.error as error:
+        raise InvalidTransactionError(f"expected amounts of {_AMOUNT.size} bytes") from error
+    if amount > has:
+        raise InvalidTransactionError(f"{payer} holds {has}, expected at least {amount}")
+    context.set(payer, balance(has - amount))
+    context.set(payee, balance(had + amount))

@@ -1,0 +1,111 @@
+"""The papers' workloads, signed: key-value, payments, and transactions of 765 bytes."""
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+from typing import Final
+
+from contracts.keys import Signer
+from contracts.proto.sawtooth_pb2 import Batch, Transaction
+from contracts.sawtooth.batches import build_batch
+from contracts.sawtooth.transactions import build_transaction
+from storage.bench.ledger.family import CREATE, FAMILY, GET, PUT, Call, address_of, balance
+from storage.bench.ledger.fleet import key
+
+VALUE_BYTES: Final = 1_000
+"""Of a key-value pair. Source: papers 000, section 3."""
+BEP23_BYTES: Final = 765
+"""Of one transaction, all of it. Source: BEP-23."""
+BALANCE: Final = 1_000_000_000
+"""What each account has at first: more than all payments together."""
+FILL_PER_BATCH: Final = 20
+"""Records of one batch before the clock runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class PaperLoad:
+    """Transactions of family `wayseal_bench`; implements `SignedLoad`.
+
+    Attributes:
+        name: Tells it from others on the same ledger.
+        lanes: Each submitted in its order.
+        transactions: Of one lane.
+        per_batch: Transactions in one batch.
+        records: Keys, or accounts, that are there before; 0 means that each transaction makes one.
+        writes: Share of the transactions that write, 0 to 1; the others read.
+        pays: Whether writing is paying.
+        seed: Of keys and values.
+    """
+
+    name: str
+    lanes: int
+    transactions: int
+    per_batch: int
+    records: int
+    writes: float
+    pays: bool
+    seed: int
+
+    def batches(self, lane: int) -> Iterator[Batch]:
+        """See `SignedLoad.batches`."""
+        signer, chance = key(f"{self.name} {lane}"), self._chance(lane)
+        calls = (self._call(lane, number, chance) for number in range(self.transactions))
+        signed = (_transaction(signer, call, chance) for call in calls)
+        while group := list(islice(signed, self.per_batch)):
+            yield build_batch(signer, group)
+
+    def filling(self) -> Iterator[Batch]:
+        """Yield what must be committed before: the records that are read and written."""
+        signer, chance = key(f"{self.name} fills"), self._chance(-1)
+        values = (
+            balance(BALANCE) if self.pays else chance.randbytes(VALUE_BYTES)
+            for _ in range(self.records)
+        )
+        calls = (Call(PUT, (self._place(n),), value) for n, value in enumerate(values))
+        signed = (_transaction(signer, call, chance) for call in calls)
+        while group := list(islice(signed, FILL_PER_BATCH)):
+            yield build_batch(signer, group)
+
+    def _call(self, lane: int, number: int, chance: random.Random) -> Call:
+        if not self.records:
+            return self._create(lane, number, chance)
+        place = self._place(chance.randrange(self.records))
+        if chance.random() >= self.writes:
+            return Call(GET, (place,))
+        if not self.pays:
+            return Call(PUT, (place,), chance.randbytes(VALUE_BYTES))
+        others = (self._place(chance.randrange(self.records)) for _ in iter(int, 1))
+        return Call.pay(place, next(other for other in others if other != place), 1)
+
+    def _create(self, lane: int, number: int, chance: random.Random) -> Call:
+        """Return a call whose transaction is of the size that BEP-23 says."""
+        place = address_of(f"{self.name} {lane} {number}")
+        return Call(CREATE, (place,), chance.randbytes(_room(BEP23_BYTES)))
+
+    def _place(self, number: int) -> str:
+        return address_of(f"{self.name} record {number}")
+
+    def _chance(self, lane: int) -> random.Random:
+        return random.Random(f"{self.seed} {self.name} {lane}")  # noqa: S311 - to be repeated
+
+
+@lru_cache
+def _room(size: int) -> int:
+    """Return how many bytes the value may have in a creation of so many, all of it."""
+    value = bytes(128)  # lengths below 128 take an octet less
+    call = Call(CREATE, (address_of(""),), value)
+    return size - _transaction(key(""), call, random.Random(0)).ByteSize() + len(value)  # noqa: S311
+
+
+def _transaction(signer: Signer, call: Call, chance: random.Random) -> Transaction:
+    return build_transaction(
+        signer,
+        FAMILY,
+        call.payload,
+        batcher_public_key=signer.public_key,
+        inputs=call.addresses,
+        outputs=call.outputs,
+        nonce=chance.randbytes(8).hex(),
+    )

@@ -1,0 +1,97 @@
+"""Driver for Sawtooth's REST API, which our node answers too."""
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Self
+
+from contracts.errors import RejectedError, UnavailableError
+from contracts.sawtooth.batches import Status
+from storage.bench.ledger.wire import JSON, OCTETS, Connection, batch_list
+
+BUSY: Final = 429
+ACCEPTED: Final = 202
+OK: Final = 200
+BUSY_S: Final = (0.02, 0.04, 0.08, 0.16, 0.32)
+"""Pauses, seconds, before a busy ledger is asked again; the last one from then on."""
+WAIT_S: Final = 1
+"""How long, seconds, the ledger may let a question for the oldest batch wait."""
+UNKNOWN_S: Final = 10.0
+"""A batch that a ledger accepted and has not known for so long, seconds, was dropped: a batch may
+be unknown for a moment while it goes from one of the ledger's queues to the next."""
+
+
+class SawtoothRest:
+    """Implements `port.Driver`.
+
+    Args:
+        connection: To the REST API.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._unknown_since_s: dict[str, float] = {}
+
+    @classmethod
+    async def open(cls, url: str) -> Self:
+        """Connect to the ledger at `url`.
+
+        Raises:
+            UnavailableError: It does not answer.
+        """
+        return cls(await Connection.open(url))
+
+    def close(self) -> None:
+        """See `Driver.close`."""
+        self._connection.close()
+
+    async def submit(self, batches: Sequence[bytes]) -> int:
+        """See `Driver.submit`."""
+        body, busy = batch_list(batches), 0
+        while True:
+            status, answer = await self._connection.post("/batches", OCTETS, body)
+            if status == ACCEPTED:
+                return busy
+            if status != BUSY:
+                raise RejectedError(f"POST /batches: HTTP {status}: {answer[:400]!r}")
+            await asyncio.sleep(BUSY_S[min(busy, len(BUSY_S) - 1)])
+            busy += 1
+
+    async def decided(self, batch_ids: Sequence[str]) -> Mapping[str, str]:
+        """See `Driver.decided`.
+
+        Batches are decided in blocks: the ledger tells of the oldest when it is, and is then asked
+        once for all. A question each would cost the ledger more than a batch of one does.
+        """
+        await self._statuses(f"/batch_statuses?wait={WAIT_S}", batch_ids[:1])
+        entries = await self._statuses("/batch_statuses", batch_ids)
+        now_s = asyncio.get_running_loop().time()
+        found: dict[str, str] = {}
+        for entry in entries:
+            why = self._verdict(entry, now_s)
+            if why is not None:
+                found[entry["id"]] = why
+                self._unknown_since_s.pop(entry["id"], None)
+        return found
+
+    def _verdict(self, entry: Mapping[str, Any], now_s: float) -> str | None:
+        """Return why a batch is not committed, empty when it is, None when nobody knows yet."""
+        match entry["status"]:
+            case Status.COMMITTED:
+                return ""
+            case Status.INVALID:
+                reasons = [each.get("message", "") for each in entry["invalid_transactions"]]
+                return f"INVALID: {'; '.join(reasons)}"
+            case Status.UNKNOWN:
+                since_s = self._unknown_since_s.setdefault(entry["id"], now_s)
+                return "UNKNOWN: the ledger dropped it" if now_s - since_s > UNKNOWN_S else None
+            case _:
+                return None
+
+    async def _statuses(self, target: str, batch_ids: Sequence[str]) -> Sequence[dict[str, Any]]:
+        body = json.dumps(list(batch_ids)).encode()
+        status, answer = await self._connection.post(target, JSON, body)
+        if status != OK:
+            raise UnavailableError(f"POST {target}: HTTP {status}: {answer[:400]!r}")
+        entries: list[dict[str, Any]] = json.loads(answer)["data"]
+        return entries
