@@ -1,6 +1,7 @@
 """A gateway beside a ledger node, as processes, with settings and tokens of the benchmark."""
 
 import json
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,9 +67,17 @@ port = 0
         return serving(command, self.directory / "gateway.log", profile)
 
 
-def node(directory: Path, profile: Path | None = None) -> AbstractContextManager[Service]:
-    """Run a ledger node on the chain in a directory; see `serving`."""
+def node(
+    directory: Path, profile: Path | None = None, options: Sequence[str] = ()
+) -> AbstractContextManager[Service]:
+    """Run a ledger node on the chain in a directory; see `serving`.
+
+    Args:
+        directory: Made if need be.
+        profile: See `serving`.
+        options: More of the node's.
+    """
     make_directory(directory)
-    command = ("wayseal-node", "--data", directory, "--rest", "127.0.0.1:0")
-    admin = key("admin").public_key
-    return serving((*command, "--admin", admin), directory / "node.log", profile)
+    command: list[str | Path] = ["wayseal-node", "--data", directory, "--rest", "127.0.0.1:0"]
+    command += ["--admin", key("admin").public_key, *options]
+    return serving(command, directory / "node.log", profile)

@@ -20,6 +20,7 @@ from storage.bench.cost.command import table
 from storage.bench.cost.parameters import DEFAULT, read_parameters
 from storage.bench.machine.around import Machine
 from storage.bench.machine.options import add_power_options, chosen_meter
+from storage.bench.ledger.command import LEDGER
 from storage.bench.run.document import Document, Heading
 from storage.bench.run.folder import RESULT, Folder
 from storage.bench.run.part import PartCommand, Prepared, Setup
@@ -31,7 +32,7 @@ from storage.bench.system.part import System
 
 RUNS: Final = Path("wayseal-bench")
 QUICK_REPETITIONS: Final = 2
-PARTS: Final[Sequence[PartCommand]] = (System(),)
+PARTS: Final[Sequence[PartCommand]] = (System(), LEDGER)
 _HELP: Final = {
     "system": "what this machine is capable of, without us",
     "io": "the gateway's storage on each target",

@@ -3,16 +3,14 @@
 import json
 import math
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, closing
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
 from contracts.errors import RejectedError
-from contracts.ledger import LedgerClient
-from contracts.proto.sawtooth_pb2 import Batch
-from contracts.sawtooth.batches import Status
 from storage.bench.checkpoint import node
+from storage.bench.ledger.committing import commit
 from storage.bench.ledger.fleet import DEVICES, Load, departures, network
 from storage.bench.ledger.loader import Outcome, Plan, outcome_of
 from storage.bench.ledger.signed import signed
@@ -32,7 +30,6 @@ RUNS_WINDOW: Final = 20
 PACED_PER_S: Final = 500
 PACED_PER_BATCH: Final = 10
 SINGLES_WINDOW: Final = 100
-REGISTER_S: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,16 +204,7 @@ class Bench:
 
     def _register(self, node: Service, load: Load) -> None:
         """Commit who takes part and what they agreed on, in the order in which it was signed."""
-        with closing(LedgerClient(node.addresses["rest"])) as ledger:
-            _commit(ledger, [*network(), *departures(load)])
-
-
-def _commit(ledger: LedgerClient, batches: Sequence[Batch]) -> None:
-    ledger.submit(batches)
-    found = ledger.statuses([batch.header_signature for batch in batches], wait_s=REGISTER_S)
-    for status in found.values():
-        if status.status is not Status.COMMITTED:
-            raise RejectedError(f"a registration is {status.status}: {status.reason}")
+        commit(node.addresses["rest"], [*network(), *departures(load)])
 
 
 def _load(name: str, readings: int, per_batch: int, per_transaction: int = 1) -> Load:

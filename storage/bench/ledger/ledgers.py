@@ -1,0 +1,210 @@
+"""The ledgers that are compared: our node with its chain on a volume, or a Sawtooth at a URL."""
+
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from contracts import address
+from contracts.ledger import LedgerClient
+from contracts.proto.sawtooth_pb2 import Batch
+from contracts.sawtooth.batches import build_batch
+from contracts.sawtooth.settings import MAX_BATCHES_PER_BLOCK, propose
+from storage.bench.checkpoint import node
+from storage.bench.ledger.committing import commit
+from storage.bench.ledger.consensus import Consensus, read_consensus
+from storage.bench.ledger.fleet import Load, key
+from storage.bench.ledger.signed import SignedLoad
+from storage.bench.ledger.workloads import before
+from storage.bench.processes import Service, serving
+from storage.bench.run.volumetarget import VolumeTarget
+
+NODE: Final = "node"
+PROCESSOR: Final = "processor"
+_EXECUTIONS: Final = "executions"
+
+
+@dataclass(frozen=True, slots=True)
+class Pacing:
+    """Blocks as a consensus would pace them.
+
+    Attributes:
+        batches_per_block: At most.
+        interval_s: From block to block, at least.
+    """
+
+    batches_per_block: int
+    interval_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """One that is up, with all on it that a load asks for.
+
+    Attributes:
+        url: Its REST API.
+        processes: Those that can be watched, by name.
+        executions: Where the processor of `wayseal_bench` notes what it executes, if there is one.
+    """
+
+    url: str
+    processes: Mapping[str, int]
+    consensus: Consensus
+    executions: Path | None
+
+
+class LedgerTarget(Protocol):
+    """A ledger that can be measured."""
+
+    @property
+    def name(self) -> str:
+        """Return the target's name."""
+        ...
+
+    @property
+    def lasting(self) -> bool:
+        """Say whether what is committed stays, so that each load must be new to it."""
+        ...
+
+    @property
+    def described(self) -> Mapping[str, Any]:
+        """Return what a result says of it."""
+        ...
+
+    def opened(self, load: SignedLoad, pacing: Pacing | None) -> AbstractContextManager["Ledger"]:
+        """Have the ledger up, with all on it that a load asks for.
+
+        Raises:
+            RejectedError: It does not take what must be there.
+            UnavailableError: It does not start, or does not answer.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class NodeOnVolume:
+    """A `wayseal-node` of our own, with a fresh chain on a volume for each load."""
+
+    volume: VolumeTarget
+
+    @property
+    def name(self) -> str:
+        """See `LedgerTarget.name`."""
+        return self.volume.name
+
+    @property
+    def lasting(self) -> bool:
+        """See `LedgerTarget.lasting`."""
+        return False
+
+    @property
+    def described(self) -> Mapping[str, Any]:
+        """See `LedgerTarget.described`."""
+        return self.volume.described
+
+    @contextmanager
+    def opened(self, load: SignedLoad, pacing: Pacing | None) -> Iterator[Ledger]:
+        """See `LedgerTarget.opened`."""
+        directory = self.volume.work / "ledger"
+        shutil.rmtree(directory, ignore_errors=True)
+        try:
+            if pacing is None:
+                with self._running(directory, load, ()) as ledger:
+                    commit(ledger.url, before(load, known=False))
+                    yield ledger
+                return
+            with self._running(directory, load, ()) as ledger:
+                commit(ledger.url, [*before(load, known=False), _limit(pacing)])
+            paced = ("--block-interval", f"{pacing.interval_s:g}")
+            with self._running(directory, load, paced, pacing.interval_s) as ledger:
+                yield ledger
+        finally:
+            shutil.rmtree(directory, ignore_errors=True)
+
+    @contextmanager
+    def _running(
+        self, directory: Path, load: SignedLoad, options: Sequence[str], interval_s: float = 0.0
+    ) -> Iterator[Ledger]:
+        with ExitStack() as stack:
+            stranger = not isinstance(load, Load)
+            component = ("--component", "tcp://127.0.0.1:0") if stranger else ()
+            service = stack.enter_context(node(directory, options=(*options, *component)))
+            processes, executions = {NODE: service.pid}, None
+            if stranger:
+                executions = directory / _EXECUTIONS
+                endpoint = service.addresses["component"]
+                processor = stack.enter_context(processing(endpoint, executions))
+                processes[PROCESSOR] = processor.pid
+            url = service.addresses["rest"]
+            yield Ledger(url, processes, consensus_at(url, interval_s), executions)
+
+
+@dataclass(frozen=True, slots=True)
+class Sawtooth:
+    """A Sawtooth network that somebody else runs; nothing of it is watched.
+
+    Attributes:
+        name: The target's.
+        url: Its REST API.
+        consensus: As its settings said.
+        executions: See `Ledger.executions`.
+    """
+
+    name: str
+    url: str
+    consensus: Consensus
+    executions: Path | None
+
+    @property
+    def lasting(self) -> bool:
+        """See `LedgerTarget.lasting`."""
+        return True
+
+    @property
+    def described(self) -> Mapping[str, Any]:
+        """See `LedgerTarget.described`."""
+        return {
+            "name": self.name,
+            "kind": "sawtooth",
+            "interface": "unknown",
+            "url": self.url,
+            "consensus": self.consensus.algorithm,
+            "batches_per_block": self.consensus.batches_per_block,
+            "block_interval_s": self.consensus.interval_s,
+        }
+
+    @contextmanager
+    def opened(self, load: SignedLoad, pacing: Pacing | None) -> Iterator[Ledger]:
+        """See `LedgerTarget.opened`; a network of somebody else's is not paced."""
+        del pacing
+        commit(self.url, before(load, known=has_fleet(self.url)))
+        yield Ledger(self.url, {}, self.consensus, self.executions)
+
+
+@contextmanager
+def processing(endpoint: str, executions: Path) -> Iterator[Service]:
+    """Run the processor of `wayseal_bench`, registered at a component port."""
+    command = ("python", "-m", "storage.bench.ledger.processor", "--connect", endpoint)
+    log = executions.with_suffix(".log")
+    with serving((*command, "--executions", executions), log) as processor:
+        yield processor
+
+
+def consensus_at(url: str, interval_s: float | None = None) -> Consensus:
+    """Return what the settings of a ledger say; see `read_consensus`."""
+    with closing(LedgerClient(url)) as ledger:
+        return read_consensus(ledger.setting, interval_s)
+
+
+def has_fleet(url: str) -> bool:
+    """Say whether the parties of the benchmark's fleet are registered."""
+    with closing(LedgerClient(url)) as ledger:
+        return ledger.state(address.party("carrier")) is not None
+
+
+def _limit(pacing: Pacing) -> Batch:
+    admin = key("admin")
+    proposal = propose(admin, MAX_BATCHES_PER_BLOCK, str(pacing.batches_per_block))
+    return build_batch(admin, [proposal])

@@ -1,0 +1,323 @@
+"""How a workload is measured: flat out, open loop at a rate, or in search of the highest rate."""
+
+import json
+import os
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final
+
+from contracts.errors import UnavailableError
+from storage.bench.ledger.committing import head_num, transactions_in_blocks
+from storage.bench.ledger.consensus import near
+from storage.bench.ledger.ledgers import NODE, Ledger, LedgerTarget, Pacing
+from storage.bench.ledger.loader import Plan, outcome_of
+from storage.bench.ledger.processor import executions
+from storage.bench.ledger.signed import signed
+from storage.bench.ledger.timeline import CSV, Timeline, percentile
+from storage.bench.ledger.watch import Watched, watching
+from storage.bench.ledger.workloads import Workload
+from storage.bench.processes import ask
+from storage.bench.run.flags import Flag, Raised
+from storage.bench.run.outcome import Better, Metric, Observation, Outcome, Series
+from storage.bench.run.plan import Place
+from storage.bench.stats.latency import latencies
+
+PER_LIST: Final = 10
+"""Batches in one submission, flat out."""
+WINDOW: Final = 40
+"""Batches of one lane that are not decided, flat out: a ledger with more to do is no faster."""
+ON_TIME: Final = 0.95
+"""Share of the intended rate below which a figure is behind schedule."""
+TAIL_SAMPLES: Final = 10
+"""A percentile has at least so many operations above it, else it is flagged."""
+WINDOW_SHARE: Final = 0.4
+"""Of the block interval: the window in which the busiest moment is looked for, 10 s of 25 s."""
+_RESPONSES: Final = (50.0, 95.0, 99.0)
+_BEP23: Final = (68.0, 95.0, 99.7)
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What was asked for.
+
+    Attributes:
+        rate_per_s: Transactions a second in open loop.
+        open_s: How long, seconds.
+        scale: Flat out, times the transactions of a quick run; times its records too.
+        latency_s: A rate is met when the latency is no longer.
+        latency_percent: Which percentile of the response time counts.
+        probes: Rates that a search tries.
+        probe_s: How long each at most, seconds.
+        writes: Share of the transactions that write.
+        sample_s: Between two looks at the processes.
+        seed: Of all that is signed for ledgers that begin anew.
+        signed: Keeps what was signed.
+    """
+
+    rate_per_s: float
+    open_s: float
+    scale: int
+    latency_s: float
+    latency_percent: float
+    probes: int
+    probe_s: float
+    writes: float
+    sample_s: float
+    seed: int
+    signed: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """One workload on one ledger.
+
+    Attributes:
+        pacing: As a consensus would; None for as fast as the ledger can.
+    """
+
+    workload: Workload
+    target: LedgerTarget
+    choices: Choices
+    pacing: Pacing | None = None
+
+    def flat_out(self, place: Place) -> Outcome:
+        """Submit as fast as the ledger takes it."""
+        batches = self.workload.batches(self.workload.flat_out * self.choices.scale)
+        with self._ready(place, batches) as ready:
+            return ready.submitted(batches)
+
+    def paced(self, place: Place, blocks: int) -> Outcome:
+        """Submit what fills so many blocks at once, and see how the consensus lets it in."""
+        if self.pacing is None:
+            raise ValueError("without a pacing there is nothing to wait for")
+        batches = self.workload.batches(
+            blocks * self.pacing.batches_per_block * self.workload.per_batch
+        )
+        with self._ready(place, batches) as ready:
+            return ready.submitted(batches)
+
+    def open_loop(self, place: Place) -> Outcome:
+        """Submit at the rate asked for."""
+        rate_per_s = self.choices.rate_per_s
+        batches = self.workload.batches(rate_per_s * self.choices.open_s)
+        with self._ready(place, batches) as ready:
+            return ready.at(rate_per_s, batches)
+
+    def search(self, place: Place) -> Outcome:
+        """Find the highest rate that still meets the latency: by halves, from flat out down."""
+        first = self.workload.batches(self.workload.flat_out * self.choices.scale / 2)
+        pool = first * self.choices.probes
+        with self._ready(place, first + pool) as ready:
+            return ready.searched(first, pool)
+
+    @contextmanager
+    def _ready(self, place: Place, batches: int) -> Iterator["_Ready"]:
+        choices, lasting = self.choices, self.target.lasting
+        seed = place.seed if lasting else choices.seed
+        tag = f"-{seed:08x}" if lasting else ""
+        load = self.workload.load(tag, batches, choices.writes, seed, choices.scale)
+        directory = place.scratch if lasting else choices.signed
+        files = signed(load, directory, lambda _, __: None)
+        with self.target.opened(load, self.pacing) as ledger:
+            yield _Ready(self, ledger, files)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """A ledger that is up, and what is signed for it."""
+
+    bench: Bench
+    ledger: Ledger
+    files: Sequence[Path]
+
+    def submitted(self, batches: int) -> Outcome:
+        """Submit all as fast as the ledger takes it."""
+        before = head_num(self.ledger.url)
+        single, paced = self.bench.workload.per_batch == 1, self.bench.pacing is not None
+        per_list = batches if paced else 1 if single else PER_LIST
+        with watching(self.ledger.processes, self.bench.choices.sample_s) as watched:
+            timeline = self._load(0, batches, per_list=per_list, window=WINDOW)
+        wrong = self._wrong(timeline, before)
+        return Outcome(
+            [*self._rates(timeline, wrong), *self._costs(timeline, watched)],
+            [*self._series(timeline), *map(watched.series, watched.samples)],
+            (),
+            self._table(timeline) if self.bench.pacing else {},
+        )
+
+    def at(self, rate_per_s: float, batches: int) -> Outcome:
+        """Submit at a rate."""
+        before = head_num(self.ledger.url)
+        with watching(self.ledger.processes, self.bench.choices.sample_s) as watched:
+            timeline = self._load(0, batches, rate_per_s=rate_per_s)
+        wrong = [*self._wrong(timeline, before), *_behind(timeline, rate_per_s)]
+        committed = timeline.committed
+        responses = [fate.decided_s - fate.intended_s for fate in committed]
+        services = [fate.decided_s - fate.sent_s for fate in committed]
+        accepts = [fate.accepted_s - fate.sent_s for fate in committed]
+        finals = [fate.decided_s - fate.accepted_s for fate in committed]
+        quantiles = [*_percentiles("response", responses, _RESPONSES)]
+        quantiles += _percentiles("service", services, (95.0,))
+        if self.bench.workload.per_batch == 1:
+            quantiles += _percentiles("accept", accepts, _BEP23)
+            quantiles += _percentiles("finalise", finals, _BEP23)
+        return Outcome(
+            [*self._rates(timeline, wrong), *quantiles, *self._costs(timeline, watched)],
+            [*self._series(timeline), *map(watched.series, watched.samples)],
+            [
+                latencies("commit-response", responses, intended=True),
+                latencies("commit-service", services, intended=False),
+                latencies("accept-service", accepts, intended=False),
+            ],
+            self._table(timeline) if self.bench.workload.per_batch == 1 else {},
+        )
+
+    def searched(self, first: int, pool: int) -> Outcome:
+        """Halve the rates between none and flat out until the probes are used up."""
+        choices, per_batch = self.bench.choices, self.bench.workload.per_batch
+        flat = self._load(0, first, per_list=PER_LIST, window=WINDOW)
+        low, high, used = 0.0, flat.rate_per_s, first
+        rows: list[list[float]] = []
+        for left in range(choices.probes, 0, -1):
+            rate_per_s = (low + high) / 2
+            wanted = self.bench.workload.batches(rate_per_s * choices.probe_s)
+            batches = min(wanted, (first + pool - used) // left)
+            probe = self._load(used, batches, rate_per_s=rate_per_s)
+            used += batches
+            response_s = _response(probe, choices.latency_percent)
+            met = response_s <= choices.latency_s and not _behind(probe, rate_per_s)
+            low, high = (rate_per_s, high) if met else (low, rate_per_s)
+            rows.append(
+                [
+                    rate_per_s,
+                    batches * self.bench.workload.lanes * per_batch,
+                    probe.rate_per_s,
+                    response_s,
+                    met,
+                ]
+            )
+        ceiling = self.ledger.consensus.ceiling(per_batch)
+        why = f"p{choices.latency_percent:g} within {choices.latency_s:g} s at none of the rates"
+        flags = near(low, ceiling) if low else (Raised(Flag.INVALID, why),)
+        found = Observation(Metric("highest-rate", "1/s"), low, ceiling, flags)
+        columns = ("rate_per_s", "transactions", "committed_per_s", "response_s", "met")
+        return Outcome([found], [Series("probes", columns, rows)])
+
+    def _load(
+        self,
+        first: int,
+        count: int,
+        *,
+        per_list: int = 1,
+        window: int = 0,
+        rate_per_s: float = 0.0,
+    ) -> Timeline:
+        per_batch = self.bench.workload.per_batch
+        plan = Plan(
+            self.ledger.url,
+            [str(path) for path in self.files],
+            first,
+            count,
+            per_list,
+            window,
+            rate_per_s / per_batch,
+        )
+        began_s = time.monotonic()
+        said = ask(["python", "-m", "storage.bench.ledger.loader", json.dumps(asdict(plan))])
+        noted = self.ledger.executions
+        executed = None
+        if noted is not None:
+            executed = [entry for entry in executions(noted) if entry[1] >= began_s]
+        return Timeline(outcome_of(said).fates, per_batch, executed)
+
+    def _wrong(self, timeline: Timeline, before: int) -> list[Raised]:
+        """Hold what the ledger said of batches against its blocks."""
+        raised: list[Raised] = []
+        refused = [fate for fate in timeline.fates if fate.error]
+        if refused:
+            why = f"{len(refused)} of {len(timeline.fates)} batches are not committed"
+            raised.append(Raised(Flag.INVALID, f"{why}: {refused[0].error[:200]}"))
+        if len(refused) == len(timeline.fates):
+            raise UnavailableError(f"no batch was committed: {refused[0].error}")
+        names = {fate.batch_id for fate in timeline.committed}
+        expected = len(names) * timeline.per_batch
+        found = transactions_in_blocks(self.ledger.url, before + 1, names)
+        if found != expected:
+            why = f"expected {expected} transactions in the blocks, as the ledger said, got {found}"
+            raised.append(Raised(Flag.INVALID, why))
+        return raised
+
+    def _rates(self, timeline: Timeline, wrong: Sequence[Raised]) -> Iterator[Observation]:
+        workload, pacing = self.bench.workload, self.bench.pacing
+        ceiling = self.ledger.consensus.ceiling(workload.per_batch)
+        rate_per_s = timeline.rate_per_s
+        flags = (*wrong, *near(rate_per_s, ceiling))
+        yield Observation(Metric("committed-rate", "1/s"), rate_per_s, ceiling, flags)
+        window_s = WINDOW_SHARE * pacing.interval_s if pacing else self.bench.choices.sample_s
+        busiest = timeline.busiest_per_s(window_s)
+        yield Observation(Metric("committed-max", "1/s"), busiest, None, tuple(wrong))
+        executed = timeline.executed_per_s
+        if executed is not None:
+            yield Observation(Metric("executed-rate", "1/s"), executed, None, tuple(wrong))
+        if workload.readings > 1:
+            metric = Metric("readings-rate", "1/s")
+            yield Observation(metric, rate_per_s * workload.readings, None, flags)
+
+    def _costs(self, timeline: Timeline, watched: Watched) -> Iterator[Observation]:
+        count = len(timeline.committed) * timeline.per_batch
+        for name in watched.samples:
+            used_s = watched.used_cpu_s(name)
+            each = Metric(f"{name}-cpu-per-transaction", "s", Better.LOWER)
+            yield Observation(each, used_s / count)
+            share = Metric(f"{name}-cpu-share", "1", Better.NEITHER)
+            yield Observation(share, used_s / timeline.span_s / (os.cpu_count() or 1))
+        if NODE in watched.samples:
+            written = watched.written(NODE)
+            mean = Metric("node-written-mean", "B/s", Better.NEITHER)
+            yield Observation(mean, written / timeline.span_s)
+            most = Metric("node-written-max", "B/s", Better.NEITHER)
+            yield Observation(most, max(row[2] for row in watched.series(NODE).rows))
+            each = Metric("node-written-per-transaction", "B", Better.LOWER)
+            yield Observation(each, written / count)
+
+    def _series(self, timeline: Timeline) -> Iterator[Series]:
+        width_s = self.bench.choices.sample_s
+        yield timeline.over_time(width_s)
+        yield timeline.latencies_over_time(width_s)
+
+    def _table(self, timeline: Timeline) -> dict[str, bytes]:
+        return {CSV: timeline.table(self.files)}
+
+
+def _behind(timeline: Timeline, rate_per_s: float) -> list[Raised]:
+    if timeline.rate_per_s >= ON_TIME * rate_per_s:
+        return []
+    why = f"expected {rate_per_s:.4g}/s committed, got {timeline.rate_per_s:.4g}/s"
+    return [Raised(Flag.BEHIND_SCHEDULE, why)]
+
+
+def _response(timeline: Timeline, percent: float) -> float:
+    """Return a percentile of the response time; what was refused took for ever."""
+    return percentile(
+        (
+            float("inf") if fate.error else fate.decided_s - fate.intended_s
+            for fate in timeline.fates
+        ),
+        percent,
+    )
+
+
+def _percentiles(
+    name: str, seconds: Sequence[float], percents: Sequence[float]
+) -> Iterator[Observation]:
+    for percent in percents:
+        above = len(seconds) * (1 - percent / 100)
+        why = f"expected at least {TAIL_SAMPLES} operations above it, got {above:.1f}"
+        flags = () if above >= TAIL_SAMPLES else (Raised(Flag.FEW_SAMPLES, why),)
+        metric = Metric(f"{name}-p{percent:g}".replace(".", "-"), "s", Better.LOWER)
+        yield Observation(metric, percentile(seconds, percent), None, flags)
+    metric = Metric(f"{name}-max", "s", Better.LOWER)
+    yield Observation(metric, max(seconds))

@@ -1,0 +1,95 @@
+"""Processes under measurement, looked at again and again: their CPU, and what they write."""
+
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Final
+
+from storage.bench.procfs import cpu_s, written_bytes
+from storage.bench.run.outcome import Series
+
+EVERY_S: Final = 1.0
+"""As the papers sample; a rate over less would be mostly chance."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """What a process had used at one moment.
+
+    Attributes:
+        at_s: Monotonic clock.
+        cpu_s: All its threads, user and system.
+        written_bytes: To the storage layer.
+    """
+
+    at_s: float
+    cpu_s: float
+    written_bytes: int
+
+
+@dataclass(slots=True)
+class Watched:
+    """Samples of each process, by name, in order."""
+
+    samples: dict[str, list[Sample]] = field(default_factory=dict)
+
+    def used_cpu_s(self, name: str) -> float:
+        """Return the CPU seconds of a process from the first sample to the last."""
+        own = self.samples[name]
+        return own[-1].cpu_s - own[0].cpu_s
+
+    def written(self, name: str) -> int:
+        """Return the bytes that it wrote meanwhile."""
+        own = self.samples[name]
+        return own[-1].written_bytes - own[0].written_bytes
+
+    def series(self, name: str) -> Series:
+        """Return the rates from sample to sample."""
+        own = self.samples[name]
+        rows = [
+            (
+                after.at_s - own[0].at_s,
+                (after.cpu_s - before.cpu_s) / (after.at_s - before.at_s),
+                (after.written_bytes - before.written_bytes) / (after.at_s - before.at_s),
+            )
+            for before, after in pairwise(own)
+        ]
+        return Series(f"{name}-process", ("seconds", "cpu_cores", "written_bytes_per_s"), rows)
+
+
+@contextmanager
+def watching(processes: Mapping[str, int], every_s: float = EVERY_S) -> Iterator[Watched]:
+    """Look at processes until the end, and once more then.
+
+    Args:
+        processes: Process ids by name; they outlive this.
+        every_s: Seconds from one look to the next.
+    """
+    watched = Watched({name: [_sample(pid)] for name, pid in processes.items()})
+    ending = threading.Event()
+
+    def watch() -> None:
+        while not ending.wait(every_s):
+            _look(processes, watched)
+
+    thread = threading.Thread(target=watch, name="watch")
+    thread.start()
+    try:
+        yield watched
+    finally:
+        ending.set()
+        thread.join()
+        _look(processes, watched)
+
+
+def _look(processes: Mapping[str, int], watched: Watched) -> None:
+    for name, pid in processes.items():
+        with suppress(OSError):  # it ended; whoever needs it will say so
+            watched.samples[name].append(_sample(pid))
+
+
+def _sample(pid: int) -> Sample:
+    return Sample(time.monotonic(), cpu_s(pid), written_bytes(pid))
