@@ -19,8 +19,7 @@ def resident_mb(pid: int) -> int:
 
 def cpu_s(pid: int) -> float:
     """Return the seconds of CPU that a process used so far, all its threads, user and system."""
-    # The name, in brackets, may hold anything; utime and stime are fields 14 and 15 of all.
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    fields = _stat(pid)  # utime and stime are fields 14 and 15 of all
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
@@ -30,6 +29,24 @@ def written_bytes(pid: int) -> int:
         if line.startswith("write_bytes:"):
             return int(line.split()[1])
     return 0
+
+
+def began_ticks(pid: int) -> int | None:
+    """Return when a process began, in clock ticks since the boot; None if there is none."""
+    try:
+        return int(_stat(pid)[19])
+    except OSError:
+        return None
+
+
+def forget_peak(pid: int) -> None:
+    """Let the most memory that a process had be what it has now."""
+    Path(f"/proc/{pid}/clear_refs").write_text("5")
+
+
+def _stat(pid: int) -> list[str]:
+    """Return the fields of a process from the third on: its name may hold anything."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
 
 
 def _status_kib(pid: int, name: str) -> int:

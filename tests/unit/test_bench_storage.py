@@ -10,11 +10,12 @@ import pytest
 
 from contracts.errors import RejectedError, UnavailableError
 from contracts.records.recording import RecordingDigest
+from storage.bench.disk import require_room
+from storage.bench.inflight import keep_in_flight
 from storage.bench.leftovers import end_leftovers
-from storage.bench.ours.storage.bare import keep_in_flight
 from storage.bench.ours.storage.chart import chart
 from storage.bench.ours.storage.curve import QUESTIONS, table_of
-from storage.bench.ours.storage.media import MIB, dd_twice, random_file, require_room, sparse_file
+from storage.bench.ours.storage.media import MIB, dd_twice, random_file, sparse_file
 from storage.bench.ours.storage.pairs import Pair, interleaved, ratio_of, summary
 from storage.bench.ours.storage.sizes import QUICK, SMALLEST, WHOLE
 from storage.bench.ours.storage.targets import TARGETS

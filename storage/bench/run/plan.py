@@ -39,6 +39,10 @@ class Place:
     counted: Callable[[], AbstractContextManager[None]] = nullcontext
 
 
+Execute = Callable[[Place], Outcome]
+"""Does a step once."""
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """One workload on one target.
@@ -51,7 +55,7 @@ class Step:
 
     workload: str
     target: str
-    execute: Callable[[Place], Outcome]
+    execute: Execute
 
 
 @dataclass(frozen=True, slots=True)

@@ -147,7 +147,7 @@ class Peer:
                 f"no name in cassandra.contact_points is known: {names}"
             ) from error
         try:
-            self._session = _connect(self._cluster, config)
+            self._session = connect(self._cluster, config)
             prepare_schema(self._cluster, self._session, config, self._local())
             with peer_errors("prepare statements"):
                 self.ask: Final = Statements(self._session, config)
@@ -294,7 +294,13 @@ def _once(work: Callable[[], None]) -> Callable[[object], None]:
     return call
 
 
-def _connect(cluster: Cluster, config: CassandraConfig) -> Session:
+def connect(cluster: Cluster, config: CassandraConfig) -> Session:
+    """Return a session without a keyspace.
+
+    Raises:
+        RejectedError: Login or TLS are wrong.
+        UnavailableError: Nobody answers now.
+    """
     try:
         return cluster.connect()
     except (*DRIVER_ERRORS, OSError) as error:

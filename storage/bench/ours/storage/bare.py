@@ -4,7 +4,6 @@ cassandra-stress is in no registry. This loop keeps so many requests in flight, 
 as another one ends, with prepared statements and buffers as large as a message.
 """
 
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -25,12 +24,12 @@ from cassandra.query import tuple_factory
 
 from contracts.chunktree import HASH_BYTES
 from contracts.errors import UnavailableError
+from storage.bench.inflight import Rows, keep_in_flight
 
 CONNECT_TIMEOUT_S: Final = 60.0
 REQUEST_TIMEOUT_S: Final = 60.0
-Rows = Sequence[tuple[bytes, bytes]]
-"""Leaf hash and data."""
 Received = Callable[[Rows], object]
+"""Is given leaf hash and data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,51 +151,16 @@ class BareTable:
         def send(seq: int) -> ResponseFuture:
             return self._session.execute_async(self._select, (recording, seq // bucket, seq))
 
-        return keep_in_flight(count, in_flight, send, received)
+        def answered(_: int, rows: Rows) -> None:
+            if received is not None:
+                received(rows)
+
+        return keep_in_flight(count, in_flight, send, answered)
 
 
 def unhashed(blobs: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:
     """Yield blobs with zeros for their leaf hashes."""
     return ((bytes(HASH_BYTES), blob) for blob in blobs)
-
-
-def keep_in_flight(
-    count: int,
-    in_flight: int,
-    send: Callable[[int], ResponseFuture],
-    received: Received | None = None,
-) -> float:
-    """Send requests 0..count, so many at once; return seconds until all are answered.
-
-    Args:
-        count: Of all requests.
-        in_flight: At once.
-        send: Sends one.
-        received: Is given the rows of each answer, in the driver's thread.
-
-    Raises:
-        UnavailableError: One failed.
-    """
-    room, failures = threading.Semaphore(in_flight), list[Exception]()
-
-    def done(rows: Rows) -> None:
-        if received is not None:
-            received(rows)
-        room.release()
-
-    def failed(error: Exception) -> None:
-        failures.append(error)
-        room.release()
-
-    start_s = time.monotonic()
-    for number in range(count):
-        room.acquire()
-        send(number).add_callbacks(done, failed)
-    for _ in range(in_flight):
-        room.acquire()
-    if failures:
-        raise UnavailableError(f"the bare loop failed: {failures[0]!r}") from failures[0]
-    return time.monotonic() - start_s
 
 
 def _connection(buffer_bytes: int) -> type[LibevConnection]:

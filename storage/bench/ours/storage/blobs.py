@@ -14,8 +14,9 @@ from typing import Any, Final
 
 from contracts.chunktree import leaf_hash
 from contracts.errors import UnavailableError
-from storage.bench.ours.storage.bare import BareTable, Rows, Wire, unhashed
-from storage.bench.ours.storage.curve import serving
+from storage.bench.cassandra import cassandra
+from storage.bench.inflight import Rows
+from storage.bench.ours.storage.bare import BareTable, Wire, unhashed
 from storage.bench.ours.storage.media import MIB, timed
 from storage.bench.ours.storage.pairs import Pair, interleaved
 from storage.blobs.cassandra.config import CassandraConfig
@@ -158,7 +159,7 @@ def blob_figures(
         say: Tells people how far it is.
     """
     with ExitStack() as stack:
-        server = stack.enter_context(serving(directory, Options()))
+        server = stack.enter_context(cassandra(directory, Options()))
         store, bare = _both(stack, server, directory)
         warm = Bench(store, bare, min(mib, WARM_MIB))
         warm.read(warm.store()[0])

@@ -5,15 +5,15 @@ a busy minute of the machine falls on all of them alike. What is shown are media
 """
 
 import os
-import shutil
 import statistics
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import cycle
 from pathlib import Path
 from typing import Any, Final, get_args
 
+from storage.bench.cassandra import cassandra
 from storage.bench.ours.storage.bare import BareTable, Layout, Wire, unhashed
 from storage.bench.ours.storage.media import MIB
 from storage.cassandra.cluster import Cluster
@@ -133,7 +133,7 @@ class Curve:
         rows: list[dict[str, Any]] = []
         tables = {name: QUESTIONS[name] for name in questions if name in QUESTIONS}
         if tables:
-            with serving(self._directory, Options()) as server:
+            with cassandra(self._directory, Options()) as server:
                 for name, choices in tables.items():
                     points = {choice.name: Point() for choice in choices}
                     for number in range(self._rounds):
@@ -150,7 +150,7 @@ class Curve:
         for number in range(self._rounds):
             self._say(f"{COMMIT_LOG}, round {number + 1} of {self._rounds}")
             for name, options in SERVERS.items():
-                with serving(self._directory, options) as server:
+                with cassandra(self._directory, options) as server:
                     self._measure(server, Choice(name), Point())  # a JVM that has just begun
                     self._measure(server, Choice(name), points[name])
         return _rows(COMMIT_LOG, points)
@@ -171,17 +171,6 @@ class Curve:
                 mib / table.write(recording, unhashed(cycle(blobs)), count, choice.writes)
             )
             point.reads.append(mib / table.read(recording, count, choice.reads))
-
-
-@contextmanager
-def serving(directory: Path, options: Options) -> Iterator[Cluster]:
-    """Run one new server; remove all that it stored."""
-    home = directory / "cassandra"
-    try:
-        with Cluster(home, options=options) as server:
-            yield server
-    finally:
-        shutil.rmtree(home, ignore_errors=True)
 
 
 def table_of(rows: Sequence[Mapping[str, Any]]) -> str:

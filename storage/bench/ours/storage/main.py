@@ -16,12 +16,13 @@ from typing import Any, Final
 from contracts.commands import FAILED, complain, write_for_any_terminal
 from contracts.errors import WaysealError
 from contracts.files import locked, make_directory
+from storage.bench.disk import require_room
 from storage.bench.interrupting import Interrupted, signals_interrupt
 from storage.bench.leftovers import end_leftovers
 from storage.bench.ours.storage.blobs import blob_figures
 from storage.bench.ours.storage.chart import chart
 from storage.bench.ours.storage.curve import COMMIT_LOG, QUESTIONS, Curve, table_of
-from storage.bench.ours.storage.media import COLD, MIB, random_file, require_room
+from storage.bench.ours.storage.media import COLD, MIB, random_file
 from storage.bench.ours.storage.pairs import summary
 from storage.bench.ours.storage.sizes import QUICK, SMALLEST, WHOLE, Sizes
 from storage.bench.ours.storage.targets import TARGETS

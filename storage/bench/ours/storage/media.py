@@ -1,15 +1,11 @@
-"""Payloads, cold caches, and the plain commands that show what the machine can do."""
+"""Payloads, and the plain commands that show what the machine can do."""
 
 import os
-import shutil
 import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
-
-from contracts.errors import RejectedError
-from storage.disk import drop_cache
 
 MIB: Final = 1 << 20
 COLD: Final = "posix_fadvise(POSIX_FADV_DONTNEED) of each file before it is read, after its fsync"
@@ -21,19 +17,6 @@ def timed(work: Callable[[], object]) -> float:
     start_s = time.monotonic()
     work()
     return time.monotonic() - start_s
-
-
-def require_room(directory: Path, needed: int) -> None:
-    """Check that a directory's disk has so many bytes free.
-
-    Raises:
-        RejectedError: It has less.
-    """
-    free = shutil.disk_usage(directory).free
-    if free < needed:
-        raise RejectedError(
-            f"{directory}: {needed / (1 << 30):.1f} GiB of disk needed, {free / (1 << 30):.1f} free"
-        )
 
 
 def random_file(path: Path, size: int) -> Path:
@@ -51,15 +34,6 @@ def sparse_file(path: Path, size: int) -> Path:
     with path.open("wb") as file:
         file.truncate(size)
     return path
-
-
-def cool(path: Path) -> None:
-    """Let the kernel forget what it cached of a file; clean pages only, so sync it before."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        drop_cache(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def dd_twice(payload: Path, target: Path) -> None:

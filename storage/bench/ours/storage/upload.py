@@ -11,7 +11,8 @@ from typing import Any, Final
 from contracts.files import make_directory
 from contracts.records.recording import RecordingDigest
 from storage.bench.checkpoint import GatewayFiles, node
-from storage.bench.ours.storage.media import MIB, cool, dd_twice, run, sparse_file, timed
+from storage.bench.disk import cool
+from storage.bench.ours.storage.media import MIB, dd_twice, run, sparse_file, timed
 from storage.bench.ours.storage.pairs import Pair, interleaved
 from storage.bench.ours.storage.sender import DEVICE, announce, send
 from storage.bench.procfs import peak_mb, resident_mb

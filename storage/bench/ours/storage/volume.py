@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Final
 
 from contracts.errors import RejectedError
-from storage.bench.ours.storage.media import MIB, cool, timed
+from storage.bench.disk import cool
+from storage.bench.ours.storage.media import MIB, timed
 from storage.bench.ours.storage.pairs import Pair, interleaved
 from storage.blobs.files import FileBlobs
 from storage.recordings.store import RecordingStore
