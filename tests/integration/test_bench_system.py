@@ -103,7 +103,7 @@ def test_a_tool_that_answers_otherwise_is_a_failure_and_no_figure(tmp_path: Path
     with pytest.raises(UnavailableError, match="openssl answered in a form that is not known"):
         crypto.sha256(nothing, 1, place)
     with pytest.raises(UnavailableError, match="ping answered in a form that is not known"):
-        network.round_trips(nothing, "::1", 1, place)
+        network.round_trips(nothing, None, 1, place)
     with pytest.raises(UnavailableError, match=r"iperf3 .* failed: nothing"):
         network.tcp(nothing, network.Peer("::1"), 1, place)
 

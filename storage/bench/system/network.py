@@ -6,7 +6,7 @@ import socket
 import subprocess
 from argparse import ArgumentTypeError
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -17,6 +17,8 @@ from storage.bench.system.tools import said, said_json
 from storage.volumes.tools import Run
 
 LOOPBACK: Final = "127.0.0.1"
+IDLE_TIMEOUT_S: Final = 30
+"""For our server to wait for a client."""
 PING_EVERY_S: Final = 0.005
 """The least that ping lets everyone choose is 0.002."""
 RECEIVED: Final = Metric("received", "B/s")
@@ -48,13 +50,19 @@ def peer(text: str) -> Peer:
     return Peer(found["host"].strip("[]"), port)
 
 
-def tcp(run: Run, server: Peer, seconds: int, place: Place) -> Outcome:
+def tcp(run: Run, link: Peer | None, seconds: int, place: Place) -> Outcome:
     """Send over one TCP connection.
+
+    Args:
+        run: Runs iperf3.
+        link: To whom; None is the loopback, with a server of our own.
+        seconds: How long.
+        place: Of the execution.
 
     Raises:
         UnavailableError: iperf3 failed, or there is no server.
     """
-    told = _sent(run, server, seconds, place)
+    told = _sent(run, link, seconds, place)
     received = told["end"]["sum_received"]
     return Outcome(
         [Observation(RECEIVED, received["bits_per_second"] / _BITS)],
@@ -63,13 +71,13 @@ def tcp(run: Run, server: Peer, seconds: int, place: Place) -> Outcome:
     )
 
 
-def udp(run: Run, server: Peer, seconds: int, place: Place) -> Outcome:
-    """Send UDP packets as fast as they go; count those that arrive.
+def udp(run: Run, link: Peer | None, seconds: int, place: Place) -> Outcome:
+    """Send UDP packets as fast as they go; count those that arrive. Arguments as of `tcp`.
 
     Raises:
         UnavailableError: iperf3 failed, or there is no server.
     """
-    told = _sent(run, server, seconds, place, *UDP_AS_FAST_AS_IT_GOES)
+    told = _sent(run, link, seconds, place, *UDP_AS_FAST_AS_IT_GOES)
     received = told["end"]["sum_received"]
     return Outcome(
         [
@@ -81,12 +89,13 @@ def udp(run: Run, server: Peer, seconds: int, place: Place) -> Outcome:
     )
 
 
-def round_trips(run: Run, host: str, seconds: int, place: Place) -> Outcome:
-    """Wait for the echo of one packet after the other; return the mean.
+def round_trips(run: Run, link: Peer | None, seconds: int, place: Place) -> Outcome:
+    """Wait for the echo of one packet after the other; return the mean. Arguments as of `tcp`.
 
     Raises:
         UnavailableError: ping failed, or nothing came back.
     """
+    host = LOOPBACK if link is None else link.host
     count = int(seconds / 2 / PING_EVERY_S)  # on a busy machine it falls behind
     command = ("ping", "-q", "-n", "-c", str(count), "-i", str(PING_EVERY_S), host)
     with place.counted():
@@ -99,9 +108,17 @@ def round_trips(run: Run, host: str, seconds: int, place: Place) -> Outcome:
     )
 
 
+def _sent(run: Run, link: Peer | None, seconds: int, place: Place, *options: str) -> dict[str, Any]:
+    with nullcontext(link) if link is not None else _own_server() as server, place.counted():
+        command = ("iperf3", "--client", server.host, "--port", str(server.port))
+        return said_json(
+            run, (*command, "--time", str(seconds), "--json", *options), measures_s=seconds
+        )
+
+
 @contextmanager
-def loopback_server() -> Iterator[Peer]:
-    """Run an iperf3 server on the loopback.
+def _own_server() -> Iterator[Peer]:
+    """Run an iperf3 server on the loopback, for one test.
 
     Raises:
         UnavailableError: It does not listen.
@@ -109,7 +126,9 @@ def loopback_server() -> Iterator[Peer]:
     with socket.socket() as free:
         free.bind((LOOPBACK, 0))
         port = free.getsockname()[1]
-    command = ["iperf3", "--server", "--bind", LOOPBACK, "--port", str(port), "--forceflush"]
+    # It ends by itself, also when whoever started it was killed.
+    ends = ("--one-off", "--idle-timeout", str(IDLE_TIMEOUT_S))
+    command = ("iperf3", "--server", "--bind", LOOPBACK, "--port", str(port), "--forceflush", *ends)
     with subprocess.Popen(  # noqa: S603 - a tool from the PATH, as everywhere
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as process:
@@ -124,14 +143,6 @@ def loopback_server() -> Iterator[Peer]:
             yield Peer(LOOPBACK, port)
         finally:
             process.kill()
-
-
-def _sent(run: Run, server: Peer, seconds: int, place: Place, *options: str) -> dict[str, Any]:
-    command = ("iperf3", "--client", server.host, "--port", str(server.port))
-    with place.counted():
-        return said_json(
-            run, (*command, "--time", str(seconds), "--json", *options), measures_s=seconds
-        )
 
 
 def _attached(told: dict[str, Any]) -> dict[str, bytes]:

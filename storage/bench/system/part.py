@@ -3,8 +3,8 @@
 import argparse
 import os
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack, nullcontext
 from dataclasses import asdict
 from functools import partial
 from typing import Final
@@ -92,31 +92,33 @@ def _machine(setup: Setup, seconds: int, memory: sysbench.Sizes) -> Stage:
         "ecdsa-p256": partial(crypto.p256, run_tool, seconds),
         "sha256": partial(crypto.sha256, run_tool, seconds),
     }
-    steps = [Step(name, MACHINE, execute) for name, execute in workloads.items()]
-
-    @contextmanager
-    def opened() -> Iterator[Sequence[Step]]:
-        yield steps
-
-    expected_s = float(_MACHINE_TIMES * seconds * setup.repetitions)
-    return Stage(Part.SYSTEM, "the machine", expected_s, opened, setup.repetitions)
+    return _stage(setup, MACHINE, workloads, _MACHINE_TIMES * seconds)
 
 
 def _network(setup: Setup, seconds: int, target: str, link: network.Peer | None) -> Stage:
     """Return the stage for a link, or for the loopback if it is None."""
+    workloads = {
+        "tcp": partial(network.tcp, run_tool, link, seconds),
+        "udp": partial(network.udp, run_tool, link, seconds),
+        "ping": partial(network.round_trips, run_tool, link, seconds),
+    }
+    return _stage(setup, target, workloads, _NETWORK_TIMES * seconds)
 
-    @contextmanager
-    def opened() -> Iterator[Sequence[Step]]:
-        with ExitStack() as stack:
-            server = stack.enter_context(network.loopback_server()) if link is None else link
-            yield [
-                Step("tcp", target, partial(network.tcp, run_tool, server, seconds)),
-                Step("udp", target, partial(network.udp, run_tool, server, seconds)),
-                Step("ping", target, partial(network.round_trips, run_tool, server.host, seconds)),
-            ]
 
-    expected_s = float(_NETWORK_TIMES * seconds * setup.repetitions)
-    return Stage(Part.SYSTEM, f"the {target}", expected_s, opened, setup.repetitions)
+def _stage(
+    setup: Setup, target: str, workloads: Mapping[str, Callable[[Place], Outcome]], each_s: int
+) -> Stage:
+    """Return a stage that needs nothing opened.
+
+    Args:
+        setup: Of the run.
+        target: Of all its steps.
+        workloads: By name.
+        each_s: All of them together, once.
+    """
+    steps = [Step(name, target, execute) for name, execute in workloads.items()]
+    expected_s = float(each_s * setup.repetitions)
+    return Stage(Part.SYSTEM, target, expected_s, lambda: nullcontext(steps), setup.repetitions)
 
 
 def _at_rest(seconds: int, place: Place) -> Outcome:
