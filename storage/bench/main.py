@@ -18,9 +18,9 @@ from storage.bench.arguments import at_least_one
 from storage.bench.cost.command import add_options as add_cost_options
 from storage.bench.cost.command import table
 from storage.bench.cost.parameters import DEFAULT, read_parameters
+from storage.bench.ledger.command import LEDGER
 from storage.bench.machine.around import Machine
 from storage.bench.machine.options import add_power_options, chosen_meter
-from storage.bench.ledger.command import LEDGER
 from storage.bench.run.document import Document, Heading
 from storage.bench.run.folder import RESULT, Folder
 from storage.bench.run.part import PartCommand, Prepared, Setup
