@@ -174,14 +174,20 @@ def _on_network(
     *,
     quick: bool,
 ) -> Iterator[Step]:
-    """Yield what a network takes; a note says what it does not."""
-    why = takes_readings(network) if any(workload.readings for workload in chosen) else ""
-    if why:
-        notes.append(f"No readings on {network.name}, which does not register their parties: {why}")
+    """Yield what a network takes; notes say what it does not, and what its settings allow."""
+    lacking = {True: takes_readings(network), False: ""}
+    if network.executions is None:
+        lacking[False] = "without --component nobody there executes family wayseal_bench"
+    taken = []
+    for workload in chosen:
+        why = lacking[bool(workload.readings)]
+        if why:
+            notes.append(f"{workload.name} is left out on {network.name}: {why}.")
+        else:
+            taken.append(workload)
     ceiling = network.consensus.ceiling(1)
-    pace = "no limit" if ceiling is None else f"{ceiling.value:.4g}/s, {ceiling.why}"
-    notes.append(f"Consensus ceiling of {network.name} for batches of one transaction: {pace}.")
-    taken = [workload for workload in chosen if not (why and workload.readings)]
+    pace = "none" if ceiling is None else f"{ceiling.value:.4g}/s, {ceiling.why}"
+    notes.append(f"Consensus ceiling of {network.name}, batches of one transaction: {pace}.")
     return _steps(network, taken, choices, quick=quick)
 
 

@@ -30,11 +30,13 @@ class Timeline:
         fates: In the order in which they were due; at least one.
         per_batch: Transactions in each.
         executions: Transaction ids and times, when the ledger tells; each as often as it happened.
+        scheduled: The load, or the consensus, kept to a schedule.
     """
 
     fates: Sequence[Fate]
     per_batch: int
     executions: Sequence[tuple[str, float]] | None = field(default=None)
+    scheduled: bool = False
 
     @property
     def start_s(self) -> float:
@@ -48,18 +50,18 @@ class Timeline:
 
     @property
     def rate_per_s(self) -> float:
-        """Return transactions committed per second, from the first block to the last.
+        """Return transactions committed per second.
 
-        What is in the first block was on its way before: only what came after it counts. When
-        there was one block only, its time from the beginning does.
+        On a schedule, that of the middle three quarters: how long the first one took, and the last
+        ones, is latency and not rate. Else of all, from the first submission to the last decision.
         """
         ends_s = sorted(fate.decided_s for fate in self.committed)
-        later = [end_s for end_s in ends_s if end_s > ends_s[0]]
-        if later:
-            return len(later) * self.per_batch / (ends_s[-1] - ends_s[0])
-        if ends_s:
-            return len(ends_s) * self.per_batch / (ends_s[0] - self.start_s)
-        return 0.0
+        if not ends_s:
+            return 0.0
+        early, late = len(ends_s) // 8, len(ends_s) * 7 // 8
+        if self.scheduled and ends_s[late] > ends_s[early]:
+            return (late - early) * self.per_batch / (ends_s[late] - ends_s[early])
+        return len(ends_s) * self.per_batch / self.span_s
 
     def busiest_per_s(self, window_s: float) -> float:
         """Return the most transactions committed per second in one window after another."""
