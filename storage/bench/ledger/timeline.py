@@ -15,7 +15,7 @@ from storage.bench.ledger.loader import Fate
 from storage.bench.ledger.signed import read_signed
 from storage.bench.run.outcome import Series
 
-CSV: Final = "transactions.csv"
+CSV: Final = "bep-23.csv"
 CSV_COLUMNS: Final = (
     "txid", "size", "ts_intended", "ts_send", "ts_accept", "ts_exec", "ts_commit", "ts_error",
 )  # fmt: skip
