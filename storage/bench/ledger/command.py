@@ -106,9 +106,9 @@ class LedgerPart:
             if name in taken:
                 raise RejectedError(f"expected targets with a name each, got {name!r} twice")
             taken.add(name)
-        networks = list(
-            sawtooths(options.sawtooth, options.component, setup.work, setup.seed, stack)
-        )
+        # On a target: a processor that a killed run leaves there is found by the next one.
+        noted = setup.volumes[0].work
+        networks = list(sawtooths(options.sawtooth, options.component, noted, setup.seed, stack))
         choices = _choices(options, setup)
         chosen = [
             workload
