@@ -70,6 +70,7 @@ def test_key_value_flat_out_is_executed_and_committed(tmp_path: Path, target: No
     assert found["executed-rate"] == pytest.approx(found["committed-rate"])
     for name in ("node-cpu-per-transaction", "node-written-max", "processor-cpu-share"):
         assert found[name] > 0
+    assert outcome.work.transactions == KEY_VALUE.flat_out
     names = [series.name for series in outcome.series]
     assert names == ["transactions", "latency", "node-process", "processor-process"]
     (transactions, *_) = outcome.series

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from contracts.errors import RejectedError
+from storage.bench.arguments import above_zero
 from storage.bench.ledger.ledgers import LedgerTarget, NodeOnVolume, Pacing, Sawtooth
 from storage.bench.ledger.modes import Bench, Choices
 from storage.bench.ledger.sawtooths import named_url, sawtooths, takes_readings
@@ -73,12 +74,12 @@ class LedgerPart:
             "--ledger-workload", action="append", choices=names, help="may be repeated; default all"
         )
         add(
-            "--ledger-rate", type=_positive, default=100.0, metavar="TX/S",
+            "--ledger-rate", type=above_zero, default=100.0, metavar="TX/S",
             help="transactions a second in open loop; default %(default)g",
         )  # fmt: skip
-        add("--ledger-seconds", type=_positive, metavar="S", help="how long; default 60, quick 2")
+        add("--ledger-seconds", type=above_zero, metavar="S", help="how long; default 60, quick 2")
         add(
-            "--latency-target-s", type=_positive, default=1.0, metavar="S",
+            "--latency-target-s", type=above_zero, default=1.0, metavar="S",
             help="the search meets it with --latency-percentile; default %(default)g",
         )  # fmt: skip
         add("--latency-percentile", type=_percent, default=95.0, metavar="P", help="default 95")
@@ -231,10 +232,6 @@ def _expected_s(steps: Sequence[Step], choices: Choices, setup: Setup) -> float:
         for step in steps
     )
     return setup.repetitions * sum(each_s)
-
-
-def _positive(text: str) -> float:
-    return _number(text, 0.0, float("inf"))
 
 
 def _percent(text: str) -> float:

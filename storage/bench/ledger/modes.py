@@ -21,7 +21,7 @@ from storage.bench.ledger.watch import Watched, watching
 from storage.bench.ledger.workloads import Workload
 from storage.bench.processes import ask
 from storage.bench.run.flags import Flag, Raised
-from storage.bench.run.outcome import Better, Metric, Observation, Outcome, Series
+from storage.bench.run.outcome import Better, Metric, Observation, Outcome, Series, Work
 from storage.bench.run.plan import Place
 from storage.bench.stats.latency import latencies
 
@@ -130,7 +130,7 @@ class Bench:
         directory = place.scratch if lasting else choices.signed
         files = signed(load, directory, lambda _, __: None)
         with self.target.opened(load, self.pacing) as ledger:
-            yield _Ready(self, ledger, files)
+            yield _Ready(self, ledger, files, place)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,13 +140,17 @@ class _Ready:
     bench: Bench
     ledger: Ledger
     files: Sequence[Path]
+    place: Place
 
     def submitted(self, batches: int) -> Outcome:
         """Submit all as fast as the ledger takes it."""
         before = head_num(self.ledger.url)
         single, paced = self.bench.workload.per_batch == 1, self.bench.pacing is not None
         per_list = batches if paced else 1 if single else PER_LIST
-        with watching(self.ledger.processes, self.bench.choices.sample_s) as watched:
+        with (
+            self.place.counted(),
+            watching(self.ledger.processes, self.bench.choices.sample_s) as watched,
+        ):
             timeline = self._load(0, batches, per_list=per_list, window=WINDOW)
         wrong = self._wrong(timeline, before)
         return Outcome(
@@ -154,12 +158,16 @@ class _Ready:
             [*self._series(timeline), *map(watched.series, watched.samples)],
             (),
             self._table(timeline) if self.bench.pacing else {},
+            _work(timeline),
         )
 
     def at(self, rate_per_s: float, batches: int) -> Outcome:
         """Submit at a rate."""
         before = head_num(self.ledger.url)
-        with watching(self.ledger.processes, self.bench.choices.sample_s) as watched:
+        with (
+            self.place.counted(),
+            watching(self.ledger.processes, self.bench.choices.sample_s) as watched,
+        ):
             timeline = self._load(0, batches, rate_per_s=rate_per_s)
         wrong = [*self._wrong(timeline, before), *_behind(timeline, rate_per_s)]
         committed = timeline.committed
@@ -181,6 +189,7 @@ class _Ready:
                 latencies("accept-service", accepts, intended=False),
             ],
             self._table(timeline) if self.bench.workload.per_batch == 1 else {},
+            _work(timeline),
         )
 
     def searched(self, first: int, pool: int) -> Outcome:
@@ -299,6 +308,10 @@ class _Ready:
 
     def _table(self, timeline: Timeline) -> dict[str, bytes]:
         return {CSV: timeline.table(self.files)}
+
+
+def _work(timeline: Timeline) -> Work:
+    return Work(transactions=len(timeline.committed) * timeline.per_batch)
 
 
 def _behind(timeline: Timeline, rate_per_s: float) -> list[Raised]:
