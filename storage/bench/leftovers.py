@@ -10,7 +10,7 @@ from typing import Final
 from contracts.errors import UnavailableError
 
 KILL_TIMEOUT_S: Final = 10
-_OURS: Final = (b"wayseal-", b"org.apache.cassandra.")
+_OURS: Final = (b"wayseal-", b"org.apache.cassandra.", b"fio\0")
 """In the command line of whatever a benchmark starts and may leave."""
 _POLL_S: Final = 0.05
 

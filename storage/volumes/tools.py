@@ -72,6 +72,9 @@ def run_tool(command: Sequence[str], limit_s: float) -> Said:
     except subprocess.TimeoutExpired as error:
         _kill(process)
         raise UnavailableError(f"{name} did not answer in {limit_s:g} s") from error
+    except BaseException:  # a signal ends whoever waits here: the tool goes with them
+        _kill(process)
+        raise
     return Said(process.returncode, out, errors)
 
 
