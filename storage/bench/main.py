@@ -18,6 +18,7 @@ from storage.bench.arguments import at_least_one
 from storage.bench.cost.command import add_options as add_cost_options
 from storage.bench.cost.command import table
 from storage.bench.cost.parameters import DEFAULT, read_parameters
+from storage.bench.io.command import Io
 from storage.bench.ledger.command import LEDGER
 from storage.bench.machine.around import Machine
 from storage.bench.machine.options import add_power_options, chosen_meter
@@ -32,7 +33,7 @@ from storage.bench.system.part import System
 
 RUNS: Final = Path("wayseal-bench")
 QUICK_REPETITIONS: Final = 2
-PARTS: Final[Sequence[PartCommand]] = (System(), LEDGER)
+PARTS: Final[Sequence[PartCommand]] = (System(), Io(), LEDGER)
 _HELP: Final = {
     "system": "what this machine is capable of, without us",
     "io": "the gateway's storage on each target",

@@ -1,0 +1,169 @@
+"""Whether a device gives back what was written, byte for byte: SHA-256 of both.
+
+fio makes incompressible data from a seed. The same seed makes the same data again, into a socket
+this time: what is expected is never taken from the device. With N requests under way fio fills N
+buffers at its start and so begins at the Nth block of that stream, not at the first; `repeats`
+tells whether the fio at hand does so.
+"""
+
+import hashlib
+import mmap
+import os
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from contracts.errors import UnavailableError
+from contracts.files import disk_errors
+from storage.bench.io.fio import Options, quoted, run, unanswered_s
+from storage.bench.run.flags import Flag, Raised
+
+BLOCK_BYTES: Final = 1 << 20
+SOURCE_TIMEOUT_S: Final = 60
+_CHECK_BLOCKS: Final = 8
+_CHECK_DEPTH: Final = 4
+_CHECK_SEED: Final = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What is written, in blocks of `BLOCK_BYTES`.
+
+    Attributes:
+        blocks: How many.
+        depth: Requests under way.
+        seed: Of the data.
+    """
+
+    blocks: int
+    depth: int
+    seed: int
+
+    @property
+    def size_bytes(self) -> int:
+        """Return the bytes of it all."""
+        return self.blocks * BLOCK_BYTES
+
+    @property
+    def options(self) -> Options:
+        """Return fio's options to write it from its begin to its end."""
+        return {
+            "rw": "write",
+            "bs": BLOCK_BYTES,
+            "size": self.size_bytes,
+            "iodepth": self.depth,
+            **data(self.seed),
+        }
+
+
+def data(seed: int) -> Options:
+    """Return fio's options for incompressible data that never repeats, from a seed."""
+    return {"randseed": seed, "randrepeat": 0, "refill_buffers": 1}
+
+
+def read_back(content: Content, file: Path, *, direct: bool) -> tuple[Raised, ...]:
+    """Return INVALID if a file or device does not hold what was written.
+
+    Args:
+        content: What was.
+        file: Where.
+        direct: Read past the page cache.
+
+    Raises:
+        UnavailableError: It cannot be read, or fio does not make the data again.
+    """
+    expected, actual = _expected(content), _actual(content.size_bytes, file, direct=direct)
+    if expected == actual:
+        return ()
+    why = f"expected to read back what was written, SHA-256 {expected}, got {actual}"
+    return (Raised(Flag.INVALID, why),)
+
+
+def repeats(engine: str, scratch: Path) -> bool:
+    """Return whether fio makes the same data again; what a read-back is worth hangs on it.
+
+    Raises:
+        UnavailableError: The engine does not work here.
+    """
+    content = Content(_CHECK_BLOCKS, _CHECK_DEPTH, _CHECK_SEED)
+    file = scratch / "repeats.dat"
+    options = {**content.options, "filename": quoted(file), "ioengine": engine}
+    try:
+        run({"repeats": options}, 0)
+        return not read_back(content, file, direct=False)
+    finally:
+        file.unlink(missing_ok=True)
+
+
+def _expected(content: Content) -> str:
+    """Return the SHA-256 of the data, made again."""
+    skipped = (content.depth - 1) * BLOCK_BYTES
+    digest = hashlib.sha256()
+    with closing(socket.create_server(("127.0.0.1", 0))) as listening:
+        listening.settimeout(SOURCE_TIMEOUT_S)
+        hashing = threading.Thread(
+            target=_hash,
+            args=(listening, digest, skipped, content.size_bytes),
+            name="expected data",
+            daemon=True,
+        )
+        hashing.start()
+        size = content.size_bytes + skipped
+        source = {
+            **content.options,
+            "ioengine": "net",
+            "protocol": "tcp",
+            "hostname": "127.0.0.1",
+            "port": listening.getsockname()[1],
+            "iodepth": 1,
+            "size": size,
+        }
+        try:
+            run({"data": source}, unanswered_s([size]))
+        finally:
+            hashing.join(SOURCE_TIMEOUT_S)
+    if hashing.is_alive():
+        raise UnavailableError(f"fio did not send its data in {SOURCE_TIMEOUT_S} s")
+    return digest.hexdigest()
+
+
+def _hash(listening: socket.socket, digest: "hashlib._Hash", skipped: int, wanted: int) -> None:
+    """Hash what comes, without what is skipped and without fio's word of farewell at the end."""
+    try:
+        connection, _ = listening.accept()
+    except OSError:  # fio does not come: its own complaint says why
+        return
+    buffer = memoryview(bytearray(BLOCK_BYTES))
+    with closing(connection):
+        connection.settimeout(SOURCE_TIMEOUT_S)
+        while count := connection.recv_into(buffer):
+            begin = min(skipped, count)
+            end = min(begin + wanted, count)
+            digest.update(buffer[begin:end])
+            skipped, wanted = skipped - begin, wanted - (end - begin)
+
+
+def _actual(size: int, file: Path, *, direct: bool) -> str:
+    digest = hashlib.sha256()
+    with disk_errors("read back", file):
+        for piece in _pieces(size, file, os.O_DIRECT if direct else 0):
+            digest.update(piece)
+    return digest.hexdigest()
+
+
+def _pieces(size: int, file: Path, flags: int) -> Iterator[memoryview]:
+    """Yield the first bytes of a file, read into a page-aligned buffer as O_DIRECT wants it."""
+    descriptor = os.open(file, os.O_RDONLY | flags)
+    buffer = mmap.mmap(-1, BLOCK_BYTES)
+    try:
+        with memoryview(buffer) as view:
+            at = 0
+            while at < size and (count := os.preadv(descriptor, [view], at)):
+                yield view[: min(count, size - at)]
+                at += count
+    finally:
+        os.close(descriptor)

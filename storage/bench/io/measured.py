@@ -1,0 +1,209 @@
+"""One call of fio beside a look at the device's counters, and what may be said of its figures."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from storage.bench.io.fio import Job, Options, Report, Timings, Transfer, run
+from storage.bench.io.ground import Ground
+from storage.bench.io.histogram import latencies
+from storage.bench.io.sampler import Samples, Way, sampling
+from storage.bench.run.flags import Flag, Raised
+from storage.bench.run.outcome import (
+    Better,
+    Ceiling,
+    Latencies,
+    Metric,
+    Observation,
+    Outcome,
+    Series,
+)
+from storage.bench.stats.steady import Rounds, not_steady
+
+COUNTED_LEAST: Final = 0.9
+"""Of the bytes of a workload, what the device must have counted for it to have done the work."""
+SAMPLES_BEYOND: Final = 10
+"""Operations slower than a percentile that must have been seen: 10,000 in all for 99.9 %."""
+WHOLE_SECONDS_LEAST: Final = 5
+"""For a maximum and a mean over seconds to mean something."""
+_MEMORY: Final = ("tmpfs", "ramfs")
+_WAYS: Final[Sequence[Way]] = ("read", "write")
+
+Flags = tuple[Raised, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """How all workloads of a run are executed.
+
+    Attributes:
+        engine: fio's, which keeps requests under way.
+        preconditioned: What is overwritten was written twice before.
+    """
+
+    engine: str
+    preconditioned: bool
+
+    def options(self, ground: Ground) -> Options:
+        """Return fio's options for every job on a target."""
+        direct = int(ground.direct)
+        # fio would empty the page cache first, which is there to help if it is wanted at all.
+        return {"ioengine": self.engine, "direct": direct, "invalidate": direct}
+
+    @property
+    def flags(self) -> Flags:
+        """Return what holds for every figure."""
+        if self.preconditioned:
+            return ()
+        why = "expected the drive purged and written twice before, got it as it is"
+        return (Raised(Flag.NOT_PRECONDITIONED, why),)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What one call of fio brought.
+
+    Attributes:
+        name: Of what it did, as in `write`.
+        samples: Of the device; empty if none counts.
+        flags: Of all its figures.
+    """
+
+    name: str
+    ground: Ground
+    report: Report
+    samples: Samples
+    flags: Flags
+
+    def outcome(self, observations: Sequence[Observation], timed: Iterable[Latencies]) -> Outcome:
+        """Return its figures with what they stand on."""
+        raw = {f"{self.name}.fio.json": self.report.raw}
+        return Outcome(observations, self.samples.series(self.name), tuple(timed), raw)
+
+
+def measure(
+    name: str,
+    ground: Ground,
+    method: Method,
+    jobs: Mapping[str, Options],
+    expected_s: float,
+) -> Measured:
+    """Let fio run jobs on a target, and watch the device meanwhile.
+
+    Raises:
+        UnavailableError: fio failed.
+    """
+    with sampling(ground) as samples:
+        report = run(jobs, expected_s)
+    flags = (*method.flags, *cached(ground, report, samples))
+    return Measured(name, ground, report, samples, flags)
+
+
+def cached(ground: Ground, report: Report, samples: Samples) -> Flags:
+    """Return the flag if memory did the device's work, once for each thing that says so."""
+    reasons = []
+    if ground.filesystem in _MEMORY:
+        reasons.append(f"expected a drive, got {ground.filesystem}, which is memory")
+    if not ground.direct:
+        reasons.append("expected O_DIRECT, got the page cache")
+    for way in _WAYS if samples.device else ():
+        moved = sum(_way(job, way).moved_bytes for job in report.jobs.values())
+        counted = samples.moved(way)
+        if counted < COUNTED_LEAST * moved:
+            why = f"expected {samples.device} to {way} {moved} bytes, it counted {counted}"
+            reasons.append(why)
+    return tuple(Raised(Flag.CACHED, why) for why in reasons)
+
+
+def _way(job: Job, way: Way) -> Transfer:
+    return job.read if way == "read" else job.write
+
+
+def rate(metric: str, value: float, ground: Ground, flags: Flags) -> Observation:
+    """Return bytes per second with what the link can carry, and the flag if they are more."""
+    limit = ground.ceiling
+    return Observation(Metric(metric, "B/s"), value, limit, (*flags, *_over(value, limit)))
+
+
+def _over(value: float, limit: Ceiling | None) -> Flags:
+    if limit is None or value <= limit.value:
+        return ()
+    why = f"expected at most {limit.value:.4g} B/s of {limit.why}, got {value:.4g} B/s"
+    return (Raised(Flag.OVER_LINK_RATE, why),)
+
+
+def sampled(measured: Measured, way: Way) -> list[Observation]:
+    """Return maximum and mean of the device's seconds, as a paper would; nothing without one."""
+    if not measured.samples.device:
+        return []
+    seconds, flags = measured.samples.seconds(way), measured.flags
+    if len(seconds) < WHOLE_SECONDS_LEAST:
+        why = f"expected at least {WHOLE_SECONDS_LEAST} whole seconds, got {len(seconds)}"
+        flags = (*flags, Raised(Flag.FEW_SAMPLES, why))
+    else:
+        flags = (*flags, *not_steady(_spans(seconds), "fifths of the time"))
+    values = seconds or measured.samples.busy(way) or [0.0]
+    return [
+        rate(f"{way}-max", max(values), measured.ground, flags),
+        rate(f"{way}-mean", sum(values) / len(values), measured.ground, flags),
+    ]
+
+
+def _spans(seconds: Sequence[float]) -> list[float]:
+    """Return the means of as many spans of equal length as a window of rounds has."""
+    length = len(seconds) // WHOLE_SECONDS_LEAST
+    begins = range(len(seconds) % WHOLE_SECONDS_LEAST, len(seconds), length)
+    return [sum(seconds[begin : begin + length]) / length for begin in begins]
+
+
+def transferred(
+    measured: Measured, way: Way, transfer: Transfer, rounds: Rounds
+) -> list[Observation]:
+    """Return bytes and operations per second of one way, by fio's own clock."""
+    name = f"{way}-rate"
+    flags = (*measured.flags, *rounds.flags(name, transfer.rate))
+    return [
+        rate(name, transfer.rate, measured.ground, flags),
+        Observation(Metric(f"{way}-operations", "1/s"), transfer.operations_per_s, flags=flags),
+    ]
+
+
+def percentiles(
+    name: str, timings: Timings, wanted: Iterable[float], flags: Flags
+) -> list[Observation]:
+    """Return how long operations took, those percentiles; one that few samples reach is flagged.
+
+    Args:
+        name: Of the operation.
+        timings: Of fio.
+        wanted: Among those that fio was asked for.
+        flags: Of all of them.
+    """
+    found = []
+    for at in wanted:
+        if at not in timings.percentiles_s:
+            continue
+        least = round(SAMPLES_BEYOND / (1 - at / 100))
+        few: Flags = ()
+        if timings.count < least:
+            few = (Raised(Flag.FEW_SAMPLES, f"expected {least} operations, got {timings.count}"),)
+        metric = Metric(f"{name}-latency-p{at:g}", "s", Better.LOWER)
+        found.append(Observation(metric, timings.percentiles_s[at], flags=(*flags, *few)))
+    return found
+
+
+def timed(operations: Mapping[str, Timings]) -> list[Latencies]:
+    """Return histograms of those operations that happened."""
+    return [latencies(name, each.bins) for name, each in operations.items() if each.count]
+
+
+def joined(outcomes: Sequence[Outcome]) -> Outcome:
+    """Return all that several calls of one execution brought."""
+    series: list[Series] = [each for one in outcomes for each in one.series]
+    raw = {name: content for one in outcomes for name, content in one.attachments.items()}
+    return Outcome(
+        [each for one in outcomes for each in one.observations],
+        series,
+        [each for one in outcomes for each in one.latencies],
+        raw,
+    )
