@@ -118,10 +118,13 @@ def test_a_throttled_device_is_measured_within_3_percent(
 
 
 def test_fio_by_hand_says_the_same_within_5_percent(device: Path, ground: Ground) -> None:
-    """On a throttled device, lest the machine's other work be what is compared."""
-    grid = Grid(["random"], [64 << 10], [8], [100], 1, 0, 64 * MIB)
+    """On a throttled device, lest the machine's other work be what is compared.
+
+    Each request is larger than what passes at once, so that its latency is the throttle's, too.
+    """
+    grid = Grid(["random"], [MIB], [8], [100], 1, 0, 64 * MIB)
     write_whole(FILE, ground, METHOD, Content(64, DEPTH, 1), 1)
-    swept = Swept(ground, METHOD, grid, Point("random", 64 << 10, 8, 100))
+    swept = Swept(ground, METHOD, grid, Point("random", MIB, 8, 100))
     ours, by_hand = [], []
     with throttled(device, SLOW):
         for seed in range(6):
@@ -136,7 +139,7 @@ def test_fio_by_hand_says_the_same_within_5_percent(device: Path, ground: Ground
 
 
 def _by_hand(file: Path) -> dict[str, Any]:
-    words = "--rw=randread --bs=64k --iodepth=8 --ioengine=libaio --direct=1 --size=64m"
+    words = "--rw=randread --bs=1m --iodepth=8 --ioengine=libaio --direct=1 --size=64m"
     more = "--time_based --runtime=1 --norandommap --lat_percentiles=1 --output-format=json"
     done = subprocess.run(  # noqa: S603 - the test's own
         ["fio", "--name=hand", f"--filename={file}", *words.split(), *more.split()],  # noqa: S607
@@ -280,18 +283,26 @@ def _fios(point: Path) -> list[str]:
     return found
 
 
-def test_a_raw_device_is_written_when_it_is_named_twice(device: Path, tmp_path: Path) -> None:
-    with ExitStack() as stack:
-        document = io(
-            tmp_path / "runs", "--target", f"t={tmp_path}", "--raw", str(device), "--purge",
-            "--i-mean-it", str(device), "--sweep-seconds", "0", "--ingest-mb-s", "10",
-        )  # fmt: skip
-        stack.close()
+@pytest.mark.parametrize("direct_gb", ["0.03", "0"], ids=["with direct", "sweep alone"])
+def test_a_raw_device_is_purged_and_written_when_it_is_named_twice(
+    direct_gb: str, device: Path, tmp_path: Path
+) -> None:
+    far, old = 400 * MIB, b"what was there"
+    with device.open("r+b") as content:
+        content.seek(far)
+        content.write(old)
+    document = io(
+        tmp_path / "runs", "--target", f"t={tmp_path}", "--raw", str(device), "--purge",
+        "--i-mean-it", str(device), "--direct-gb", direct_gb, "--ingest-mb-s", "2",
+    )  # fmt: skip
     assert document["failures"] == []
     raw = next(each for each in document["targets"] if each["kind"] == "raw device")
     assert raw["device"] == str(device)
-    done = {(each["workload"], each["target"]) for each in document["executions"]}
-    assert ("direct", device.name) in done
+    done = {each["workload"] for each in document["executions"] if each["target"] == device.name}
+    assert done == {"random-4k-qd4-read50", *(["direct"] if direct_gb != "0" else [])}
+    with device.open("rb") as content:
+        content.seek(far)
+        assert content.read(len(old)) == bytes(len(old))
 
 
 @pytest.mark.parametrize("what", ["once", "another", "mounted", "signature", "partitions", "file"])

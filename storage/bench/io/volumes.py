@@ -239,6 +239,7 @@ def _stages(
             partial(_direct, directs, passes, setup.seed, purged),
             setup.repetitions,
         )
+        purged = None  # once, before anything is written
     steps = [step for ground in grounds for step in _steps(ground, method, sizes)]
     if steps:
         grid, own = sizes.grid, len(grounds) * (sizes.appends_s / 2 + sizes.mixed_s)
@@ -248,7 +249,7 @@ def _stages(
             Part.IO,
             "blocks",
             (len(steps) * each_s + own) * setup.repetitions,
-            partial(_blocks_opened, laid_out, method, passes, setup.seed, steps),
+            partial(_blocks_opened, laid_out, method, passes, setup.seed, purged, steps),
             setup.repetitions,
         )
 
@@ -275,8 +276,11 @@ def _blocks_opened(
     method: Method,
     passes: int,
     seed: int,
+    purged: Ground | None,
     steps: Sequence[Step],
 ) -> Iterator[Sequence[Step]]:
+    if purged is not None:
+        purge(purged.place)
     for ground, size in laid_out:
         content = Content(size // BLOCK_BYTES, DEPTH, seed)
         write_whole(FILE, ground, method, content, passes)
