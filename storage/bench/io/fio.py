@@ -32,12 +32,12 @@ class Timings:
 
     Attributes:
         count: Operations.
-        bins: How many operations, by nanoseconds.
+        bins: How many operations, by seconds: fio's bins are 1/64 of that wide at most.
         percentiles_s: By per cent; seconds.
     """
 
     count: int
-    bins: Mapping[int, int]
+    bins: Mapping[float, int]
     percentiles_s: Mapping[float, float]
 
 
@@ -167,7 +167,7 @@ def _transfer(told: Mapping[str, Any]) -> Transfer:
 def _timings(told: Mapping[str, Any]) -> Timings:
     return Timings(
         int(told.get("N", 0)),
-        {int(ns): int(count) for ns, count in told.get("bins", {}).items()},
+        {int(ns) / _NS_PER_S: int(count) for ns, count in told.get("bins", {}).items()},
         {float(at): ns / _NS_PER_S for at, ns in told.get("percentile", {}).items()},
     )
 

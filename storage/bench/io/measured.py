@@ -6,7 +6,6 @@ from typing import Final
 
 from storage.bench.io.fio import Job, Options, Report, Timings, Transfer, run
 from storage.bench.io.ground import Ground
-from storage.bench.io.histogram import latencies
 from storage.bench.io.sampler import Samples, Way, sampling
 from storage.bench.run.flags import Flag, Raised
 from storage.bench.run.outcome import (
@@ -18,6 +17,7 @@ from storage.bench.run.outcome import (
     Outcome,
     Series,
 )
+from storage.bench.stats.latency import counted
 from storage.bench.stats.steady import Rounds, not_steady
 
 COUNTED_LEAST: Final = 0.9
@@ -108,9 +108,9 @@ def cached(ground: Ground, report: Report, samples: Samples) -> Flags:
         reasons.append("expected O_DIRECT, got the page cache")
     for way in _WAYS if samples.device else ():
         moved = sum(_way(job, way).moved_bytes for job in report.jobs.values())
-        counted = samples.moved(way)
-        if counted < COUNTED_LEAST * moved:
-            why = f"expected {samples.device} to {way} {moved} bytes, it counted {counted}"
+        found = samples.moved(way)
+        if found < COUNTED_LEAST * moved:
+            why = f"expected {samples.device} to {way} {moved} bytes, it counted {found}"
             reasons.append(why)
     return tuple(Raised(Flag.CACHED, why) for why in reasons)
 
@@ -194,7 +194,9 @@ def percentiles(
 
 def timed(operations: Mapping[str, Timings]) -> list[Latencies]:
     """Return histograms of those operations that happened."""
-    return [latencies(name, each.bins) for name, each in operations.items() if each.count]
+    return [
+        counted(name, each.bins, intended=False) for name, each in operations.items() if each.count
+    ]
 
 
 def joined(outcomes: Sequence[Outcome]) -> Outcome:

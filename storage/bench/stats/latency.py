@@ -1,6 +1,7 @@
 """Latencies as a histogram, which keeps every percentile to three digits."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from hdrh.histogram import HdrHistogram  # type: ignore[import-untyped] # it has no types
@@ -21,7 +22,18 @@ def latencies(name: str, seconds: Iterable[float], *, intended: bool) -> Latenci
         seconds: Of each.
         intended: Counted from when each should have begun.
     """
+    return counted(name, Counter(seconds), intended=intended)
+
+
+def counted(name: str, operations: Mapping[float, int], *, intended: bool) -> Latencies:
+    """Return a histogram of operations that somebody has counted.
+
+    Args:
+        name: As in `write-response`.
+        operations: How many, by their seconds.
+        intended: Counted from when each should have begun.
+    """
     histogram = HdrHistogram(1, LATENCY_US_MAX, _DIGITS)
-    for each in seconds:
-        histogram.record_value(min(max(1, round(each * _US)), LATENCY_US_MAX))
+    for each, count in operations.items():
+        histogram.record_value(min(max(1, round(each * _US)), LATENCY_US_MAX), count)
     return Latencies(name, histogram.encode().decode("ascii"), intended)
