@@ -97,7 +97,7 @@ def test_the_command_measures_a_volume_and_leaves_nothing(
             ("max", "mean", "rate", "latency-p50")} <= figures  # fmt: skip
     assert ("fsync", "fsync-latency-p99.9") in figures
     assert ("ingest-and-audit", "read-latency-p99") in figures
-    assert done["direct"]["series"] == ["write", "read"]
+    assert {"write", "read"} <= set(done["direct"]["series"])
     assert [each["name"] for each in done["fsync"]["latencies"]] == ["append", "fsync"]
     settings = document["settings"]["io"]["volumes"]
     assert settings["fio"].startswith("fio-")
