@@ -16,7 +16,7 @@ MQTT_PORT ?= 1883
 LEDGER_PORT ?= 8008
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check unit soak measure bench-ledger bench-storage rig cassandra up down proto lock clean
+.PHONY: help demo test check unit soak measure bench bench-ledger bench-storage rig cassandra up down proto lock clean
 
 help: ## what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -30,12 +30,15 @@ $(READY): requirements.lock pyproject.toml scripts/setup
 # Whichever Java and Maven are there serve; else Debian's.
 JAVA := { command -v java && command -v mvn; } >/dev/null || scripts/packages openjdk-17-jre-headless maven
 
+# What wayseal-bench measures with.
+BENCH_TOOLS := fio sysbench openssl iperf3 iputils-ping
+
 demo: $(READY) ## the main job; with READINGS=csv TRACK=gpx VIDEO=file on real files; LEDGER=url ADMIN_KEY=file on a ledger of yours
 	@$(BIN)/python -m demo --readings "$(READINGS)" --track "$(TRACK)" --video "$(VIDEO)" \
 	  --ledger "$(LEDGER)" --admin-key "$(ADMIN_KEY)"
 
 test: $(READY) ## all checks and all tests
-	@scripts/packages mosquitto jq curl openssl iproute2 nvme-cli smartmontools
+	@scripts/packages mosquitto jq curl openssl iproute2 nvme-cli smartmontools $(BENCH_TOOLS) chromium
 	@$(JAVA)
 	@$(BIN)/python -c "from storage.cassandra.artifacts import installed; installed()"
 	@$(MAKE) --no-print-directory check
@@ -63,6 +66,11 @@ check: $(READY) ## lint, format, types, import rules
 
 measure: $(READY) ## readings end to end, for docs/performance.md
 	@$(BIN)/python -m demo.measure
+
+bench: $(READY) ## a quick look at all that wayseal-bench measures, on this disk; OPTIONS="--target NAME=DIR"
+	@scripts/packages $(BENCH_TOOLS)
+	@$(JAVA)
+	@$(BIN)/wayseal-bench all --quick --out build/bench/runs $(OPTIONS)
 
 bench-ledger: $(READY) ## the ledger's figures beside their targets; OPTIONS=--quick is a look
 	@$(BIN)/python -m storage.bench.ours.ledger.main $(OPTIONS)

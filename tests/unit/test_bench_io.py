@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hdrh.histogram import HdrHistogram  # type: ignore[import-untyped] # it has no types
+from hdrh.histogram import HdrHistogram
 
 from contracts.errors import UnavailableError
 from storage.bench.io import fio

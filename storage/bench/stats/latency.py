@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from hdrh.histogram import HdrHistogram  # type: ignore[import-untyped] # it has no types
+from hdrh.histogram import HdrHistogram
 
 from storage.bench.run.outcome import Latencies
 
