@@ -22,8 +22,12 @@ from storage.bench.io.command import Io
 from storage.bench.ledger.command import LEDGER
 from storage.bench.machine.around import Machine
 from storage.bench.machine.options import add_power_options, chosen_meter
+from storage.bench.paper import command as paper
+from storage.bench.report import command as report
+from storage.bench.report import compare
+from storage.bench.report.savedrun import opened
 from storage.bench.run.document import Document, Heading
-from storage.bench.run.folder import RESULT, Folder
+from storage.bench.run.folder import Folder
 from storage.bench.run.part import PartCommand, Prepared, Setup
 from storage.bench.run.plan import REPETITIONS
 from storage.bench.run.progress import progress
@@ -41,6 +45,9 @@ _HELP: Final = {
     "offload": "trucks to ledger, the whole way",
     "all": "all of these, into one result",
     "cost": "what an hour of each kind of node costs, and a run's transactions and bytes",
+    "report": "write the page of a run again, with its charts",
+    "compare": "what differs between two runs, and whether it is more than noise",
+    "paper": "a run's figures beside those of the papers",
 }
 _SEEDS: Final = 1 << 32
 _EPILOG: Final = """\
@@ -94,7 +101,7 @@ def measure(options: argparse.Namespace) -> dict[str, str]:
         with progress(sum(stage.expected_s for stage in stages)) as shown:
             result = Runner(folder, heading, shown, machine.carry).run(stages)
     _tell(result)
-    return {"result": str(folder.path / RESULT)}
+    return report.written(opened(folder.path))
 
 
 def cost(options: argparse.Namespace) -> dict[str, Any]:
@@ -143,6 +150,10 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     command = commands.add_parser("cost", help=_HELP["cost"])
     add_cost_options(command)
     command.set_defaults(run=cost)
+    for name, reader in {"report": report, "compare": compare, "paper": paper}.items():
+        command = commands.add_parser(name, help=_HELP[name])
+        reader.add_options(command)
+        command.set_defaults(run=reader.tell)
     options = parser.parse_args(arguments)
     if "repetitions" in options and options.repetitions is None:
         options.repetitions = QUICK_REPETITIONS if options.quick else REPETITIONS

@@ -1,0 +1,1 @@
+"""The papers' figures, and how they stand beside measured ones."""

@@ -1,0 +1,147 @@
+"""A run's medians beside the papers' figures, with a verdict for each pair."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from storage.bench.paper.known import Correspondence, Known, PaperFigure, known
+from storage.bench.report.flagged import names
+from storage.bench.report.numbers import digits, scale, text
+from storage.bench.report.page import flat
+from storage.bench.report.savedrun import SavedRun
+from storage.bench.run.document import Document
+
+
+class Verdict(StrEnum):
+    """What a ratio of measured to paper is worth. Source: docs/benchmarks.md, Beside the papers."""
+
+    COMPARABLE = "comparable"
+    DIFFERENT_HARDWARE = "different-hardware"
+    PAPER_EXCEEDS_LIMIT = "paper-exceeds-limit"
+    PAPER_AMBIGUOUS = "paper-ambiguous"
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One of a paper's figures beside one of a run's.
+
+    Attributes:
+        paper_si: The paper's value in the unit of ours.
+        why: Of the verdict.
+    """
+
+    paper: PaperFigure
+    measured: Document
+    paper_si: float
+    verdict: Verdict
+    why: str
+
+    @property
+    def ratio(self) -> float | None:
+        """Return measured over paper; None where that is 0."""
+        return float(self.measured["median"]) / self.paper_si if self.paper_si else None
+
+    @property
+    def paper_text(self) -> str:
+        """Return the paper's figure as printed there."""
+        return f"{self.paper.value:,} {self.paper.unit}"
+
+    @property
+    def median_text(self) -> str:
+        """Return ours."""
+        return text(self.measured["median"], self.measured["unit"])
+
+    @property
+    def interval_text(self) -> str:
+        """Return the interval of ours, in the unit of the median."""
+        suits = scale([self.measured["median"]], self.measured["unit"])
+        return f"{suits.number(self.measured['low'])} to {suits.number(self.measured['high'])}"
+
+    @property
+    def ratio_text(self) -> str:
+        """Return the ratio as people read it."""
+        return "-" if self.ratio is None else digits(self.ratio)
+
+    @property
+    def flags(self) -> list[str]:
+        """Return the flags of ours."""
+        return names(self.measured)
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """All figures of the papers.
+
+    Attributes:
+        rows: Those with a measured one.
+        missing: Those without.
+    """
+
+    rows: Sequence[Pair]
+    missing: Sequence[PaperFigure]
+
+    @property
+    def known(self) -> int:
+        """Return how many figures of papers there are."""
+        return len({id(each.paper) for each in self.rows}) + len(self.missing)
+
+
+def beside(run: SavedRun, papers: Known | None = None) -> Beside:
+    """Pair a run's figures with the papers'.
+
+    A paper's figure of one interface stands beside the targets of that interface; where the run
+    has none, beside all targets, and says that the hardware is another.
+
+    Args:
+        run: Measured.
+        papers: Which papers; ours by default.
+    """
+    papers = papers or known()
+    rows: list[Pair] = []
+    missing: list[PaperFigure] = []
+    for figure in papers.figures:
+        pairs = list(_pairs(run, papers, figure))
+        rows += pairs
+        if not pairs:
+            missing.append(figure)
+    return Beside(rows, missing)
+
+
+def _pairs(run: SavedRun, papers: Known, figure: PaperFigure) -> Iterator[Pair]:
+    value, unit = papers.si(figure)
+    found = [
+        each
+        for ours in papers.correspondences
+        if _is_about(ours, figure)
+        for each in run.result["figures"]
+        if (each["part"], each["workload"], each["metric"], each["unit"])
+        == (ours.part, ours.workload, ours.measured, unit)
+    ]
+    alike = [each for each in found if run.interface(each["target"]) in figure.interfaces]
+    for each in alike or found:
+        verdict, why = _judged(run, figure, each["target"], value)
+        yield Pair(figure, each, value, verdict, why)
+
+
+def _is_about(ours: Correspondence, figure: PaperFigure) -> bool:
+    return (ours.paper, ours.metric) == (figure.paper, figure.metric) and figure.config.startswith(
+        ours.config
+    )
+
+
+def _judged(run: SavedRun, figure: PaperFigure, target: str, value: float) -> tuple[Verdict, str]:
+    if figure.limit is not None and value > figure.limit.value:
+        times = digits(value / figure.limit.value)
+        return Verdict.PAPER_EXCEEDS_LIMIT, f"{times} times what is possible: {figure.limit.why}"
+    if figure.ambiguous:
+        return Verdict.PAPER_AMBIGUOUS, figure.ambiguous
+    interface = run.interface(target)
+    if figure.interfaces and interface not in figure.interfaces:
+        expected = " or ".join(figure.interfaces)
+        return Verdict.DIFFERENT_HARDWARE, f"{expected} in the paper, {interface} here"
+    machine = " ".join(words for _, words in flat(run.result["machine"])).lower()
+    if figure.processors and not any(each.lower() in machine for each in figure.processors):
+        return Verdict.DIFFERENT_HARDWARE, f"{' or '.join(figure.processors)} in the paper"
+    if not figure.interfaces and not figure.processors:
+        return Verdict.DIFFERENT_HARDWARE, "what the paper ran on is not known well enough"
+    return Verdict.COMPARABLE, "the same kind of hardware, by name"

@@ -1,0 +1,1 @@
+"""What people read of a run: a page and charts, and what differs between two."""

@@ -1,0 +1,1 @@
+"""Charts: one look for all, each as SVG and PNG."""

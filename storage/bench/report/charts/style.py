@@ -1,0 +1,158 @@
+"""How all charts look: narrow enough for a phone, in colours that the page can change."""
+
+import io
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+
+import matplotlib as mpl
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.font_manager import findfont, get_font
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+from storage.bench.report.numbers import Scale, digits_short
+
+_Item = TypeVar("_Item")
+
+WIDTH_IN: Final = 4.6
+"""331 points: on a phone, a point is about a pixel."""
+LABEL_CHARS_MAX: Final = 28
+CHART_ROWS_MAX: Final = 36
+"""Bars in one chart; further ones go into another."""
+_PNG_DPI: Final = 160
+_INK: Final = "#1f2328"
+_FAINT: Final = "#59636e"
+_RULE: Final = "#d1d9e0"
+COLOURS: Final = ("#0969da", "#bc4c00", "#1a7f37", "#8250df", "#9a6700", "#bf3989")
+LINES: Final = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)))
+_VARIABLES: Final[Mapping[str, str]] = {
+    _INK: "--ink",
+    _FAINT: "--faint",
+    _RULE: "--rule",
+    **{colour: f"--series-{place}" for place, colour in enumerate(COLOURS)},
+}
+"""By colour: the page's variable that stands for it, so that the page can be dark."""
+_RC: Final[dict[Any, Any]] = {
+    "axes.edgecolor": _RULE,
+    "axes.grid": True,
+    "axes.labelcolor": _FAINT,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlecolor": _INK,
+    "axes.titlelocation": "left",
+    "axes.titlesize": 9.5,
+    "axes.labelsize": 9.5,
+    "font.family": "DejaVu Sans",
+    "font.size": 9.5,
+    "grid.color": _RULE,
+    "grid.linewidth": 0.6,
+    "legend.fontsize": 9.5,
+    "legend.frameon": False,
+    "legend.labelcolor": _INK,
+    "lines.linewidth": 1.4,
+    "svg.fonttype": "none",
+    "text.color": _INK,
+    "text.parse_math": False,
+    "xtick.color": _RULE,
+    "xtick.labelcolor": _FAINT,
+    "ytick.color": _RULE,
+    "ytick.labelcolor": _INK,
+}
+FLAGGED: Final = "\N{BLACK FLAG}"
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """One picture.
+
+    Attributes:
+        title: What it shows, in words.
+        caption: How to read it, in sentences.
+        svg: A document of its own.
+    """
+
+    title: str
+    caption: str
+    svg: str
+    png: bytes
+
+    @property
+    def inline(self) -> str:
+        """Return the SVG as part of a page, in the page's own colours."""
+        picture = self.svg[self.svg.index("<svg") :]
+        used = set(re.findall(r"(?:url\(#|href=\"#)([^)\"]+)", picture))
+        picture = re.sub(
+            r' id="([^"]*)"', lambda found: found[0] if found[1] in used else "", picture
+        )
+        picture = re.sub(r"<metadata>.*?</metadata>", "", picture, count=1, flags=re.DOTALL)
+        picture = re.sub(r' (?:width|height)="[\d.]+pt"', "", picture, count=2)
+        for colour, variable in _VARIABLES.items():
+            picture = picture.replace(colour, f"var({variable})")
+        return picture
+
+
+@contextmanager
+def looks() -> Iterator[None]:
+    """Draw in our style inside."""
+    with mpl.rc_context(_RC):
+        yield
+
+
+def figure(height_in: float) -> Figure:
+    """Return an empty picture as wide as all are."""
+    return Figure(figsize=(WIDTH_IN, height_in), layout="constrained")
+
+
+def chart(name: str, title: str, caption: str, drawn: Figure) -> Chart:
+    """Return a picture as it is kept.
+
+    Args:
+        name: Tells its clip paths from those of other pictures on the same page.
+        title: What it shows.
+        caption: How to read it.
+        drawn: The picture.
+    """
+    svg, png = io.StringIO(), io.BytesIO()
+    drawn.draw_without_rendering()
+    drawn.set_layout_engine("none")  # it stands: not once more for each format
+    with mpl.rc_context({"svg.hashsalt": name}):
+        drawn.savefig(svg, format="svg", transparent=True, metadata={"Date": None})
+    drawn.savefig(png, format="png", dpi=_PNG_DPI, facecolor="white")
+    return Chart(title, caption, svg.getvalue(), png.getvalue())
+
+
+def label(text: str) -> str:
+    """Return anyone's name as it can be drawn: short, and of characters that the font has."""
+    font = get_font(findfont("DejaVu Sans"))
+    drawn = "".join(each if font.get_char_index(ord(each)) else "?" for each in text)
+    return drawn if len(drawn) <= LABEL_CHARS_MAX else f"{drawn[: LABEL_CHARS_MAX - 1]}…"
+
+
+def in_parts(items: Sequence[_Item], most: int) -> list[Sequence[_Item]]:
+    """Return items in parts of at most so many, in order."""
+    return [items[first : first + most] for first in range(0, len(items), most)]
+
+
+def colours(names: Sequence[str]) -> dict[str, int]:
+    """Return for each target the place of its colour and line, the same in all charts."""
+    return {name: place % len(COLOURS) for place, name in enumerate(names)}
+
+
+def in_unit(axis: Axes, which: str, scale: Scale) -> None:
+    """Number the x or y axis in a unit."""
+    chosen = axis.xaxis if which == "x" else axis.yaxis
+    chosen.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
+    chosen.set_major_formatter(FuncFormatter(lambda value, _: digits_short(value / scale.factor)))
+
+
+def legend(drawn: Figure, handles: Sequence[Artist], names: Sequence[str]) -> None:
+    """Put the legend above the picture, as many in a row as fit."""
+    shown = [label(name) for name in names]
+    longest = max(map(len, shown), default=1)
+    drawn.legend(
+        handles, shown, loc="outside upper left", ncols=max(1, min(4, 42 // (longest + 6)))
+    )

@@ -1,0 +1,50 @@
+"""`wayseal-bench report`: the page and the charts of a run, from its folder."""
+
+import argparse
+from pathlib import Path
+from typing import Final
+
+from storage.bench.paper.beside import beside
+from storage.bench.report.charts.style import looks
+from storage.bench.report.drawing import workloads
+from storage.bench.report.gallery import Gallery
+from storage.bench.report.page import render
+from storage.bench.report.redrawing import redrawn
+from storage.bench.report.savedrun import SavedRun, opened
+from storage.bench.run.folder import RESULT, Folder
+
+PAGE: Final = "report.html"
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add what is asked of this command."""
+    parser.add_argument("folder", type=Path, metavar="RUN", help="folder of a run")
+
+
+def tell(options: argparse.Namespace) -> dict[str, str]:
+    """Write the page of a run again; return where it is.
+
+    Raises:
+        RejectedError: There is no such run.
+        UnavailableError: Its folder can't be written.
+    """
+    return written(opened(options.folder))
+
+
+def written(run: SavedRun) -> dict[str, str]:
+    """Write the page of a run and its charts into the run's folder; return where they are.
+
+    Raises:
+        UnavailableError: The folder can't be written.
+    """
+    gallery = Gallery(run.folder)
+    with looks():
+        shown = list(workloads(run, gallery))
+        sections = {
+            "redrawn": list(map(gallery.keep, redrawn(run))),
+            "beside": beside(run),
+            "cost": None,
+        }
+        page = render(run, shown, sections)
+    Folder(run.folder).write(PAGE, page.encode())
+    return {"report": str(run.folder / PAGE), "result": str(run.folder / RESULT)}

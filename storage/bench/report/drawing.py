@@ -1,0 +1,158 @@
+"""Which charts a run gets, and where they belong."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from contracts.errors import RejectedError
+from storage.bench.report.charts.bars import bars
+from storage.bench.report.charts.bep23 import bep23
+from storage.bench.report.charts.distributions import distribution_chart
+from storage.bench.report.charts.overtime import SAMPLES_MIN, Traced, over_time
+from storage.bench.report.charts.style import colours
+from storage.bench.report.gallery import Gallery, Placed
+from storage.bench.report.latencies import Distribution, distribution
+from storage.bench.report.savedrun import SavedRun, these
+from storage.bench.report.transactions import Transactions, transactions
+from storage.bench.run.document import Document
+from storage.bench.run.plan import Part
+
+NOT_DRAWN: Final = frozenset({"machine"})
+"""Tables that every execution has: CPU, heat and power, kept beside the result."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """One kind of latency of one workload.
+
+    Attributes:
+        intended: Counted from when each operation should have begun.
+        found: By target.
+    """
+
+    name: str
+    intended: bool
+    found: dict[str, Distribution]
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """All that a page shows of one workload.
+
+    Attributes:
+        figures: Of the result.
+        problems: Why something is not shown, in sentences.
+    """
+
+    part: str
+    name: str
+    figures: Sequence[Document]
+    executions: Sequence[Document]
+    latencies: list[Timed] = field(default_factory=list)
+    charts: list[Placed] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+
+def targets_of(run: SavedRun) -> list[str]:
+    """Return the names of all targets, those first that the result describes."""
+    described = [each["name"] for each in run.result["targets"]]
+    measured = [each["target"] for each in (*run.result["figures"], *run.result["executions"])]
+    return list(dict.fromkeys([*described, *measured]))
+
+
+def workloads(run: SavedRun, gallery: Gallery) -> Iterator[Workload]:
+    """Yield each workload with its charts, in the order of parts and names.
+
+    Raises:
+        UnavailableError: A chart can't be written.
+    """
+    targets = targets_of(run)
+    places = colours(targets)
+    figures = these(_by_target(run.result["figures"], targets), "part", "workload")
+    executions = these(_by_target(run.result["executions"], targets), "part", "workload")
+    for part, name in sorted(executions, key=_order):
+        work = Workload(part, name, figures.get((part, name), []), executions[part, name])
+        if work.figures:
+            work.charts.extend(map(gallery.keep, bars(name, work.figures, places)))
+        _add_latencies(work, gallery, places)
+        _add_series(run, work, gallery, places)
+        _add_transactions(run, work, gallery, places)
+        yield work
+
+
+def _by_target(documents: Sequence[Document], targets: Sequence[str]) -> list[Document]:
+    return sorted(documents, key=lambda each: targets.index(each["target"]))
+
+
+def _order(work: tuple[str, ...]) -> tuple[int, list[str | int]]:
+    """Return what workloads are sorted by: numbers in names count as numbers."""
+    part, name = work
+    known = [each.value for each in Part]
+    words = re.split(r"(\d+)", name)
+    return (
+        known.index(part) if part in known else len(known),
+        [int(word) if word.isdecimal() else word for word in words],
+    )
+
+
+def _titled(work: Workload, name: str) -> str:
+    return work.name if name == work.name else f"{work.name}: {name}"
+
+
+def _add_latencies(work: Workload, gallery: Gallery, places: dict[str, int]) -> None:
+    kinds = dict.fromkeys(
+        (each["name"], each["intended"]) for done in work.executions for each in done["latencies"]
+    )
+    for name, intended in kinds:
+        found: dict[str, Distribution] = {}
+        for (target,), done in these(work.executions, "target").items():
+            encoded = [
+                each["hdr"]
+                for one in done
+                for each in one["latencies"]
+                if (each["name"], each["intended"]) == (name, intended)
+            ]
+            try:
+                merged = distribution(encoded)
+            except RejectedError as error:
+                work.problems.append(f"Latencies {name} on {target} are not shown: {error}.")
+                continue
+            if merged.samples:
+                found[target] = merged
+        if found:
+            work.latencies.append(Timed(name, intended, found))
+            drawn = distribution_chart(_titled(work, name), found, places)
+            work.charts.append(gallery.keep(drawn))
+
+
+def _add_series(run: SavedRun, work: Workload, gallery: Gallery, places: dict[str, int]) -> None:
+    names = dict.fromkeys(name for done in work.executions for name in done["series"])
+    for name in (each for each in names if each not in NOT_DRAWN):
+        traced = []
+        for done in work.executions:
+            if name in done["series"]:
+                try:
+                    table = run.table(done, name)
+                except RejectedError as error:
+                    work.problems.append(f"A table is not shown: {error}.")
+                    continue
+                if len(table.rows) >= SAMPLES_MIN:
+                    traced.append(Traced(done["target"], table))
+        if traced:
+            drawn = over_time(_titled(work, name), traced, places)
+            work.charts.extend(map(gallery.keep, drawn))
+
+
+def _add_transactions(
+    run: SavedRun, work: Workload, gallery: Gallery, places: dict[str, int]
+) -> None:
+    found: dict[str, list[Transactions]] = {}
+    for done in work.executions:
+        try:
+            for each in transactions(run, done):
+                found.setdefault(done["target"], []).append(each)
+        except RejectedError as error:
+            work.problems.append(f"Transactions are not shown: {error}.")
+    if found:
+        work.charts.extend(map(gallery.keep, bep23(work.name, found, places)))

@@ -1,0 +1,35 @@
+"""What flags mean, for a page that stands alone. The reference: docs/benchmarks.md, Flags."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from storage.bench.run.document import Document
+from storage.bench.run.flags import Flag
+
+MEANINGS: Final[dict[str, str]] = {
+    Flag.NOT_STEADY: "the device had not settled: its rate still changed between the rounds",
+    Flag.CACHED: "memory answered instead of the device, by the device's own counters",
+    Flag.OVER_LINK_RATE: "more than the link to the device can carry: something else answered",
+    Flag.THROTTLED: "the machine or the device slowed itself down because of heat or power",
+    Flag.INVALID: "do not use it: what was read back was not what was written, or a step failed",
+    Flag.BEHIND_SCHEDULE: "less than 95 % of the rate that was asked for was reached",
+    Flag.FEW_SAMPLES: "a percentile with fewer than 10 operations above it",
+    Flag.FEW_REPETITIONS: "fewer than 6 values: the interval has less than 95 % confidence",
+    Flag.NOT_PRECONDITIONED: "the device was used as it was found: not conformant with SNIA PTS",
+    Flag.UNKNOWN_PLACEMENT: "on which drive the data was is not known",
+    Flag.AT_CONSENSUS_CEILING: "the consensus settings set the rate, neither storage nor CPU",
+    "NOISY NEIGHBOURS": "CPU time that this virtual machine wanted went to others",
+}
+UNKNOWN: Final = "not known to this version: a reason for doubt"
+
+
+def meanings(figures: Sequence[Document]) -> Iterator[tuple[str, str, int]]:
+    """Yield each flag that occurs, what it means, and how many figures have it."""
+    raised = [name for each in figures for name in names(each)]
+    for name in dict.fromkeys(raised):
+        yield name, MEANINGS.get(name, UNKNOWN), raised.count(name)
+
+
+def names(figure: Document) -> list[str]:
+    """Return the flags of a figure, each once."""
+    return list(dict.fromkeys(each["flag"] for each in figure["flags"]))

@@ -1,0 +1,71 @@
+"""Figures as people read them: three significant digits, SI prefixes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import floor, isfinite, log10
+from typing import Final
+
+DIGITS: Final = 3
+_PREFIXES: Final = {-4: "p", -3: "n", -2: "µ", -1: "m", 0: "", 1: "k", 2: "M", 3: "G", 4: "T"}
+_PREFIXED: Final = ("B", "s", "J", "W", "1/", "Hz", "bit")
+"""What units begin with that take a prefix; others, as money and ratios, take none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """A unit with a prefix that suits some figures.
+
+    Attributes:
+        factor: What a value is divided by.
+        label: As in `MB/s`; empty for a mere number.
+    """
+
+    factor: float
+    label: str
+
+    def number(self, value: float) -> str:
+        """Return a value in this unit, without it."""
+        return digits(value / self.factor)
+
+    def text(self, value: float) -> str:
+        """Return a value with its unit."""
+        return f"{self.number(value)} {self.label}".strip()
+
+
+def scale(values: Sequence[float], unit: str) -> Scale:
+    """Return the unit that the largest of some values reads best in."""
+    largest = max((abs(value) for value in values if isfinite(value)), default=0.0)
+    if largest == 0 or not unit.startswith(_PREFIXED):
+        return Scale(1.0, "" if unit == "1" else unit)
+    power = floor(log10(_rounded(largest)) / 3)
+    power = min(max(power, min(_PREFIXES)), 0 if unit == "s" else max(_PREFIXES))
+    bare = unit.removeprefix("1") if unit.startswith("1/") else unit
+    return Scale(1000.0**power, f"{_PREFIXES[power]}{bare}")
+
+
+def text(value: float, unit: str) -> str:
+    """Return a value with the unit that suits it."""
+    return scale([value], unit).text(value)
+
+
+def digits(value: float) -> str:
+    """Return three significant digits, thousands apart, never an exponent for what people type."""
+    if not isfinite(value):
+        return str(value)
+    rounded = _rounded(value)
+    if rounded == 0:
+        return "0"
+    power = floor(log10(abs(rounded)))
+    if not -DIGITS <= power <= 2 * DIGITS:
+        return f"{rounded:.{DIGITS - 1}e}"
+    return f"{rounded:,.{max(DIGITS - 1 - power, 0)}f}"
+
+
+def digits_short(value: float) -> str:
+    """Return a number without zeros that say nothing."""
+    shown = digits(value)
+    return shown.rstrip("0").rstrip(".") if "." in shown and "e" not in shown else shown
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.{DIGITS - 1}e}")

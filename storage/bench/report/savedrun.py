@@ -1,0 +1,110 @@
+"""A run as it lies on disk: its result and the tables beside it."""
+
+import csv
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from contracts.errors import RejectedError
+from contracts.files import disk_errors
+from storage.bench.run.document import SCHEMA, Document
+from storage.bench.run.folder import RESULT
+
+_NEEDED: Final = {"run": str, "settings": dict, "figures": list, "executions": list}
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One series of one execution.
+
+    Attributes:
+        columns: Names with units; the first is seconds since the execution began.
+        rows: As many numbers each as there are columns.
+    """
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[float]]
+
+    def column(self, name: str) -> list[float]:
+        """Return the values of one column."""
+        place = self.columns.index(name)
+        return [row[place] for row in self.rows]
+
+
+@dataclass(frozen=True, slots=True)
+class SavedRun:
+    """One run's folder.
+
+    Attributes:
+        folder: What all names in the result are relative to.
+    """
+
+    folder: Path
+    result: Document
+
+    def table(self, execution: Document, series: str) -> Table:
+        """Read a series of one of the result's executions.
+
+        Raises:
+            RejectedError: It is not where the result says, or no table of numbers.
+        """
+        path = self.inside(f"{execution['folder']}/{series}.csv")
+        try:
+            with path.open(encoding="utf-8", newline="") as lines:
+                columns, *rows = csv.reader(lines)
+            read = [[float(cell) for cell in row] for row in rows]
+        except (OSError, ValueError) as error:
+            raise RejectedError(f"expected a table of numbers in {path}: {error}") from error
+        if any(len(row) != len(columns) for row in read):
+            raise RejectedError(f"expected {len(columns)} numbers in each row of {path}")
+        return Table(columns, read)
+
+    def inside(self, name: str) -> Path:
+        """Return a path of the run's folder.
+
+        Raises:
+            RejectedError: The name leads out of it.
+        """
+        path = (self.folder / name).resolve()
+        if not path.is_relative_to(self.folder.resolve()):
+            raise RejectedError(f"expected a path inside {self.folder}, got {name!r}")
+        return path
+
+    def interface(self, target: str) -> str:
+        """Return how a target is attached; nothing for one that the result does not describe."""
+        found: list[str] = [
+            each["interface"] for each in self.result["targets"] if each["name"] == target
+        ]
+        return found[0] if found else ""
+
+
+def opened(path: Path) -> SavedRun:
+    """Read a run, named by its folder or by its result.
+
+    Raises:
+        RejectedError: It holds no result, or one of another schema.
+    """
+    file = path / RESULT if path.is_dir() else path
+    with disk_errors("read", file):
+        content = file.read_bytes()
+    try:
+        result: Any = json.loads(content)
+    except ValueError as error:
+        raise RejectedError(f"expected JSON in {file}: {error}") from error
+    schema = result.get("schema") if isinstance(result, dict) else None
+    if schema != SCHEMA:
+        raise RejectedError(f"expected a result of schema {SCHEMA} in {file}, got {schema!r}")
+    for name, kind in _NEEDED.items():
+        if not isinstance(result.get(name), kind):
+            raise RejectedError(f"expected the member {name!r} of {SCHEMA} in {file}")
+    return SavedRun(file.parent, result)
+
+
+def these(documents: Sequence[Document], *members: str) -> dict[tuple[str, ...], list[Document]]:
+    """Return documents grouped by some of their members, in the order of first appearance."""
+    groups: dict[tuple[str, ...], list[Document]] = {}
+    for each in documents:
+        groups.setdefault(tuple(each[member] for member in members), []).append(each)
+    return groups

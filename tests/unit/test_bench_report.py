@@ -1,0 +1,246 @@
+"""What people read of a run: numbers in words, every flag, every failure, nobody's markup."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from contracts.errors import RejectedError
+from storage.bench import main as bench
+from storage.bench.report.command import written
+from storage.bench.report.flagged import MEANINGS, UNKNOWN
+from storage.bench.report.latencies import distribution
+from storage.bench.report.numbers import digits, text
+from storage.bench.report.savedrun import SavedRun, opened
+from storage.bench.run.flags import Flag
+from storage.bench.run.plan import Part
+from support.benchresults import HEADING, SATA, MadeUp, hdr, made_run, quick
+
+HOSTILE = "<script>alert('1')</script>$x^{&]]>--\N{SNOWMAN}\N{CJK UNIFIED IDEOGRAPH-4E2D}"
+RAISED = [{"flag": "ONE OF TOMORROW", "why": "expected <b>, got </b>"}]
+
+
+class Read(HTMLParser):
+    """What a browser would make of a page: its words, its tags, what it links to."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.words = ""
+        self.tags: list[str] = []
+        self.links: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.links += [value or "" for name, value in attrs if name in ("href", "src")]
+
+    def handle_data(self, data: str) -> None:
+        self.words += data
+
+
+def page_of(run: SavedRun) -> Read:
+    return Read(Path(written(run)["report"]).read_text("utf-8"))
+
+
+def altered(run: SavedRun, change: Callable[[dict[str, Any]], None]) -> SavedRun:
+    """Return a run whose result somebody edited."""
+    path = run.folder / "result.json"
+    result = json.loads(path.read_text("utf-8"))
+    change(result)
+    path.write_text(json.dumps(result), "utf-8")
+    return opened(path)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> SavedRun:
+    """Return a run of everything, not to be altered."""
+    return made_run(tmp_path_factory.mktemp("run"), repetitions=3, fails=True)
+
+
+@pytest.fixture(scope="module")
+def page(run: SavedRun) -> Read:
+    return page_of(run)
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "words"),
+    [
+        (1.109e9, "B/s", "1.11 GB/s"),
+        (999.6e6, "B/s", "1.00 GB/s"),
+        (20e6, "B/s", "20.0 MB/s"),
+        (0.000123, "s", "123 µs"),
+        (10800.0, "s", "10,800 s"),
+        (20500.0, "1/s", "20.5 k/s"),
+        (1.2, "1/s", "1.20 /s"),
+        (0.09, "1", "0.0900"),
+        (0.00418, "USD/h", "0.00418 USD/h"),
+        (1.43, "s/GB", "1.43 s/GB"),
+        (0.0, "J", "0 J"),
+        (float("inf"), "s", "inf s"),
+    ],
+)
+def test_figures_have_three_digits_and_a_prefix(value: float, unit: str, words: str) -> None:
+    assert text(value, unit) == words
+
+
+def test_large_numbers_have_thousands_apart_and_tiny_ones_an_exponent() -> None:
+    assert [digits(each) for each in (212345, 0.0000123)] == ["212,000", "1.23e-05"]
+
+
+def test_percentiles_come_from_all_samples_and_say_when_these_are_few() -> None:
+    found = distribution([hdr([0.001] * 900), hdr([0.001] * 90 + [0.5] * 10)])
+    assert found.samples == 1000
+    assert found.at(50.0) == pytest.approx(0.001, rel=2e-3)
+    assert found.at(99.0) == pytest.approx(0.001, rel=2e-3)
+    assert (found.at(99.7), found.most_s) == pytest.approx((0.5, 0.5), rel=2e-3)
+    assert (found.suffices(99.0), found.suffices(99.7)) == (True, False)
+    with pytest.raises(RejectedError, match="expected an HdrHistogram"):
+        distribution(["AAAA"])
+
+
+def test_every_figure_stands_on_the_page_with_its_interval_and_flags(
+    run: SavedRun, page: Read
+) -> None:
+    for each in run.result["figures"]:
+        assert each["metric"] in page.words
+        for flag in each["flags"]:
+            assert flag["why"] in page.words
+    for name in {flag["flag"] for each in run.result["figures"] for flag in each["flags"]}:
+        assert MEANINGS[name] in page.words
+    assert run.result["settings_sha256"] in page.words
+    assert f"seed {HEADING.seed}" in page.words
+
+
+def test_failures_stand_at_the_top(page: Read) -> None:
+    failed = page.words.index("broken on sata (12 times): expected a drive that answers, got EIO")
+    assert failed < page.words.index("Targets")
+    assert "Partial" not in page.words
+    assert "Indicative" not in page.words
+
+
+def test_a_page_needs_nothing_but_its_folder(run: SavedRun, page: Read) -> None:
+    assert "script" not in page.tags
+    for link in page.links:
+        assert link.startswith(("#", "data:")) or (run.folder / link).is_file(), link
+    charts = sorted(run.folder.glob("charts/*.svg"))
+    assert page.tags.count("svg") == len(charts) > 10
+    for chart in charts:
+        ET.fromstring(chart.read_text("utf-8"))  # noqa: S314 - our own
+        assert chart.with_suffix(".png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_papers_figures_and_bep_23s_graphs_are_drawn(page: Read) -> None:
+    for title in (
+        *("Figure 5 (a, b)", "Figure 5 (c, d)", "Figure 6 (a)", "Figure 6 (b)", "Figure 6 (c)"),
+        *("time to accept", "time to finalise", "transactions per second"),
+    ):
+        assert title in page.words
+
+
+def test_a_page_can_be_made_again_and_keeps_no_old_chart(tmp_path: Path) -> None:
+    run = made_run(tmp_path, repetitions=1, parts=[Part.SYSTEM])
+    page_of(run)
+    left = tmp_path / "charts" / "999-old.svg"
+    left.touch()
+    page_of(run)
+    assert not left.exists()
+
+
+def test_quick_and_partial_runs_say_so(tmp_path: Path) -> None:
+    run = made_run(tmp_path, heading=quick(), repetitions=2, parts=[Part.SYSTEM])
+    page = page_of(
+        altered(run, lambda it: it.update(complete=False, ended="interrupted by SIGINT"))
+    )
+    assert "Indicative." in page.words
+    assert "Partial." in page.words
+    assert "interrupted by SIGINT" in page.words
+    assert Flag.FEW_REPETITIONS in page.words
+
+
+def test_an_empty_run_has_a_page_too(tmp_path: Path) -> None:
+    page = page_of(made_run(tmp_path, parts=[]))
+    assert "None: no figure broke a rule." in page.words
+
+
+def test_nothing_in_a_result_becomes_markup(tmp_path: Path) -> None:
+    heading = replace(HEADING, run=HOSTILE, notes=[HOSTILE], machine={HOSTILE: HOSTILE})
+    run = made_run(tmp_path, heading=heading, repetitions=2, parts=[Part.IO])
+
+    def change(result: dict[str, Any]) -> None:
+        for each in (*result["figures"], *result["executions"]):
+            each["workload"] = HOSTILE if each["workload"] == "fsync" else each["workload"]
+            each["target"] = HOSTILE if each["target"] == SATA else each["target"]
+        for each in result["figures"]:
+            each["metric"] += HOSTILE
+            each["flags"] = RAISED
+        result["targets"][1]["name"] = HOSTILE
+        result["failures"] = [
+            {"part": "io", "workload": HOSTILE, "target": HOSTILE, "why": HOSTILE}
+        ]
+
+    page = page_of(altered(run, change))
+    assert "script" not in page.tags
+    assert page.words.count("<script>alert('1')</script>") > 10
+    assert UNKNOWN in page.words
+    for chart in tmp_path.glob("charts/*.svg"):
+        tags = {each.tag for each in ET.fromstring(chart.read_text("utf-8")).iter()}  # noqa: S314
+        assert not any(tag.endswith("script") for tag in tags)
+
+
+def test_what_cannot_be_read_is_said_and_the_rest_is_shown(tmp_path: Path) -> None:
+    run = made_run(tmp_path, repetitions=1, parts=[Part.IO])
+
+    def change(result: dict[str, Any]) -> None:
+        first, second = (each for each in result["executions"] if each["workload"] == "direct")
+        first["folder"] = "../elsewhere"
+        (tmp_path / second["folder"] / "read.csv").write_text("s,b\n0,x\n", "utf-8")
+        for each in result["executions"]:
+            for one in each["latencies"]:
+                one["hdr"] = "AAAA" if each["workload"] == "fsync" else one["hdr"]
+
+    page = page_of(altered(run, change))
+    assert "expected a path inside" in page.words
+    assert "expected a table of numbers" in page.words
+    assert "expected an HdrHistogram" in page.words
+    assert "write-response: latency" in page.words
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [("{", "expected JSON"), ("[]", "expected a result of schema"),
+     ('{"schema": "wayseal-bench-result/2"}', "expected a result of schema"),
+     ('{"schema": "wayseal-bench-result/1"}', "expected the member 'run'")],
+)  # fmt: skip
+def test_what_is_no_result_is_refused(tmp_path: Path, content: str, why: str) -> None:
+    (tmp_path / "result.json").write_text(content, "utf-8")
+    with pytest.raises(RejectedError, match=why):
+        opened(tmp_path)
+
+
+@pytest.mark.parametrize("flag", Flag)
+def test_every_flag_has_a_meaning(flag: Flag) -> None:
+    assert MEANINGS[flag]
+
+
+@pytest.mark.parametrize("interrupted", [False, True])
+def test_a_measuring_run_ends_with_its_report(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    *,
+    interrupted: bool,
+) -> None:
+    monkeypatch.setattr(bench, "PARTS", (MadeUp(interrupted=interrupted),))
+    bench.main(["all", "--out", str(tmp_path), "--repetitions", "1"])
+    last = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert set(last) == {"report", "result"}
+    result = json.loads(Path(last["result"]).read_text("utf-8"))
+    assert result["complete"] is not interrupted
+    page = Read(Path(last["report"]).read_text("utf-8"))
+    assert ("interrupted by SIGINT" in page.words) is interrupted
+    assert "offload-p50" in page.words
