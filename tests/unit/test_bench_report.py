@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from html.parser import HTMLParser
+from math import nan
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -12,11 +13,13 @@ import pytest
 
 from contracts.errors import RejectedError
 from storage.bench import main as bench
+from storage.bench.report.charts.overtime import Traced, over_time
+from storage.bench.report.charts.style import looks
 from storage.bench.report.command import written
 from storage.bench.report.flagged import MEANINGS, UNKNOWN
 from storage.bench.report.latencies import distribution
 from storage.bench.report.numbers import digits, text
-from storage.bench.report.savedrun import SavedRun, opened
+from storage.bench.report.savedrun import SavedRun, Table, opened
 from storage.bench.run.flags import Flag
 from storage.bench.run.plan import Part
 from support.benchresults import HEADING, SATA, MadeUp, hdr, made_run, quick
@@ -142,6 +145,17 @@ def test_the_papers_figures_and_bep_23s_graphs_are_drawn(page: Read) -> None:
         assert title in page.words
 
 
+def test_columns_of_zeros_and_what_the_machine_cannot_tell_are_not_drawn() -> None:
+    rows = [(0.0, 0.0, nan, 5.0), (1.0, 0.0, nan, nan), (2.0, 0.0, nan, 6.0)]
+    table = Table(("s", "idle_per_s", "watts", "read_bytes_per_s"), rows)
+    with looks():
+        (drawn,) = over_time("w", [Traced("a", table)], {"a": 0})
+        assert not list(over_time("w", [Traced("a", Table(("s", "idle"), [(0, 0)]))], {"a": 0}))
+    assert ">read<" in drawn.svg
+    assert "idle" not in drawn.svg
+    assert "watts" not in drawn.svg
+
+
 def test_a_page_can_be_made_again_and_keeps_no_old_chart(tmp_path: Path) -> None:
     run = made_run(tmp_path, repetitions=1, parts=[Part.SYSTEM])
     page_of(run)
@@ -198,6 +212,7 @@ def test_what_cannot_be_read_is_said_and_the_rest_is_shown(tmp_path: Path) -> No
     def change(result: dict[str, Any]) -> None:
         first, second = (each for each in result["executions"] if each["workload"] == "direct")
         first["folder"] = "../elsewhere"
+        (tmp_path / second["folder"] / "write.csv").write_text("rate\n1\n2\n3\n", "utf-8")
         (tmp_path / second["folder"] / "read.csv").write_text("s,b\n0,x\n", "utf-8")
         for each in result["executions"]:
             for one in each["latencies"]:
@@ -208,6 +223,7 @@ def test_what_cannot_be_read_is_said_and_the_rest_is_shown(tmp_path: Path) -> No
     assert "expected a table of numbers" in page.words
     assert "expected an HdrHistogram" in page.words
     assert "write-response: latency" in page.words
+    assert "direct: write over time" not in page.words
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,8 @@ from storage.bench.report.transactions import Transactions, transactions
 from storage.bench.run.document import Document
 from storage.bench.run.plan import Part
 
+SECONDS: Final = ("s", "seconds")
+"""What the first column of a table over time is called."""
 NOT_DRAWN: Final = frozenset({"machine"})
 """Tables that every execution has: CPU, heat and power, kept beside the result."""
 
@@ -137,7 +139,7 @@ def _add_series(run: SavedRun, work: Workload, gallery: Gallery, places: dict[st
                 except RejectedError as error:
                     work.problems.append(f"A table is not shown: {error}.")
                     continue
-                if len(table.rows) >= SAMPLES_MIN:
+                if table.columns[0] in SECONDS and len(table.rows) >= SAMPLES_MIN:
                     traced.append(Traced(done["target"], table))
         if traced:
             drawn = over_time(_titled(work, name), traced, places)

@@ -145,9 +145,9 @@ def key(place: int) -> Line2D:
 
 
 def _known(table: Table) -> Iterator[str]:
-    """Yield the columns that have a number; what the machine can't tell is not a number."""
+    """Yield the columns to draw: not those of zeros, nor those that the machine can't tell."""
     for name in table.columns[1:]:
-        if any(map(isfinite, table.column(name))):
+        if any(isfinite(value) and value for value in table.column(name)):
             yield name
 
 
