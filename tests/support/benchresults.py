@@ -73,6 +73,7 @@ HEADING: Final = Heading(
                 }
             ],
         },
+        {"name": "machine", "kind": "machine", "interface": "none"},
     ],
     notes=["Every drive was used as it was found."],
 )

@@ -22,7 +22,7 @@ FIGURES: dict[str, Any] = json.loads(
 
 
 def relabelled(interfaces: Mapping[str, str]) -> list[Mapping[str, Any]]:
-    return [{**each, "interface": interfaces[each["name"]]} for each in HEADING.targets]
+    return [{**each, "interface": interfaces.get(each["name"], "none")} for each in HEADING.targets]
 
 
 @pytest.fixture(scope="module")

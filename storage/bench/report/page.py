@@ -26,6 +26,9 @@ PARTS: Final = {
     "offload": "Trucks to ledger",
 }
 
+_OF_A_DRIVE: Final = ("name", "model", "firmware", "interface", "link", "scheduler")
+_NOTHING: Final = ("null", "[]", "{}", "")
+
 
 @dataclass(frozen=True, slots=True)
 class Figure:
@@ -82,6 +85,7 @@ def render(run: SavedRun, shown: Sequence[Workload], sections: Mapping[str, Any]
         by_part.setdefault(work.part, []).append(work)
     return environment.get_template("page.html").render(
         result=result,
+        targets=list(map(_target, result["targets"])),
         parts=[(part, PARTS.get(part, part), each) for part, each in by_part.items()],
         failures=failures(result),
         problems=[each for work in shown for each in work.problems],
@@ -149,6 +153,23 @@ def flat(value: object, path: str = "") -> Iterator[tuple[str, str]]:
         yield path, digits(value)
     else:
         yield path, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _target(described: Document) -> dict[str, Any]:
+    """Return what is known of a target in words; its kind decides which members there are."""
+    known = {"name", "interface", "drives"}
+    others = {name: value for name, value in described.items() if name not in known}
+    return {
+        "name": described["name"],
+        "interface": described["interface"],
+        "members": [
+            (name.replace("_", " "), words) for name, words in flat(others) if words not in _NOTHING
+        ],
+        "drives": [
+            ", ".join(str(drive[name]) for name in _OF_A_DRIVE if drive.get(name))
+            for drive in described.get("drives", ())
+        ],
+    }
 
 
 def _took(result: Document) -> str:
