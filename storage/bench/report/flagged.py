@@ -8,7 +8,7 @@ from storage.bench.run.flags import Flag
 
 MEANINGS: Final[dict[str, str]] = {
     Flag.NOT_STEADY: "the device had not settled: its rate still changed between the rounds",
-    Flag.CACHED: "memory answered instead of the device, by the device's own counters",
+    Flag.CACHED: "a cache may have answered in place of what was to be measured",
     Flag.OVER_LINK_RATE: "more than the link to the device can carry: something else answered",
     Flag.THROTTLED: "the machine or the device slowed itself down because of heat or power",
     Flag.INVALID: "do not use it: what was read back was not what was written, or a step failed",
