@@ -6,6 +6,7 @@ from typing import Final
 
 from storage.bench.paper.beside import beside
 from storage.bench.report.charts.style import looks
+from storage.bench.report.costing import costing
 from storage.bench.report.drawing import workloads
 from storage.bench.report.gallery import Gallery
 from storage.bench.report.page import render
@@ -43,7 +44,7 @@ def written(run: SavedRun) -> dict[str, str]:
         sections = {
             "redrawn": list(map(gallery.keep, redrawn(run))),
             "beside": beside(run),
-            "cost": None,
+            "cost": costing(run, gallery),
         }
         page = render(run, shown, sections)
     Folder(run.folder).write(PAGE, page.encode())
