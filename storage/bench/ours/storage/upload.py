@@ -12,10 +12,11 @@ from contracts.files import make_directory
 from contracts.records.recording import RecordingDigest
 from storage.bench.checkpoint import GatewayFiles, node
 from storage.bench.disk import cool
+from storage.bench.filmed import DEVICE, filmed_trip
 from storage.bench.ours.storage.media import MIB, dd_twice, run, sparse_file, timed
 from storage.bench.ours.storage.pairs import Pair, interleaved
-from storage.bench.ours.storage.sender import DEVICE, announce, send
 from storage.bench.procfs import peak_mb, resident_mb
+from storage.bench.sender import announce, send
 
 SAMPLE_S: Final = 0.5
 SAMPLES_SHOWN: Final = 120
@@ -77,7 +78,7 @@ def upload_once(
             files = GatewayFiles.made(directory / "gateway", ledger.addresses["rest"])
             token = files.token(DEVICE, "device")
             with files.serving() as gateway:
-                announce(gateway.addresses["mqtt"], token, digest)
+                announce(gateway.addresses["mqtt"], token, digest, filmed_trip(digest))
                 cool(path)
                 with _sampling(gateway.pid) as samples:
                     took_s = send(gateway.addresses["rest"], token, path, digest)

@@ -14,24 +14,21 @@ from paho.mqtt.client import Client, MQTTMessage
 from paho.mqtt.enums import CallbackAPIVersion
 
 from contracts.errors import RejectedError, UnavailableError
-from contracts.payload import build, trip_id_of
-from contracts.proto.payload_pb2 import RecordVideo
 from contracts.proto.wire_pb2 import Held, Offer, RecordingOffer
-from contracts.records.recording import RecordingDigest, pseudo_file_id
-from contracts.sawtooth.batches import build_batch
+from contracts.records.recording import RecordingDigest
 from contracts.wire import QOS, Topic, parse_message, topic
-from storage.bench.ledger.fleet import START_MS, key
+from storage.bench.filmed import DEVICE, FilmedTrip
 
-DEVICE: Final = "truck-bench"
 PIECE_BYTES: Final = 64 << 20
 """Of one request, as a truck sends it; the gateway syncs at its end."""
 ANSWER_TIMEOUT_S: Final = 300
-_SEAL: Final = "0" * 128
-"""The transaction that the digest follows; bytes are taken before anything of it is committed."""
+_SESSION_BYTES: Final = 16
 
 
-def announce(mqtt: str, token: str, digest: RecordingDigest) -> None:
+def announce(mqtt: str, token: str, digest: RecordingDigest, trip: FilmedTrip) -> None:
     """Offer a recording with its signed digest; return once the gateway holds that.
+
+    Bytes are taken before anything of the trip is committed.
 
     Raises:
         RejectedError: The gateway refuses it.
@@ -57,7 +54,7 @@ def announce(mqtt: str, token: str, digest: RecordingDigest) -> None:
     client.loop_start()
     try:
         _wait(listening, "subscribe at the broker")
-        client.publish(topic(DEVICE, Topic.OFFERS), _offer(digest), QOS)
+        client.publish(topic(DEVICE, Topic.OFFERS), _offer(digest, trip), QOS)
         _wait(answered, "hold the offer")
     finally:
         client.disconnect()
@@ -93,28 +90,14 @@ def send(rest: str, token: str, path: Path, digest: RecordingDigest) -> float:
         return time.monotonic() - start_s
 
 
-def _offer(digest: RecordingDigest) -> bytes:
-    nonce = digest.sha256[:16]
-    video = RecordVideo(
-        trip_id=trip_id_of(DEVICE, nonce),
-        device_id=DEVICE,
-        sha256=digest.sha256,
-        size=digest.size,
-        tree_root=digest.tree_root,
-        pseudo_file_id=pseudo_file_id(DEVICE, "video.mp4"),
-        media_type="video/mp4",
-        started_at_ms=START_MS,
-        seal_transaction_id=_SEAL,
-    )
-    signer = key(DEVICE)
-    batch = build_batch(signer, [build(signer, video, dependencies=[_SEAL])])
+def _offer(digest: RecordingDigest, trip: FilmedTrip) -> bytes:
     offer = RecordingOffer(
         sha256=digest.sha256,
         size=digest.size,
-        trip_id=video.trip_id,
-        digest_batch=batch.SerializeToString(deterministic=True),
+        trip_id=trip.trip_id,
+        digest_batch=trip.digest.SerializeToString(deterministic=True),
     )
-    return Offer(session=nonce, recordings=[offer]).SerializeToString()
+    return Offer(session=digest.sha256[:_SESSION_BYTES], recordings=[offer]).SerializeToString()
 
 
 def _begin_piece(
