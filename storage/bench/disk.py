@@ -2,6 +2,8 @@
 
 import os
 import shutil
+import stat
+from contextlib import suppress
 from pathlib import Path
 
 from contracts.errors import RejectedError
@@ -42,13 +44,15 @@ def cool_all(directory: Path) -> None:
     for home, _, names in os.walk(directory):
         for name in names:
             path = Path(home) / name
-            with disk_errors("sync", path):
-                try:
-                    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-                except FileNotFoundError:
-                    continue
-                try:
-                    os.fsync(descriptor)
-                    drop_cache(descriptor)
-                finally:
-                    os.close(descriptor)
+            with disk_errors("sync", path), suppress(FileNotFoundError):
+                if stat.S_ISREG(path.lstat().st_mode):
+                    _cool_synced(path)
+
+
+def _cool_synced(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+        drop_cache(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,103 @@
+"""One video into Cassandra and back, and what that took of device, server and client."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from storage.bench.disk import cool_all
+from storage.bench.io.blobtable import BlobTable, Passed
+from storage.bench.io.commitlog import segments, written
+from storage.bench.io.figures import Cpu, Watched, cpu, invalid
+from storage.bench.io.sampler import sampling
+from storage.bench.payload import Payload
+from storage.bench.run.flags import Flag, Raised
+from storage.bench.run.outcome import Better, Latencies, Metric, Observation, Outcome
+from storage.bench.run.plan import Place
+from storage.bench.run.volumetarget import VolumeTarget
+from storage.bench.stats.latency import latencies
+from storage.cassandra.node import Node
+
+COMMIT_LOG: Final = Metric("commit-log-bytes", "B", Better.LOWER)
+_ID_BYTES: Final = 32
+_PLACEMENT: Final = Raised(
+    Flag.UNKNOWN_PLACEMENT,
+    "expected a drive whose counters can be read, got a cluster that somebody else placed",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnServer:
+    """A server that the benchmark started, with commit log and tables on one volume."""
+
+    volume: VolumeTarget
+    node: Node
+
+
+def on_volume(
+    own: OwnServer, table: BlobTable, pieces: int, in_flight: int, place: Place
+) -> Outcome:
+    """Write a video, flush it to tables, let the kernel forget them, and read it back.
+
+    Raises:
+        UnavailableError: The server failed.
+    """
+    node, payload = own.node, Payload(place.seed, pieces)
+    recording = place.seed.to_bytes(_ID_BYTES)
+    table.empty()
+    log = segments(node.data / "commitlog")
+    before = Cpu.now(node.pid)
+    with sampling(own.volume) as until_flushed:
+        with sampling(own.volume) as writing:
+            wrote = table.write(recording, payload, in_flight)
+        in_log = written(log, segments(node.data / "commitlog"))
+        node.nodetool("flush")
+        write_cpu = cpu("write", payload.size, before, node.pid)
+        cool_all(node.data / "data")
+    before = Cpu.now(node.pid)
+    with sampling(own.volume) as reading:
+        read = table.read(recording, payload, in_flight)
+    read_cpu = cpu("read", payload.size, before, node.pid)
+    wrong = invalid(read.wrong)
+    sink, source = Watched(own.volume, writing), Watched(own.volume, reading)
+    flags = (*wrong, *source.cached(payload.size))
+    observations = [
+        *sink.seconds("write", *wrong),
+        sink.rate("write-rate", payload.size / wrote.elapsed_s, *wrong),
+        *source.seconds("read", *flags),
+        source.rate("read-rate", payload.size / read.elapsed_s, *flags),
+        *Watched(own.volume, until_flushed).amplification(payload.size),
+        Observation(COMMIT_LOG, in_log),
+        *write_cpu,
+        *read_cpu,
+    ]
+    tables = [*writing.series("writing"), *reading.series("reading")]
+    return Outcome(observations, tables, _latencies(wrote, read))
+
+
+def elsewhere(table: BlobTable, pieces: int, in_flight: int, place: Place) -> Outcome:
+    """Write a video into a cluster of which only the client's side can be seen, and read it back.
+
+    Raises:
+        UnavailableError: The cluster failed.
+    """
+    payload, recording = Payload(place.seed, pieces), place.seed.to_bytes(_ID_BYTES)
+    table.empty()
+    before = Cpu.now(None)
+    wrote = table.write(recording, payload, in_flight)
+    write_cpu = cpu("write", payload.size, before, None, _PLACEMENT)
+    before = Cpu.now(None)
+    read = table.read(recording, payload, in_flight)
+    flags = (*invalid(read.wrong), _PLACEMENT)
+    observations = [
+        Observation(Metric("write-rate", "B/s"), payload.size / wrote.elapsed_s, flags=flags),
+        Observation(Metric("read-rate", "B/s"), payload.size / read.elapsed_s, flags=flags),
+        *write_cpu,
+        *cpu("read", payload.size, before, None, *flags),
+    ]
+    return Outcome(observations, (), _latencies(wrote, read))
+
+
+def _latencies(wrote: Passed, read: Passed) -> list[Latencies]:
+    return [
+        latencies("write-response", wrote.took_s, intended=False),
+        latencies("read-response", read.took_s, intended=False),
+    ]

@@ -1,0 +1,144 @@
+"""Checks the Cassandra figures: our loop beside the driver's own, by turns, over the same table.
+
+Usage: python -m storage.bench.io.byhand DIRECTORY [--video-gb GB] [--pairs N]
+
+The other loop is `cassandra.concurrent.execute_concurrent_with_args` of the driver. The last line
+is a JSON object: medians in B/s, and ratios; from 0.9 to 1.1 is as it should be.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from cassandra import ConsistencyLevel
+from cassandra.cluster import Session
+from cassandra.concurrent import execute_concurrent_with_args
+
+from contracts.chunktree import HASH_BYTES
+from contracts.errors import RejectedError
+from storage.bench.cassandra import cassandra
+from storage.bench.io.blobtable import BlobTable, connected
+from storage.bench.io.cassandra import IN_FLIGHT, QUICK_VIDEO_GB, TIMEOUT_S
+from storage.bench.io.keyspaces import new_name
+from storage.bench.io.options import gb
+from storage.bench.payload import Payload, pieces_of
+from storage.blobs.cassandra.config import CassandraConfig
+from storage.blobs.cassandra.schema import BUCKET_BLOBS
+from storage.cassandra.config import Options
+
+PAIRS: Final = 6
+_RECORDING: Final = bytes(HASH_BYTES)
+
+
+class DriversLoop:
+    """The driver's own loop over a table of blobs.
+
+    Args:
+        session: Connected.
+        keyspace: Of the table.
+    """
+
+    def __init__(self, session: Session, keyspace: str) -> None:
+        self._session = session
+        self._insert = session.prepare(
+            f"INSERT INTO {keyspace}.blob (recording, bucket, blob_index, leaf_hash, data)"  # noqa: S608
+            " VALUES (?, ?, ?, ?, ?)"
+        )
+        self._select = session.prepare(
+            f"SELECT data FROM {keyspace}.blob"  # noqa: S608 - a name of ours
+            " WHERE recording = ? AND bucket = ? AND blob_index = ?"
+        )
+        for statement in (self._insert, self._select):
+            statement.consistency_level = ConsistencyLevel.QUORUM
+
+    def write(self, payload: Payload) -> float:
+        """Write a video; return seconds."""
+        rows = (
+            (_RECORDING, index // BUCKET_BLOBS, index, _RECORDING, payload.piece(index))
+            for index in range(payload.pieces)
+        )
+        return self._run(self._insert, rows)
+
+    def read(self, payload: Payload) -> float:
+        """Read a video; return seconds."""
+        keys = ((_RECORDING, index // BUCKET_BLOBS, index) for index in range(payload.pieces))
+        return self._run(self._select, keys)
+
+    def _run(self, statement: Any, rows: Iterable[tuple[Any, ...]]) -> float:  # noqa: ANN401
+        start_s = time.monotonic()
+        for done in execute_concurrent_with_args(
+            self._session, statement, rows, IN_FLIGHT, results_generator=True
+        ):
+            if not done.success:
+                raise RejectedError(f"the driver's loop: {done.result_or_exc!r}")
+        return time.monotonic() - start_s
+
+
+def compare(directory: Path, payload: Payload, pairs: int) -> dict[str, float]:
+    """Return medians of both loops, B/s, and how ours stands to the other's.
+
+    Args:
+        directory: For a server; what it stores is removed.
+        payload: What to write and read.
+        pairs: How often each loop writes and reads; whichever was first is second the next time.
+    """
+    took_s: dict[str, list[float]] = {}
+    with cassandra(directory, Options()) as server:
+        config = CassandraConfig(
+            tuple(server.addresses),
+            server.ports.native,
+            keyspace=new_name(os.getpid()),
+            timeout_s=TIMEOUT_S,
+        )
+        with BlobTable.made(config) as ours, connected(config) as (_, session):
+            theirs = DriversLoop(session, config.keyspace)
+            for number in range(pairs + 1):
+                order = ("ours", "driver") if number % 2 else ("driver", "ours")
+                for who in order:
+                    ours.empty()
+                    write_s, read_s = _both_ways(who, ours, theirs, payload)
+                    if number:  # the first pair warms the server
+                        took_s.setdefault(f"{who}_write", []).append(write_s)
+                        took_s.setdefault(f"{who}_read", []).append(read_s)
+    rates = {name: payload.size / statistics.median(each) for name, each in took_s.items()}
+    return rates | {f"{way}_ratio": _ratio(took_s, way) for way in ("write", "read")}
+
+
+def _ratio(took_s: Mapping[str, Sequence[float]], way: str) -> float:
+    """Return the median of the pairs' ratios: a busy minute falls on both of a pair."""
+    pairs = zip(took_s[f"driver_{way}"], took_s[f"ours_{way}"], strict=True)
+    return statistics.median(driver_s / ours_s for driver_s, ours_s in pairs)
+
+
+def _both_ways(
+    who: str, ours: BlobTable, theirs: DriversLoop, payload: Payload
+) -> tuple[float, float]:
+    if who == "driver":
+        return theirs.write(payload), theirs.read(payload)
+    wrote = ours.write(_RECORDING, payload, IN_FLIGHT)
+    read = ours.read(_RECORDING, payload, IN_FLIGHT)
+    if read.wrong:
+        raise RejectedError(f"expected all as it was written, {len(read.wrong)} blobs are not")
+    return wrote.elapsed_s, read.elapsed_s
+
+
+def main() -> None:
+    """Compare, and print what came of it."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("directory", type=Path)
+    parser.add_argument("--video-gb", type=gb, default=QUICK_VIDEO_GB)
+    parser.add_argument("--pairs", type=int, default=PAIRS)
+    options = parser.parse_args()
+    payload = Payload(1, pieces_of(options.video_gb))
+    found = compare(options.directory.absolute(), payload, options.pairs)
+    found = {name: round(value, 3) for name, value in found.items()}
+    print(json.dumps(found))  # noqa: T201 - its answer
+
+
+if __name__ == "__main__":
+    main()

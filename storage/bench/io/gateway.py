@@ -1,0 +1,148 @@
+"""A gateway on each volume: a video in, the same video out, and both at once."""
+
+import argparse
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from contracts.ledger import LedgerClient
+from storage.bench.checkpoint import GatewayFiles, node
+from storage.bench.committed import commit
+from storage.bench.disk import require_room
+from storage.bench.filmed import DEVICE, registrations
+from storage.bench.io.auditors import Auditor
+from storage.bench.io.options import gb
+from storage.bench.io.videos import Checkpoint, both_at_once, in_and_out
+from storage.bench.payload import PIECE_BYTES, pieces_of
+from storage.bench.run.part import Prepared, Setup
+from storage.bench.run.plan import Part, Place, Stage, Step
+from storage.bench.run.volumetarget import VolumeTarget
+
+IN_AND_OUT: Final = "gateway"
+MIXED: Final = "gateway-mixed"
+VIDEO_GB: Final = 1.0
+QUICK_VIDEO_GB: Final = 0.128
+AUDITORS: Final = 4
+AUDITORS_MAX: Final = 64
+_COPIES: Final = 2
+"""Whole on the volume, and as blobs."""
+_SLACK_BYTES: Final = 1 << 30
+_START_S: Final = 10.0
+_GUESSED: Final = 100e6
+"""B/s of each way, for the time left."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What is measured.
+
+    Attributes:
+        pieces: Of each video.
+        auditors: Who read while a truck uploads.
+        seed: Of the video that they read.
+    """
+
+    pieces: int
+    auditors: int
+    seed: int
+
+
+def add_gateway_options(parser: argparse.ArgumentParser) -> None:
+    """Add what may be asked of the gateway."""
+    parser.add_argument(
+        "--gateway-video-gb",
+        type=gb,
+        metavar="GB",
+        help=f"of a video through a gateway; default {VIDEO_GB}, quick {QUICK_VIDEO_GB}; 0: none",
+    )
+    parser.add_argument(
+        "--auditors",
+        type=int,
+        choices=range(1, AUDITORS_MAX + 1),
+        default=AUDITORS,
+        metavar="N",
+        help="who read while a truck uploads; default %(default)s",
+    )
+
+
+def prepare_gateway(options: argparse.Namespace, setup: Setup, _stack: ExitStack) -> Prepared:
+    """Check that there is room, and return the stage.
+
+    Raises:
+        RejectedError: There is no room.
+    """
+    size_gb = options.gateway_video_gb
+    if size_gb is None:
+        size_gb = QUICK_VIDEO_GB if setup.quick else VIDEO_GB
+    settings = {"gateway": {"video_gb": size_gb, "auditors": options.auditors}}
+    if not size_gb:
+        return Prepared((), settings)
+    pieces = pieces_of(size_gb)
+    size = pieces * PIECE_BYTES
+    videos = 1 + len((IN_AND_OUT, MIXED)) * setup.repetitions
+    for volume in setup.volumes:
+        require_room(volume.directory, videos * _COPIES * size + _SLACK_BYTES)
+    require_room(setup.work, size + _SLACK_BYTES)
+    each_s = _START_S + (videos + setup.repetitions) * size / _GUESSED
+    chosen = Chosen(pieces, options.auditors, setup.seed)
+    stage = Stage(
+        Part.IO,
+        "a gateway on each volume",
+        len(setup.volumes) * each_s,
+        partial(_opened, chosen, setup.volumes),
+        setup.repetitions,
+    )
+    return Prepared((stage,), settings)
+
+
+@contextmanager
+def _opened(chosen: Chosen, volumes: Sequence[VolumeTarget]) -> Iterator[Sequence[Step]]:
+    """Start node and gateway on each volume, and upload what auditors are going to read."""
+    with ExitStack() as stack:
+        steps = []
+        for volume in volumes:
+            checkpoint = stack.enter_context(_checkpoint(volume, chosen.auditors))
+            with TemporaryDirectory(prefix="wayseal-bench-") as scratch:
+                audited, path = checkpoint.film(Place(Path(scratch), chosen.seed), chosen.pieces)
+                checkpoint.take(audited, path)
+            checkpoint.auditors[0].wait_until_listed(audited)
+            steps += [
+                Step(IN_AND_OUT, volume.name, partial(in_and_out, checkpoint, chosen.pieces)),
+                Step(MIXED, volume.name, partial(both_at_once, checkpoint, audited, chosen.pieces)),
+            ]
+        yield steps
+
+
+@contextmanager
+def _checkpoint(volume: VolumeTarget, auditors: int) -> Iterator[Checkpoint]:
+    """Run node and gateway on a volume; remove all that they stored."""
+    home = volume.work / "checkpoint"
+    try:
+        with ExitStack() as stack:
+            ledger = stack.enter_context(node(home / "node")).addresses["rest"]
+            client = stack.enter_context(closing(LedgerClient(ledger)))
+            commit(client, registrations())
+            files = GatewayFiles.made(home / "gateway", ledger)
+            device, operator = files.token(DEVICE, "device"), files.token("bench", "operator")
+            gateway = stack.enter_context(files.serving())
+            rest = gateway.addresses["rest"]
+            readers = [
+                stack.enter_context(closing(Auditor(rest, operator))) for _ in range(auditors)
+            ]
+            yield Checkpoint(
+                volume,
+                files.data,
+                gateway.pid,
+                rest,
+                gateway.addresses["mqtt"],
+                device,
+                client,
+                readers,
+            )
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
