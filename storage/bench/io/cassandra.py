@@ -130,7 +130,15 @@ def prepare_cassandra(options: argparse.Namespace, setup: Setup, _stack: ExitSta
     gb = options.video_gb
     if gb is None:
         gb = QUICK_VIDEO_GB if setup.quick else VIDEO_GB
-    settings = {"video_gb": gb, "in_flight": options.in_flight}
+    server = Options()
+    settings = {
+        "video_gb": gb,
+        "blob_bytes": PIECE_BYTES,
+        "in_flight": options.in_flight,
+        "consistency": "QUORUM",
+        "commitlog_sync": server.commitlog_sync,
+        "heap_mb": server.heap_mb,
+    }
     if not gb:
         return Prepared((), {WORKLOAD: settings})
     warm = _QUICK_WARM_PIECES if setup.quick else _WARM_PIECES
