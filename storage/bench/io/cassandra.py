@@ -127,22 +127,22 @@ def prepare_cassandra(options: argparse.Namespace, setup: Setup, _stack: ExitSta
         RejectedError: There is no java, a name is taken, a login is wrong, or there is no room.
         UnavailableError: A cluster does not answer.
     """
-    gb = options.video_gb
-    if gb is None:
-        gb = QUICK_VIDEO_GB if setup.quick else VIDEO_GB
+    size_gb = options.video_gb
+    if size_gb is None:
+        size_gb = QUICK_VIDEO_GB if setup.quick else VIDEO_GB
     server = Options()
     settings = {
-        "video_gb": gb,
+        "video_gb": size_gb,
         "blob_bytes": PIECE_BYTES,
         "in_flight": options.in_flight,
         "consistency": "QUORUM",
         "commitlog_sync": server.commitlog_sync,
         "heap_mb": server.heap_mb,
     }
-    if not gb:
+    if not size_gb:
         return Prepared((), {WORKLOAD: settings})
     warm = _QUICK_WARM_PIECES if setup.quick else _WARM_PIECES
-    chosen = Chosen(pieces_of(gb), options.in_flight, warm, setup.seed)
+    chosen = Chosen(pieces_of(size_gb), options.in_flight, warm, setup.seed)
     size = chosen.pieces * PIECE_BYTES
     for volume in setup.volumes:
         require_room(volume.directory, _ROOM * size + _SLACK_BYTES)
