@@ -15,7 +15,7 @@ from storage.bench.io.ceilings import ceiling
 from storage.bench.io.command import Io
 from storage.bench.io.fio import Job, Report, Timings, Transfer
 from storage.bench.io.ground import Ground
-from storage.bench.io.measured import Measured, Method, cached, percentiles, rate, sampled
+from storage.bench.io.measured import Method, cached, percentiles, rate, sampled
 from storage.bench.io.sampler import Sample, Samples, counting, sampling
 from storage.bench.io.sweep import Point
 from storage.bench.run.flags import Flag
@@ -59,13 +59,11 @@ def job(read: int = 0, write: int = 0) -> Job:
     return Job(Transfer(read, 1.0, nothing), Transfer(write, 1.0, nothing), nothing)
 
 
+NOWHERE = Ground("t", Path("/t"), (), "ext4")
+
+
 def report(read: int = 0, write: int = 0) -> Report:
     return Report({"job": job(read, write)}, b"{}")
-
-
-def measured(taken: Samples, drives: Sequence[Device] = ()) -> Measured:
-    ground = Ground("t", Path("/t"), drives, "ext4")
-    return Measured("write", ground, report(), taken, ())
 
 
 def raised(figures: Sequence[Observation]) -> Mapping[str, set[Flag]]:
@@ -154,7 +152,7 @@ def test_a_partition_of_a_multipath_head_is_counted_at_the_head() -> None:
 
 
 def test_maximum_and_mean_leave_out_the_seconds_that_are_cut() -> None:
-    figures = sampled(measured(samples(0, 3, 10, 10, 11, 10, 9, 2, 0)), "write")
+    figures = sampled(samples(0, 3, 10, 10, 11, 10, 9, 2, 0), "write", NOWHERE, ())
     assert {each.metric.name: each.value for each in figures} == {
         "write-max": 11,
         "write-mean": 10,
@@ -163,15 +161,15 @@ def test_maximum_and_mean_leave_out_the_seconds_that_are_cut() -> None:
 
 
 def test_few_seconds_are_flagged_and_none_are_made_up() -> None:
-    figures = sampled(measured(samples(3, 10, 11, 2)), "write")
+    figures = sampled(samples(3, 10, 11, 2), "write", NOWHERE, ())
     assert [each.value for each in figures] == [11, 10.5]
     assert all(flags == {Flag.FEW_SAMPLES} for flags in raised(figures).values())
-    assert sampled(measured(samples(8, length_s=0.5)), "write")[0].value == 16
-    assert sampled(measured(Samples("")), "write") == []
+    assert sampled(samples(8, length_s=0.5), "write", NOWHERE, ())[0].value == 16
+    assert sampled(Samples(""), "write", NOWHERE, ()) == []
 
 
 def test_a_drive_that_slows_down_meanwhile_is_not_steady() -> None:
-    figures = sampled(measured(samples(1, *[100] * 6, *[20] * 5, 1)), "write")
+    figures = sampled(samples(1, *[100] * 6, *[20] * 5, 1), "write", NOWHERE, ())
     assert raised(figures)["write-mean"] == {Flag.NOT_STEADY}
 
 

@@ -7,12 +7,12 @@ from storage.bench.disk import cool_all
 from storage.bench.io.blobtable import BlobTable, Passed
 from storage.bench.io.commitlog import segments, written
 from storage.bench.io.figures import Cpu, Watched, cpu, invalid
+from storage.bench.io.ground import Ground
 from storage.bench.io.sampler import sampling
 from storage.bench.payload import Payload
 from storage.bench.run.flags import Flag, Raised
 from storage.bench.run.outcome import Better, Latencies, Metric, Observation, Outcome
 from storage.bench.run.plan import Place
-from storage.bench.run.volumetarget import VolumeTarget
 from storage.bench.stats.latency import latencies
 from storage.cassandra.node import Node
 
@@ -28,7 +28,7 @@ _PLACEMENT: Final = Raised(
 class OwnServer:
     """A server that the benchmark started, with commit log and tables on one volume."""
 
-    volume: VolumeTarget
+    ground: Ground
     node: Node
 
 
@@ -45,26 +45,26 @@ def on_volume(
     table.empty()
     log = segments(node.data / "commitlog")
     before = Cpu.now(node.pid)
-    with sampling(own.volume) as until_flushed:
-        with sampling(own.volume) as writing:
+    with sampling(own.ground) as until_flushed:
+        with sampling(own.ground) as writing:
             wrote = table.write(recording, payload, in_flight)
         in_log = written(log, segments(node.data / "commitlog"))
         node.nodetool("flush")
         write_cpu = cpu("write", payload.size, before, node.pid)
         cool_all(node.data / "data")
     before = Cpu.now(node.pid)
-    with sampling(own.volume) as reading:
+    with sampling(own.ground) as reading:
         read = table.read(recording, payload, in_flight)
     read_cpu = cpu("read", payload.size, before, node.pid)
     wrong = invalid(read.wrong)
-    sink, source = Watched(own.volume, writing), Watched(own.volume, reading)
+    sink, source = Watched(own.ground, writing), Watched(own.ground, reading)
     flags = (*wrong, *source.cached(payload.size))
     observations = [
         *sink.seconds("write", *wrong),
         sink.rate("write-rate", payload.size / wrote.elapsed_s, *wrong),
         *source.seconds("read", *flags),
         source.rate("read-rate", payload.size / read.elapsed_s, *flags),
-        *Watched(own.volume, until_flushed).amplification(payload.size),
+        *Watched(own.ground, until_flushed).amplification(payload.size),
         Observation(COMMIT_LOG, in_log),
         *write_cpu,
         *read_cpu,

@@ -16,6 +16,7 @@ from storage.bench.cassandra import cassandra
 from storage.bench.disk import require_room
 from storage.bench.io.blobpass import OwnServer, elsewhere, on_volume
 from storage.bench.io.blobtable import BlobTable, connected, drop_left_over
+from storage.bench.io.ground import Ground
 from storage.bench.io.keyspaces import new_name
 from storage.bench.io.options import gb
 from storage.bench.payload import PIECE_BYTES, Payload, pieces_of
@@ -212,7 +213,7 @@ def _opened(
             server = stack.enter_context(cassandra(volume.work, Options(), lib))
             table = stack.enter_context(BlobTable.made(_own(server)))
             _warm(table, chosen)
-            own = OwnServer(volume, server.nodes[0])
+            own = OwnServer(Ground.of(volume, buffered=True), server.nodes[0])
             executes[volume.name] = partial(on_volume, own, table, chosen.pieces, chosen.in_flight)
         for name, config in configs.items():
             table = stack.enter_context(BlobTable.made(config))

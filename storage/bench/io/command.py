@@ -6,6 +6,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Final
 
+from storage.bench.io.cassandra import add_cassandra_options, prepare_cassandra
+from storage.bench.io.gateway import add_gateway_options, prepare_gateway
 from storage.bench.io.volumes import add_volume_options, prepare_volumes
 from storage.bench.run.part import Prepared, Setup
 from storage.bench.run.plan import Part
@@ -19,7 +21,11 @@ class Kind:
     prepare: Callable[[argparse.Namespace, Setup, ExitStack], Prepared]
 
 
-KINDS: Final[Sequence[Kind]] = (Kind(add_volume_options, prepare_volumes),)
+KINDS: Final[Sequence[Kind]] = (
+    Kind(add_volume_options, prepare_volumes),
+    Kind(add_cassandra_options, prepare_cassandra),
+    Kind(add_gateway_options, prepare_gateway),
+)
 
 
 class Io:

@@ -83,7 +83,7 @@ class Direct:
         job = found.report.jobs[way]
         transfer = job.write if way == "write" else job.read
         figures = [
-            *sampled(judged, way),
+            *sampled(judged.samples, way, judged.ground, judged.flags),
             *transferred(judged, way, transfer, self.rounds),
             *percentiles(way, transfer.timings, _PERCENTILES, judged.flags),
         ]

@@ -5,17 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from storage.bench.io.ceilings import ceiling
+from storage.bench.io.ground import Ground
+from storage.bench.io.measured import COUNTED_LEAST, rate, sampled
 from storage.bench.io.sampler import Samples, Way
 from storage.bench.procfs import cpu_s
 from storage.bench.run.flags import Flag, Raised
 from storage.bench.run.outcome import Better, Metric, Observation
-from storage.bench.run.volumetarget import VolumeTarget
 
-REACHED_LEAST: Final = 0.9
-"""Of what was read, what the device must have read, lest it came from a cache."""
-SECONDS_LEAST: Final = 5
-"""For a maximum and a mean over seconds to mean something."""
 GB: Final = 1_000_000_000
 _SHOWN: Final = 3
 _AMPLIFICATION: Final = Metric("write-amplification", "1", Better.LOWER)
@@ -25,30 +21,16 @@ _AMPLIFICATION: Final = Metric("write-amplification", "1", Better.LOWER)
 class Watched:
     """What a volume's device moved while something was done."""
 
-    volume: VolumeTarget
+    ground: Ground
     samples: Samples
 
     def seconds(self, way: Way, *flags: Raised) -> list[Observation]:
-        """Return mean and max of the device's whole seconds, as papers/002 has them."""
-        if not self.samples.device:
-            return []
-        values = self.samples.seconds(way)
-        if len(values) < SECONDS_LEAST:
-            why = f"expected at least {SECONDS_LEAST} whole seconds, got {len(values)}"
-            flags = (*flags, Raised(Flag.FEW_SAMPLES, why))
-        values = values or self.samples.busy(way) or [0.0]
-        return [
-            self.rate(f"{way}-mean", sum(values) / len(values), *flags),
-            self.rate(f"{way}-max", max(values), *flags),
-        ]
+        """Return maximum and mean of the device's whole seconds; nothing without one."""
+        return sampled(self.samples, way, self.ground, flags)
 
     def rate(self, name: str, value: float, *flags: Raised) -> Observation:
         """Return B/s beside what the link can carry, flagged if they are more."""
-        limit = ceiling(self.volume.drives)
-        if limit is not None and value > limit.value:
-            why = f"expected at most {limit.value:.4g} B/s of {limit.why}, got {value:.4g} B/s"
-            flags = (*flags, Raised(Flag.OVER_LINK_RATE, why))
-        return Observation(Metric(name, "B/s"), value, limit, flags)
+        return rate(name, value, self.ground, flags)
 
     def cached(self, size: int) -> tuple[Raised, ...]:
         """Raise CACHED where the device did not read what was read through it.
@@ -57,8 +39,8 @@ class Watched:
             size: Bytes that were read.
         """
         if not self.samples.device:
-            why = f"expected a device that counts below {self.volume.directory}, there is none"
-        elif self.samples.read_bytes < REACHED_LEAST * size:
+            why = f"expected a device that counts below {self.ground.place}, there is none"
+        elif self.samples.read_bytes < COUNTED_LEAST * size:
             why = f"expected {size} bytes from the device, it read {self.samples.read_bytes}"
         else:
             return ()

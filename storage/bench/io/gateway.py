@@ -16,6 +16,7 @@ from storage.bench.committed import commit
 from storage.bench.disk import require_room
 from storage.bench.filmed import DEVICE, registrations
 from storage.bench.io.auditors import Auditor
+from storage.bench.io.ground import Ground
 from storage.bench.io.options import gb
 from storage.bench.io.videos import Checkpoint, both_at_once, in_and_out
 from storage.bench.payload import PIECE_BYTES, pieces_of
@@ -135,7 +136,7 @@ def _checkpoint(volume: VolumeTarget, auditors: int) -> Iterator[Checkpoint]:
                 stack.enter_context(closing(Auditor(rest, operator))) for _ in range(auditors)
             ]
             yield Checkpoint(
-                volume,
+                Ground.of(volume, buffered=True),
                 files.data,
                 gateway.pid,
                 rest,

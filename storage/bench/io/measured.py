@@ -132,20 +132,20 @@ def _over(value: float, limit: Ceiling | None) -> Flags:
     return (Raised(Flag.OVER_LINK_RATE, why),)
 
 
-def sampled(measured: Measured, way: Way) -> list[Observation]:
+def sampled(samples: Samples, way: Way, ground: Ground, flags: Flags) -> list[Observation]:
     """Return maximum and mean of the device's seconds, as a paper would; nothing without one."""
-    if not measured.samples.device:
+    if not samples.device:
         return []
-    seconds, flags = measured.samples.seconds(way), measured.flags
+    seconds = samples.seconds(way)
     if len(seconds) < WHOLE_SECONDS_LEAST:
         why = f"expected at least {WHOLE_SECONDS_LEAST} whole seconds, got {len(seconds)}"
         flags = (*flags, Raised(Flag.FEW_SAMPLES, why))
     else:
         flags = (*flags, *not_steady(_spans(seconds), "fifths of the time"))
-    values = seconds or measured.samples.busy(way) or [0.0]
+    values = seconds or samples.busy(way) or [0.0]
     return [
-        rate(f"{way}-max", max(values), measured.ground, flags),
-        rate(f"{way}-mean", sum(values) / len(values), measured.ground, flags),
+        rate(f"{way}-max", max(values), ground, flags),
+        rate(f"{way}-mean", sum(values) / len(values), ground, flags),
     ]
 
 

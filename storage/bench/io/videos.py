@@ -12,12 +12,12 @@ from storage.bench.disk import cool_all
 from storage.bench.filmed import filmed_trip
 from storage.bench.io.auditors import Auditor, Audits, Seen, Video, gateway_errors
 from storage.bench.io.figures import Cpu, Watched, cpu, invalid
+from storage.bench.io.ground import Ground
 from storage.bench.io.sampler import sampling
 from storage.bench.payload import Payload
 from storage.bench.procfs import forget_peak, peak_mb
 from storage.bench.run.outcome import Better, Latencies, Metric, Observation, Outcome
 from storage.bench.run.plan import Place
-from storage.bench.run.volumetarget import VolumeTarget
 from storage.bench.sender import announce, send
 from storage.bench.stats.latency import latencies
 
@@ -35,7 +35,7 @@ class Checkpoint:
         token: Of the device that uploads.
     """
 
-    volume: VolumeTarget
+    ground: Ground
     data: Path
     pid: int
     rest: str
@@ -86,18 +86,18 @@ def in_and_out(checkpoint: Checkpoint, pieces: int, place: Place) -> Outcome:
     size, pid = video.payload.size, checkpoint.pid
     forget_peak(pid)
     before = Cpu.now(pid)
-    with sampling(checkpoint.volume) as uploading:
+    with sampling(checkpoint.ground) as uploading:
         took_s = checkpoint.take(video, path)
     upload_cpu = cpu("upload", size, before, pid)
     watcher = checkpoint.auditors[0]
     watcher.wait_until_listed(video)
     checkpoint.cool()
     before = Cpu.now(pid)
-    with sampling(checkpoint.volume) as streaming:
+    with sampling(checkpoint.ground) as streaming:
         seen = watcher.watch(video, video.ranges)
     stream_cpu = cpu("stream", size, before, pid)
-    wrong, volume = invalid(seen.wrong), checkpoint.volume
-    sink, source = Watched(volume, uploading), Watched(volume, streaming)
+    wrong, ground = invalid(seen.wrong), checkpoint.ground
+    sink, source = Watched(ground, uploading), Watched(ground, streaming)
     flags = (*wrong, *source.cached(size))
     observations = [
         sink.rate("upload-rate", size / took_s, *wrong),
@@ -126,10 +126,10 @@ def both_at_once(checkpoint: Checkpoint, audited: Video, pieces: int, place: Pla
     uploads_s: list[float] = []
     forget_peak(pid)
     before = Cpu.now(pid)
-    with sampling(checkpoint.volume) as both:
+    with sampling(checkpoint.ground) as both:
         seen = audits.run(lambda: uploads_s.append(checkpoint.take(video, path)))
     used = cpu("mixed", size + seen.size, before, pid)
-    moved = Watched(checkpoint.volume, both)
+    moved = Watched(checkpoint.ground, both)
     flags = (*invalid(seen.wrong), *moved.cached(seen.size))
     observations = [
         moved.rate("upload-rate", size / uploads_s[0]),
