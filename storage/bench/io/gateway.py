@@ -10,15 +10,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from contracts.ledger import LedgerClient
 from storage.bench.checkpoint import GatewayFiles, node
-from storage.bench.committed import commit
 from storage.bench.disk import require_room
 from storage.bench.filmed import DEVICE, registrations
 from storage.bench.io.auditors import Auditor
 from storage.bench.io.ground import Ground
 from storage.bench.io.options import gb
 from storage.bench.io.videos import Checkpoint, both_at_once, in_and_out
+from storage.bench.ledger.committing import commit
 from storage.bench.payload import PIECE_BYTES, pieces_of
 from storage.bench.run.part import Prepared, Setup
 from storage.bench.run.plan import Part, Place, Stage, Step
@@ -126,8 +125,7 @@ def _checkpoint(volume: VolumeTarget, auditors: int) -> Iterator[Checkpoint]:
     try:
         with ExitStack() as stack:
             ledger = stack.enter_context(node(home / "node")).addresses["rest"]
-            client = stack.enter_context(closing(LedgerClient(ledger)))
-            commit(client, registrations())
+            commit(ledger, registrations())
             files = GatewayFiles.made(home / "gateway", ledger)
             device, operator = files.token(DEVICE, "device"), files.token("bench", "operator")
             gateway = stack.enter_context(files.serving())
@@ -142,7 +140,7 @@ def _checkpoint(volume: VolumeTarget, auditors: int) -> Iterator[Checkpoint]:
                 rest,
                 gateway.addresses["mqtt"],
                 device,
-                client,
+                ledger,
                 readers,
             )
     finally:

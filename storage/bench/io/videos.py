@@ -5,15 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from contracts.ledger import LedgerClient
 from contracts.records.recording import RecordingDigest
-from storage.bench.committed import commit
 from storage.bench.disk import cool_all
 from storage.bench.filmed import filmed_trip
 from storage.bench.io.auditors import Auditor, Audits, Seen, Video, gateway_errors
 from storage.bench.io.figures import Cpu, Watched, cpu, invalid
 from storage.bench.io.ground import Ground
 from storage.bench.io.sampler import sampling
+from storage.bench.ledger.committing import commit
 from storage.bench.payload import Payload
 from storage.bench.procfs import forget_peak, peak_mb
 from storage.bench.run.outcome import Better, Latencies, Metric, Observation, Outcome
@@ -41,7 +40,7 @@ class Checkpoint:
     rest: str
     mqtt: str
     token: str
-    ledger: LedgerClient
+    ledger: str
     auditors: Sequence[Auditor]
 
     def film(self, place: Place, pieces: int) -> tuple[Video, Path]:
