@@ -47,6 +47,8 @@ MIB = 1 << 20
 SLOW = 48 * MIB
 """B/s of a throttled device, far below what any machine that runs tests can do."""
 METHOD = Method("libaio", preconditioned=True)
+VOLUMES_ALONE = ("--video-gb", "0", "--gateway-video-gb", "0")
+"""Without Cassandra and gateway, which have tests of their own."""
 
 
 @pytest.fixture
@@ -74,7 +76,8 @@ def flags(outcome: Outcome, name: str) -> set[Flag]:
 def io(directory: Path, *words: str) -> dict[str, Any]:
     sizes = ("--direct-gb", "0.03", "--working-set-gb", "0.03", "--sweep-reads", "50")
     points = ("--sweep-patterns", "random", "--sweep-blocks", "4k", "--sweep-depths", "4")
-    main(["io", "--quick", "--repetitions", "1", "--out", str(directory), *sizes, *points, *words])
+    shape = ("--quick", "--repetitions", "1", *VOLUMES_ALONE)
+    main(["io", *shape, "--out", str(directory), *sizes, *points, *words])
     (result,) = directory.glob("*/result.json")
     document: dict[str, Any] = json.loads(result.read_text("utf-8"))
     Draft202012Validator(json.loads(SCHEMA.read_text("utf-8"))).validate(document)
@@ -233,7 +236,8 @@ def test_too_little_room_is_refused_with_figures(tmp_path: Path) -> None:
 def test_a_signal_ends_fio_too_and_leaves_a_valid_result(device: Path, tmp_path: Path) -> None:
     point = tmp_path / "volume"
     words = ["io", "--out", tmp_path / "runs", "--target", f"loop={point}", "--direct-gb", "0"]
-    points = ["--working-set-gb", "0.03", "--sweep-seconds", "60", "--ingest-mb-s", "2"]
+    sizes = ["--working-set-gb", "0.03", "--sweep-seconds", "60", "--ingest-mb-s", "2"]
+    points = [*sizes, *VOLUMES_ALONE]
     with mounted_at(point, device):
         running = subprocess.Popen(  # noqa: S603 - our own command
             list(map(str, [COMMAND, *words, *points])),
@@ -254,7 +258,8 @@ def test_a_signal_ends_fio_too_and_leaves_a_valid_result(device: Path, tmp_path:
 def test_what_a_killed_run_left_is_ended_at_the_next_start(device: Path, tmp_path: Path) -> None:
     point = tmp_path / "volume"
     words = ["io", "--out", tmp_path / "a", "--target", f"loop={point}", "--direct-gb", "0"]
-    points = ["--working-set-gb", "0.03", "--sweep-seconds", "60", "--ingest-mb-s", "2"]
+    sizes = ["--working-set-gb", "0.03", "--sweep-seconds", "60", "--ingest-mb-s", "2"]
+    points = [*sizes, *VOLUMES_ALONE]
     with mounted_at(point, device):
         running = subprocess.Popen(  # noqa: S603 - our own command
             list(map(str, [COMMAND, *words, *points])),
