@@ -201,6 +201,10 @@ def _write_synced(paths: Sequence[Path], blobs: Sequence[Blob]) -> None:
             start_writeback(descriptor, 0, 0)
         for descriptor in descriptors:
             os.fsync(descriptor)
+            # Nobody reads a blob soon, and whoever copies into the same few pages again copies
+            # into warm ones. Measured on ext4 in a virtual machine, 512 MiB in groups of 8, three
+            # times each: 2.1 to 2.4 s with 0.4 to 0.5 s of CPU, else 4.5 to 6.9 s with 1.5 to 1.8.
+            drop_cache(descriptor)
     finally:
         for descriptor in descriptors:
             os.close(descriptor)

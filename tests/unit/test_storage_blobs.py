@@ -1,5 +1,6 @@
 """The suite of the BlobStore port against files, and what only files have."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,30 @@ def test_a_file_carries_its_leaf_hash_before_its_data(tmp_path: Path) -> None:
     FileBlobs(tmp_path).put(ONE, blob(7, b"data"))
     path = tmp_path / "00" / "01" / ONE.hex() / "00000007"
     assert path.read_bytes() == leaf_hash(b"data") + b"data"
+
+
+def is_cached(path: Path) -> bool:
+    """Say whether the beginning of a file can be read without meeting the medium."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        return bool(os.preadv(descriptor, [bytearray(1)], 0, os.RWF_NOWAIT))
+    except BlockingIOError:
+        return False
+    finally:
+        os.close(descriptor)
+
+
+def test_a_blob_that_is_durable_takes_no_memory(tmp_path: Path) -> None:
+    control = tmp_path / "control"
+    control.write_bytes(bytes(BLOB_BYTES))
+    assert is_cached(control)
+    with control.open("rb") as file:
+        os.fsync(file.fileno())
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    if is_cached(control):
+        pytest.skip("this file system keeps all it has in memory")
+    FileBlobs(tmp_path / "blobs").put(ONE, blob(7, bytes(BLOB_BYTES)))
+    assert not is_cached(tmp_path / "blobs" / "00" / "01" / ONE.hex() / "00000007")
 
 
 @pytest.mark.parametrize("length", [0, HASH_BYTES - 1, HASH_BYTES, HASH_BYTES + BLOB_BYTES + 1])
