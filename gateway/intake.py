@@ -32,6 +32,7 @@ from contracts.wire import (
 from gateway import admission
 from gateway.inbox import HeldBatch, Inbox, State
 from gateway.inbox import Offer as HeldOffer
+from storage.stages import Stage, Stages, Untold, timed
 
 GROUP_MESSAGES_MAX: Final = 32
 QUEUE_MESSAGES_MAX: Final = 256
@@ -76,6 +77,7 @@ class Intake:
         trip_of: Callable[[str, str], str | None],
         repeat_receipts: Callable[[str, set[str]], None],
         on_change: Callable[[], None],
+        stages: Stages | None = None,
     ) -> None:
         """Prepare the intake.
 
@@ -85,11 +87,13 @@ class Intake:
             trip_of: Tells the trip of a device's committed batch, for those that came in elsewhere.
             repeat_receipts: Told device and trips of every offer, since its receipt may be lost.
             on_change: Called after the inbox grew.
+            stages: Told how long each group of messages took.
         """
         self._inbox = inbox
         self._trip_of = trip_of
         self._repeat_receipts = repeat_receipts
         self._on_change = on_change
+        self._stages = stages or Untold()
         self._waiting: queue.Queue[_Message | None] = queue.Queue(QUEUE_MESSAGES_MAX)
         self._client = Client(
             CallbackAPIVersion.VERSION2,
@@ -167,7 +171,8 @@ class Intake:
                     break
                 messages.append(more)
             try:
-                self._take(messages)
+                with timed(self._stages, Stage.INTAKE, sum(len(each.wire) for each in messages)):
+                    self._take(messages)
             except Exception as error:  # noqa: BLE001  # a worker that died would take nothing more
                 self._hold_nothing(messages, error)
             if stop:

@@ -79,9 +79,11 @@ def serve(_: argparse.Namespace, settings: Settings) -> None:
 
 
 def token(options: argparse.Namespace, settings: Settings) -> None:
-    """Make a token and print it, the only time it is shown."""
-    made = Tokens(settings.tokens_file).add(options.name, Role(options.role))
-    print(json.dumps({"name": options.name, "role": options.role, "token": made}))
+    """Make a token and print it, the only time it is shown; of several names a line each."""
+    tokens = Tokens(settings.tokens_file)
+    for name in options.names:
+        made = tokens.add(name, Role(options.role))
+        print(json.dumps({"name": name, "role": options.role, "token": made}))
 
 
 def key(_: argparse.Namespace, settings: Settings) -> None:
@@ -125,7 +127,9 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
         command = commands.add_parser(name, parents=[common], help=_first_line(run.__doc__))
         command.set_defaults(run=run)
     command = commands.add_parser("token", parents=[common], help=_first_line(token.__doc__))
-    command.add_argument("name", help="who will use it; for a device, its device id")
+    command.add_argument(
+        "names", nargs="+", metavar="NAME", help="who will use it; for a device, its device id"
+    )
     command.add_argument("--role", required=True, choices=list(Role))
     command.set_defaults(run=token)
     volumes.add(commands, common, _common(argparse.SUPPRESS))

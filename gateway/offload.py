@@ -30,6 +30,7 @@ from gateway.recheck import Recheck
 from gateway.worker import Worker
 from storage.recordings.manifest import StoredRecording
 from storage.recordings.store import RecordingStore
+from storage.stages import Stage, Stages, Untold, timed
 
 SUBMIT_BATCHES_MAX: Final = 20
 """Batches of one chain in one BatchList: enough to fill a block, few enough to bound memory."""
@@ -61,6 +62,7 @@ class OffloadSaga:
         recordings: RecordingStore,
         receipts: Receipts,
         recheck: Recheck,
+        stages: Stages | None = None,
     ) -> None:
         self._inbox = inbox
         self._ledger = ledger
@@ -69,6 +71,7 @@ class OffloadSaga:
         self._recordings = recordings
         self._receipts = receipts
         self._recheck = recheck
+        self._stages = stages or Untold()
         self._blocked: dict[str, str] = {}
         self.worker = Worker("offload", self.step, idle_s=IDLE_S)
 
@@ -100,7 +103,8 @@ class OffloadSaga:
         if not waiting:
             return False
         moved = False
-        found = self._ledger.statuses(waiting, wait_s=STATUS_WAIT_S)
+        with timed(self._stages, Stage.LEDGER):
+            found = self._ledger.statuses(waiting, wait_s=STATUS_WAIT_S)
         for batch_id in waiting:
             answer = found.get(batch_id, _UNKNOWN)
             if answer.status is Status.PENDING:
@@ -164,7 +168,8 @@ class OffloadSaga:
         ids = [held.batch_id for held in ready]
         self._inbox.mark(ids, State.SUBMITTED)
         try:
-            self._ledger.submit([parse(Batch, held.wire) for held in ready])
+            with timed(self._stages, Stage.LEDGER, sum(len(held.wire) for held in ready)):
+                self._ledger.submit([parse(Batch, held.wire) for held in ready])
         except UnavailableError:
             self._inbox.mark(ids, State.HELD)
             raise

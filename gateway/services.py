@@ -21,6 +21,7 @@ from gateway.index.follower import Follower
 from gateway.index.store import IndexStore
 from gateway.intake import Intake
 from gateway.ledgerfacts import LedgerFacts
+from gateway.metrics import Metrics
 from gateway.network import Network
 from gateway.offload import OffloadSaga
 from gateway.receipts import Receipts
@@ -40,6 +41,7 @@ from storage.blobs.port import BlobStore
 from storage.recordings.manifest import StoredRecording
 from storage.recordings.store import RecordingStore
 from storage.retention.ages import Ages
+from storage.stages import Stages
 from storage.volumes.volumes import Volumes
 
 _log = logging.getLogger(__name__)
@@ -56,6 +58,7 @@ class Services:
             UnavailableError: A directory or file cannot be opened.
         """
         self.settings = settings
+        self.metrics = Metrics()
         signer = own_key(settings)
         self.public_key = signer.public_key
         with ExitStack() as opened:
@@ -64,7 +67,7 @@ class Services:
             blobs = opened.enter_context(closing(blob_store(settings)))
             self.inbox = opened.enter_context(closing(_inbox(settings)))
             self.recordings = opened.enter_context(
-                _recordings(settings, blobs, self.volumes, self._is_as_announced)
+                _recordings(settings, blobs, self.volumes, self._is_as_announced, self.metrics)
             )
             self.index = opened.enter_context(closing(IndexStore(settings.data / "index.db")))
             self.deletions = opened.enter_context(
@@ -97,9 +100,15 @@ class Services:
             self.recordings,
             self.receipts,
             recheck,
+            self.metrics,
         )
         self.follower = Follower(
-            self.ledger, self._network, self.index, self.saga.worker.wake, recheck.doubt
+            self.ledger,
+            self._network,
+            self.index,
+            self.saga.worker.wake,
+            recheck.doubt,
+            self.metrics,
         )
         self.intake = Intake(
             self.inbox,
@@ -107,10 +116,13 @@ class Services:
             trip_of=self._trip_of,
             repeat_receipts=self.receipts.repeat,
             on_change=self.saga.worker.wake,
+            stages=self.metrics,
         )
         self.filling = Filling(self.recordings, self._note_copies)
         self.drives = DriveFollower(places_of(settings))
-        self.uploads = Uploads(self.recordings, self._note_recording, self._accepts)
+        self.uploads = Uploads(
+            self.recordings, self._note_recording, self._accepts, stages=self.metrics
+        )
         self.retention = self._retention(ages)
 
     def start(self) -> None:
@@ -265,6 +277,7 @@ def _recordings(
     blobs: BlobStore,
     volumes: Volumes,
     believes: Callable[[StoredRecording], bool],
+    stages: Stages,
 ) -> RecordingStore:
     return RecordingStore(
         settings.data / "recordings",
@@ -272,6 +285,7 @@ def _recordings(
         volumes,
         without_volume=settings.storage.without_volume == "blobs",
         believes=believes,
+        stages=stages,
     )
 
 

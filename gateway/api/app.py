@@ -11,6 +11,7 @@ from gateway.api.catalogue import catalogue_router
 from gateway.api.deletions import deletions_router
 from gateway.api.evidence import evidence_router
 from gateway.api.lots import lots_router
+from gateway.api.metrics import metrics_router
 from gateway.api.operations import operations_router, status_router
 from gateway.api.recordings import recordings_router
 from gateway.api.scrub import scrub_router
@@ -69,6 +70,7 @@ def build_app(services: Services, tokens: Tokens) -> FastAPI:
             may_read,
         )
     )
+    app.include_router(metrics_router(services.metrics, may_operate))
     app.include_router(volumes_router(services.drives, services.volumes.states, may_operate))
     return app
 

@@ -14,6 +14,7 @@ from gateway.index.projection import project
 from gateway.index.store import IndexStore
 from gateway.network import Network
 from gateway.worker import Worker
+from storage.stages import Stage, Stages, Untold, timed
 
 POLL_S: Final = 0.2
 
@@ -34,12 +35,14 @@ class Follower:
         store: IndexStore,
         on_block: Callable[[], None],
         on_cut: Callable[[], None],
+        stages: Stages | None = None,
     ) -> None:
         self._ledger = ledger
         self._network = network
         self._store = store
         self._on_block = on_block
         self._on_cut = on_cut
+        self._stages = stages or Untold()
         self.worker = Worker("index", self._follow, idle_s=POLL_S)
 
     def catch_up(self) -> int:
@@ -87,7 +90,8 @@ class Follower:
             self._cut(fork - 1)
             _log.warning("the ledger forked at or below block %d; index cut back", fork)
             return False
-        self._store.add(project(committed, header.block_num))
+        with timed(self._stages, Stage.INDEX):
+            self._store.add(project(committed, header.block_num))
         self._on_block()
         return True
 

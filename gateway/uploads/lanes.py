@@ -9,6 +9,7 @@ that came before; the one unused for longest makes room for a new one.
 import asyncio
 import hashlib
 import hmac
+import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import asynccontextmanager
@@ -20,6 +21,7 @@ from contracts.chunktree import BLOB_BYTES
 from contracts.errors import RejectedError, UnavailableError
 from storage.recordings.store import RecordingStore
 from storage.recordings.writer import RecordingWriter
+from storage.stages import Stage, Stages
 
 TAKEOVER_WAIT_S: Final = 10.0
 WRITE_BYTES: Final = BLOB_BYTES
@@ -258,17 +260,22 @@ class Pouring:
         lane: A lane that the request holds.
         checksum: What the bytes must hash to, if the sender said so.
         idle_limit_s: Longest silence of the sender, seconds.
+        stages: Told how long its bytes were awaited.
     """
 
-    def __init__(self, lane: Lane, checksum: Checksum | None, idle_limit_s: float) -> None:
+    def __init__(
+        self, lane: Lane, checksum: Checksum | None, idle_limit_s: float, stages: Stages
+    ) -> None:
         self._lane = lane
         self._checksum = checksum
         self._idle_limit_s = idle_limit_s
+        self._stages = stages
         self._hash = hashlib.new(checksum.algorithm) if checksum else None
         self._waiting: list[memoryview] = []
         self._room = WRITE_BYTES - lane.writer.offset % WRITE_BYTES
         self._pending: asyncio.Future[None] | None = None
         self._unsynced = 0
+        self._stalled_s = 0.0
 
     async def pour(self, body: AsyncIterator[bytes]) -> None:
         """Return once all bytes of `body` are durable.
@@ -294,7 +301,8 @@ class Pouring:
 
     async def _receive(self, body: AsyncIterator[bytes]) -> None:
         loop, lane = asyncio.get_running_loop(), self._lane
-        room = lane.writer.size - lane.writer.offset
+        room = expected = lane.writer.size - lane.writer.offset
+        start_s = time.perf_counter()
         lane.heard_s = loop.time()
         try:
             async with asyncio.timeout(self._idle_limit_s) as clock:
@@ -319,6 +327,8 @@ class Pouring:
             raise BrokenOffError(f"no bytes came for {silent_s:.1f} s; send the rest") from error
         finally:
             lane.clock = None
+            taken_s = time.perf_counter() - start_s - self._stalled_s
+            self._stages.took(Stage.RECEIVE, taken_s, expected - room)
             if self._pending is not None:
                 await self._pending
 
@@ -332,7 +342,9 @@ class Pouring:
 
     async def _hand_over(self) -> None:
         if self._pending is not None:
+            since_s = time.perf_counter()
             await self._pending
+            self._stalled_s += time.perf_counter() - since_s
         self._pending = self._lane.run(partial(self._take, self._waiting))
         self._waiting, self._room = [], WRITE_BYTES
 

@@ -17,6 +17,7 @@ from gateway.access import Caller
 from gateway.uploads.lanes import Checksum, Lane, Lanes, OversizedError, Pouring
 from storage.recordings.manifest import RECORDING_BYTES_MAX
 from storage.recordings.store import RecordingStore
+from storage.stages import Stages, Untold
 
 UPLOAD_BYTES_MAX: Final = RECORDING_BYTES_MAX
 OPEN_UPLOADS_MAX: Final = 8
@@ -80,6 +81,7 @@ class Uploads:
         open_max: How many uploads may be under way at once.
         idle_limit_s: A request that sends nothing for that long is ended.
         quiet_s: A request that sends nothing for that long yields to a newer one.
+        stages: Told how long senders' bytes were awaited.
     """
 
     def __init__(
@@ -91,11 +93,13 @@ class Uploads:
         open_max: int = OPEN_UPLOADS_MAX,
         idle_limit_s: float = IDLE_LIMIT_S,
         quiet_s: float = QUIET_S,
+        stages: Stages | None = None,
     ) -> None:
         self._store = store
         self._on_finished = on_finished
         self._accepts = accepts
         self._idle_limit_s = idle_limit_s
+        self._stages = stages or Untold()
         self._lanes = Lanes(store, open_max=open_max, quiet_s=quiet_s)
 
     def status(self, recording_id: bytes) -> UploadStatus | None:
@@ -194,7 +198,7 @@ class Uploads:
         async with self._lanes.hold(recording_id, known.size) as lane:
             here = UploadStatus(lane.writer.offset, known.size, whole=False)
             _check_place(here, offset, length)
-            await Pouring(lane, checksum, self._idle_limit_s).pour(body)
+            await Pouring(lane, checksum, self._idle_limit_s, self._stages).pour(body)
             return await self._end_if_full(lane)
 
     async def terminate(self, recording_id: bytes, caller: Caller) -> None:

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from contracts.copies import Copy, Place
@@ -10,6 +10,7 @@ from contracts.errors import RejectedError, UnavailableError, WaysealError
 from storage.blobs.port import BlobStore
 from storage.recordings.catalogue import Catalogue
 from storage.recordings.manifest import Progress, StoredRecording
+from storage.stages import Stages, Untold
 from storage.volumes.volume import Volume
 from storage.volumes.volumes import Volumes
 
@@ -18,11 +19,16 @@ _log: Final = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Shelves:
-    """Catalogue, blob store and volumes of one gateway."""
+    """Catalogue, blob store and volumes of one gateway.
+
+    Attributes:
+        stages: Told how long hashing and writing took.
+    """
 
     catalogue: Catalogue
     blobs: BlobStore
     volumes: Volumes
+    stages: Stages = field(default_factory=Untold)
 
     def blobs_copy(self) -> Copy:
         """Return the copy that a recording has once all its blobs are put."""

@@ -31,6 +31,7 @@ from storage.recordings.shelves import Shelves
 from storage.recordings.verifying import VerifyReport, prove_blobs, verify_copies
 from storage.recordings.writer import RecordingWriter
 from storage.recordings.writers import Writers
+from storage.stages import Stages, Untold
 from storage.volumes.volumes import Volumes
 
 POOL_THREADS: Final = 4
@@ -49,6 +50,7 @@ class RecordingStore:
         on_damage: Told of every blob that a copy could not serve while reading; by any thread.
         without_volume: Whether uploads go to the blob store alone while no volume works.
         believes: Whether another site's word on a recording, its bytes unread, may be taken.
+        stages: Told how long hashing and writing took.
 
     Raises:
         UnavailableError: A directory of the catalogue cannot be made or read.
@@ -63,8 +65,9 @@ class RecordingStore:
         *,
         without_volume: bool = True,
         believes: Callable[[StoredRecording], bool] = lambda _: True,
+        stages: Stages | None = None,
     ) -> None:
-        self._shelves = Shelves(Catalogue(root), blobs, volumes)
+        self._shelves = Shelves(Catalogue(root), blobs, volumes, stages or Untold())
         self._on_damage = on_damage
         self._without_volume = without_volume
         self._believes = believes

@@ -14,8 +14,9 @@ since the last `sync`.
 
 import hashlib
 import logging
+import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor
+from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final, Self
@@ -27,6 +28,8 @@ from storage.recordings.manifest import Progress, StoredRecording
 from storage.recordings.opening import Opening
 from storage.recordings.shelves import Shelves
 from storage.recordings.splitter import BlobSplitter
+from storage.stages import Stage, timed
+from storage.volumes.guarded import VolumePart
 
 _log: Final = logging.getLogger(__name__)
 
@@ -181,26 +184,38 @@ class RecordingWriter:
 
     def _open(self, opening: Opening) -> None:
         needed = self._part is None
-        self._splitter = BlobSplitter(self._shelves.blobs, self._id, self._pool, needed=needed)
+        self._splitter = BlobSplitter(self._shelves, self._id, self._pool, needed=needed)
         for piece in opening.kept:
             self._take(piece, to_part=opening.copies_kept)
         self._make_durable()
 
     def _take(self, data: bytes | bytearray | memoryview, *, to_part: bool) -> None:
         part = self._part if to_part else None
-        writing = part.begin_append(data) if part else None
+        writing = self._begin_append(part, data) if part else None
         try:
-            self._sha256.update(data)
+            with timed(self._shelves.stages, Stage.HASH, len(data)):
+                self._sha256.update(data)
             self._opened.feed(data)
         finally:
             if part and writing:
                 part.wait(writing)
         self._offset += len(data)
 
+    def _begin_append(self, part: VolumePart, data: bytes | bytearray | memoryview) -> Future[None]:
+        start_s, size = time.perf_counter(), len(data)
+
+        def tell(_: Future[None]) -> None:
+            self._shelves.stages.took(Stage.VOLUME, time.perf_counter() - start_s, size)
+
+        writing = part.begin_append(data)
+        writing.add_done_callback(tell)
+        return writing
+
     def _make_durable(self) -> None:
         volume = ""
         if self._part is not None:
-            self._part.sync()
+            with timed(self._shelves.stages, Stage.VOLUME):
+                self._part.sync()
             volume = self._part.volume.name
         else:
             self._opened.settle()
@@ -213,11 +228,13 @@ class RecordingWriter:
         """Make what came whole, and return the copies that are."""
         copies = []
         if self._part is not None:
-            self._part.publish()
+            with timed(self._shelves.stages, Stage.VOLUME):
+                self._part.publish()
             copies.append(Copy(Place.VOLUME, self._part.volume.name, FSYNC))
         if self._opened.failure is None:
             try:
-                copies.append(self._shelves.seal_blobs(stored))
+                with timed(self._shelves.stages, Stage.BLOBS):
+                    copies.append(self._shelves.seal_blobs(stored))
             except WaysealError as error:
                 if self._part is None:
                     raise

@@ -6,6 +6,7 @@ from typing import Any, cast
 
 from contracts.chunktree import BLOB_BYTES
 from gateway.uploads.lanes import Lane, Pouring
+from storage.stages import Untold
 
 BEGAN = 5
 
@@ -37,7 +38,7 @@ def test_pieces_end_on_the_bounds_of_blobs_and_need_no_further_copy() -> None:
     async def pour() -> None:
         lane = Lane(bytes(32))
         lane._writer = cast("Any", writer)  # noqa: SLF001
-        await Pouring(lane, None, 5.0).pour(body())
+        await Pouring(lane, None, 5.0, Untold()).pour(body())
 
     asyncio.run(pour())
     assert b"".join(writer.pieces) == data
