@@ -1,13 +1,17 @@
 """The command line of `wayseal-device`: what can be asked for, and how it is explained."""
 
 import argparse
+from collections.abc import Callable
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Final
 
 from contracts.errors import RejectedError
 from contracts.records.clock import parse_rfc3339
-from device.settings import CONFIG_VARIABLE, parse_speed
+from device.settings import CONFIG_VARIABLE, host_port, parse_speed, public_key, url
 
+_MB: Final = 1_000_000
+_VIDEO_BYTES_MAX: Final = 64 * 1_000 * _MB
 _EXAMPLES: Final = f"""\
 settings:
   One TOML file, --config FILE or ${CONFIG_VARIABLE}; environment variables win
@@ -52,6 +56,10 @@ examples:
   wayseal-device share --out trip.start  write the trip's start for the truck's other devices
   wayseal-device record --join trip.start --readings rear.csv
                                          record on that trip, on one of those
+
+  wayseal-device fleet --trucks 50 --mqtt 127.0.0.1:1883 --rest http://127.0.0.1:8080 \\
+      --gateway-key 02... --tokens tokens.jsonl --ledger http://127.0.0.1:8008 --admin admin.key
+                                         measure what a gateway takes; its ledger is for trying
 
 exit codes:
   0 it worked   1 it did not, stderr says why   2 wrong usage or settings
@@ -99,6 +107,11 @@ def build_parser() -> argparse.ArgumentParser:
         "share", parents=[common], help="write the trip's start, for other devices to join"
     )
     share.add_argument("--out", type=Path, required=True, metavar="FILE", help="file to make")
+    _add_fleet(
+        commands.add_parser(
+            "fleet", parents=[common], help="send simulated trucks, as fast as a gateway takes them"
+        )
+    )
     return parser
 
 
@@ -143,6 +156,50 @@ def _add_record(parser: argparse.ArgumentParser) -> None:
     _add_simulator(parser)
 
 
+def _add_fleet(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--trucks", type=_count, default=50, metavar="N", help="how many (default: %(default)s)")
+    add("--readings", type=_count, default=1_000, metavar="M", help="of each (default: 1,000)")
+    add(
+        "--video-mb",
+        type=_megabytes,
+        default=20_000_000,
+        metavar="V",
+        dest="video_bytes",
+        help="MB (10^6 bytes) of video of each, decimals allowed, 0: none (default: 20)",
+    )
+    add("--mqtt", type=_host_port, required=True, metavar="HOST:PORT", help="the gateway's broker")
+    add("--rest", type=_url, required=True, metavar="URL", help="the gateway's REST API")
+    add(
+        "--gateway-key",
+        required=True,
+        action="append",
+        type=_public_key,
+        metavar="KEY",
+        help="public key of `wayseal-gateway key`, whose receipts count; may be repeated",
+    )
+    add(
+        "--tokens",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="what `wayseal-gateway token NAME... --role device` printed, a line for each truck",
+    )
+    add("--ledger", type=_url, required=True, metavar="URL", help="to register the trucks at")
+    add("--admin", type=Path, required=True, metavar="FILE", help="key that may register parties")
+    add(
+        "--work",
+        type=Path,
+        default=Path(),
+        metavar="DIR",
+        help="for the trucks' files, which are gone at the end (default: here)",
+    )
+    add("--per-transaction", type=_count, default=1, metavar="N", help="readings signed as one")
+    add("--at-once", type=_count, metavar="N", help="trucks offloading at once (default: up to 64)")
+    add("--seed", type=_seconds, default=1, metavar="S", help="of readings and video (default: 1)")
+    add("--wait-s", type=_seconds, default=60, metavar="N", help="give up a truck after N seconds")
+
+
 def _add_join(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--join",
@@ -159,6 +216,41 @@ def _add_simulator(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed", type=int, default=1, metavar="S", help="simulated drive (default: 1)"
     )
+
+
+def _count(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected a whole number from 1, got {text!r}")
+    return int(text)
+
+
+def _megabytes(text: str) -> int:
+    try:
+        size = Decimal(text) * _MB
+    except InvalidOperation as error:
+        raise argparse.ArgumentTypeError(f"expected a number of MB, got {text!r}") from error
+    if not (size.is_finite() and 0 <= size <= _VIDEO_BYTES_MAX):
+        raise argparse.ArgumentTypeError(f"expected 0..{_VIDEO_BYTES_MAX // _MB} MB, got {text!r}")
+    return int(size)
+
+
+def _host_port(text: str) -> str:
+    return _of_settings(host_port, text)
+
+
+def _url(text: str) -> str:
+    return _of_settings(url, text)
+
+
+def _public_key(text: str) -> str:
+    return _of_settings(public_key, text)
+
+
+def _of_settings(check: Callable[[str], str], text: str) -> str:
+    try:
+        return check(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"expected {error}, got {text!r}") from error
 
 
 def _moment(text: str) -> int:

@@ -155,20 +155,23 @@ def _id(value: str) -> str:
     return check_id("this", value)
 
 
-def _host_port(value: str) -> str:
+def host_port(value: str) -> str:
+    """Return an address; ValueError says what was expected."""
     host, _, port = value.rpartition(":")
     if not host or not port.isascii() or not port.isdigit() or not 0 < int(port) <= _PORT_MAX:
         raise ValueError("HOST:PORT")
     return value
 
 
-def _url(value: str) -> str:
+def url(value: str) -> str:
+    """Return a URL without the slash at its end; ValueError says what was expected."""
     if not value.startswith(("http://", "https://")) or not value.isprintable() or " " in value:
         raise ValueError("http://HOST:PORT or https://HOST:PORT")
     return value.rstrip("/")
 
 
-def _public_key(value: str) -> str:
+def public_key(value: str) -> str:
+    """Return a public key; ValueError says what was expected."""
     if not is_public_key(value):
         raise ValueError("public keys, 66 lower-case hexadecimal digits each")
     return value
@@ -227,10 +230,10 @@ _KEYS: Final[dict[str, dict[str, Key]]] = {
         "video_bytes_max": Key(integer(_MIB, 1 << 50), 32 * _GIB),
     },
     "gateway": {
-        "mqtt": Key(text(_host_port), REQUIRED),
-        "rest": Key(text(_url), REQUIRED),
+        "mqtt": Key(text(host_port), REQUIRED),
+        "rest": Key(text(url), REQUIRED),
         "token": Key(text(), REQUIRED),
-        "public_keys": Key(listing(_public_key, 64), REQUIRED),
+        "public_keys": Key(listing(public_key, 64), REQUIRED),
         "receipt_requires": Key(
             listing(_requirement, REQUIREMENTS_MAX), tuple(map(str, DEFAULT_POLICY.requirements))
         ),

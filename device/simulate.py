@@ -14,7 +14,7 @@ from contracts.records.clock import moment, parse_rfc3339
 from contracts.records.reading import Tamper
 from device.camera.simulated import SimulatedCamera
 from device.files import create
-from device.sensors.port import Sample
+from device.sensors.port import Sample, SensorSource
 from device.sensors.simulated import SimulatedDrive
 
 STARTED_AT_MS: Final = parse_rfc3339("2026-03-02T06:00:00Z")
@@ -51,7 +51,7 @@ def write_drive(drive: SimulatedDrive, out: Path) -> DriveFiles:
     return files
 
 
-def csv_lines(drive: SimulatedDrive) -> Iterator[str]:
+def csv_lines(drive: SensorSource) -> Iterator[str]:
     """Yield readings.csv, line by line."""
     yield CSV_HEADER
     for sample in drive.samples():
