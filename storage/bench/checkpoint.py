@@ -58,8 +58,17 @@ port = 0
 
     def token(self, name: str, role: Literal["device", "operator"]) -> str:
         """Make an API token."""
-        command = ("wayseal-gateway", "token", name, "--role", role, "--config", self.settings)
-        return str(json.loads(ask(command))["token"])
+        return str(json.loads(self.tokens([name], role))["token"])
+
+    def tokens(self, names: Sequence[str], role: Literal["device", "operator"]) -> str:
+        """Make API tokens; return the lines that tell them."""
+        command = ("wayseal-gateway", "token", *names, "--role", role, "--config", self.settings)
+        return ask(command)
+
+    def public_key(self) -> str:
+        """Return the key that signs its receipts."""
+        command = ("wayseal-gateway", "key", "--config", self.settings)
+        return str(json.loads(ask(command))["public_key"])
 
     def serving(self, profile: Path | None = None) -> AbstractContextManager[Service]:
         """Run the gateway; see `serving`."""

@@ -26,6 +26,7 @@ from storage.bench.paper import command as paper
 from storage.bench.report import command as report
 from storage.bench.report import compare
 from storage.bench.report.savedrun import opened
+from storage.bench.offload.command import Offload
 from storage.bench.run.document import Document, Heading
 from storage.bench.run.folder import Folder
 from storage.bench.run.part import PartCommand, Prepared, Setup
@@ -38,6 +39,7 @@ from storage.bench.system.part import System
 RUNS: Final = Path("wayseal-bench")
 QUICK_REPETITIONS: Final = 2
 PARTS: Final[Sequence[PartCommand]] = (System(), Io(), LEDGER)
+PARTS: Final[Sequence[PartCommand]] = (System(), LEDGER, Offload())
 _HELP: Final = {
     "system": "what this machine is capable of, without us",
     "io": "the gateway's storage on each target",

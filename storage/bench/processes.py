@@ -49,7 +49,7 @@ def serving(
     Raises:
         UnavailableError: It did not get ready, or did not end as it should.
     """
-    run: list[str | Path] = [_BIN / command[0]]
+    run: list[str | Path] = [executable(command[0])]
     if profile is not None:
         run = [sys.executable, "-m", "storage.bench.profiled", profile, command[0]]
     with log.open("ab") as errors:
@@ -87,7 +87,7 @@ def ask(command: Sequence[str | Path]) -> str:
         UnavailableError: It failed.
     """
     done = subprocess.run(  # noqa: S603 - our own commands
-        [_BIN / command[0], *command[1:]],
+        [executable(command[0]), *command[1:]],
         env=environment(),
         capture_output=True,
         text=True,
@@ -96,6 +96,11 @@ def ask(command: Sequence[str | Path]) -> str:
     if done.returncode:
         raise UnavailableError(f"{command[0]} failed: {done.stderr.strip()[-SAID_CHARS_MAX:]}")
     return done.stdout
+
+
+def executable(name: str | Path) -> Path:
+    """Return the file of one of our commands, of the environment that runs this one."""
+    return _BIN / name
 
 
 def environment() -> dict[str, str]:

@@ -7,14 +7,24 @@ from typing import Final
 _MB: Final = 1_000_000
 
 
+def peak_bytes(pid: int) -> int:
+    """Return the most memory that a process ever had resident."""
+    return _status_kib(pid, "VmHWM") * 1024
+
+
+def resident_bytes(pid: int) -> int:
+    """Return the memory that a process has resident."""
+    return _status_kib(pid, "VmRSS") * 1024
+
+
 def peak_mb(pid: int) -> int:
     """Return the most memory that a process ever had resident, in MB."""
-    return _status_kib(pid, "VmHWM") * 1024 // _MB
+    return peak_bytes(pid) // _MB
 
 
 def resident_mb(pid: int) -> int:
     """Return the memory that a process has resident, in MB."""
-    return _status_kib(pid, "VmRSS") * 1024 // _MB
+    return resident_bytes(pid) // _MB
 
 
 def cpu_s(pid: int) -> float:
