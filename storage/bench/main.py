@@ -22,11 +22,11 @@ from storage.bench.io.command import Io
 from storage.bench.ledger.command import LEDGER
 from storage.bench.machine.around import Machine
 from storage.bench.machine.options import add_power_options, chosen_meter
+from storage.bench.offload.command import Offload
 from storage.bench.paper import command as paper
 from storage.bench.report import command as report
 from storage.bench.report import compare
 from storage.bench.report.savedrun import opened
-from storage.bench.offload.command import Offload
 from storage.bench.run.document import Document, Heading
 from storage.bench.run.folder import Folder
 from storage.bench.run.part import PartCommand, Prepared, Setup
@@ -38,8 +38,7 @@ from storage.bench.system.part import System
 
 RUNS: Final = Path("wayseal-bench")
 QUICK_REPETITIONS: Final = 2
-PARTS: Final[Sequence[PartCommand]] = (System(), Io(), LEDGER)
-PARTS: Final[Sequence[PartCommand]] = (System(), LEDGER, Offload())
+PARTS: Final[Sequence[PartCommand]] = (System(), Io(), LEDGER, Offload())
 _HELP: Final = {
     "system": "what this machine is capable of, without us",
     "io": "the gateway's storage on each target",

@@ -2,17 +2,16 @@
 
 import os
 import shutil
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 
 import pytest
 
 from support.pages import ROOT
+from support.ports import free_port
 
 pytestmark = pytest.mark.integration
 
@@ -71,9 +70,7 @@ def script() -> Iterator[str]:
 
 def test_a_network_from_nothing_comes_about_as_typed(tmp_path: Path) -> None:
     assert shutil.which("jq"), "scripts/packages jq"
-    with ExitStack() as held:
-        sockets = [held.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(3)]
-        ledger, mqtt, rest = (each.getsockname()[1] for each in sockets)
+    ledger, mqtt, rest = free_port(), free_port(), free_port()
     moved = {
         "/var/lib/wayseal": str(tmp_path / "lib"),
         "/etc/wayseal": str(tmp_path),

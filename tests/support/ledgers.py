@@ -2,7 +2,6 @@
 
 import json
 import signal
-import socket
 import subprocess
 import sys
 import uuid
@@ -22,6 +21,7 @@ from contracts.proto.sawtooth_pb2 import Batch, BatchHeader, BatchList, Event, T
 from contracts.sawtooth.batches import build_batch
 from contracts.sawtooth.transactions import parse_header
 from support.nodes import OCTETS, WAIT_S, wait_until
+from support.ports import free_port
 from support.processors import wayseal_processor
 from support.world import KEYS, key
 
@@ -164,14 +164,8 @@ def ledgers(directory: Path, *, elsewhere: bool) -> Iterator[Ledgers]:
         )
         stack.callback(process.kill)
         if elsewhere:
-            component = f"tcp://127.0.0.1:{_free_port()}"
+            # All ledgers take it in turn, so that the processor stays.
+            component = f"tcp://127.0.0.1:{free_port()}"
             options += ["--component", component]
             stack.enter_context(wayseal_processor(component, directory))
         yield Ledgers(process, directory, options, component)
-
-
-def _free_port() -> int:
-    """Return a port that nobody has: all ledgers take it in turn, so that the processor stays."""
-    with socket.create_server(("127.0.0.1", 0)) as held:
-        number: int = held.getsockname()[1]
-        return number

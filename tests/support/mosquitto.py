@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from demo.appliance import Appliance
+from support.ports import free_port
 from support.rogue import until
 
 SERVER: Final = Path("/usr/sbin/mosquitto")
@@ -33,9 +34,7 @@ class Mosquitto:
     def __init__(self, directory: Path) -> None:
         directory.mkdir(parents=True)
         self.directory = directory
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = int(probe.getsockname()[1])
+        self.port = free_port()
         (directory / "acl").write_text(ACL)
         (directory / "acl").chmod(0o600)
         (directory / "passwords").touch(0o600)

@@ -35,6 +35,7 @@ from contracts.proto.wire_pb2 import (
 from contracts.receipt import sign_receipt
 from contracts.sawtooth.batches import check_batch
 from contracts.wire import QOS, Topic, parse_message, parse_topic, topic
+from support.ports import free_port
 from support.truck import records_in
 from support.world import key
 
@@ -56,7 +57,7 @@ def wait_until(condition: Callable[[], bool]) -> None:
 @contextlib.contextmanager
 def amqtt_broker(folder: Path) -> Iterator[int]:
     """Run amqtt in a process of its own, for it leaks what killed clients leave; give its port."""
-    port, config = _free_port(), folder / "amqtt.yaml"
+    port, config = free_port(), folder / "amqtt.yaml"
     config.write_text(
         f"listeners:\n  default:\n    type: tcp\n    bind: 127.0.0.1:{port}\n"
         "plugins:\n  amqtt.plugins.authentication.AnonymousAuthPlugin:\n"
@@ -69,7 +70,7 @@ def amqtt_broker(folder: Path) -> Iterator[int]:
 @contextlib.contextmanager
 def mosquitto_broker(folder: Path) -> Iterator[int]:
     """Run mosquitto; give its port."""
-    port, config = _free_port(), folder / "mosquitto.conf"
+    port, config = free_port(), folder / "mosquitto.conf"
     config.write_text(f"listener {port} 127.0.0.1\nallow_anonymous true\n")
     with _running([MOSQUITTO, "-c", config], port):
         yield port
@@ -90,12 +91,6 @@ def _running(command: list[Path | str], port: int) -> Iterator[None]:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def _accepts(port: int) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hdrh.histogram import HdrHistogram  # type: ignore[import-untyped] # it has no types
+from hdrh.histogram import HdrHistogram
 
 from contracts.errors import RejectedError
 from storage.bench.disk import cool_all

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from ssl import SSLError
 from typing import Final
 
 from cassandra import (
@@ -19,6 +20,7 @@ from cassandra.connection import ConnectionException
 from cassandra.protocol import ErrorMessage
 
 from contracts.errors import RejectedError, UnavailableError
+from storage.blobs.cassandra.tls import refused
 
 SAID_CHARS_MAX: Final = 300
 DRIVER_ERRORS: Final = (DriverException, NoHostAvailable, ConnectionException, ErrorMessage)
@@ -53,9 +55,12 @@ def schema_errors(action: str) -> Iterator[None]:
 
 
 def why_not_connected(error: Exception) -> RejectedError | UnavailableError:
-    """Say of a failed connect whether the login is wrong, or it may work later."""
-    causes = list(error.errors.values()) if isinstance(error, NoHostAvailable) else [error]
-    for cause in causes:
+    """Say of a failed connect whether login or certificate are wrong, or it may work later."""
+    causes = error.errors if isinstance(error, NoHostAvailable) else {"": error}
+    for host, cause in causes.items():
+        refusal = refused(str(host), cause) if isinstance(cause, SSLError) else None
+        if refusal is not None:
+            return refusal
         if isinstance(cause, AuthenticationFailed) and any(
             words in str(cause) for words in _WRONG_LOGIN
         ):

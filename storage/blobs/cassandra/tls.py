@@ -56,6 +56,14 @@ def check_tls(config: CassandraConfig) -> None:
         return
 
 
+def refused(address: str, error: ssl.SSLError) -> RejectedError | None:
+    """Return what a node's alert means; None for another error."""
+    reason = getattr(error, "reason", None) or ""  # what OpenSSL did not raise itself has none
+    if "ALERT" not in reason:
+        return None
+    return RejectedError(f"Cassandra node {address} refuses cassandra.tls_certificate: {reason}")
+
+
 def _handshake(plain: socket.socket, address: str, context: ssl.SSLContext | None) -> None:
     if context is None:
         if _speaks_tls(plain):
@@ -75,10 +83,9 @@ def _handshake(plain: socket.socket, address: str, context: ssl.SSLContext | Non
             raise RejectedError(
                 "cassandra.tls_ca is set, but the node answers without TLS"
             ) from error
-        if "ALERT" in (error.reason or ""):
-            raise RejectedError(
-                f"Cassandra node {address} refuses cassandra.tls_certificate: {error.reason}"
-            ) from error
+        refusal = refused(address, error)
+        if refusal is not None:
+            raise refusal from error
         raise
 
 
