@@ -16,6 +16,7 @@ from typing import Final
 import uvloop
 
 from contracts.errors import RejectedError
+from contracts.files import write_all
 from storage.bench.ledger.port import Driver
 from storage.bench.ledger.sawtoothrest import SawtoothRest
 from storage.bench.ledger.signed import read_signed
@@ -107,7 +108,9 @@ class Outcome:
 def main() -> None:
     """Do what the plan says and print the outcome."""
     plan = Plan(**json.loads(sys.argv[1]))
-    print(json.dumps(asdict(uvloop.run(load(plan, ENGINES[plan.engine])))))  # noqa: T201 - its one answer
+    outcome = uvloop.run(load(plan, ENGINES[plan.engine]))
+    # Unbuffered, as PYTHONUNBUFFERED has it, `print` loses what a full pipe does not take at once.
+    write_all(sys.stdout.fileno(), [json.dumps(asdict(outcome)).encode()])
 
 
 def outcome_of(text: str) -> Outcome:
