@@ -213,7 +213,7 @@ class _Ready:
                     batches * self.bench.workload.lanes * per_batch,
                     probe.rate_per_s,
                     response_s,
-                    met,
+                    int(met),
                 ]
             )
         ceiling = self.ledger.consensus.ceiling(per_batch)
