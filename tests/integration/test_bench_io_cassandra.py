@@ -24,6 +24,8 @@ PIECES = 4
 TINY = ("--video-gb", str(PIECES * PIECE_BYTES / 1e9), "--in-flight", "3")
 RATES = {"write-rate", "read-rate"}
 DEVICE = {"write-mean", "write-max", "read-mean", "read-max", "write-amplification"}
+BLOCK_BYTES = 4096
+"""What the commit log is written in: the first that counts may hold what came before, too."""
 CPU = {"write-client-cpu", "write-server-cpu", "read-client-cpu", "read-server-cpu"}
 
 
@@ -56,7 +58,7 @@ def test_a_server_on_a_volume_has_log_and_tables_there_and_goes_with_them(tmp_pa
     counted = DEVICE if volume.drives else set()
     assert found.keys() == RATES | counted | CPU | {"commit-log-bytes"}
     assert all(found[name] > 0 for name in RATES)
-    assert found["commit-log-bytes"] >= PIECES * PIECE_BYTES
+    assert found["commit-log-bytes"] > PIECES * PIECE_BYTES - BLOCK_BYTES
     if volume.drives:
         # Log and table hold all of it: where the device says less, the counters are not its own.
         assert found["write-amplification"] >= 2

@@ -8,6 +8,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,7 +19,7 @@ from storage.blobs.cassandra.store import CassandraBlobs
 from storage.cassandra.cluster import Cluster
 from storage.cassandra.node import Node
 from support.blobsuite import blob, recording
-from support.cassandras import HEALED_S, config_of, cql, opened, works
+from support.cassandras import HEALED_S, config_of, cql, opened, wait_until_it_works, works
 from support.rogue import until
 from support.sites import Network, at_site, network, three_sites
 
@@ -48,7 +49,7 @@ def everyone(sites: Cluster) -> Iterator[CassandraBlobs]:
     """Return a store that works while all replicas do."""
     config = config_of(sites, KEYSPACE, datacentre="site1", write_consistency="ALL")
     with opened(config) as made:
-        made.check()
+        wait_until_it_works(made)
         yield made
 
 
@@ -256,8 +257,13 @@ def test_all_die_at_once_during_writes(sites: Cluster, store: CassandraBlobs) ->
 
 
 def refusal(sites: Cluster, replication: dict[str, int]) -> str:
-    with ExitStack() as closing, pytest.raises(RejectedError) as refused:
-        closing.enter_context(opened(config_of(sites, KEYSPACE, replication=replication))).check()
+    older = tuple(sites.addresses[:3])
+    config = replace(config_of(sites, KEYSPACE, replication=replication), contact_points=older)
+    with (
+        ExitStack() as closing,
+        pytest.raises((RejectedError, UnavailableError)) as refused,
+    ):
+        closing.enter_context(opened(config)).check()
     return str(refused.value)
 
 

@@ -19,6 +19,8 @@ from storage.blobs.cassandra.config import CassandraConfig
 from storage.blobs.cassandra.errors import peer_errors, schema_errors
 from storage.blobs.cassandra.replication import check_reachable, copies_of, cql_of, wanted
 
+_VERSION_HERE: Final = "SELECT schema_version FROM system.local"
+_VERSIONS_THERE: Final = "SELECT schema_version FROM system.peers_v2"
 SCHEMA_TIMEOUT_S: Final = 60.0
 SPECULATIVE_RETRY_S: Final = 0.5
 """When a coordinator asks one more replica, since one of those it asked is slow."""
@@ -108,20 +110,24 @@ def _prepare_keyspace(
     cluster: Cluster, session: Session, config: CassandraConfig, known: set[str]
 ) -> Mapping[str, int]:
     name = config.keyspace
+    if name not in cluster.metadata.keyspaces:
+        _check_agreed(session)
+        cluster.refresh_schema_metadata()
     found = cluster.metadata.keyspaces.get(name)
     present = copies_of(name, found.replication_strategy) if found else None
-    copies = wanted(config.replication, present, known)
     if present is None:
+        first = wanted(config.replication, None, known)
         _define(
             cluster,
             session,
-            f"CREATE KEYSPACE IF NOT EXISTS {name} WITH replication = {cql_of(copies)}",
+            f"CREATE KEYSPACE IF NOT EXISTS {name} WITH replication = {cql_of(first)}",
             f"make keyspace {name}",
         )
         # Another gateway may have been first, with other settings.
         cluster.refresh_schema_metadata()
-        copies = copies_of(name, cluster.metadata.keyspaces[name].replication_strategy)
-    elif copies != present:
+        present = copies_of(name, cluster.metadata.keyspaces[name].replication_strategy)
+    copies = wanted(config.replication, present, known)
+    if copies != present:
         _log.warning("keyspace %s grows from %s to %s", name, dict(present), dict(copies))
         _define(
             cluster,
@@ -133,6 +139,24 @@ def _prepare_keyspace(
     if without:
         _log.warning("data centres without a copy of keyspace %s: %s", name, ", ".join(without))
     return copies
+
+
+def _check_agreed(session: Session) -> None:
+    """See to it that all nodes have one schema, whichever of them answers.
+
+    One that has just joined would make the keyspace anew, and its settings, being younger, would
+    win in the whole cluster. The driver takes a neighbour without a known version for one that
+    agrees.
+
+    Raises:
+        UnavailableError: They have not, yet.
+    """
+    with peer_errors("tell the versions of its schema"):
+        versions = {
+            row[0] for query in (_VERSION_HERE, _VERSIONS_THERE) for row in session.execute(query)
+        }
+    if len(versions) != 1 or None in versions:
+        raise UnavailableError("Cassandra: not all nodes have learnt the schema yet")
 
 
 def _steps_taken(cluster: Cluster, session: Session, keyspace: str) -> list[int]:
