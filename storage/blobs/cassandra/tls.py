@@ -2,6 +2,7 @@
 
 import socket
 import ssl
+from contextlib import suppress
 from typing import Final
 
 from contracts.errors import RejectedError
@@ -10,8 +11,8 @@ from storage.blobs.cassandra.config import CassandraConfig
 PROBE_TIMEOUT_S: Final = 5.0
 _PROBES: Final = 3
 """A node that refuses may end the connection before what it says of that was read."""
-_OPTIONS: Final = bytes.fromhex("040000000500000000")
-"""A request that every node answers before any login. Source: native protocol v4, 4.1.3."""
+ALERT_WAIT_S: Final = 1.0
+"""A node that agrees waits for a request, one that does not says so."""
 
 
 def tls_context(config: CassandraConfig) -> ssl.SSLContext | None:
@@ -71,8 +72,11 @@ def _handshake(plain: socket.socket, address: str, context: ssl.SSLContext | Non
         return
     try:
         with context.wrap_socket(plain, server_hostname=address) as wrapped:
-            wrapped.sendall(_OPTIONS)
-            wrapped.recv(1)  # where TLS 1.3 tells that it wanted a certificate
+            # Where TLS 1.3 tells that it wanted a certificate. Nothing is sent before: what reaches
+            # a peer that has gone resets the connection, and its alert is lost.
+            wrapped.settimeout(ALERT_WAIT_S)
+            with suppress(TimeoutError):
+                wrapped.recv(1)
     except ssl.SSLCertVerificationError as error:
         raise RejectedError(
             f"the certificate of Cassandra node {address} does not hold against cassandra.tls_ca: "
