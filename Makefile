@@ -40,7 +40,7 @@ demo: $(READY) ## the main job; with READINGS=csv TRACK=gpx VIDEO=file on real f
 test: $(READY) ## all checks and all tests
 	@scripts/packages mosquitto jq curl openssl iproute2 nvme-cli smartmontools $(BENCH_TOOLS) chromium
 	@$(JAVA)
-	@$(BIN)/python -c "from storage.cassandra.artifacts import installed; installed()"
+	@$(BIN)/python -c "from storage.localcassandra.artifacts import installed; installed()"
 	@$(MAKE) --no-print-directory check
 	@$(BIN)/pytest -q -rs -n 2 --dist loadfile
 
@@ -81,7 +81,7 @@ bench-storage: $(READY) ## storage beside the limits of this machine; OPTIONS=--
 
 cassandra: $(READY) ## start a real Cassandra at port 9042, until Ctrl-C; NODES=3 is three sites
 	@$(JAVA)
-	@$(BIN)/python -m storage.cassandra.main build/cassandra/dev$(NODES) --nodes $(NODES) $(OPTIONS)
+	@$(BIN)/python -m storage.localcassandra.main build/cassandra/dev$(NODES) --nodes $(NODES) $(OPTIONS)
 
 up: $(READY) ## start a gateway; its addresses and tokens are in build/up.json
 	@$(BIN)/python -m demo.up --rest $(REST_PORT) --mqtt $(MQTT_PORT) --ledger $(LEDGER_PORT)

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from gateway.volumes.table import size, title_of
-from storage.volumes.inventory import Inventory
-from storage.volumes.links import Word
+from storage.drives.inventory import Inventory
+from storage.drives.links import Word
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from gateway.volumes import commands
-from storage.volumes.nvmeof import DEFAULT_PORT, TRANSPORTS, Reconnect
+from storage.drives.nvmeof import DEFAULT_PORT, TRANSPORTS, Reconnect
 
 _EXAMPLES: Final = """\
 Nothing of this needs a running gateway. To see drives needs no rights; to ask them for their

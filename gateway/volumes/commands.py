@@ -18,15 +18,15 @@ from gateway.volumes.changes import Told, news, told_of
 from gateway.volumes.models import volumes_of
 from gateway.volumes.places import places_of
 from gateway.volumes.table import page, size
-from storage.volumes import saved as keep
-from storage.volumes.devices import Device, devices
-from storage.volumes.filesystems import filesystems
-from storage.volumes.inventory import observe, take
-from storage.volumes.keeper import KEEP_EVERY_S, Keeper
-from storage.volumes.kernel import Kernel
-from storage.volumes.links import LinkWatch
-from storage.volumes.nvme import Controller
-from storage.volumes.nvmeof import (
+from storage.drives import saved as keep
+from storage.drives.devices import Device, devices
+from storage.drives.filesystems import filesystems
+from storage.drives.inventory import observe, take
+from storage.drives.keeper import KEEP_EVERY_S, Keeper
+from storage.drives.kernel import Kernel
+from storage.drives.links import LinkWatch
+from storage.drives.nvme import Controller
+from storage.drives.nvmeof import (
     Reconnect,
     Target,
     connect,
@@ -36,7 +36,7 @@ from storage.volumes.nvmeof import (
     require_fabrics,
     resolve,
 )
-from storage.volumes.tools import run_tool
+from storage.drives.tools import run_tool
 
 LOOK_EVERY_S: Final = 1.0
 _KERNEL: Final = Kernel()

@@ -6,10 +6,10 @@ from typing import Final
 
 from gateway.volumes.changes import Told, news, told_of
 from gateway.worker import Worker
-from storage.volumes.inventory import Inventory, observe, take
-from storage.volumes.kernel import Kernel
-from storage.volumes.links import LinkWatch
-from storage.volumes.tools import run_tool
+from storage.drives.inventory import Inventory, observe, take
+from storage.drives.kernel import Kernel
+from storage.drives.links import LinkWatch
+from storage.drives.tools import run_tool
 from storage.volumes.volume import VolumePlace
 
 LOOK_EVERY_S: Final = 2.0

@@ -6,10 +6,10 @@ from datetime import datetime
 from pydantic import BaseModel, Field
 
 from contracts.records.clock import moment
-from storage.volumes.devices import Device
-from storage.volumes.inventory import Inventory
-from storage.volumes.kernel import Kernel
-from storage.volumes.nvme import NvmePath
+from storage.drives.devices import Device
+from storage.drives.inventory import Inventory
+from storage.drives.kernel import Kernel
+from storage.drives.nvme import NvmePath
 from storage.volumes.volume import VolumeState
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from gateway.volumes.models import BlockDevice, GatewayVolume, Volumes
-from storage.volumes.inventory import MADE_OF_OTHERS
-from storage.volumes.links import Word
+from storage.drives.inventory import MADE_OF_OTHERS
+from storage.drives.links import Word
 
 NARROWEST: Final = 60
 _GAP: Final = "  "

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from contracts.errors import UnavailableError
-from storage.cassandra.cluster import Cluster
-from storage.cassandra.config import Options
+from storage.localcassandra.cluster import Cluster
+from storage.localcassandra.config import Options
 
 ACCEPT_TIMEOUT_S: Final = 60
 """A node says that it serves a moment before it does."""

@@ -5,7 +5,7 @@ so before the first byte, and nothing that comes later takes the room. Hence the
 length of the file says nothing of how far it has come; the progress record does.
 
 It is written past the page cache (O_DIRECT), a buffer at a time. Measured on ext4
-over virtio, 1 GiB with an fsync for each 64 MiB: 1.4 to 1.6 GB/s direct, whatever
+over virtio, 1 GiB with an fsync for each 64 MiB: 0.8 to 1.6 GB/s direct, whatever
 the pieces from 1 to 8 MiB; 0.3 to 2.1 GB/s buffered with early write-back, which
 changed from run to run, and which throws out of the cache what readers use. File
 systems without O_DIRECT get the same writes through the cache.

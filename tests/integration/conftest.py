@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from storage.cassandra.cluster import Cluster
+from storage.localcassandra.cluster import Cluster
 from support.cassandras import make_cassandra
 
 

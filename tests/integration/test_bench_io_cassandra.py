@@ -13,7 +13,7 @@ from storage.bench.io.blobtable import BlobTable
 from storage.bench.io.cassandra import add_cassandra_options, prepare_cassandra
 from storage.bench.io.keyspaces import new_name
 from storage.bench.payload import PIECE_BYTES, Payload
-from storage.cassandra.cluster import Cluster
+from storage.localcassandra.cluster import Cluster
 from support.benchstages import execute, flags, parsed, setup_on, steps_of, values
 from support.cassandras import config_of, cql
 

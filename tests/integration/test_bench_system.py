@@ -18,7 +18,7 @@ from storage.bench.run.flags import Flag
 from storage.bench.run.plan import Place
 from storage.bench.system import crypto, network, sysbench
 from storage.bench.system.tools import PACKAGES, versions
-from storage.volumes.tools import Said, run_tool
+from storage.drives.tools import Said, run_tool
 
 pytestmark = pytest.mark.integration
 

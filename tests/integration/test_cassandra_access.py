@@ -12,8 +12,8 @@ import pytest
 
 from contracts.errors import RejectedError, UnavailableError
 from storage.blobs.cassandra.config import CassandraConfig
-from storage.cassandra.cluster import SUPERUSER, Cluster
-from storage.cassandra.config import Tls
+from storage.localcassandra.cluster import SUPERUSER, Cluster
+from storage.localcassandra.config import Tls
 from support.blobsuite import blob, recording
 from support.cassandras import (
     config_of,

@@ -14,7 +14,7 @@ from storage.blobs.cassandra.config import CassandraConfig
 from storage.blobs.cassandra.schema import BUCKET_BLOBS
 from storage.blobs.cassandra.store import CassandraBlobs, clock_us
 from storage.blobs.files import FileBlobs
-from storage.cassandra.cluster import Cluster
+from storage.localcassandra.cluster import Cluster
 from support.blobsuite import SUITE, Case, blob, recording
 from support.cassandras import config_of, cql, opened, wait_until_it_works
 

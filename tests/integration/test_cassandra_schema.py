@@ -14,7 +14,7 @@ from gateway.blobstore import blob_store
 from gateway.settings import Settings
 from gateway.storagesettings import CassandraSettings, StorageSettings
 from storage.blobs.cassandra.schema import MIGRATIONS
-from storage.cassandra.cluster import Cluster
+from storage.localcassandra.cluster import Cluster
 from support.blobsuite import blob, recording
 from support.cassandras import config_of, cql, opened, wait_until_it_works
 

@@ -16,7 +16,7 @@ from gateway.storagesettings import CassandraSettings
 from support.pages import ROOT
 
 pytestmark = pytest.mark.integration
-COMMAND = [sys.executable, "-m", "storage.cassandra.main"]
+COMMAND = [sys.executable, "-m", "storage.localcassandra.main"]
 STOP_S = 60
 
 

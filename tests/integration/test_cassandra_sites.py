@@ -16,8 +16,8 @@ import pytest
 from contracts.chunktree import BLOB_BYTES
 from contracts.errors import RejectedError, UnavailableError, WaysealError
 from storage.blobs.cassandra.store import CassandraBlobs
-from storage.cassandra.cluster import Cluster
-from storage.cassandra.node import Node
+from storage.localcassandra.cluster import Cluster
+from storage.localcassandra.node import Node
 from support.blobsuite import blob, recording
 from support.cassandras import HEALED_S, config_of, cql, opened, wait_until_it_works, works
 from support.rogue import until

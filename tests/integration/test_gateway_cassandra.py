@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from storage.cassandra.cluster import Cluster
+from storage.localcassandra.cluster import Cluster
 from support.rogue import Site
 from support.visits import copies_of, loaded, meet, offload_provisionally
 

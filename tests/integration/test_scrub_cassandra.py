@@ -6,7 +6,7 @@ from typing import Final
 import pytest
 
 from contracts.chunktree import BLOB_BYTES
-from storage.cassandra.cluster import Cluster
+from storage.localcassandra.cluster import Cluster
 from storage.recordings.examining import NO_BLOB
 from storage.scrub.journal import Journal, Outcome
 from storage.scrub.pace import Pace

@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from storage.volumes.counters import counters
-from storage.volumes.devices import Device, devices
-from storage.volumes.filesystems import filesystems
-from storage.volumes.health import Verdict, health
-from storage.volumes.inventory import take
-from storage.volumes.kernel import Kernel
-from storage.volumes.links import LinkWatch
-from storage.volumes.mounts import mounts
-from storage.volumes.tools import run_tool
+from storage.drives.counters import counters
+from storage.drives.devices import Device, devices
+from storage.drives.filesystems import filesystems
+from storage.drives.health import Verdict, health
+from storage.drives.inventory import take
+from storage.drives.kernel import Kernel
+from storage.drives.links import LinkWatch
+from storage.drives.mounts import mounts
+from storage.drives.tools import run_tool
 from storage.volumes.volume import VolumePlace
 
 pytestmark = pytest.mark.integration

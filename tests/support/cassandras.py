@@ -14,9 +14,9 @@ from storage.blobs.cassandra.config import CassandraConfig
 from storage.blobs.cassandra.driver import make_cluster
 from storage.blobs.cassandra.store import CassandraBlobs
 from storage.blobs.port import BlobStore
-from storage.cassandra.artifacts import installed
-from storage.cassandra.cluster import Cluster
-from storage.cassandra.config import Options, Place
+from storage.localcassandra.artifacts import installed
+from storage.localcassandra.cluster import Cluster
+from storage.localcassandra.config import Options, Place
 from support.pages import ROOT
 from support.rogue import until
 

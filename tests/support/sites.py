@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Final
 
 from storage.blobs.cassandra.config import CassandraConfig
-from storage.cassandra.cluster import Cluster
-from storage.cassandra.config import Place
+from storage.localcassandra.cluster import Cluster
+from storage.localcassandra.config import Place
 from support.cassandras import make_cassandra
 from support.pages import ROOT
 

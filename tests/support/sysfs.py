@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from storage.volumes.kernel import Kernel
+from storage.drives.kernel import Kernel
 
 STAT = "{reads} 0 {read} {read_ms} {writes} 0 {written} {write_ms} 0 {busy_ms} 0 0 0 0 0 0 0"
 """A block device's `stat`, sectors of 512 bytes."""

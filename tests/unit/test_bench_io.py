@@ -22,9 +22,9 @@ from storage.bench.run.flags import Flag
 from storage.bench.run.outcome import Observation
 from storage.bench.stats.latency import counted
 from storage.bench.stats.steady import Rounds, not_steady, steadiness
-from storage.volumes.devices import Device
-from storage.volumes.nvme import Controller, NvmePath, Timeouts
-from storage.volumes.tools import Said
+from storage.drives.devices import Device
+from storage.drives.nvme import Controller, NvmePath, Timeouts
+from storage.drives.tools import Said
 
 VECTOR = [228.90, 240.21, 240.60, 240.71, 240.71]
 """Source: SNIA PTS 2.0.2, an example of its steady state tests."""

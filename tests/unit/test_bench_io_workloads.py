@@ -23,7 +23,7 @@ from storage.bench.io.sampler import Sample, Samples
 from storage.bench.payload import PIECE_BYTES, Payload, pieces_of
 from storage.bench.procfs import began_ticks, forget_peak, peak_mb, resident_mb
 from storage.bench.stats.latency import latencies
-from storage.volumes.devices import Device
+from storage.drives.devices import Device
 from support.benchstages import parsed
 
 DISK = Device("sda", "8:0", "sata-ssd", 1 << 40, False, False, False, link="SATA 6.0 Gb/s")  # noqa: FBT003

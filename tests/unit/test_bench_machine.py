@@ -25,10 +25,10 @@ from storage.bench.machine.watch import AT_REST, RECORD, Watch
 from storage.bench.run.flags import Flag
 from storage.bench.run.outcome import Metric, Observation, Outcome, Work
 from storage.bench.run.plan import Place, Step
-from storage.volumes.devices import Device, devices
-from storage.volumes.kernel import Kernel
-from storage.volumes.mounts import mounts
-from storage.volumes.tools import Run, Said, run_tool
+from storage.drives.devices import Device, devices
+from storage.drives.kernel import Kernel
+from storage.drives.mounts import mounts
+from storage.drives.tools import Run, Said, run_tool
 from support.sysfs import Machine
 
 RATE = Metric("rate", "1/s")

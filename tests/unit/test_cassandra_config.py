@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from contracts.errors import RejectedError
-from storage.cassandra.config import Options, Place, Ports, Tls, initial_token, write_config
+from storage.localcassandra.config import Options, Place, Ports, Tls, initial_token, write_config
 
 PORTS = Ports(native=9042, storage=7000, jmx=(7199,))
 

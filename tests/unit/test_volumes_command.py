@@ -14,9 +14,9 @@ from gateway.volumes.changes import told_of
 from gateway.volumes.follow import DriveFollower
 from gateway.volumes.models import Volumes, volumes_of
 from gateway.volumes.table import page, size
-from storage.volumes.inventory import observe, take
-from storage.volumes.links import LinkWatch
-from storage.volumes.tools import Said
+from storage.drives.inventory import observe, take
+from storage.drives.links import LinkWatch
+from storage.drives.tools import Said
 from storage.volumes.volume import VolumePlace
 from support.sysfs import Machine
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from storage.volumes.counters import Counters, counters
-from storage.volumes.devices import Device, below, devices
-from storage.volumes.kernel import Kernel
-from storage.volumes.mounts import mount_of, mounts, parse_mount
+from storage.drives.counters import Counters, counters
+from storage.drives.devices import Device, below, devices
+from storage.drives.kernel import Kernel
+from storage.drives.mounts import mount_of, mounts, parse_mount
 from support.sysfs import STAT, Machine
 
 NQN = "nqn.2026-01.example:video"

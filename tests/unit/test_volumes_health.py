@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from contracts.errors import UnavailableError
-from storage.volumes.devices import devices
-from storage.volumes.health import Health, Verdict, health
-from storage.volumes.tools import Said, run_tool
+from storage.drives.devices import devices
+from storage.drives.health import Health, Verdict, health
+from storage.drives.tools import Said, run_tool
 from support.sysfs import Machine
 
 NVME_1 = """\

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from storage.volumes.keeper import REMOUNT_EVERY_S, Keeper
-from storage.volumes.nvmeof import Reconnect, Target
-from storage.volumes.saved import FSTAB, Saved, add_to_fstab, fstab_line, remember
-from storage.volumes.tools import Said
+from storage.drives.keeper import REMOUNT_EVERY_S, Keeper
+from storage.drives.nvmeof import Reconnect, Target
+from storage.drives.saved import FSTAB, Saved, add_to_fstab, fstab_line, remember
+from storage.drives.tools import Said
 from support.sysfs import Machine
 
 NQN = "nqn.2026-01.example:video"

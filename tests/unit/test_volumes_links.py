@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from storage.volumes.inventory import observe
-from storage.volumes.links import LinkState, LinkWatch, Word
+from storage.drives.inventory import observe
+from storage.drives.links import LinkState, LinkWatch, Word
 from storage.volumes.volume import VolumePlace
 from support.sysfs import Machine
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from contracts.errors import RejectedError, UnavailableError
-from storage.volumes.kernel import text
-from storage.volumes.nvme import controllers
-from storage.volumes.nvmeof import (
+from storage.drives.kernel import text
+from storage.drives.nvme import controllers
+from storage.drives.nvmeof import (
     Reconnect,
     Target,
     connect,
@@ -19,7 +19,7 @@ from storage.volumes.nvmeof import (
     require_fabrics,
     resolve,
 )
-from storage.volumes.saved import (
+from storage.drives.saved import (
     CONNECTIONS,
     ENABLED,
     FSTAB,
@@ -35,7 +35,7 @@ from storage.volumes.saved import (
     remember,
     saved,
 )
-from storage.volumes.tools import Said
+from storage.drives.tools import Said
 from support.sysfs import Machine
 
 NQN = "nqn.2026-01.example:video"

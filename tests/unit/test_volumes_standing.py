@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from contracts.errors import UnavailableError
-from storage.volumes.inventory import take
-from storage.volumes.kernel import Kernel
-from storage.volumes.links import LinkWatch
-from storage.volumes.mounts import mounts
-from storage.volumes.standing import Standing, standing
-from storage.volumes.tools import Said, run_tool
+from storage.drives.inventory import take
+from storage.drives.kernel import Kernel
+from storage.drives.links import LinkWatch
+from storage.drives.mounts import mounts
+from storage.drives.standing import Standing, standing
+from storage.drives.tools import Said, run_tool
 from storage.volumes.volume import VolumePlace
 from support.sysfs import Machine
 

@@ -14,7 +14,7 @@ from storage.bench.run.flags import Flag, Raised
 from storage.bench.run.outcome import Better, Latencies, Metric, Observation, Outcome
 from storage.bench.run.plan import Place
 from storage.bench.stats.latency import latencies
-from storage.cassandra.node import Node
+from storage.localcassandra.node import Node
 
 COMMIT_LOG: Final = Metric("commit-log-bytes", "B", Better.LOWER)
 _ID_BYTES: Final = 32

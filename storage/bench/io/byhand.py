@@ -30,7 +30,7 @@ from storage.bench.io.options import gb
 from storage.bench.payload import Payload, pieces_of
 from storage.blobs.cassandra.config import CassandraConfig
 from storage.blobs.cassandra.schema import BUCKET_BLOBS
-from storage.cassandra.config import Options
+from storage.localcassandra.config import Options
 
 PAIRS: Final = 6
 _RECORDING: Final = bytes(HASH_BYTES)

@@ -24,9 +24,9 @@ from storage.bench.run.part import Prepared, Setup
 from storage.bench.run.plan import Execute, Part, Stage, Step
 from storage.bench.run.volumetarget import VolumeTarget
 from storage.blobs.cassandra.config import CassandraConfig
-from storage.cassandra.artifacts import installed
-from storage.cassandra.cluster import Cluster
-from storage.cassandra.config import Options
+from storage.localcassandra.artifacts import installed
+from storage.localcassandra.cluster import Cluster
+from storage.localcassandra.config import Options
 
 WORKLOAD: Final = "cassandra"
 VIDEO_GB: Final = 5.39

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from storage.bench.run.outcome import Ceiling
-from storage.volumes.devices import Device
+from storage.drives.devices import Device
 
 _BITS_PER_BYTE: Final = 8
 _MIXED: Final = (8, 10)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from contracts.errors import UnavailableError
-from storage.volumes.tools import Said, run_tool
+from storage.drives.tools import Said, run_tool
 
 FIO_TIMEOUT_S: Final = 120
 """Beyond the time that its jobs must take."""

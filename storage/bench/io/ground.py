@@ -11,7 +11,7 @@ from contracts.files import OWNER_ONLY, disk_errors
 from storage.bench.io.ceilings import ceiling
 from storage.bench.run.outcome import Ceiling
 from storage.bench.run.volumetarget import VolumeTarget
-from storage.volumes.devices import Device
+from storage.drives.devices import Device
 
 _TRIED: Final = "direct.dat"
 

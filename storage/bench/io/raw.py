@@ -14,10 +14,10 @@ from typing import Final
 from contracts.errors import RejectedError, UnavailableError
 from contracts.files import disk_errors
 from storage.bench.io.ground import Ground
-from storage.volumes.devices import Device, below, devices
-from storage.volumes.kernel import Kernel, names
-from storage.volumes.mounts import mounts
-from storage.volumes.tools import run_tool
+from storage.drives.devices import Device, below, devices
+from storage.drives.kernel import Kernel, names
+from storage.drives.mounts import mounts
+from storage.drives.tools import run_tool
 
 BLKID_TIMEOUT_S: Final = 30
 PURGE_TIMEOUT_S: Final = 3600

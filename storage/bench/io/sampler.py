@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol
 
 from storage.bench.run.outcome import Series
-from storage.volumes.counters import Counters, counters
-from storage.volumes.devices import Device
-from storage.volumes.kernel import Kernel
+from storage.drives.counters import Counters, counters
+from storage.drives.devices import Device
+from storage.drives.kernel import Kernel
 
 SECOND_S: Final = 1.0
 COLUMNS: Final = ("s", "read_bytes_per_s", "written_bytes_per_s")

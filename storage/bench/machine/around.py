@@ -9,8 +9,8 @@ from storage.bench.machine.watch import Watch
 from storage.bench.run.outcome import Outcome
 from storage.bench.run.plan import Place, Step
 from storage.bench.run.volumetarget import VolumeTarget
-from storage.volumes.kernel import Kernel
-from storage.volumes.tools import run_tool
+from storage.drives.kernel import Kernel
+from storage.drives.tools import run_tool
 
 
 class Machine:

@@ -4,7 +4,7 @@ import os
 from dataclasses import astuple, dataclass
 from typing import Self
 
-from storage.volumes.kernel import Kernel
+from storage.drives.kernel import Kernel
 
 
 @dataclass(frozen=True, slots=True)

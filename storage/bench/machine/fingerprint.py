@@ -11,11 +11,11 @@ from typing import Any, Final
 
 from contracts.errors import UnavailableError
 from storage.bench.machine.heat import heat
-from storage.cassandra.artifacts import CACHE
-from storage.volumes.devices import Device
-from storage.volumes.health import health
-from storage.volumes.kernel import Kernel, number, text
-from storage.volumes.tools import Run
+from storage.drives.devices import Device
+from storage.drives.health import health
+from storage.drives.kernel import Kernel, number, text
+from storage.drives.tools import Run
+from storage.localcassandra.artifacts import CACHE
 
 VERSION_TIMEOUT_S: Final = 10.0
 ABSENT: Final = "absent"

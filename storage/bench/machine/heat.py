@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from storage.volumes.kernel import Kernel, names, number, text
+from storage.drives.kernel import Kernel, names, number, text
 
 _MILLI: Final = 1000
 _KHZ_PER_MHZ: Final = 1000

@@ -5,7 +5,7 @@ import argparse
 from contracts.errors import RejectedError
 from storage.bench.arguments import above_zero
 from storage.bench.machine.power import Metered, WallMeter, metered
-from storage.volumes.kernel import Kernel
+from storage.drives.kernel import Kernel
 
 
 def add_power_options(parser: argparse.ArgumentParser) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from contracts.errors import RejectedError
-from storage.volumes.kernel import Kernel, names, number, text
+from storage.drives.kernel import Kernel, names, number, text
 
 POWER: Final = "power-"
 ENERGY: Final = "energy-"

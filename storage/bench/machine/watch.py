@@ -15,10 +15,10 @@ from storage.bench.machine.power import ENERGY, PER_JOULE, POWER, Meter, perform
 from storage.bench.run.flags import Flag, Raised
 from storage.bench.run.outcome import Better, Metric, Observation, Outcome, Series, Work
 from storage.bench.run.plan import Place, Step
-from storage.volumes.devices import Device
-from storage.volumes.health import Health, health
-from storage.volumes.kernel import Kernel
-from storage.volumes.tools import Run
+from storage.drives.devices import Device
+from storage.drives.health import Health, health
+from storage.drives.kernel import Kernel
+from storage.drives.tools import Run
 
 AT_REST: Final = "at-rest"
 """Workload of a step that does nothing: a wall meter's reading at rest is its power."""

@@ -10,10 +10,10 @@ from typing import Any, Final
 
 from contracts.errors import RejectedError
 from storage.bench.run.workplace import workplace
-from storage.volumes.devices import Device, below, devices
-from storage.volumes.kernel import Kernel
-from storage.volumes.mounts import mounts
-from storage.volumes.standing import standing
+from storage.drives.devices import Device, below, devices
+from storage.drives.kernel import Kernel
+from storage.drives.mounts import mounts
+from storage.drives.standing import standing
 
 NO_DEVICE: Final = "none"
 """Interface of a directory on no block device: memory, a network file system."""

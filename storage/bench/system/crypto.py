@@ -10,7 +10,7 @@ from contracts.keys import Signer, verify
 from storage.bench.run.outcome import Metric, Observation, Outcome, Work
 from storage.bench.run.plan import Place
 from storage.bench.system.tools import said
-from storage.volumes.tools import Run
+from storage.drives.tools import Run
 
 SIGN: Final = Metric("sign", "1/s")
 VERIFY: Final = Metric("verify", "1/s")

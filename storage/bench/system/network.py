@@ -14,7 +14,7 @@ from contracts.errors import UnavailableError
 from storage.bench.run.outcome import Better, Metric, Observation, Outcome, Work
 from storage.bench.run.plan import Place
 from storage.bench.system.tools import said, said_json
-from storage.volumes.tools import Run
+from storage.drives.tools import Run
 
 LOOPBACK: Final = "127.0.0.1"
 IDLE_TIMEOUT_S: Final = 30

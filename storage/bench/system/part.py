@@ -17,8 +17,8 @@ from storage.bench.run.part import Prepared, Setup
 from storage.bench.run.plan import Part, Place, Stage, Step
 from storage.bench.system import crypto, network, sysbench
 from storage.bench.system.tools import versions
-from storage.volumes.kernel import Kernel
-from storage.volumes.tools import run_tool
+from storage.drives.kernel import Kernel
+from storage.drives.tools import run_tool
 
 MACHINE: Final = "machine"
 LOOPBACK: Final = "loopback"

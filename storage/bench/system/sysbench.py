@@ -9,7 +9,7 @@ from storage.bench.run.flags import Flag, Raised
 from storage.bench.run.outcome import Metric, Observation, Outcome
 from storage.bench.run.plan import Place
 from storage.bench.system.tools import said
-from storage.volumes.tools import Run
+from storage.drives.tools import Run
 
 EVENTS: Final = Metric("events", "1/s")
 """One event of sysbench cpu tests all numbers up to 10,000 for being prime."""

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from contracts.errors import UnavailableError
 from storage.bench.machine.fingerprint import tool_version
-from storage.volumes.tools import Run, Said
+from storage.drives.tools import Run, Said
 
 SLACK_TIMEOUT_S: Final = 120.0
 """Beyond the time that a tool was told to measure: a slow machine prepares its memory."""

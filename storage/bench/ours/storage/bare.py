@@ -42,7 +42,7 @@ class Wire:
     """
 
     protocol: int = 4
-    buffer_bytes: int = 256 << 10
+    buffer_bytes: int = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)

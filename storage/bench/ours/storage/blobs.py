@@ -22,8 +22,8 @@ from storage.bench.ours.storage.pairs import Pair, interleaved
 from storage.blobs.cassandra.config import CassandraConfig
 from storage.blobs.cassandra.schema import BUCKET_BLOBS
 from storage.blobs.cassandra.store import CassandraBlobs
-from storage.cassandra.cluster import Cluster
-from storage.cassandra.config import Options
+from storage.localcassandra.cluster import Cluster
+from storage.localcassandra.config import Options
 from storage.recordings.store import RecordingStore
 from storage.volumes.volumes import Volumes
 

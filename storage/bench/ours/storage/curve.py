@@ -16,8 +16,8 @@ from typing import Any, Final, get_args
 from storage.bench.cassandra import cassandra
 from storage.bench.ours.storage.bare import BareTable, Layout, Wire, unhashed
 from storage.bench.ours.storage.media import MIB
-from storage.cassandra.cluster import Cluster
-from storage.cassandra.config import CommitLogSync, Options
+from storage.localcassandra.cluster import Cluster
+from storage.localcassandra.config import CommitLogSync, Options
 
 KIB: Final = 1 << 10
 UNCOMPRESSED: Final = "compression = {'enabled': false}"
@@ -86,11 +86,11 @@ QUESTIONS: Final[Mapping[str, Sequence[Choice]]] = {
         Choice(str(count), layout=Layout(bucket=count)) for count in (1, 16, 64, 256)
     ],
     "protocol and driver's buffers": [
-        Choice("v4, 256 KiB"),
-        Choice("v5, 256 KiB", wire=Wire(protocol=5)),
+        Choice("v4, 1 MiB"),
+        Choice("v5, 1 MiB", wire=Wire(protocol=5)),
         Choice("v4, 4 KiB (stock)", wire=Wire(buffer_bytes=4 * KIB)),
         Choice("v4, 64 KiB", wire=Wire(buffer_bytes=64 * KIB)),
-        Choice("v4, 1 MiB", wire=Wire(buffer_bytes=MIB)),
+        Choice("v4, 256 KiB", wire=Wire(buffer_bytes=256 * KIB)),
     ],
 }
 COMMIT_LOG: Final = "commit log"

@@ -17,8 +17,8 @@ from rig.guest.scenario import Scenario
 from rig.guest.scenarios.fabric import FAILS_FAST, connected
 from rig.guest.site import NAME, VOLUME, data, kept
 from rig.loaded import FOLDER, VIDEO_BLOBS, trip_of
-from storage.volumes.counters import counters
-from storage.volumes.kernel import Kernel
+from storage.drives.counters import counters
+from storage.drives.kernel import Kernel
 from support.rogue import Site
 from support.truck import Truck
 

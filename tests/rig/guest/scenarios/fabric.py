@@ -15,8 +15,8 @@ from rig.guest.product import wayseal
 from rig.guest.recordings import Recording, Sender
 from rig.guest.scenario import Scenario
 from rig.guest.site import kept, site
-from storage.volumes.counters import counters
-from storage.volumes.kernel import Kernel
+from storage.drives.counters import counters
+from storage.drives.kernel import Kernel
 
 CUT_S: Final = 8
 """Longer than the keep-alive and several tries to connect again."""

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from contracts.errors import RejectedError, UnavailableError
-from storage.volumes.devices import Device, devices
-from storage.volumes.kernel import Kernel
-from storage.volumes.nvme import LIVE, Controller, controllers
-from storage.volumes.tools import Run, Said
+from storage.drives.devices import Device, devices
+from storage.drives.kernel import Kernel
+from storage.drives.nvme import LIVE, Controller, controllers
+from storage.drives.tools import Run, Said
 
 TRANSPORTS: Final = ("tcp", "rdma", "fc")
 DEFAULT_PORT: Final = 4420

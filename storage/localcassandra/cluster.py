@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Final, Self
 
 from contracts.errors import UnavailableError
-from storage.cassandra.artifacts import CACHE, installed
-from storage.cassandra.config import Options, Place, Ports, initial_token
-from storage.cassandra.node import Node
+from storage.localcassandra.artifacts import CACHE, installed
+from storage.localcassandra.config import Options, Place, Ports, initial_token
+from storage.localcassandra.node import Node
 
 PORT_TRIES: Final = 20
 SUPERUSER: Final = "cassandra"

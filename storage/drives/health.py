@@ -10,8 +10,8 @@ from enum import StrEnum
 from typing import Any, Final
 
 from contracts.errors import UnavailableError
-from storage.volumes.devices import Device
-from storage.volumes.tools import Run, Said
+from storage.drives.devices import Device
+from storage.drives.tools import Run, Said
 
 HEALTH_TIMEOUT_S: Final = 10.0
 WORN_PERCENT: Final = 90

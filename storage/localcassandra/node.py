@@ -10,8 +10,8 @@ from typing import Final
 
 from contracts.errors import UnavailableError
 from contracts.files import disk_errors, make_directory
-from storage.cassandra.artifacts import java_and_maven
-from storage.cassandra.config import MODULE_FLAGS, Options, Place, Ports, write_config
+from storage.localcassandra.artifacts import java_and_maven
+from storage.localcassandra.config import MODULE_FLAGS, Options, Place, Ports, write_config
 
 START_TIMEOUT_S: Final = 180
 """4 to 6 s on an idle machine, 25 s on a busy one."""

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Final
 
 from contracts.errors import UnavailableError
-from storage.volumes.kernel import Kernel
-from storage.volumes.mounts import Mount, mount_of
-from storage.volumes.tools import Run
+from storage.drives.kernel import Kernel
+from storage.drives.mounts import Mount, mount_of
+from storage.drives.tools import Run
 
 STAT_TIMEOUT_S: Final = 2.0
 SHUT_DOWN: Final = "its file system has shut down after an error: unmount it, and mount it again"

@@ -1,6 +1,6 @@
 """`make cassandra`: real Cassandra servers for a developer, until Ctrl-C.
 
-    python -m storage.cassandra.main build/cassandra/dev --nodes 3
+    python -m storage.localcassandra.main build/cassandra/dev --nodes 3
 
 Node 1 is 127.0.0.1 in data centre `site1`, node 2 is 127.0.0.2 in `site2`, and
 so on. What they store stays in the directory for the next start.
@@ -18,8 +18,8 @@ from typing import Final, get_args
 from contracts.commands import FAILED, complain, write_for_any_terminal
 from contracts.errors import WaysealError
 from contracts.files import locked, make_directory
-from storage.cassandra.cluster import SUPERUSER, Cluster
-from storage.cassandra.config import CommitLogSync, Options, Place, Tls
+from storage.localcassandra.cluster import SUPERUSER, Cluster
+from storage.localcassandra.config import CommitLogSync, Options, Place, Tls
 
 NODES_MAX: Final = 9
 

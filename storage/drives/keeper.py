@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Final
 
 from contracts.errors import UnavailableError
-from storage.volumes.devices import Device, below, devices
-from storage.volumes.kernel import Kernel
-from storage.volumes.mounts import Mount, mounts
-from storage.volumes.nvmeof import connect, connection
-from storage.volumes.saved import Saved, kept_points, saved
-from storage.volumes.standing import SHUT_DOWN, standing
-from storage.volumes.tools import Run
+from storage.drives.devices import Device, below, devices
+from storage.drives.kernel import Kernel
+from storage.drives.mounts import Mount, mounts
+from storage.drives.nvmeof import connect, connection
+from storage.drives.saved import Saved, kept_points, saved
+from storage.drives.standing import SHUT_DOWN, standing
+from storage.drives.tools import Run
 
 KEEP_EVERY_S: Final = 10.0
 REMOUNT_EVERY_S: Final = 60.0

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from storage.volumes.kernel import Kernel, names, number, text
+from storage.drives.kernel import Kernel, names, number, text
 
 LIVE: Final = "live"
 GOING: Final = ("deleting", "deleting (no IO)", "dead")

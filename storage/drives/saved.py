@@ -13,8 +13,8 @@ from typing import Final
 
 from contracts.errors import RejectedError
 from contracts.files import disk_errors, make_directory, sync_directory, write_file
-from storage.volumes.mounts import unescaped
-from storage.volumes.nvmeof import Reconnect, Target
+from storage.drives.mounts import unescaped
+from storage.drives.nvmeof import Reconnect, Target
 
 CONNECTIONS: Final = Path("etc/wayseal/nvmeof.json")
 UNIT: Final = Path("etc/systemd/system/wayseal-volumes.service")

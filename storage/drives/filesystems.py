@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from contracts.errors import UnavailableError
-from storage.volumes.devices import Device, below
-from storage.volumes.kernel import Kernel
-from storage.volumes.tools import Run
+from storage.drives.devices import Device, below
+from storage.drives.kernel import Kernel
+from storage.drives.tools import Run
 
 LSBLK_TIMEOUT_S: Final = 5.0
 _LSBLK: Final = ("lsblk", "--json", "--output", "KNAME,FSTYPE,UUID")

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from storage.volumes.devices import Device
-from storage.volumes.nvme import GOING, LIVE, NvmePath
+from storage.drives.devices import Device
+from storage.drives.nvme import GOING, LIVE, NvmePath
 
 SEEN_S: Final = 5.0
 """A change between two looks that are further apart was not seen when it happened."""

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from storage.volumes.kernel import Kernel, names, number, text
-from storage.volumes.nvme import NvmePath
-from storage.volumes.routes import nic_towards, rate
+from storage.drives.kernel import Kernel, names, number, text
+from storage.drives.nvme import NvmePath
+from storage.drives.routes import nic_towards, rate
 
 OPTICAL: Final = 5
 """SCSI peripheral device type."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from storage.volumes.kernel import Kernel, number
+from storage.drives.kernel import Kernel, number
 
 _UP: Final = 0x1
 _GBIT: Final = 1000

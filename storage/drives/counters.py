@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Self
 
-from storage.volumes.kernel import SECTOR_BYTES, Kernel, text
-from storage.volumes.nvme import paths
+from storage.drives.kernel import SECTOR_BYTES, Kernel, text
+from storage.drives.nvme import paths
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from storage.volumes.interfaces import attached
-from storage.volumes.kernel import SECTOR_BYTES, Kernel, names, number, text
-from storage.volumes.mounts import Mount, mount_of
-from storage.volumes.nvme import NvmePath, paths
+from storage.drives.interfaces import attached
+from storage.drives.kernel import SECTOR_BYTES, Kernel, names, number, text
+from storage.drives.mounts import Mount, mount_of
+from storage.drives.nvme import NvmePath, paths
 
 _VIRTUAL_EMPTY: Final = ("loop", "zram", "ram", "nbd")
 _DELETED: Final = " (deleted)"

@@ -5,14 +5,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from storage.volumes.devices import Device, below, devices
-from storage.volumes.filesystems import FileSystem, filesystems
-from storage.volumes.health import Health, health
-from storage.volumes.kernel import Kernel
-from storage.volumes.links import LinkState, LinkWatch, link_state
-from storage.volumes.mounts import Mount, mounts
-from storage.volumes.standing import Standing, standing
-from storage.volumes.tools import Run
+from storage.drives.devices import Device, below, devices
+from storage.drives.filesystems import FileSystem, filesystems
+from storage.drives.health import Health, health
+from storage.drives.kernel import Kernel
+from storage.drives.links import LinkState, LinkWatch, link_state
+from storage.drives.mounts import Mount, mounts
+from storage.drives.standing import Standing, standing
+from storage.drives.tools import Run
 from storage.volumes.volume import VolumePlace
 
 ASKED_AT_ONCE: Final = 8

@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from contracts.errors import UnavailableError
-from storage.volumes.kernel import Kernel
+from storage.drives.kernel import Kernel
 
 _ESCAPED: Final = re.compile(r"\\([0-7]{3})")
 _NO_DEVICE: Final = "0:"
