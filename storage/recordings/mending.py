@@ -11,6 +11,9 @@ from storage.recordings.examining import Finding
 
 MENDS_WAITING_MAX: Final = 64
 
+Mend = Callable[[bytes, int], Iterable[Finding]]
+"""Mends one blob of a recording; says what was found."""
+
 _log: Final = logging.getLogger(__name__)
 
 
@@ -18,10 +21,10 @@ class Mender:
     """Mends later what a reader found damaged.
 
     Args:
-        mend: Mends one blob of a recording; says what was found.
+        mend: Mends a blob.
     """
 
-    def __init__(self, mend: Callable[[bytes, int], Iterable[Finding]]) -> None:
+    def __init__(self, mend: Mend) -> None:
         self._mend = mend
         self._pool = ThreadPoolExecutor(1, "mend")
         self._lock = threading.Lock()

@@ -14,17 +14,16 @@ from pathlib import Path
 from typing import Final, Self
 
 from contracts.copies import Copy, Place
-from contracts.errors import RejectedError, WaysealError
+from contracts.errors import RejectedError
 from storage.blobs.port import BlobStore
 from storage.recordings.backlog import Backlog, Backlogs
 from storage.recordings.catalogue import Catalogue
 from storage.recordings.examining import Finding, Flaw, mend_blob, mend_seal, without_gone
-from storage.recordings.fetching import OnDamage, fetch, log_damage
+from storage.recordings.fetching import OnDamage, log_damage
 from storage.recordings.filling import Stop, fill_places
 from storage.recordings.manifest import Progress, StoredRecording, check_recording
-from storage.recordings.mending import Mender
 from storage.recordings.opening import open_upload
-from storage.recordings.reader import read_range
+from storage.recordings.reader import Reader
 from storage.recordings.removing import Removals
 from storage.recordings.restoring import restore
 from storage.recordings.shelves import Shelves
@@ -68,13 +67,12 @@ class RecordingStore:
         stages: Stages | None = None,
     ) -> None:
         self._shelves = Shelves(Catalogue(root), blobs, volumes, stages or Untold())
-        self._on_damage = on_damage
         self._without_volume = without_volume
         self._believes = believes
         self._backlogs = Backlogs(self._shelves)
         self._removals = Removals(self._shelves, self._backlogs)
         self._pool = ThreadPoolExecutor(POOL_THREADS, "blobs")
-        self._mender = Mender(self.mend)
+        self._reader = Reader(self._shelves, on_damage, self.mend)
         self._writers = Writers()
         self.tidy()
 
@@ -195,11 +193,7 @@ class RecordingStore:
                 iterating) no copy of a blob holds.
             UnavailableError: As before, but a copy did not answer.
         """
-        manifest = self._require(recording_id)
-        stop = manifest.size if stop is None else stop
-        if not 0 <= start <= stop <= manifest.size:
-            raise RejectedError(f"range {start}..{stop} of a recording of {manifest.size} bytes")
-        return read_range(partial(self._fetch, manifest), start, stop)
+        return self._reader.read(self._require(recording_id), start, stop)
 
     def verify(self, recording_id: bytes) -> VerifyReport:
         """Read every byte of every copy and report what does not hold.
@@ -344,7 +338,7 @@ class RecordingStore:
 
     def close(self) -> None:
         """Wait for the blob writes and repairs under way; close the writers before."""
-        self._mender.close()
+        self._reader.close()
         self._pool.shutdown()
 
     def _resumable(self, recording_id: bytes, size: int) -> Progress:
@@ -381,19 +375,6 @@ class RecordingStore:
                 f"recording {recording_id.hex()} has {len(manifest.leaves)} blobs, got {index}"
             )
         return manifest
-
-    def _fetch(self, manifest: StoredRecording, index: int) -> bytes:
-        damaged = False
-
-        def note(copy: str, error: WaysealError) -> None:
-            nonlocal damaged
-            damaged |= isinstance(error, RejectedError)
-            self._on_damage(manifest.sha256, index, copy)
-
-        data = fetch(self._shelves, manifest, index, note)
-        if damaged:
-            self._mender.mend_later(manifest.sha256, index)
-        return data
 
     def _forget_gone(self, manifest: StoredRecording) -> None:
         """Take volumes that lost the whole file out of the manifest, while another copy is left."""
