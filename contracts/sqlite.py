@@ -4,7 +4,7 @@ Source: SQLite, "PRAGMA synchronous" and "Write-Ahead Logging", durability.
 """
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
@@ -39,6 +39,38 @@ def connect(path: Path, synchronous: Synchronous) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+def open_versioned(path: Path, what: str, steps: Sequence[str]) -> sqlite3.Connection:
+    """Open the database at `path`, or make it; one of an older version is brought to this one.
+
+    All steps are taken or none. A commit survives a power cut.
+
+    Args:
+        path: The file.
+        what: Names the database in messages.
+        steps: The SQL that makes each version out of the one before; a new file takes them all.
+
+    Raises:
+        UnavailableError: It cannot be opened, is no sound database, or is of a newer version.
+    """
+    with translated(f"{what} {path}", damaged=UnavailableError):
+        connection = connect(path, Synchronous.FULL)
+        try:
+            _bring_up(connection, f"{what} {path}", steps)
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+def _bring_up(connection: sqlite3.Connection, what: str, steps: Sequence[str]) -> None:
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if not 0 <= version <= len(steps):
+        raise UnavailableError(f"{what} has schema {version}, this version reads {len(steps)}")
+    if version < len(steps):
+        script = "".join(steps[version:])
+        connection.executescript(f"BEGIN; {script} PRAGMA user_version={len(steps)}; COMMIT;")
 
 
 @contextmanager

@@ -14,8 +14,8 @@ from typing import Any
 
 from contracts.errors import UnavailableError
 from contracts.records.clock import now_ms
-from contracts.sqlite import Synchronous, connect, transaction, translated
-from gateway.inboxschema import CHAIN, COLUMNS, SCHEMA_VERSION, STEPS
+from contracts.sqlite import open_versioned, transaction, translated
+from gateway.inboxschema import CHAIN, COLUMNS, STEPS
 
 
 class State(StrEnum):
@@ -95,18 +95,7 @@ class Inbox:
         self._lock = threading.RLock()
         self._bytes_max = bytes_max
         self._quarantine_bytes_max = quarantine_bytes_max
-        with translated(f"inbox {path}", damaged=UnavailableError):
-            self._db = connect(path, Synchronous.FULL)
-            (version,) = self._db.execute("PRAGMA user_version").fetchone()
-            if version > SCHEMA_VERSION:
-                raise UnavailableError(
-                    f"inbox {path} has schema {version}, this version reads {SCHEMA_VERSION}"
-                )
-            if version < SCHEMA_VERSION:
-                steps = "".join(STEPS[version:])
-                self._db.executescript(
-                    f"BEGIN; {steps} PRAGMA user_version={SCHEMA_VERSION}; COMMIT;"
-                )
+        self._db = open_versioned(path, "inbox", STEPS)
 
     def close(self) -> None:
         """Close the file."""

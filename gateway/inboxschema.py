@@ -53,7 +53,6 @@ ALTER TABLE receipts ADD COLUMN final INTEGER NOT NULL DEFAULT 1;
 """
 STEPS: Final = (_FIRST, _PROVISIONAL_RECEIPTS)
 """What makes each version out of the one before; a new inbox takes them all."""
-SCHEMA_VERSION: Final = len(STEPS)
 
 COLUMNS: Final = (
     "batch_id, device_id, trip_id, wire, readings, dependency, last_transaction_id, recording,"

@@ -17,10 +17,9 @@ from contracts.deletion import deletion_hash, sign_deletion
 from contracts.errors import UnavailableError
 from contracts.keys import Signer
 from contracts.proto.deletion_pb2 import Deletion, DeletionBody
-from contracts.sqlite import Synchronous, connect, transaction, translated
+from contracts.sqlite import open_versioned, transaction, translated
 
-_VERSION: Final = 1
-_SCHEMA: Final = """
+_FIRST: Final = """
 CREATE TABLE deletions (
   number INTEGER PRIMARY KEY,
   recording BLOB NOT NULL,
@@ -32,6 +31,7 @@ CREATE TABLE deletions (
 CREATE INDEX deletions_by_recording ON deletions (recording);
 CREATE INDEX deletions_under_way ON deletions (state) WHERE state = 'begun';
 """
+_STEPS: Final = (_FIRST,)
 COLUMNS: Final = "wire, state, ended_ms, why"
 
 
@@ -91,15 +91,7 @@ class Deletions:
     def __init__(self, path: Path, signer: Signer) -> None:
         self._signer = signer
         self._lock = threading.RLock()
-        with translated(f"deletions {path}", damaged=UnavailableError):
-            self._db = connect(path, Synchronous.FULL)
-            (version,) = self._db.execute("PRAGMA user_version").fetchone()
-            if version == 0:
-                self._db.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version={_VERSION}; COMMIT;")
-            elif version != _VERSION:
-                raise UnavailableError(
-                    f"deletions {path} has schema {version}, this version reads {_VERSION}"
-                )
+        self._db = open_versioned(path, "deletions", _STEPS)
 
     def close(self) -> None:
         """Close the file."""

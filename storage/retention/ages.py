@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from contracts.errors import UnavailableError
-from contracts.sqlite import Synchronous, connect, transaction, translated
+from contracts.sqlite import open_versioned, transaction, translated
 
-_VERSION: Final = 1
-_SCHEMA: Final = """
+_FIRST: Final = """
 CREATE TABLE clock (only INTEGER PRIMARY KEY CHECK (only = 0), elapsed_s REAL NOT NULL);
 INSERT INTO clock VALUES (0, 0);
 CREATE TABLE released (recording BLOB PRIMARY KEY, since_s REAL NOT NULL) WITHOUT ROWID;
@@ -25,6 +24,7 @@ CREATE TABLE uploads (
   recording BLOB PRIMARY KEY, place INTEGER NOT NULL, since_s REAL NOT NULL
 ) WITHOUT ROWID;
 """
+_STEPS: Final = (_FIRST,)
 
 
 class Ages:
@@ -42,15 +42,7 @@ class Ages:
         self._monotonic_s = monotonic_s
         self._read_at_s = monotonic_s()
         self._lock = threading.Lock()
-        with translated(f"retention {path}", damaged=UnavailableError):
-            self._db = connect(path, Synchronous.FULL)
-            (version,) = self._db.execute("PRAGMA user_version").fetchone()
-            if version == 0:
-                self._db.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version={_VERSION}; COMMIT;")
-            elif version != _VERSION:
-                raise UnavailableError(
-                    f"retention {path} has schema {version}, this version reads {_VERSION}"
-                )
+        self._db = open_versioned(path, "retention", _STEPS)
         self._elapsed_s = float(self._query("SELECT elapsed_s FROM clock")[0][0])
 
     def close(self) -> None:

@@ -14,12 +14,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from contracts.errors import UnavailableError
-from contracts.sqlite import Synchronous, connect, transaction, translated
+from contracts.sqlite import open_versioned, transaction, translated
 
 ROUNDS_KEPT: Final = 100
 
-_VERSION: Final = 1
-_SCHEMA: Final = """
+_FIRST: Final = """
 CREATE TABLE rounds (
   round INTEGER PRIMARY KEY AUTOINCREMENT,
   begun_ms INTEGER NOT NULL,
@@ -47,6 +46,7 @@ CREATE TABLE findings (
   UNIQUE (round, recording, blob, copy)
 );
 """
+_STEPS: Final = (_FIRST,)
 _ROUND: Final = (
     "round, begun_ms, ended_ms, stage, recording, blob, recordings, blobs, bytes,"
     " found, mended, not_mended"
@@ -145,15 +145,7 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         self._lock = threading.RLock()
-        with self._translated():
-            self._db = connect(path, Synchronous.FULL)
-            (version,) = self._db.execute("PRAGMA user_version").fetchone()
-            if version == 0:
-                self._db.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version={_VERSION}; COMMIT;")
-            elif version != _VERSION:
-                raise UnavailableError(
-                    f"scrub report {path} has schema {version}, this version reads {_VERSION}"
-                )
+        self._db = open_versioned(path, "scrub report", _STEPS)
 
     def close(self) -> None:
         """Close the file."""
