@@ -161,6 +161,7 @@ class Services:
             self._network,
             confirmations=settings.receipts.confirmations,
         )
+        room = Room(self.volumes, self.recordings, self.inbox)
         remover = Remover(
             self.recordings,
             self.deletions,
@@ -168,8 +169,8 @@ class Services:
             policy=policy,
             site_id=settings.site_id,
             let_go=self.uploads.let_go,
+            touched=room.look_again,
         )
-        room = Room(self.volumes, self.recordings, self.inbox)
         return Retention(
             self.recordings,
             ages,

@@ -26,6 +26,7 @@ class Remover:
         policy: The copies that receipts ask for.
         site_id: Where this is.
         let_go: Ends what keeps an upload open that stands still.
+        touched: Told of each recording of which something may be gone.
         clock_ms: The wall clock; nothing is decided by it.
     """
 
@@ -38,6 +39,7 @@ class Remover:
         policy: Policy,
         site_id: str,
         let_go: Callable[[bytes], None] = lambda _: None,
+        touched: Callable[[bytes], None] = lambda _: None,
         clock_ms: Callable[[], int] = now_ms,
     ) -> None:
         self._store = store
@@ -46,6 +48,7 @@ class Remover:
         self._policy = policy
         self._site_id = site_id
         self._let_go = let_go
+        self._touched = touched
         self._clock_ms = clock_ms
 
     def remove(self, removal: Removal, stop: Callable[[], bool] = lambda: False) -> bool:
@@ -144,6 +147,8 @@ class Remover:
             _log.info("deletion %d withdrawn: %s", body.number, error)
             self._deletions.end(body.number, DeletionState.WITHDRAWN, self._clock_ms(), str(error))
             return False
+        finally:
+            self._touched(body.recording_sha256)
         _log.info(
             "deletion %d: recording %s, %s: %s",
             body.number,

@@ -1,12 +1,14 @@
 """How full the volumes are, and how much room what is on its way will need."""
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Final
 
 from contracts.copies import Place
 from contracts.errors import RejectedError, UnavailableError
 from gateway.inbox import Inbox, State
+from gateway.retention.holdings import Holdings
 from storage.recordings.store import RecordingStore
 from storage.retention.rules import Fill
 from storage.volumes.volume import Volume
@@ -18,26 +20,45 @@ much as the largest of it that fits at all."""
 
 
 class Room:
-    """Looks at the volumes that answer.
+    """Looks at the volumes that answer; used from one thread.
 
     Args:
         volumes: Where whole copies are.
         store: What came, and what lacks a whole copy.
         inbox: What was announced.
+        monotonic_s: Seconds since any moment.
     """
 
-    def __init__(self, volumes: Volumes, store: RecordingStore, inbox: Inbox) -> None:
+    def __init__(
+        self,
+        volumes: Volumes,
+        store: RecordingStore,
+        inbox: Inbox,
+        monotonic_s: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._volumes = volumes
+        self._monotonic_s = monotonic_s
+        self._holdings: dict[str, Holdings] = {}
         self._store = store
         self._inbox = inbox
 
     def fills(self) -> list[Fill]:
         """Return how full each volume is; the first must make room if none has it."""
-        found = [fill for volume in self._volumes.usable() for fill in _fill(volume)]
+        usable = {volume.name: volume for volume in self._volumes.usable()}
+        self._holdings = {  # what was out is listed anew: it may be another one
+            name: self._holdings.get(name) or Holdings(volume, self._monotonic_s)
+            for name, volume in usable.items()
+        }
+        found = [fill for name in usable for fill in _fill(usable[name], self._holdings[name])]
         wanted = sorted(self._announced().values())
         if not found or not wanted or any(_left(fill) >= sum(wanted) for fill in found):
             return found
         return [replace(found[0], needed_bytes=_needed(found[0], wanted)), *found[1:]]
+
+    def look_again(self, recording_id: bytes) -> None:
+        """Look at this recording's files the next time: they may be gone."""
+        for holdings in self._holdings.values():
+            holdings.look_again(recording_id)
 
     def _announced(self) -> dict[bytes, int]:
         """Return the bytes of each recording that has no room on a volume yet."""
@@ -59,13 +80,13 @@ class Room:
         return whole or self._store.progress(recording_id) is not None
 
 
-def _fill(volume: Volume) -> Iterator[Fill]:
+def _fill(volume: Volume, holdings: Holdings) -> Iterator[Fill]:
     try:
-        holdings = volume.call(lambda directory: dict(directory.holdings()))
+        held = holdings.by_recording()
         free = volume.call(lambda directory: directory.free_bytes())
     except UnavailableError:
         return
-    yield Fill(volume.name, holdings, volume.place.quota_bytes, free, 0)
+    yield Fill(volume.name, held, volume.place.quota_bytes, free, 0)
 
 
 def _left(fill: Fill) -> int:

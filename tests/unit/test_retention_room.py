@@ -1,6 +1,8 @@
 """How much room retention makes: for what was announced or waits, and never for the impossible."""
 
-from collections.abc import Iterator
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -9,11 +11,13 @@ import pytest
 from contracts.chunktree import BLOB_BYTES
 from contracts.copies import FSYNC, Copy, Place
 from gateway.inbox import HeldBatch, Inbox, Offer
+from gateway.retention.holdings import LISTED_S
 from gateway.retention.room import Room
 from storage.recordings.store import RecordingStore
+from storage.volumes.directory import VolumeDirectory
 from storage.volumes.volume import VolumePlace
 from support.retention import DEVICE, recording, trip
-from support.stores import open_store, put
+from support.stores import open_store, put, volume_file
 
 QUOTA = 8 * BLOB_BYTES
 DATA = bytes(2 * BLOB_BYTES)
@@ -25,7 +29,8 @@ class Hall:
 
     def __init__(self, store: RecordingStore, inbox: Inbox) -> None:
         self.store, self.inbox = store, inbox
-        self.room = Room(store.shelves.volumes, store, inbox)
+        self.now_s = 0.0
+        self.room = Room(store.shelves.volumes, store, inbox, lambda: self.now_s)
 
     def announce(self, number: int, size: int) -> bytes:
         name = recording(number)
@@ -34,8 +39,13 @@ class Hall:
         return name
 
     def needed(self) -> int:
+        self.now_s += LISTED_S
         (fill,) = self.room.fills()
         return fill.needed_bytes
+
+    def held(self) -> dict[bytes, int]:
+        (fill,) = self.room.fills()
+        return dict(fill.holdings)
 
 
 @pytest.fixture
@@ -102,3 +112,66 @@ def test_a_volume_that_is_out_is_left_out(hall: Hall) -> None:
     volume.take_out("a test")
     hall.announce(1, 1)
     assert hall.room.fills() == []
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """Count what the volume's directory is asked for; it answers as ever."""
+    counts: Counter[str] = Counter()
+
+    def counted(name: str, ask: Callable[..., object]) -> Callable[..., object]:
+        def answer(*args: object) -> object:
+            counts[name] += 1
+            return ask(*args)
+
+        return answer
+
+    for name in ("holdings", "whole_length"):
+        monkeypatch.setattr(VolumeDirectory, name, counted(name, getattr(VolumeDirectory, name)))
+    return counts
+
+
+def test_many_deletions_take_one_listing_and_one_look_each(hall: Hall, asked: Counter[str]) -> None:
+    names = [put(hall.store, bytes([number])) for number in range(40)]
+    there = hall.held()
+    assert there == dict.fromkeys(names, 1)
+    asked.clear()
+    for name in names[:30]:
+        hall.store.drop(name, MAIN)
+        hall.room.look_again(name)
+        del there[name]
+        assert hall.held() == there
+    assert asked == {"whole_length": 30}
+    hall.now_s += LISTED_S
+    assert hall.held() == there
+    assert asked["holdings"] == 1
+
+
+def test_uploads_are_followed_between_two_listings(hall: Hall, asked: Counter[str]) -> None:
+    one = put(hall.store, DATA)
+    assert hall.held() == {one: len(DATA)}
+    data = bytes([1]) * BLOB_BYTES
+    name, lost = hashlib.sha256(data).digest(), recording(2)
+    with (
+        hall.store.begin(name, len(data)) as writer,
+        hall.store.begin(lost, BLOB_BYTES) as other,
+    ):
+        other.write(b"begun")
+        writer.write(data)
+        asked.clear()
+        assert hall.held() == {one: len(DATA), name: len(data), lost: BLOB_BYTES}
+        writer.finish()
+    hall.store.delete(lost)
+    assert hall.held() == {one: len(DATA), name: len(data)}
+    assert asked["holdings"] == 0
+
+
+def test_a_volume_that_was_out_is_listed_anew(hall: Hall, tmp_path: Path) -> None:
+    one, two = put(hall.store, DATA), put(hall.store, b"two")
+    assert hall.held() == {one: len(DATA), two: 3}
+    (volume,) = hall.store.shelves.volumes
+    volume.take_out("a test")
+    assert hall.room.fills() == []
+    volume_file(tmp_path, one).unlink()
+    volume.probe()
+    assert hall.held() == {two: 3}
