@@ -5,7 +5,7 @@ can be repeated; so a gateway that was killed goes on where it was:
 
     held -> submitted -> committed        every batch of readings, in its chain's order
     committed -> submitted                what a ledger that went back has no more
-    offered -> whole -> digest committed  every recording
+    offered -> whole, read here -> digest committed    every recording
     sealed, all of it committed and whole -> receipt, provisional while the policy lacks a copy
     copies that followed -> final receipt
 """
@@ -187,10 +187,14 @@ class OffloadSaga:
         self._submit(ready[half:])
 
     def _submit_digest(self, offer: Offer) -> bool:
-        """Hand a recording's digest to the ledger, once its bytes are here and its trip sealed."""
+        """Hand a recording's digest to the ledger, once its bytes are here and its trip sealed.
+
+        A recording without a copy is another site's word: until its bytes were read here, they
+        neither speak for the digest nor against it.
+        """
         held = self._inbox.batch(offer.batch_id)
         stored = self._stored(offer.recording)
-        if held is None or stored is None:
+        if held is None or stored is None or not stored.copies:
             return False
         if not self._facts.has_transaction(held.dependency):
             return False
