@@ -94,6 +94,10 @@ class MirroredBlobs:
         """See `BlobStore.put_manifest`."""
         self._both(lambda store: store.put_manifest(recording_id, manifest))
 
+    def delete_manifest(self, recording_id: bytes) -> None:
+        """See `BlobStore.delete_manifest`: each is tried, whatever becomes of the other."""
+        self._both(lambda store: store.delete_manifest(recording_id))
+
     def manifest(self, recording_id: bytes) -> bytes | None:
         """See `BlobStore.manifest`: that of either.
 

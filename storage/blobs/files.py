@@ -22,7 +22,7 @@ from contracts.copies import FSYNC
 from contracts.errors import RejectedError, WaysealError
 from contracts.files import disk_errors, make_directory, sync_directory, write_all, write_file
 from storage.blobs.port import Blob, Replica
-from storage.disk import FILE_MODE, drop_cache, read_at, start_writeback
+from storage.disk import FILE_MODE, drop_cache, read_at, remove_file, start_writeback
 
 _INDEX_DIGITS: Final = 8
 _MANIFEST: Final = "manifest"
@@ -130,6 +130,10 @@ class FileBlobs:
         make_directory(home)
         temporary = self._tmp / uuid.uuid4().hex
         write_file(home / _MANIFEST, manifest, temporary=temporary, mode=FILE_MODE)
+
+    def delete_manifest(self, recording_id: bytes) -> None:
+        """See `BlobStore.delete_manifest`."""
+        remove_file(self._home(recording_id) / _MANIFEST)
 
     def manifest(self, recording_id: bytes) -> bytes | None:
         """See `BlobStore.manifest`."""

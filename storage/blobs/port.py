@@ -142,6 +142,10 @@ class BlobStore(Protocol):
         """
         ...
 
+    def delete_manifest(self, recording_id: bytes) -> None:
+        """Take the mark away durably, blobs stay; none being there is fine."""
+        ...
+
     def manifest(self, recording_id: bytes) -> bytes | None:
         """Return the manifest as it is stored, None while the recording is not whole here."""
         ...

@@ -1,7 +1,7 @@
 """The places that together hold recordings, and what a recording may want of them."""
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -66,12 +66,9 @@ class Shelves:
         Raises:
             UnavailableError: One is missing or another one, or the store failed.
         """
-        recording_id, wrong = manifest.sha256, self.not_put(manifest)
+        wrong = self.not_put(manifest)
         if wrong:
-            raise UnavailableError(
-                f"recording {recording_id.hex()}: {len(wrong)} of {len(manifest.leaves)} blobs, "
-                f"the first of them {wrong[0]}, are not in {self.blobs.name}"
-            )
+            raise self._not_all_put(manifest, wrong)
 
     def seal_blobs(self, manifest: StoredRecording) -> Copy:
         """Read back which blobs are there, then mark the recording as whole in the blob store.
@@ -79,7 +76,9 @@ class Shelves:
         For whoever has put every blob, or read those that were there: their list is a claim.
 
         The list is read once more behind the mark: until that was there, another site that ended
-        its upload of the same recording took the blobs for its own leftovers.
+        its upload of the same recording took the blobs for its own leftovers, or a deletion may
+        have come before it. Then the mark goes too; should it be another site's by now, that one's
+        scrub puts it again, while nobody mends a mark without blobs.
 
         Raises:
             UnavailableError: One is missing or another one, or the store failed.
@@ -87,7 +86,10 @@ class Shelves:
         self.require_put(manifest)
         copy = self.blobs_copy()
         self.blobs.put_manifest(manifest.sha256, replace(manifest, copies=(copy,)).encode())
-        self.require_put(manifest)
+        wrong = self.not_put(manifest)
+        if wrong:
+            self.blobs.delete_manifest(manifest.sha256)
+            raise self._not_all_put(manifest, wrong)
         return copy
 
     def truthful(self, progress: Progress) -> Progress:
@@ -143,7 +145,7 @@ class Shelves:
                 problems.append(error)
         if Place.BLOBS in wanted:
             try:
-                self.blobs.delete(recording_id)
+                self._delete_blobs(recording_id)
             except WaysealError as error:
                 problems.append(error)
         if problems:
@@ -169,6 +171,19 @@ class Shelves:
                 f"recording {recording_id.hex()} is not gone everywhere: {error}"
             ) from error
         self.remove(recording_id, [Place.VOLUME] if elsewhere else Place)
+
+    def _delete_blobs(self, recording_id: bytes) -> None:
+        """Delete from the blob store, and the mark of whoever sealed what was being deleted."""
+        self.blobs.delete(recording_id)
+        sealed = self.shared(recording_id)
+        if sealed is not None and self.not_put(sealed):
+            self.blobs.delete_manifest(recording_id)
+
+    def _not_all_put(self, manifest: StoredRecording, wrong: Sequence[int]) -> UnavailableError:
+        return UnavailableError(
+            f"recording {manifest.sha256.hex()}: {len(wrong)} of {len(manifest.leaves)} blobs, "
+            f"the first of them {wrong[0]}, are not in {self.blobs.name}"
+        )
 
     def _names(self, copy: Copy) -> bool:
         if copy.place is Place.BLOBS:

@@ -99,6 +99,19 @@ def a_manifest_is_kept_as_it_came_and_replaced(blobs: BlobStore, seed: str) -> N
     assert dict(blobs.leaves(one)) == {}
 
 
+def a_manifest_goes_alone_and_can_come_back(blobs: BlobStore, seed: str) -> None:
+    one = recording(seed)
+    blobs.delete_manifest(one)
+    blobs.put(one, blob(0, b"data"))
+    for _ in range(2):
+        blobs.put_manifest(one, b"whole")
+        blobs.delete_manifest(one)
+        blobs.delete_manifest(one)
+        assert (blobs.get(one, 0), blobs.manifest(one)) == (blob(0, b"data"), None)
+    blobs.put_manifest(one, b"whole")
+    assert blobs.manifest(one) == b"whole"
+
+
 def every_replica_shows_what_it_has(blobs: BlobStore, seed: str) -> None:
     one = recording(seed)
     assert {(each.blob, each.error) for each in blobs.replicas(one, 0)} == {(None, None)}
@@ -130,6 +143,7 @@ SUITE: Final[tuple[Case, ...]] = (
     what_was_deleted_can_be_put_again,
     a_partial_recording_has_no_manifest,
     a_manifest_is_kept_as_it_came_and_replaced,
+    a_manifest_goes_alone_and_can_come_back,
     every_replica_shows_what_it_has,
     a_store_that_works_says_so_and_what_its_word_is_worth,
     no_blob_is_built_invalid,

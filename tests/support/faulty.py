@@ -64,6 +64,10 @@ class FaultyBlobs:
         """See `BlobStore.put_manifest`."""
         self._works().put_manifest(recording_id, manifest)
 
+    def delete_manifest(self, recording_id: bytes) -> None:
+        """See `BlobStore.delete_manifest`."""
+        self._works().delete_manifest(recording_id)
+
     def manifest(self, recording_id: bytes) -> bytes | None:
         """See `BlobStore.manifest`."""
         return self._works().manifest(recording_id)

@@ -1,7 +1,7 @@
 """Two sites over one blob store: neither takes away, nor writes over, what the other put there."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from hashlib import sha256
@@ -148,23 +148,96 @@ def test_without_a_volume_a_forged_recording_gets_no_copy(sites: Sites) -> None:
 
 
 class DeletedMeanwhile(FileBlobs):
-    """Loses a recording right before the manifest: another site looked for one before that."""
+    """Loses a recording right before the manifest: another site looked for one before that.
+
+    Attributes:
+        deletions: How often that still happens.
+        unlisted: How often no list comes after that.
+    """
+
+    deletions = 1
+    unlisted = 0
 
     def put_manifest(self, recording_id: bytes, manifest: bytes) -> None:
-        self.delete(recording_id)
+        if self.deletions:
+            self.deletions -= 1
+            self.delete(recording_id)
         super().put_manifest(recording_id, manifest)
+
+    def leaves(self, recording_id: bytes) -> Mapping[int, bytes]:
+        if self.manifest(recording_id) is not None and self.unlisted:
+            self.unlisted -= 1
+            raise UnavailableError("no list now")
+        return super().leaves(recording_id)
 
 
 def test_what_another_site_deleted_before_the_manifest_came_is_no_copy(tmp_path: Path) -> None:
-    with open_store(tmp_path, DeletedMeanwhile(tmp_path / "b")) as store:
+    blobs = DeletedMeanwhile(tmp_path / "b")
+    with open_store(tmp_path, blobs) as store:
         put(store, DATA)
         manifest = store.manifest(ID)
         assert manifest is not None
         assert [copy.place for copy in manifest.copies] == [Place.VOLUME]
         assert [each.lacks for each in store.backlog()] == [(Place.BLOBS,)]
-    with open_store(tmp_path) as store:
+        assert blobs.manifest(ID) is None
         assert store.fill(ID)
         assert store.verify(ID).holds
+        assert blobs.manifest(ID) is not None
+
+
+class SealedMeanwhile(FileBlobs):
+    """Gets its manifest back right behind a deletion, and its blobs if `again` says so."""
+
+    again = False
+
+    def delete(self, recording_id: bytes) -> None:
+        manifest = self.manifest(recording_id)
+        kept = [blob for index in range(3) if (blob := self.get(recording_id, index))]
+        super().delete(recording_id)
+        if self.again:
+            self.put_many(recording_id, kept)
+        if manifest is not None:
+            self.put_manifest(recording_id, manifest)
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_what_another_site_sealed_while_it_was_deleted_is_whole_or_not_called_so(
+    tmp_path: Path,
+    again: bool,  # noqa: FBT001
+) -> None:
+    blobs = SealedMeanwhile(tmp_path / "b")
+    blobs.again = again
+    with open_store(tmp_path, blobs) as store:
+        put(store, DATA)
+        store.delete(ID)
+        assert (blobs.manifest(ID) is not None) == again
+        assert (store.find(ID) is not None) == again
+
+
+@pytest.mark.parametrize("deletions", [0, 1])
+@pytest.mark.parametrize("unlisted", [0])
+@pytest.mark.parametrize("cut", [0, 500])
+def test_without_a_volume_an_upload_whose_end_failed_comes_to_its_end(
+    tmp_path: Path, deletions: int, unlisted: int, cut: int
+) -> None:
+    """Its own manifest, whose blobs a deletion took, keeps the sender's bytes from nowhere."""
+    blobs = DeletedMeanwhile(tmp_path / "b")
+    blobs.deletions, blobs.unlisted = deletions, unlisted
+    with open_volumes(tmp_path) as volumes, open_store(tmp_path, blobs, volumes=volumes) as store:
+        for volume in volumes:
+            volume.take_out("pulled")
+        with store.begin(ID, len(DATA)) as writer:
+            writer.write(DATA)
+            if deletions or unlisted:
+                with pytest.raises(UnavailableError):
+                    writer.finish()
+        if cut:
+            with store.begin(ID, len(DATA)) as writer:
+                writer.write(DATA[writer.offset : len(DATA) - cut])
+                writer.sync()
+        put(store, DATA)
+        assert store.verify(ID).holds
+        assert blobs.manifest(ID) is not None
 
 
 def test_wrong_bytes_are_not_written_over_what_became_whole_meanwhile(sites: Sites) -> None:

@@ -156,10 +156,11 @@ class CassandraBlobs:
             raise RejectedError(
                 f"manifest must have 1..{MANIFEST_BYTES_MAX} bytes, got {len(manifest)}"
             )
-        peer = self._use()
-        action = f"put manifest of recording {recording_id.hex()}"
-        at_us = self._mark(peer, recording_id, 0, action)
-        peer.rows(peer.ask.put_manifest, (at_us, manifest, recording_id), action)
+        self._set_manifest(recording_id, manifest, f"put manifest of {recording_id.hex()}")
+
+    def delete_manifest(self, recording_id: bytes) -> None:
+        """See `BlobStore.delete_manifest`."""
+        self._set_manifest(recording_id, None, f"delete manifest of {recording_id.hex()}")
 
     def manifest(self, recording_id: bytes) -> bytes | None:
         """See `BlobStore.manifest`."""
@@ -202,6 +203,11 @@ class CassandraBlobs:
             if self._peer is not None:
                 self._peer.close()
                 self._peer = None
+
+    def _set_manifest(self, recording_id: bytes, manifest: bytes | None, action: str) -> None:
+        peer = self._use()
+        at_us = self._mark(peer, recording_id, 0, action)
+        peer.rows(peer.ask.put_manifest, (at_us, manifest, recording_id), action)
 
     def _mark(self, peer: Peer, recording_id: bytes, bucket: int, action: str) -> int:
         """Note that there may be blobs in a bucket; return the timestamp for them."""
