@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Final
 
 from contracts.chunktree import BLOB_BYTES, leaf_hash
-from contracts.errors import UnavailableError, WaysealError
+from contracts.errors import RejectedError, UnavailableError, WaysealError
 from storage.blobs.port import Blob
 from storage.recordings.shelves import Shelves
 from storage.stages import Stage, timed
@@ -42,6 +42,7 @@ class BlobSplitter:
     def __init__(
         self, shelves: Shelves, recording_id: bytes, pool: Executor, *, needed: bool
     ) -> None:
+        self._shelves = shelves
         self._blobs = shelves.blobs
         self._stages = shelves.stages
         self._recording_id = recording_id
@@ -153,19 +154,34 @@ class BlobSplitter:
         return False
 
     def _put(self, blobs: list[Blob]) -> None:
-        """Put blobs, unless a site has put the whole recording there, and with other bytes.
+        """Put blobs, unless a site has sealed the recording with other ones.
 
         Whose bytes are the recording shows at the end, by its digest; then what is wrong there is
         put anew. Until then nobody, with whatever bytes, writes over what may be right.
         """
-        if self._blobs.manifest(self._recording_id) is not None:
-            raise UnavailableError(
-                f"recording {self._recording_id.hex()} is whole in {self._blobs.name}, "
-                f"with another blob {blobs[0].index}: not written over"
-            )
+        self._check_not_sealed(blobs)
         with timed(self._stages, Stage.BLOBS, sum(len(blob.data) for blob in blobs)):
             self._blobs.put_many(self._recording_id, blobs)
         self._known.update((blob.index, blob.leaf_hash) for blob in blobs)
+
+    def _check_not_sealed(self, blobs: list[Blob]) -> None:
+        """Check that blobs are those of the seal, if there is one.
+
+        It may have outlived its blobs, or be ours, from an end that failed: then the same bytes
+        bring the upload to its end.
+        """
+        try:
+            sealed = self._shelves.shared(self._recording_id)
+        except RejectedError as damaged:
+            raise UnavailableError(f"not written over: {damaged}") from damaged
+        if sealed is None:
+            return
+        for blob in blobs:
+            if sealed.leaves[blob.index : blob.index + 1] != (blob.leaf_hash,):
+                raise UnavailableError(
+                    f"recording {self._recording_id.hex()} is whole in {self._blobs.name}, "
+                    f"with another blob {blob.index}: not written over"
+                )
 
     def _fail(self, error: WaysealError) -> None:
         if self._needed:
