@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from itertools import chain
 from typing import Final
 
-from contracts.errors import WaysealError
+from contracts.errors import RejectedError, WaysealError
 from storage.blobs.port import Blob, BlobStore, Replica
 
 POOL_THREADS: Final = 4
@@ -56,18 +56,20 @@ class MirroredBlobs:
         """See `BlobStore.get`.
 
         What does not hold against the hash that it carries comes back only if the other one
-        has nothing better.
+        has nothing better; but who asks for it `fresh` gets what is in both, or nothing.
         """
+        if fresh:
+            return self._in_both(recording_id, index)
         failed: WaysealError | None = None
         near: Blob | None = None
         try:
-            near = self._near.get(recording_id, index, fresh=fresh)
+            near = self._near.get(recording_id, index)
         except WaysealError as error:
             failed = error
         if near is not None and near.holds(near.leaf_hash):
             return near
         try:
-            far = self._far.get(recording_id, index, fresh=fresh)
+            far = self._far.get(recording_id, index)
         except WaysealError:
             if near is None:  # it may be in the far one: nothing can be said
                 raise
@@ -120,6 +122,22 @@ class MirroredBlobs:
         self._pool.shutdown()
         self._near.close()
         self._far.close()
+
+    def _in_both(self, recording_id: bytes, index: int) -> Blob | None:
+        """Return the blob that either has; None when one of them has none.
+
+        Raises:
+            RejectedError: They have two, so one of them is wrong, or what one has is no blob.
+        """
+        near = self._near.get(recording_id, index, fresh=True)
+        far = self._far.get(recording_id, index, fresh=True)
+        if near is None or far is None:
+            return None
+        if near != far:
+            raise RejectedError(
+                f"blob {index} is not the same in {self._near.name} and {self._far.name}"
+            )
+        return near
 
     def _both(self, work: Callable[[BlobStore], None]) -> None:
         """Do it in both at once; return, or raise the first error, once both are done."""

@@ -114,10 +114,12 @@ class BlobStore(Protocol):
         Args:
             recording_id: 32 bytes.
             index: Place in the recording.
-            fresh: Read the medium, not a cache, where the store can.
+            fresh: Read the medium, not a cache, where the store can; for whoever vouches for the
+                blob, so with two stores what is in both.
 
         Raises:
-            RejectedError: What is stored there has not even the form of a blob.
+            RejectedError: What is stored there has not even the form of a blob, or `fresh` is
+                not the same in two stores.
         """
         ...
 

@@ -96,6 +96,23 @@ def test_what_the_near_one_misses_or_spoiled_comes_from_the_far_one(
     assert both.get(ONE, 0) == blob(0, b"data")
 
 
+def test_who_vouches_for_a_blob_reads_both(near: FileBlobs, far: Far, both: MirroredBlobs) -> None:
+    both.put(ONE, blob(0, b"data"))
+    assert both.get(ONE, 0, fresh=True) == blob(0, b"data")
+    rotten = Blob(0, b"rot!", blob(0, b"data").leaf_hash)
+    for store in (near, far):
+        store.put(ONE, rotten)
+        with pytest.raises(RejectedError, match="not the same in files and far"):
+            both.get(ONE, 0, fresh=True)
+        both.put(ONE, blob(0, b"data"))
+        store.delete(ONE)
+        assert both.get(ONE, 0, fresh=True) is None
+        both.put(ONE, blob(0, b"data"))
+    far.down = True
+    with pytest.raises(UnavailableError, match="far is down"):
+        both.get(ONE, 0, fresh=True)
+
+
 def test_when_neither_is_right_the_caller_sees_what_there_is(
     near: FileBlobs, far: Far, both: MirroredBlobs
 ) -> None:

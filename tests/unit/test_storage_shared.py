@@ -317,6 +317,61 @@ def test_a_mirror_takes_nothing_from_another_site_either(tmp_path: Path) -> None
         assert here.verify(ID).holds
 
 
+@dataclass
+class Mirrored:
+    """A store over a mirror.
+
+    Attributes:
+        store: The store.
+        far: What the mirror reads last.
+    """
+
+    store: RecordingStore
+    far: FileBlobs
+
+    def whole_in_far(self) -> bool:
+        pieces = [self.far.get(ID, index) for index in range(3)]
+        return b"".join(piece.data for piece in pieces if piece) == DATA
+
+
+@pytest.fixture
+def mirrored(tmp_path: Path) -> Iterator[Mirrored]:
+    near, far = FileBlobs(tmp_path / "near"), FileBlobs(tmp_path / "far")
+    with (
+        closing(MirroredBlobs(near, far)) as both,
+        open_store(tmp_path / "here", both) as store,
+    ):
+        yield Mirrored(store, far)
+
+
+def test_what_rotted_in_the_far_one_is_put_again_by_an_upload(mirrored: Mirrored) -> None:
+    piece = DATA[:BLOB_BYTES]
+    mirrored.store.shelves.blobs.put(ID, Blob(0, piece, leaf_hash(piece)))
+    rot(mirrored.far, 0)
+    put(mirrored.store, DATA)
+    assert mirrored.whole_in_far()
+
+
+def test_what_rotted_in_the_far_one_is_put_again_by_a_fill(mirrored: Mirrored) -> None:
+    put(mirrored.store, DATA)
+    manifest = mirrored.store.manifest(ID)
+    assert manifest is not None
+    on_volume = tuple(copy for copy in manifest.copies if copy.place is Place.VOLUME)
+    mirrored.store.shelves.catalogue.replace(replace(manifest, copies=on_volume))
+    rot(mirrored.far, 1)
+    assert mirrored.store.fill(ID)
+    assert mirrored.whole_in_far()
+
+
+def test_what_rotted_in_the_far_one_is_found_before_a_whole_file_goes(mirrored: Mirrored) -> None:
+    put(mirrored.store, DATA)
+    rot(mirrored.far, 1)
+    assert not mirrored.store.verify(ID).holds
+    assert mirrored.store.prove_blobs(ID)
+    assert mirrored.whole_in_far()
+    assert mirrored.store.verify(ID).holds
+
+
 def forge(blobs: FileBlobs) -> None:
     """Put a manifest and blobs under the id that fit each other, and are another recording's."""
     pieces = [WRONG[at : at + BLOB_BYTES] for at in range(0, len(WRONG), BLOB_BYTES)]
