@@ -1,5 +1,6 @@
 """A truck's visit to a site, as far as several tests need the same."""
 
+import random
 from pathlib import Path
 from typing import Final
 
@@ -24,10 +25,12 @@ def meet(truck: Truck, site: Site) -> None:
     }
 
 
-def loaded(directory: Path) -> tuple[Truck, str]:
-    """Return a truck with one sealed trip and a video, and the trip."""
+def loaded(directory: Path, *, more_bytes: int = 0) -> tuple[Truck, str]:
+    """Return a truck with one sealed trip and a video, which noise makes longer, and the trip."""
     truck = Truck(directory / "truck")
     drive = write_drive(SimulatedDrive(20, seed=5), directory / "drive")
+    with drive.video.open("ab") as video:
+        video.write(random.Random(5).randbytes(more_bytes))
     made = truck.must("record", "--readings", drive.readings, "--video", drive.video)
     return truck, str(made["trip"])
 
@@ -38,7 +41,7 @@ def offload_provisionally(truck: Truck) -> None:
         code, _, err = truck.run("offload", "--wait-s", "3")
         if code != FAILED:
             break
-        assert "nothing moved" in err
+        assert "nothing moved" in err, err
     assert code == PROVISIONAL, err
 
 
