@@ -28,6 +28,7 @@ class Round(BaseModel):
     recordings: int = Field(description="looked at to their end")
     blobs: int
     bytes: int = Field(description="read, of all copies and replicas")
+    not_read: int = Field(description="blobs' copies that gave nothing; the next round asks again")
     found: int
     mended: int
     not_mended: int
@@ -102,6 +103,7 @@ def _round(each: journal.Round) -> Round:
         recordings=each.recordings,
         blobs=each.blobs,
         bytes=each.bytes_read,
+        not_read=each.not_read,
         found=each.found,
         mended=each.mended,
         not_mended=each.not_mended,

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from contracts.copies import Place
 from contracts.errors import UnavailableError
+from storage.blobs.port import BlobStore
 from storage.recordings.catalogue import Catalogue
 from storage.recordings.shelves import Shelves
 
@@ -24,11 +25,24 @@ class Stray:
     detail: str
 
 
-def find_strays(shelves: Shelves) -> Iterator[Stray]:
+@dataclass(frozen=True, slots=True)
+class Unlisted:
+    """A place that does not tell now what is there.
+
+    Attributes:
+        copy: Which.
+        detail: Why.
+    """
+
+    copy: str
+    detail: str
+
+
+def find_strays(shelves: Shelves) -> Iterator[Stray | Unlisted]:
     """Yield what is on the volumes in use and in the blob store, and unknown to the catalogue.
 
     Raises:
-        UnavailableError: The blob store or the catalogue's disk failed.
+        UnavailableError: The catalogue's disk failed.
     """
     for volume in shelves.volumes.usable():
         try:
@@ -39,15 +53,33 @@ def find_strays(shelves: Shelves) -> Iterator[Stray]:
             if not _is_known(shelves.catalogue, recording_id):
                 detail = f"a file of {size} bytes without manifest or upload"
                 yield Stray(recording_id, f"{Place.VOLUME}:{volume.name}", detail)
-    for recording_id in shelves.blobs.recordings():
+    yield from _in_blobs(shelves)
+
+
+def _in_blobs(shelves: Shelves) -> Iterator[Stray | Unlisted]:
+    copy = f"{Place.BLOBS}:{shelves.blobs.name}"
+    try:
+        held = list(shelves.blobs.recordings())
+    except UnavailableError as error:
+        yield Unlisted(copy, str(error))
+        return
+    for recording_id in held:
         if _is_known(shelves.catalogue, recording_id):
             continue
-        copy = f"{Place.BLOBS}:{shelves.blobs.name}"
-        if shelves.blobs.manifest(recording_id) is not None:
-            continue  # whole, by whichever site put it there
-        count = len(shelves.blobs.leaves(recording_id))
-        if not _is_known(shelves.catalogue, recording_id):
+        try:
+            count = _leftover(shelves.blobs, recording_id)
+        except UnavailableError as error:
+            yield Unlisted(copy, str(error))
+            return
+        if count is not None and not _is_known(shelves.catalogue, recording_id):
             yield Stray(recording_id, copy, f"{count} blobs of no whole recording and no upload")
+
+
+def _leftover(blobs: BlobStore, recording_id: bytes) -> int | None:
+    """Return how many blobs there are; None for what is whole, by whichever site put it there."""
+    if blobs.manifest(recording_id) is not None:
+        return None
+    return len(blobs.leaves(recording_id))
 
 
 def _is_known(catalogue: Catalogue, recording_id: bytes) -> bool:

@@ -46,10 +46,14 @@ CREATE TABLE findings (
   UNIQUE (round, recording, blob, copy)
 );
 """
-_STEPS: Final = (_FIRST,)
+_NOT_READ: Final = """
+ALTER TABLE rounds ADD COLUMN not_read INTEGER NOT NULL DEFAULT 0;
+"""
+_STEPS: Final = (_FIRST, _NOT_READ)
+"""What makes each version out of the one before; a new report takes them all."""
 _ROUND: Final = (
     "round, begun_ms, ended_ms, stage, recording, blob, recordings, blobs, bytes,"
-    " found, mended, not_mended"
+    " not_read, found, mended, not_mended"
 )
 
 
@@ -114,6 +118,7 @@ class Round:
         recordings: Looked at to their end.
         blobs: Looked at.
         bytes_read: Of all their copies.
+        not_read: Copies of blobs that gave nothing: a disk, a node or a volume did not answer.
         found: Findings.
         mended: Of these, mended.
         not_mended: Of these, those that no copy could mend.
@@ -128,6 +133,7 @@ class Round:
     recordings: int
     blobs: int
     bytes_read: int
+    not_read: int
     found: int
     mended: int
     not_mended: int
@@ -140,7 +146,7 @@ class Journal:
         path: The file; made when it is missing.
 
     Raises:
-        UnavailableError: It cannot be opened, or is of another version.
+        UnavailableError: It cannot be opened, or is of a newer version.
     """
 
     def __init__(self, path: Path) -> None:
@@ -271,7 +277,7 @@ class Journal:
     def _save(self, db: sqlite3.Connection, at: Round) -> None:
         db.execute(
             "UPDATE rounds SET stage = :stage, recording = :recording_id, blob = :index,"
-            " recordings = :recordings, blobs = :blobs, bytes = :bytes_read"
+            " recordings = :recordings, blobs = :blobs, bytes = :bytes_read, not_read = :not_read"
             " WHERE round = :number",
             asdict(at),
         )

@@ -5,7 +5,7 @@ from typing import Protocol
 
 from storage.recordings.examining import Finding, Survey
 from storage.recordings.manifest import StoredRecording
-from storage.recordings.strays import Stray
+from storage.recordings.strays import Stray, Unlisted
 
 
 class Scrubbed(Protocol):
@@ -63,6 +63,6 @@ class Scrubbed(Protocol):
         """Return, by copy, why nobody can look at it now: a volume that is out."""
         ...
 
-    def strays(self) -> Iterator[Stray]:
-        """Yield what is stored and belongs to nothing that is known."""
+    def strays(self) -> Iterator[Stray | Unlisted]:
+        """Yield what is stored and belongs to nothing that is known, and who does not say."""
         ...

@@ -7,7 +7,8 @@
 
 The cursor is durable every `CHECKPOINT_S`, and with every finding, so a round
 goes on where it was when the process ended, however it ended. What was deleted
-or written meanwhile is no finding.
+or written meanwhile is no finding. A copy that does not answer holds up no round:
+what it did not give is counted, and asked for again in the next one.
 """
 
 import logging
@@ -22,8 +23,9 @@ from contracts.chunktree import BLOB_BYTES, blob_size
 from contracts.copies import Place
 from contracts.errors import RejectedError, WaysealError
 from contracts.records.clock import now_ms
-from storage.recordings.examining import NO_BLOB, Finding, Flaw
+from storage.recordings.examining import NO_BLOB, Finding, Flaw, Survey
 from storage.recordings.manifest import StoredRecording
+from storage.recordings.strays import Unlisted
 from storage.recordings.writers import BusyError
 from storage.scrub.journal import Found, Journal, Outcome, Round, Stage, Verdict
 from storage.scrub.pace import Pace
@@ -96,6 +98,7 @@ class Scrub:
             at = self._through_recordings(at)
         if at.stage is Stage.ORPHANS and self._came_back(at) and self._strays_named(at):
             self._journal.end(at, self._clock_ms())
+            self._silence = Silence()  # who is silent is named in each round
             self._say_end()
             return True
         return False
@@ -132,12 +135,17 @@ class Scrub:
                 if self._stopping():
                     return at
                 try:
-                    copies = self._blob(at)
+                    survey = self._blob(at)
                 except RejectedError:  # deleted meanwhile
                     return replace(at, recording_id=_after(at.recording_id), index=0)
-                read = blob_size(manifest.size, at.index) * copies
+                not_read = _not_read(survey)
+                read = blob_size(manifest.size, at.index) * (len(survey.copies) - not_read)
                 at = replace(
-                    at, index=at.index + 1, blobs=at.blobs + 1, bytes_read=at.bytes_read + read
+                    at,
+                    index=at.index + 1,
+                    blobs=at.blobs + 1,
+                    bytes_read=at.bytes_read + read,
+                    not_read=at.not_read + not_read,
                 )
                 self._checkpoint(at)
                 self._pace.spend(read)
@@ -172,8 +180,8 @@ class Scrub:
             _log.warning("recording %s: manifest not restored: %s", recording_id.hex(), error)
             return False
 
-    def _blob(self, at: Round) -> int:
-        """Look at one blob of every copy, and have mended what is wrong; return how many were read.
+    def _blob(self, at: Round) -> Survey:
+        """Look at one blob of every copy, and have mended what is wrong; return what was seen.
 
         Raises:
             RejectedError: The recording is not whole any more.
@@ -192,7 +200,7 @@ class Scrub:
         if self._journal.open_at(at, at.recording_id, at.index):
             with suppress(BusyError):  # stays open: see `_came_back`
                 self._mend(at, needed=bool(survey.findings))
-        return len(survey.copies)
+        return survey
 
     def _mend(self, at: Round, *, needed: bool) -> None:
         """Mend a blob, or give what a kill left open its outcome: by now it holds."""
@@ -244,7 +252,8 @@ class Scrub:
                 return False
             then = replace(at, recording_id=recording_id, index=index)
             try:
-                self._pace.spend(BLOB_BYTES * self._blob(then))
+                survey = self._blob(then)
+                self._pace.spend(BLOB_BYTES * (len(survey.copies) - _not_read(survey)))
             except RejectedError:  # deleted meanwhile
                 self._mend(then, needed=False)
         return not self._journal.open_blobs(at)
@@ -254,7 +263,10 @@ class Scrub:
         for stray in self._store.strays():
             if self._stopping():
                 return False
-            self._name(at, stray.recording_id, stray.copy, "orphan", stray.detail)
+            if isinstance(stray, Unlisted):
+                self._name(at, b"", stray.copy, "not-looked-at", f"for orphans: {stray.detail}")
+            else:
+                self._name(at, stray.recording_id, stray.copy, "orphan", stray.detail)
         return not self._stopping()
 
     def _name_what_is_out(self, at: Round) -> None:
@@ -274,13 +286,15 @@ class Scrub:
     def _say_end(self) -> None:
         ended = self._journal.rounds(1)[0]
         _log.info(
-            "scrub round %d: %d recordings, %d blobs, %d found, %d mended, %d not mended",
+            "scrub round %d: %d recordings, %d blobs, %d found, %d mended, %d not mended, "
+            "%d not read",
             ended.number,
             ended.recordings,
             ended.blobs,
             ended.found,
             ended.mended,
             ended.not_mended,
+            ended.not_read,
         )
 
 
@@ -288,6 +302,11 @@ def _verdict(finding: Finding, *, gone: bool) -> Verdict:
     if finding.repaired:
         return Verdict(Outcome.MENDED, finding.detail)
     return Verdict(Outcome.TO_BE_FILLED if gone else Outcome.NOT_MENDED, finding.detail)
+
+
+def _not_read(survey: Survey) -> int:
+    """Return how many copies of a blob gave nothing."""
+    return sum(each.kind is Flaw.UNREAD for each in survey.findings)
 
 
 def _name(at: Round) -> str:

@@ -7,7 +7,7 @@ from contracts.errors import RejectedError
 from storage.recordings.examining import Finding, Survey, survey_blob
 from storage.recordings.manifest import StoredRecording
 from storage.recordings.store import RecordingStore
-from storage.recordings.strays import Stray, find_strays
+from storage.recordings.strays import Stray, Unlisted, find_strays
 
 
 class Upkeep:
@@ -55,7 +55,7 @@ class Upkeep:
             if not volume.usable
         }
 
-    def strays(self) -> Iterator[Stray]:
+    def strays(self) -> Iterator[Stray | Unlisted]:
         """See `Scrubbed.strays`."""
         return find_strays(self._shelves)
 

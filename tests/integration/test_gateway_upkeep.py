@@ -110,6 +110,7 @@ def test_the_scrub_mends_and_tells(dock: Dock) -> None:
     ended = dock.scrubbed()
     number = ended["number"]
     assert (ended["found"], ended["mended"], ended["not_mended"]) == (2, 2, 0)
+    assert ended["not_read"] == 0
     assert (ended["recordings"], ended["blobs"]) == (1, 2)
     assert ended["bytes"] == 2 * len(CONTENT)
     found = dock.site.ask(f"/v1/scrub/findings?round={number}")["items"]

@@ -375,6 +375,8 @@ def test_a_copy_that_does_not_answer_is_passed_over_after_a_while(rig: Rig) -> N
     rig.store.silent = {BLOBS}
     assert rig.scrub.step()
     assert rig.store.mends == SILENT_AFTER
+    (ended,) = rig.journal.rounds(1)
+    assert (ended.not_read, ended.bytes_read) == (53, 53 * BLOB_BYTES)
     rows = rig.journal.query("SELECT copy, kind, outcome FROM findings ORDER BY finding")
     assert rows == [(BLOBS, "unread", Outcome.NOT_MENDED)] * SILENT_AFTER + [
         (BLOBS, "not-looked-at", Outcome.NAMED)
@@ -406,5 +408,17 @@ def test_a_report_of_another_version_is_refused(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "scrub.db")
     journal.query("PRAGMA user_version = 99")
     journal.close()
-    with pytest.raises(UnavailableError, match="has schema 99, this version reads 1"):
+    with pytest.raises(UnavailableError, match="has schema 99, this version reads 2"):
         Journal(tmp_path / "scrub.db")
+
+
+def test_a_report_of_version_1_keeps_all_it_has(rig: Rig) -> None:
+    rig.store.damage = {(name(3), 7, BLOBS): False}
+    assert rig.scrub.step()
+    rig.journal.query("ALTER TABLE rounds DROP COLUMN not_read")
+    rig.journal.query("PRAGMA user_version = 1")
+    found = rig.outcomes()
+    rig.restart()
+    assert rig.outcomes() == found
+    (ended,) = rig.journal.rounds(9)
+    assert (ended.recordings, ended.blobs, ended.found, ended.not_read) == (3, 53, 1, 0)
