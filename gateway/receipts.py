@@ -2,7 +2,9 @@
 
 A receipt names the copies that there are. While the gateway's policy lacks one
 it is provisional, and signed anew whenever the copies become others; nothing
-is ever said of a copy that is in no manifest at that moment.
+is ever said of a copy that is in no manifest at that moment. Of two receipts for
+the same visit the one that was signed later says so, whatever the clock did: the
+truck tells by that which one is true.
 """
 
 import logging
@@ -112,7 +114,7 @@ class Receipts:
                 return
             body = self._renewed(body_of(kept.wire))
             if body is not None:
-                wire = self._kept(kept, body) or self._keep(body)
+                wire = self._kept(kept, body) or self._keep(kept, body)
                 self._send(device_id, wire)
             elif kept.final and self.awaited(trip_id, device_id) == NO_COPY:
                 # Open again, so that the next one follows as soon as there is what it may say.
@@ -125,7 +127,7 @@ class Receipts:
             kept = self._inbox.receipt(said.trip_id, said.device_id)
             if body is None or self._kept(kept, body) is not None:
                 return False
-            self._send(body.device_id, self._keep(body))
+            self._send(body.device_id, self._keep(kept, body))
             return True
 
     def _kept(self, kept: KeptReceipt | None, body: ReceiptBody) -> bytes | None:
@@ -138,7 +140,9 @@ class Receipts:
         same = said.recordings == body.recordings and said.lacking == body.lacking
         return kept.wire if same else None
 
-    def _keep(self, body: ReceiptBody) -> bytes:
+    def _keep(self, before: KeptReceipt | None, body: ReceiptBody) -> bytes:
+        said_ms = body_of(before.wire).issued_at_ms if before else 0
+        body.issued_at_ms = max(now_ms(), said_ms + 1)
         wire = sign_receipt(self._signer, body).SerializeToString()
         final = not body.lacking
         self._inbox.put_receipt(body.trip_id, body.device_id, wire, final=final)
@@ -189,7 +193,6 @@ class Receipts:
         self._awaited.pop(visit, None)
         body.lacking.extend(lacking(self._policy, body.recordings))
         body.confirmations = confirmations
-        body.issued_at_ms = now_ms()
         body.site_id = self._site_id
         return body
 

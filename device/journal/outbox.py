@@ -25,13 +25,23 @@ class Announced:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What a receipt must say about a sealed trip before its local copy may go."""
+    """What a receipt must say about a sealed trip before its local copy may go.
+
+    Attributes:
+        trip_id: Of the trip.
+        reading_count: Sealed readings.
+        head_sha256: Of the last of them.
+        seal_transaction_id: Of the seal.
+        recordings: Sealed recordings.
+        provisional: The receipt that is kept so far, as it came; None before the first.
+    """
 
     trip_id: str
     reading_count: int
     head_sha256: bytes
     seal_transaction_id: str
     recordings: Sequence[Recording]
+    provisional: bytes | None
 
 
 class Outbox:
@@ -134,15 +144,16 @@ class Outbox:
     def expected(self, trip_id: str) -> Expected | None:
         """Return what the receipt of a sealed trip must say; None for any other trip."""
         rows = self._database.all(
-            "SELECT readings, head_sha256, seal_transaction_id FROM trips "
+            "SELECT readings, head_sha256, seal_transaction_id, receipt FROM trips "
             "WHERE trip_id = ? AND state = ?",
             trip_id,
             TripState.SEALED,
         )
         if not rows:
             return None
-        readings, head, seal = rows[0]
-        return Expected(trip_id, readings, head, seal, recordings_of(self._database, trip_id))
+        readings, head, seal, receipt = rows[0]
+        recordings = recordings_of(self._database, trip_id)
+        return Expected(trip_id, readings, head, seal, recordings, receipt)
 
     def provisional(self) -> dict[str, list[str]]:
         """Return what lacks, by trip, for every trip that has a provisional receipt."""

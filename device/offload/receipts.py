@@ -1,7 +1,8 @@
 """Receipts: the only thing that lets the device delete anything.
 
 A final one does. A provisional one, by the gateway's policy or by the
-device's own, is kept and shown, and nothing is deleted.
+device's own, is kept and shown, and nothing is deleted. A gateway's newest word
+counts: an older receipt of its that comes late, or once more, is ignored.
 """
 
 import logging
@@ -13,7 +14,7 @@ from typing import Final
 from contracts.copies import Policy
 from contracts.errors import RejectedError
 from contracts.proto.wire_pb2 import Receipt, ReceiptBody
-from contracts.receipt import lacking, open_receipt
+from contracts.receipt import body_of, lacking, open_receipt
 from contracts.wire import parse_message
 from device.journal.outbox import Expected, Outbox
 
@@ -38,13 +39,15 @@ def accept(
         RejectedError: It does not verify, or does not say what it must; nothing is deleted.
         UnavailableError: The medium failed; nothing is deleted.
     """
-    body = open_receipt(parse_message(Receipt, wire), trusted_keys)
+    receipt = parse_message(Receipt, wire)
+    body = open_receipt(receipt, trusted_keys)
     if body.device_id != device_id:
         raise RejectedError(f"receipt is for device {body.device_id[:64]!r}, not {device_id}")
     expected = outbox.expected(body.trip_id)
     if expected is None:
         return False
     check(body, expected)
+    check_newest(receipt, body, expected)
     missing = still_lacking(body, expected, policy)
     if missing:
         return _keep(wire, outbox, expected.trip_id, missing)
@@ -61,6 +64,27 @@ def still_lacking(body: ReceiptBody, expected: Expected, policy: Policy) -> list
     sealed = {recording.digest.sha256 for recording in expected.recordings}
     ours = lacking(policy, (item for item in body.recordings if item.sha256 in sealed))
     return list(dict.fromkeys([*body.lacking, *ours]))
+
+
+def check_newest(receipt: Receipt, body: ReceiptBody, expected: Expected) -> None:
+    """Check that the same gateway has said nothing newer: the copies of then may be gone.
+
+    What another gateway said is about other copies, by another clock.
+
+    Raises:
+        RejectedError: Names both moments.
+    """
+    if expected.provisional is None:
+        return
+    kept = parse_message(Receipt, expected.provisional)
+    if kept.gateway_public_key != receipt.gateway_public_key:
+        return
+    newest_ms = body_of(expected.provisional).issued_at_ms
+    if body.issued_at_ms < newest_ms:
+        raise RejectedError(
+            f"receipt of trip {expected.trip_id} was issued at {body.issued_at_ms} ms, "
+            f"the gateway has issued another at {newest_ms} ms"
+        )
 
 
 def _keep(wire: bytes, outbox: Outbox, trip_id: str, missing: list[str]) -> bool:

@@ -34,6 +34,7 @@ from support.truck_gateway import (
 from support.world import key, registrations
 
 pytestmark = pytest.mark.integration
+OTHER_SIGNER = key("gateway-other")
 
 
 @pytest.fixture(scope="module")
@@ -210,12 +211,59 @@ def test_a_receipt_that_says_something_else_deletes_nothing(
     assert left_over(truck) == []
 
 
+def test_a_receipt_that_comes_late_or_twice_deletes_nothing_that_a_newer_one_lacks(
+    truck: Truck, drive: DriveFiles
+) -> None:
+    trip_id = record(truck, drive)
+    with open_journal(load(truck.config, {}), key("truck-1")) as database:
+        outbox = Outbox(database)
+
+        def receipt(at_ms: int, *, final: bool) -> Receipt:
+            expected = outbox.expected(trip_id)
+            assert expected is not None
+            body = receipt_of(expected)
+            body.issued_at_ms = at_ms
+            if not final:
+                body.lacking.append(f"the copy of {at_ms}")
+            return sign_receipt(SIGNER, body)
+
+        first, old = receipt(1, final=False), receipt(2, final=True)
+        assert take(truck, outbox, receipt(3, final=False))
+        for late in (old, first, old):
+            with pytest.raises(RejectedError, match=r"at [12] ms, .* another at 3 ms"):
+                take(truck, outbox, late)
+        assert outbox.provisional() == {trip_id: ["the copy of 3"]}
+        assert not take(truck, outbox, receipt(3, final=False))
+        assert left_over(truck)
+        assert take(truck, outbox, receipt(4, final=True))
+        for late in (old, first):
+            assert not take(truck, outbox, late)
+    assert left_over(truck) == []
+
+
+def test_what_one_gateway_lacks_says_nothing_of_the_copies_of_another(
+    truck: Truck, drive: DriveFiles
+) -> None:
+    """Neither do their clocks agree."""
+    trip_id = record(truck, drive)
+    with open_journal(load(truck.config, {}), key("truck-1")) as database:
+        outbox = Outbox(database)
+        expected = outbox.expected(trip_id)
+        assert expected is not None
+        body = receipt_of(expected)
+        body.lacking.append("a copy")
+        body.issued_at_ms = 9
+        assert take(truck, outbox, sign_receipt(OTHER_SIGNER, body))
+        assert take(truck, outbox, sign_receipt(SIGNER, receipt_of(expected)))
+    assert left_over(truck) == []
+
+
 def take(truck: Truck, outbox: Outbox, receipt: Receipt) -> bool:
     return accept(
         receipt.SerializeToString(),
         outbox,
         device_id="truck-1",
-        trusted_keys=[SIGNER.public_key],
+        trusted_keys=[SIGNER.public_key, OTHER_SIGNER.public_key],
         policy=DEFAULT_POLICY,
         videos=truck.data / "videos",
     )

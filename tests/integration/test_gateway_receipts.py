@@ -107,6 +107,21 @@ def test_a_repeat_claims_no_copy_that_is_gone(desk: Desk) -> None:
     assert not desk.is_final(trip)
 
 
+def test_a_later_receipt_says_so_though_the_clock_went_back(desk: Desk) -> None:
+    """By that a truck tells which of two receipts is true."""
+    trip, (made,) = desk.visited(b"video")
+    desk.shelf.copies[made.sha256] = (VOLUME,)
+    desk.saga.step()
+    said = desk.sent[-1][1]
+    said.issued_at_ms += 3_600_000
+    wire = sign_receipt(key("gateway-buyer"), said).SerializeToString()
+    desk.inbox.put_receipt(trip.trip_id, "truck-1", wire, final=False)
+    desk.shelf.copies[made.sha256] = (VOLUME, BLOBS)
+    desk.look()
+    assert desk.is_final(trip)
+    assert desk.sent[-1][1].issued_at_ms == said.issued_at_ms + 1
+
+
 def test_a_repeat_says_nothing_when_no_copy_is_left_and_all_when_one_is_back(desk: Desk) -> None:
     trip, (made,) = desk.visited(b"video")
     desk.saga.step()
