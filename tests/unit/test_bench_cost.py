@@ -1,6 +1,7 @@
 """The cost model against the paper's own table, and what a run's rates cost."""
 
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from storage.bench.cost.command import costs
 from storage.bench.cost.model import NodeHour, ownership
 from storage.bench.cost.parameters import DEFAULT, parameters_of, read_parameters
 from storage.bench.main import main
+from storage.bench.run.document import SCHEMA
 
 PAPER = read_parameters()
 MINE = {
@@ -59,6 +61,9 @@ def test_the_cost_of_ownership_is_equation_2() -> None:
 def result(*figures: tuple[str, str, str, str, float], **settings: object) -> dict[str, object]:
     keys = ("part", "workload", "metric", "unit", "median")
     return {
+        "schema": SCHEMA,
+        "run": "a",
+        "executions": [],
         "figures": [{**dict(zip(keys, each, strict=True)), "target": "a"} for each in figures],
         "settings": settings,
     }
@@ -105,6 +110,9 @@ def test_the_command_prints_the_table_and_takes_the_runs_own_parameters(
         ({"nodes": 0}, "expected nodes above 0"),
         ({"nodes": 1.5}, "whole number of nodes"),
         ({"lifetime_h": "long"}, "expected a number from 0 for lifetime_h, got 'long'"),
+        ({"lifetime_h": math.inf}, "expected a number from 0 for lifetime_h, got inf"),
+        ({"manpower_per_h": math.nan}, "expected a number from 0 for manpower_per_h, got nan"),
+        ({"nodes": 10**400}, "expected a number from 0 for nodes, got 1000"),
         ({"lifetime": 1}, r"got \['lifetime'\] too"),
         ({"owned": []}, "expected nodes with a name each"),
         ({"owned": [{"name": "x", "acquisition": -1}]}, "mine: x: expected a number from 0"),
@@ -122,6 +130,16 @@ def test_a_file_or_a_run_that_is_not_there_is_told(tmp_path: Path) -> None:
         read_parameters(tmp_path / "no.toml")
     with pytest.raises(SystemExit):
         main(["cost", str(tmp_path)])
+
+
+@pytest.mark.parametrize("said", ["{}", "[]", '{"figures": []}', '{"schema": "another/1"}', "{"])
+def test_what_is_no_result_is_told(
+    tmp_path: Path, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "result.json").write_text(said, "utf-8")
+    with pytest.raises(SystemExit):
+        main(["cost", str(tmp_path)])
+    assert "wayseal-bench: expected" in capsys.readouterr().err
 
 
 def test_parameters_come_back_from_a_result_as_they_went_in() -> None:

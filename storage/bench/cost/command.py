@@ -1,7 +1,6 @@
 """`wayseal-bench cost`: what an hour of each kind of node costs, and what a run's rates cost."""
 
 import argparse
-import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -12,8 +11,8 @@ from storage.bench.arguments import at_least_one
 from storage.bench.cost.model import NodeHour, cost_of, ownership
 from storage.bench.cost.parameters import Parameters, parameters_of, read_parameters
 from storage.bench.machine.power import POWER
+from storage.bench.report.savedrun import opened
 from storage.bench.run.document import Document
-from storage.bench.run.folder import RESULT
 from storage.bench.run.plan import Part
 
 MILLION: Final = 1_000_000
@@ -76,7 +75,7 @@ def table(options: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
     Raises:
         RejectedError: There is no such run, or the parameters are wrong.
     """
-    result = None if options.run_folder is None else _result(options.run_folder)
+    result = None if options.run_folder is None else opened(options.run_folder).result
     parameters = _parameters(options, result)
     hours = parameters.node_hours()
     found = [] if result is None else list(costs(result, parameters, options.machines))
@@ -169,11 +168,3 @@ def _parameters(options: argparse.Namespace, result: Document | None) -> Paramet
         return read_parameters(options.parameters)
     kept = None if result is None else result["settings"].get("cost")
     return read_parameters() if kept is None else parameters_of(kept, "settings of the run")
-
-
-def _result(folder: Path) -> Document:
-    try:
-        result: Document = json.loads((folder / RESULT).read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise RejectedError(f"expected the folder of a run, got {folder}: {error}") from error
-    return result

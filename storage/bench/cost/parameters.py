@@ -1,5 +1,6 @@
 """The parameters of the cost model, from a TOML file or from the result of a run."""
 
+import sys
 import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -12,6 +13,8 @@ from storage.bench.cost.model import Cluster, NodeHour, owned_node_hour
 DEFAULT: Final = Path(__file__).with_name("default.toml")
 _SHARED: Final = ("lifetime_h", "nodes", "electricity_per_kwh", "manpower_per_h")
 _DIVISORS: Final = ("lifetime_h", "nodes")
+_MOST: Final = sys.float_info.max
+"""TOML has infinity and integers without an end; money has neither."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +168,6 @@ def _word(table: Mapping[str, Any], key: str, where: str) -> str:
 
 def _number(table: Mapping[str, Any], key: str, where: str) -> float:
     value = table.get(key)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _MOST:
         raise RejectedError(f"{where}: expected a number from 0 for {key}, got {value!r}")
     return float(value)
