@@ -160,6 +160,15 @@ def test_maximum_and_mean_leave_out_the_seconds_that_are_cut() -> None:
     assert raised(figures) == {"write-max": set(), "write-mean": set()}
 
 
+def test_a_second_in_which_the_device_stalled_counts() -> None:
+    figures = sampled(samples(0, 3, 10, 10, 0, 10, 10, 2, 0), "write", NOWHERE, ())
+    assert {each.metric.name: each.value for each in figures} == {
+        "write-max": 10,
+        "write-mean": 8,
+    }
+    assert raised(figures)["write-mean"] == {Flag.NOT_STEADY}
+
+
 def test_few_seconds_are_flagged_and_none_are_made_up() -> None:
     figures = sampled(samples(3, 10, 11, 2), "write", NOWHERE, ())
     assert [each.value for each in figures] == [11, 10.5]

@@ -85,9 +85,14 @@ class Samples:
         return [sample.rate(way) for sample in self.taken if sample.moved(way)]
 
     def seconds(self, way: Way) -> list[float]:
-        """Return the rate of each whole second, without those in which it began and ended."""
-        active = [sample for sample in self.taken if sample.moved(way)]
-        return [each.rate(way) for each in active[1:-1] if each.length_s >= _WHOLE * SECOND_S]
+        """Return the rate of each whole second, without those in which it began and ended.
+
+        A second between them in which nothing moved is one of them: the device stalled, and a mean
+        without it would not say so.
+        """
+        active = [at for at, sample in enumerate(self.taken) if sample.moved(way)]
+        between = self.taken[active[0] + 1 : active[-1]] if active else []
+        return [each.rate(way) for each in between if each.length_s >= _WHOLE * SECOND_S]
 
     def series(self, name: str) -> list[Series]:
         """Return them as a table; nothing if no device counts."""
