@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
@@ -98,6 +98,7 @@ def test_the_command_measures_a_volume_and_leaves_nothing(
     figures = {(each["workload"], each["metric"]) for each in document["figures"]}
     assert {("direct", f"{way}-{what}") for way in ("read", "write") for what in
             ("max", "mean", "rate", "latency-p50")} <= figures  # fmt: skip
+    assert {(name, "cpu-per-gb") for name in done} <= figures
     assert ("fsync", "fsync-latency-p99.9") in figures
     assert ("ingest-and-audit", "read-latency-p99") in figures
     assert {"write", "read"} <= set(done["direct"]["series"])
@@ -106,6 +107,31 @@ def test_the_command_measures_a_volume_and_leaves_nothing(
     assert settings["fio"].startswith("fio-")
     assert settings["engine"] in ENGINES
     assert settings["direct_io"] == {"loop": True}
+
+
+def test_checking_what_was_read_is_not_charged_to_reading(ground: Ground, tmp_path: Path) -> None:
+    """What is flipped once the counters stand is found: the check comes after them."""
+
+    @contextmanager
+    def counted() -> Iterator[None]:
+        yield
+        with ground.file("direct.dat").open("r+b") as file:
+            file.seek(5 * MIB + 1)
+            flipped = bytes([file.read(1)[0] ^ 1])
+            file.seek(5 * MIB + 1)
+            file.write(flipped)
+            os.fsync(file.fileno())
+
+    found = Direct(ground, METHOD, 8).execute(Place(tmp_path, 1, counted))
+    assert found.work.bytes_moved == 2 * 8 * MIB
+    assert {Flag.INVALID} <= flags(found, "write-rate") & flags(found, "read-rate")
+
+
+def test_a_warm_up_is_charged_with_what_it_moved(ground: Ground, tmp_path: Path) -> None:
+    grid = Grid(["random"], [MIB], [8], [100], 1, 1, 64 * MIB)
+    write_whole(FILE, ground, METHOD, Content(64, DEPTH, 1), 1)
+    found = Swept(ground, METHOD, grid, Point("random", MIB, 8, 100)).execute(Place(tmp_path, 1))
+    assert found.work.bytes_moved > 1.2 * value(found, "read-rate")
 
 
 def test_a_throttled_device_is_measured_within_3_percent(

@@ -52,6 +52,7 @@ def test_a_server_on_a_volume_has_log_and_tables_there_and_goes_with_them(tmp_pa
             logged = list(volume.work.rglob("CommitLog-*.log"))
         left = [path.name for path in volume.work.iterdir()]
     assert stored >= PIECES * PIECE_BYTES
+    assert outcome.work.bytes_moved == 2 * PIECES * PIECE_BYTES
     assert logged
     assert left == ["made-by-wayseal-bench"]
     found = values(outcome)

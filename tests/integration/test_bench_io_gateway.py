@@ -59,7 +59,9 @@ def test_a_gateway_takes_a_video_and_gives_it_back_alone_and_while_auditors_read
         {"upload-rate", "audit-rate", "mixed-client-cpu", "mixed-server-cpu", "peak-memory"}
         | counted
     )
+    assert alone.work.bytes_moved % (2 * PIECE_BYTES) == 0
     for outcome in (alone, mixed):
+        assert outcome.work.bytes_moved > 0
         assert all(values(outcome)[name] > 0 for name in values(outcome) if "rate" in name)
         assert values(outcome)["peak-memory"] > PIECE_BYTES
         assert not any("INVALID" in each for each in flags(outcome).values())

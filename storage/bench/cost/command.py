@@ -6,7 +6,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from contracts.errors import RejectedError
 from storage.bench.arguments import at_least_one
 from storage.bench.cost.model import NodeHour, cost_of, ownership
 from storage.bench.cost.parameters import Parameters, parameters_of, read_parameters

@@ -51,7 +51,8 @@ class Appends:
             "create_on_open": 1,  # else fio makes it as long as it will be: nothing would append
         }
         self.ground.remove(FILE)
-        found = measure("appends", self.ground, self.method, {"appends": job}, self.seconds)
+        with place.counted():
+            found = measure("appends", self.ground, self.method, {"appends": job}, self.seconds)
         self.ground.remove(FILE)
         done = found.report.jobs["appends"]
         operations = {"append": done.write.timings, "fsync": done.sync}

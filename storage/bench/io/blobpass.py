@@ -11,7 +11,7 @@ from storage.bench.io.ground import Ground
 from storage.bench.io.sampler import sampling
 from storage.bench.payload import Payload
 from storage.bench.run.flags import Flag, Raised
-from storage.bench.run.outcome import Better, Latencies, Metric, Observation, Outcome
+from storage.bench.run.outcome import Better, Latencies, Metric, Observation, Outcome, Work
 from storage.bench.run.plan import Place
 from storage.bench.stats.latency import latencies
 from storage.localcassandra.node import Node
@@ -43,19 +43,20 @@ def on_volume(
     node, payload = own.node, Payload(place.seed, pieces)
     recording = place.seed.to_bytes(_ID_BYTES)
     table.empty()
-    log = segments(node.data / "commitlog")
-    before = Cpu.now(node.pid)
-    with sampling(own.ground) as until_flushed:
-        with sampling(own.ground) as writing:
-            wrote = table.write(recording, payload, in_flight)
-        in_log = written(log, segments(node.data / "commitlog"))
-        node.nodetool("flush")
-        write_cpu = cpu("write", payload.size, before, node.pid)
-        cool_all(node.data / "data")
-    before = Cpu.now(node.pid)
-    with sampling(own.ground) as reading:
-        read = table.read(recording, payload, in_flight)
-    read_cpu = cpu("read", payload.size, before, node.pid)
+    with place.counted():
+        log = segments(node.data / "commitlog")
+        before = Cpu.now(node.pid)
+        with sampling(own.ground) as until_flushed:
+            with sampling(own.ground) as writing:
+                wrote = table.write(recording, payload, in_flight)
+            in_log = written(log, segments(node.data / "commitlog"))
+            node.nodetool("flush")
+            write_cpu = cpu("write", payload.size, before, node.pid)
+            cool_all(node.data / "data")
+        before = Cpu.now(node.pid)
+        with sampling(own.ground) as reading:
+            read = table.read(recording, payload, in_flight)
+        read_cpu = cpu("read", payload.size, before, node.pid)
     wrong = invalid(read.wrong)
     sink, source = Watched(own.ground, writing), Watched(own.ground, reading)
     flags = (*wrong, *source.cached(payload.size))
@@ -70,7 +71,7 @@ def on_volume(
         *read_cpu,
     ]
     tables = [*writing.series("writing"), *reading.series("reading")]
-    return Outcome(observations, tables, _latencies(wrote, read))
+    return Outcome(observations, tables, _latencies(wrote, read), work=Work(2 * payload.size))
 
 
 def elsewhere(table: BlobTable, pieces: int, in_flight: int, place: Place) -> Outcome:
@@ -81,11 +82,12 @@ def elsewhere(table: BlobTable, pieces: int, in_flight: int, place: Place) -> Ou
     """
     payload, recording = Payload(place.seed, pieces), place.seed.to_bytes(_ID_BYTES)
     table.empty()
-    before = Cpu.now(None)
-    wrote = table.write(recording, payload, in_flight)
-    write_cpu = cpu("write", payload.size, before, None, _PLACEMENT)
-    before = Cpu.now(None)
-    read = table.read(recording, payload, in_flight)
+    with place.counted():
+        before = Cpu.now(None)
+        wrote = table.write(recording, payload, in_flight)
+        write_cpu = cpu("write", payload.size, before, None, _PLACEMENT)
+        before = Cpu.now(None)
+        read = table.read(recording, payload, in_flight)
     flags = (*invalid(read.wrong), _PLACEMENT)
     observations = [
         Observation(Metric("write-rate", "B/s"), payload.size / wrote.elapsed_s, flags=flags),

@@ -66,8 +66,9 @@ class Direct:
         content = Content(self.blocks, DEPTH, place.seed)
         if not self.method.preconditioned:
             self.ground.remove(FILE)
-        written = self._measure("write", writing(content))
-        read = self._measure("read", {**content.options, "rw": "read"})
+        with place.counted():
+            written = self._measure("write", writing(content))
+            read = self._measure("read", {**content.options, "rw": "read"})
         wrong = read_back(content, self.ground.file(FILE), direct=self.ground.direct)
         if not self.method.preconditioned:
             self.ground.remove(FILE)

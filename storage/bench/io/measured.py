@@ -16,6 +16,7 @@ from storage.bench.run.outcome import (
     Observation,
     Outcome,
     Series,
+    Work,
 )
 from storage.bench.stats.latency import counted
 from storage.bench.stats.steady import Rounds, not_steady
@@ -78,7 +79,14 @@ class Measured:
     def outcome(self, observations: Sequence[Observation], timed: Iterable[Latencies]) -> Outcome:
         """Return its figures with what they stand on."""
         raw = {f"{self.name}.fio.json": self.report.raw}
-        return Outcome(observations, self.samples.series(self.name), tuple(timed), raw)
+        work = Work(self.moved_bytes)
+        return Outcome(observations, self.samples.series(self.name), tuple(timed), raw, work)
+
+    @property
+    def moved_bytes(self) -> int:
+        """Return what all its jobs read and wrote, by fio's own count."""
+        jobs = self.report.jobs.values()
+        return sum(job.read.moved_bytes + job.write.moved_bytes for job in jobs)
 
 
 def measure(
@@ -208,4 +216,5 @@ def joined(outcomes: Sequence[Outcome]) -> Outcome:
         series,
         [each for one in outcomes for each in one.latencies],
         raw,
+        Work(sum(one.work.bytes_moved for one in outcomes)),
     )

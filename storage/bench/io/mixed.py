@@ -49,7 +49,8 @@ class Mixed:
         """Write a new file at the pace with an fsync now and then; read another at random."""
         jobs = {"writer": self._writer(place.seed), "reader": self._reader(place.seed)}
         self.ground.remove(FILE)
-        found = measure("ingest-and-audit", self.ground, self.method, jobs, self.seconds)
+        with place.counted():
+            found = measure("ingest-and-audit", self.ground, self.method, jobs, self.seconds)
         self.ground.remove(FILE)
         writer, reader = (found.report.jobs[name] for name in ("writer", "reader"))
         paced = replace(found, flags=(*found.flags, *self._behind(writer.write.rate)))

@@ -1,7 +1,7 @@
 """Sweeps: block size x requests under way x share of reads, at random places or in sequence."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Final, Literal
 
@@ -9,9 +9,9 @@ from storage.bench.io.content import data
 from storage.bench.io.fio import Job, Timings, Transfer
 from storage.bench.io.ground import Ground
 from storage.bench.io.layout import on_file
-from storage.bench.io.measured import Method, measure, percentiles, timed, transferred
+from storage.bench.io.measured import Measured, Method, measure, percentiles, timed, transferred
 from storage.bench.io.sampler import Way
-from storage.bench.run.outcome import Observation, Outcome
+from storage.bench.run.outcome import Observation, Outcome, Work
 from storage.bench.run.plan import Place, Step
 from storage.bench.stats.steady import Rounds
 
@@ -115,7 +115,8 @@ class Swept:
             "ramp_time": self.grid.warm_up_s,
         }
         needed_s = self.grid.seconds + self.grid.warm_up_s
-        found = measure("point", self.ground, self.method, {"point": job}, needed_s)
+        with place.counted():
+            found = measure("point", self.ground, self.method, {"point": job}, needed_s)
         figures: list[Observation] = []
         histograms: dict[str, Timings] = {}
         for way in self.point.ways:
@@ -123,7 +124,12 @@ class Swept:
             figures += transferred(found, way, transfer, self.rounds)
             figures += percentiles(way, transfer.timings, PERCENTILES, found.flags)
             histograms[way] = transfer.timings
-        return found.outcome(figures, timed(histograms))
+        outcome = found.outcome(figures, timed(histograms))
+        return replace(outcome, work=self._work(found)) if self.grid.warm_up_s else outcome
+
+    def _work(self, found: Measured) -> Work:
+        """Return what the device counted: fio leaves out the warm-up, which takes CPU as well."""
+        return Work(found.samples.read_bytes + found.samples.written_bytes)
 
 
 def _way(job: Job, way: Way) -> Transfer:

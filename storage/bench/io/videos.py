@@ -15,7 +15,7 @@ from storage.bench.io.sampler import sampling
 from storage.bench.ledger.committing import commit
 from storage.bench.payload import Payload
 from storage.bench.procfs import forget_peak, peak_mb
-from storage.bench.run.outcome import Better, Latencies, Metric, Observation, Outcome
+from storage.bench.run.outcome import Better, Latencies, Metric, Observation, Outcome, Work
 from storage.bench.run.plan import Place
 from storage.bench.sender import announce, send
 from storage.bench.stats.latency import latencies
@@ -84,17 +84,18 @@ def in_and_out(checkpoint: Checkpoint, pieces: int, place: Place) -> Outcome:
     video, path = checkpoint.film(place, pieces)
     size, pid = video.payload.size, checkpoint.pid
     forget_peak(pid)
-    before = Cpu.now(pid)
-    with sampling(checkpoint.ground) as uploading:
-        took_s = checkpoint.take(video, path)
-    upload_cpu = cpu("upload", size, before, pid)
-    watcher = checkpoint.auditors[0]
-    watcher.wait_until_listed(video)
-    checkpoint.cool()
-    before = Cpu.now(pid)
-    with sampling(checkpoint.ground) as streaming:
-        seen = watcher.watch(video, video.ranges)
-    stream_cpu = cpu("stream", size, before, pid)
+    with place.counted():
+        before = Cpu.now(pid)
+        with sampling(checkpoint.ground) as uploading:
+            took_s = checkpoint.take(video, path)
+        upload_cpu = cpu("upload", size, before, pid)
+        watcher = checkpoint.auditors[0]
+        watcher.wait_until_listed(video)
+        checkpoint.cool()
+        before = Cpu.now(pid)
+        with sampling(checkpoint.ground) as streaming:
+            seen = watcher.watch(video, video.ranges)
+        stream_cpu = cpu("stream", size, before, pid)
     wrong, ground = invalid(seen.wrong), checkpoint.ground
     sink, source = Watched(ground, uploading), Watched(ground, streaming)
     flags = (*wrong, *source.cached(size))
@@ -109,7 +110,7 @@ def in_and_out(checkpoint: Checkpoint, pieces: int, place: Place) -> Outcome:
         Observation(PEAK_MEMORY, peak_mb(pid) * _MB),
     ]
     tables = [*uploading.series("uploading"), *streaming.series("streaming")]
-    return Outcome(observations, tables, [_ranges(seen)])
+    return Outcome(observations, tables, [_ranges(seen)], work=Work(size + seen.size))
 
 
 def both_at_once(checkpoint: Checkpoint, audited: Video, pieces: int, place: Place) -> Outcome:
@@ -124,10 +125,11 @@ def both_at_once(checkpoint: Checkpoint, audited: Video, pieces: int, place: Pla
     audits = Audits(checkpoint.auditors, audited, place.seed, checkpoint.cool)
     uploads_s: list[float] = []
     forget_peak(pid)
-    before = Cpu.now(pid)
-    with sampling(checkpoint.ground) as both:
-        seen = audits.run(lambda: uploads_s.append(checkpoint.take(video, path)))
-    used = cpu("mixed", size + seen.size, before, pid)
+    with place.counted():
+        before = Cpu.now(pid)
+        with sampling(checkpoint.ground) as both:
+            seen = audits.run(lambda: uploads_s.append(checkpoint.take(video, path)))
+        used = cpu("mixed", size + seen.size, before, pid)
     moved = Watched(checkpoint.ground, both)
     flags = (*invalid(seen.wrong), *moved.cached(seen.size))
     observations = [
@@ -138,7 +140,8 @@ def both_at_once(checkpoint: Checkpoint, audited: Video, pieces: int, place: Pla
         *used,
         Observation(PEAK_MEMORY, peak_mb(pid) * _MB),
     ]
-    return Outcome(observations, both.series("mixed"), [_ranges(seen)])
+    work = Work(size + seen.size)
+    return Outcome(observations, both.series("mixed"), [_ranges(seen)], work=work)
 
 
 def _ranges(seen: Seen) -> Latencies:

@@ -115,7 +115,7 @@ def _opened(
 
 
 def _fleet(volume: VolumeTarget, trucks: Trucks, place: Place) -> Outcome:
-    with _emptied(volume.work / "offload") as directory:
+    with _emptied(volume.work / "offload") as directory, place.counted():
         return outcome_of(trucks, visit(directory, trucks, place.scratch, place.seed))
 
 
