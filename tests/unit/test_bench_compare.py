@@ -35,6 +35,13 @@ def test_ties_are_exact_too() -> None:
     assert difference([1, 1, 1, 1], [1, 1, 1, 1]).p == 1
 
 
+def test_a_single_value_beside_tied_ones_tells_nothing() -> None:
+    """As of a run that was interrupted, beside errors of 0, 0 and 1."""
+    for found in (difference([0, 0, 1], [1]), difference([2], [0, 0, 1, 1, 1, 1])):
+        assert 0 < found.p <= 1
+        assert found.telling is Telling.TOO_FEW
+
+
 def test_two_values_each_tell_nothing() -> None:
     found = difference([1, 2], [100, 200])
     assert found.telling is Telling.TOO_FEW
