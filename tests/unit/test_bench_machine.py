@@ -1,6 +1,7 @@
 """What the machine is and what it goes through, read from recorded trees of sysfs and procfs."""
 
 import json
+import math
 from argparse import Namespace
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -121,6 +122,34 @@ def test_a_virtual_machine_tells_nothing(machine: Machine) -> None:
         *({}, None, None, {}),
         (),
     )
+
+
+def test_a_counter_that_stops_to_answer_is_no_energy(machine: Machine) -> None:
+    rapl(machine, 2_000_000)
+    found = metered(machine.kernel, None, None).meter
+    assert found is not None
+    joules = found.begin(at_rest=False)
+    assert joules is not None
+    place = machine.kernel.sys / "class" / "powercap" / "intel-rapl:0"
+    held = (place / "energy_uj").read_text()
+    (place / "energy_uj").unlink()
+    assert math.isnan(joules())
+    assert found.begin(at_rest=False) is None
+    (place / "energy_uj").write_text(held)
+    assert joules() == 0
+
+
+def test_a_sensor_that_stops_to_answer_is_no_power(machine: Machine) -> None:
+    chip = {"in1_input": 12_000, "curr1_input": 1500, "in1_label": "VDD_IN"}
+    machine.write("class/hwmon/hwmon0", name="ina3221", **chip)
+    found = metered(machine.kernel, None, None).meter
+    assert found is not None
+    joules = found.begin(at_rest=False)
+    assert joules is not None
+    (current,) = machine.root.rglob("curr1_input")
+    current.unlink()
+    assert math.isnan(joules())
+    assert found.begin(at_rest=False) is None
 
 
 def test_rapl_counts_package_and_memory_beyond_the_end_of_its_counter(machine: Machine) -> None:

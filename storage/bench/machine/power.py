@@ -3,6 +3,7 @@
 Nothing is estimated: without a source there is no figure, and the result says why.
 """
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ _SENSORS: Final = ("ina", "power_meter")
 """How names of chips begin that sit on a supply line; others measure a part, such as a GPU."""
 
 Joules = Callable[[], float]
-"""Returns the joules since it was made; to be called at least each minute."""
+"""Returns the joules since it was made, nan while nothing answers; call it at least each minute."""
 
 
 class Meter(Protocol):
@@ -74,13 +75,20 @@ class Rapl:
         return f"processor and memory alone: {', '.join(each.name for each in self.domains)}"
 
     def begin(self, *, at_rest: bool) -> Joules | None:  # noqa: ARG002 - it always knows
-        """Begin to count."""
-        last, total_uj = [_energy_uj(each) for each in self.domains], 0
+        """Begin to count; None if a counter does not answer."""
+        last, total_uj = [], 0
+        for domain in self.domains:
+            first = _energy_uj(domain)
+            if first is None:
+                return None
+            last.append(first)
 
         def joules() -> float:
             nonlocal total_uj
             for place, domain in enumerate(self.domains):
                 now = _energy_uj(domain)
+                if now is None:  # 0 in its place would count as a wrap
+                    return math.nan
                 # It wraps after minutes; the range is the highest value. Source: ABI sysfs-class.
                 total_uj += (now - last[place]) % (domain.range_uj + 1)
                 last[place] = now
@@ -111,20 +119,29 @@ class Sensor:
         """Return which part of the machine it measures, in words."""
         return f"the supply line at sensor {self.name}"
 
-    def watts(self) -> float:
-        """Return what it shows now."""
+    def watts(self) -> float | None:
+        """Return what it shows now; None if it does not answer."""
         if self.channel.startswith("power"):
-            return (number(self.chip / f"{self.channel}_input") or 0) / _MICRO
-        milli_volts = number(self.chip / f"in{self.channel}_input") or 0
-        return milli_volts * (number(self.chip / f"curr{self.channel}_input") or 0) / _MILLI**2
+            micro_watts = number(self.chip / f"{self.channel}_input")
+            return None if micro_watts is None else micro_watts / _MICRO
+        milli_volts = number(self.chip / f"in{self.channel}_input")
+        milli_amperes = number(self.chip / f"curr{self.channel}_input")
+        if milli_volts is None or milli_amperes is None:
+            return None
+        return milli_volts * milli_amperes / _MILLI**2
 
     def begin(self, *, at_rest: bool) -> Joules | None:  # noqa: ARG002 - it always knows
-        """Begin to count; between two calls the power is taken to change evenly."""
-        last_s, last_w, total_j = self.clock(), self.watts(), 0.0
+        """Begin to count; between two answers the power is taken to change evenly."""
+        first_w = self.watts()
+        if first_w is None:
+            return None
+        last_s, last_w, total_j = self.clock(), first_w, 0.0
 
         def joules() -> float:
             nonlocal last_s, last_w, total_j
             now_s, now_w = self.clock(), self.watts()
+            if now_w is None:
+                return math.nan
             total_j += (now_s - last_s) * (now_w + last_w) / 2
             last_s, last_w = now_s, now_w
             return total_j
@@ -256,5 +273,5 @@ def _is(name: str, kind: str) -> bool:
     return name.startswith(kind) and name.endswith("_input")
 
 
-def _energy_uj(domain: Domain) -> int:
-    return number(domain.path / "energy_uj") or 0
+def _energy_uj(domain: Domain) -> int | None:
+    return number(domain.path / "energy_uj")

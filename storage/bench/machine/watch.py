@@ -138,7 +138,8 @@ class _Span:
         if self._seen is None:
             self._stop.set()
             self._sampler.join()
-            joules = None if self._joules is None else self._joules()
+            counted = math.nan if self._joules is None else self._joules()
+            joules = None if math.isnan(counted) else counted
             elapsed_s = time.monotonic() - self._start_s
             cpu = cpu_times(self._kernel).since(self._cpu)
             after = heat(self._kernel)
