@@ -31,6 +31,12 @@ ON_THE_MACHINE = {
     "ecdsa-p256": ["sign", "verify"],
     "sha256": ["digest"],
 }
+ON_A_VOLUME = {
+    "sequential-1m-qd8-read0": ["write-rate"],
+    "sequential-1m-qd8-read100": ["read-rate"],
+    "random-4k-qd1-read0": ["write-operations", "write-latency-p50"],
+    "random-4k-qd1-read100": ["read-operations", "read-latency-p50"],
+}
 ON_THE_LOOPBACK = {"tcp": ["received"], "udp": ["received", "lost"], "ping": ["round-trip"]}
 
 
@@ -50,7 +56,10 @@ def test_each_figure_of_the_paper_by_a_known_tool(tmp_path: Path) -> None:
     schema = Path(storage.bench.run.__file__).with_name("result.schema.json")
     Draft202012Validator(json.loads(schema.read_text("utf-8"))).validate(result)
     found = {(e["workload"], e["target"], e["metric"]): e["median"] for e in result["figures"]}
-    for target, workloads in (("machine", ON_THE_MACHINE), ("loopback", ON_THE_LOOPBACK)):
+    for target, workloads in (
+        *(("machine", ON_THE_MACHINE), ("here", ON_A_VOLUME)),
+        ("loopback", ON_THE_LOOPBACK),
+    ):
         for workload, metrics in workloads.items():
             assert found[workload, target, "cpu-busy"] > 0
             assert all((workload, target, metric) in found for metric in metrics)

@@ -19,7 +19,7 @@ from typing import Final
 
 from contracts.errors import UnavailableError
 from contracts.files import disk_errors
-from storage.bench.io.fio import Options, quoted, run, unanswered_s
+from storage.bench.io.fio import ENGINES, Options, quoted, run, unanswered_s
 from storage.bench.run.flags import Flag, Raised
 
 BLOCK_BYTES: Final = 1 << 20
@@ -97,6 +97,28 @@ def repeats(engine: str, scratch: Path) -> bool:
         return not read_back(content, file, direct=False)
     finally:
         file.unlink(missing_ok=True)
+
+
+def working_engine(wanted: str | None, scratch: Path) -> str:
+    """Return the first engine of fio's that works, once fio is known to make its data again.
+
+    Args:
+        wanted: The only one to try; None: all.
+        scratch: A directory for a file.
+
+    Raises:
+        UnavailableError: None works, or fio does not.
+    """
+    problems = []
+    for engine in ENGINES if wanted is None else (wanted,):
+        try:
+            if repeats(engine, scratch):
+                return engine
+        except UnavailableError as error:
+            problems.append(f"{engine}: {error}")
+            continue
+        problems.append(f"{engine}: data of one seed differ, so no read-back can be checked")
+    raise UnavailableError(f"fio has no engine that works here: {'; '.join(problems)}")
 
 
 def _expected(content: Content) -> str:

@@ -8,13 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from contracts.errors import RejectedError, UnavailableError
+from contracts.errors import RejectedError
 from storage.bench.io import fio
 from storage.bench.io.appends import APPEND_BYTES, Appends
-from storage.bench.io.content import BLOCK_BYTES, Content, repeats
+from storage.bench.io.content import BLOCK_BYTES, Content, working_engine
 from storage.bench.io.direct import DEPTH, Direct
 from storage.bench.io.ground import Ground
 from storage.bench.io.layout import write_whole
@@ -124,7 +123,7 @@ def prepare_volumes(options: argparse.Namespace, setup: Setup, stack: ExitStack)
     sizes = _sizes(options, quick=setup.quick)
     raw = stack.enter_context(held(options))
     _check_room(setup, sizes)
-    method = Method(_engine(options.fio_engine, setup.work), options.precondition)
+    method = Method(working_engine(options.fio_engine, setup.work), options.precondition)
     grounds = [Ground.of(volume, buffered=options.buffered) for volume in setup.volumes]
     if raw is not None:
         _check_raw(raw, grounds, sizes)
@@ -205,24 +204,6 @@ def _check_raw(raw: Ground, grounds: Iterable[Ground], sizes: Sizes) -> None:
         )
     if any(ground.name == raw.name for ground in grounds):
         raise RejectedError(f"expected targets with a name each, got {raw.name} twice")
-
-
-def _engine(wanted: str | None, scratch: Path) -> str:
-    """Return the first engine that works, once fio is known to make its data again.
-
-    Raises:
-        UnavailableError: None works, or fio does not.
-    """
-    problems = []
-    for engine in fio.ENGINES if wanted is None else (wanted,):
-        try:
-            if repeats(engine, scratch):
-                return engine
-        except UnavailableError as error:
-            problems.append(f"{engine}: {error}")
-            continue
-        problems.append(f"{engine}: data of one seed differ, so no read-back can be checked")
-    raise UnavailableError(f"fio has no engine that works here: {'; '.join(problems)}")
 
 
 def _stages(

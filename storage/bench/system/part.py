@@ -10,12 +10,14 @@ from functools import partial
 from typing import Final
 
 from contracts.errors import RejectedError
+from storage.bench.io.content import BLOCK_BYTES
 from storage.bench.machine.fingerprint import last_level_cache_bytes
 from storage.bench.machine.watch import AT_REST
 from storage.bench.run.outcome import Outcome
 from storage.bench.run.part import Prepared, Setup
 from storage.bench.run.plan import Part, Place, Stage, Step
 from storage.bench.system import crypto, network, sysbench
+from storage.bench.system.storage import POINTS, Storage
 from storage.bench.system.tools import versions
 from storage.drives.kernel import Kernel
 from storage.drives.tools import run_tool
@@ -52,6 +54,7 @@ class System:
             RejectedError: A volume has the name of one of this part's targets.
             UnavailableError: Tools are missing: which packages have them.
         """
+        tools = versions(run_tool)
         del stack  # nothing of ours outlives its stage
         taken = sorted({volume.name for volume in setup.volumes} & {MACHINE, LOOPBACK, LINK})
         if taken:
@@ -60,8 +63,10 @@ class System:
         seconds = QUICK_SECONDS if setup.quick else SECONDS
         threads = len(os.sched_getaffinity(0))
         memory = sysbench.sizes(last_level_cache_bytes(Kernel()), threads, quick=setup.quick)
+        storage = Storage.checked(setup.volumes, setup.work, setup.seed, seconds, quick=setup.quick)
         stages = [
             _machine(setup, seconds, memory),
+            _storage(setup, storage),
             _network(setup, seconds, LOOPBACK, None),
         ]
         targets = [_target(MACHINE, "cpu"), _target(LOOPBACK, "loopback")]
@@ -73,7 +78,9 @@ class System:
             "threads": threads,
             "memory_block_bytes": memory.block_bytes,
             "iperf": None if link is None else asdict(link),
-            "tools": versions(run_tool),
+            "storage_file_bytes": storage.blocks * BLOCK_BYTES,
+            "storage_engine": storage.method.engine,
+            "tools": tools,
         }
         return Prepared(stages, settings, targets)
 
@@ -93,6 +100,12 @@ def _machine(setup: Setup, seconds: int, memory: sysbench.Sizes) -> Stage:
         "sha256": partial(crypto.sha256, run_tool, seconds),
     }
     return _stage(setup, MACHINE, workloads, _MACHINE_TIMES * seconds)
+
+
+def _storage(setup: Setup, storage: Storage) -> Stage:
+    each_s = float(len(POINTS) * storage.seconds * setup.repetitions)
+    expected_s = each_s * len(storage.grounds)
+    return Stage(Part.SYSTEM, "storage", expected_s, storage.opened, setup.repetitions)
 
 
 def _network(setup: Setup, seconds: int, target: str, link: network.Peer | None) -> Stage:

@@ -15,6 +15,7 @@ PACKAGES: Final = {
     "openssl": ("openssl", "version"),
     "iperf3": ("iperf3", "--version"),
     "ping": ("iputils-ping", "-V"),
+    "fio": ("fio", "--version"),
 }
 """By tool: the Debian package that has it, and how it tells its version."""
 
