@@ -31,13 +31,13 @@ QUICK_PACING: Final = Pacing(batches_per_block=3, interval_s=2.5)
 """The same ceiling, ten times as fast."""
 POET_BLOCKS: Final = 4
 QUICK_BLOCKS: Final = 3
-SCALE: Final = 10
+SCALE: Final = 20
 OPEN_S: Final = 60.0
 QUICK_OPEN_S: Final = 2.0
 PROBES: Final = 6
 QUICK_PROBES: Final = 3
 PROBE_S: Final = 10.0
-QUICK_PROBE_S: Final = 1.0
+QUICK_PROBE_S: Final = 0.5
 SAMPLE_S: Final = 1.0
 QUICK_SAMPLE_S: Final = 0.25
 _QUICK: Final = {
@@ -48,7 +48,7 @@ _QUICK: Final = {
 """What a quick run does; a whole one does everything with everything."""
 _START_S: Final = 2.0
 """A node with what must be on it, about."""
-_FLAT_S: Final = 1.0
+_FLAT_S: Final = 0.5
 """What is submitted flat out takes so long in a quick run, about."""
 _PROCESSOR: Final = (
     "Transactions of family wayseal_bench are executed by a transaction processor of the "

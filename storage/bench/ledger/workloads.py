@@ -59,12 +59,12 @@ class Workload:
         )
 
 
-READINGS: Final = Workload("readings", 10, 1, 4_000)
-RUNS: Final = Workload("reading-runs", 10, PER_RUN, 400)
-SINGLES: Final = Workload("single-readings", 1, 1, 1_000)
-KEY_VALUE: Final = Workload("key-value", 10, 0, 200, records=100)
-SMALL_BANK: Final = Workload("small-bank", 10, 0, 200, records=100, pays=True)
-BEP_23: Final = Workload("bep-23", 1, 0, 200)
+READINGS: Final = Workload("readings", 10, 1, 2_000)
+RUNS: Final = Workload("reading-runs", 10, PER_RUN, 200)
+SINGLES: Final = Workload("single-readings", 1, 1, 500)
+KEY_VALUE: Final = Workload("key-value", 10, 0, 200, records=50)
+SMALL_BANK: Final = Workload("small-bank", 10, 0, 200, records=50, pays=True)
+BEP_23: Final = Workload("bep-23", 1, 0, 100)
 POET: Final = Workload("poet-readings", 1, 1, 0, lanes=1)
 """One truck's, all there at once: how they get in is up to the pacing."""
 WORKLOADS: Final = (READINGS, RUNS, SINGLES, KEY_VALUE, SMALL_BANK, BEP_23)
