@@ -100,9 +100,14 @@ def measure(options: argparse.Namespace) -> dict[str, str]:
         )
         stages = [stage for each in prepared.values() for stage in each.stages]
         with progress(sum(stage.expected_s for stage in stages)) as shown:
-            result = Runner(folder, heading, shown, machine.carry).run(stages)
+            runner = Runner(folder, heading, shown, machine.carry)
+            result = runner.run(stages)
     _tell(result)
-    return report.written(opened(folder.path))
+    written = report.written(opened(folder.path))
+    if runner.defect is not None:
+        print(json.dumps(written))
+        raise runner.defect
+    return written
 
 
 def cost(options: argparse.Namespace) -> dict[str, Any]:

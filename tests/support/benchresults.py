@@ -138,13 +138,13 @@ class MadeUp:
     """A part of the command line that measures nothing real.
 
     Args:
-        interrupted: Ctrl-C is pressed in the middle.
+        middle: What happens in the middle.
     """
 
     part = Part.OFFLOAD
 
-    def __init__(self, *, interrupted: bool = False) -> None:
-        self._interrupted = interrupted
+    def __init__(self, middle: Callable[[], None] | None = None) -> None:
+        self._middle = middle
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         pass
@@ -153,15 +153,30 @@ class MadeUp:
         del options, stack
         opened_stage = _opened(self.part, 1.0, fails=False)
         stages = [Stage(self.part, "made up", 1.0, opened_stage, setup.repetitions)]
-        if self._interrupted:
-            stages.append(Stage(self.part, "interrupted", 1.0, _interrupted))
+        if self._middle is not None:
+            stages.append(Stage(self.part, "the middle", 1.0, _happening(self._middle)))
         return Prepared(stages, {"video_bytes": 1})
 
 
-@contextmanager
-def _interrupted() -> Iterator[Sequence[Step]]:
+def ctrl_c() -> None:
+    """Press it."""
     os.kill(os.getpid(), signal.SIGINT)
-    yield []
+
+
+def defect() -> None:
+    """Do what nobody thought of."""
+    raise KeyError("no such drive")
+
+
+def _happening(
+    middle: Callable[[], None],
+) -> Callable[[], AbstractContextManager[Sequence[Step]]]:
+    @contextmanager
+    def opened_stage() -> Iterator[Sequence[Step]]:
+        middle()
+        yield []
+
+    return opened_stage
 
 
 def hdr(seconds: Sequence[float]) -> str:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from html.parser import HTMLParser
 from math import nan
@@ -23,7 +24,8 @@ from storage.bench.report.numbers import digits, text
 from storage.bench.report.savedrun import SavedRun, Table, opened
 from storage.bench.run.flags import Flag
 from storage.bench.run.plan import Part
-from support.benchresults import HEADING, SATA, MadeUp, hdr, made_run, quick
+from storage.bench.run.workplace import NAME
+from support.benchresults import HEADING, SATA, MadeUp, ctrl_c, defect, hdr, made_run, quick
 
 HOSTILE = "<script>alert('1')</script>$x^{&]]>--\N{SNOWMAN}\N{CJK UNIFIED IDEOGRAPH-4E2D}"
 RAISED = [{"flag": "ONE OF TOMORROW", "why": "expected <b>, got </b>"}]
@@ -259,20 +261,26 @@ def test_every_flag_has_a_meaning(flag: Flag) -> None:
     assert MEANINGS[flag]
 
 
-@pytest.mark.parametrize("interrupted", [False, True])
+@pytest.mark.parametrize(
+    ("middle", "ended"),
+    [(None, ""), (ctrl_c, "interrupted by SIGINT"), (defect, "KeyError: 'no such drive'")],
+)
 def test_a_measuring_run_ends_with_its_report(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-    *,
-    interrupted: bool,
+    middle: Callable[[], None] | None,
+    ended: str,
 ) -> None:
-    monkeypatch.setattr(bench, "PARTS", (MadeUp(interrupted=interrupted),))
-    bench.main(["all", "--out", str(tmp_path), "--repetitions", "1"])
+    monkeypatch.setattr(bench, "PARTS", (MadeUp(middle),))
+    # A defect ends the process with its traceback, and so with status 1.
+    with pytest.raises(KeyError) if middle is defect else nullcontext():
+        bench.main(["all", "--out", str(tmp_path), "--repetitions", "1"])
     last = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert set(last) == {"report", "result"}
     result = json.loads(Path(last["result"]).read_text("utf-8"))
-    assert result["complete"] is not interrupted
+    assert result["complete"] is not bool(ended)
     page = Read(Path(last["report"]).read_text("utf-8"))
-    assert ("interrupted by SIGINT" in page.words) is interrupted
+    assert ended in page.words
     assert "offload-p50" in page.words
+    assert not list(tmp_path.glob(f"*/{NAME}"))

@@ -63,7 +63,10 @@ def stage(
 
 
 def run(directory: Path, *stages: Stage) -> Document:
-    result = Runner(Folder(directory), HEADING, Quiet()).run(stages)
+    return valid(directory, Runner(Folder(directory), HEADING, Quiet()).run(stages))
+
+
+def valid(directory: Path, result: Document) -> Document:
     Draft202012Validator(json.loads(SCHEMA.read_text("utf-8"))).validate(result)
     assert json.loads((directory / RESULT).read_text("utf-8")) == result
     return result
@@ -143,6 +146,21 @@ def test_a_signal_ends_a_run_early_with_a_valid_result(tmp_path: Path) -> None:
     assert [each["values"] for each in result["figures"]] == [[1] * 6]
     assert ended == ["closed"]
     assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_defect_ends_a_run_early_with_a_valid_result(tmp_path: Path) -> None:
+    def break_off(_: Place) -> Outcome:
+        raise KeyError("no such drive")
+
+    ended = list[str]()
+    runner = Runner(Folder(tmp_path), HEADING, Quiet())
+    result = valid(
+        tmp_path, runner.run([stage(one(1)), stage(break_off, ended=ended), stage(one(3))])
+    )
+    assert (result["complete"], result["ended"]) == (False, "KeyError: 'no such drive'")
+    assert [each["values"] for each in result["figures"]] == [[1] * 6]
+    assert ended == ["closed"]
+    assert isinstance(runner.defect, KeyError)
 
 
 def test_a_workplace_is_empty_and_goes_away(tmp_path: Path) -> None:

@@ -56,12 +56,15 @@ class Runner:
         self._carry = carry
         self._chance = random.Random(heading.seed)  # noqa: S311 - to be repeated, no secret
         self._record = Record()
+        self.defect: Exception | None = None
+        """What ended the run that nobody thought of: its result says so, and is valid."""
 
     def run(self, stages: Sequence[Stage]) -> Document:
         """Carry out the stages; return the result, which is in the folder too.
 
         A step that fails is a failure in the result, and the others go on. SIGINT, SIGTERM and
-        SIGHUP end the run early: the result is valid and says so.
+        SIGHUP end the run early, and so does an error that is none of ours (see `defect`): the
+        result is valid and says so.
 
         Raises:
             UnavailableError: The folder cannot be written.
@@ -76,6 +79,10 @@ class Runner:
                     done_s += stage.expected_s
         except Interrupted as interrupted:
             ended = str(interrupted)
+        except WaysealError:
+            raise
+        except Exception as error:  # noqa: BLE001 - hours of measuring are not lost for a defect
+            self.defect, ended = error, f"{type(error).__name__}: {error}"
         return self._save(ended)
 
     def _carry_out(self, stage: Stage, before: float, share: float) -> None:
