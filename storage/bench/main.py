@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from importlib.metadata import version
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from contracts.commands import FAILED, complain, write_for_any_terminal
@@ -33,7 +32,9 @@ from storage.bench.run.part import PartCommand, Prepared, Setup
 from storage.bench.run.plan import REPETITIONS
 from storage.bench.run.progress import progress
 from storage.bench.run.runner import Runner, now
+from storage.bench.run.scratch import remove_left_scratch, scratch
 from storage.bench.run.volumetarget import named_directory, volume_targets
+from storage.bench.run.workplace import remove_left_in
 from storage.bench.system.part import System
 
 RUNS: Final = Path("wayseal-bench")
@@ -76,12 +77,14 @@ def measure(options: argparse.Namespace) -> dict[str, str]:
     power, prices = chosen_meter(options), read_parameters(options.cost)
     started_at = now()
     name = f"{started_at.replace(':', '').replace('-', '')}-{options.command}"
+    remove_left_scratch()
+    remove_left_in(options.out.absolute())
     folder = Folder(options.out.absolute() / name)
     make_directory(folder.path)
     chosen = options.target or [("here", folder.path)]
     with ExitStack() as stack:
         volumes = stack.enter_context(volume_targets(chosen))
-        work = Path(stack.enter_context(TemporaryDirectory(prefix="wayseal-bench-")))
+        work = stack.enter_context(scratch())
         setup = Setup(volumes, options.quick, options.repetitions, seed, work)
         prepared = {part.part: part.prepare(options, setup, stack) for part in parts}
         machine = Machine(volumes, power)

@@ -4,6 +4,7 @@ import json
 import os
 import random
 import signal
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,13 +15,15 @@ from jsonschema import Draft202012Validator
 
 import storage.bench.run
 from contracts.errors import RejectedError, UnavailableError
+from storage.bench.procfs import began_ticks
 from storage.bench.run.document import Document, Heading
 from storage.bench.run.flags import Flag
 from storage.bench.run.folder import RESULT, Folder
 from storage.bench.run.outcome import Metric, Observation, Outcome, Series
 from storage.bench.run.plan import Part, Place, Stage, Step, order
 from storage.bench.run.runner import Runner
-from storage.bench.run.workplace import NAME, workplace
+from storage.bench.run.scratch import remove_left_scratch, scratch
+from storage.bench.run.workplace import NAME, remove_left_in, workplace
 from storage.bench.stats.interval import interval
 
 RATE = Metric("rate", "B/s")
@@ -179,3 +182,37 @@ def test_a_workplace_is_empty_and_goes_away(tmp_path: Path) -> None:
         assert [path.name for path in work.iterdir()] == ["made-by-wayseal-bench"]
     with pytest.raises(RejectedError, match="expected a directory"), workplace(tmp_path / "no"):
         pass
+
+
+def test_scratch_of_the_living_stays_and_that_of_the_dead_goes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with scratch() as mine:
+        (mine / "video").touch()
+        began = began_ticks(os.getpid()) or 0
+        dead = tmp_path / f"wayseal-bench-{os.getpid()}-{began - 1}-abc"
+        (dead / "trucks").mkdir(parents=True)
+        for name in ("wayseal-bench-abc", "wayseal-bench-1-2"):
+            (tmp_path / name).mkdir()
+        link = tmp_path / f"wayseal-bench-{os.getpid()}-{began - 2}-link"
+        link.symlink_to(mine)
+        remove_left_scratch()
+        kept = {mine.name, link.name, "wayseal-bench-abc", "wayseal-bench-1-2"}
+        assert {path.name for path in tmp_path.iterdir()} == kept
+        assert (mine / "video").exists()
+    assert not mine.exists()
+
+
+def test_runs_that_were_killed_are_cleaned_and_those_that_run_are_not(tmp_path: Path) -> None:
+    (tmp_path / "running").mkdir()
+    (tmp_path / "killed" / NAME / "cassandra").mkdir(parents=True)
+    (tmp_path / "killed" / NAME / "made-by-wayseal-bench").touch()
+    (tmp_path / "killed" / RESULT).touch()
+    (tmp_path / "theirs" / NAME).mkdir(parents=True)
+    with workplace(tmp_path / "running") as work:
+        remove_left_in(tmp_path)
+        assert work.exists()
+    assert [path.name for path in (tmp_path / "killed").iterdir()] == [RESULT]
+    assert (tmp_path / "theirs" / NAME).exists()
+    remove_left_in(tmp_path / "none")

@@ -6,8 +6,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Final
 
 from storage.bench.checkpoint import GatewayFiles, node
@@ -21,6 +19,7 @@ from storage.bench.ledger.committing import commit
 from storage.bench.payload import PIECE_BYTES, pieces_of
 from storage.bench.run.part import Prepared, Setup
 from storage.bench.run.plan import Part, Place, Stage, Step
+from storage.bench.run.scratch import scratch
 from storage.bench.run.volumetarget import VolumeTarget
 
 IN_AND_OUT: Final = "gateway"
@@ -107,8 +106,8 @@ def _opened(chosen: Chosen, volumes: Sequence[VolumeTarget]) -> Iterator[Sequenc
         steps = []
         for volume in volumes:
             checkpoint = stack.enter_context(_checkpoint(volume, chosen.auditors))
-            with TemporaryDirectory(prefix="wayseal-bench-") as scratch:
-                audited, path = checkpoint.film(Place(Path(scratch), chosen.seed), chosen.pieces)
+            with scratch() as directory:
+                audited, path = checkpoint.film(Place(directory, chosen.seed), chosen.pieces)
                 checkpoint.take(audited, path)
             checkpoint.auditors[0].wait_until_listed(audited)
             steps += [

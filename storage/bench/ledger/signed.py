@@ -3,9 +3,11 @@
 File, per batch: u32 length, 128 characters of its id, the serialised Batch.
 """
 
+import ctypes
 import hashlib
 import json
 import os
+import signal
 import struct
 import sys
 from collections.abc import Callable, Iterator
@@ -21,6 +23,8 @@ from contracts.proto import payload_pb2
 from contracts.proto.sawtooth_pb2 import Batch
 from contracts.sawtooth.transactions import ID_HEX
 
+_PR_SET_PDEATHSIG: Final = 1
+"""Source: prctl(2)."""
 _LENGTH: Final = struct.Struct(">I")
 _SOURCES: Final = (address, payload, payload_pb2)
 """Whoever changes these, or the module of a load, changes what is signed."""
@@ -58,7 +62,7 @@ def signed(load: SignedLoad, directory: Path, progress: Callable[[int, int], Non
     make_directory(folder)
     paths = [folder / f"{number:03d}.batches" for number in range(load.lanes)]
     missing = [number for number, path in enumerate(paths) if not path.exists()]
-    with ProcessPoolExecutor(os.cpu_count()) as pool:
+    with ProcessPoolExecutor(os.cpu_count(), initializer=_die_with_parent) as pool:
         tasks = [pool.submit(_sign, load, number, paths[number]) for number in missing]
         for done, task in enumerate(as_completed(tasks), 1):
             task.result()
@@ -81,6 +85,16 @@ def read_signed(path: Path) -> Iterator[tuple[str, bytes]]:
             if not wire or len(wire) != size:
                 raise RejectedError(f"file of signed batches {path} is cut short; delete it")
             yield head[_LENGTH.size :].decode("ascii"), wire
+
+
+def _die_with_parent() -> None:
+    """Let the kernel end this worker with who began it: it has the same locks, and would wait on.
+
+    Raises:
+        OSError: The kernel doesn't.
+    """
+    if ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL):
+        raise OSError(ctypes.get_errno(), "prctl")
 
 
 def _sign(load: SignedLoad, number: int, path: Path) -> None:

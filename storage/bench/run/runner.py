@@ -4,8 +4,6 @@ import random
 import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Final, Protocol
 
 from contracts.errors import WaysealError
@@ -15,6 +13,7 @@ from storage.bench.run.folder import Folder
 from storage.bench.run.outcome import Outcome
 from storage.bench.run.plan import Place, Stage, Step, order
 from storage.bench.run.record import Execution, Failure, Record
+from storage.bench.run.scratch import scratch
 
 _SEEDS: Final = 1 << 32
 
@@ -104,8 +103,8 @@ class Runner:
     def _execute(self, stage: Stage, step: Step, repetition: int) -> None:
         started_at_ms, start_s = time.time_ns() // 1_000_000, time.monotonic()
         try:
-            with TemporaryDirectory(prefix="wayseal-bench-") as scratch:
-                place = Place(Path(scratch), self._chance.randrange(_SEEDS))
+            with scratch() as directory:
+                place = Place(directory, self._chance.randrange(_SEEDS))
                 outcome = self._carry(step, place)
         except WaysealError as error:
             failure = Failure(stage.part, step.workload, step.target, str(error))

@@ -2,11 +2,11 @@
 
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from contracts.errors import RejectedError
+from contracts.errors import RejectedError, UnavailableError
 from contracts.files import disk_errors, locked, make_directory
 from storage.bench.leftovers import end_leftovers
 
@@ -42,6 +42,18 @@ def workplace(target: Path) -> Iterator[Path]:
             _clear(work)
             with disk_errors("remove", work):
                 shutil.rmtree(work)
+
+
+def remove_left_in(runs: Path) -> None:
+    """Remove what killed runs left in their own folders, where they measured for want of a target.
+
+    Args:
+        runs: Has a folder for each run; it need not exist.
+    """
+    for mark in runs.glob(f"*/{NAME}/{_MARK}"):
+        # Another run works there; or it does not go, and the next one tries again.
+        with suppress(UnavailableError), workplace(mark.parent.parent):
+            pass
 
 
 def _clear(work: Path) -> None:
