@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final, Literal
 from fastapi import APIRouter, Depends, Query
 
 from contracts.proto.state_pb2 import Delivery, Transformation
-from gateway.api import models, views
+from gateway.api import models, tracingmodels, views
 from gateway.api.catalogue import delivery_view
 from gateway.api.paging import Cursor, Limit, page_of
 from gateway.api.problems import NotFoundError
@@ -67,7 +67,9 @@ def _add_lot(router: APIRouter, index: IndexStore) -> None:
     # Before the route below: a lot may have a slash in it.
     @router.get("/lots/{gtin}/{lot:path}/trace")
     @router.get("/trace", name="trace_by_query")
-    def trace(gtin: str, lot: str, direction: _Way = "both", limit: _Reach = 200) -> models.Trace:
+    def trace(
+        gtin: str, lot: str, direction: _Way = "both", limit: _Reach = 200
+    ) -> tracingmodels.Trace:
         """Trace a lot back to all its sources, and forward to everything made from it.
 
         With the transformations, and the deliveries and trips that each lot was on. It goes by
@@ -76,7 +78,7 @@ def _add_lot(router: APIRouter, index: IndexStore) -> None:
         start = _known(index, LotId(gtin, lot))
         ways = {name: way for name, way in _WAYS.items() if direction in ("both", name)}
         sides = {name: trace_side(index, start, way, limit) for name, way in ways.items()}
-        return models.Trace(
+        return tracingmodels.Trace(
             gtin=gtin, lot=lot, backward=sides.get("backward"), forward=sides.get("forward")
         )
 

@@ -1,7 +1,11 @@
-"""What REST answers look like: RFC 3339 times in UTC, units in the names."""
+"""What REST answers look like: RFC 3339 times in UTC, units in the names.
+
+Here is what the ledger and the store say; tracingmodels has what a trace of lots says,
+operationmodels how the gateway itself is doing.
+"""
 
 from datetime import datetime
-from typing import Generic, Literal, TypeVar
+from typing import Generic, TypeVar
 
 from pydantic import BaseModel, Field
 
@@ -241,57 +245,6 @@ class Transformation(BaseModel):
     transaction_id: str
 
 
-class TracedLot(BaseModel):
-    """A lot that a trace reached; maker and quantities are null when nobody is on record."""
-
-    gtin: str
-    lot: str
-    steps: int = Field(description="transformations away from the lot asked for, which has 0")
-    party_id: str | None
-    unit: str | None
-    made: int | None
-    used: int | None
-    delivery_ids: list[str]
-
-
-class TracedTrip(BaseModel):
-    """A trip that a traced delivery was on."""
-
-    trip_id: str
-    breaches: int = Field(description="of this delivery's limits, on this trip")
-    tampers: int
-
-
-class TracedDelivery(BaseModel):
-    """A delivery of traced lots."""
-
-    delivery_id: str
-    status: str
-    breaches: int
-    tampers: int
-    trips: list[TracedTrip]
-
-
-class TraceSide(BaseModel):
-    """Everything that a trace reached in one direction, the lot asked for included."""
-
-    lots: list[TracedLot]
-    transformations: list[Transformation]
-    deliveries: list[TracedDelivery]
-    complete: bool = Field(description="false when something was left out at a limit")
-    cut_at: list[Lot] = Field(description="trace these to go on where this trace stopped")
-    left_out: list[Literal["transformations", "deliveries", "trips"]]
-
-
-class Trace(BaseModel):
-    """Where a lot came from, and everything that was made from it."""
-
-    gtin: str
-    lot: str
-    backward: TraceSide | None
-    forward: TraceSide | None
-
-
 class Recording(BaseModel):
     """One video's digest, as committed, and whether its bytes are here."""
 
@@ -330,69 +283,3 @@ class RecordingReport(BaseModel):
     recording_id: str
     intact: bool
     copies: list[CopyReport]
-
-
-class OffloadRecording(BaseModel):
-    """How far a recording's upload is."""
-
-    recording_id: str
-    size: int
-    received: int
-    copies: list[str] = Field(description="whole copies, as in receipts; none while it is partial")
-    digest: str
-
-
-class Offload(BaseModel):
-    """One device's visit: what is held, committed, stored, and still missing."""
-
-    trip_id: str
-    device_id: str
-    since: datetime
-    batches: dict[str, int]
-    readings: dict[str, int]
-    blocked_by: dict[str, str]
-    recordings: list[OffloadRecording]
-    receipted: bool = Field(description="a final receipt was given: the truck keeps nothing")
-    provisional: bool = Field(
-        description="a receipt was given that is not final: all is committed, the truck keeps it"
-    )
-    lacking: list[str] = Field(description="what a final receipt waits for, as far as is known")
-
-
-class BacklogItem(BaseModel):
-    """A recording that is whole here and lacks a copy."""
-
-    recording_id: str
-    size: int
-    lacks: list[str] = Field(description="`volume`, `blobs`")
-    since: datetime
-    problem: str | None = Field(description="why the last try failed; null before one did")
-
-
-class QuarantinedBatch(BaseModel):
-    """A signed batch that the ledger would not take, or did not."""
-
-    batch_id: str
-    device_id: str
-    trip_id: str
-    reason: str
-    bytes: int
-
-
-class BacklogSum(BaseModel):
-    """How much is whole here and lacks a copy."""
-
-    recordings: int
-    bytes: int
-    oldest: datetime | None = Field(description="since when the first of them waits")
-
-
-class Status(BaseModel):
-    """How the gateway itself is."""
-
-    site_id: str
-    gateway_public_key: str
-    broker_connected: bool
-    index_block_num: int | None
-    index_block_id: str | None
-    backlog: BacklogSum

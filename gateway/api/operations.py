@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends
 from contracts.errors import RejectedError
 from contracts.receipt import body_of
 from contracts.records.clock import moment
-from gateway.api import models
+from gateway.api import operationmodels
 from gateway.api.problems import NotFoundError
 from gateway.filling import Filling
 from gateway.inbox import Inbox, KeptReceipt, State
@@ -33,15 +33,15 @@ def operations_router(
     router = APIRouter(prefix="/v1", tags=["operations"], dependencies=[Depends(may_operate)])
 
     @router.get("/offloads")
-    def offloads() -> list[models.Offload]:
+    def offloads() -> list[operationmodels.Offload]:
         """Return every visit of a device, newest last, and how far its offload is."""
         return [_offload(*visit) for visit in inbox.visits()]
 
     @router.get("/backlog")
-    def backlog() -> list[models.BacklogItem]:
+    def backlog() -> list[operationmodels.BacklogItem]:
         """Return the whole recordings that lack a copy, oldest first."""
         return [
-            models.BacklogItem(
+            operationmodels.BacklogItem(
                 recording_id=each.item.recording_id.hex(),
                 size=each.item.size,
                 lacks=list(map(str, each.item.lacks)),
@@ -52,10 +52,10 @@ def operations_router(
         ]
 
     @router.get("/quarantine")
-    def quarantine() -> list[models.QuarantinedBatch]:
+    def quarantine() -> list[operationmodels.QuarantinedBatch]:
         """Return the signed batches that the ledger would not take, with the reason."""
         return [
-            models.QuarantinedBatch(
+            operationmodels.QuarantinedBatch(
                 batch_id=batch.batch_id,
                 device_id=batch.device_id,
                 trip_id=batch.trip_id,
@@ -76,11 +76,11 @@ def operations_router(
         inbox.mark([batch_id], State.HELD)
         saga.worker.wake()
 
-    def _offload(trip_id: str, device_id: str, since_ms: int) -> models.Offload:
+    def _offload(trip_id: str, device_id: str, since_ms: int) -> operationmodels.Offload:
         counts = inbox.counts(trip_id, device_id)
         blocked = saga.blocked_by()
         receipt = inbox.receipt(trip_id, device_id)
-        return models.Offload(
+        return operationmodels.Offload(
             trip_id=trip_id,
             device_id=device_id,
             since=moment(since_ms),
@@ -100,9 +100,9 @@ def operations_router(
             lacking=_lacking(receipt, receipts.awaited(trip_id, device_id)),
         )
 
-    def _recording(recording: bytes, size: int, state: State) -> models.OffloadRecording:
+    def _recording(recording: bytes, size: int, state: State) -> operationmodels.OffloadRecording:
         status = uploads.status(recording)
-        return models.OffloadRecording(
+        return operationmodels.OffloadRecording(
             recording_id=recording.hex(),
             size=size,
             received=status.offset if status else 0,
@@ -131,16 +131,16 @@ def status_router(
     router = APIRouter(prefix="/v1", tags=["operations"], dependencies=[Depends(may_read)])
 
     @router.get("/status")
-    def status() -> models.Status:
+    def status() -> operationmodels.Status:
         """Return who this gateway is, how far it has followed the ledger, and what waits."""
         head, waiting = index.head(), [each.item for each in filling.waiting()]
-        return models.Status(
+        return operationmodels.Status(
             site_id=site_id,
             gateway_public_key=public_key,
             broker_connected=intake.connected.is_set(),
             index_block_num=head[0] if head else None,
             index_block_id=head[1] if head else None,
-            backlog=models.BacklogSum(
+            backlog=operationmodels.BacklogSum(
                 recordings=len(waiting),
                 bytes=sum(item.size for item in waiting),
                 oldest=moment(waiting[0].since_ms) if waiting else None,

@@ -4,7 +4,7 @@ from typing import Final, Literal
 
 from contracts.proto.state_pb2 import Delivery
 from contracts.rules.deliveries import status_name
-from gateway.api import models, views
+from gateway.api import models, tracingmodels, views
 from gateway.index.entries import delivery_entry, lot_entry, transformation_entry
 from gateway.index.store import IndexStore
 from gateway.index.tracing import Direction, LotId, walk
@@ -18,7 +18,7 @@ _LeftOut = Literal["transformations", "deliveries", "trips"]
 
 def trace_side(
     index: IndexStore, start: LotId, direction: Direction, limit: int
-) -> models.TraceSide:
+) -> tracingmodels.TraceSide:
     """Return everything that a lot came from, or that it reached, within the limits."""
     walked = walk(index, [start], direction, limit)
     deliveries = _Some(index, _DELIVERIES, TRACE_DELIVERIES_MAX)
@@ -35,7 +35,7 @@ def trace_side(
         "deliveries": deliveries.cut,
         "trips": trips.cut,
     }
-    return models.TraceSide(
+    return tracingmodels.TraceSide(
         lots=lots,
         transformations=[
             views.transformation(*found)
@@ -77,9 +77,11 @@ class _Some:
         return found
 
 
-def _lot(index: IndexStore, lot: LotId, steps: int, delivery_ids: list[str]) -> models.TracedLot:
+def _lot(
+    index: IndexStore, lot: LotId, steps: int, delivery_ids: list[str]
+) -> tracingmodels.TracedLot:
     entry = lot_entry(index, *lot)
-    return models.TracedLot(
+    return tracingmodels.TracedLot(
         gtin=lot.gtin,
         lot=lot.lot,
         steps=steps,
@@ -91,9 +93,11 @@ def _lot(index: IndexStore, lot: LotId, steps: int, delivery_ids: list[str]) -> 
     )
 
 
-def _delivery(index: IndexStore, entry: Delivery, trip_ids: list[str]) -> models.TracedDelivery:
+def _delivery(
+    index: IndexStore, entry: Delivery, trip_ids: list[str]
+) -> tracingmodels.TracedDelivery:
     delivery_id = entry.terms.delivery_id
-    return models.TracedDelivery(
+    return tracingmodels.TracedDelivery(
         delivery_id=delivery_id,
         status=status_name(entry.status),
         breaches=entry.breaches,
@@ -102,7 +106,7 @@ def _delivery(index: IndexStore, entry: Delivery, trip_ids: list[str]) -> models
     )
 
 
-def _trip(index: IndexStore, delivery_id: str, trip_id: str) -> models.TracedTrip:
+def _trip(index: IndexStore, delivery_id: str, trip_id: str) -> tracingmodels.TracedTrip:
     ((breaches, tampers),) = index.query(
         "SELECT (SELECT count(DISTINCT address) FROM breaches"
         " WHERE trip_id = ?1 AND delivery_id = ?2),"
@@ -110,4 +114,4 @@ def _trip(index: IndexStore, delivery_id: str, trip_id: str) -> models.TracedTri
         trip_id,
         delivery_id,
     )
-    return models.TracedTrip(trip_id=trip_id, breaches=breaches, tampers=tampers)
+    return tracingmodels.TracedTrip(trip_id=trip_id, breaches=breaches, tampers=tampers)
