@@ -12,6 +12,9 @@ class OffloadRecording(BaseModel):
     size: int
     received: int
     copies: list[str] = Field(description="whole copies, as in receipts; none while it is partial")
+    damaged: bool = Field(
+        description="what another site stored of it does not hold: the truck has to bring it"
+    )
     digest: str
 
 

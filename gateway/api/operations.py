@@ -107,6 +107,7 @@ def operations_router(
             size=size,
             received=status.offset if status else 0,
             copies=list(map(str, status.copies)) if status else [],
+            damaged=uploads.is_damaged(recording),
             digest=state,
         )
 

@@ -117,6 +117,14 @@ class Uploads:
             return None
         return UploadStatus(manifest.size, manifest.size, whole=True, copies=manifest.copies)
 
+    def is_damaged(self, recording_id: bytes) -> bool:
+        """Say whether another site's blobs of it did not hold, so that a sender has to bring it.
+
+        Raises:
+            UnavailableError: The medium failed.
+        """
+        return self._store.shelves.catalogue.is_damaged(recording_id)
+
     async def settled_status(self, recording_id: bytes) -> UploadStatus:
         """Return where the upload stands; one that has all its bytes is first brought to an end.
 
@@ -136,7 +144,8 @@ class Uploads:
     async def create(self, recording_id: bytes, size: int, caller: Caller) -> UploadStatus:
         """Begin an upload, or find the one that was begun with the same size.
 
-        What another site has put into the blob store, whole, is whole here too: not taken again.
+        What another site has put into the blob store, whole, is whole here too: not taken again,
+        unless it did not hold when it was read.
 
         Raises:
             OversizedError: More than UPLOAD_BYTES_MAX.

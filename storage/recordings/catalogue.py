@@ -2,6 +2,7 @@
 
 root/whole/ab/abcd…      manifest, written last: a recording is whole when it exists
 root/partial/abcd…       progress record of an upload
+root/damaged/abcd…       manifest that another site put, and whose blobs did not hold when read
 root/leaving/abcd…       manifest of a recording that is being deleted
 root/dropping/abcd….PLACE    a copy that is given up on purpose, its bytes not gone yet
 root/dropped/abcd….PLACE     one whose bytes are gone; it is not made again
@@ -58,6 +59,7 @@ class Catalogue:
     def __init__(self, root: Path) -> None:
         self._whole = root / "whole"
         self._partial = root / "partial"
+        self._damaged = root / "damaged"
         self._leaving = root / "leaving"
         self._dropping = root / "dropping"
         self._dropped = root / "dropped"
@@ -65,6 +67,7 @@ class Catalogue:
         for directory in (
             self._whole,
             self._partial,
+            self._damaged,
             self._leaving,
             self._dropping,
             self._dropped,
@@ -132,6 +135,7 @@ class Catalogue:
         """Write the manifest, then drop the progress record: from here on it is whole."""
         self.replace(manifest)
         self.drop_progress(manifest.sha256)
+        self.forget_damaged(manifest.sha256)
 
     def replace(self, manifest: StoredRecording) -> None:
         """Write the manifest in the place of the one before: its copies are others now.
@@ -189,14 +193,25 @@ class Catalogue:
         A rename, since deleting must work on a full disk; after a kill `leaving` tells what is
         left to do. Without a manifest nothing happens.
         """
-        path = self._manifest(recording_id)
-        with disk_errors("put aside", path):
-            try:
-                path.replace(self._leaving / path.name)
-            except FileNotFoundError:
-                return
-            sync_directory(self._leaving)
-            sync_directory(path.parent)
+        self._put_aside(recording_id, self._leaving)
+
+    def note_damaged(self, recording_id: bytes) -> None:
+        """Put the manifest aside durably: from here on the recording is damaged, not whole."""
+        self._put_aside(recording_id, self._damaged)
+
+    def is_damaged(self, recording_id: bytes) -> bool:
+        """Say whether it was put aside as damaged, and has not come whole since."""
+        path = self._damaged / recording_id.hex()
+        with disk_errors("look for", path):
+            return path.exists()
+
+    def damaged(self) -> Iterator[bytes]:
+        """Yield the id of every recording that was put aside as damaged."""
+        return _ids(self._damaged)
+
+    def forget_damaged(self, recording_id: bytes) -> None:
+        """Forget durably that it is damaged."""
+        remove_file(self._damaged / recording_id.hex())
 
     def is_leaving(self, recording_id: bytes) -> bool:
         """Say whether a deletion of the recording has not ended."""
@@ -218,13 +233,12 @@ class Catalogue:
         for directory in (self._dropping, self._dropped):
             for place in Place:
                 remove_file(directory / f"{recording_id.hex()}.{place}")
+        self.forget_damaged(recording_id)
         remove_file(self._leaving / recording_id.hex())
 
     def leaving(self) -> Iterator[bytes]:
         """Yield the id of every recording whose deletion has not ended."""
-        with disk_errors("list", self._leaving):
-            names = sorted(path.name for path in self._leaving.iterdir())
-        yield from (bytes.fromhex(name) for name in names if _ID.fullmatch(name))
+        return _ids(self._leaving)
 
     def drop_progress(self, recording_id: bytes) -> None:
         """Remove the progress record durably."""
@@ -247,6 +261,16 @@ class Catalogue:
             progress = self.progress(recording_id)
             if progress is not None:
                 yield progress
+
+    def _put_aside(self, recording_id: bytes, directory: Path) -> None:
+        path = self._manifest(recording_id)
+        with disk_errors("put aside", path):
+            try:
+                path.replace(directory / path.name)
+            except FileNotFoundError:
+                return
+            sync_directory(directory)
+            sync_directory(path.parent)
 
     def _manifest(self, recording_id: bytes) -> Path:
         text = recording_id.hex()
@@ -278,6 +302,12 @@ def _read(path: Path) -> bytes | None:
             return path.read_bytes()
         except FileNotFoundError:
             return None
+
+
+def _ids(directory: Path) -> Iterator[bytes]:
+    with disk_errors("list", directory):
+        names = sorted(path.name for path in directory.iterdir())
+    yield from (bytes.fromhex(name) for name in names if _ID.fullmatch(name))
 
 
 def _marks(directory: Path) -> Iterator[tuple[bytes, Place]]:

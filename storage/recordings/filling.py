@@ -42,7 +42,7 @@ def fill_places(
         stop: Asked in between.
 
     Raises:
-        RejectedError: No copy holds.
+        RejectedError: No copy holds, whatever else failed.
         UnavailableError: A place failed or has no room; the others were filled.
     """
     problems: list[WaysealError] = []
@@ -55,6 +55,9 @@ def fill_places(
         if copy is None:
             return False
         manifest = replace(manifest, (*manifest.copies, copy))
+    for problem in problems:
+        if isinstance(problem, RejectedError):
+            raise problem
     if problems:
         raise problems[0]
     return True

@@ -63,6 +63,13 @@ class Removals:
         self._shelves.remove(recording_id, [place], every)
         self._shelves.catalogue.end_dropping(recording_id, place)
 
+    def give_up_adopted(self, recording_id: bytes) -> None:
+        """Call a recording damaged, not whole, if nobody here ever read a copy that held."""
+        manifest = self._shelves.catalogue.manifest(recording_id)
+        if manifest is not None and not manifest.copies:
+            self._shelves.catalogue.note_damaged(recording_id)
+            self._backlogs.forget(recording_id)
+
     def tidy(self, writers: Writers) -> None:
         """Go on with removals that a place held up, and remove parts that nobody goes on with.
 

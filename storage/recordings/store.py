@@ -142,14 +142,14 @@ class RecordingStore:
         given up.
 
         Returns:
-            Its manifest; None when it is not whole there, or not believed.
+            Its manifest; None when it is not whole there, not believed, or damaged.
 
         Raises:
             RejectedError: The manifest there is damaged.
             UnavailableError: It is being written here, or a disk or the blob store did not answer.
         """
         manifest = self.manifest(recording_id)
-        if manifest is not None:
+        if manifest is not None or self._shelves.catalogue.is_damaged(recording_id):
             return manifest
         shared = self._shelves.shared(recording_id)
         if shared is None or shared.size != size or not self._believes(shared):
@@ -237,6 +237,8 @@ class RecordingStore:
     def fill(self, recording_id: bytes, stop: Stop = lambda: False) -> bool:
         """Make the copies that a recording lacks from those that hold; say if it lacks none now.
 
+        An adopted one that holds nowhere is whole no more, but damaged.
+
         Raises:
             RejectedError: No copy of a blob holds.
             UnavailableError: It is being written, or a place failed or has no room; copies that
@@ -247,7 +249,11 @@ class RecordingStore:
             if manifest is None:
                 return True
             places = self._backlogs.lacks(recording_id, manifest.copies)
-            return fill_places(self._shelves, manifest, places, self._replace, stop)
+            try:
+                return fill_places(self._shelves, manifest, places, self._replace, stop)
+            except RejectedError:
+                self._removals.give_up_adopted(recording_id)
+                raise
 
     def blobs_hold(self, recording_id: bytes) -> bool:
         """Say whether the blob store lists every blob of a recording that is whole here.

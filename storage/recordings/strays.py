@@ -1,4 +1,4 @@
-"""Finds bytes that belong to no recording and no upload that is known here."""
+"""Finds bytes that belong to no recording known here, or to one that does not hold."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from storage.recordings.shelves import Shelves
 
 @dataclass(frozen=True, slots=True)
 class Stray:
-    """Bytes that belong to nothing.
+    """Bytes that belong to nothing, or to nothing that holds.
 
     Attributes:
         recording_id: What they are called by, 32 bytes.
@@ -80,6 +80,30 @@ def _leftover(blobs: BlobStore, recording_id: bytes) -> int | None:
     if blobs.manifest(recording_id) is not None:
         return None
     return len(blobs.leaves(recording_id))
+
+
+def find_damaged(shelves: Shelves) -> Iterator[Stray]:
+    """Yield what is sealed in the blob store, and did not hold when it was read here.
+
+    What is sealed there no more is forgotten, once the blob store says so.
+
+    Raises:
+        UnavailableError: The catalogue's disk failed.
+    """
+    for recording_id in shelves.catalogue.damaged():
+        if not _is_sealed(shelves.blobs, recording_id):
+            shelves.catalogue.forget_damaged(recording_id)
+            continue
+        detail = "another site's blobs did not hold when they were read here"
+        yield Stray(recording_id, f"{Place.BLOBS}:{shelves.blobs.name}", detail)
+
+
+def _is_sealed(blobs: BlobStore, recording_id: bytes) -> bool:
+    """Say whether there is a manifest, or may be for all that can be heard now."""
+    try:
+        return blobs.manifest(recording_id) is not None
+    except UnavailableError:
+        return True
 
 
 def _is_known(catalogue: Catalogue, recording_id: bytes) -> bool:

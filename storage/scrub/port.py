@@ -66,3 +66,7 @@ class Scrubbed(Protocol):
     def strays(self) -> Iterator[Stray | Unlisted]:
         """Yield what is stored and belongs to nothing that is known, and who does not say."""
         ...
+
+    def damaged(self) -> Iterator[Stray]:
+        """Yield what another site called whole, and what did not hold when it was read here."""
+        ...

@@ -3,7 +3,7 @@
     for each recording   its manifest, then each blob of every copy and replica,
                          then its manifest in the blob store
     then                 blobs to be mended in recordings that were being written
-    then                 what is stored and belongs to no recording
+    then                 what is stored and belongs to no recording, or to none that holds
 
 The cursor is durable every `CHECKPOINT_S`, and with every finding, so a round
 goes on where it was when the process ended, however it ended. What was deleted
@@ -267,6 +267,11 @@ class Scrub:
                 self._name(at, b"", stray.copy, "not-looked-at", f"for orphans: {stray.detail}")
             else:
                 self._name(at, stray.recording_id, stray.copy, "orphan", stray.detail)
+        for each in self._store.damaged():
+            found = Found(each.recording_id, NO_BLOB, each.copy, Flaw.ROTTEN, each.detail)
+            self._journal.find(at, [found], self._clock_ms())
+            verdict = Verdict(Outcome.NOT_MENDED, each.detail)
+            self._settle(replace(at, recording_id=each.recording_id), NO_BLOB, {each.copy: verdict})
         return not self._stopping()
 
     def _name_what_is_out(self, at: Round) -> None:

@@ -7,7 +7,7 @@ from contracts.errors import RejectedError
 from storage.recordings.examining import Finding, Survey, survey_blob
 from storage.recordings.manifest import StoredRecording
 from storage.recordings.store import RecordingStore
-from storage.recordings.strays import Stray, Unlisted, find_strays
+from storage.recordings.strays import Stray, Unlisted, find_damaged, find_strays
 
 
 class Upkeep:
@@ -58,6 +58,10 @@ class Upkeep:
     def strays(self) -> Iterator[Stray | Unlisted]:
         """See `Scrubbed.strays`."""
         return find_strays(self._shelves)
+
+    def damaged(self) -> Iterator[Stray]:
+        """See `Scrubbed.damaged`."""
+        return find_damaged(self._shelves)
 
     def _read(self, recording_id: bytes) -> StoredRecording:
         """Return the manifest; one that was not written meanwhile is not parsed for every blob."""

@@ -1,16 +1,21 @@
 """What another site stored is taken as whole here if it is what the devices announced."""
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+import httpx
 import pytest
 
 from contracts.chunktree import EMPTY_ROOT
+from gateway.access import Role, Tokens
+from gateway.api.app import build_app
 from gateway.inbox import HeldBatch, Offer
 from gateway.services import Services
 from gateway.settings import Settings
+from storage.blobs.port import Blob
 from storage.recordings.manifest import StoredRecording
 from support.stores import put
 
@@ -55,3 +60,23 @@ def test_a_manifest_with_another_tree_is_not_believed(services: Services) -> Non
     assert services.recordings.adopt(stored.sha256, stored.size) is None
     put(services.recordings, b"video")
     assert services.recordings.fill(stored.sha256)
+
+
+def test_what_holds_nowhere_is_shown_as_damaged(services: Services, tmp_path: Path) -> None:
+    stored = elsewhere(services)
+    announce(services, stored, 1)
+    assert services.recordings.adopt(stored.sha256, stored.size) is not None
+    services.recordings.shelves.blobs.put(stored.sha256, Blob(0, b"ideov", stored.leaves[0]))
+    for volume in services.volumes:
+        volume.call(lambda directory: directory.delete(stored.sha256))
+    services.filling.step()
+    tokens = Tokens(tmp_path / "tokens.json")
+    headers = {"Authorization": f"Bearer {tokens.add('op', Role.OPERATOR)}"}
+
+    async def ask() -> httpx.Response:
+        through = httpx.ASGITransport(build_app(services, tokens))
+        async with httpx.AsyncClient(transport=through, base_url="http://gateway") as client:
+            return await client.get("/v1/offloads", headers=headers)
+
+    ((recording,),) = (visit["recordings"] for visit in asyncio.run(ask()).json())
+    assert (recording["damaged"], recording["received"]) == (True, 0)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from contracts.chunktree import leaf_hash
 from contracts.copies import Place
 from contracts.errors import UnavailableError
 from gateway.access import Caller, Role
@@ -148,6 +149,20 @@ def test_what_another_site_stored_is_adopted_and_gets_its_volume_copy(
         assert filling.step()
         assert places(next_site, recording_id) == {Place.BLOBS, Place.VOLUME}
         assert b"".join(next_site.read(recording_id)) == b"video"
+
+
+def test_what_another_site_stored_and_rotted_is_taken_from_the_truck(
+    site: Site, tmp_path: Path
+) -> None:
+    recording_id = put(site.store, b"video")
+    site.blobs.put(recording_id, Blob(0, b"ideov", leaf_hash(b"video")))
+    with open_store(tmp_path / "b", site.blobs) as next_site:
+        assert create(next_site, recording_id, 5) == (5, True, [recording_id])
+        assert not Filling(next_site, lambda: None).step()
+        assert create(next_site, recording_id, 5) == (0, False, [])
+        put(next_site, b"video")
+        assert places(next_site, recording_id) == {Place.BLOBS, Place.VOLUME}
+    assert site.store.verify(recording_id).holds
 
 
 def test_a_blob_store_that_is_down_stops_no_upload(site: Site, tmp_path: Path) -> None:

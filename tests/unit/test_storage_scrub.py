@@ -45,6 +45,7 @@ class FakeStore:
         self.examined: list[tuple[bytes, int]] = []
         self.passed_over: dict[str, str] = {}
         self.alien: list[Stray] = []
+        self.false: list[Stray] = []
         self.die_at: tuple[bytes, int, str] | None = None
         self.down = False
         self.silent: set[str] = set()
@@ -82,9 +83,9 @@ class FakeStore:
         if recording_id not in self.blobs:
             raise RejectedError("not whole here")
         self.examined.append((recording_id, index))
-        return Survey((VOLUME, BLOBS), self.damaged(recording_id, index))
+        return Survey((VOLUME, BLOBS), self.flaws(recording_id, index))
 
-    def damaged(self, recording_id: bytes, index: int) -> tuple[Finding, ...]:
+    def flaws(self, recording_id: bytes, index: int) -> tuple[Finding, ...]:
         found = [
             Finding(name, at, copy, Flaw.ROTTEN, repaired=False, detail="leaf hash differs")
             for name, at, copy in self.damage
@@ -105,7 +106,7 @@ class FakeStore:
         self.at_mend()
         if recording_id not in self.blobs:
             raise RejectedError("not whole here")
-        found = self.damaged(recording_id, index)
+        found = self.flaws(recording_id, index)
         self.mends += 1
         if self.die_at == (recording_id, index, "before"):
             raise KilledError
@@ -130,6 +131,9 @@ class FakeStore:
 
     def strays(self) -> Iterator[Stray]:
         return iter(self.alien)
+
+    def damaged(self) -> Iterator[Stray]:
+        return iter(self.false)
 
 
 class Rig:
@@ -338,6 +342,15 @@ def test_what_nobody_knows_is_named_and_what_is_out_is_said(rig: Rig) -> None:
         (name(9), NO_BLOB, "files", "orphan"): Outcome.NAMED,
         (b"", NO_BLOB, VOLUME, "not-looked-at"): Outcome.NAMED,
     }
+
+
+def test_what_another_site_called_whole_and_is_not_is_told_each_round(rig: Rig) -> None:
+    rig.store.false = [Stray(name(9), BLOBS, "did not hold")]
+    for _ in range(2):
+        rig.scrub.begin()
+        assert rig.scrub.step()
+        assert rig.outcomes() == {(name(9), NO_BLOB, BLOBS, "rotten"): Outcome.NOT_MENDED}
+        assert rig.journal.rounds(1)[0].not_mended == 1
 
 
 def test_a_recording_that_is_deleted_meanwhile_is_no_finding(rig: Rig) -> None:

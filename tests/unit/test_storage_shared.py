@@ -17,8 +17,10 @@ from storage.blobs.files import FileBlobs
 from storage.blobs.port import Blob
 from storage.recordings.manifest import StoredRecording
 from storage.recordings.store import RecordingStore
+from storage.recordings.strays import find_damaged
 from storage.recordings.writer import DigestError
 from storage.volumes.volumes import Volumes
+from support.faulty import FaultyBlobs
 from support.stores import blob_file, flip, open_store, open_volumes, put, volume_file
 
 DATA = os.urandom(2 * BLOB_BYTES + 77)
@@ -127,12 +129,61 @@ def test_an_adopted_recording_has_no_copy_until_it_was_read(sites: Sites) -> Non
     assert adopted is not None
     assert adopted.copies == ()
     rot(sites.blobs, 1)
-    with pytest.raises(RejectedError, match="no copy holds"):
-        sites.here.fill(ID)
-    assert sites.here.manifest(ID) == adopted
     assert sites.there.prove_blobs(ID)
     assert sites.here.fill(ID)
     assert sites.here.verify(ID).holds
+
+
+def test_an_adopted_recording_that_holds_nowhere_is_damaged_until_it_is_brought(
+    sites: Sites, tmp_path: Path
+) -> None:
+    put(sites.there, DATA)
+    assert sites.here.adopt(ID, len(DATA)) is not None
+    rot(sites.blobs, 1)
+    with pytest.raises(RejectedError, match="no copy holds"):
+        sites.here.fill(ID)
+    assert (sites.here.shelves.catalogue.is_damaged(ID), sites.here.manifest(ID)) == (True, None)
+    assert list(sites.here.recordings()) == []
+    assert list(sites.here.backlog()) == []
+    sites.here.tidy()
+    assert sites.here.adopt(ID, len(DATA)) is None
+    (found,) = find_damaged(sites.here.shelves)
+    assert (found.recording_id, found.copy) == (ID, "blobs:files")
+    with open_store(tmp_path / "here", sites.blobs, volumes=sites.volumes) as restarted:
+        assert restarted.shelves.catalogue.is_damaged(ID)
+    put(sites.here, DATA)
+    assert not sites.here.shelves.catalogue.is_damaged(ID)
+    assert list(find_damaged(sites.here.shelves)) == []
+    assert sites.here.verify(ID).holds
+    assert sites.there.verify(ID).holds
+
+
+def test_what_is_damaged_and_sealed_no_more_is_forgotten(sites: Sites) -> None:
+    forge(sites.blobs)
+    assert sites.here.adopt(ID, len(WRONG)) is not None
+    with pytest.raises(RejectedError, match="together have SHA-256"):
+        sites.here.fill(ID)
+    assert sites.here.shelves.catalogue.is_damaged(ID)
+    faulty = FaultyBlobs(sites.blobs)
+    faulty.down = True
+    assert len(list(find_damaged(replace(sites.here.shelves, blobs=faulty)))) == 1
+    sites.blobs.delete(ID)
+    assert list(find_damaged(sites.here.shelves)) == []
+    assert not sites.here.shelves.catalogue.is_damaged(ID)
+
+
+def test_what_was_read_here_once_is_not_put_aside_for_rot(sites: Sites, tmp_path: Path) -> None:
+    put(sites.here, DATA)
+    sites.blobs.delete(ID)
+    manifest = sites.here.manifest(ID)
+    assert manifest is not None
+    on_volume = tuple(copy for copy in manifest.copies if copy.place is Place.VOLUME)
+    sites.here.shelves.catalogue.replace(replace(manifest, copies=on_volume))
+    flip(volume_file(tmp_path / "here", ID), 5)
+    with pytest.raises(RejectedError, match="no copy holds"):
+        sites.here.fill(ID)
+    assert not sites.here.shelves.catalogue.is_damaged(ID)
+    assert list(sites.here.recordings()) == [ID]
 
 
 def test_without_a_volume_the_blobs_of_an_adopted_recording_are_read_too(sites: Sites) -> None:
@@ -150,11 +201,9 @@ def test_without_a_volume_a_forged_recording_gets_no_copy(sites: Sites) -> None:
     forge(sites.blobs)
     assert sites.here.adopt(ID, len(WRONG)) is not None
     without_volume(sites)
-    with pytest.raises(UnavailableError, match="is out"):
+    with pytest.raises(RejectedError, match="together have SHA-256"):
         sites.here.fill(ID)
-    manifest = sites.here.manifest(ID)
-    assert manifest is not None
-    assert manifest.copies == ()
+    assert sites.here.manifest(ID) is None
 
 
 class DeletedMeanwhile(FileBlobs):
