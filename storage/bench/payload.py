@@ -12,8 +12,13 @@ from contracts.files import disk_errors
 PIECE_BYTES: Final = 1_000_000
 """The papers' blob of 1 MB. Source: paper 002, Table I."""
 _RING_BYTES: Final = 64 << 20
-_STEP: Final = 7_654_321
-"""Odd, so that all windows begin at different bytes for far longer than any video."""
+_BLOCK_BYTES: Final = 4096
+_BEGINS: Final = (_RING_BYTES - PIECE_BYTES) // _BLOCK_BYTES * _BLOCK_BYTES
+"""Windows begin before this."""
+_STEP: Final = 7_650_137
+"""From one window to the next. Odd, it lays each of 4,096 pieces otherwise on a drive's blocks; the
+piece after those begins 251 blocks on in the ring, more than a piece has: up to 250 GB no block of
+a drive is like another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +72,7 @@ class Payload:
         return path
 
     def _start(self, index: int) -> int:
-        return index * _STEP % (_RING_BYTES - PIECE_BYTES)
+        return index * _STEP % _BEGINS
 
 
 def pieces_of(gb: float) -> int:

@@ -57,6 +57,18 @@ def test_a_seed_makes_the_same_video_which_nothing_compresses_and_no_piece_of_wh
     assert (pieces_of(5.39), pieces_of(0.0001)) == (5390, 1)
 
 
+def test_no_block_of_a_drive_is_like_another() -> None:
+    """Else a drive that keeps like blocks once would write less than it seems to."""
+    payload, seen = Payload(1, 1200), set[bytes]()
+    blocks = 0
+    for index in (*range(100), *range(4900, 5000)):
+        piece = payload.piece(index)
+        for begin in range(-index * PIECE_BYTES % 4096, PIECE_BYTES - 4095, 4096):
+            seen.add(piece[begin : begin + 16])
+            blocks += 1
+    assert len(seen) == blocks
+
+
 def test_a_commit_logs_bytes_are_those_of_its_segments_also_of_those_that_are_gone(
     tmp_path: Path,
 ) -> None:
