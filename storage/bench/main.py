@@ -10,6 +10,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
+from rich.console import Console
+
 from contracts.commands import FAILED, complain, write_for_any_terminal
 from contracts.errors import WaysealError
 from contracts.files import make_directory
@@ -24,13 +26,13 @@ from storage.bench.machine.options import add_power_options, chosen_meter
 from storage.bench.offload.command import Offload
 from storage.bench.paper import command as paper
 from storage.bench.report import command as report
-from storage.bench.report import compare
+from storage.bench.report import compare, terminal
 from storage.bench.report.savedrun import opened
 from storage.bench.run.document import Document, Heading
 from storage.bench.run.folder import Folder
 from storage.bench.run.part import PartCommand, Prepared, Setup
 from storage.bench.run.plan import REPETITIONS
-from storage.bench.run.progress import progress
+from storage.bench.run.progress import progress, waiting
 from storage.bench.run.runner import Runner, now
 from storage.bench.run.scratch import remove_left_scratch, scratch
 from storage.bench.run.volumetarget import named_directory, volume_targets
@@ -106,7 +108,8 @@ def measure(options: argparse.Namespace) -> dict[str, str]:
             runner = Runner(folder, heading, shown, machine.carry)
             result = runner.run(stages)
     _tell(result)
-    written = report.written(opened(folder.path))
+    with waiting("writing the report"):
+        written = report.written(opened(folder.path))
     if runner.defect is not None:
         print(json.dumps(written))
         raise runner.defect
@@ -126,20 +129,9 @@ def _targets(setup: Setup, prepared: Iterable[Prepared]) -> list[Mapping[str, An
 
 
 def _tell(result: Document) -> None:
-    """Print what people want to see at once: medians with their intervals, flags, failures."""
-    for each in result["figures"]:
-        flags = " ".join(dict.fromkeys(flag["flag"] for flag in each["flags"]))
-        print(
-            f"{each['workload']:28} {each['target']:12} {each['metric']:24} "
-            f"{each['median']:>12.4g} {each['unit']:6} "
-            f"{each['low']:.4g}..{each['high']:.4g} {flags}"
-        )
-    for each in result["failures"]:
-        print(f"FAILED {each['workload']} {each['target']}: {each['why']}")
-    if not result["complete"]:
-        print(f"This run is partial: {result['ended']}.")
-    if result["quick"]:
-        print("A quick run is indicative: small sizes, few repetitions.")
+    """Print what people want to see at once."""
+    console = Console(highlight=False)
+    terminal.tell(result, console if console.is_terminal else Console(width=terminal.WIDTH))
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:

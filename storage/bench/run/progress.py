@@ -1,21 +1,43 @@
 """A progress bar with the time left on a terminal; a line for each step elsewhere."""
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TextColumn
+from rich.table import Column
+from rich.text import Text
 
 _WHOLE: Final = 1000
+_MINUTE_S: Final = 60
+
+
+class _TimeLeft(ProgressColumn):
+    """Counts down between steps, which may take minutes, to what the plan has left."""
+
+    def render(self, task: Task) -> Text:
+        """Return the words."""
+        left_s = max(task.fields["ends_s"] - time.monotonic(), 0.0)
+        minutes, seconds = divmod(round(left_s), _MINUTE_S)
+        return Text(f"{minutes:3}:{seconds:02} left")
 
 
 class Bar:
-    """On a terminal."""
+    """On a terminal.
 
-    def __init__(self, bar: Progress, task: TaskID) -> None:
+    Args:
+        bar: Shown.
+        task: Of it.
+        expected_s: Of the whole plan.
+    """
+
+    def __init__(self, bar: Progress, task: TaskID, expected_s: float) -> None:
         self._bar = bar
         self._task = task
+        self._expected_s = expected_s
+        self._start_s = time.monotonic()
 
     def says(self, words: str) -> None:
         """Say what is done now."""
@@ -23,7 +45,12 @@ class Bar:
 
     def stands_at(self, share: float) -> None:
         """Say how much of the whole plan's time is behind us, 0 to 1."""
-        self._bar.update(self._task, completed=share * _WHOLE)
+        now_s = time.monotonic()
+        # The plan's guess at first, then more and more what this machine really took.
+        paced_s = (now_s - self._start_s) / share if share else self._expected_s
+        whole_s = share * paced_s + (1 - share) * self._expected_s
+        ends_s = now_s + (1 - share) * whole_s
+        self._bar.update(self._task, completed=share * _WHOLE, ends_s=ends_s)
 
 
 class Lines:
@@ -56,6 +83,24 @@ def progress(expected_s: float) -> Iterator[Bar | Lines]:
     if not console.is_terminal:
         yield Lines(console)
         return
-    columns = (TextColumn("{task.description:44}"), BarColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
-        yield Bar(bar, bar.add_task(f"about {expected_s / 60:.0f} min", total=_WHOLE))
+    words = Column(ratio=3, no_wrap=True, overflow="ellipsis")
+    columns = (
+        TextColumn("{task.description}", markup=False, table_column=words),
+        BarColumn(bar_width=None, table_column=Column(ratio=2)),
+        _TimeLeft(table_column=Column(no_wrap=True)),
+    )
+    ends_s = time.monotonic() + expected_s
+    with Progress(*columns, console=console, transient=True, expand=True) as bar:
+        task = bar.add_task("", total=_WHOLE, ends_s=ends_s)
+        yield Bar(bar, task, expected_s)
+
+
+@contextmanager
+def waiting(words: str) -> Iterator[None]:
+    """Show on a terminal what is being done, for as long as it takes."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield
+        return
+    with console.status(words):
+        yield

@@ -1,0 +1,132 @@
+"""A result on a terminal: a table for each part, the few figures that matter; all are in the page.
+
+What holds for every figure is said once, and so is what holds for most of a table.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Final
+
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from storage.bench.report.flagged import MEANINGS, UNKNOWN, names
+from storage.bench.report.numbers import digits, scale
+from storage.bench.run.document import Document
+from storage.bench.run.plan import Part
+
+WIDTH: Final = 100
+"""Columns where standard output is no terminal."""
+ROWS_MAX: Final = 40
+"""Figures of one part; further ones are counted only."""
+_RATES: Final = ("write-rate", "read-rate")
+_FIRST: Final[dict[str, Sequence[str]]] = {
+    Part.SYSTEM: (
+        *("events", "sign", "verify", "digest", "write", "read", "received", "round-trip"),
+        *_RATES,
+    ),
+    Part.IO: (
+        *("upload-rate", "stream-rate", "audit-rate", *_RATES),
+        *("fsync-latency-p50", "fsync-latency-p99"),
+    ),
+    Part.LEDGER: ("highest-rate", "committed-rate", "readings-rate", "response-p95"),
+    Part.OFFLOAD: (
+        *("offload-p50", "offload-p95", "readings", "video", "gateway-memory-peak"),
+        *("ratio-to-slower-alone", "errors"),
+    ),
+}
+"""By part: the figures that are shown, in this order."""
+_SMALL: Final = ("write-operations", "read-operations")
+"""Of points of a sweep in small blocks, in place of rates."""
+_POINT: Final = re.compile(r"(random|sequential)-([0-9]+)(k|m)?-qd([0-9]+)-read([0-9]+)")
+_SMALL_KIB: Final = 64
+_SIGNS: Final = "abcdefghijklmnopqrstuvwxyz"
+
+
+def tell(result: Document, console: Console) -> None:
+    """Print a result."""
+    flagged = [set(names(each)) for each in result["figures"]]
+    everywhere = set.intersection(*flagged) if flagged else set[str]()
+    for part, figures in groupby(result["figures"], key=lambda each: str(each["part"])):
+        console.print(_part(part, list(figures), everywhere))
+    for name in sorted(everywhere):
+        console.print(Text(f"Every figure: {_meaning(name)}"))
+    for each in result["failures"]:
+        where = f"{each['workload']} {each['target']}".strip()
+        console.print(Text(f"FAILED {where}: {each['why']}", "bold red"))
+    if not result["complete"]:
+        console.print(Text(f"This run is partial: {result['ended']}.", "bold red"))
+    if result["quick"]:
+        console.print(Text("A quick run is indicative: small sizes, few repetitions."))
+
+
+def _part(part: str, figures: Sequence[Document], everywhere: set[str]) -> RenderableType:
+    first = [each for each in figures if each["metric"] in _wanted(part, each["workload"])]
+    first.sort(key=lambda each: _place(part, each))
+    shown = first[:ROWS_MAX]
+    signs = _signs(shown, everywhere)
+    table = Table(title=part, title_justify="left", title_style="bold", box=None, pad_edge=False)
+    for head in ("workload", "figure", "target"):
+        table.add_column(head, overflow="fold")
+    table.add_column("median", justify="right", no_wrap=True)
+    table.add_column("interval", no_wrap=True)
+    table.add_column("flags", style="yellow")
+    above = ("", "")
+    for each in shown:
+        row = (each["workload"], each["metric"])
+        told = [word if word != over else "" for word, over in zip(row, above, strict=True)]
+        if row[0] != above[0]:
+            told[1] = row[1]
+        above = row
+        table.add_row(*told, each["target"], *_numbers(each), _flags(each, everywhere, signs))
+    notes = [Text(f"{sign}  {_meaning(name)}") for name, sign in signs.items()]
+    return Group(table, *notes, Text(_others(figures, shown, everywhere)))
+
+
+def _others(figures: Sequence[Document], shown: Sequence[Document], everywhere: set[str]) -> str:
+    """Return how many are not shown, with their flags: none is silent."""
+    others = [each for each in figures if each not in shown]
+    raised = [name for each in others for name in names(each) if name not in everywhere]
+    flags = ", ".join(f"{name} {raised.count(name)}" for name in sorted(set(raised)))
+    return f"{len(others)} more in the report{', flagged: ' if flags else ''}{flags}\n"
+
+
+def _wanted(part: str, workload: str) -> Sequence[str]:
+    first = _FIRST.get(part, ())
+    found = _POINT.fullmatch(workload)
+    small = found is not None and found[3] == "k" and int(found[2]) <= _SMALL_KIB
+    return (*_SMALL, *(each for each in first if each not in _RATES)) if small else first
+
+
+def _place(part: str, figure: Document) -> tuple[bool, Sequence[int | str], int]:
+    """Return what figures are ordered by: points of a sweep last, numbers as numbers."""
+    workload = str(figure["workload"])
+    words = [int(word) if word.isdecimal() else word for word in re.split(r"([0-9]+)", workload)]
+    at = _wanted(part, workload).index(figure["metric"])
+    return _POINT.fullmatch(workload) is not None, words, at
+
+
+def _signs(shown: Sequence[Document], everywhere: set[str]) -> dict[str, str]:
+    """Return a letter for each flag that most rows have: its words stand below the table."""
+    raised = [name for each in shown for name in names(each) if name not in everywhere]
+    common = [name for name in dict.fromkeys(raised) if 2 * raised.count(name) > len(shown) > 1]
+    return dict(zip(common, _SIGNS, strict=False))
+
+
+def _numbers(figure: Document) -> Iterator[str]:
+    suits = scale([figure["median"]], figure["unit"])
+    yield suits.text(figure["median"])
+    low, high = (digits(figure[each] / suits.factor) for each in ("low", "high"))
+    yield low if low == high else f"{low} to {high}"
+
+
+def _flags(figure: Document, everywhere: set[str], signs: dict[str, str]) -> str:
+    raised = [name for name in names(figure) if name not in everywhere]
+    letters = "".join(signs[name] for name in raised if name in signs)
+    return " ".join([*([letters] if letters else []), *(n for n in raised if n not in signs)])
+
+
+def _meaning(name: str) -> str:
+    return f"{name}: {MEANINGS.get(name, UNKNOWN)}."
