@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import struct
@@ -28,12 +29,16 @@ from storage.bench.io.measured import Method
 from storage.bench.io.sampler import sampling
 from storage.bench.io.sweep import FILE, Grid, Point, Swept
 from storage.bench.main import main
+from storage.bench.paper.known import known
+from storage.bench.report.savedrun import opened
 from storage.bench.run.flags import Flag
 from storage.bench.run.outcome import Outcome
 from storage.bench.run.plan import Place
 from storage.bench.run.volumetarget import volume_targets
+from support import papers
 from support.loops import loop_device, mounted_at, throttled
 from support.mounts import run, tmpfs
+from support.papers import SWEPT
 from support.rogue import until
 
 pytestmark = [
@@ -99,6 +104,16 @@ def test_the_command_measures_a_volume_and_leaves_nothing(
     assert {("direct", f"{way}-{what}") for way in ("read", "write") for what in
             ("max", "mean", "rate", "latency-p50")} <= figures  # fmt: skip
     assert {(name, "cpu-per-gb") for name in done} <= figures
+    (folder,) = (tmp_path / "runs").iterdir()
+    saved = opened(folder)
+    columns = {(name, column) for name in done["direct"]["series"]
+               for column in saved.table(done["direct"], name).columns}  # fmt: skip
+    assert papers.drawn("io", "direct") <= columns
+    assert {("direct", each) for each in papers.wanted("io", "direct")} <= figures
+    swept = {
+        each.measured for each in known().correspondences if re.fullmatch(SWEPT, each.workload)
+    }
+    assert {("random-4k-qd4-read50", each) for each in swept} <= figures
     assert ("fsync", "fsync-latency-p99.9") in figures
     assert ("ingest-and-audit", "read-latency-p99") in figures
     assert {"write", "read"} <= set(done["direct"]["series"])

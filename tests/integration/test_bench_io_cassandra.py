@@ -16,6 +16,7 @@ from storage.bench.payload import PIECE_BYTES, Payload
 from storage.localcassandra.cluster import Cluster
 from support.benchstages import execute, flags, parsed, setup_on, steps_of, values
 from support.cassandras import config_of, cql
+from support.papers import drawn, wanted
 
 pytestmark = pytest.mark.integration
 
@@ -58,6 +59,9 @@ def test_a_server_on_a_volume_has_log_and_tables_there_and_goes_with_them(tmp_pa
     found = values(outcome)
     counted = DEVICE if volume.drives else set()
     assert found.keys() == RATES | counted | CPU | {"commit-log-bytes"}
+    assert wanted("io", "cassandra") <= RATES | DEVICE
+    columns = {(each.name, column) for each in outcome.series for column in each.columns}
+    assert drawn("io", "cassandra") <= columns
     assert all(found[name] > 0 for name in RATES)
     assert found["commit-log-bytes"] > PIECES * PIECE_BYTES - BLOCK_BYTES
     if volume.drives:

@@ -23,11 +23,13 @@ from storage.bench.ledger.modes import Bench, Choices
 from storage.bench.ledger.timeline import CSV
 from storage.bench.ledger.workloads import BEP_23, KEY_VALUE, POET, READINGS
 from storage.bench.processes import Service
+from storage.bench.report.savedrun import opened
 from storage.bench.run.flags import Flag
 from storage.bench.run.outcome import Outcome
 from storage.bench.run.part import Prepared, Setup
 from storage.bench.run.plan import Place
 from storage.bench.run.volumetarget import volume_targets
+from support import papers
 
 pytestmark = pytest.mark.integration
 
@@ -207,6 +209,15 @@ def test_names_that_make_no_sense_are_refused(
 ) -> None:
     with ExitStack() as stack, pytest.raises(RejectedError, match=words):
         prepared(tmp_path, target, stack, *arguments)
+
+
+def test_what_stands_beside_the_papers_is_measured(tmp_path: Path) -> None:
+    (tmp_path / "v").mkdir()
+    where = ["--target", f"a={tmp_path / 'v'}", "--out", str(tmp_path / "out")]
+    workloads = ["--ledger-workload", "bep-23", "--ledger-workload", "key-value"]
+    bench_main.main(["ledger", *where, "--quick", "--repetitions", "1", *workloads])
+    (folder,) = (tmp_path / "out").iterdir()
+    assert papers.unwritten(opened(folder), "ledger") == set()
 
 
 def test_the_command_measures_and_cleans_up(

@@ -14,11 +14,13 @@ import storage.bench.run
 from contracts.errors import UnavailableError
 from storage.bench.main import main
 from storage.bench.processes import ask
+from storage.bench.report.savedrun import opened
 from storage.bench.run.flags import Flag
 from storage.bench.run.plan import Place
 from storage.bench.system import crypto, network, sysbench
 from storage.bench.system.tools import PACKAGES, versions
 from storage.drives.tools import Said, run_tool
+from support import papers
 
 pytestmark = pytest.mark.integration
 
@@ -69,6 +71,7 @@ def test_each_figure_of_the_paper_by_a_known_tool(tmp_path: Path) -> None:
         ("tcp", "link"),
         ("udp", "link"),
     }
+    assert papers.unwritten(opened(path), "system") == set()
     assert "unable to connect" in result["failures"][0]["why"]
     assert found["ping", "link", "round-trip"] > 0
     assert set(result["settings"]["system"]["tools"]) == set(PACKAGES)

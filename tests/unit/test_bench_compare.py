@@ -8,6 +8,7 @@ import pytest
 from scipy.stats import mannwhitneyu
 
 from storage.bench.main import main
+from storage.bench.report.compare import WIDTH
 from storage.bench.report.savedrun import SavedRun
 from storage.bench.run.plan import Part
 from storage.bench.stats.difference import Telling, difference
@@ -67,6 +68,17 @@ def fast(tmp_path_factory: pytest.TempPathFactory) -> SavedRun:
     return made_run(tmp_path_factory.mktemp("fast"), heading=heading, faster=1.5, parts=parts)
 
 
+def by_figure(lines: list[str]) -> dict[tuple[str, str], str]:
+    """Return the lines of figures by what stands above them, and their first word."""
+    above, told = "", {}
+    for line in lines:
+        if line.startswith("  "):
+            told[above, line.split()[0]] = line
+        else:
+            above = line
+    return told
+
+
 def test_two_runs_are_compared_target_by_target(
     slow: SavedRun, fast: SavedRun, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -78,10 +90,10 @@ def test_two_runs_are_compared_target_by_target(
         "within_noise": 0,
         "too_few_values_to_tell": 0,
     }
-    told = {tuple(line.split()[:3]): line for line in lines}
-    assert "higher, better: more than noise" in told["trucks", "video", SATA]
-    assert "lower, better: more than noise" in told["trucks", "offload-p50", NVMEOF]
-    assert "p = 0.002" in told["trucks", "video", SATA]
+    told = by_figure(lines)
+    assert "higher, better: more than noise" in told[f"offload, trucks on {SATA}", "video"]
+    assert "lower, better: more than noise" in told[f"offload, trucks on {NVMEOF}", "offload-p50"]
+    assert "p 0.002" in told[f"offload, trucks on {SATA}", "video"]
     assert "Of 12 figures that do not differ at all, about 0.6" in lines[-1]
 
 
@@ -89,19 +101,19 @@ def test_two_targets_of_one_run_are_compared(
     slow: SavedRun, capsys: pytest.CaptureFixture[str]
 ) -> None:
     main(["compare", str(slow.folder), "--targets", NVMEOF, SATA])
-    told = capsys.readouterr().out
-    (video,) = [line for line in told.splitlines() if line.startswith("trucks") and "video" in line]
+    told = by_figure(capsys.readouterr().out.splitlines())
+    video = told[f"offload, trucks on {NVMEOF} | {SATA}", "video"]
     assert "lower, worse: more than noise" in video
-    assert f"{NVMEOF} | {SATA}" in video
-    (sign,) = [line for line in told.splitlines() if " sign " in line]
-    assert "within noise" in sign
+    assert "within noise" in told[f"system, secp256k1 on {NVMEOF} | {SATA}", "sign"]
 
 
 def test_two_repetitions_tell_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = made_run(tmp_path, repetitions=2, parts=[Part.OFFLOAD])
     main(["compare", str(run.folder), "--targets", NVMEOF, SATA])
     told = capsys.readouterr().out
-    assert told.count("too few values to tell: 2 and 2 of them FEW REPETITIONS") == 3
+    assert told.count("too few values to tell: 2 and 2") == 3
+    assert told.count("FEW REPETITIONS") == 1
+    assert "All figures are flagged FEW REPETITIONS." in told
     assert "Mann-Whitney" not in told
 
 
@@ -119,6 +131,24 @@ def test_runs_of_different_settings_are_refused_unless_told(
     assert "cost" not in complaint
     main(["compare", str(slow.folder), str(run.folder), "--anyway"])
     assert "Different settings: io.video_bytes is" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", ["compare", "paper"])
+def test_a_terminal_of_100_columns_suffices(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    """Names as long as the parts' longest ones, and a flag that not all figures have."""
+    run = made_run(tmp_path, parts=[Part.OFFLOAD, Part.IO])
+    result = json.loads((tmp_path / "result.json").read_text("utf-8"))
+    for each in result["figures"]:
+        if each["metric"] == "readings":
+            each["metric"] = "processor-cpu-per-transaction"
+            each["flags"] = [{"flag": "NOISY NEIGHBOURS", "why": "expected, got"}]
+    (tmp_path / "result.json").write_text(json.dumps(result), "utf-8")
+    main([command, str(run.folder), *(["--targets", NVMEOF, SATA] * (command == "compare"))])
+    *lines, _ = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= WIDTH
+    assert ("[NOISY NEIGHBOURS]" in "\n".join(lines)) is (command == "compare")
 
 
 def test_an_invalid_figure_is_not_compared(

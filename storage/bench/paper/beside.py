@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from storage.bench.paper.known import Correspondence, Known, PaperFigure, known
+from storage.bench.paper.known import Known, PaperFigure, known
 from storage.bench.report.flagged import names
 from storage.bench.report.numbers import digits, scale, text
 from storage.bench.report.page import flat
@@ -69,6 +69,18 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
+class Alone:
+    """One of a paper's figures without one of ours.
+
+    Attributes:
+        why: What would be measured as it, or why nothing can be.
+    """
+
+    paper: PaperFigure
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Beside:
     """All figures of the papers.
 
@@ -78,7 +90,7 @@ class Beside:
     """
 
     rows: Sequence[Pair]
-    missing: Sequence[PaperFigure]
+    missing: Sequence[Alone]
 
     @property
     def known(self) -> int:
@@ -98,12 +110,12 @@ def beside(run: SavedRun, papers: Known | None = None) -> Beside:
     """
     papers = papers or known()
     rows: list[Pair] = []
-    missing: list[PaperFigure] = []
+    missing: list[Alone] = []
     for figure in papers.figures:
         pairs = list(_pairs(run, papers, figure))
         rows += pairs
         if not pairs:
-            missing.append(figure)
+            missing.append(Alone(figure, _why_alone(papers, figure)))
     return Beside(rows, missing)
 
 
@@ -111,11 +123,11 @@ def _pairs(run: SavedRun, papers: Known, figure: PaperFigure) -> Iterator[Pair]:
     value, unit = papers.si(figure)
     found = [
         each
-        for ours in papers.correspondences
-        if _is_about(ours, figure)
+        for ours in papers.about(figure)
         for each in run.result["figures"]
         if (each["part"], each["workload"], each["metric"], each["unit"])
         == (ours.part, ours.workload, ours.measured, unit)
+        and ours.target in ("", each["target"])
     ]
     alike = [each for each in found if run.interface(each["target"]) in figure.interfaces]
     for each in alike or found:
@@ -123,10 +135,14 @@ def _pairs(run: SavedRun, papers: Known, figure: PaperFigure) -> Iterator[Pair]:
         yield Pair(figure, each, value, verdict, why)
 
 
-def _is_about(ours: Correspondence, figure: PaperFigure) -> bool:
-    return (ours.paper, ours.metric) == (figure.paper, figure.metric) and figure.config.startswith(
-        ours.config
-    )
+def _why_alone(papers: Known, figure: PaperFigure) -> str:
+    wanted = [
+        f"{ours.part}: {ours.workload} {ours.measured}" + (f" on {ours.target}" * bool(ours.target))
+        for ours in papers.about(figure)
+    ]
+    if wanted:
+        return f"not in this run ({' or '.join(wanted)})"
+    return papers.apart[figure.paper, figure.metric]
 
 
 def _judged(run: SavedRun, figure: PaperFigure, target: str, value: float) -> tuple[Verdict, str]:

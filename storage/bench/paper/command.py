@@ -2,12 +2,14 @@
 
 import argparse
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
-from storage.bench.paper.beside import Beside, Pair, Verdict, beside
+from storage.bench.paper.beside import Alone, Beside, Pair, Verdict, beside
 from storage.bench.paper.known import PaperFigure, known
+from storage.bench.report.compare import WIDTH
 from storage.bench.report.savedrun import opened
 
 
@@ -32,23 +34,39 @@ def tell(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def lines(found: Beside) -> Iterator[str]:
-    """Yield what a person reads, by paper: what was not measured, then what was."""
+    """Yield what a person reads, by paper: what was measured, then what was not, and why."""
     for paper, title in known().papers.items():
-        yield f"{paper}: {title}"
-        for figure in found.missing:
-            if figure.paper == paper:
-                yield f"  {_name(figure)}: {figure.value:,} {figure.unit}, not measured"
+        yield from _told(f"{paper}: {title}", 0)
         for each in found.rows:
             if each.paper.paper == paper:
                 yield from _pair(each)
+        alone: dict[str, list[Alone]] = {}
+        for one in found.missing:
+            if one.paper.paper == paper:
+                alone.setdefault(one.why, []).append(one)
+        for why, some in alone.items():
+            yield from _told(f"not measured: {why}", 2)
+            for one in some:
+                yield from _told(f"{_name(one.paper)}: {_value(one.paper)}", 4)
+        yield ""
 
 
 def _pair(each: Pair) -> Iterator[str]:
     ours = f"{each.measured['workload']} {each.measured['metric']} on {each.measured['target']}"
-    yield f"  {_name(each.paper)}: {each.paper.value:,} {each.paper.unit}"
-    yield f"    measured {each.median_text} [{each.interval_text}] as {ours}"
-    yield f"    ratio {each.ratio_text}: {' '.join([each.verdict, *each.flags])} ({each.why})"
+    yield from _told(f"{_name(each.paper)}: {_value(each.paper)}", 2)
+    yield from _told(f"measured {each.median_text} [{each.interval_text}] as {ours}", 4)
+    flags = f" [{', '.join(each.flags)}]" if each.flags else ""
+    yield from _told(f"x {each.ratio_text}, {each.verdict}: {each.why}{flags}", 4)
+
+
+def _told(words: str, indent: int) -> Sequence[str]:
+    first, later = " " * indent, " " * (indent + 2)
+    return wrap(words, WIDTH, initial_indent=first, subsequent_indent=later, break_on_hyphens=False)
 
 
 def _name(figure: PaperFigure) -> str:
     return ", ".join(filter(None, (figure.where, figure.metric, figure.config)))
+
+
+def _value(figure: PaperFigure) -> str:
+    return f"{figure.value:,} {figure.unit}"

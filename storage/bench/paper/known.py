@@ -59,6 +59,7 @@ class Correspondence:
         part: Of ours, and so on.
         workload: Likewise.
         measured: Our metric.
+        target: Of ours; empty for any.
     """
 
     paper: str
@@ -67,6 +68,7 @@ class Correspondence:
     part: str
     workload: str
     measured: str
+    target: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +111,7 @@ class Known:
     Attributes:
         papers: Titles by number.
         units: By a paper's unit: (factor, SI unit).
+        apart: By paper and its metric: why no figure of ours can stand beside it.
     """
 
     papers: Mapping[str, str]
@@ -116,6 +119,16 @@ class Known:
     figures: Sequence[PaperFigure]
     correspondences: Sequence[Correspondence]
     redrawn: Sequence[Redrawn]
+    apart: Mapping[tuple[str, str], str]
+
+    def about(self, figure: PaperFigure) -> list[Correspondence]:
+        """Return which of our figures are measured as a paper's."""
+        return [
+            each
+            for each in self.correspondences
+            if (each.paper, each.metric) == (figure.paper, figure.metric)
+            and figure.config.startswith(each.config)
+        ]
 
     def si(self, figure: PaperFigure) -> tuple[float, str]:
         """Return a figure's value and unit in SI."""
@@ -133,11 +146,19 @@ def known() -> Known:
         page["papers"],
         {unit: (factor, si) for unit, (factor, si) in page["units"].items()},
         [_figure(each) for each in page["figures"]],
-        [Correspondence(**{"config": "", **each}) for each in page["correspondences"]],
+        [
+            Correspondence(**{"config": "", "target": "", **each})
+            for each in page["correspondences"]
+        ],
         [
             Redrawn(**{**each, "curves": tuple(Curve(*curve) for curve in each["curves"])})
             for each in page["redrawn"]
         ],
+        {
+            (each["paper"], metric): each["why"]
+            for each in page["apart"]
+            for metric in each["metrics"]
+        },
     )
 
 

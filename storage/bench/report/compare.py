@@ -1,9 +1,10 @@
 """`wayseal-bench compare`: what differs between two runs, or two targets of one, beyond noise."""
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import wrap
 from typing import Any, Final
 
 from contracts.errors import RejectedError
@@ -17,6 +18,8 @@ from storage.bench.stats.difference import SIGNIFICANCE, Difference, Telling, di
 
 PRICES: Final = "cost"
 """Settings that change no figure: what things cost is applied to figures afterwards."""
+WIDTH: Final = 100
+"""Columns of a terminal that lines are broken for."""
 _TWO: Final = 2
 
 
@@ -45,7 +48,7 @@ class Compared:
             return f"not compared: {Flag.INVALID}"
         if self.found.telling is Telling.TOO_FEW:
             counts = (len(each["values"]) for each in (self.first, self.second))
-            return "{}: {} and {} of them".format(self.found.telling.value, *counts)
+            return "{}: {} and {}".format(self.found.telling.value, *counts)
         if self.found.telling is Telling.WITHIN_NOISE:
             return self.found.telling.value
         before, after = self.found.medians
@@ -139,26 +142,42 @@ def compared(first: SavedRun, second: SavedRun, targets: list[str] | None) -> It
 def lines(pairs: list[Compared], apart: list[tuple[str, str, str]]) -> Iterator[str]:
     """Yield what a person reads."""
     for name, one, other in apart:
-        yield f"Different settings: {name} is {one} and {other}."
-    widths = [max(len(each.first[member]) for each in pairs) for member in ("workload", "metric")]
+        yield from wrap(f"Different settings: {name} is {one} and {other}.", WIDTH)
+    everywhere = [flag for flag in pairs[0].flags if all(flag in each.flags for each in pairs)]
+    if everywhere:
+        yield f"All figures are flagged {', '.join(everywhere)}."
+    groups: dict[str, list[Compared]] = {}
     for each in pairs:
-        suits = scale(each.found.medians, each.first["unit"])
-        target = each.first["target"]
-        if each.second["target"] != target:
-            target = f"{target} | {each.second['target']}"
-        ratio = "-" if each.found.ratio is None else f"x {digits(each.found.ratio)}"
-        medians = " | ".join(map(suits.number, each.found.medians))
-        yield (
-            f"{each.first['workload']:{widths[0]}} {each.first['metric']:{widths[1]}} {target:16} "
-            f"{medians:>16} {suits.label:6} {ratio:8} p = {each.found.p:.3f}  "
-            f"{each.verdict} {' '.join(each.flags)}".rstrip()
-        )
+        groups.setdefault(_measured(each), []).append(each)
+    for measured, some in groups.items():
+        yield measured
+        wide = max(len(each.first["metric"]) for each in some)
+        for each in some:
+            yield from _row(each, wide, everywhere)
     tests = sum(each.found.telling is not Telling.TOO_FEW for each in pairs if not each.invalid)
     if tests:
-        yield (
-            f"Mann-Whitney U, two-sided, {SIGNIFICANCE:.0%}. Of {tests} figures that do not differ "
-            f"at all, about {tests * SIGNIFICANCE:.1f} would look as if they did."
-        )
+        yield f"Mann-Whitney U, two-sided, {SIGNIFICANCE:.0%}."
+        wrong = f"about {tests * SIGNIFICANCE:.1f} would look as if they did."
+        yield f"Of {tests} figures that do not differ at all, {wrong}"
+
+
+def _measured(each: Compared) -> str:
+    one, other = each.first["target"], each.second["target"]
+    targets = one if one == other else f"{one} | {other}"
+    return f"{each.first['part']}, {each.first['workload']} on {targets}"
+
+
+def _row(each: Compared, wide: int, everywhere: Sequence[str]) -> Sequence[str]:
+    suits = scale(each.found.medians, each.first["unit"])
+    ratio = "-" if each.found.ratio is None else f"x {digits(each.found.ratio)}"
+    one, other = map(suits.number, each.found.medians)
+    own = [flag for flag in each.flags if flag not in everywhere]
+    flags = f" [{', '.join(own)}]" if own else ""
+    told = each.found.telling is not Telling.TOO_FEW and not each.invalid
+    words = (f"p {each.found.p:.3f} " if told else "") + each.verdict + flags
+    figures = f"{each.first['metric']:{wide}} {one:>6} | {other:>6} {suits.label:5} {ratio:6}"
+    later = " " * (wide + 4)
+    return wrap(f"  {figures} {words}", WIDTH, subsequent_indent=later, break_on_hyphens=False)
 
 
 def _key(figure: Document, target: str) -> tuple[str, ...]:
