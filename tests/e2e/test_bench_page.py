@@ -84,7 +84,7 @@ def test_the_page_stands(tab: Page, page: Path, width: int, *, dark: bool) -> No
     )
     assert tab.value(UNSEEN) == 0
     assert tab.value(CUT_OFF) == []
-    assert tab.value(SMALLEST_TEXT) > 7.8
+    assert tab.value(SMALLEST_TEXT) > 9.9
     contrasts = tab.value(CONTRASTS)
     assert len(contrasts) > 10
     assert {kind: seen for kind, seen in contrasts.items() if seen < SMALL_TEXT} == {}

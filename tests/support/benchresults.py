@@ -275,6 +275,23 @@ def _fsync(drive: Drive, chance: random.Random, faster: float) -> Outcome:
     )
 
 
+def _point(block_bytes: int, depth: int) -> Made:
+    def made(drive: Drive, chance: random.Random, faster: float) -> Outcome:
+        share = 0.05 * depth**0.5 * block_bytes**0.1
+        wait_s = drive.wait_s * depth**0.5 * block_bytes**0.2
+        observations = []
+        for way, part in (("read", 0.7), ("write", 0.3)):
+            rate = _about(chance, drive.rate * faster * share * part)
+            observations += [
+                Observation(Metric(f"{way}-rate", "B/s"), rate),
+                Observation(Metric(f"{way}-latency-p50", "s", Better.LOWER), wait_s),
+                Observation(Metric(f"{way}-latency-p99", "s", Better.LOWER), wait_s * 3),
+            ]
+        return Outcome(observations)
+
+    return made
+
+
 def _readings(drive: Drive, chance: random.Random, faster: float) -> Outcome:
     rate = _about(chance, drive.transactions * faster)
     rates = [(second, _about(chance, rate), _about(chance, rate)) for second in range(40)]
@@ -337,7 +354,16 @@ def _trucks(drive: Drive, chance: random.Random, faster: float) -> Outcome:
 
 _MADE: Final[dict[Part, dict[str, Made]]] = {
     Part.SYSTEM: {"secp256k1": _crypto},
-    Part.IO: {"cassandra": _video, "direct": _direct, "fsync": _fsync},
+    Part.IO: {
+        "cassandra": _video,
+        "direct": _direct,
+        "fsync": _fsync,
+        **{
+            f"random-{name}-qd{depth}-read70": _point(size, depth)
+            for name, size in (("4k", 1 << 12), ("1m", 1 << 20))
+            for depth in (1, 32)
+        },
+    },
     Part.LEDGER: {"poet-readings": _readings, "bep-23-flat-out": _bep23_load},
     Part.OFFLOAD: {"trucks": _trucks},
 }

@@ -18,10 +18,12 @@ from storage.bench.cost.parameters import read_parameters
 from storage.bench.report.charts.overtime import Traced, over_time
 from storage.bench.report.charts.style import looks
 from storage.bench.report.command import written
-from storage.bench.report.flagged import MEANINGS, UNKNOWN
+from storage.bench.report.flagged import MEANINGS, UNKNOWN, names
 from storage.bench.report.latencies import distribution
 from storage.bench.report.numbers import digits, text
+from storage.bench.report.page import figures
 from storage.bench.report.savedrun import SavedRun, Table, opened
+from storage.bench.report.sweeps import Point, point_of
 from storage.bench.run.flags import Flag
 from storage.bench.run.plan import Part
 from storage.bench.run.workplace import NAME
@@ -120,6 +122,61 @@ def test_every_figure_stands_on_the_page_with_its_interval_and_flags(
         assert MEANINGS[name] in page.words
     assert run.result["settings_sha256"] in page.words
     assert f"seed {HEADING.seed}" in page.words
+
+
+def test_what_holds_for_all_figures_is_said_once(run: SavedRun, page: Read) -> None:
+    assert all("FEW REPETITIONS" in names(each) for each in run.result["figures"])
+    assert page.words.count("expected at least 6 repetitions, got 3") == 1
+    count = len(run.result["figures"])
+    assert f"All {count} figures: FEW REPETITIONS" in page.words
+    more = sum(len(names(each)) > 1 for each in run.result["figures"])
+    assert f"{more} of {count} figures are flagged beyond that" in page.words
+
+
+def test_a_flag_that_most_of_a_table_have_stands_below_it_and_others_beside() -> None:
+    common = {"flag": "NOT PRECONDITIONED", "why": "as it is"}
+    own = [{"flag": "FEW SAMPLES", "why": f"got {count}"} for count in (3, 4)]
+    figure = {"workload": "w", "target": "a", "unit": "s", "ceiling": None, "low": 1.0}
+    figure |= {"values": [1.0], "median": 1.0, "high": 1.0}
+    found = figures(
+        [
+            {**figure, "metric": "cpu-busy", "flags": []},
+            *({**figure, "metric": f"m{each}", "flags": [common]} for each in range(4)),
+            {**figure, "metric": "p99", "flags": [common, *own]},
+        ]
+    )
+    assert found.notes == [("NOT PRECONDITIONED", "as it is", "all but cpu-busy")]
+    assert [row.flags for row in found.rows[:-1]] == [[]] * 5
+    assert found.rows[-1].flags == [("FEW SAMPLES", "got 3; got 4")]
+
+
+def test_a_sweep_is_two_charts_and_one_table(run: SavedRun, page: Read) -> None:
+    for title in ("rate over queue depth", "latency over queue depth"):
+        assert page.words.count(f"sweep: random, 70 % reads: {title}") == 1
+    assert "random-4k-qd1-read70: medians" not in page.words
+    assert "4k, depth 32" in page.words
+    (drawn,) = run.folder.glob("charts/*rate-over-queue-depth.svg")
+    words = {each.text for each in ET.fromstring(drawn.read_text("utf-8")).iter() if each.text}  # noqa: S314
+    assert {"4k read", "4k write", "1m read", "1m write", "1", "32", "MB/s", "GB/s"} <= words
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [("sequential-128k-qd8-read0", Point("sweep: sequential, writes", 131072, "128k", 8)),
+     ("random-1m-qd32-read100", Point("sweep: random, reads", 1048576, "1m", 32)),
+     ("random-access", None)],
+)  # fmt: skip
+def test_points_of_a_sweep_are_known_by_name(name: str, found: Point | None) -> None:
+    assert point_of(name) == found
+
+
+def test_a_papers_figure_without_samples_enough_is_not_drawn_and_says_so(tmp_path: Path) -> None:
+    run = made_run(tmp_path, repetitions=1, parts=[Part.IO])
+    for table in tmp_path.glob("raw/*-cassandra-*/*.csv"):
+        table.write_text("".join(table.read_text("utf-8").splitlines(keepends=True)[:3]), "utf-8")
+    page = page_of(run)
+    assert "Figure 5 (a, b), video in Cassandra, is not drawn" in page.words
+    assert "Figure 5 (c, d): one large file" in page.words
 
 
 def test_failures_stand_at_the_top(page: Read) -> None:
@@ -240,7 +297,7 @@ def test_what_cannot_be_read_is_said_and_the_rest_is_shown(tmp_path: Path) -> No
     assert "expected a path inside" in page.words
     assert "expected a table of numbers" in page.words
     assert "expected an HdrHistogram" in page.words
-    assert "write-response: latency" in page.words
+    assert "write-responsefrom the intended start" in page.words
     assert "direct: write over time" not in page.words
 
 

@@ -8,6 +8,7 @@ from storage.bench.paper.beside import beside
 from storage.bench.report.charts.style import looks
 from storage.bench.report.costing import costing
 from storage.bench.report.drawing import workloads
+from storage.bench.report.flagged import everywhere, without
 from storage.bench.report.gallery import Gallery
 from storage.bench.report.page import render
 from storage.bench.report.redrawing import redrawn
@@ -39,10 +40,16 @@ def written(run: SavedRun) -> dict[str, str]:
         UnavailableError: The folder can't be written.
     """
     gallery = Gallery(run.folder)
+    of_all = everywhere(run.result["figures"])
+    told = {**run.result, "figures": without(run.result["figures"], of_all)}
+    run = SavedRun(run.folder, told)
     with looks():
         shown = list(workloads(run, gallery))
+        papers = redrawn(run)
         sections = {
-            "redrawn": list(map(gallery.keep, redrawn(run))),
+            "of_all": of_all,
+            "redrawn": list(map(gallery.keep, papers.charts)),
+            "not_redrawn": papers.missing,
             "beside": beside(run),
             "cost": costing(run, gallery),
         }

@@ -11,11 +11,14 @@ from storage.bench.report.charts.bep23 import bep23
 from storage.bench.report.charts.distributions import distribution_chart
 from storage.bench.report.charts.overtime import SAMPLES_MIN, Traced, over_time
 from storage.bench.report.charts.style import colours
+from storage.bench.report.charts.sweeps import sweep_charts
 from storage.bench.report.gallery import Gallery, Placed
 from storage.bench.report.latencies import Distribution, distribution
 from storage.bench.report.savedrun import SavedRun, these
+from storage.bench.report.sweeps import Point, point_of
 from storage.bench.report.transactions import Transactions, transactions
 from storage.bench.run.document import Document
+from storage.bench.run.outcome import Better
 from storage.bench.run.plan import Part
 
 SECONDS: Final = ("s", "seconds")
@@ -45,6 +48,7 @@ class Workload:
     Attributes:
         figures: Of the result.
         problems: Why something is not shown, in sentences.
+        swept: It is all points of one sweep, their workloads together.
     """
 
     part: str
@@ -54,6 +58,7 @@ class Workload:
     latencies: list[Timed] = field(default_factory=list)
     charts: list[Placed] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+    swept: bool = False
 
 
 def targets_of(run: SavedRun) -> list[str]:
@@ -66,6 +71,8 @@ def targets_of(run: SavedRun) -> list[str]:
 def workloads(run: SavedRun, gallery: Gallery) -> Iterator[Workload]:
     """Yield each workload with its charts, in the order of parts and names.
 
+    The points of a sweep are one workload: their latencies are drawn over the requests under way.
+
     Raises:
         UnavailableError: A chart can't be written.
     """
@@ -74,12 +81,31 @@ def workloads(run: SavedRun, gallery: Gallery) -> Iterator[Workload]:
     figures = these(_by_target(run.result["figures"], targets), "part", "workload")
     executions = these(_by_target(run.result["executions"], targets), "part", "workload")
     for part, name in sorted(executions, key=_order):
+        if point_of(name) is not None:
+            continue
         work = Workload(part, name, figures.get((part, name), []), executions[part, name])
         if work.figures:
-            work.charts.extend(map(gallery.keep, bars(name, work.figures, places)))
+            judged = [each for each in work.figures if each["better"] != Better.NEITHER]
+            work.charts.extend(map(gallery.keep, bars(name, judged, places)))
         _add_latencies(work, gallery, places)
         _add_series(run, work, gallery, places)
         _add_transactions(run, work, gallery, places)
+        yield work
+    yield from _sweeps(figures, gallery, places)
+
+
+def _sweeps(
+    figures: dict[tuple[str, ...], list[Document]], gallery: Gallery, places: dict[str, int]
+) -> Iterator[Workload]:
+    sweeps: dict[tuple[str, str], list[tuple[Point, Document]]] = {}
+    for (part, name), some in figures.items():
+        point = point_of(name)
+        if point is not None:
+            sweeps.setdefault((part, point.sweep), []).extend((point, each) for each in some)
+    for (part, title), found in sorted(sweeps.items()):
+        found.sort(key=lambda each: each[0])
+        work = Workload(part, title, [each for _, each in found], [], swept=True)
+        work.charts.extend(map(gallery.keep, sweep_charts(title, found, places)))
         yield work
 
 

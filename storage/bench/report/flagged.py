@@ -33,3 +33,16 @@ def meanings(figures: Sequence[Document]) -> Iterator[tuple[str, str, int]]:
 def names(figure: Document) -> list[str]:
     """Return the flags of a figure, each once."""
     return list(dict.fromkeys(each["flag"] for each in figure["flags"]))
+
+
+def everywhere(figures: Sequence[Document]) -> list[Document]:
+    """Return the flags that all figures have for the same reason: they tell none from another."""
+    first = figures[0]["flags"] if len(figures) > 1 else []
+    return [flag for flag in first if all(flag in each["flags"] for each in figures)]
+
+
+def without(figures: Sequence[Document], flags: Sequence[Document]) -> list[Document]:
+    """Return figures without some flags."""
+    return [
+        {**each, "flags": [flag for flag in each["flags"] if flag not in flags]} for each in figures
+    ]

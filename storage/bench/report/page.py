@@ -1,7 +1,8 @@
 """The page of a run: one HTML file that needs nothing else."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -11,10 +12,11 @@ from markupsafe import Markup
 
 from storage.bench.report.charts.style import Chart
 from storage.bench.report.drawing import Workload
-from storage.bench.report.flagged import meanings
+from storage.bench.report.flagged import meanings, without
 from storage.bench.report.latencies import PERCENTILES, Distribution
-from storage.bench.report.numbers import digits, scale, text
+from storage.bench.report.numbers import Scale, digits, scale, text
 from storage.bench.report.savedrun import SavedRun, these
+from storage.bench.report.sweeps import point_of
 from storage.bench.run.document import Document
 from storage.bench.run.flags import Flag
 from storage.bench.run.plan import REPETITIONS
@@ -27,22 +29,52 @@ PARTS: Final = {
 }
 
 _OF_A_DRIVE: Final = ("name", "model", "firmware", "interface", "link", "scheduler")
+_MOST: Final = 0.75
+"""Of a table's figures: a flag on so many does not tell them apart."""
 _NOTHING: Final = ("null", "[]", "{}", "")
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One row of a table of figures, in words."""
+    """One row of a table of figures, in words.
+
+    Attributes:
+        point: Of a sweep; empty for others.
+        flags: Each once, with its reasons, except those that stand below the table.
+    """
 
     metric: str
+    point: str
     target: str
     median: str
     interval: str
     count: int
-    better: str
     ceiling: str
     ceiling_why: str
-    flags: Sequence[Document]
+    flags: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """One table of figures.
+
+    Attributes:
+        notes: Flags with a reason that several rows share, and which do. What most have stands
+            only here.
+    """
+
+    rows: Sequence[Figure]
+    notes: Sequence[tuple[str, str, str]]
+
+    @property
+    def ceilings(self) -> bool:
+        """Tell whether any figure has a ceiling."""
+        return any(row.ceiling for row in self.rows)
+
+    @property
+    def flags(self) -> bool:
+        """Tell whether any figure has a flag."""
+        return any(row.flags for row in self.rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +121,8 @@ def render(run: SavedRun, shown: Sequence[Workload], sections: Mapping[str, Any]
         parts=[(part, PARTS.get(part, part), each) for part, each in by_part.items()],
         failures=failures(result),
         problems=[each for work in shown for each in work.problems],
-        flags=list(meanings(result["figures"])),
+        flags=list(meanings([{"flags": sections["of_all"]}] * len(result["figures"])))
+        + list(meanings(result["figures"])),
         flagged=sum(bool(each["flags"]) for each in result["figures"]),
         heads=[f"{each:g} %" for each in PERCENTILES],
         few=Flag.FEW_SAMPLES,
@@ -99,24 +132,51 @@ def render(run: SavedRun, shown: Sequence[Workload], sections: Mapping[str, Any]
     )
 
 
-def figures(found: Sequence[Document]) -> Iterator[Figure]:
-    """Yield figures as rows; those of one metric stand together, in one unit."""
-    for group in these(found, "metric", "unit").values():
+def figures(found: Sequence[Document]) -> Figures:
+    """Return figures as rows; those of one metric stand together, in one unit."""
+    reasons = Counter((flag["flag"], flag["why"]) for each in found for flag in each["flags"])
+    shared = {reason for reason, times in reasons.items() if times > 1}
+    most = [reason for reason in shared if reasons[reason] >= _MOST * len(found)]
+    notes = [
+        (*reason, _whose(found, reason) if reason in most else f"{times} of {len(found)}")
+        for reason, times in reasons.items()
+        if reason in shared
+    ]
+    found = without(found, [{"flag": flag, "why": why} for flag, why in most])
+    rows = []
+    for group in these(found, "workload", "metric", "unit").values():
         values = [value for each in group for value in (*each["values"], each["median"])]
         suits = scale(values, group[0]["unit"])
-        for each in group:
-            ceiling = each["ceiling"]
-            yield Figure(
-                each["metric"],
-                each["target"],
-                suits.text(each["median"]),
-                f"{suits.number(each['low'])} to {suits.number(each['high'])}",
-                len(each["values"]),
-                each["better"],
-                text(ceiling["value"], each["unit"]) if ceiling else "",
-                ceiling["why"] if ceiling else "",
-                each["flags"],
-            )
+        rows += [_row(each, suits, shared) for each in group]
+    return Figures(rows, notes)
+
+
+def _whose(found: Sequence[Document], reason: tuple[str, str]) -> str:
+    """Return in words which figures of a table a flag is on that most of them have."""
+    others = dict.fromkeys(
+        each["metric"]
+        for each in found
+        if reason not in [(flag["flag"], flag["why"]) for flag in each["flags"]]
+    )
+    return f"all but {', '.join(others)}" if others else "all"
+
+
+def _row(each: Document, suits: Scale, shared: Container[tuple[str, str]]) -> Figure:
+    ceiling, point = each["ceiling"], point_of(each["workload"])
+    return Figure(
+        each["metric"],
+        point.name if point else "",
+        each["target"],
+        suits.text(each["median"]),
+        f"{suits.number(each['low'])} to {suits.number(each['high'])}",
+        len(each["values"]),
+        text(ceiling["value"], each["unit"]) if ceiling else "",
+        ceiling["why"] if ceiling else "",
+        [
+            (name, "; ".join(one["why"] for one in same if (name, one["why"]) not in shared))
+            for (name,), same in these(each["flags"], "flag").items()
+        ],
+    )
 
 
 def percentiles(found: Distribution) -> Iterator[Percentile]:
@@ -149,6 +209,8 @@ def flat(value: object, path: str = "") -> Iterator[tuple[str, str]]:
     elif isinstance(value, list) and value and any(isinstance(each, dict) for each in value):
         for place, inner in enumerate(value):
             yield from flat(inner, f"{path}[{place}]")
+    elif isinstance(value, list) and value:
+        yield path, ", ".join(words for each in value for _, words in flat(each))
     elif isinstance(value, float):
         yield path, digits(value)
     else:

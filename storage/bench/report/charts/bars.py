@@ -22,10 +22,12 @@ from storage.bench.report.numbers import Scale, scale
 from storage.bench.report.savedrun import these
 from storage.bench.run.document import Document
 
-_ROW_IN: Final = 0.21
+_ROW_IN: Final = 0.22
 _PANEL_IN: Final = 0.5
 _LEGEND_IN: Final = 0.35
 _THICK: Final = 0.72
+_NAME_ROWS: Final = 1.0
+"""The name of a figure stands above its bars."""
 _ROOM: Final = 1.5
 """Right end of the axis over the longest bar: the figure in words stands there."""
 _CAPTION: Final = (
@@ -56,37 +58,43 @@ def bars(workload: str, figures: Sequence[Document], places: Mapping[str, int]) 
 
 
 def _rows(panel: Sequence[Document]) -> float:
-    return len(panel) + 0.5 * len(these(panel, "metric"))
+    return len(panel) + _NAME_ROWS * len(these(panel, "metric"))
 
 
 def _panel(axis: Axes, panel: Sequence[Document], places: Mapping[str, int]) -> None:
     unit = panel[0]["unit"]
     seen = [value for each in panel for value in each["values"]]
     suits = scale(seen, unit)
-    top, ticks, names = 0.0, [], []
+    top = 0.0
     for (metric,), group in these(panel, "metric").items():
-        ticks.append(top + (len(group) - 1) / 2)
-        names.append(label(metric))
+        axis.annotate(
+            label(metric),
+            (0, top + _NAME_ROWS / 2 - 0.5),
+            xycoords=("axes fraction", "data"),
+            xytext=(1, 0),
+            textcoords="offset points",
+            va="center",
+        )
+        top += _NAME_ROWS
         own = scale([value for each in group for value in each["values"]], unit)
         for each in group:
             _bar(axis, top, each, own, COLOURS[places[each["target"]]])
             top += 1
-        top += 0.5
-    axis.set_yticks(ticks, names)
-    axis.tick_params(axis="y", length=0)
+    axis.set_yticks([])
     axis.grid(visible=False, axis="y")
-    axis.set_ylim(top - 0.5 - (1 - _THICK) / 2, -0.5 - (1 - _THICK) / 2)
+    axis.set_ylim(top - 0.5, -0.5)
     axis.set_xlim(min(0.0, *seen), (max(*seen, 0.0) or 1.0) * _ROOM)
     in_unit(axis, "x", suits)
-    axis.set_xlabel(suits.label or "ratio")
+    if suits.label:
+        axis.set_xlabel(suits.label)
 
 
 def _bar(axis: Axes, top: float, each: Document, suits: Scale, colour: str) -> None:
     axis.barh(top, each["median"], _THICK, color=colour, alpha=0.35, edgecolor=colour)
-    axis.plot(each["values"], [top] * len(each["values"]), ".", color=colour, markersize=3)
+    axis.plot(each["values"], [top] * len(each["values"]), ".", color=colour, markersize=4)
     axis.plot([each["low"], each["high"]], [top, top], color=colour, marker="|", markersize=6)
     words = suits.text(each["median"]) + (f" {FLAGGED}" if each["flags"] else "")
     end = max(each["median"], *each["values"], each["high"])
     axis.annotate(
-        words, (end, top), xytext=(5, 0), textcoords="offset points", va="center", fontsize=8.5
+        words, (end, top), xytext=(5, 0), textcoords="offset points", va="center", fontsize=9
     )

@@ -80,8 +80,8 @@ def _histogram(axis: Axes, took_s: Sequence[float], longest: float, colour: str)
     if took_s:
         axis.hist(took_s, bins=BINS, range=(0, longest or 1), color=colour, alpha=0.5)
         ordered = sorted(took_s)
-        for share in SHARES:
-            value = ordered[min(floor(share * len(ordered)), len(ordered) - 1)]
+        found = (ordered[min(floor(share * len(ordered)), len(ordered) - 1)] for share in SHARES)
+        for value in dict.fromkeys(found):
             axis.axvline(value, color=colour, linewidth=1, linestyle="--")
             axis.annotate(
                 text(value, "s"),
@@ -91,8 +91,9 @@ def _histogram(axis: Axes, took_s: Sequence[float], longest: float, colour: str)
                 textcoords="offset points",
                 rotation=90,
                 va="top",
-                fontsize=8,
+                fontsize=9,
             )
+    axis.set_xlim(left=0)
     in_unit(axis, "y", scale([1], "1"))
     axis.set_ylabel("transactions")
 

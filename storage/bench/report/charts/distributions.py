@@ -5,12 +5,18 @@ from math import log10
 from typing import Final
 
 from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from storage.bench.report.charts.overtime import key
-from storage.bench.report.charts.style import COLOURS, LINES, Chart, chart, figure, legend
+from storage.bench.report.charts.style import (
+    COLOURS,
+    LINES,
+    Chart,
+    chart,
+    figure,
+    in_time,
+    legend,
+)
 from storage.bench.report.latencies import Distribution
-from storage.bench.report.numbers import digits_short, scale
 
 _HEIGHT_IN: Final = 2.9
 _TICKS: Final = (50.0, 90.0, 99.0, 99.9, 99.99, 99.999, 99.9999)
@@ -36,6 +42,8 @@ def distribution_chart(
     for target, each in found.items():
         _curve(axis, each, places[target])
     _dress(axis, max(each.samples for each in found.values()))
+    seen_s = [value for each in found.values() for value in (each.values_s[0], each.most_s)]
+    in_time(axis, "x", max(min(seen_s), _LEAST_S), max(*seen_s, _LEAST_S))
     legend(drawn, [key(places[target]) for target in found], list(found))
     return chart(f"cdf-{title}", f"{title}, latency", _CAPTION, drawn)
 
@@ -61,17 +69,9 @@ def _curve(axis: Axes, found: Distribution, place: int) -> None:
 
 def _dress(axis: Axes, samples: int) -> None:
     axis.set_xscale("log")
-    axis.xaxis.set_major_locator(LogLocator(numticks=7))
-    axis.xaxis.set_minor_formatter(NullFormatter())
-    axis.xaxis.set_major_formatter(FuncFormatter(_time))
     ticks = [each for each in _TICKS if samples * (100 - each) >= 50]  # noqa: PLR2004 - half a sample
     axis.set_yticks([-log10(1 - each / 100) for each in ticks], [f"{each:g} %" for each in ticks])
     axis.set_ylim(bottom=0)
-
-
-def _time(value: float, _: object) -> str:
-    suits = scale([value], "s")
-    return f"{digits_short(value / suits.factor)} {suits.label}"
 
 
 def _height(count: float, samples: int) -> float:

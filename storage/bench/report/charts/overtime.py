@@ -27,6 +27,8 @@ PANELS_MAX: Final = 4
 """In one chart; further ones go into another."""
 POINTS_MAX: Final = 1000
 """Of one line; of more samples, the means of neighbours are drawn."""
+_ROOM: Final = 1.08
+"""Upper end of the axis over the highest value."""
 _PANEL_IN: Final = 1.15
 _HEAD_IN: Final = 0.7
 _UNITS: Final = {
@@ -129,14 +131,12 @@ def panel(axis: Axes, drawn: Sequence[Line], suits: Scale) -> None:
             linestyle=look,
             linewidth=1.4 if line.thick else 0.6,
             alpha=1 if line.thick else 0.5,
-            marker="." if len(seconds) == 1 else "",
         )
-    axis.set_ylim(
-        bottom=min([0.0, *(value for line in drawn for value in line.values if isfinite(value))])
-    )
+    known = [value for line in drawn for value in line.values if isfinite(value)]
+    axis.set_ylim(min([0.0, *known]), (max(known, default=0.0) or 1.0) * _ROOM)
     axis.set_xlim(left=0)
     in_unit(axis, "y", suits)
-    axis.set_ylabel(suits.label or "ratio")
+    axis.set_ylabel(suits.label)
 
 
 def key(place: int) -> Line2D:

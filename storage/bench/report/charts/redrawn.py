@@ -8,7 +8,7 @@ from storage.bench.report.charts.overtime import Line, key, panel, suited, unit_
 from storage.bench.report.charts.style import Chart, chart, figure, label, legend
 from storage.bench.report.savedrun import Table
 
-_PANEL_IN: Final = 1.3
+_PANEL_IN: Final = 1.5
 _HEAD_IN: Final = 0.7
 _HOW: Final = "A line for each repetition here: thick the first, thin the others."
 

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from math import inf, log10
 from typing import Any, Final, TypeVar
 
 import matplotlib as mpl
@@ -12,18 +13,26 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.font_manager import findfont, get_font
-from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
-from storage.bench.report.numbers import Scale, digits_short
+from storage.bench.report.numbers import Scale, digits_short, scale
 
 _Item = TypeVar("_Item")
 
-WIDTH_IN: Final = 4.6
-"""331 points: on a phone, a point is about a pixel."""
+WIDTH_IN: Final = 4.0
+"""288 points: on a phone, a point is 1.2 pixels."""
 LABEL_CHARS_MAX: Final = 28
 CHART_ROWS_MAX: Final = 36
 """Bars in one chart; further ones go into another."""
-_PNG_DPI: Final = 160
+_PNG_DPI: Final = 200
+_STEPS: Final[Mapping[float, Sequence[float]]] = {
+    0.4: (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8),
+    0.9: (1, 2, 3, 5, 7),
+    1.5: (1, 2, 5),
+    2.5: (1, 3),
+    inf: (1,),
+}
+"""By the powers of ten that a logarithmic axis has at most: where it is numbered."""
 _INK: Final = "#1f2328"
 _FAINT: Final = "#59636e"
 _RULE: Final = "#d1d9e0"
@@ -60,7 +69,7 @@ _RC: Final[dict[Any, Any]] = {
     "xtick.color": _RULE,
     "xtick.labelcolor": _FAINT,
     "ytick.color": _RULE,
-    "ytick.labelcolor": _INK,
+    "ytick.labelcolor": _FAINT,
 }
 FLAGGED: Final = "\N{BLACK FLAG}"
 
@@ -142,11 +151,35 @@ def colours(names: Sequence[str]) -> dict[str, int]:
     return {name: place % len(COLOURS) for place, name in enumerate(names)}
 
 
-def in_unit(axis: Axes, which: str, scale: Scale) -> None:
+def in_unit(axis: Axes, which: str, suits: Scale) -> None:
     """Number the x or y axis in a unit."""
     chosen = axis.xaxis if which == "x" else axis.yaxis
     chosen.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
-    chosen.set_major_formatter(FuncFormatter(lambda value, _: digits_short(value / scale.factor)))
+    chosen.set_major_formatter(FuncFormatter(lambda value, _: digits_short(value / suits.factor)))
+
+
+def in_time(axis: Axes, which: str, low_s: float, high_s: float) -> None:
+    """Number the x or y axis, a logarithmic one, in times: 1, 2, 5, 10 or, if long, in tens.
+
+    Args:
+        axis: Whose.
+        which: `x` or `y`.
+        low_s: Where it begins; above 0.
+        high_s: Where it ends.
+    """
+    chosen = axis.xaxis if which == "x" else axis.yaxis
+    tens = log10(high_s / low_s)
+    steps = next(steps for most, steps in _STEPS.items() if tens <= most)
+    chosen.set_major_locator(LogLocator(subs=steps, numticks=20))
+    chosen.set_major_formatter(FuncFormatter(_time))
+    chosen.set_minor_locator(NullLocator())
+    room = 10 ** max(0.04 * tens, 0.03)
+    (axis.set_xlim if which == "x" else axis.set_ylim)(low_s / room, high_s * room)
+
+
+def _time(value: float, _: object) -> str:
+    suits = scale([value], "s")
+    return f"{digits_short(value / suits.factor)} {suits.label}"
 
 
 def legend(drawn: Figure, handles: Sequence[Artist], names: Sequence[str]) -> None:
@@ -154,5 +187,5 @@ def legend(drawn: Figure, handles: Sequence[Artist], names: Sequence[str]) -> No
     shown = [label(name) for name in names]
     longest = max(map(len, shown), default=1)
     drawn.legend(
-        handles, shown, loc="outside upper left", ncols=max(1, min(4, 42 // (longest + 6)))
+        handles, shown, loc="outside upper left", ncols=max(1, min(4, 38 // (longest + 6)))
     )
