@@ -29,7 +29,7 @@ from storage.bench.report import command as report
 from storage.bench.report import compare, terminal
 from storage.bench.report.savedrun import opened
 from storage.bench.run.document import Document, Heading
-from storage.bench.run.folder import Folder
+from storage.bench.run.folder import RESULT, Folder
 from storage.bench.run.part import PartCommand, Prepared, Setup
 from storage.bench.run.plan import REPETITIONS
 from storage.bench.run.progress import progress, waiting
@@ -56,8 +56,9 @@ _HELP: Final = {
 _SEEDS: Final = 1 << 32
 _EPILOG: Final = """\
 The method, every figure and every flag: docs/benchmarks.md.
-The last line on standard output is a JSON object: `report`, the page for people, and `result`, the
-same for programs. Ctrl-C ends a run early; what was measured until then is kept and reported.
+The last line on standard output is a JSON object: `report`, the page for people (without
+--no-report), and `result`, the same for programs. Ctrl-C ends a run early; what was measured until
+then is kept and reported.
 """
 
 
@@ -73,7 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def measure(options: argparse.Namespace) -> dict[str, str]:
-    """Carry out parts; return where the report and the result are."""
+    """Carry out parts; return where the result is, and the report unless none is wanted."""
     parts: Sequence[PartCommand] = options.parts
     seed = random.SystemRandom().randrange(_SEEDS) if options.seed is None else options.seed
     power, prices = chosen_meter(options), read_parameters(options.cost)
@@ -109,6 +110,8 @@ def measure(options: argparse.Namespace) -> dict[str, str]:
             result = runner.run(stages)
     _tell(result)
     with waiting("writing the report"):
+    written = {"result": str(folder.path / RESULT)}
+    if options.report:
         written = report.written(opened(folder.path))
     if runner.defect is not None:
         print(json.dumps(written))
@@ -171,6 +174,12 @@ def _add_run_options(command: argparse.ArgumentParser) -> None:
         help="a directory on a volume to compare; may be repeated; default: the run's own folder",
     )
     add("--out", type=Path, default=RUNS, metavar="DIR", help="where runs go; default %(default)s")
+    add(
+        "--no-report",
+        dest="report",
+        action="store_false",
+        help="measure only: `wayseal-bench report` writes the page later, here or elsewhere",
+    )
     add("--quick", action="store_true", help="small sizes, few repetitions: indicative")
     add("--repetitions", type=at_least_one, help=f"of each step; default {REPETITIONS}")
     add("--seed", type=int, help="of the order and of all data; default by chance, in the result")

@@ -341,3 +341,17 @@ def test_a_measuring_run_ends_with_its_report(
     assert ended in page.words
     assert "offload-p50" in page.words
     assert not list(tmp_path.glob(f"*/{NAME}"))
+
+
+def test_a_run_that_only_measures_leaves_its_report_for_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(bench, "PARTS", (MadeUp(),))
+    bench.main(["all", "--no-report", "--out", str(tmp_path), "--repetitions", "1"])
+    last = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert set(last) == {"result"}
+    folder = Path(last["result"]).parent
+    assert not (folder / "report.html").exists()
+    bench.main(["report", str(folder)])
+    assert json.loads(capsys.readouterr().out) == last | {"report": str(folder / "report.html")}
+    assert "offload-p50" in page_of(opened(folder)).words
