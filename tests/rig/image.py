@@ -19,7 +19,7 @@ PROJECT: Final = Path(__file__).parents[2] / "pyproject.toml"
 PACKAGES: Final = (
     *("linux-image-amd64", "dash", "busybox-static", "coreutils", "util-linux", "mount", "sed"),
     *("python3", "nvme-cli", "e2fsprogs", "xfsprogs", "smartmontools", "dmsetup", "iproute2"),
-    "udev",
+    *("udev", "fio"),
 )
 MODULES: Final = (
     *("virtio_pci", "virtio_blk", "virtio_console", "9pnet_virtio", "9p", "configfs"),
@@ -33,7 +33,7 @@ LEFT_OUT: Final = (
     *("usr/share/perl5", "lib/udev/hwdb.d", "lib/modules", "boot", "usr/share/zoneinfo"),
     *("usr/lib/x86_64-linux-gnu/perl-base", "usr/lib/x86_64-linux-gnu/gconv"),
     *("lib/systemd/network", "lib/systemd/system/"),
-    *("usr/lib/x86_64-linux-gnu/libperl.so", "usr/lib/x86_64-linux-gnu/libicu", "usr/bin/perl"),
+    *("usr/lib/x86_64-linux-gnu/libperl.so", "usr/bin/perl"),
 )
 APPLETS: Final = ("insmod",)
 COMMAND: Final = "#!/usr/bin/python3\nfrom {module} import {function}\n{function}()\n"

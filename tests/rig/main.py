@@ -22,7 +22,7 @@ from rig.guest.scenarios import SCENARIOS
 from rig.loaded import load_truck
 from rig.machine import CONSOLE
 from rig.packages import PackagesError, provide
-from rig.report import failed, table, tail
+from rig.report import failed, judged, table, tail
 
 ROOT: Final = Path(__file__).parents[2]
 OURS: Final = ("contracts", "gateway", "storage", "tests/rig", "tests/support")
@@ -101,11 +101,12 @@ def _run(build: Path, names: list[str]) -> int:
     command = machine.qemu(host) + machine.arguments(booted, shares, run, names)
     with machine.running(command, run) as process:
         code, reason = machine.wait(process, Watch(results / NAME).late)
-    return _summary(names, results, code, reason, time.monotonic() - began_s)
+    return _summary(names, results, code, reason, began_s)
 
 
-def _summary(names: list[str], results: Path, code: int | None, reason: str, took_s: float) -> int:
-    events = list(told(results / NAME))
+def _summary(names: list[str], results: Path, code: int | None, reason: str, began_s: float) -> int:
+    events = judged(told(results / NAME), SCENARIOS, results)
+    took_s = time.monotonic() - began_s
     missing = failed(names, events)
     console = (results / CONSOLE).read_text("utf-8", "replace")
     if missing or code != 0:

@@ -1,11 +1,33 @@
 """What the rig says at its end: a line for each scenario, then one for all of them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
 from rig.events import Begun, Ended
+from rig.guest.commands import CommandError
+from rig.guest.scenario import Scenario
 
 CONSOLE_LINES: Final = 25
+
+
+def judged(
+    events: Iterable[Begun | Ended], scenarios: Iterable[Scenario], results: Path
+) -> list[Begun | Ended]:
+    """Return what was told, once the host has judged what scenarios that passed left for it."""
+    after = {each.name: each.after for each in scenarios}
+    seen: list[Begun | Ended] = []
+    for event in events:
+        judge = after.get(event.scenario)
+        if judge is None or not (isinstance(event, Ended) and event.passed):
+            seen.append(event)
+            continue
+        try:
+            seen.append(replace(event, seen=f"{event.seen}; {judge(results)}"))
+        except (AssertionError, CommandError, OSError, ValueError) as error:
+            seen.append(replace(event, passed=False, seen=f"{type(error).__name__}: {error}"))
+    return seen
 
 
 def table(names: Sequence[str], events: Sequence[Begun | Ended]) -> list[str]:

@@ -9,13 +9,14 @@ import pytest
 
 from rig.cpio import CpioWriter
 from rig.events import Begun, Ended, tell, told
+from rig.guest.scenario import Scenario
 from rig.guest.scenarios import SCENARIOS
 from rig.image import Image
 from rig.kernel import in_order, modules, vmlinux
 from rig.machine import DRIVES, Shares, arguments
 from rig.main import GRACE_S, Watch, main
 from rig.packages import PackagesError, provide
-from rig.report import failed, table, tail
+from rig.report import failed, judged, table, tail
 from support.pages import ROOT, rows
 
 NAMES = ["first", "second", "third"]
@@ -115,6 +116,28 @@ def test_the_summary_has_a_line_for_each_scenario() -> None:
     assert table(NAMES, events)[1] == "second  FAILED   0 s: nothing"
     assert failed(NAMES, events) == ["second", "third"]
     assert tail("a\r\nb") == ["  | a", "  | b"]
+
+
+def test_the_host_judges_what_a_scenario_that_passed_left(tmp_path: Path) -> None:
+    def after(results: Path) -> str:
+        return f"the page says {(results / 'page').read_text()}"
+
+    scenarios = [Scenario("first", lambda: "", after=after), Scenario("second", lambda: "")]
+    events: list[Begun | Ended] = [
+        Begun("first", 9),
+        Ended("first", passed=True, seen="measured", took_s=1),
+        Ended("second", passed=True, seen="all of it", took_s=1),
+    ]
+    (tmp_path / "page").write_text("so")
+    assert judged(events, scenarios, tmp_path) == [
+        events[0],
+        Ended("first", passed=True, seen="measured; the page says so", took_s=1),
+        events[2],
+    ]
+    (tmp_path / "page").unlink()
+    assert failed(["first", "second"], judged(events, scenarios, tmp_path)) == ["first"]
+    broken = [Ended("first", passed=False, seen="hung", took_s=1)]
+    assert judged(broken, scenarios, tmp_path) == broken
 
 
 def test_what_takes_too_long_is_named(tmp_path: Path) -> None:

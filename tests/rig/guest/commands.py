@@ -27,7 +27,7 @@ def run(*words: object, limit_s: float = LIMIT_S) -> str:
     except subprocess.TimeoutExpired as error:
         raise CommandError(f"{' '.join(command)}: no end within {limit_s:.0f} s") from error
     if done.returncode != 0:
-        said = (done.stderr.strip() or done.stdout.strip())[:200]
+        said = (done.stderr.strip() or done.stdout.strip())[-200:]
         raise CommandError(f"{' '.join(command)}: ended with {done.returncode}: {said}")
     return done.stdout
 

@@ -3,7 +3,7 @@
 from typing import Final
 
 from rig.guest.scenario import Scenario
-from rig.guest.scenarios import checkpoint, damage, fabric, machine
+from rig.guest.scenarios import benchmark, checkpoint, damage, fabric, machine
 
 SCENARIOS: Final[tuple[Scenario, ...]] = (
     machine.INTERFACES_TOLD,
@@ -18,4 +18,5 @@ SCENARIOS: Final[tuple[Scenario, ...]] = (
     damage.SATA_REMOVED,
     damage.NVME_REMOVED,
     checkpoint.CHECKPOINT,
+    benchmark.COMPARED,
 )
