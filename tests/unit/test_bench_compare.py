@@ -1,6 +1,8 @@
 """What differs between runs, or targets, and whether that is more than noise."""
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -174,3 +176,8 @@ def test_what_cannot_be_compared_is_refused(
     with pytest.raises(SystemExit):
         main(["compare", str(slow.folder), *words])
     assert why in capsys.readouterr().err
+
+
+def test_commands_that_do_not_compare_start_without_scipy() -> None:
+    look = "import sys, storage.bench.main; sys.exit('scipy' in sys.modules)"
+    subprocess.run([sys.executable, "-c", look], check=True)  # noqa: S603 - our own Python

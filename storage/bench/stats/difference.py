@@ -8,7 +8,6 @@ from statistics import median
 from typing import Final
 
 import numpy as np
-from scipy.stats import PermutationMethod, mannwhitneyu
 
 SIGNIFICANCE: Final = 0.05
 """A difference that chance alone makes less often than this counts as more than noise."""
@@ -69,6 +68,9 @@ def difference(first: Sequence[float], second: Sequence[float]) -> Difference:
 
 
 def _p(first: Sequence[float], second: Sequence[float], ways: int) -> float:
+    # Not at the top: it is nearly half of what any command would wait for at its start.
+    from scipy.stats import PermutationMethod, mannwhitneyu  # noqa: PLC0415
+
     tied = len({*first, *second}) < len(first) + len(second)
     if not tied and ways <= _EXACT:
         return float(mannwhitneyu(first, second, method="exact").pvalue)
