@@ -109,10 +109,10 @@ def measure(options: argparse.Namespace) -> dict[str, str]:
             runner = Runner(folder, heading, shown, machine.carry)
             result = runner.run(stages)
     _tell(result)
-    with waiting("writing the report"):
     written = {"result": str(folder.path / RESULT)}
     if options.report:
-        written = report.written(opened(folder.path))
+        with waiting("writing the report"):
+            written = report.written(opened(folder.path))
     if runner.defect is not None:
         print(json.dumps(written))
         raise runner.defect

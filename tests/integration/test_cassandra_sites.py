@@ -222,7 +222,8 @@ def test_a_rotten_replica_is_named_and_mended(
     kept = [blob(index, part) for index, part in enumerate(blobs_of(data))]
     with open_store(tmp_path, everyone) as recordings:
         one = put(recordings, data)
-        replica = make_rotten(sites, store, everyone, one, kept)
+    replica = make_rotten(sites, store, everyone, one, kept)
+    with open_store(tmp_path, store) as recordings:  # which mends at QUORUM
         flip(volume_file(tmp_path, one), BLOB_BYTES)  # so that nothing mends but another replica
         journal = Journal(tmp_path / "scrub.db")
         assert scrubbed(recordings, journal) == [

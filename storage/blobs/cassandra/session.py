@@ -96,11 +96,12 @@ class Statements:
             "INSERT INTO {}.bucket (recording, bucket, put_us) VALUES (?, ?, ?) USING TIMESTAMP ?",
             writes,
         )
-        self.put = prepare(
+        put = (
             "INSERT INTO {}.blob (recording, bucket, blob_index, leaf_hash, data)"
-            " VALUES (?, ?, ?, ?, ?) USING TIMESTAMP ?",
-            writes,
+            " VALUES (?, ?, ?, ?, ?) USING TIMESTAMP ?"
         )
+        self.put = prepare(put, writes)
+        self.put_everywhere = prepare(put, ConsistencyLevel.ALL)
         self.put_manifest = prepare(
             "UPDATE {}.recording USING TIMESTAMP ? SET manifest = ? WHERE recording = ?", writes
         )

@@ -17,6 +17,7 @@ from itertools import groupby
 from typing import Final
 
 from cassandra import ReadFailure
+from cassandra.query import PreparedStatement
 
 from contracts.chunktree import HASH_BYTES
 from contracts.errors import RejectedError, UnavailableError, WaysealError
@@ -73,30 +74,19 @@ class CassandraBlobs:
         peer.rows(peer.ask.manifest, (bytes(HASH_BYTES),), "be read")
 
     def put(self, recording_id: bytes, blob: Blob) -> None:
-        """See `BlobStore.put`: it wins over whatever is there, of which a repair can be sure."""
+        """See `BlobStore.put`: it wins over whatever is there, of which a repair can be sure.
+
+        Every replica is waited for, if all are up: whoever mends one looks at it right afterwards.
+        """
         self._marks.forget(recording_id)
-        self.put_many(recording_id, [blob])
+        try:
+            self._put(self._use().ask.put_everywhere, recording_id, [blob])
+        except UnavailableError:
+            self.put_many(recording_id, [blob])
 
     def put_many(self, recording_id: bytes, blobs: Sequence[Blob]) -> None:
         """See `BlobStore.put_many`; a bucket is marked once in a while, see `Marks`."""
-        peer = self._use()
-        action = f"put blobs of recording {recording_id.hex()}"
-        replies: list[Reply] = []
-        try:
-            for bucket, several in groupby(
-                sorted(blobs, key=lambda blob: blob.index), lambda blob: blob.index // BUCKET_BLOBS
-            ):
-                group = list(several)
-                indexes = [blob.index for blob in group]
-                at_us = self._marks.recall(recording_id, bucket, indexes)
-                if at_us is None:
-                    at_us = self._mark(peer, recording_id, bucket, action)
-                    self._marks.note(recording_id, bucket, at_us, indexes)
-                for blob in group:
-                    values = (recording_id, bucket, blob.index, blob.leaf_hash, blob.data, at_us)
-                    replies.append(peer.send(peer.ask.put, values, action))
-        finally:
-            wait_all(replies)
+        self._put(self._use().ask.put, recording_id, blobs)
 
     def get(self, recording_id: bytes, index: int, *, fresh: bool = False) -> Blob | None:
         """See `BlobStore.get`; a server's caches are its own, `replicas` asks each.
@@ -203,6 +193,28 @@ class CassandraBlobs:
             if self._peer is not None:
                 self._peer.close()
                 self._peer = None
+
+    def _put(
+        self, statement: PreparedStatement, recording_id: bytes, blobs: Sequence[Blob]
+    ) -> None:
+        peer = self._use()
+        action = f"put blobs of recording {recording_id.hex()}"
+        replies: list[Reply] = []
+        try:
+            for bucket, several in groupby(
+                sorted(blobs, key=lambda blob: blob.index), lambda blob: blob.index // BUCKET_BLOBS
+            ):
+                group = list(several)
+                indexes = [blob.index for blob in group]
+                at_us = self._marks.recall(recording_id, bucket, indexes)
+                if at_us is None:
+                    at_us = self._mark(peer, recording_id, bucket, action)
+                    self._marks.note(recording_id, bucket, at_us, indexes)
+                for blob in group:
+                    values = (recording_id, bucket, blob.index, blob.leaf_hash, blob.data, at_us)
+                    replies.append(peer.send(statement, values, action))
+        finally:
+            wait_all(replies)
 
     def _set_manifest(self, recording_id: bytes, manifest: bytes | None, action: str) -> None:
         peer = self._use()
