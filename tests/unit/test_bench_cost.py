@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from storage.bench.cost.model import NodeHour, ownership
 from storage.bench.cost.parameters import DEFAULT, parameters_of, read_parameters
 from storage.bench.main import main
 from storage.bench.run.document import SCHEMA
+from support.benchresults import HEADING, made_run
 
 PAPER = read_parameters()
 MINE = {
@@ -94,13 +96,13 @@ def test_the_command_prints_the_table_and_takes_the_runs_own_parameters(
     out = capsys.readouterr().out
     assert "0.03090" in out
     assert json.loads(out.splitlines()[-1])["node_hours"]["TX2"]["all_in"] == pytest.approx(0.7159)
-    measured = result(("io", "write", "write-mean", "B/s", 1e9), cost=PAPER.described)
-    (tmp_path / "result.json").write_text(json.dumps(measured), "utf-8")
-    main(["cost", str(tmp_path)])
+    settings = {**HEADING.settings, "cost": PAPER.described}
+    folder = made_run(tmp_path, heading=replace(HEADING, settings=settings), repetitions=1).folder
+    main(["cost", str(folder)])
     assert " USD per TB" in capsys.readouterr().out
     mine = tmp_path / "mine.toml"
     mine.write_text(DEFAULT.read_text("utf-8").replace("USD", "CHF"), "utf-8")
-    main(["cost", str(tmp_path), "--parameters", str(mine)])
+    main(["cost", str(folder), "--parameters", str(mine)])
     assert " CHF per TB" in capsys.readouterr().out
 
 

@@ -136,8 +136,8 @@ def test_what_holds_for_all_figures_is_said_once(run: SavedRun, page: Read) -> N
 def test_a_flag_that_most_of_a_table_have_stands_below_it_and_others_beside() -> None:
     common = {"flag": "NOT PRECONDITIONED", "why": "as it is"}
     own = [{"flag": "FEW SAMPLES", "why": f"got {count}"} for count in (3, 4)]
-    figure = {"workload": "w", "target": "a", "unit": "s", "ceiling": None, "low": 1.0}
-    figure |= {"values": [1.0], "median": 1.0, "high": 1.0}
+    figure: dict[str, Any] = {"workload": "w", "target": "a", "unit": "s", "ceiling": None}
+    figure |= {"low": 1.0, "values": [1.0], "median": 1.0, "high": 1.0}
     found = figures(
         [
             {**figure, "metric": "cpu-busy", "flags": []},
@@ -305,12 +305,28 @@ def test_what_cannot_be_read_is_said_and_the_rest_is_shown(tmp_path: Path) -> No
     ("content", "why"),
     [("{", "expected JSON"), ("[]", "expected a result of schema"),
      ('{"schema": "wayseal-bench-result/2"}', "expected a result of schema"),
-     ('{"schema": "wayseal-bench-result/1"}', "expected the member 'run'")],
+     ('{"schema": "wayseal-bench-result/1"}', "required property"),
+     ("[" * 200_000, "expected JSON"), ('{"median": NaN}', "NaN is no number")],
 )  # fmt: skip
 def test_what_is_no_result_is_refused(tmp_path: Path, content: str, why: str) -> None:
     (tmp_path / "result.json").write_text(content, "utf-8")
     with pytest.raises(RejectedError, match=why):
         opened(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [(lambda result: result["figures"].append({}), "figures.*required property"),
+     (lambda result: result["figures"][0].update(values=[]), r"figures\[0\].values"),
+     (lambda result: result["figures"][0].update(median="x"), "'x' is not of type 'number'"),
+     (lambda result: result.pop("targets"), "'targets' is a required property"),
+     (lambda result: result["figures"].append(result["figures"][0]), "one figure .*, got 2")],
+)  # fmt: skip
+def test_a_result_of_another_shape_is_refused(
+    tmp_path: Path, change: Callable[[dict[str, Any]], None], why: str
+) -> None:
+    with pytest.raises(RejectedError, match=why):
+        altered(made_run(tmp_path, repetitions=1), change)
 
 
 @pytest.mark.parametrize("flag", Flag)

@@ -2,17 +2,26 @@
 
 import csv
 import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import best_match
+
 from contracts.errors import RejectedError
 from contracts.files import disk_errors
+from storage.bench import run
 from storage.bench.run.document import SCHEMA, Document
 from storage.bench.run.folder import RESULT
 
-_NEEDED: Final = {"run": str, "settings": dict, "figures": list, "executions": list}
+SCHEMA_FILE: Final = "result.schema.json"
+WHY_CHARS_MAX: Final = 200
+"""Of what is wrong with a result: some of it is the result's own text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +92,8 @@ class SavedRun:
 def opened(path: Path) -> SavedRun:
     """Read a run, named by its folder or by its result.
 
+    Whoever reads it may count on its schema: it may come from anyone.
+
     Raises:
         RejectedError: It holds no result, or one of another schema.
     """
@@ -90,16 +101,33 @@ def opened(path: Path) -> SavedRun:
     with disk_errors("read", file):
         content = file.read_bytes()
     try:
-        result: Any = json.loads(content)
-    except ValueError as error:
+        result: Any = json.loads(content, parse_constant=_refuse)
+    except (ValueError, RecursionError) as error:
         raise RejectedError(f"expected JSON in {file}: {error}") from error
     schema = result.get("schema") if isinstance(result, dict) else None
     if schema != SCHEMA:
         raise RejectedError(f"expected a result of schema {SCHEMA} in {file}, got {schema!r}")
-    for name, kind in _NEEDED.items():
-        if not isinstance(result.get(name), kind):
-            raise RejectedError(f"expected the member {name!r} of {SCHEMA} in {file}")
+    wrong = best_match(_validator().iter_errors(result))
+    if wrong is not None:
+        why = f"{wrong.json_path}: {wrong.message}"[:WHY_CHARS_MAX]
+        raise RejectedError(f"expected a result of schema {SCHEMA} in {file}: {why}")
+    for key, count in Counter(map(_key, result["figures"])).items():
+        if count > 1:
+            raise RejectedError(f"expected one figure {' '.join(key)} in {file}, got {count}")
     return SavedRun(file.parent, result)
+
+
+@cache
+def _validator() -> Draft202012Validator:
+    return Draft202012Validator(json.loads(files(run).joinpath(SCHEMA_FILE).read_text("utf-8")))
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no number")
+
+
+def _key(figure: Document) -> tuple[str, ...]:
+    return figure["part"], figure["workload"], figure["target"], figure["metric"]
 
 
 def these(documents: Sequence[Document], *members: str) -> dict[tuple[str, ...], list[Document]]:
