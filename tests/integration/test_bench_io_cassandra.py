@@ -10,12 +10,13 @@ import pytest
 from contracts.chunktree import HASH_BYTES
 from contracts.errors import RejectedError, UnavailableError
 from storage.bench.io.blobtable import BlobTable
-from storage.bench.io.cassandra import add_cassandra_options, prepare_cassandra
+from storage.bench.io.cassandra import PASSWORD, add_cassandra_options, prepare_cassandra
 from storage.bench.io.keyspaces import new_name
 from storage.bench.payload import PIECE_BYTES, Payload
-from storage.localcassandra.cluster import Cluster
+from storage.bench.run.part import Prepared
+from storage.localcassandra.cluster import SUPERUSER, Cluster
 from support.benchstages import execute, flags, parsed, setup_on, steps_of, values
-from support.cassandras import config_of, cql
+from support.cassandras import config_of, cql, make_cassandra, opened, wait_until_it_works
 from support.papers import drawn, wanted
 
 pytestmark = pytest.mark.integration
@@ -121,6 +122,31 @@ def test_what_cannot_be_is_said_before_anything_is_written(
             prepare_cassandra(parsed(add_cassandra_options, "--video-gb", "0"), setup, STACK).stages
             == ()
         )
+
+
+def test_a_login_that_is_refused_is_said_before_anything_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with (
+        make_cassandra(tmp_path / "guarded", authentication=True) as guarded,
+        setup_on(tmp_path, "a") as setup,
+    ):
+        login = {"username": SUPERUSER, "password": SUPERUSER}
+        with opened(config_of(guarded, "theirs", **login)) as store:
+            wait_until_it_works(store)  # the first role is made some time after the start
+
+        def prepared(user: str, password: str) -> Prepared:
+            monkeypatch.setenv(PASSWORD, password)
+            words = (*TINY, *existing(guarded), "--cassandra-user", user)
+            return prepare_cassandra(parsed(add_cassandra_options, *words), setup, STACK)
+
+        for user, password in ((SUPERUSER, "wrong"), ("nobody", SUPERUSER), ("", "")):
+            with pytest.raises(RejectedError, match=r"old: Cassandra refuses cassandra.username"):
+                prepared(user, password)
+        (target,) = prepared(SUPERUSER, SUPERUSER).targets
+        assert target["name"] == "old"
+        (volume,) = setup.volumes
+        assert [path.name for path in volume.work.iterdir()] == ["made-by-wayseal-bench"]
 
 
 def test_bytes_that_come_back_otherwise_are_noticed(cassandra: Cluster) -> None:
