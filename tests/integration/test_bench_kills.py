@@ -15,6 +15,9 @@ from storage.bench.run.workplace import NAME
 pytestmark = pytest.mark.integration
 
 PATIENCE_S = 120
+ONLY_CASSANDRA = ("--repetitions", "1", "--video-gb", "0.5", "--quick", "--direct-gb", "0",
+                  "--sweep-seconds", "0", "--working-set-gb", "0.01",
+                  "--gateway-video-gb", "0")  # fmt: skip
 NEXT = ("ledger", "--component", "none=tcp://127.0.0.1:1")
 """The shortest run: what cannot be measured is refused once the start has cleaned up."""
 
@@ -66,18 +69,24 @@ def working_in(directory: Path) -> list[bytes]:
     return found
 
 
-@pytest.mark.parametrize("part", ["ledger", "offload"])
+@pytest.mark.parametrize("part", ["io", "ledger", "offload"])
 def test_the_next_run_removes_what_a_killed_one_left(tmp_path: Path, part: str) -> None:
     scratch, runs = tmp_path / "tmp", tmp_path / "runs"
     scratch.mkdir()
     words = {
+        "io": ("io", *ONLY_CASSANDRA, "--out", runs),
         "ledger": ("ledger", "--ledger-workload", "reading-runs", "--out", runs),
         "offload": ("offload", "--quick", "--truck-video-mb", "200", "--out", runs),
     }
-    made = {"ledger": "*/signed/*/*", "offload": "*/trucks/*"}
-    killed(words[part], scratch, lambda: any(scratch.glob(made[part])))
+    begun = {  # the server has blobs; batches are signed; trucks are on their way
+        "io": lambda: any(runs.glob(f"*/{NAME}/cassandra/**/blob-*/*-Data.db")),
+        "ledger": lambda: any(scratch.glob("*/signed/*/*")),
+        "offload": lambda: any(scratch.glob("*/trucks/*")),
+    }
+    killed(words[part], scratch, begun[part])
     assert any(runs.glob(f"*/{NAME}"))
     assert any(scratch.iterdir())
+    assert part == "ledger" or working_in(tmp_path)  # servers run on
     begin_next(runs, scratch)
     assert [path.name for path in scratch.iterdir()] == []
     assert not any(runs.glob(f"*/{NAME}"))
