@@ -174,6 +174,8 @@ def test_few_seconds_are_flagged_and_none_are_made_up() -> None:
     assert [each.value for each in figures] == [11, 10.5]
     assert all(flags == {Flag.FEW_SAMPLES} for flags in raised(figures).values())
     assert sampled(samples(8, length_s=0.5), "write", NOWHERE, ())[0].value == 16
+    moved_at_the_ends = sampled(samples(3, 0, 10), "write", NOWHERE, ())
+    assert [each.value for each in moved_at_the_ends] == [10, 6.5]
     assert sampled(Samples(""), "write", NOWHERE, ()) == []
 
 

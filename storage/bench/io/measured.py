@@ -150,7 +150,7 @@ def sampled(samples: Samples, way: Way, ground: Ground, flags: Flags) -> list[Ob
         flags = (*flags, Raised(Flag.FEW_SAMPLES, why))
     else:
         flags = (*flags, *not_steady(_spans(seconds), "fifths of the time"))
-    values = seconds or samples.busy(way) or [0.0]
+    values = seconds if any(seconds) else samples.busy(way) or [0.0]
     return [
         rate(f"{way}-max", max(values), ground, flags),
         rate(f"{way}-mean", sum(values) / len(values), ground, flags),
