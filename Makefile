@@ -30,6 +30,9 @@ $(READY): requirements.lock pyproject.toml scripts/setup
 # Whichever Java and Maven are there serve; else Debian's.
 JAVA := { command -v java && command -v mvn; } >/dev/null || scripts/packages openjdk-17-jre-headless maven
 
+# Files of tests that wait for others come first, so that both processes end at the same time.
+LONG_FIRST := tests/integration tests/e2e tests/property tests/unit
+
 # What wayseal-bench measures with.
 BENCH_TOOLS := fio sysbench openssl iperf3 iputils-ping
 
@@ -42,7 +45,7 @@ test: $(READY) ## all checks and all tests
 	@$(JAVA)
 	@$(BIN)/python -c "from storage.localcassandra.artifacts import installed; installed()"
 	@$(MAKE) --no-print-directory check
-	@$(BIN)/pytest -q -rs -n 2 --dist loadfile
+	@$(BIN)/pytest -q -rs -n 2 --dist loadfile --no-loadscope-reorder $(LONG_FIRST)
 
 unit: $(READY) ## the tests that need no other process
 	@$(BIN)/pytest -q -m "not integration" tests/unit tests/property

@@ -1,21 +1,16 @@
 """Whether a run of `wayseal-bench io` compared volumes: judged by its result and its page."""
 
-import json
 import re
 from collections.abc import Collection, Iterable, Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from jsonschema import Draft202012Validator
-
-import storage.bench.run
 from storage.bench.io.content import BLOCK_BYTES
 from storage.bench.io.measured import COUNTED_LEAST
 from storage.bench.machine.watch import DRIVE_WRITTEN
 from storage.bench.report.savedrun import SavedRun, Table, opened, these
 
-SCHEMA: Final = Path(storage.bench.run.__file__).with_name("result.schema.json")
 MOVING: Final = "direct"
 """The workload whose bytes are known: it writes a file, then reads it."""
 COUNTED: Final = {"write": "written_bytes_per_s", "read": "read_bytes_per_s"}
@@ -36,10 +31,9 @@ def require_compared(result: Path, interfaces: Mapping[str, str]) -> str:
 
     Raises:
         AssertionError: It did not.
+        RejectedError: Its result is not of its schema.
     """
     run = opened(result)
-    wrong = [error.message for error in Draft202012Validator(_schema()).iter_errors(run.result)]
-    assert not wrong, f"result.json is not of its schema: {wrong[:3]}"
     assert run.result["complete"], run.result["ended"]
     assert not run.result["failures"], run.result["failures"]
     found = {each["name"]: each["interface"] for each in run.result["targets"]}
@@ -88,11 +82,6 @@ def _sum(table: Table, column: str) -> float:
     ends = [0.0, *table.column("s")]
     lengths = [end - begin for begin, end in pairwise(ends)]
     return sum(rate * length for rate, length in zip(table.column(column), lengths, strict=True))
-
-
-def _schema() -> dict[str, object]:
-    schema: dict[str, object] = json.loads(SCHEMA.read_text("utf-8"))
-    return schema
 
 
 def _require_counted(run: SavedRun, names: Iterable[str]) -> None:
