@@ -77,7 +77,11 @@ class LedgerPart:
             "--ledger-rate", type=above_zero, default=100.0, metavar="TX/S",
             help="transactions a second in open loop; default %(default)g",
         )  # fmt: skip
-        add("--ledger-seconds", type=above_zero, metavar="S", help="how long; default 60, quick 2")
+        add(
+            "--ledger-seconds", type=above_zero, metavar="S",
+            help="how long, and the most that a rate of the search takes; default 60 and 10, quick "
+            "2 and 0.5",
+        )  # fmt: skip
         add(
             "--latency-target-s", type=above_zero, default=1.0, metavar="S",
             help="the search meets it with --latency-percentile; default %(default)g",
@@ -152,14 +156,15 @@ LEDGER: Final = LedgerPart()
 
 def _choices(options: argparse.Namespace, setup: Setup) -> Choices:
     quick = setup.quick
+    open_s = options.ledger_seconds or (QUICK_OPEN_S if quick else OPEN_S)
     return Choices(
         rate_per_s=options.ledger_rate,
-        open_s=options.ledger_seconds or (QUICK_OPEN_S if quick else OPEN_S),
+        open_s=open_s,
         scale=1 if quick else SCALE,
         latency_s=options.latency_target_s,
         latency_percent=options.latency_percentile,
         probes=QUICK_PROBES if quick else PROBES,
-        probe_s=QUICK_PROBE_S if quick else PROBE_S,
+        probe_s=min(QUICK_PROBE_S if quick else PROBE_S, open_s),
         writes=options.write_share,
         sample_s=QUICK_SAMPLE_S if quick else SAMPLE_S,
         seed=setup.seed,
