@@ -101,6 +101,37 @@ def test_a_strategy_that_knows_no_sites_is_refused(cassandra: Cluster, session: 
     assert said == "keyspace simple: expected NetworkTopologyStrategy, got SimpleStrategy"
 
 
+def test_a_keyspace_grows_only_once_all_nodes_have_one_schema(
+    cassandra: Cluster, session: Session
+) -> None:
+    """A node that has just joined may be the one that is asked, and not know of the keyspace."""
+    first, grown = (
+        config_of(cassandra, "grows"),
+        config_of(cassandra, "grows", replication={"dc1": 2}),
+    )
+    with opened(first) as store:
+        store.check()
+    session.execute(
+        "INSERT INTO system.peers_v2 (peer, peer_port, schema_version)"
+        " VALUES ('127.9.9.9', 7000, uuid())"
+    )
+    try:
+        with opened(grown) as store:
+            with pytest.raises(UnavailableError, match="not all nodes have learnt the schema yet"):
+                store.check()
+            assert copies_in(session, "grows") == "1"
+    finally:
+        session.execute("DELETE FROM system.peers_v2 WHERE peer = '127.9.9.9'")
+    with opened(grown) as store:
+        store.check()
+    assert copies_in(session, "grows") == "2"
+
+
+def copies_in(session: Session, keyspace: str) -> str:
+    query = "SELECT replication FROM system_schema.keyspaces WHERE keyspace_name = %s"
+    return str(session.execute(query, (keyspace,)).one()[0]["dc1"])
+
+
 def test_an_unknown_data_centre_is_refused(cassandra: Cluster) -> None:
     local = refused(cassandra, "unknown_dc", datacentre="site9")
     assert local == "cassandra.datacentre: expected one of ['dc1'], got 'site9'"

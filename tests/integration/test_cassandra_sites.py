@@ -312,7 +312,7 @@ def test_the_network_grows_by_a_site(net: Network, sites: Cluster, store: Cassan
         )
         config = config_of(sites, KEYSPACE, datacentre="site4", replication=copies)
         theirs = closing.enter_context(opened(config))
-        theirs.check()
+        wait_until_it_works(theirs)  # it knows the keyspace a moment after it serves
         assert [theirs.get(one, each.index) for each in kept] == kept
         added.nodetool("rebuild", "--keyspace", KEYSPACE, "--", "site1")
         until(

@@ -111,7 +111,7 @@ def _prepare_keyspace(
 ) -> Mapping[str, int]:
     name = config.keyspace
     if name not in cluster.metadata.keyspaces:
-        _check_agreed(session)
+        _check_agreed(cluster, session)
         cluster.refresh_schema_metadata()
     found = cluster.metadata.keyspaces.get(name)
     present = copies_of(name, found.replication_strategy) if found else None
@@ -128,6 +128,7 @@ def _prepare_keyspace(
         present = copies_of(name, cluster.metadata.keyspaces[name].replication_strategy)
     copies = wanted(config.replication, present, known)
     if copies != present:
+        _check_agreed(cluster, session)
         _log.warning("keyspace %s grows from %s to %s", name, dict(present), dict(copies))
         _define(
             cluster,
@@ -141,21 +142,22 @@ def _prepare_keyspace(
     return copies
 
 
-def _check_agreed(session: Session) -> None:
+def _check_agreed(cluster: Cluster, session: Session) -> None:
     """See to it that all nodes have one schema, whichever of them answers.
 
     One that has just joined would make the keyspace anew, and its settings, being younger, would
-    win in the whole cluster. The driver takes a neighbour without a known version for one that
-    agrees.
+    win in the whole cluster; or it would say of a keyspace that is to grow that there is none. The
+    driver takes a neighbour without a known version for one that agrees.
 
     Raises:
         UnavailableError: They have not, yet.
     """
     with peer_errors("tell the versions of its schema"):
-        versions = {
+        versions = [
             row[0] for query in (_VERSION_HERE, _VERSIONS_THERE) for row in session.execute(query)
-        }
-    if len(versions) != 1 or None in versions:
+        ]
+    heard_of_all = len(versions) >= len(cluster.metadata.all_hosts())
+    if not heard_of_all or len(set(versions)) != 1 or None in versions:
         raise UnavailableError("Cassandra: not all nodes have learnt the schema yet")
 
 
