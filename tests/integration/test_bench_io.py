@@ -5,21 +5,18 @@ import os
 import re
 import shutil
 import signal
-import struct
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
 
-import storage.bench.run
 from storage.bench.io.content import BLOCK_BYTES, Content, read_back, repeats
 from storage.bench.io.direct import DEPTH, Direct
 from storage.bench.io.fio import ENGINES
@@ -28,7 +25,6 @@ from storage.bench.io.layout import write_whole
 from storage.bench.io.measured import Method
 from storage.bench.io.sampler import sampling
 from storage.bench.io.sweep import FILE, Grid, Point, Swept
-from storage.bench.main import main
 from storage.bench.paper.known import known
 from storage.bench.report.savedrun import opened
 from storage.bench.run.flags import Flag
@@ -36,8 +32,9 @@ from storage.bench.run.outcome import Outcome
 from storage.bench.run.plan import Place
 from storage.bench.run.volumetarget import volume_targets
 from support import papers
-from support.loops import loop_device, mounted_at, throttled
-from support.mounts import run, tmpfs
+from support.benchio import VOLUMES_ALONE, io
+from support.loops import loop_device, throttled, volume_on
+from support.mounts import tmpfs
 from support.papers import SWEPT
 from support.rogue import until
 
@@ -46,15 +43,12 @@ pytestmark = [
     pytest.mark.skipif(shutil.which("fio") is None, reason="scripts/packages fio"),
 ]
 
-SCHEMA = Path(storage.bench.run.__file__).with_name("result.schema.json")
 COMMAND = Path(sys.executable).with_name("wayseal-bench")
 MIB = 1 << 20
 TRIES = 4
 SLOW = 48 * MIB
 """B/s of a throttled device, far below what any machine that runs tests can do."""
 METHOD = Method("libaio", preconditioned=True)
-VOLUMES_ALONE = ("--video-gb", "0", "--gateway-video-gb", "0")
-"""Without Cassandra and gateway, which have tests of their own."""
 
 
 @pytest.fixture
@@ -66,7 +60,7 @@ def device(tmp_path: Path) -> Iterator[Path]:
 @pytest.fixture
 def ground(device: Path, tmp_path: Path) -> Iterator[Ground]:
     point = tmp_path / "volume"
-    with mounted_at(point, device), volume_targets([("loop", point)]) as (volume,):
+    with volume_on(point, device), volume_targets([("loop", point)]) as (volume,):
         yield Ground.of(volume, buffered=False)
 
 
@@ -79,22 +73,11 @@ def flags(outcome: Outcome, name: str) -> set[Flag]:
     return {each.flag for each in figure.flags}
 
 
-def io(directory: Path, *words: str) -> dict[str, Any]:
-    sizes = ("--direct-gb", "0.03", "--working-set-gb", "0.03", "--sweep-reads", "50")
-    points = ("--sweep-patterns", "random", "--sweep-blocks", "4k", "--sweep-depths", "4")
-    shape = ("--quick", "--repetitions", "1", *VOLUMES_ALONE)
-    main(["io", *shape, "--out", str(directory), *sizes, *points, *words])
-    (result,) = directory.glob("*/result.json")
-    document: dict[str, Any] = json.loads(result.read_text("utf-8"))
-    Draft202012Validator(json.loads(SCHEMA.read_text("utf-8"))).validate(document)
-    return document
-
-
 def test_the_command_measures_a_volume_and_leaves_nothing(
     device: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     point = tmp_path / "volume"
-    with mounted_at(point, device):
+    with volume_on(point, device):
         document = io(tmp_path / "runs", "--target", f"loop={point}", "--seed", "3")
         assert [path.name for path in point.iterdir()] == ["lost+found"]
     assert json.loads(capsys.readouterr().out.splitlines()[-1])["result"]
@@ -285,7 +268,7 @@ def test_a_signal_ends_fio_too_and_leaves_a_valid_result(device: Path, tmp_path:
     words = ["io", "--out", tmp_path / "runs", "--target", f"loop={point}", "--direct-gb", "0"]
     sizes = ["--working-set-gb", "0.03", "--sweep-seconds", "60", "--ingest-mb-s", "2"]
     points = [*sizes, *VOLUMES_ALONE]
-    with mounted_at(point, device):
+    with volume_on(point, device):
         running = subprocess.Popen(  # noqa: S603 - our own command
             list(map(str, [COMMAND, *words, *points])),
             stdout=subprocess.PIPE,
@@ -307,7 +290,7 @@ def test_what_a_killed_run_left_is_ended_at_the_next_start(device: Path, tmp_pat
     words = ["io", "--out", tmp_path / "a", "--target", f"loop={point}", "--direct-gb", "0"]
     sizes = ["--working-set-gb", "0.03", "--sweep-seconds", "60", "--ingest-mb-s", "2"]
     points = [*sizes, *VOLUMES_ALONE]
-    with mounted_at(point, device):
+    with volume_on(point, device):
         running = subprocess.Popen(  # noqa: S603 - our own command
             list(map(str, [COMMAND, *words, *points])),
             stdout=subprocess.DEVNULL,
@@ -333,70 +316,3 @@ def _fios(point: Path) -> list[str]:
         if Path(words[0]).name == "fio" and any(str(point) in word for word in words):
             found.append(" ".join(words))
     return found
-
-
-@pytest.mark.parametrize("direct_gb", ["0.03", "0"], ids=["with direct", "sweep alone"])
-def test_a_raw_device_is_purged_and_written_when_it_is_named_twice(
-    direct_gb: str, device: Path, tmp_path: Path
-) -> None:
-    far, old = 400 * MIB, b"what was there"
-    with device.open("r+b") as content:
-        content.seek(far)
-        content.write(old)
-    document = io(
-        tmp_path / "runs", "--target", f"t={tmp_path}", "--raw", str(device), "--purge",
-        "--i-mean-it", str(device), "--direct-gb", direct_gb, "--ingest-mb-s", "2",
-    )  # fmt: skip
-    assert document["failures"] == []
-    raw = next(each for each in document["targets"] if each["kind"] == "raw device")
-    assert raw["device"] == str(device)
-    done = {each["workload"] for each in document["executions"] if each["target"] == device.name}
-    assert done == {"random-4k-qd4-read50", *(["direct"] if direct_gb != "0" else [])}
-    with device.open("rb") as content:
-        content.seek(far)
-        assert content.read(len(old)) == bytes(len(old))
-
-
-@pytest.mark.parametrize("what", ["once", "another", "mounted", "signature", "partitions", "file"])
-def test_a_raw_device_with_anything_on_it_is_refused(
-    what: str, device: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    raw, again, expected = str(device), str(device), ""
-    with ExitStack() as stack:
-        match what:
-            case "once":
-                again, expected = "", "all on it will be lost"
-            case "another":
-                again, expected = "/dev/loop-control", "all on it will be lost"
-            case "mounted":
-                stack.enter_context(mounted_at(tmp_path / "m", device))
-                expected = "is mounted from it"
-            case "signature":
-                run("mkfs.ext4", "-q", device)
-                expected = "blkid says"
-            case "partitions":
-                _partition(device)
-                expected = "blkid says"
-            case "file":
-                raw = again = str(tmp_path / "drive.img")
-                expected = "expected a block device"
-        before = (tmp_path / "drive.img").stat().st_blocks
-        words = ("--raw", raw, *(("--i-mean-it", again) if again else ()))
-        with pytest.raises(SystemExit):
-            io(tmp_path / "runs", "--target", f"t={tmp_path}", *words)
-        assert expected in capsys.readouterr().err
-        assert (tmp_path / "drive.img").stat().st_blocks == before
-
-
-def _partition(device: Path) -> None:
-    """Write a partition table with one partition, of type 83h, from sector 2048 on."""
-    entry = struct.pack("<B3sB3sII", 0, bytes(3), 0x83, bytes(3), 2048, 4096)
-    with device.open("r+b") as table:
-        table.seek(446)
-        table.write(entry + bytes(48) + b"\x55\xaa")
-
-
-def test_no_raw_device_no_purge(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        io(tmp_path / "runs", "--target", f"t={tmp_path}", "--purge")
-    assert "expected --raw DEVICE" in capsys.readouterr().err

@@ -5,16 +5,14 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from jsonschema import Draft202012Validator
 
-import storage.bench.run
 from storage.bench.processes import environment, executable
+from storage.bench.report.savedrun import opened
 from storage.bench.run.workplace import NAME
 from storage.stages import Stage
 
 pytestmark = pytest.mark.integration
 
-SCHEMA = Path(storage.bench.run.__file__).with_name("result.schema.json")
 FIGURES = {
     *("offload-p50", "offload-p95", "readings", "video", "errors"),
     *("gateway-cpu", "node-cpu", "gateway-memory-peak"),
@@ -42,8 +40,7 @@ def test_every_figure_is_there_and_nothing_is_left(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     path = Path(json.loads(done.stdout.splitlines()[-1])["result"])
-    result = json.loads(path.read_text("utf-8"))
-    Draft202012Validator(json.loads(SCHEMA.read_text("utf-8"))).validate(result)
+    result = opened(path).result
     assert result["failures"] == []
     figures = {(each["workload"], each["metric"]): each for each in result["figures"]}
     expected = {

@@ -14,7 +14,7 @@ from contracts.errors import RejectedError
 from contracts.proto.wire_pb2 import Receipt, ReceiptBody, StoredRecording
 from contracts.receipt import sign_receipt
 from contracts.wire import Topic
-from device.journal.outbox import Expected, Outbox
+from device.journal.outbox import Outbox
 from device.offload.receipts import accept
 from device.sensors.simulated import SimulatedDrive
 from device.settings import load
@@ -188,17 +188,15 @@ def test_a_receipt_that_says_something_else_deletes_nothing(
     trip_id = record(truck, drive)
     with open_journal(load(truck.config, {}), key("truck-1")) as database:
         outbox = Outbox(database)
-        expected = outbox.expected(trip_id)
-        assert expected is not None
-        body = receipt_of(expected)
+        before, body = outbox.expected(trip_id), body_for(outbox, trip_id)
         alter(body)
         with pytest.raises(RejectedError, match="receipt"):
             take(truck, outbox, sign_receipt(SIGNER, body))
-        assert outbox.expected(trip_id) == expected
-        body = receipt_of(expected)
+        assert outbox.expected(trip_id) == before
+        body = body_for(outbox, trip_id)
         body.trip_id = "0" * 32
         assert not take(truck, outbox, sign_receipt(SIGNER, body))
-        body = receipt_of(expected)
+        body = body_for(outbox, trip_id)
         with pytest.raises(RejectedError, match="not trusted"):
             take(truck, outbox, sign_receipt(key("stranger"), body))
         forged = sign_receipt(SIGNER, body)
@@ -219,9 +217,7 @@ def test_a_receipt_that_comes_late_or_twice_deletes_nothing_that_a_newer_one_lac
         outbox = Outbox(database)
 
         def receipt(at_ms: int, *, final: bool) -> Receipt:
-            expected = outbox.expected(trip_id)
-            assert expected is not None
-            body = receipt_of(expected)
+            body = body_for(outbox, trip_id)
             body.issued_at_ms = at_ms
             if not final:
                 body.lacking.append(f"the copy of {at_ms}")
@@ -248,13 +244,11 @@ def test_what_one_gateway_lacks_says_nothing_of_the_copies_of_another(
     trip_id = record(truck, drive)
     with open_journal(load(truck.config, {}), key("truck-1")) as database:
         outbox = Outbox(database)
-        expected = outbox.expected(trip_id)
-        assert expected is not None
-        body = receipt_of(expected)
+        body = body_for(outbox, trip_id)
         body.lacking.append("a copy")
         body.issued_at_ms = 9
         assert take(truck, outbox, sign_receipt(OTHER_SIGNER, body))
-        assert take(truck, outbox, sign_receipt(SIGNER, receipt_of(expected)))
+        assert take(truck, outbox, sign_receipt(SIGNER, body_for(outbox, trip_id)))
     assert left_over(truck) == []
 
 
@@ -269,7 +263,10 @@ def take(truck: Truck, outbox: Outbox, receipt: Receipt) -> bool:
     )
 
 
-def receipt_of(expected: Expected) -> ReceiptBody:
+def body_for(outbox: Outbox, trip_id: str) -> ReceiptBody:
+    """Return what a receipt of a trip says."""
+    expected = outbox.expected(trip_id)
+    assert expected is not None
     return ReceiptBody(
         device_id="truck-1",
         trip_id=expected.trip_id,

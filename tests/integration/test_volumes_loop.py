@@ -20,6 +20,8 @@ from storage.drives.links import LinkWatch
 from storage.drives.mounts import mounts
 from storage.drives.tools import run_tool
 from storage.volumes.volume import VolumePlace
+from support.loops import loop_device, make_ext4, mounted_at
+from support.mounts import run
 
 pytestmark = pytest.mark.integration
 
@@ -29,43 +31,24 @@ IMAGE_BYTES = 64 << 20
 DEADLINE_S = 60
 
 
-def root_run(*command: str | Path) -> str:
-    done = subprocess.run(  # noqa: S603 - the test's own
-        command, capture_output=True, text=True, timeout=DEADLINE_S, check=False
-    )
-    if done.returncode:
-        raise OSError(f"{command[0]}: {done.stderr.strip()}")
-    return done.stdout.strip()
-
-
 @pytest.fixture
 def loop(tmp_path: Path) -> Iterator[Path]:
     """An ext4 file system on a loop device, mounted nowhere."""
-    if os.geteuid():
-        pytest.skip("loop devices need root")
-    image = tmp_path / "an image.img"
-    with image.open("wb") as made:
-        made.truncate(IMAGE_BYTES)
-    try:
-        device = Path(root_run("losetup", "--find", "--show", image))
-    except OSError as error:
-        pytest.skip(f"no loop device here: {error}")
-    try:
-        root_run("mkfs.ext4", "-q", device)
+    with loop_device(tmp_path / "an image.img", IMAGE_BYTES) as device:
+        make_ext4(device)
         yield device
-    finally:
-        root_run("losetup", "--detach", device)
 
 
 @pytest.fixture
 def mounted(loop: Path, tmp_path: Path) -> Iterator[Path]:
-    point = tmp_path / "a volume"
-    point.mkdir()
-    root_run("mount", loop, point)
-    try:
+    with mounted_at(tmp_path / "a volume", loop) as point:
         yield point
-    finally:
-        root_run("umount", point)
+
+
+def uuid_on(device: Path) -> str:
+    command = ("blkid", "--probe", "--match-tag", "UUID", "--output", "value", str(device))
+    done = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603
+    return done.stdout.strip()
 
 
 def known(name: str) -> Device:
@@ -98,8 +81,7 @@ def test_a_loop_device_is_seen_with_what_it_stands_on(loop: Path, tmp_path: Path
 def test_its_file_system_is_known_by_uuid(loop: Path) -> None:
     every = devices(KERNEL, mounts(KERNEL))  # others among them, which may be empty
     told = filesystems(KERNEL, every, run_tool)[loop.name]
-    uuid = root_run("blkid", "--probe", "--match-tag", "UUID", "--output", "value", loop)
-    assert (told.kind, told.uuid) == ("ext4", uuid)
+    assert (told.kind, told.uuid) == ("ext4", uuid_on(loop))
 
 
 def test_a_volume_on_it_is_found(mounted: Path, loop: Path) -> None:
@@ -112,7 +94,7 @@ def test_a_volume_on_it_is_found(mounted: Path, loop: Path) -> None:
 
 
 def test_a_volume_that_turned_read_only_says_so(mounted: Path) -> None:
-    root_run("mount", "-o", "remount,ro", mounted)
+    run("mount", "-o", "remount,ro", mounted)
     seen = take(KERNEL, {"main": VolumePlace(mounted)}, run_tool, LinkWatch(), ask_drives=False)
     assert seen.volumes[0].problem == "mounted read-only"
 
@@ -146,11 +128,10 @@ def test_the_command_shows_it_to_people_and_programs(
 
 
 def test_the_line_that_mounts_it(loop: Path) -> None:
-    uuid = root_run("blkid", "--probe", "--match-tag", "UUID", "--output", "value", loop)
     said = volumes("fstab", str(loop), "/srv/video")
     assert said.stdout == (
-        f"UUID={uuid} /srv/video ext4 x-wayseal,nofail,noatime,x-systemd.device-timeout=30s,"
-        "errors=remount-ro 0 2\n"
+        f"UUID={uuid_on(loop)} /srv/video ext4 "
+        "x-wayseal,nofail,noatime,x-systemd.device-timeout=30s,errors=remount-ro 0 2\n"
     )
 
 

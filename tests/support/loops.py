@@ -31,10 +31,22 @@ def loop_device(image: Path, size_bytes: int) -> Iterator[Path]:
         run("losetup", "--detach", device)
 
 
+def make_ext4(device: Path) -> None:
+    """Make a file system on a device, all of it at once."""
+    run("mkfs.ext4", "-q", "-E", "lazy_itable_init=0,lazy_journal_init=0", device)
+
+
+@contextmanager
+def volume_on(point: Path, device: Path) -> Iterator[Path]:
+    """Make an ext4 file system on a device and mount it."""
+    make_ext4(device)
+    with mounted_at(point, device):
+        yield point
+
+
 @contextmanager
 def mounted_at(point: Path, device: Path) -> Iterator[Path]:
-    """Make an ext4 file system on a device and mount it."""
-    run("mkfs.ext4", "-q", "-E", "lazy_itable_init=0,lazy_journal_init=0", device)
+    """Mount what is on a device."""
     point.mkdir()
     run("mount", device, point)
     try:

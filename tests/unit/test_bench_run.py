@@ -1,6 +1,5 @@
 """One run: order, intervals, what is kept when it is cut off, what was there before."""
 
-import json
 import os
 import random
 import signal
@@ -11,11 +10,10 @@ from pathlib import Path
 from statistics import median
 
 import pytest
-from jsonschema import Draft202012Validator
 
-import storage.bench.run
 from contracts.errors import RejectedError, UnavailableError
 from storage.bench.procfs import began_ticks
+from storage.bench.report.savedrun import opened
 from storage.bench.run.document import Document, Heading
 from storage.bench.run.flags import Flag
 from storage.bench.run.folder import RESULT, Folder
@@ -38,7 +36,6 @@ HEADING = Heading(
     machine={},
     targets=[{"name": "a", "kind": "volume", "interface": "virtio"}],
 )
-SCHEMA = Path(storage.bench.run.__file__).with_name("result.schema.json")
 
 
 class Quiet:
@@ -70,8 +67,7 @@ def run(directory: Path, *stages: Stage) -> Document:
 
 
 def valid(directory: Path, result: Document) -> Document:
-    Draft202012Validator(json.loads(SCHEMA.read_text("utf-8"))).validate(result)
-    assert json.loads((directory / RESULT).read_text("utf-8")) == result
+    assert opened(directory).result == result
     return result
 
 

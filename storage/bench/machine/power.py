@@ -3,7 +3,6 @@
 Nothing is estimated: without a source there is no figure, and the result says why.
 """
 
-import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,8 +25,8 @@ _RAPL_COUNTED: Final = ("package-", "dram")
 _SENSORS: Final = ("ina", "power_meter")
 """How names of chips begin that sit on a supply line; others measure a part, such as a GPU."""
 
-Joules = Callable[[], float]
-"""Returns the joules since it was made, nan while nothing answers; call it at least each minute."""
+Joules = Callable[[], float | None]
+"""Returns the joules since it was made, None if nothing answers; call it at least each minute."""
 
 
 class Meter(Protocol):
@@ -83,12 +82,12 @@ class Rapl:
                 return None
             last.append(first)
 
-        def joules() -> float:
+        def joules() -> float | None:
             nonlocal total_uj
             for place, domain in enumerate(self.domains):
                 now = _energy_uj(domain)
                 if now is None:  # 0 in its place would count as a wrap
-                    return math.nan
+                    return None
                 # It wraps after minutes; the range is the highest value. Source: ABI sysfs-class.
                 total_uj += (now - last[place]) % (domain.range_uj + 1)
                 last[place] = now
@@ -137,11 +136,11 @@ class Sensor:
             return None
         last_s, last_w, total_j = self.clock(), first_w, 0.0
 
-        def joules() -> float:
+        def joules() -> float | None:
             nonlocal last_s, last_w, total_j
             now_s, now_w = self.clock(), self.watts()
             if now_w is None:
-                return math.nan
+                return None
             total_j += (now_s - last_s) * (now_w + last_w) / 2
             last_s, last_w = now_s, now_w
             return total_j

@@ -138,8 +138,7 @@ class _Span:
         if self._seen is None:
             self._stop.set()
             self._sampler.join()
-            counted = math.nan if self._joules is None else self._joules()
-            joules = None if math.isnan(counted) else counted
+            joules = None if self._joules is None else self._joules()
             elapsed_s = time.monotonic() - self._start_s
             cpu = cpu_times(self._kernel).since(self._cpu)
             after = heat(self._kernel)
@@ -159,7 +158,8 @@ class _Span:
     def _look_on(self) -> None:
         while not self._stop.wait(SAMPLES_EVERY_S):
             now_s, cpu, warmth = time.monotonic(), cpu_times(self._kernel), heat(self._kernel)
-            joules = math.nan if self._joules is None else self._joules()
+            counted = None if self._joules is None else self._joules()
+            joules = math.nan if counted is None else counted  # which no arithmetic trips over
             before_s, cpu_before, joules_before = self._last
             self._last = (now_s, cpu, joules)
             took_s = now_s - before_s

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from storage.bench.report.flagged import MEANINGS, UNKNOWN, names
 from storage.bench.report.numbers import digits, scale
+from storage.bench.report.sweeps import point_of
 from storage.bench.run.document import Document
 from storage.bench.run.plan import Part
 
@@ -40,8 +41,7 @@ _FIRST: Final[dict[str, Sequence[str]]] = {
 """By part: the figures that are shown, in this order."""
 _SMALL: Final = ("write-operations", "read-operations")
 """Of points of a sweep in small blocks, in place of rates."""
-_POINT: Final = re.compile(r"(random|sequential)-([0-9]+)(k|m)?-qd([0-9]+)-read([0-9]+)")
-_SMALL_KIB: Final = 64
+_SMALL_BYTES: Final = 64 << 10
 _SIGNS: Final = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -95,8 +95,8 @@ def _others(figures: Sequence[Document], shown: Sequence[Document], everywhere: 
 
 def _wanted(part: str, workload: str) -> Sequence[str]:
     first = _FIRST.get(part, ())
-    found = _POINT.fullmatch(workload)
-    small = found is not None and found[3] == "k" and int(found[2]) <= _SMALL_KIB
+    point = point_of(workload)
+    small = point is not None and point.block_bytes <= _SMALL_BYTES
     return (*_SMALL, *(each for each in first if each not in _RATES)) if small else first
 
 
@@ -105,7 +105,7 @@ def _place(part: str, figure: Document) -> tuple[bool, Sequence[int | str], int]
     workload = str(figure["workload"])
     words = [int(word) if word.isdecimal() else word for word in re.split(r"([0-9]+)", workload)]
     at = _wanted(part, workload).index(figure["metric"])
-    return _POINT.fullmatch(workload) is not None, words, at
+    return point_of(workload) is not None, words, at
 
 
 def _signs(shown: Sequence[Document], everywhere: set[str]) -> dict[str, str]:

@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -39,6 +40,12 @@ def remove_left_scratch() -> None:
 
 def _is_left_over(path: Path) -> bool:
     found = _NAME.fullmatch(path.name)
-    if found is None or path.is_symlink() or path.stat().st_uid != os.getuid():
+    if found is None:
+        return False
+    try:
+        status = path.lstat()
+    except FileNotFoundError:
+        return False  # another run that begins now was first
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
         return False
     return began_ticks(int(found[1])) != int(found[2])
