@@ -39,7 +39,7 @@ def test_targets_stand_below_each_other_in_the_units_of_people(tmp_path: Path) -
     result = made_run(tmp_path, parts=[Part.LEDGER], heading=quick()).result
     lines = told(result)
     assert lines[0] == "ledger"
-    rates = [line.split() for line in lines if " committed-rate " in line or " /s " in line]
+    rates = [line.split() for line in lines if " committed-rate " in line or " tx/s " in line]
     targets = [next(word for word in row if word in DRIVES) for row in rates]
     assert targets[:2] in (["nvmeof", "sata"], ["sata", "nvmeof"])
     assert "committed-rate" in rates[0]

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from storage.bench.paper.known import Known, PaperFigure, known
 from storage.bench.report.flagged import names
-from storage.bench.report.numbers import digits, scale, text
+from storage.bench.report.numbers import digits, scale, text, unit_of
 from storage.bench.report.page import flat
 from storage.bench.report.savedrun import SavedRun
 from storage.bench.run.document import Document
@@ -49,12 +49,12 @@ class Pair:
     @property
     def median_text(self) -> str:
         """Return ours."""
-        return text(self.measured["median"], self.measured["unit"])
+        return text(self.measured["median"], unit_of(self.measured))
 
     @property
     def interval_text(self) -> str:
         """Return the interval of ours, in the unit of the median."""
-        suits = scale([self.measured["median"]], self.measured["unit"])
+        suits = scale([self.measured["median"]], unit_of(self.measured))
         return f"{suits.number(self.measured['low'])} to {suits.number(self.measured['high'])}"
 
     @property

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from contracts.errors import RejectedError
 from storage.bench.report.flagged import names
-from storage.bench.report.numbers import digits, scale
+from storage.bench.report.numbers import digits, scale, unit_of
 from storage.bench.report.page import flat
 from storage.bench.report.savedrun import SavedRun, opened
 from storage.bench.run.document import Document
@@ -168,7 +168,7 @@ def _measured(each: Compared) -> str:
 
 
 def _row(each: Compared, wide: int, everywhere: Sequence[str]) -> Sequence[str]:
-    suits = scale(each.found.medians, each.first["unit"])
+    suits = scale(each.found.medians, unit_of(each.first))
     ratio = "-" if each.found.ratio is None else f"x {digits(each.found.ratio)}"
     one, other = map(suits.number, each.found.medians)
     own = [flag for flag in each.flags if flag not in everywhere]

@@ -5,10 +5,22 @@ from dataclasses import dataclass
 from math import floor, isfinite, log10
 from typing import Final
 
+from storage.bench.machine.power import PER_JOULE
+from storage.bench.run.document import Document
+
 DIGITS: Final = 3
 _PREFIXES: Final = {-4: "p", -3: "n", -2: "µ", -1: "m", 0: "", 1: "k", 2: "M", 3: "G", 4: "T"}
 _PREFIXED: Final = ("B", "s", "J", "W", "1/", "Hz", "bit")
 """What units begin with that take a prefix; others, as money and ratios, take none."""
+_COUNTED: Final = {
+    **dict.fromkeys(("highest-rate", "committed-rate", "committed-max", "executed-rate"), "tx"),
+    **dict.fromkeys(("readings-rate", "readings"), "readings"),
+    **dict.fromkeys(("read-operations", "write-operations"), "operations"),
+    "sign": "signatures",
+    "verify": "verifications",
+    "events": "events",
+}
+"""By metric, what a figure of unit 1/s counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,15 +44,24 @@ class Scale:
         return f"{self.number(value)} {self.label}".strip()
 
 
+def unit_of(figure: Document) -> str:
+    """Return the unit of a figure in words: `tx/s` where the result has the bare `1/s`."""
+    unit: str = figure["unit"]
+    counted = _COUNTED.get(figure["metric"].split(PER_JOULE)[0])
+    return f"{counted}{unit[1:]}" if counted and unit.startswith("1/") else unit
+
+
 def scale(values: Sequence[float], unit: str) -> Scale:
     """Return the unit that the largest of some values reads best in."""
     largest = max((abs(value) for value in values if isfinite(value)), default=0.0)
-    if largest == 0 or not unit.startswith(_PREFIXED):
+    counted = unit.partition("/")[0] in _COUNTED.values()
+    if largest == 0 or not (counted or unit.startswith(_PREFIXED)):
         return Scale(1.0, "" if unit == "1" else unit)
     power = floor(log10(_rounded(largest)) / 3)
     power = min(max(power, min(_PREFIXES)), 0 if unit == "s" else max(_PREFIXES))
     bare = unit.removeprefix("1") if unit.startswith("1/") else unit
-    return Scale(1000.0**power, f"{_PREFIXES[power]}{bare}")
+    space = " " if counted and power else ""
+    return Scale(1000.0**power, f"{_PREFIXES[power]}{space}{bare}")
 
 
 def text(value: float, unit: str) -> str:

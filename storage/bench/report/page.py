@@ -11,10 +11,12 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from storage.bench.report.charts.style import Chart
+from storage.bench.report.chosen import chosen
 from storage.bench.report.drawing import Workload
 from storage.bench.report.flagged import meanings, without
+from storage.bench.report.glance import glances
 from storage.bench.report.latencies import PERCENTILES, Distribution
-from storage.bench.report.numbers import Scale, digits, scale, text
+from storage.bench.report.numbers import Scale, digits, scale, text, unit_of
 from storage.bench.report.savedrun import SavedRun, these
 from storage.bench.report.sweeps import point_of
 from storage.bench.run.document import Document
@@ -105,7 +107,9 @@ def render(run: SavedRun, shown: Sequence[Workload], sections: Mapping[str, Any]
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["chosen"] = chosen
     environment.filters["figures"] = figures
+    environment.filters["flags"] = lambda found: list(meanings(found))
     environment.filters["percentiles"] = percentiles
     environment.filters["svg"] = svg
     environment.filters["count"] = lambda value: f"{value:,}"
@@ -115,8 +119,12 @@ def render(run: SavedRun, shown: Sequence[Workload], sections: Mapping[str, Any]
     by_part: dict[str, list[Workload]] = {}
     for work in shown:
         by_part.setdefault(work.part, []).append(work)
+    seen = list(glances(result["figures"]))
     return environment.get_template("page.html").render(
         result=result,
+        titles=PARTS,
+        glances=seen,
+        several=any(len(each.targets) > 1 for each in seen),
         targets=list(map(_target, result["targets"])),
         parts=[(part, PARTS.get(part, part), each) for part, each in by_part.items()],
         failures=failures(result),
@@ -146,7 +154,7 @@ def figures(found: Sequence[Document]) -> Figures:
     rows = []
     for group in these(found, "workload", "metric", "unit").values():
         values = [value for each in group for value in (*each["values"], each["median"])]
-        suits = scale(values, group[0]["unit"])
+        suits = scale(values, unit_of(group[0]))
         rows += [_row(each, suits, shared) for each in group]
     return Figures(rows, notes)
 
@@ -170,7 +178,7 @@ def _row(each: Document, suits: Scale, shared: Container[tuple[str, str]]) -> Fi
         suits.text(each["median"]),
         f"{suits.number(each['low'])} to {suits.number(each['high'])}",
         len(each["values"]),
-        text(ceiling["value"], each["unit"]) if ceiling else "",
+        text(ceiling["value"], unit_of(each)) if ceiling else "",
         ceiling["why"] if ceiling else "",
         [
             (name, "; ".join(one["why"] for one in same if (name, one["why"]) not in shared))

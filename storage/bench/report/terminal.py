@@ -3,7 +3,6 @@
 What holds for every figure is said once, and so is what holds for most of a table.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Final
@@ -12,36 +11,15 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from storage.bench.report.chosen import chosen
 from storage.bench.report.flagged import MEANINGS, UNKNOWN, names
-from storage.bench.report.numbers import digits, scale
-from storage.bench.report.sweeps import point_of
+from storage.bench.report.numbers import digits, scale, unit_of
 from storage.bench.run.document import Document
-from storage.bench.run.plan import Part
 
 WIDTH: Final = 100
 """Columns where standard output is no terminal."""
 ROWS_MAX: Final = 40
 """Figures of one part; further ones are counted only."""
-_RATES: Final = ("write-rate", "read-rate")
-_FIRST: Final[dict[str, Sequence[str]]] = {
-    Part.SYSTEM: (
-        *("events", "sign", "verify", "digest", "write", "read", "received", "round-trip"),
-        *_RATES,
-    ),
-    Part.IO: (
-        *("upload-rate", "stream-rate", "audit-rate", *_RATES),
-        *("fsync-latency-p50", "fsync-latency-p99"),
-    ),
-    Part.LEDGER: ("highest-rate", "committed-rate", "readings-rate", "response-p95"),
-    Part.OFFLOAD: (
-        *("offload-p50", "offload-p95", "readings", "video", "gateway-memory-peak"),
-        *("ratio-to-slower-alone", "errors"),
-    ),
-}
-"""By part: the figures that are shown, in this order."""
-_SMALL: Final = ("write-operations", "read-operations")
-"""Of points of a sweep in small blocks, in place of rates."""
-_SMALL_BYTES: Final = 64 << 10
 _SIGNS: Final = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -63,9 +41,7 @@ def tell(result: Document, console: Console) -> None:
 
 
 def _part(part: str, figures: Sequence[Document], everywhere: set[str]) -> RenderableType:
-    first = [each for each in figures if each["metric"] in _wanted(part, each["workload"])]
-    first.sort(key=lambda each: _place(part, each))
-    shown = first[:ROWS_MAX]
+    shown = chosen(figures)[:ROWS_MAX]
     signs = _signs(shown, everywhere)
     table = Table(title=part, title_justify="left", title_style="bold", box=None, pad_edge=False)
     for head in ("workload", "figure", "target"):
@@ -93,21 +69,6 @@ def _others(figures: Sequence[Document], shown: Sequence[Document], everywhere: 
     return f"{len(others)} more in the report{', flagged: ' if flags else ''}{flags}\n"
 
 
-def _wanted(part: str, workload: str) -> Sequence[str]:
-    first = _FIRST.get(part, ())
-    point = point_of(workload)
-    small = point is not None and point.block_bytes <= _SMALL_BYTES
-    return (*_SMALL, *(each for each in first if each not in _RATES)) if small else first
-
-
-def _place(part: str, figure: Document) -> tuple[bool, Sequence[int | str], int]:
-    """Return what figures are ordered by: points of a sweep last, numbers as numbers."""
-    workload = str(figure["workload"])
-    words = [int(word) if word.isdecimal() else word for word in re.split(r"([0-9]+)", workload)]
-    at = _wanted(part, workload).index(figure["metric"])
-    return point_of(workload) is not None, words, at
-
-
 def _signs(shown: Sequence[Document], everywhere: set[str]) -> dict[str, str]:
     """Return a letter for each flag that most rows have: its words stand below the table."""
     raised = [name for each in shown for name in names(each) if name not in everywhere]
@@ -116,7 +77,7 @@ def _signs(shown: Sequence[Document], everywhere: set[str]) -> dict[str, str]:
 
 
 def _numbers(figure: Document) -> Iterator[str]:
-    suits = scale([figure["median"]], figure["unit"])
+    suits = scale([figure["median"]], unit_of(figure))
     yield suits.text(figure["median"])
     low, high = (digits(figure[each] / suits.factor) for each in ("low", "high"))
     yield low if low == high else f"{low} to {high}"

@@ -18,7 +18,7 @@ from storage.bench.report.charts.style import (
     label,
     legend,
 )
-from storage.bench.report.numbers import Scale, scale
+from storage.bench.report.numbers import Scale, scale, unit_of
 from storage.bench.report.savedrun import these
 from storage.bench.run.document import Document
 
@@ -76,7 +76,7 @@ def _panel(axis: Axes, panel: Sequence[Document], places: Mapping[str, int]) -> 
             va="center",
         )
         top += _NAME_ROWS
-        own = scale([value for each in group for value in each["values"]], unit)
+        own = scale([value for each in group for value in each["values"]], unit_of(group[0]))
         for each in group:
             _bar(axis, top, each, own, COLOURS[places[each["target"]]])
             top += 1

@@ -1,0 +1,54 @@
+"""The few figures of a part that matter most: for a terminal, and for the head of a page."""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from storage.bench.report.sweeps import point_of
+from storage.bench.run.document import Document
+from storage.bench.run.plan import Part
+
+_RATES: Final = ("write-rate", "read-rate")
+_FIRST: Final[dict[str, Sequence[str]]] = {
+    Part.SYSTEM: (
+        *("events", "sign", "verify", "digest", "write", "read", "received", "round-trip"),
+        *_RATES,
+    ),
+    Part.IO: (
+        *("upload-rate", "stream-rate", "audit-rate", *_RATES),
+        *("fsync-latency-p50", "fsync-latency-p99"),
+    ),
+    Part.LEDGER: ("highest-rate", "committed-rate", "readings-rate"),
+    Part.OFFLOAD: (
+        *("offload-p50", "offload-p95", "readings", "video", "gateway-memory-peak"),
+        *("ratio-to-slower-alone", "errors"),
+    ),
+}
+"""By part, in the order in which they are shown."""
+_OPEN_LOOP: Final = ("response-p95", "committed-rate")
+"""Of workloads at a given rate, of which only the answer's time tells something."""
+_SMALL: Final = ("write-operations", "read-operations")
+"""Of points of a sweep in small blocks, in place of rates."""
+_SMALL_BYTES: Final = 64 << 10
+
+
+def chosen(figures: Sequence[Document]) -> list[Document]:
+    """Return those of some figures of one part that matter most, in order; sweeps come last."""
+    return sorted((each for each in figures if each["metric"] in _wanted(each)), key=_place)
+
+
+def _wanted(figure: Document) -> Sequence[str]:
+    part, workload = figure["part"], figure["workload"]
+    if part == Part.LEDGER and workload.endswith("-open-loop"):
+        return _OPEN_LOOP
+    first, point = _FIRST.get(part, ()), point_of(workload)
+    if point is None or point.block_bytes > _SMALL_BYTES:
+        return first
+    return (*_SMALL, *(each for each in first if each not in _RATES))
+
+
+def _place(figure: Document) -> tuple[bool, Sequence[int | str], int]:
+    """Return what figures are ordered by: numbers in names count as numbers."""
+    workload = str(figure["workload"])
+    words = [int(word) if word.isdecimal() else word for word in re.split(r"([0-9]+)", workload)]
+    return point_of(workload) is not None, words, _wanted(figure).index(figure["metric"])
