@@ -4,8 +4,8 @@ import argparse
 import json
 import random
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
@@ -53,12 +53,14 @@ _HELP: Final = {
     "compare": "what differs between two runs, and whether it is more than noise",
     "paper": "a run's figures beside those of the papers",
 }
+Command = Callable[[argparse.Namespace], int]
+"""Does what is asked for; returns the exit status."""
 _SEEDS: Final = 1 << 32
 _EPILOG: Final = """\
 The method, every figure and every flag: docs/benchmarks.md.
 The last line on standard output is a JSON object: `report`, the page for people (without
 --no-report), and `result`, the same for programs. Ctrl-C ends a run early; what was measured until
-then is kept and reported.
+then is kept and reported. The exit status is 1 then, and if a step failed.
 """
 
 
@@ -67,14 +69,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
     write_for_any_terminal()
     options = _parse(arguments)
     try:
-        print(json.dumps(options.run(options)))
+        status = options.run(options)
     except WaysealError as error:
         complain("wayseal-bench", error)
-        sys.exit(FAILED)
+        status = FAILED
+    if status:
+        sys.exit(status)
 
 
-def measure(options: argparse.Namespace) -> dict[str, str]:
-    """Carry out parts; return where the result is, and the report unless none is wanted."""
+def measure(options: argparse.Namespace) -> int:
+    """Carry out parts, and print where the result is, and the report unless none is wanted.
+
+    Returns:
+        0 if all of the plan was carried out.
+    """
     parts: Sequence[PartCommand] = options.parts
     seed = random.SystemRandom().randrange(_SEEDS) if options.seed is None else options.seed
     power, prices = chosen_meter(options), read_parameters(options.cost)
@@ -83,9 +91,10 @@ def measure(options: argparse.Namespace) -> dict[str, str]:
     remove_left_scratch()
     remove_left_in(options.out.absolute())
     folder = Folder(options.out.absolute() / name)
-    make_directory(folder.path)
     chosen = options.target or [("here", folder.path)]
     with ExitStack() as stack:
+        make_directory(folder.path)
+        stack.callback(_remove_if_empty, folder.path)
         volumes = stack.enter_context(volume_targets(chosen))
         work = stack.enter_context(scratch())
         setup = Setup(volumes, options.quick, options.repetitions, seed, work)
@@ -113,13 +122,27 @@ def measure(options: argparse.Namespace) -> dict[str, str]:
     if options.report:
         with waiting("writing the report"):
             written = report.written(opened(folder.path))
+    print(json.dumps(written))
     if runner.defect is not None:
-        print(json.dumps(written))
         raise runner.defect
-    return written
+    return FAILED if result["failures"] or not result["complete"] else 0
 
 
-def cost(options: argparse.Namespace) -> dict[str, Any]:
+def _remove_if_empty(folder: Path) -> None:
+    """Leave nothing of a run that was refused before it began."""
+    with suppress(OSError):
+        folder.rmdir()
+
+
+def _printed(tell: Callable[[argparse.Namespace], Mapping[str, Any]]) -> Command:
+    def run(options: argparse.Namespace) -> int:
+        print(json.dumps(tell(options)))
+        return 0
+
+    return run
+
+
+def cost(options: argparse.Namespace) -> Mapping[str, Any]:
     """Print what nodes cost, and a run's rates on them; return it for programs."""
     lines, document = table(options)
     print("\n".join(lines))
@@ -153,11 +176,11 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         command.set_defaults(run=measure, parts=parts)
     command = commands.add_parser("cost", help=_HELP["cost"])
     add_cost_options(command)
-    command.set_defaults(run=cost)
+    command.set_defaults(run=_printed(cost))
     for name, reader in {"report": report, "compare": compare, "paper": paper}.items():
         command = commands.add_parser(name, help=_HELP[name])
         reader.add_options(command)
-        command.set_defaults(run=reader.tell)
+        command.set_defaults(run=_printed(reader.tell))
     options = parser.parse_args(arguments)
     if "repetitions" in options and options.repetitions is None:
         options.repetitions = QUICK_REPETITIONS if options.quick else REPETITIONS

@@ -261,6 +261,7 @@ def test_the_sampler_counts_what_was_written(ground: Ground) -> None:
 def test_too_little_room_is_refused_with_figures(tmp_path: Path) -> None:
     with pytest.raises(SystemExit):
         io(tmp_path / "runs", "--target", f"t={tmp_path}", "--direct-gb", "90000")
+    assert list((tmp_path / "runs").iterdir()) == []
 
 
 def test_a_signal_ends_fio_too_and_leaves_a_valid_result(device: Path, tmp_path: Path) -> None:
@@ -278,7 +279,7 @@ def test_a_signal_ends_fio_too_and_leaves_a_valid_result(device: Path, tmp_path:
         until("fio runs", lambda: any("--runtime" in each for each in _fios(point)))
         running.send_signal(signal.SIGINT)
         out, errors = running.communicate(timeout=30)
-        assert running.returncode == 0, errors
+        assert running.returncode == 1, errors
         assert _fios(point) == []
         assert [path.name for path in point.iterdir()] == ["lost+found"]
     result = json.loads(Path(json.loads(out.splitlines()[-1])["result"]).read_text("utf-8"))

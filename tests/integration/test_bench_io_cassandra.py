@@ -141,7 +141,7 @@ def test_a_login_that_is_refused_is_said_before_anything_is_written(
             return prepare_cassandra(parsed(add_cassandra_options, *words), setup, STACK)
 
         for user, password in ((SUPERUSER, "wrong"), ("nobody", SUPERUSER), ("", "")):
-            with pytest.raises(RejectedError, match=r"old: Cassandra refuses cassandra.username"):
+            with pytest.raises(RejectedError, match="old: Cassandra refuses this user name"):
                 prepared(user, password)
         (target,) = prepared(SUPERUSER, SUPERUSER).targets
         assert target["name"] == "old"

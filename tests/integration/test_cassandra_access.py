@@ -88,7 +88,7 @@ def test_a_wrong_login_is_named(right: CassandraConfig) -> None:
         replace(right, username=""),
     ):
         said = refused(wrong)
-        assert said.startswith("Cassandra refuses cassandra.username and password: ")
+        assert said.startswith("Cassandra refuses this user name and password: ")
 
 
 def test_a_role_without_rights_is_named(right: CassandraConfig) -> None:

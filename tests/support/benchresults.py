@@ -163,6 +163,11 @@ def ctrl_c() -> None:
     os.kill(os.getpid(), signal.SIGINT)
 
 
+def breakdown() -> None:
+    """Fail as a drive may."""
+    raise UnavailableError("expected a drive that answers, got EIO")
+
+
 def defect() -> None:
     """Do what nobody thought of."""
     raise KeyError("no such drive")

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from html.parser import HTMLParser
 from math import nan
@@ -27,7 +27,17 @@ from storage.bench.report.sweeps import Point, point_of
 from storage.bench.run.flags import Flag
 from storage.bench.run.plan import Part
 from storage.bench.run.workplace import NAME
-from support.benchresults import HEADING, SATA, MadeUp, ctrl_c, defect, hdr, made_run, quick
+from support.benchresults import (
+    HEADING,
+    SATA,
+    MadeUp,
+    breakdown,
+    ctrl_c,
+    defect,
+    hdr,
+    made_run,
+    quick,
+)
 
 HOSTILE = "<script>alert('1')</script>$x^{&]]>--\N{SNOWMAN}\N{CJK UNIFIED IDEOGRAPH-4E2D}"
 RAISED = [{"flag": "ONE OF TOMORROW", "why": "expected <b>, got </b>"}]
@@ -337,8 +347,14 @@ def test_every_flag_has_a_meaning(flag: Flag) -> None:
 
 
 @pytest.mark.parametrize(
-    ("middle", "ended"),
-    [(None, ""), (ctrl_c, "interrupted by SIGINT"), (defect, "KeyError: 'no such drive'")],
+    ("middle", "ended", "end"),
+    [
+        (None, "", nullcontext()),
+        (breakdown, "", pytest.raises(SystemExit, match=r"^1$")),
+        (ctrl_c, "interrupted by SIGINT", pytest.raises(SystemExit, match=r"^1$")),
+        # It ends the process with its traceback, and so with status 1.
+        (defect, "KeyError: 'no such drive'", pytest.raises(KeyError)),
+    ],
 )
 def test_a_measuring_run_ends_with_its_report(
     tmp_path: Path,
@@ -346,10 +362,10 @@ def test_a_measuring_run_ends_with_its_report(
     capsys: pytest.CaptureFixture[str],
     middle: Callable[[], None] | None,
     ended: str,
+    end: AbstractContextManager[object],
 ) -> None:
     monkeypatch.setattr(bench, "PARTS", (MadeUp(middle),))
-    # A defect ends the process with its traceback, and so with status 1.
-    with pytest.raises(KeyError) if middle is defect else nullcontext():
+    with end:
         bench.main(["all", "--out", str(tmp_path), "--repetitions", "1"])
     last = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert set(last) == {"report", "result"}

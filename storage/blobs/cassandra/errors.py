@@ -64,9 +64,7 @@ def why_not_connected(error: Exception) -> RejectedError | UnavailableError:
         if isinstance(cause, AuthenticationFailed) and any(
             words in str(cause) for words in _WRONG_LOGIN
         ):
-            return RejectedError(
-                f"Cassandra refuses cassandra.username and password: {_cut(cause)}"
-            )
+            return RejectedError(f"Cassandra refuses this user name and password: {_cut(cause)}")
     return UnavailableError(f"cannot connect to Cassandra: {reason(error)}")
 
 
