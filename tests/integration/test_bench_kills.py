@@ -1,24 +1,28 @@
 """`wayseal-bench` killed with kill -9: the next one leaves nothing of it."""
 
+import json
 import os
 import signal
 import subprocess
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from storage.bench.processes import executable
+from storage.bench.report.savedrun import opened
 from storage.bench.run.workplace import NAME
 from support.rogue import until
 
 pytestmark = pytest.mark.integration
 
 PATIENCE_S = 120
-ONLY_CASSANDRA = ("--repetitions", "1", "--video-gb", "0.5", "--quick", "--direct-gb", "0",
-                  "--sweep-seconds", "0", "--working-set-gb", "0.01",
-                  "--gateway-video-gb", "0")  # fmt: skip
+NO_VOLUMES = ("--repetitions", "1", "--quick", "--direct-gb", "0", "--sweep-seconds", "0",
+              "--working-set-gb", "0.01")  # fmt: skip
+ONLY_CASSANDRA = (*NO_VOLUMES, "--video-gb", "0.5", "--gateway-video-gb", "0")
+ONLY_GATEWAY = (*NO_VOLUMES, "--video-gb", "0", "--gateway-video-gb", "0.1", "--auditors", "2")
 NEXT = ("ledger", "--component", "none=tcp://127.0.0.1:1")
 """The shortest run: what cannot be measured is refused once the start has cleaned up."""
 
@@ -53,12 +57,20 @@ def begin_next(runs: Path, scratch: Path) -> None:
     assert "expected a name of --sawtooth" in done.stderr
 
 
-def working_in(directory: Path) -> list[bytes]:
+def stored_in(directory: Path) -> int:
+    size = 0
+    for path in directory.rglob("*"):
+        with suppress(OSError):  # gone meanwhile
+            size += path.stat().st_size
+    return size
+
+
+def working_in(directory: Path) -> dict[int, bytes]:
     """Return the commands of all processes that have a directory in their command or environment.
 
     Workers of a process have its command; all have its TMPDIR.
     """
-    found = []
+    found = {}
     for process in Path("/proc").glob("[0-9]*"):
         try:
             told = (process / "cmdline").read_bytes()
@@ -66,7 +78,7 @@ def working_in(directory: Path) -> list[bytes]:
         except OSError:
             continue
         if int(process.name) != os.getpid() and os.fsencode(directory) in told + inherited:
-            found.append(told)
+            found[int(process.name)] = told
     return found
 
 
@@ -93,3 +105,39 @@ def test_the_next_run_removes_what_a_killed_one_left(tmp_path: Path, part: str) 
     assert not any(runs.glob(f"*/{NAME}"))
     # Trucks end with the fleet that was ended: a moment later.
     until("nobody works there", lambda: not working_in(tmp_path), PATIENCE_S)
+
+
+@pytest.mark.parametrize(
+    ("words", "stored_bytes", "server", "workloads"),
+    [
+        (ONLY_CASSANDRA, 100e6, b"CassandraDaemon", {"cassandra"}),
+        # Twice what auditors are going to read, which is there before the first step.
+        (ONLY_GATEWAY, 250e6, b"wayseal-gateway", {"gateway", "gateway-mixed"}),
+    ],
+    ids=["cassandra", "gateway"],
+)
+def test_a_server_that_dies_in_the_middle_is_a_failure_and_the_rest_goes_on(
+    tmp_path: Path, words: Sequence[str], stored_bytes: float, server: bytes, workloads: set[str]
+) -> None:
+    runs = tmp_path / "runs"
+    command: list[str | Path] = [executable("wayseal-bench"), "io", *words, "--out", runs]
+    with subprocess.Popen(  # noqa: S603 - our own command
+        command,
+        env=environment(tmp_path),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as running:
+        until("so much is stored", lambda: stored_in(runs) > stored_bytes, PATIENCE_S)
+        (pid,) = (each for each, told in working_in(runs).items() if server in told)
+        os.kill(pid, signal.SIGKILL)
+        out, said = running.communicate(timeout=PATIENCE_S)
+    assert running.returncode == 1, said
+    assert "Traceback" not in said
+    result = opened(Path(json.loads(out.splitlines()[-1])["result"])).result
+    assert result["complete"]
+    assert {each["workload"] for each in result["failures"]} == workloads
+    done = {each["workload"] for each in result["executions"]}
+    assert done == {"fsync", "ingest-and-audit"}
+    assert not any(runs.glob(f"*/{NAME}"))
+    assert working_in(tmp_path) == {}
