@@ -21,6 +21,7 @@ from storage.bench.run.outcome import Metric, Observation, Outcome, Series
 from storage.bench.run.plan import Part, Place, Stage, Step, order
 from storage.bench.run.runner import Runner
 from storage.bench.run.scratch import remove_left_scratch, scratch
+from storage.bench.run.volumetarget import volume_targets
 from storage.bench.run.workplace import NAME, remove_left_in, workplace
 from storage.bench.stats.interval import interval
 
@@ -212,3 +213,17 @@ def test_runs_that_were_killed_are_cleaned_and_those_that_run_are_not(tmp_path: 
     assert [path.name for path in (tmp_path / "killed").iterdir()] == [RESULT]
     assert (tmp_path / "theirs" / NAME).exists()
     remove_left_in(tmp_path / "none")
+
+
+def test_a_directory_has_one_name_however_it_is_reached(tmp_path: Path) -> None:
+    one, link = tmp_path / "one", tmp_path / "link"
+    one.mkdir()
+    link.symlink_to(one)
+    for what, chosen in (
+        ("name", [("a", one), ("a", tmp_path)]),
+        ("directory", [("a", one), ("b", link)]),
+    ):
+        refused = pytest.raises(RejectedError, match=f"targets with a {what} each")
+        with refused, volume_targets(chosen):
+            pass
+    assert list(one.iterdir()) == []

@@ -75,10 +75,11 @@ def volume_targets(chosen: Sequence[tuple[str, Path]]) -> Iterator[tuple[VolumeT
         RejectedError: A name or a directory is given twice, or one is no directory.
         UnavailableError: Another run works there, or the medium failed.
     """
-    for index, what in enumerate(("name", "directory")):
-        given = [each[index] for each in chosen]
+    names = [name for name, _ in chosen]
+    places = [str(directory.resolve()) for _, directory in chosen]
+    for what, given in (("name", names), ("directory", places)):
         if len(set(given)) < len(given):
-            raise RejectedError(f"expected targets with a {what} each, got {given}")
+            raise RejectedError(f"expected targets with a {what} each, got {', '.join(given)}")
     with ExitStack() as stack:
         yield tuple(
             _target(name, directory, stack.enter_context(workplace(directory)))
