@@ -81,7 +81,7 @@ def measure(options: argparse.Namespace) -> int:
     """Carry out parts, and print where the result is, and the report unless none is wanted.
 
     Returns:
-        0 if all of the plan was carried out.
+        0 if all of the plan was carried out, FAILED if a step failed or the run is partial.
     """
     parts: Sequence[PartCommand] = options.parts
     seed = random.SystemRandom().randrange(_SEEDS) if options.seed is None else options.seed

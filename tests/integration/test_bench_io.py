@@ -33,7 +33,7 @@ from storage.bench.run.plan import Place
 from storage.bench.run.volumetarget import volume_targets
 from support import papers
 from support.benchio import VOLUMES_ALONE, io
-from support.loops import loop_device, throttled, volume_on
+from support.loops import throttled, volume_on
 from support.mounts import tmpfs
 from support.papers import SWEPT
 from support.rogue import until
@@ -49,12 +49,6 @@ TRIES = 4
 SLOW = 48 * MIB
 """B/s of a throttled device, far below what any machine that runs tests can do."""
 METHOD = Method("libaio", preconditioned=True)
-
-
-@pytest.fixture
-def device(tmp_path: Path) -> Iterator[Path]:
-    with loop_device(tmp_path / "drive.img", 512 * MIB) as made:
-        yield made
 
 
 @pytest.fixture

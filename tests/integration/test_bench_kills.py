@@ -59,9 +59,10 @@ def begin_next(runs: Path, scratch: Path) -> None:
 
 def stored_in(directory: Path) -> int:
     size = 0
-    for path in directory.rglob("*"):
-        with suppress(OSError):  # gone meanwhile
-            size += path.stat().st_size
+    for where, _, names in os.walk(directory):
+        for name in names:
+            with suppress(OSError):  # gone meanwhile
+                size += Path(where, name).stat().st_size
     return size
 
 
@@ -110,7 +111,8 @@ def test_the_next_run_removes_what_a_killed_one_left(tmp_path: Path, part: str) 
 @pytest.mark.parametrize(
     ("words", "stored_bytes", "server", "workloads"),
     [
-        (ONLY_CASSANDRA, 100e6, b"CassandraDaemon", {"cassandra"}),
+        # More than warming it leaves, and than segments of the log that are as yet empty.
+        (ONLY_CASSANDRA, 300e6, b"CassandraDaemon", {"cassandra"}),
         # Twice what auditors are going to read, which is there before the first step.
         (ONLY_GATEWAY, 250e6, b"wayseal-gateway", {"gateway", "gateway-mixed"}),
     ],
@@ -128,7 +130,11 @@ def test_a_server_that_dies_in_the_middle_is_a_failure_and_the_rest_goes_on(
         stderr=subprocess.PIPE,
         text=True,
     ) as running:
-        until("so much is stored", lambda: stored_in(runs) > stored_bytes, PATIENCE_S)
+        until(
+            "so much is stored",
+            lambda: running.poll() is not None or stored_in(runs) > stored_bytes,
+            PATIENCE_S,
+        )
         (pid,) = (each for each, told in working_in(runs).items() if server in told)
         os.kill(pid, signal.SIGKILL)
         out, said = running.communicate(timeout=PATIENCE_S)
@@ -136,8 +142,9 @@ def test_a_server_that_dies_in_the_middle_is_a_failure_and_the_rest_goes_on(
     assert "Traceback" not in said
     result = opened(Path(json.loads(out.splitlines()[-1])["result"])).result
     assert result["complete"]
-    assert {each["workload"] for each in result["failures"]} == workloads
+    # Those of a stage, which can't end its server in good order, have no target.
+    assert {each["workload"] for each in result["failures"] if each["target"]} == workloads
     done = {each["workload"] for each in result["executions"]}
     assert done == {"fsync", "ingest-and-audit"}
     assert not any(runs.glob(f"*/{NAME}"))
-    assert working_in(tmp_path) == {}
+    until("nobody works there", lambda: not working_in(tmp_path), PATIENCE_S)

@@ -2,15 +2,13 @@
 
 import shutil
 import struct
-from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from support.benchio import io
-from support.loops import loop_device, volume_on
-from support.mounts import run
+from support.loops import make_ext4, volume_on
 
 pytestmark = [
     pytest.mark.integration,
@@ -18,12 +16,6 @@ pytestmark = [
 ]
 
 MIB = 1 << 20
-
-
-@pytest.fixture
-def device(tmp_path: Path) -> Iterator[Path]:
-    with loop_device(tmp_path / "drive.img", 512 * MIB) as made:
-        yield made
 
 
 @pytest.mark.parametrize("direct_gb", ["0.03", "0"], ids=["with direct", "sweep alone"])
@@ -63,7 +55,7 @@ def test_a_raw_device_with_anything_on_it_is_refused(
                 stack.enter_context(volume_on(tmp_path / "m", device))
                 expected = "is mounted from it"
             case "signature":
-                run("mkfs.ext4", "-q", device)
+                make_ext4(device)
                 expected = "blkid says"
             case "partitions":
                 _partition(device)

@@ -1,12 +1,14 @@
-"""The hosts of the rules, all of which must pass one suite."""
+"""The hosts of the rules, all of which must pass one suite; two sites over one blob store."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from support.hosts import DirectHost, Host
 from support.ledgers import Ledgers, RestHost, ledgers
 from support.sawtooth import Chains, is_brought
+from support.sharedstores import Sites, two_sites
 from support.world import key
 
 
@@ -51,3 +53,10 @@ def host(request: pytest.FixtureRequest) -> Iterator[Host]:
     made: Ledgers = request.getfixturevalue(f"{request.param}_ledgers")
     with made.fresh() as ledger:
         yield ledger
+
+
+@pytest.fixture
+def sites(tmp_path: Path) -> Iterator[Sites]:
+    """Open two stores over one blob store."""
+    with two_sites(tmp_path) as made:
+        yield made

@@ -1,6 +1,7 @@
 """What people read of a run: numbers in words, every flag, every failure, nobody's markup."""
 
 import json
+import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
@@ -20,7 +21,7 @@ from storage.bench.report.charts.style import looks
 from storage.bench.report.command import written
 from storage.bench.report.flagged import MEANINGS, UNKNOWN, names
 from storage.bench.report.latencies import distribution
-from storage.bench.report.numbers import digits, text
+from storage.bench.report.numbers import digits, text, unit_of
 from storage.bench.report.page import figures
 from storage.bench.report.savedrun import SavedRun, Table, opened
 from storage.bench.report.sweeps import Point, point_of
@@ -97,6 +98,7 @@ def page(run: SavedRun) -> Read:
         (1.2, "1/s", "1.20 /s"),
         (20500.0, "tx/s", "20.5 k tx/s"),
         (1.2, "tx/s", "1.20 tx/s"),
+        (0.5, "tx/s", "0.500 tx/s"),
         (0.09, "1", "0.0900"),
         (0.00418, "USD/h", "0.00418 USD/h"),
         (1.43, "s/GB", "1.43 s/GB"),
@@ -143,6 +145,31 @@ def test_what_holds_for_all_figures_is_said_once(run: SavedRun, page: Read) -> N
     assert f"All {count} figures: FEW REPETITIONS" in page.words
     more = sum(len(names(each)) > 1 for each in run.result["figures"])
     assert f"{more} of {count} figures are flagged beyond that" in page.words
+
+
+def test_a_page_begins_with_what_matters_and_folds_the_rest(page: Read) -> None:
+    _, _, after = page.words.split("At a glance")  # the first is a link to the second
+    glance = after.split("Targets")[0]
+    assert "Ahead is who is better than the next one, by more than noise (Mann-Whitney U, 5%)" in (
+        glance
+    )
+    assert re.search(r"trucks\s*video[0-9]+ MB/s [0-9]+ to [0-9]+", glance)
+    assert "too few values to tell" in glance
+    assert "write-max" not in glance
+    assert re.search(r"[0-9]+ more figures of direct", page.words)
+
+
+@pytest.mark.parametrize(
+    ("metric", "unit", "words"),
+    [
+        ("committed-rate", "1/s", "tx/s"),
+        ("committed-rate-per-joule-rapl", "1/J", "tx/J"),
+        ("fsyncs", "1/s", "1/s"),
+        ("readings-rate", "B/s", "B/s"),
+    ],
+)
+def test_a_rate_says_what_it_counts(metric: str, unit: str, words: str) -> None:
+    assert unit_of({"metric": metric, "unit": unit}) == words
 
 
 def test_a_flag_that_most_of_a_table_have_stands_below_it_and_others_beside() -> None:

@@ -1,6 +1,5 @@
 """What another site sealed in a shared blob store, taken over here; and manifests made anew."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,16 +17,9 @@ from support.sharedstores import (
     forge,
     forget_blobs,
     rot,
-    two_sites,
     without_volume,
 )
 from support.stores import flip, open_store, put, volume_file
-
-
-@pytest.fixture
-def sites(tmp_path: Path) -> Iterator[Sites]:
-    with two_sites(tmp_path) as made:
-        yield made
 
 
 def test_an_adopted_recording_has_no_copy_until_it_was_read(sites: Sites) -> None:

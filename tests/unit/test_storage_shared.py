@@ -1,6 +1,6 @@
 """Two sites over one blob store: neither takes away, nor writes over, what the other put there."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -18,16 +18,9 @@ from support.sharedstores import (
     Sites,
     forget_blobs,
     rot,
-    two_sites,
     without_volume,
 )
 from support.stores import blob_file, open_store, open_volumes, put
-
-
-@pytest.fixture
-def sites(tmp_path: Path) -> Iterator[Sites]:
-    with two_sites(tmp_path) as made:
-        yield made
 
 
 def test_an_upload_that_is_deleted_takes_nothing_from_another_site(sites: Sites) -> None:

@@ -55,7 +55,7 @@ class Pair:
     def interval_text(self) -> str:
         """Return the interval of ours, in the unit of the median."""
         suits = scale([self.measured["median"]], unit_of(self.measured))
-        return f"{suits.number(self.measured['low'])} to {suits.number(self.measured['high'])}"
+        return suits.interval(self.measured)
 
     @property
     def ratio_text(self) -> str:

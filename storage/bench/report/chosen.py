@@ -1,10 +1,9 @@
 """The few figures of a part that matter most: for a terminal, and for the head of a page."""
 
-import re
 from collections.abc import Sequence
 from typing import Final
 
-from storage.bench.report.sweeps import point_of
+from storage.bench.report.sweeps import by_numbers, point_of
 from storage.bench.run.document import Document
 from storage.bench.run.plan import Part
 
@@ -48,7 +47,5 @@ def _wanted(figure: Document) -> Sequence[str]:
 
 
 def _place(figure: Document) -> tuple[bool, Sequence[int | str], int]:
-    """Return what figures are ordered by: numbers in names count as numbers."""
-    workload = str(figure["workload"])
-    words = [int(word) if word.isdecimal() else word for word in re.split(r"([0-9]+)", workload)]
-    return point_of(workload) is not None, words, _wanted(figure).index(figure["metric"])
+    workload, at = str(figure["workload"]), _wanted(figure).index(figure["metric"])
+    return point_of(workload) is not None, by_numbers(workload), at

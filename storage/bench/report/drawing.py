@@ -1,6 +1,5 @@
 """Which charts a run gets, and where they belong."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -15,7 +14,7 @@ from storage.bench.report.charts.sweeps import sweep_charts
 from storage.bench.report.gallery import Gallery, Placed
 from storage.bench.report.latencies import Distribution, distribution
 from storage.bench.report.savedrun import SavedRun, these
-from storage.bench.report.sweeps import Point, point_of
+from storage.bench.report.sweeps import Point, by_numbers, point_of
 from storage.bench.report.transactions import Transactions, transactions
 from storage.bench.run.document import Document
 from storage.bench.run.outcome import Better
@@ -114,14 +113,9 @@ def _by_target(documents: Sequence[Document], targets: Sequence[str]) -> list[Do
 
 
 def _order(work: tuple[str, ...]) -> tuple[int, list[str | int]]:
-    """Return what workloads are sorted by: numbers in names count as numbers."""
     part, name = work
     known = [each.value for each in Part]
-    words = re.split(r"(\d+)", name)
-    return (
-        known.index(part) if part in known else len(known),
-        [int(word) if word.isdecimal() else word for word in words],
-    )
+    return known.index(part) if part in known else len(known), by_numbers(name)
 
 
 def _titled(work: Workload, name: str) -> str:

@@ -20,6 +20,8 @@ MEANINGS: Final[dict[str, str]] = {
     Flag.AT_CONSENSUS_CEILING: "the consensus settings set the rate, neither storage nor CPU",
     "NOISY NEIGHBOURS": "CPU time that this virtual machine wanted went to others",
 }
+MOST: Final = 0.75
+"""Of a table's figures: a flag on so many does not tell them apart, and is said once, below it."""
 UNKNOWN: Final = "not known to this version: a reason for doubt"
 
 

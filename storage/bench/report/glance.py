@@ -1,12 +1,13 @@
 """The head of a page: the figures that matter most, targets side by side, and which is ahead."""
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise
+from itertools import groupby
 from typing import Final
 
 from storage.bench.report.chosen import chosen
-from storage.bench.report.flagged import names
+from storage.bench.report.flagged import MOST, names
 from storage.bench.report.numbers import digits, scale, unit_of
 from storage.bench.report.savedrun import these
 from storage.bench.report.sweeps import point_of
@@ -15,15 +16,25 @@ from storage.bench.run.flags import Flag
 from storage.bench.run.outcome import Better
 from storage.bench.stats.difference import Telling, difference
 
+TITLES: Final = {
+    "system": "What the machine is capable of",
+    "io": "Storage",
+    "ledger": "Ledger",
+    "offload": "Trucks to ledger",
+}
+"""Of the parts."""
 _UNFIT: Final = {Flag.INVALID, Flag.CACHED, Flag.OVER_LINK_RATE}
 """Flags of figures that say nothing of their target."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A figure of one target in words."""
+    """A figure of one target in words.
 
-    target: str
+    Attributes:
+        flags: Except those that stand below the table.
+    """
+
     median: str
     interval: str
     flags: Sequence[str]
@@ -46,56 +57,76 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Glance:
-    """What matters most of one part."""
+    """What matters most of one part.
 
-    part: str
+    Attributes:
+        flags: That most of its figures have.
+    """
+
+    title: str
     targets: Sequence[str]
     rows: Sequence[Row]
+    flags: Collection[str]
 
 
-def glances(figures: Sequence[Document]) -> Iterator[Glance]:
+def glances(
+    figures: Sequence[Document], targets: Sequence[str], of_all: Sequence[Document]
+) -> Iterator[Glance]:
     """Yield the tables; sweeps, which need a chart to be read, are in none of them.
 
     Args:
         figures: Of a result, in its order.
+        targets: All of them, in the order of the page.
+        of_all: Flags that every figure has, and that these are without.
     """
+    unfit = _UNFIT & {each["flag"] for each in of_all}
     for part, some in groupby(figures, key=lambda each: str(each["part"])):
         first = [each for each in chosen(list(some)) if point_of(each["workload"]) is None]
-        if first:
-            targets = list(dict.fromkeys(each["target"] for each in first))
-            same = these(first, "workload", "metric").items()
-            yield Glance(
-                part,
-                targets,
-                [_row(workload, metric, found, targets) for (workload, metric), found in same],
+        if not first:
+            continue
+        raised = Counter(name for each in first for name in names(each))
+        common = [name for name, times in raised.items() if times >= MOST * len(first) > 1]
+        have = {each["target"] for each in first}
+        shown = [target for target in targets if target in have]
+        rows = [
+            Row(
+                workload,
+                metric,
+                list(_side_by_side(found, shown, common)),
+                "" if unfit else _ahead(found),
             )
+            for (workload, metric), found in these(first, "workload", "metric").items()
+        ]
+        yield Glance(TITLES.get(part, part), shown, rows, common)
 
 
-def _row(workload: str, metric: str, found: Sequence[Document], targets: Sequence[str]) -> Row:
+def _side_by_side(
+    found: Sequence[Document], targets: Sequence[str], common: Collection[str]
+) -> Iterator[Seen | None]:
     suits = scale([each["median"] for each in found], unit_of(found[0]))
-    seen = {
-        each["target"]: Seen(
-            each["target"],
-            suits.text(each["median"]),
-            f"{suits.number(each['low'])} to {suits.number(each['high'])}",
-            names(each),
-        )
-        for each in found
-    }
-    return Row(workload, metric, [seen.get(target) for target in targets], _ahead(found))
+    by_target = {each["target"]: each for each in found}
+    for target in targets:
+        each = by_target.get(target)
+        if each is None:
+            yield None
+        else:
+            flags = [name for name in names(each) if name not in common]
+            yield Seen(suits.text(each["median"]), suits.interval(each), flags)
 
 
 def _ahead(found: Sequence[Document]) -> str:
     fit = [each for each in found if not _UNFIT & set(names(each))]
-    if len(fit) < len(found) or len(fit) == 1 or fit[0]["better"] == Better.NEITHER:
+    if len(fit) == 1 or not fit or fit[0]["better"] == Better.NEITHER:
         return ""
     fit.sort(key=lambda each: each["median"], reverse=fit[0]["better"] == Better.HIGHER)
-    best, second = next(pairwise(fit))
+    best, second, *_ = fit
     apart = difference(second["values"], best["values"])
     match apart.telling:
-        case Telling.MORE_THAN_NOISE if apart.ratio is not None:
+        case Telling.MORE_THAN_NOISE if apart.ratio:
             return f"{best['target']}, {digits(apart.ratio)} x {second['target']}"
+        case Telling.MORE_THAN_NOISE:
+            return str(best["target"])
         case Telling.WITHIN_NOISE:
-            return f"{best['target']} and {second['target']} alike, {Telling.WITHIN_NOISE.value}"
+            return f"{best['target']} and {second['target']}: {apart.telling.value}"
         case _:
-            return str(apart.telling.value)
+            return apart.telling.value

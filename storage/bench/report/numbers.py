@@ -43,6 +43,10 @@ class Scale:
         """Return a value with its unit."""
         return f"{self.number(value)} {self.label}".strip()
 
+    def interval(self, figure: Document) -> str:
+        """Return the interval of a figure in this unit, without it."""
+        return f"{self.number(figure['low'])} to {self.number(figure['high'])}"
+
 
 def unit_of(figure: Document) -> str:
     """Return the unit of a figure in words: `tx/s` where the result has the bare `1/s`."""
@@ -58,7 +62,8 @@ def scale(values: Sequence[float], unit: str) -> Scale:
     if largest == 0 or not (counted or unit.startswith(_PREFIXED)):
         return Scale(1.0, "" if unit == "1" else unit)
     power = floor(log10(_rounded(largest)) / 3)
-    power = min(max(power, min(_PREFIXES)), 0 if unit == "s" else max(_PREFIXES))
+    lowest = 0 if counted else min(_PREFIXES)
+    power = min(max(power, lowest), 0 if unit == "s" else max(_PREFIXES))
     bare = unit.removeprefix("1") if unit.startswith("1/") else unit
     space = " " if counted and power else ""
     return Scale(1000.0**power, f"{_PREFIXES[power]}{space}{bare}")

@@ -13,8 +13,8 @@ from markupsafe import Markup
 from storage.bench.report.charts.style import Chart
 from storage.bench.report.chosen import chosen
 from storage.bench.report.drawing import Workload
-from storage.bench.report.flagged import meanings, without
-from storage.bench.report.glance import glances
+from storage.bench.report.flagged import MOST, meanings, without
+from storage.bench.report.glance import TITLES, glances
 from storage.bench.report.latencies import PERCENTILES, Distribution
 from storage.bench.report.numbers import Scale, digits, scale, text, unit_of
 from storage.bench.report.savedrun import SavedRun, these
@@ -22,17 +22,9 @@ from storage.bench.report.sweeps import point_of
 from storage.bench.run.document import Document
 from storage.bench.run.flags import Flag
 from storage.bench.run.plan import REPETITIONS
-
-PARTS: Final = {
-    "system": "What the machine is capable of",
-    "io": "Storage",
-    "ledger": "Ledger",
-    "offload": "Trucks to ledger",
-}
+from storage.bench.stats.difference import SIGNIFICANCE
 
 _OF_A_DRIVE: Final = ("name", "model", "firmware", "interface", "link", "scheduler")
-_MOST: Final = 0.75
-"""Of a table's figures: a flag on so many does not tell them apart."""
 _NOTHING: Final = ("null", "[]", "{}", "")
 
 
@@ -119,14 +111,14 @@ def render(run: SavedRun, shown: Sequence[Workload], sections: Mapping[str, Any]
     by_part: dict[str, list[Workload]] = {}
     for work in shown:
         by_part.setdefault(work.part, []).append(work)
-    seen = list(glances(result["figures"]))
+    seen = list(glances(result["figures"], sections["targets_of_all"], sections["of_all"]))
     return environment.get_template("page.html").render(
         result=result,
-        titles=PARTS,
         glances=seen,
         several=any(len(each.targets) > 1 for each in seen),
+        significance=f"{SIGNIFICANCE:.0%}",
         targets=list(map(_target, result["targets"])),
-        parts=[(part, PARTS.get(part, part), each) for part, each in by_part.items()],
+        parts=[(TITLES.get(part, part), each) for part, each in by_part.items()],
         failures=failures(result),
         problems=[each for work in shown for each in work.problems],
         flags=list(meanings([{"flags": sections["of_all"]}] * len(result["figures"])))
@@ -144,7 +136,7 @@ def figures(found: Sequence[Document]) -> Figures:
     """Return figures as rows; those of one metric stand together, in one unit."""
     reasons = Counter((flag["flag"], flag["why"]) for each in found for flag in each["flags"])
     shared = {reason for reason, times in reasons.items() if times > 1}
-    most = [reason for reason in shared if reasons[reason] >= _MOST * len(found)]
+    most = [reason for reason in shared if reasons[reason] >= MOST * len(found)]
     notes = [
         (*reason, _whose(found, reason) if reason in most else f"{times} of {len(found)}")
         for reason, times in reasons.items()
@@ -176,7 +168,7 @@ def _row(each: Document, suits: Scale, shared: Container[tuple[str, str]]) -> Fi
         point.name if point else "",
         each["target"],
         suits.text(each["median"]),
-        f"{suits.number(each['low'])} to {suits.number(each['high'])}",
+        suits.interval(each),
         len(each["values"]),
         text(ceiling["value"], unit_of(each)) if ceiling else "",
         ceiling["why"] if ceiling else "",

@@ -31,6 +31,12 @@ class Point:
         return f"{self.block}, depth {self.depth}"
 
 
+def by_numbers(name: str) -> list[str | int]:
+    """Return what names are sorted by when the numbers in them count as numbers."""
+    words = re.split(r"([0-9]+)", name)
+    return [int(word) if word.isdecimal() else word for word in words]
+
+
 def point_of(workload: str) -> Point | None:
     """Return which point a workload is; None for one that is no point of a sweep."""
     found = _NAME.fullmatch(workload)

@@ -19,8 +19,8 @@ from storage.blobs.cassandra.config import CassandraConfig
 from storage.blobs.cassandra.errors import peer_errors, schema_errors
 from storage.blobs.cassandra.replication import check_reachable, copies_of, cql_of, wanted
 
-_VERSION_HERE: Final = "SELECT schema_version FROM system.local"
-_VERSIONS_THERE: Final = "SELECT schema_version FROM system.peers_v2"
+_VERSION_HERE: Final = "SELECT host_id, schema_version FROM system.local"
+_VERSIONS_THERE: Final = "SELECT host_id, schema_version FROM system.peers_v2"
 SCHEMA_TIMEOUT_S: Final = 60.0
 SPECULATIVE_RETRY_S: Final = 0.5
 """When a coordinator asks one more replica, since one of those it asked is slow."""
@@ -111,7 +111,7 @@ def _prepare_keyspace(
 ) -> Mapping[str, int]:
     name = config.keyspace
     if name not in cluster.metadata.keyspaces:
-        _check_agreed(cluster, session)
+        check_agreed(cluster, session)
         cluster.refresh_schema_metadata()
     found = cluster.metadata.keyspaces.get(name)
     present = copies_of(name, found.replication_strategy) if found else None
@@ -128,7 +128,7 @@ def _prepare_keyspace(
         present = copies_of(name, cluster.metadata.keyspaces[name].replication_strategy)
     copies = wanted(config.replication, present, known)
     if copies != present:
-        _check_agreed(cluster, session)
+        check_agreed(cluster, session)
         _log.warning("keyspace %s grows from %s to %s", name, dict(present), dict(copies))
         _define(
             cluster,
@@ -142,8 +142,8 @@ def _prepare_keyspace(
     return copies
 
 
-def _check_agreed(cluster: Cluster, session: Session) -> None:
-    """See to it that all nodes have one schema, whichever of them answers.
+def check_agreed(cluster: Cluster, session: Session) -> None:
+    """See to it that all nodes that are up have one schema, whichever of them answers.
 
     One that has just joined would make the keyspace anew, and its settings, being younger, would
     win in the whole cluster; or it would say of a keyspace that is to grow that there is none. The
@@ -153,10 +153,13 @@ def _check_agreed(cluster: Cluster, session: Session) -> None:
         UnavailableError: They have not, yet.
     """
     with peer_errors("tell the versions of its schema"):
-        versions = [
-            row[0] for query in (_VERSION_HERE, _VERSIONS_THERE) for row in session.execute(query)
-        ]
-    heard_of_all = len(versions) >= len(cluster.metadata.all_hosts())
+        here = session.execute(_VERSION_HERE)
+        asked = here.response_future.coordinator_host  # is not among its own neighbours
+        rows = [*here, *session.execute(_VERSIONS_THERE, host=asked)]
+    hosts = cluster.metadata.all_hosts()
+    down = {host.host_id for host in hosts if host.is_up is False}
+    versions = [version for host_id, version in rows if host_id not in down]
+    heard_of_all = len(versions) >= len(hosts) - len(down)
     if not heard_of_all or len(set(versions)) != 1 or None in versions:
         raise UnavailableError("Cassandra: not all nodes have learnt the schema yet")
 
