@@ -14,6 +14,7 @@ pytestmark = pytest.mark.e2e
 
 PHONE: Final = 390
 DESK: Final = 1280
+TABLET: Final = 820
 SMALL_TEXT: Final = 4.5
 """Contrast that WCAG 2.2, 1.4.3 (AA) asks of small text."""
 CONTRASTS: Final = """(() => {
@@ -72,7 +73,7 @@ def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("width", [DESK, PHONE])
+@pytest.mark.parametrize("width", [DESK, TABLET, PHONE])
 def test_the_page_stands(tab: Page, page: Path, width: int, *, dark: bool) -> None:
     tab.show(page, width=width, dark=dark)
     assert tab.complaints == []

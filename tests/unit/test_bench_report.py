@@ -156,7 +156,18 @@ def test_a_page_begins_with_what_matters_and_folds_the_rest(page: Read) -> None:
     assert re.search(r"trucks\s*video[0-9]+ MB/s [0-9]+ to [0-9]+", glance)
     assert "too few values to tell" in glance
     assert "write-max" not in glance
-    assert re.search(r"[0-9]+ more figures of direct", page.words)
+    assert re.search(r"[0-9]+ more figures of [a-z0-9-]+\n", page.words)
+
+
+def test_a_flag_of_a_folded_figure_is_named_outside(tmp_path: Path) -> None:
+    def change(result: dict[str, Any]) -> None:
+        for each in result["figures"]:
+            if each["metric"] == "committed-max":
+                each["flags"].append({"flag": Flag.FEW_SAMPLES, "why": "expected 5, got 4"})
+
+    run = made_run(tmp_path, repetitions=2, parts=[Part.LEDGER])
+    words = page_of(altered(run, change)).words
+    assert re.search(r"[0-9]+ more figures of [a-z0-9-]+, flagged: FEW SAMPLES 2\n", words)
 
 
 @pytest.mark.parametrize(
