@@ -42,13 +42,16 @@ CONTRASTS: Final = """(() => {
   return worst;
 })()"""
 TOO_WIDE: Final = """[...document.querySelectorAll('body *')]
-  .filter((e) => e.checkVisibility() && !e.closest('svg'))
+  .filter((e) => e.checkVisibility() && !e.closest('svg') && !e.closest('.charts figure'))
   .filter((e) => !e.closest('thead') || getComputedStyle(e.closest('thead')).position === 'static')
   .filter((e) => e.getBoundingClientRect().right > document.documentElement.clientWidth + 0.5
     || e.getBoundingClientRect().left < -0.5)
   .map((e) => e.outerHTML.slice(0, 80))"""
 SMALLEST_TEXT: Final = """Math.min(...[...document.querySelectorAll('svg text')].map((text) =>
   parseFloat(getComputedStyle(text).fontSize) * Math.hypot(text.getCTM().a, text.getCTM().b)))"""
+WIDER_THAN_ITS_STRIP: Final = """[...document.querySelectorAll('.charts figure')]
+  .filter((f) => [...f.querySelectorAll(':not(svg *)'), f]
+    .some((e) => e.getBoundingClientRect().width > f.closest('.charts').clientWidth)).length"""
 UNSEEN: Final = """[...document.querySelectorAll('figure')]
   .filter((f) => { const at = f.querySelector('svg').getBoundingClientRect();
     return at.width < 200 || at.height < 60 || !f.querySelector('path'); }).length"""
@@ -80,6 +83,7 @@ def test_the_page_stands(tab: Page, page: Path, width: int, *, dark: bool) -> No
     assert {each for each in tab.asked_for if not each.startswith("data:")} == {page.as_uri()}
     assert tab.value("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
     assert tab.value(TOO_WIDE) == []
+    assert tab.value(WIDER_THAN_ITS_STRIP) == 0
     assert tab.value("document.querySelectorAll('figure svg').length") == len(
         list(page.parent.glob("charts/*.svg"))
     )

@@ -45,7 +45,8 @@ class Scale:
 
     def interval(self, figure: Document) -> str:
         """Return the interval of a figure in this unit, without it."""
-        return f"{self.number(figure['low'])} to {self.number(figure['high'])}"
+        low, high = (self.number(figure[each]) for each in ("low", "high"))
+        return low if low == high else f"{low} to {high}"
 
 
 def unit_of(figure: Document) -> str:

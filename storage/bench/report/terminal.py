@@ -13,7 +13,7 @@ from rich.text import Text
 
 from storage.bench.report.chosen import chosen
 from storage.bench.report.flagged import MEANINGS, UNKNOWN, names
-from storage.bench.report.numbers import digits, scale, unit_of
+from storage.bench.report.numbers import scale, unit_of
 from storage.bench.run.document import Document
 
 WIDTH: Final = 100
@@ -79,8 +79,7 @@ def _signs(shown: Sequence[Document], everywhere: set[str]) -> dict[str, str]:
 def _numbers(figure: Document) -> Iterator[str]:
     suits = scale([figure["median"]], unit_of(figure))
     yield suits.text(figure["median"])
-    low, high = (digits(figure[each] / suits.factor) for each in ("low", "high"))
-    yield low if low == high else f"{low} to {high}"
+    yield suits.interval(figure)
 
 
 def _flags(figure: Document, everywhere: set[str], signs: dict[str, str]) -> str:
