@@ -5,13 +5,15 @@ from typing import Final
 from storage.bench.paper.known import known
 from storage.bench.report.savedrun import SavedRun
 
-SWEPT: Final = r"(random|sequential)-\d+[km]-qd\d+-read\d+"
-"""Workloads that are points of a sweep: all of the same metrics."""
 EXECUTED: Final = {
     ("system", "at-rest"),
     ("system", "tcp"),
     ("system", "udp"),
     ("system", "ping"),
+    ("system", "sequential-1m-qd8-read0"),
+    ("system", "sequential-1m-qd8-read100"),
+    ("system", "random-4k-qd1-read0"),
+    ("system", "random-4k-qd1-read100"),
     ("io", "cassandra"),
     ("io", "direct"),
     ("ledger", "poet-readings"),

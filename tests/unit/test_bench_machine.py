@@ -1,6 +1,7 @@
 """What the machine is and what it goes through, read from recorded trees of sysfs and procfs."""
 
 import json
+import re
 from argparse import Namespace
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -29,6 +30,7 @@ from storage.drives.devices import Device, devices
 from storage.drives.kernel import Kernel
 from storage.drives.mounts import mounts
 from storage.drives.tools import Run, Said, run_tool
+from storage.localcassandra import artifacts
 from support.sysfs import Machine
 
 RATE = Metric("rate", "1/s")
@@ -380,6 +382,23 @@ def test_a_fingerprint_says_what_is_absent(machine: Machine) -> None:
     assert drive["health"]["why"] == ("smartctl is not installed",)
     assert (told["temperature_sensors"], told["software"]["fio"]) == (ABSENT, ABSENT)
     json.dumps(told)
+
+
+def test_a_fingerprint_says_which_cassandra_runs_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the name that Maven gives the jar of the release that is asked for."""
+    monkeypatch.chdir(tmp_path)
+    release = re.search(
+        r"<artifactId>cassandra-all</artifactId>\s*<version>([^<]+)</version>",
+        Path(artifacts.__file__).with_name("pom.xml").read_text("utf-8"),
+    )
+    assert release is not None
+    lib = artifacts.CACHE / "lib"
+    lib.mkdir(parents=True)
+    for name in (f"cassandra-all-{release[1]}.jar", "cassandra-driver-core-3.12.1-shaded.jar"):
+        (lib / name).touch()
+    assert fingerprint(Kernel(), (), run_tool, "")["software"]["cassandra"] == release[1]
 
 
 def test_this_machine_has_a_fingerprint_and_can_be_watched(tmp_path: Path) -> None:

@@ -1,17 +1,13 @@
 """The papers' figures as data, and a run's beside them."""
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import replace
-from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from storage.bench.io.sweep import PATTERNS, Point
-from storage.bench.io.volumes import BLOCKS, DEPTHS, READS
 from storage.bench.main import main
 from storage.bench.paper.beside import Pair, Verdict, beside
 from storage.bench.paper.known import known
@@ -19,7 +15,7 @@ from storage.bench.report.savedrun import SavedRun
 from storage.bench.run.plan import Part
 from support.benchresults import HEADING, NVMEOF, SATA, made_run
 from support.pages import ROOT
-from support.papers import EXECUTED, SWEPT
+from support.papers import EXECUTED
 
 FIGURES: dict[str, Any] = json.loads(
     (ROOT / "storage" / "bench" / "paper" / "figures.json").read_text("utf-8")
@@ -72,14 +68,7 @@ def test_every_correspondence_is_of_a_workload_that_a_test_executes() -> None:
     papers = known()
     ours = {(each.part, each.workload) for each in papers.correspondences}
     ours |= {(each.part, each.workload) for each in papers.redrawn}
-    assert {each for each in ours if not re.fullmatch(SWEPT, each[1])} == EXECUTED
-
-
-def test_every_point_of_a_sweep_in_the_papers_is_one_of_the_default_sweep() -> None:
-    names = {Point(*each).name for each in product(PATTERNS, BLOCKS, DEPTHS, READS)}
-    wanted = [each for each in known().correspondences if re.fullmatch(SWEPT, each.workload)]
-    assert len(wanted) == 4
-    assert {each.workload for each in wanted} <= names
+    assert ours == EXECUTED
 
 
 def test_the_network_of_a_paper_stands_beside_a_link_not_the_loopback(run: SavedRun) -> None:

@@ -26,7 +26,7 @@ _TOOLS: Final = (
     ("smartctl", ("smartctl", "--version")),
 )
 """Which the parts may use, and how each tells its version; a part's own tools are its settings."""
-_CASSANDRA_JAR: Final = re.compile(r"apache-cassandra-(\d[\d.]*\d)\.jar")
+_CASSANDRA_JAR: Final = re.compile(r"cassandra-all-(\d[\d.]*\d)\.jar")
 _QUEUE: Final = {
     "write_cache": "write_cache",
     "requests": "nr_requests",
