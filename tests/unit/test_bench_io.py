@@ -15,11 +15,11 @@ from storage.bench.io.ceilings import ceiling
 from storage.bench.io.command import Io
 from storage.bench.io.fio import Job, Report, Timings, Transfer
 from storage.bench.io.ground import Ground
-from storage.bench.io.measured import Method, cached, percentiles, rate, sampled
+from storage.bench.io.measured import Method, both_ways, cached, percentiles, rate, sampled
 from storage.bench.io.sampler import Sample, Samples, counting, sampling
 from storage.bench.io.sweep import Point
 from storage.bench.run.flags import Flag
-from storage.bench.run.outcome import Observation
+from storage.bench.run.outcome import Metric, Observation
 from storage.bench.stats.latency import counted
 from storage.bench.stats.steady import Rounds, not_steady, steadiness
 from storage.drives.devices import Device
@@ -134,6 +134,23 @@ def test_the_slowest_of_what_a_partition_stands_on_counts() -> None:
     found = ceiling([own, device("sda", "SATA 3.0 Gb/s")])
     assert found is not None
     assert found.value == 300 * MB
+
+
+@pytest.mark.parametrize(
+    ("link", "flagged"),
+    [("SATA 6.0 Gb/s", True), ("USB 480 Mb/s", True), ("PCIe 2.5 GT/s x1", False), ("", False)],
+)
+def test_a_half_duplex_link_carries_reads_and_writes_together(link: str, *, flagged: bool) -> None:
+    ground = Ground("t", Path("/t"), [device(link=link)], "ext4")
+    limit = ceiling(ground.drives)
+    share = 0.6 * (limit.value if limit else 1e9)
+    ways = [rate(f"{way}-rate", share, ground, ()) for way in ("read", "write")]
+    figures = [*ways, Observation(Metric("read-operations", "1/s"), 1.0)]
+    found = both_ways(figures, ground)
+    over = {Flag.OVER_LINK_RATE} if flagged else set()
+    assert [{each.flag for each in one.flags} for one in found] == [over, over, set()]
+    little = [rate(f"{way}-rate", 0.4 * share, ground, ()) for way in ("read", "write")]
+    assert both_ways(little, ground) == little
 
 
 def test_a_rate_above_the_link_is_flagged() -> None:

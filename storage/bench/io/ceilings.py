@@ -20,6 +20,7 @@ _USB: Final = {"480 Mb/s": (1, 1), "5 Gb/s": _MIXED, "10 Gb/s": (128, 132), "20 
 _SLOWER: Final = re.compile(r" \(can [^)]*\)")
 _PCIE_LINK: Final = re.compile(r"PCIe ([\d.]+) GT/s x(\d+)")
 _SATA_LINK: Final = re.compile(r"SATA ([\d.]+) Gb/s")
+_ONE_WAY_AT_A_TIME: Final = ("SATA ", "USB 480 ")
 _RATE: Final = re.compile(r"([\d.]+) ([GM])b/s")
 _UNITS: Final = {"G": 1e9, "M": 1e6}
 
@@ -36,6 +37,14 @@ def ceiling(drives: Sequence[Device]) -> Ceiling | None:
         return None
     found = [limit for each in drives if (limit := _of(each)) is not None]
     return min(found, key=lambda each: each.value, default=None)
+
+
+def half_duplex(limit: Ceiling) -> bool:
+    """Tell whether reads and writes share a ceiling, since the link carries one way at a time.
+
+    Source: Serial ATA specification 3.5, 9 (transport layer); USB 2.0 specification, 7.1.
+    """
+    return limit.why.startswith(_ONE_WAY_AT_A_TIME)
 
 
 def _of(device: Device) -> Ceiling | None:

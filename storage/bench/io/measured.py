@@ -1,9 +1,10 @@
 """One call of fio beside a look at the device's counters, and what may be said of its figures."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
+from storage.bench.io.ceilings import half_duplex
 from storage.bench.io.fio import Job, Options, Report, Timings, Transfer, run
 from storage.bench.io.ground import Ground
 from storage.bench.io.sampler import Samples, Way, sampling
@@ -138,6 +139,20 @@ def _over(value: float, limit: Ceiling | None) -> Flags:
         return ()
     why = f"expected at most {limit.value:.4g} B/s of {limit.why}, got {value:.4g} B/s"
     return (Raised(Flag.OVER_LINK_RATE, why),)
+
+
+def both_ways(figures: Sequence[Observation], ground: Ground) -> list[Observation]:
+    """Return figures of reading and writing at once, their rates flagged if the sum can't be."""
+    limit, names = ground.ceiling, [f"{way}-rate" for way in _WAYS]
+    total = sum(each.value for each in figures if each.metric.name in names)
+    if limit is None or not half_duplex(limit) or total <= limit.value:
+        return list(figures)
+    why = f"expected at most {limit.value:.4g} B/s both ways together, got {total:.4g} B/s"
+    over = Raised(Flag.OVER_LINK_RATE, f"{why}: {limit.why} carries one at a time")
+    return [
+        replace(each, flags=(*each.flags, over)) if each.metric.name in names else each
+        for each in figures
+    ]
 
 
 def sampled(samples: Samples, way: Way, ground: Ground, flags: Flags) -> list[Observation]:
