@@ -255,6 +255,11 @@ def make_rotten(
     rot(rotten, kept[1].data[BLOB_BYTES // 2 :])
     sites.start(1)
     wait_until_all_are_up(everyone)
+    until(
+        "it answers the other driver too",
+        lambda: not any(isinstance(e.error, UnavailableError) for e in store.replicas(one, 1)),
+        HEALED_S,
+    )
     for _ in range(2):  # reading neither harms nor mends, nor carries it elsewhere
         bad = [each for each in store.replicas(one, 1) if each.blob != kept[1]]
         assert [each.name for each in bad] == [f"cassandra {rotten.place.address}"]
