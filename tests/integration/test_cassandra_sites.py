@@ -51,7 +51,11 @@ def sites(net: Network, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cl
 @pytest.fixture(scope="module")
 def everyone(sites: Cluster) -> Iterator[CassandraBlobs]:
     """Return a store that works while all replicas do."""
-    config = config_of(sites, KEYSPACE, datacentre="site1", write_consistency="ALL")
+    # Named, lest the keyspace have no copy at a site that is not heard of yet when it is made.
+    copies = {f"site{n}": 1 for n in range(1, 4)}
+    config = config_of(
+        sites, KEYSPACE, replication=copies, datacentre="site1", write_consistency="ALL"
+    )
     with opened(config) as made:
         wait_until_it_works(made)
         yield made
