@@ -68,6 +68,11 @@ class Glance:
     rows: Sequence[Row]
     flags: Collection[str]
 
+    @property
+    def compared(self) -> bool:
+        """Tell whether any of its figures is compared with another target's."""
+        return any(row.ahead for row in self.rows)
+
 
 def glances(
     figures: Sequence[Document], targets: Sequence[str], of_all: Sequence[Document]

@@ -115,7 +115,7 @@ def render(run: SavedRun, shown: Sequence[Workload], sections: Mapping[str, Any]
     return environment.get_template("page.html").render(
         result=result,
         glances=seen,
-        several=any(len(each.targets) > 1 for each in seen),
+        several=any(each.compared for each in seen),
         significance=f"{SIGNIFICANCE:.0%}",
         targets=list(map(_target, result["targets"])),
         parts=[(TITLES.get(part, part), each) for part, each in by_part.items()],
