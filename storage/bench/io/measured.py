@@ -81,6 +81,7 @@ class Measured:
         """Return its figures with what they stand on."""
         raw = {f"{self.name}.fio.json": self.report.raw}
         work = Work(self.moved_bytes)
+        observations = both_ways(observations, self.ground)
         return Outcome(observations, self.samples.series(self.name), tuple(timed), raw, work)
 
     @property
@@ -142,10 +143,11 @@ def _over(value: float, limit: Ceiling | None) -> Flags:
 
 
 def both_ways(figures: Sequence[Observation], ground: Ground) -> list[Observation]:
-    """Return figures of reading and writing at once, their rates flagged if the sum can't be."""
+    """Return figures, with the rates of reading and writing at once flagged if the sum can't be."""
     limit, names = ground.ceiling, [f"{way}-rate" for way in _WAYS]
-    total = sum(each.value for each in figures if each.metric.name in names)
-    if limit is None or not half_duplex(limit) or total <= limit.value:
+    rates = [each.value for each in figures if each.metric.name in names]
+    total = sum(rates)
+    if len(rates) < len(names) or limit is None or not half_duplex(limit) or total <= limit.value:
         return list(figures)
     why = f"expected at most {limit.value:.4g} B/s both ways together, got {total:.4g} B/s"
     over = Raised(Flag.OVER_LINK_RATE, f"{why}: {limit.why} carries one at a time")

@@ -7,15 +7,7 @@ from storage.bench.io.content import BLOCK_BYTES, data
 from storage.bench.io.fio import Options
 from storage.bench.io.ground import Ground
 from storage.bench.io.layout import on_file
-from storage.bench.io.measured import (
-    Flags,
-    Method,
-    both_ways,
-    measure,
-    percentiles,
-    timed,
-    transferred,
-)
+from storage.bench.io.measured import Flags, Method, measure, percentiles, timed, transferred
 from storage.bench.io.sweep import FILE as READ_FILE
 from storage.bench.run.flags import Flag, Raised
 from storage.bench.run.outcome import Outcome
@@ -73,7 +65,7 @@ class Mixed:
         ]
         for name, timings in operations.items():
             figures += percentiles(name, timings, _PERCENTILES, paced.flags)
-        return paced.outcome(both_ways(figures, self.ground), timed(operations))
+        return paced.outcome(figures, timed(operations))
 
     def _writer(self, seed: int) -> Options:
         return {

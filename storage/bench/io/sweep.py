@@ -9,15 +9,7 @@ from storage.bench.io.content import data
 from storage.bench.io.fio import Job, Timings, Transfer
 from storage.bench.io.ground import Ground
 from storage.bench.io.layout import on_file
-from storage.bench.io.measured import (
-    Measured,
-    Method,
-    both_ways,
-    measure,
-    percentiles,
-    timed,
-    transferred,
-)
+from storage.bench.io.measured import Measured, Method, measure, percentiles, timed, transferred
 from storage.bench.io.sampler import Way
 from storage.bench.run.outcome import Observation, Outcome, Work
 from storage.bench.run.plan import Place, Step
@@ -132,8 +124,6 @@ class Swept:
             figures += transferred(found, way, transfer, self.rounds)
             figures += percentiles(way, transfer.timings, PERCENTILES, found.flags)
             histograms[way] = transfer.timings
-        if len(self.point.ways) > 1:
-            figures = both_ways(figures, self.ground)
         outcome = found.outcome(figures, timed(histograms))
         return replace(outcome, work=self._work(found)) if self.grid.warm_up_s else outcome
 

@@ -7,7 +7,7 @@ from typing import Final
 from storage.bench.paper.beside import beside
 from storage.bench.report.charts.style import looks
 from storage.bench.report.costing import costing
-from storage.bench.report.drawing import targets_of, workloads
+from storage.bench.report.drawing import workloads
 from storage.bench.report.flagged import everywhere, without
 from storage.bench.report.gallery import Gallery
 from storage.bench.report.page import render
@@ -47,7 +47,6 @@ def written(run: SavedRun) -> dict[str, str]:
         shown = list(workloads(run, gallery))
         papers = redrawn(run)
         sections = {
-            "targets_of_all": targets_of(run),
             "of_all": of_all,
             "redrawn": list(map(gallery.keep, papers.charts)),
             "not_redrawn": papers.missing,

@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from storage.bench.report.charts.style import Chart
 from storage.bench.report.chosen import chosen
-from storage.bench.report.drawing import Workload
+from storage.bench.report.drawing import Workload, targets_of
 from storage.bench.report.flagged import MOST, meanings, without
 from storage.bench.report.glance import TITLES, glances
 from storage.bench.report.latencies import PERCENTILES, Distribution
@@ -111,7 +111,7 @@ def render(run: SavedRun, shown: Sequence[Workload], sections: Mapping[str, Any]
     by_part: dict[str, list[Workload]] = {}
     for work in shown:
         by_part.setdefault(work.part, []).append(work)
-    seen = list(glances(result["figures"], sections["targets_of_all"], sections["of_all"]))
+    seen = list(glances(result["figures"], targets_of(run), sections["of_all"]))
     return environment.get_template("page.html").render(
         result=result,
         glances=seen,
