@@ -1,5 +1,6 @@
 """The benchmark's own parts: what it signs, keeps, and holds to be reached."""
 
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -15,11 +16,13 @@ from contracts.proto.payload_pb2 import StartTrip
 from contracts.proto.sawtooth_pb2 import Batch, BatchList
 from contracts.proto.state_pb2 import Chain
 from contracts.rules.case import EVENT_BREACH, EVENT_FINDING, EVENT_TAMPER
+from storage.bench.ledger.command import LEDGER, QUICK_OPEN_S, QUICK_PROBE_S
 from storage.bench.ledger.fleet import Load, Truck, departures, key, network
 from storage.bench.ledger.signed import read_signed, signed
 from storage.bench.ledger.wire import batch_list
 from storage.bench.ours.ledger.targets import TARGETS
 from storage.bench.ours.targets import missed, row
+from support.benchstages import parsed, setup_on
 
 LOAD = Load("test", devices=2, readings=25, per_transaction=1, per_batch=10)
 RUNS = Load("runs", devices=2, readings=25, per_transaction=10, per_batch=2)
@@ -76,3 +79,12 @@ def test_a_figure_beyond_its_bound_is_missed() -> None:
         assert missed({**good, name: worse}, TARGETS) == [name]
         assert "MISSED" in row(name, worse, TARGETS)
         assert "ok" in row(name, target.bound, TARGETS)
+
+
+def test_the_search_takes_no_longer_at_a_rate_than_asked(tmp_path: Path) -> None:
+    took = []
+    for name, words in (("a", ()), ("b", ("--ledger-seconds", "0.2"))):
+        with setup_on(tmp_path / name, name) as setup, ExitStack() as stack:
+            prepared = LEDGER.prepare(parsed(LEDGER.add_options, *words), setup, stack)
+            took.append((prepared.settings["open_s"], prepared.settings["probe_s"]))
+    assert took == [(QUICK_OPEN_S, QUICK_PROBE_S), (0.2, 0.2)]
