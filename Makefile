@@ -16,7 +16,7 @@ MQTT_PORT ?= 1883
 LEDGER_PORT ?= 8008
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check unit soak measure bench bench-ledger bench-storage rig cassandra up down proto lock clean
+.PHONY: help demo test check unit vectors soak measure bench bench-ledger bench-storage rig cassandra up down proto lock clean
 
 help: ## what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -43,19 +43,27 @@ demo: $(READY) ## the main job; with READINGS=csv TRACK=gpx VIDEO=file on real f
 test: $(READY) ## all checks and all tests
 	@scripts/packages mosquitto jq curl openssl iproute2 nvme-cli smartmontools $(BENCH_TOOLS) chromium
 	@$(JAVA)
-	@$(BIN)/python -c "from storage.localcassandra.artifacts import installed; installed()"
+	@$(BIN)/python -c "from storage.bench.servers.cassandra.artifacts import installed; installed()"
+	@PYTHONPATH=tests $(BIN)/python -c "from support.tusclients.clients import install; install()"
 	@$(MAKE) --no-print-directory check
 	@$(BIN)/pytest -q -rs -n 2 --dist loadfile --no-loadscope-reorder $(LONG_FIRST)
 
 unit: $(READY) ## the tests that need no other process
-	@$(BIN)/pytest -q -m "not integration" tests/unit tests/property
+	@$(BIN)/pytest -q -m "not integration and not long" tests/unit tests/property
 
-soak: $(READY) ## the kill and fuzz tests, long, and the rig
+vectors: $(READY) ## rules and verdicts under each supported Python on this machine; names those that are missing
+	@$(BIN)/pytest -v -rs -m integration tests/integration/test_interpreters.py
+
+soak: $(READY) ## the kill and fuzz tests, long; what `make test` leaves to it; and the rig
 	@scripts/packages mosquitto
+	@$(JAVA)
 	@WAYSEAL_KILLS=200 WAYSEAL_FUZZ_CASES=2000 $(BIN)/pytest -q --timeout 7200 \
 	  tests/integration/test_node_kills.py tests/integration/test_node_fuzz.py \
 	  tests/integration/test_node_openapi.py
+	@PYTHONPATH=tests $(BIN)/python -m support.evidence.play --seconds $(or $(WORLDS_SECONDS),1200)
 	@WAYSEAL_KILLS=100 $(BIN)/pytest -q tests/e2e/test_kills.py --timeout 7200
+	@WAYSEAL_KILLS=200 $(BIN)/pytest -q -m long tests/e2e/test_kills_cassandra.py --timeout 14400
+	@$(BIN)/pytest -q -m long $(LONG_FIRST) --ignore tests/e2e/test_kills_cassandra.py
 	@$(MAKE) --no-print-directory rig
 
 rig: $(READY) ## drives that fail, on a real kernel inside QEMU; SCENARIOS="some of them"
@@ -76,15 +84,15 @@ bench: $(READY) ## a quick look at all that wayseal-bench measures, on this disk
 	@$(BIN)/wayseal-bench all --quick --out build/bench/runs $(OPTIONS)
 
 bench-ledger: $(READY) ## the ledger's figures beside their targets; OPTIONS=--quick is a look
-	@$(BIN)/python -m storage.bench.ours.ledger.main $(OPTIONS)
+	@$(BIN)/python -m storage.bench.goals.wayseal_bench_ledger $(OPTIONS)
 
 bench-storage: $(READY) ## storage beside the limits of this machine; OPTIONS=--quick is a look, --curve is long
 	@$(JAVA)
-	@$(BIN)/python -m storage.bench.ours.storage.main $(OPTIONS)
+	@$(BIN)/python -m storage.bench.goals.wayseal_bench_storage $(OPTIONS)
 
 cassandra: $(READY) ## start a real Cassandra at port 9042, until Ctrl-C; NODES=3 is three sites
 	@$(JAVA)
-	@$(BIN)/python -m storage.localcassandra.main build/cassandra/dev$(NODES) --nodes $(NODES) $(OPTIONS)
+	@$(BIN)/python -m storage.bench.servers.cassandra.wayseal_cassandra build/cassandra/dev$(NODES) --nodes $(NODES) $(OPTIONS)
 
 up: $(READY) ## start a gateway; its addresses and tokens are in build/up.json
 	@$(BIN)/python -m demo.up --rest $(REST_PORT) --mqtt $(MQTT_PORT) --ledger $(LEDGER_PORT)
@@ -100,7 +108,8 @@ COMPILE := $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.1
 
 lock: $(READY) ## choose dependency versions again
 	@$(COMPILE) --all-extras --group dev --upgrade -o requirements.lock
-	@$(COMPILE) --extra device -c requirements.lock -o requirements-device.lock
+	@$(COMPILE) --extra device --group build -c requirements.lock -o requirements-device.lock
+	@$(COMPILE) --extra gateway --extra node --extra processor --group build -c requirements.lock -o requirements-server.lock
 
 clean: ## remove what was built, not what was learned
 	@rm -rf build $(VENV)

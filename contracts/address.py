@@ -1,9 +1,9 @@
-"""State addresses of family `wayseal`: 70 hexadecimal digits each.
+"""State addresses of family `wayseal` and of the families beside it: 70 hexadecimal digits each.
 
-An address is the family's 6 digit namespace, 2 digits for the kind, and 62
-that say which one. All that belongs to a trip shares a 38 digit prefix, so
-that the inputs and outputs of a reading are known offline, before anyone can
-say what the reading will turn out to touch.
+An address of ours is the family's 6 digit namespace, 2 digits for the kind, and
+62 digits for the entry. Everything that belongs to a trip shares a 38 digit
+prefix. So a truck knows the inputs and outputs of a reading offline, before
+anyone knows which entries the reading will touch.
 
 Source: Sawtooth 1.2 architecture guide, "Global State", on radix addresses.
 """
@@ -15,22 +15,46 @@ from typing import Final
 ADDRESS_HEX: Final = 70
 NAMESPACE: Final = hashlib.sha512(b"wayseal").hexdigest()[:6]
 SETTINGS_NAMESPACE: Final = "000000"
+IDENTITY_NAMESPACE: Final = "00001d"
+BLOCK_INFO_NAMESPACE: Final = "00b10c"
+ADMIN_KEYS_SETTING: Final = "wayseal.admin_keys"
+"""On-chain setting with the administrators' public keys, separated by commas."""
 
 _ID_HEX: Final = 62
 _HALF_HEX: Final = 30
 _PARTY, _SITE, _DEVICE, _DELIVERY, _LOT, _TRANSFORMATION = "01", "02", "03", "05", "06", "07"
+_SERIES = "08"
+_CERTIFICATE, _UNIT = "09", "0a"
 _TRIP = "10"
+KINDS: Final = {
+    _PARTY: "party",
+    _SITE: "site",
+    _DEVICE: "device",
+    "04": "key",
+    _DELIVERY: "delivery",
+    _LOT: "lot",
+    _TRANSFORMATION: "transformation",
+    _SERIES: "series",
+    _UNIT: "unit",
+    _TRIP: "trip",
+}
+"""Names of the kinds of entry, by the two digits after the namespace."""
 _START, _CHAIN, _HANDOVER, _BREACH, _FINDING, _HOLD = "00", "01", "02", "03", "04", "05"
+_SERIES_FINDING = "06"
 KEY_PREFIX: Final = NAMESPACE + "04"
 DELIVERY_PREFIX: Final = NAMESPACE + _DELIVERY
 PARTY_PREFIX: Final = NAMESPACE + _PARTY
+SITE_PREFIX: Final = NAMESPACE + _SITE
 LOT_PREFIX: Final = NAMESPACE + _LOT
+CERTIFICATE_PREFIX: Final = NAMESPACE + _CERTIFICATE
+UNIT_PREFIX: Final = NAMESPACE + _UNIT
 _TRIP_PREFIX: Final = NAMESPACE + _TRIP
+_TRIP_PREFIX_HEX: Final = len(_TRIP_PREFIX) + _HALF_HEX
 _TRIP_START: Final = _START + "0" * _HALF_HEX
 _REMEMBERED: Final = 4096
-"""Hashes that are kept, since each reading needs the same few again."""
+"""Hashes that are cached, since each reading needs the same few again."""
 _REMEMBERED_CHARS: Final = 200
-"""Text up to which they are: what comes before its form was checked may be a payload long."""
+"""Longest text that is cached. Text whose form is not checked yet may be as long as a payload."""
 
 
 def _hash(text: str, digits: int) -> str:
@@ -46,12 +70,12 @@ def _digest(text: str, digits: int) -> str:
 
 def party(party_id: str) -> str:
     """Return the address of a party."""
-    return NAMESPACE + _PARTY + _digest(party_id, _ID_HEX)
+    return PARTY_PREFIX + _digest(party_id, _ID_HEX)
 
 
 def site(site_id: str) -> str:
     """Return the address of a site."""
-    return NAMESPACE + _SITE + _digest(site_id, _ID_HEX)
+    return SITE_PREFIX + _digest(site_id, _ID_HEX)
 
 
 def device(device_id: str) -> str:
@@ -60,7 +84,7 @@ def device(device_id: str) -> str:
 
 
 def key(public_key: str) -> str:
-    """Return the address that says whose a public key is."""
+    """Return the address of a public key, where its owner is kept."""
     return KEY_PREFIX + _digest(public_key, _ID_HEX)
 
 
@@ -71,7 +95,7 @@ def delivery(delivery_id: str) -> str:
 
 def lot(gtin: str, name: str) -> str:
     """Return the address of a lot."""
-    return NAMESPACE + _LOT + _digest(f"{gtin}\0{name}", _ID_HEX)
+    return LOT_PREFIX + _digest(f"{gtin}\0{name}", _ID_HEX)
 
 
 def transformation(transformation_id: str) -> str:
@@ -79,19 +103,56 @@ def transformation(transformation_id: str) -> str:
     return NAMESPACE + _TRANSFORMATION + _digest(transformation_id, _ID_HEX)
 
 
+def series(public_key: str) -> str:
+    """Return the address of the trips in a row that a key of a device has started."""
+    return NAMESPACE + _SERIES + _digest(public_key, _ID_HEX)
+
+
+def certificate(holder_id: str, kind: str) -> str:
+    """Return the address of a party's certificates of one kind."""
+    return CERTIFICATE_PREFIX + _digest(f"{holder_id}\0{kind}", _ID_HEX)
+
+
+def unit(sscc: str) -> str:
+    """Return the address of a logistic unit."""
+    return UNIT_PREFIX + _digest(sscc, _ID_HEX)
+
+
 def trip_prefix(trip_id: str) -> str:
-    """Return the prefix, 38 digits, under which all of a trip lies."""
-    return NAMESPACE + _TRIP + _digest(trip_id, _HALF_HEX)
+    """Return the prefix of all addresses of a trip, 38 digits."""
+    return _TRIP_PREFIX + _digest(trip_id, _HALF_HEX)
 
 
 def trip(trip_id: str) -> str:
     """Return the address of a trip's start."""
-    return trip_prefix(trip_id) + _TRIP_START
+    return trip_of(trip_prefix(trip_id))
+
+
+def kind_of(place: str) -> str:
+    """Return the kind of entry at an address, such as `party`; empty for other families."""
+    if not place.startswith(NAMESPACE):
+        return ""
+    return KINDS.get(place[len(NAMESPACE) : len(NAMESPACE) + 2], "entry")
+
+
+def prefix_of(place: str) -> str:
+    """Return the prefix of all addresses of the trip that an address belongs to."""
+    return place[:_TRIP_PREFIX_HEX]
 
 
 def is_trip(place: str) -> bool:
-    """Say whether a trip's start lies at an address."""
+    """Say whether an address is that of a trip's start."""
     return place.startswith(_TRIP_PREFIX) and place.endswith(_TRIP_START)
+
+
+def trip_of(prefix: str) -> str:
+    """Return the address of the start of the trip whose addresses begin with `prefix`."""
+    return prefix + _TRIP_START
+
+
+def is_handover(place: str) -> bool:
+    """Say whether an address is that of a handover."""
+    return place.startswith(_TRIP_PREFIX) and place[_TRIP_PREFIX_HEX:].startswith(_HANDOVER)
 
 
 def chain(trip_id: str, device_id: str) -> str:
@@ -99,10 +160,15 @@ def chain(trip_id: str, device_id: str) -> str:
     return trip_prefix(trip_id) + _CHAIN + _digest(device_id, _HALF_HEX)
 
 
+def is_chain(place: str) -> bool:
+    """Say whether an address is that of the chain of one device's readings on one trip."""
+    return place.startswith(_TRIP_PREFIX) and place[-_HALF_HEX - 2 : -_HALF_HEX] == _CHAIN
+
+
 def handover(
     trip_id: str, delivery_id: str, site_id: str, from_party_id: str, to_party_id: str
 ) -> str:
-    """Return the address of a handover of one delivery at one site, from hand to hand."""
+    """Return the address of a handover of one delivery at one site."""
     which = f"{delivery_id}\0{site_id}\0{from_party_id}\0{to_party_id}"
     return trip_prefix(trip_id) + _HANDOVER + _digest(which, _HALF_HEX)
 
@@ -114,13 +180,56 @@ def breach(trip_id: str, device_id: str, delivery_id: str, quantity: int, since:
 
 
 def finding(trip_id: str, transaction_id: str) -> str:
-    """Return the address of the findings about one transaction."""
+    """Return the address of the findings on one transaction."""
     return trip_prefix(trip_id) + _FINDING + _hash(transaction_id, _HALF_HEX)
+
+
+def series_findings(trip_id: str, transaction_id: str) -> str:
+    """Return the address of the findings on a transaction's place in the row of trips."""
+    return trip_prefix(trip_id) + _SERIES_FINDING + _hash(transaction_id, _HALF_HEX)
+
+
+def is_series_finding(place: str) -> bool:
+    """Say whether an address is of findings on a trip's place in its device's row."""
+    return place.startswith(_TRIP_PREFIX) and place.startswith(_SERIES_FINDING, _TRIP_PREFIX_HEX)
 
 
 def hold(trip_id: str, hold_id: str) -> str:
     """Return the address of a legal hold on a trip's evidence."""
     return trip_prefix(trip_id) + _HOLD + _digest(hold_id, _HALF_HEX)
+
+
+def block_info_config() -> str:
+    """Return the address of family block_info's configuration, which names the latest entry.
+
+    Source: Sawtooth 1.2, BlockInfo transaction family, "Addressing".
+    """
+    return BLOCK_INFO_NAMESPACE + "01" + "0" * _ID_HEX
+
+
+def block_info(block_num: int) -> str:
+    """Return the address of the entry on one block in family block_info.
+
+    Source: Sawtooth 1.2, BlockInfo transaction family, "Addressing".
+    """
+    return BLOCK_INFO_NAMESPACE + f"00{block_num:0{_ID_HEX}x}"
+
+
+def policy(name: str) -> str:
+    """Return the address of an on-chain policy.
+
+    Source: Sawtooth 1.2, Identity transaction family, "Addressing".
+    """
+    return IDENTITY_NAMESPACE + "00" + hashlib.sha256(name.encode()).hexdigest()[:_ID_HEX]
+
+
+def role(name: str) -> str:
+    """Return the address of an on-chain role.
+
+    Source: Sawtooth 1.2, Identity transaction family, "Addressing".
+    """
+    digests = [hashlib.sha256(part.encode()).hexdigest() for part in _four_parts(name)]
+    return IDENTITY_NAMESPACE + "01" + digests[0][:14] + "".join(each[:16] for each in digests[1:])
 
 
 @lru_cache(maxsize=256)
@@ -129,8 +238,12 @@ def setting(name: str) -> str:
 
     Source: Sawtooth 1.2, Settings transaction family, "Addressing".
     """
-    parts = name.split(".", 3)
-    parts += [""] * (4 - len(parts))
     return SETTINGS_NAMESPACE + "".join(
-        hashlib.sha256(part.encode()).hexdigest()[:16] for part in parts
+        hashlib.sha256(part.encode()).hexdigest()[:16] for part in _four_parts(name)
     )
+
+
+def _four_parts(name: str) -> list[str]:
+    """Split a name at its first three dots; missing parts are empty."""
+    parts = name.split(".", 3)
+    return parts + [""] * (4 - len(parts))

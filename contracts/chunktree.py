@@ -2,8 +2,7 @@
 
 Source: RFC 6962, 2.1 (tree hash); leaf prefix 0x00, node prefix 0x01, SHA-256.
 The empty file has no leaves; its root is the SHA-256 of the empty string. A
-root is only meaningful together with the size, since the last blob may be
-shorter.
+root needs the file's size beside it, since the last blob may be shorter.
 """
 
 import hashlib
@@ -47,7 +46,7 @@ def root_hash(leaves: Sequence[bytes]) -> bytes:
 
 
 class TreeHasher:
-    """Computes the root while leaves arrive, holding one hash per tree level."""
+    """Computes the root while leaves arrive; keeps one hash for each tree level."""
 
     def __init__(self) -> None:
         self._peaks: list[tuple[int, bytes]] = []

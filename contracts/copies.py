@@ -1,7 +1,7 @@
-"""Where a recording rests, in words that receipts, manifests and policies share.
+"""Copies of a recording, as receipts, manifests and policies name them.
 
 A copy is whole: every byte of the recording is durable there. A policy lists
-what must exist before a truck may delete its own.
+the copies that must exist before a truck may delete its own.
 """
 
 import re
@@ -14,9 +14,9 @@ from contracts.errors import RejectedError
 
 COPY_TEXT_MAX: Final = 64
 REQUIREMENTS_MAX: Final = 4
-"""More than there are kinds of copies; what each lacks must fit into a receipt's message."""
+"""Requirements of one policy. What a policy lacks must fit into a receipt's message."""
 FSYNC: Final = "fsync"
-"""Durability of what one machine wrote to its own medium and synced."""
+"""Durability of a copy that one machine wrote to its own medium and synced."""
 
 _TEXT: Final = re.compile(r"(volume|blobs):([a-z0-9][a-z0-9+-]{0,31}):(\S+)")
 
@@ -30,13 +30,13 @@ _AT_LEAST: Final = {
     "EACH_QUORUM": {"EACH_QUORUM", "ALL"},
     "ALL": {"ALL"},
 }
-"""By consistency level, those that acknowledge no less, however many replicas there are."""
+"""For each consistency level, the levels that are at least as strong with any replica count."""
 
 CONSISTENCY_LEVELS: Final = tuple(_AT_LEAST)
 
 
 class Place(StrEnum):
-    """What kind of copy."""
+    """The kind of a copy."""
 
     VOLUME = "volume"
     BLOBS = "blobs"
@@ -48,11 +48,11 @@ class Copy:
 
     Attributes:
         place: A whole file on a volume, or blobs in a blob store.
-        name: The volume's, or the blob store's.
+        name: Name of the volume or the blob store.
         durability: `fsync`, a Cassandra consistency level, or both joined by `+`.
 
     Raises:
-        RejectedError: Its text would not have the form that `parse` reads.
+        RejectedError: `parse` could not read its text.
     """
 
     place: Place
@@ -60,13 +60,13 @@ class Copy:
     durability: str
 
     def __post_init__(self) -> None:
-        """Check the form, so that every copy can be written down."""
+        """Check that `parse` can read the copy's text."""
         if len(str(self)) > COPY_TEXT_MAX or not _TEXT.fullmatch(str(self)):
             raise RejectedError(f"copy must be PLACE:NAME:DURABILITY, got {str(self)[:80]!r}")
         _check_durability(self.durability)
 
     def __str__(self) -> str:
-        """Return the form that `parse` reads: `blobs:cassandra:QUORUM`."""
+        """Return the text that `parse` reads: `blobs:cassandra:QUORUM`."""
         return f"{self.place}:{self.name}:{self.durability}"
 
     @classmethod
@@ -74,7 +74,7 @@ class Copy:
         """Read a copy.
 
         Raises:
-            RejectedError: Another form.
+            RejectedError: The text has another form.
         """
         found = _TEXT.fullmatch(text)
         if found is None:
@@ -88,14 +88,14 @@ class Requirement:
 
     Attributes:
         place: The kind of copy.
-        durability: At least this; empty takes any.
+        durability: The least durability; empty accepts any.
     """
 
     place: Place
     durability: str = ""
 
     def __str__(self) -> str:
-        """Return the form that settings use."""
+        """Return the text that settings use."""
         return f"{self.place}:{self.durability}" if self.durability else str(self.place)
 
     @classmethod
@@ -103,7 +103,7 @@ class Requirement:
         """Read a requirement.
 
         Raises:
-            RejectedError: Another form, or an unknown durability.
+            RejectedError: The text has another form, or an unknown durability.
         """
         place, _, durability = text.partition(":")
         if place not in set(Place) or (":" in text and not durability):
@@ -116,7 +116,7 @@ class Requirement:
         return cls(Place(place), durability)
 
     def met_by(self, copy: Copy) -> bool:
-        """Say whether a copy is of that kind and at least as durable."""
+        """Say whether a copy is of this kind and at least as durable."""
         if copy.place is not self.place:
             return False
         offered = set(copy.durability.split("+"))
@@ -128,7 +128,7 @@ class Requirement:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Which copies must exist before the truck's own may go.
+    """The copies that must exist before a truck may delete its own.
 
     Attributes:
         requirements: All of them must be met.
@@ -141,7 +141,7 @@ class Policy:
         """Read a policy.
 
         Raises:
-            RejectedError: It asks for nothing, for too much, or in another form.
+            RejectedError: No requirement, too many, or one in another form.
         """
         if not 1 <= len(texts) <= REQUIREMENTS_MAX:
             raise RejectedError(
@@ -150,7 +150,7 @@ class Policy:
         return cls(tuple(map(Requirement.parse, texts)))
 
     def missing(self, copies: Iterable[Copy]) -> tuple[Requirement, ...]:
-        """Return the requirements that no copy meets; none when the policy is met."""
+        """Return the requirements that no copy meets; empty when the policy is met."""
         there = list(copies)
         return tuple(wanted for wanted in self.requirements if not any(map(wanted.met_by, there)))
 

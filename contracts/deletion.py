@@ -1,7 +1,7 @@
-"""Deletions: the gateway's signed word on what it removed, and why it was allowed to.
+"""Deletions: a gateway signs what it deleted, and why it was allowed to.
 
-Each names the one before it by hash, so that whoever has one can tell whether
-an earlier one was left out or changed later.
+Each deletion names the previous one by its hash. So a deletion shows whether an
+earlier one was left out or changed later.
 """
 
 import hashlib
@@ -9,12 +9,11 @@ from collections.abc import Collection
 from typing import Final
 
 from contracts.encoding import canonical, parse
-from contracts.errors import RejectedError
-from contracts.keys import Signer, verify
+from contracts.keys import Signer, check_gateway
 from contracts.proto.deletion_pb2 import Deletion, DeletionBody
 
 _DOMAIN: Final = b"wayseal deletion 1\n"
-"""Signed before the body: the key signs receipts too, and neither may pass for the other."""
+"""Signed before the body, so that a receipt of the same key never passes for a deletion."""
 
 
 def sign_deletion(signer: Signer, body: DeletionBody) -> Deletion:
@@ -26,23 +25,20 @@ def sign_deletion(signer: Signer, body: DeletionBody) -> Deletion:
 
 
 def open_deletion(deletion: Deletion, trusted_keys: Collection[str]) -> DeletionBody:
-    """Return what a deletion says, once its signature holds.
+    """Check the signature of a deletion and return its body.
 
     Args:
         deletion: As it arrived.
-        trusted_keys: Public keys of the gateways whose word counts.
+        trusted_keys: Public keys of trusted gateways.
 
     Raises:
-        RejectedError: A key that is not trusted, a wrong signature, or no deletion.
+        RejectedError: The key is not trusted, the signature is wrong, or the body is invalid.
     """
-    key = deletion.gateway_public_key
-    if key not in trusted_keys:
-        raise RejectedError(f"deletion by a gateway whose key is not trusted: {key[:66]!r}")
-    if not verify(key, deletion.signature, _DOMAIN + deletion.body):
-        raise RejectedError(f"deletion signature does not match gateway key {key}")
+    key, signature = deletion.gateway_public_key, deletion.signature
+    check_gateway("deletion", _DOMAIN + deletion.body, key, signature, trusted_keys)
     return parse(DeletionBody, deletion.body)
 
 
 def deletion_hash(deletion: Deletion) -> bytes:
-    """Return what the next deletion calls this one by, 32 bytes."""
+    """Return the hash by which the next deletion names this one, 32 bytes."""
     return hashlib.sha256(canonical(deletion)).digest()

@@ -1,7 +1,7 @@
-"""Protocol Buffers messages as bytes: the one way to write each, and how to read what came.
+"""Canonical encoding of Protocol Buffers messages, and parsing.
 
 Canonical means: fields in ascending order, defaults left out, no unknown
-fields; so one meaning has one encoding and one hash.
+fields. So equal messages have equal bytes and equal hashes.
 """
 
 from typing import TypeVar
@@ -14,15 +14,15 @@ _MessageT = TypeVar("_MessageT", bound=Message)
 
 
 def canonical(message: Message) -> bytes:
-    """Return the one byte string that stands for `message`."""
+    """Return the canonical bytes of `message`."""
     return message.SerializeToString(deterministic=True)
 
 
 def is_canonical(message: Message, wire: bytes) -> bool:
-    """Say whether `wire` is the one byte string that stands for `message`, which was parsed of it.
+    """Say whether `wire`, from which `message` was parsed, is canonical.
 
-    Unknown fields are dropped from `message` first: the parser keeps them, and would write them
-    out again where they stood.
+    Drops unknown fields from `message` first: the parser keeps them and would write them out
+    again.
     """
     message.DiscardUnknownFields()
     return canonical(message) == wire
@@ -32,9 +32,26 @@ def parse(kind: type[_MessageT], wire: bytes) -> _MessageT:
     """Parse a message, canonical or not.
 
     Raises:
-        RejectedError: The bytes are no message of that kind.
+        RejectedError: The bytes are not a message of that kind.
     """
     try:
         return kind.FromString(wire)
     except (DecodeError, UnicodeDecodeError) as error:  # the latter from pure-Python protobuf
-        raise RejectedError(f"{len(wire)} bytes that are no {kind.__name__} message") from error
+        raise RejectedError(f"{len(wire)} bytes are not a valid {kind.__name__} message") from error
+
+
+def parse_known(kind: type[_MessageT], wire: bytes) -> _MessageT:
+    """Parse a message that has no fields which its kind does not know.
+
+    The bytes of one kind often parse as another kind, with the rest as unknown fields. A signature
+    under a message of one kind must not count for another.
+
+    Raises:
+        RejectedError: The bytes are not a message of that kind, or hold more than it has.
+    """
+    message = parse(kind, wire)
+    size = message.ByteSize()
+    message.DiscardUnknownFields()
+    if message.ByteSize() != size:
+        raise RejectedError(f"{len(wire)} bytes hold fields that no {kind.__name__} has")
+    return message

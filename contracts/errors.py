@@ -1,4 +1,4 @@
-"""Errors raised on purpose. The split answers one question: does a retry make sense?"""
+"""Errors raised on purpose, split by one question: does a retry help?"""
 
 
 class WaysealError(Exception):

@@ -1,5 +1,6 @@
-"""Names of parties, sites, devices and deliveries, and the GS1 keys among them."""
+"""Ids of parties, sites, devices, deliveries, trips and recordings, and GS1 keys."""
 
+import hashlib
 import re
 from typing import Final
 
@@ -7,19 +8,22 @@ from contracts.errors import RejectedError
 
 ID_MAX: Final = 64
 _ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_TRIP_ID_HEX: Final = 32
+_TRIP_ID_SALT: Final = b"wayseal trip\0"
 _TRIP_ID: Final = re.compile(r"[0-9a-f]{32}")
 _RECORDING_ID: Final = re.compile(r"[0-9a-f]{64}")
 _GTIN_DIGITS: Final = (8, 12, 13, 14)
 _GLN_DIGITS: Final = (13,)
+_SSCC_DIGITS: Final = (18,)
 
 
 def check_id(kind: str, text: str) -> str:
-    """Return `text` when it can name a party, site, device or delivery.
+    """Return `text` if it is a valid id of a party, site, device or delivery.
 
     Raises:
         RejectedError: Empty, over 64 characters, with characters other than ASCII letters, digits,
-            `.`, `_` and `-`, or not beginning with a letter or digit, since ids become topic
-            levels, file names and words on command lines.
+            `.`, `_` and `-`, or not beginning with a letter or digit. Ids become topic levels,
+            file names and words on command lines.
     """
     if not _ID.fullmatch(text):
         raise RejectedError(
@@ -30,32 +34,40 @@ def check_id(kind: str, text: str) -> str:
 
 
 def check_trip_id(text: str) -> str:
-    """Return `text` when it has the form of a trip id, 32 hexadecimal digits.
+    """Return `text` if it is a trip id, 32 hexadecimal digits.
 
     Raises:
-        RejectedError: It has not.
+        RejectedError: It has another form.
     """
     if not _TRIP_ID.fullmatch(text):
         raise RejectedError(f"trip id must be 32 lower-case hexadecimal digits: {text[:80]!r}")
     return text
 
 
+def trip_id_of(device_id: str, nonce: bytes) -> str:
+    """Return the id of the trip that `device_id` starts with a 16 byte random `nonce`.
+
+    Derived, so that no other device can take the id first.
+    """
+    digest = hashlib.sha256(_TRIP_ID_SALT + device_id.encode() + b"\0" + nonce)
+    return digest.hexdigest()[:_TRIP_ID_HEX]
+
+
 def parse_recording_id(text: str) -> bytes:
-    """Return the recording id, 32 bytes, that `text` writes as 64 hexadecimal digits.
+    """Return the recording id, 32 bytes, from its 64 hexadecimal digits.
 
     Raises:
         RejectedError: It has another form.
     """
     if not _RECORDING_ID.fullmatch(text):
         raise RejectedError(
-            f"a recording is named by 64 lower-case hexadecimal digits, its SHA-256; "
-            f"got {text[:80]!r}"
+            f"recording id must be 64 lower-case hexadecimal digits, its SHA-256: {text[:80]!r}"
         )
     return bytes.fromhex(text)
 
 
 def check_gtin(text: str) -> str:
-    """Return `text` when it is a GTIN of 8, 12, 13 or 14 digits.
+    """Return `text` if it is a GTIN of 8, 12, 13 or 14 digits.
 
     Raises:
         RejectedError: Wrong length or check digit.
@@ -66,7 +78,7 @@ def check_gtin(text: str) -> str:
 
 
 def check_gln(text: str) -> str:
-    """Return `text` when it is a GLN of 13 digits.
+    """Return `text` if it is a GLN of 13 digits.
 
     Raises:
         RejectedError: Wrong length or check digit.
@@ -74,6 +86,17 @@ def check_gln(text: str) -> str:
     Source: GS1 General Specifications, 3.7.9 and 7.9 (check digit).
     """
     return _check_gs1("GLN", text, _GLN_DIGITS)
+
+
+def check_sscc(text: str) -> str:
+    """Return `text` if it is an SSCC of 18 digits.
+
+    Raises:
+        RejectedError: Wrong length or check digit.
+
+    Source: GS1 General Specifications, 3.2.1 and 7.9 (check digit).
+    """
+    return _check_gs1("SSCC", text, _SSCC_DIGITS)
 
 
 def _check_gs1(kind: str, text: str, lengths: tuple[int, ...]) -> str:

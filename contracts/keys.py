@@ -1,16 +1,18 @@
-"""secp256k1 keys: who signed what.
+"""secp256k1 keys and signatures.
 
 Signatures are Sawtooth's: 64 bytes r ‖ s, compact, low s, over the SHA-256 of
-the message, with the deterministic nonce of RFC 6979; keys are 33 byte
+the message, with the deterministic nonce of RFC 6979. Keys are 33 byte
 compressed points. Only libsecp256k1 verifies: it refuses the high-s twin that
-OpenSSL accepts, and mixing verifiers would split what counts as valid.
+OpenSSL accepts, and two verifiers would disagree on which signatures are valid.
 """
 
 import hashlib
 import os
 import re
 import tempfile
+from collections.abc import Collection
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Final, Self
 
@@ -19,10 +21,12 @@ from coincurve._libsecp256k1 import ffi, lib  # type: ignore[import-not-found]  
 from coincurve.context import GLOBAL_CONTEXT
 
 from contracts.errors import RejectedError, UnavailableError
-from contracts.files import make_directory, sync_directory
+from contracts.runtime.files import check_private, make_directory, sync_directory
 
 PRIVATE_KEY_HEX: Final = 64
 SIGNATURE_BYTES: Final = 64
+_REMEMBERED: Final = 4096
+"""Public keys that are kept parsed; a hostile sender of many keys cannot grow them."""
 _PUBLIC_KEY: Final = re.compile(r"0[23][0-9a-f]{64}")
 _SIGNATURE: Final = re.compile(r"[0-9a-f]{128}")
 
@@ -33,8 +37,8 @@ def is_public_key(text: str) -> bool:
 
 
 def is_point(text: str) -> bool:
-    """Say whether `text` is a public key that somebody can have: a point of the curve."""
-    return _KEYS.get(text) is not None
+    """Say whether `text` is a public key that has a private half: a point of the curve."""
+    return is_public_key(text) and point(text) is not None
 
 
 def is_signature(text: str) -> bool:
@@ -60,14 +64,14 @@ class Signer:
 
     @classmethod
     def from_hex(cls, text: str) -> Self:
-        """Take the private key written as 64 hexadecimal digits.
+        """Read a private key from 64 hexadecimal digits.
 
         Raises:
             RejectedError: Wrong form, or outside the group order. The text is never echoed.
         """
         expected = (
             f"a private key is {PRIVATE_KEY_HEX} hexadecimal digits within the group order; "
-            f"got {len(text)} characters that are not"
+            f"got {len(text)} other characters"
         )
         if len(text) != PRIVATE_KEY_HEX:
             raise RejectedError(expected)
@@ -81,9 +85,10 @@ class Signer:
         """Read the key file at `path`: one line of 64 hexadecimal digits.
 
         Raises:
-            RejectedError: The file is missing, unreadable or holds no key.
+            RejectedError: The file is missing, unreadable, readable by others, or not a key.
         """
         try:
+            check_private("key file", path)
             text = path.read_text("ascii")
         except (OSError, UnicodeDecodeError) as error:
             raise RejectedError(f"key file {path}: {error}") from error
@@ -95,12 +100,12 @@ class Signer:
     def save(self, path: Path) -> None:
         """Write the key to a new file that only its owner can read; durable on return.
 
-        After a power cut there is the whole file or none, since half a key would be taken for a
-        damaged one and stop the owner for good.
+        After a power cut the file is whole or missing: half a key would count as damaged and
+        stop its owner for good.
 
         Raises:
             RejectedError: The file exists; a key is never overwritten.
-            UnavailableError: The disk is full or fails; there is no file.
+            UnavailableError: The disk is full or fails; no file is left.
         """
         try:
             descriptor, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
@@ -120,11 +125,11 @@ class Signer:
 
     @classmethod
     def load_or_create(cls, path: Path) -> Self:
-        """Read the key file at `path`; make one when there is none.
+        """Read the key file at `path`; make it if it is missing.
 
         Raises:
-            RejectedError: The file holds no key.
-            UnavailableError: It cannot be made.
+            RejectedError: The file does not hold a key, or others may read it.
+            UnavailableError: The file cannot be made.
         """
         if path.exists():
             return cls.load(path)
@@ -145,48 +150,58 @@ class Signer:
         return cls(key, key.public_key.format().hex())
 
 
-class PublicKeys:
-    """Parsed public keys, kept, since decompressing a point costs as much as a hash.
+@lru_cache(maxsize=_REMEMBERED)
+def point(public_key: str) -> coincurve.PublicKey | None:
+    """Return the parsed key, or None if it is not a point of the curve.
 
-    Bounded: a hostile sender of many keys empties it rather than growing it.
+    Cached, since decompressing a point costs as much as a hash.
+
+    Args:
+        public_key: A text in the right form, so that no long text stays in the cache.
     """
-
-    _LIMIT: Final = 4096
-
-    def __init__(self) -> None:
-        self._parsed: dict[str, coincurve.PublicKey] = {}
-
-    def get(self, public_key: str) -> coincurve.PublicKey | None:
-        """Return the parsed key, or None when the text is no point of the curve."""
-        known = self._parsed.get(public_key)
-        if known is None and is_public_key(public_key):
-            try:
-                known = coincurve.PublicKey(bytes.fromhex(public_key))
-            except ValueError:
-                return None
-            if len(self._parsed) >= self._LIMIT:
-                self._parsed.clear()
-            self._parsed[public_key] = known
-        return known
-
-
-_KEYS: Final = PublicKeys()
+    try:
+        return coincurve.PublicKey(bytes.fromhex(public_key))
+    except ValueError:
+        return None
 
 
 def verify(public_key: str, signature: str, message: bytes) -> bool:
-    """Say whether `signature` over `message` was made by the owner of `public_key`.
+    """Say whether the owner of `public_key` made `signature` over `message`.
 
-    Anything malformed, a high-s signature included, is simply not valid. The
-    global interpreter lock is released meanwhile.
+    A malformed key or signature, a high-s signature included, is not valid. Releases the global
+    interpreter lock while it verifies.
     """
-    key = _KEYS.get(public_key)
-    if key is None or not is_signature(signature):
+    if not is_public_key(public_key) or not is_signature(signature):
         return False
-    # Not coincurve's own verify, which takes DER: both ways between the forms for nothing, and
-    # each step gives the interpreter's lock away and must win it back.
+    key = point(public_key)
+    if key is None:
+        return False
+    # Not coincurve's own verify: it takes DER, so the signature would be converted there and back,
+    # and each step would release the interpreter's lock and have to win it back.
     form = ffi.new("secp256k1_ecdsa_signature *")
     context = GLOBAL_CONTEXT.ctx
     if not lib.secp256k1_ecdsa_signature_parse_compact(context, form, bytes.fromhex(signature)):
         return False
     digest = hashlib.sha256(message).digest()
     return bool(lib.secp256k1_ecdsa_verify(context, form, digest, key.public_key))
+
+
+def check_gateway(
+    what: str, message: bytes, public_key: str, signature: str, trusted_keys: Collection[str]
+) -> None:
+    """Check that a trusted gateway signed `message`.
+
+    Args:
+        what: What the message is called in errors.
+        message: The bytes under the signature.
+        public_key: The gateway's, as it came with the message.
+        signature: As it came with the message.
+        trusted_keys: Public keys of trusted gateways.
+
+    Raises:
+        RejectedError: The key is not trusted, or the signature is wrong.
+    """
+    if public_key not in trusted_keys:
+        raise RejectedError(f"{what} by a gateway whose key is not trusted: {public_key[:66]!r}")
+    if not verify(public_key, signature, message):
+        raise RejectedError(f"{what} signature does not match gateway key {public_key}")

@@ -1,7 +1,7 @@
-"""Receipts: the gateway's signed word that a trip is committed, and which copies there are.
+"""Receipts: a gateway signs that a trip is committed and which copies exist.
 
-A receipt is final when nothing lacks, by the gateway's policy and by that of
-the truck, which alone decides on its own copy; until then it is provisional.
+A receipt is final when both the gateway's and the truck's policy are met; until
+then it is provisional. Only the truck decides whether to delete its own copy.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator
 from contracts.copies import Copy, Policy
 from contracts.encoding import canonical, parse
 from contracts.errors import RejectedError
-from contracts.keys import Signer, verify
+from contracts.keys import Signer, check_gateway
 from contracts.proto.wire_pb2 import Receipt, ReceiptBody, StoredRecording
 
 
@@ -20,36 +20,33 @@ def sign_receipt(signer: Signer, body: ReceiptBody) -> Receipt:
 
 
 def open_receipt(receipt: Receipt, trusted_keys: Collection[str]) -> ReceiptBody:
-    """Return what a receipt says, once its signature holds.
+    """Check the signature of a receipt and return its body.
 
     Args:
         receipt: As it arrived.
-        trusted_keys: Public keys of the gateways whose word counts.
+        trusted_keys: Public keys of trusted gateways.
 
     Raises:
-        RejectedError: A key that is not trusted, a wrong signature, or no receipt.
+        RejectedError: The key is not trusted, the signature is wrong, or the body is invalid.
     """
-    key = receipt.gateway_public_key
-    if key not in trusted_keys:
-        raise RejectedError(f"receipt by a gateway whose key is not trusted: {key[:66]!r}")
-    if not verify(key, receipt.signature, receipt.body):
-        raise RejectedError(f"receipt signature does not match gateway key {key}")
+    key, signature = receipt.gateway_public_key, receipt.signature
+    check_gateway("receipt", receipt.body, key, signature, trusted_keys)
     return parse(ReceiptBody, receipt.body)
 
 
 def body_of(wire: bytes) -> ReceiptBody:
-    """Return what a receipt says that was verified before it was kept.
+    """Return the body of a stored receipt, whose signature was checked before.
 
     Raises:
-        RejectedError: The bytes are no receipt.
+        RejectedError: The bytes are not a receipt.
     """
     return parse(ReceiptBody, parse(Receipt, wire).body)
 
 
 def lacking(policy: Policy, recordings: Iterable[StoredRecording]) -> list[str]:
-    """Say what `policy` misses, one entry for each recording and requirement; none when it is met.
+    """Return what `policy` lacks, in words, one for each recording and requirement.
 
-    A copy in a form that is not known here counts as none.
+    A copy in an unknown form does not count. Empty when the policy is met.
     """
     return [
         f"recording {stored.sha256.hex()[:16]}… has no copy {requirement}"

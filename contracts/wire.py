@@ -1,7 +1,7 @@
-"""What devices and gateways say to each other over MQTT: topics, limits, parsing.
+"""MQTT between devices and gateways: topics, limits, parsing.
 
-Order on `records` is not promised by MQTT across reconnects, delivery is at
-least once; every message can be repeated, since batches are named by content.
+MQTT delivers at least once, and promises no order on `records` across
+reconnects. Every message can be repeated, since batches are named by content.
 """
 
 from collections.abc import Iterable, Iterator
@@ -18,7 +18,7 @@ from contracts.proto.wire_pb2 import Records
 TOPIC_ROOT: Final = "wayseal/v1"
 QOS: Final = 1
 MESSAGE_BYTES_MAX: Final = 256 * 1024
-"""Payload limit of any message; MQTT brokers differ, so both ends enforce it."""
+"""Payload limit of any message. MQTT brokers differ, so both ends enforce it."""
 BATCH_BYTES_MAX: Final = MESSAGE_BYTES_MAX - 64
 OFFER_BATCHES_MAX: Final = 1500
 """Ids per offer; 1500 of 130 bytes stay below the payload limit with 16 recordings."""
@@ -28,7 +28,7 @@ _MessageT = TypeVar("_MessageT", bound=Message)
 
 
 class Topic(StrEnum):
-    """The last level of a topic; device to gateway first, then the answers."""
+    """The last level of a topic: two from the device, two from the gateway."""
 
     RECORDS = "records"
     OFFERS = "offers"
@@ -45,7 +45,7 @@ def parse_topic(name: str) -> tuple[str, Topic]:
     """Return device id and kind of a topic.
 
     Raises:
-        RejectedError: Not one of ours.
+        RejectedError: Not a topic of Wayseal.
     """
     parts = name.split("/")
     if len(parts) != TOPIC_ROOT.count("/") + 3 or not name.startswith(TOPIC_ROOT + "/"):
@@ -61,7 +61,7 @@ def parse_message(kind: type[_MessageT], wire: bytes) -> _MessageT:
     """Parse one payload.
 
     Raises:
-        RejectedError: Oversized, or no message of that kind.
+        RejectedError: Oversized, or not a message of that kind.
     """
     if len(wire) > MESSAGE_BYTES_MAX:
         raise RejectedError(

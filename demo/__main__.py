@@ -1,4 +1,4 @@
-"""`python -m demo`: the demo, whose last line is promised from here on, its imports included."""
+"""`python -m demo`: runs the demo; prints its last line even if an import fails."""
 
 from importlib import import_module
 

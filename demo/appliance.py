@@ -1,31 +1,25 @@
 """One checkpoint on embedded defaults: a ledger node, a gateway, and the network around them."""
 
-import json
-from dataclasses import dataclass, field
+from contextlib import closing
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Final
 
+from contracts.actions.table import Action
 from contracts.keys import Signer
+from contracts.ledger.client import LedgerClient
+from contracts.party.network import SampleNetwork
 from contracts.party.submit import submit
-from contracts.payload import Action
-from contracts.proto.payload_pb2 import (
-    BUYER,
-    CARRIER,
-    SELLER,
-    Limit,
-    Lot,
-    OpenDelivery,
-    RegisterDevice,
-    RegisterParty,
-    RegisterSite,
-)
-from demo.processes import Service, run, run_json
+from contracts.records.clock import now_ms
+from demo.processes import Service
+from storage.bench.servers.checkpoint import GatewayFiles
 
-PARTIES = {
-    "dairy": ("Dairy Ltd", SELLER),
-    "haulier": ("Haulier Ltd", CARRIER),
-    "shop": ("Shop Ltd", BUYER),
-}
-SITES = {"site-a": ("dairy", "4006381333931"), "site-b": ("shop", "5901234123457")}
+NETWORK: Final = SampleNetwork(
+    seller="dairy",
+    carrier="haulier",
+    buyer="shop",
+    party_name=lambda party_id: f"{party_id.title()} Ltd",
+)
 DELIVERY_ID = "delivery-1"
 
 
@@ -53,13 +47,14 @@ class Existing:
 
 @dataclass(slots=True)
 class Appliance:
-    """The processes, and where they keep everything: one directory.
+    """Node and gateway as processes; one directory holds all they keep.
 
     Attributes:
         directory: Data, keys, settings and logs.
         ports: Kept over restarts, once chosen.
         existing: The ledger to use instead of a node of its own.
         variables: Environment variables that win over the gateway's settings file.
+        lasting: Whether the processes outlive the one that starts them.
     """
 
     directory: Path
@@ -68,6 +63,7 @@ class Appliance:
     node: Service | None = None
     gateway: Service | None = None
     variables: dict[str, str] = field(default_factory=dict)
+    lasting: bool = False
 
     def start(self) -> None:
         """Start the node, unless there is a ledger already, then the gateway.
@@ -89,16 +85,19 @@ class Appliance:
                 *("--admin", self.key("admin").public_key),
             ],
             self.directory / "node.log",
+            lasting=self.lasting,
         )
-        self.ports = Ports(self.ports.rest, self.ports.mqtt, _port(self.node.addresses["rest"]))
+        self.ports = replace(self.ports, ledger=_port(self.node.addresses["rest"]))
 
     def start_gateway(self) -> None:
         """Start the gateway of site B, with a broker in its process."""
         self._write_settings()
-        command = ["wayseal-gateway", "serve", "--config", str(self.settings_file)]
-        self.gateway = Service(command, self.directory / "gateway.log", self.variables)
+        log = self.directory / "gateway.log"
+        self.gateway = Service(
+            self._files.command("serve"), log, self.variables, lasting=self.lasting
+        )
         found = self.gateway.addresses
-        self.ports = Ports(_port(found["rest"]), _port(found["mqtt"]), self.ports.ledger)
+        self.ports = replace(self.ports, rest=_port(found["rest"]), mqtt=_port(found["mqtt"]))
 
     def stop(self) -> None:
         """Stop what runs, the gateway first."""
@@ -127,18 +126,18 @@ class Appliance:
     @property
     def settings_file(self) -> Path:
         """Return the gateway's settings file."""
-        return self.directory / "gateway.toml"
+        return self._files.settings
 
     @property
     def gateway_data(self) -> Path:
         """Return the directory that the gateway keeps everything in."""
-        return self.directory / "gateway"
+        return self._files.data
 
     def key(self, name: str) -> Signer:
         """Return the private key that this demo holds for `name`.
 
         Raises:
-            RejectedError: The admin key of the existing ledger is none.
+            RejectedError: The file of the existing ledger's admin key holds no valid key.
         """
         if name == "admin" and self.existing is not None:
             return Signer.load(self.existing.admin_key)
@@ -146,82 +145,49 @@ class Appliance:
 
     def gateway_key(self) -> str:
         """Return the public key that signs the gateway's receipts."""
-        found = run_json(["wayseal-gateway", "key", "--config", str(self.settings_file)])
-        return str(found["public_key"])
+        return self._files.public_key()
+
+    def genesis_block_id(self) -> str:
+        """Return the id of the ledger's first block."""
+        with closing(LedgerClient(self.ledger)) as ledger:
+            return ledger.genesis().header_signature
 
     def token(self, name: str, role: str) -> str:
         """Make an API token."""
-        command = ["wayseal-gateway", "token", name, "--role", role]
-        return str(run_json([*command, "--config", str(self.settings_file)])["token"])
+        return self._files.token(name, role)
 
     def trust_file(self) -> Path:
         """Write the keys that an auditor of this network trusts, taken from their makers."""
-        done = run(["wayseal-gateway", "trust", "--config", str(self.settings_file)])
         path = self.directory / "trust.json"
-        path.write_text(done.stdout, "utf-8")
+        path.write_text(self._files.trust(), "utf-8")
         return path
 
     def register_network(self) -> None:
         """Register parties and sites, and have both sides sign a delivery with its limits."""
-        for party_id, (name, role) in PARTIES.items():
-            keys = [self.key(party_id).public_key]
-            party = RegisterParty(party_id=party_id, name=name, public_keys=keys, roles=[role])
-            self.sign("admin", party)
-        for site_id, (party_id, gln) in SITES.items():
-            site = RegisterSite(
-                site_id=site_id,
-                party_id=party_id,
-                name=f"Dock of {PARTIES[party_id][0]}",
-                gln=gln,
-                gateway_public_keys=[self.gateway_key()],
-            )
-            self.sign(party_id, site)
-        terms = OpenDelivery(
-            delivery_id=DELIVERY_ID,
-            order_id="order-4711",
-            lots=[Lot(gtin="00012345678905", lot="L42")],
-            product="fresh milk",
-            quantity=1200,
-            unit="LTR",
-            seller_id="dairy",
-            carrier_id="haulier",
-            buyer_id="shop",
-            limits=[
-                Limit(quantity=Limit.TEMPERATURE_MCEL, minimum=2000, maximum=8000, tolerated_s=600)
-            ],
-        )
-        self.sign("dairy", terms)
-        self.sign("shop", terms)
+        keys = [self.gateway_key()]
+        for signer, action in (
+            *NETWORK.registrations(lambda name: self.key(name).public_key, lambda _: keys),
+            *NETWORK.delivery(NETWORK.terms(DELIVERY_ID, "order-4711"), now_ms()),
+        ):
+            self.sign(signer, action)
 
     def register_device(self, device_id: str, public_key: str) -> None:
         """Register a truck's recorder as the haulier's."""
-        device = RegisterDevice(device_id=device_id, party_id="haulier", public_keys=[public_key])
-        self.sign("haulier", device)
+        self.sign(*NETWORK.device(device_id, public_key))
 
     def sign(self, who: str, action: Action) -> str:
-        """Put one party's word on the ledger; return its transaction id."""
+        """Sign an action as one party and submit it; return the transaction id."""
         return submit(self.key(who), action, self.ledger)
 
+    @property
+    def _files(self) -> GatewayFiles:
+        return GatewayFiles(self.directory)
+
     def _write_settings(self) -> None:
-        self.settings_file.parent.mkdir(parents=True, exist_ok=True)
-        self.settings_file.write_text(
-            f"""\
-data = {json.dumps(str(self.gateway_data))}
-site_id = "site-b"
-
-[ledger]
-url = "{self.ledger}"
-
-[mqtt]
-embedded = true
-port = {self.ports.mqtt}
-
-[rest]
-port = {self.ports.rest}
-""",
-            "utf-8",
-        )
+        ports = self.ports
+        GatewayFiles.made(self.directory, self.ledger, rest=ports.rest, mqtt=ports.mqtt)
 
 
 def _port(address: str) -> int:
-    return int(address.rsplit(":", 1)[1])
+    port = address.rpartition(":")[2]
+    return int(port) if port.isdecimal() else 0  # a Unix socket has no port

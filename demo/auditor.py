@@ -1,4 +1,4 @@
-"""The demo's auditor: asks over REST, checks what comes, exports evidence, has it judged."""
+"""The demo's auditor: reads over REST, checks the answers, exports evidence and verifies it."""
 
 import hashlib
 import shutil
@@ -23,6 +23,9 @@ class Findings:
     readings: int
     breaches: list[dict[str, Any]]
     tampers: int
+    silences: list[dict[str, Any]]
+    on_trip: list[dict[str, Any]]
+    on_delivery: list[dict[str, Any]]
     recordings: list[dict[str, Any]]
 
     @property
@@ -70,15 +73,23 @@ class Auditor:
         recordings = list(self.pages(f"/v1/trips/{trip_id}/recordings"))
         for recording in recordings:
             self._check_video(recording["recording_id"])
+        trip = self.ask(f"/v1/trips/{trip_id}")
         return Findings(
             sum(1 for _ in self.pages(f"/v1/trips/{trip_id}/readings")),
             list(self.pages(f"/v1/trips/{trip_id}/breaches")),
             sum(1 for _ in self.pages(f"/v1/trips/{trip_id}/tampers")),
+            trip["silences"],
+            list(self.pages(f"/v1/trips/{trip_id}/findings")),
+            [
+                finding
+                for delivery_id in trip["delivery_ids"]
+                for finding in self.ask(f"/v1/deliveries/{delivery_id}")["findings"]
+            ],
             recordings,
         )
 
     def rotten(self, recording_id: str) -> list[str]:
-        """Return which blobs of which copies are rotten, in words."""
+        """Name each rotten blob and its copy."""
         answer = self._http.post(f"/v1/recordings/{recording_id}/verify")
         if not answer.is_success:
             raise UnavailableError(f"verify: HTTP {answer.status_code}: {answer.text[:300]}")
@@ -110,7 +121,7 @@ class Auditor:
 
 
 def judge(evidence: Path, trust: Path | None, desk: Path) -> tuple[int, str]:
-    """Have `wayseal-verify` judge a copy of the evidence on an empty desk; return exit and words.
+    """Verify a copy of the evidence in an empty folder; return exit status and output.
 
     Args:
         evidence: The file to judge.

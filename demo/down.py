@@ -3,7 +3,7 @@
 import sys
 
 from contracts.errors import UnavailableError
-from contracts.files import locked
+from contracts.runtime.files import locked
 from demo import pids
 from demo.ending import failing_in_one_line
 from demo.up import BUSY, DIRECTORY, STATE

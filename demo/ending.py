@@ -10,20 +10,27 @@ from pathlib import Path
 from types import FrameType
 from typing import Final, NoReturn
 
-from contracts.commands import FAILED, WORKED, complain, write_for_any_terminal
 from contracts.errors import WaysealError
+from contracts.runtime.commands import (
+    FAILED,
+    WORKED,
+    complain,
+    keep_files_private,
+    write_for_any_terminal,
+)
 
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _HERE: Final = Path(__file__).parent
 
 
 class InterruptedBySignalError(BaseException):
-    """A signal asks the command to end; no `except Exception` on its way may keep it."""
+    """A signal asks the command to end. No `except Exception` may catch this."""
 
 
 def conclude(command: str, work: Callable[[], str]) -> NoReturn:
     """Run `work`; print `COMMAND: ok …` with what it returns, or `COMMAND: failed …`, and exit."""
     write_for_any_terminal()
+    keep_files_private()
     _heed_signals()
     try:
         line, status = f"{command}: ok {work()}", WORKED
@@ -37,8 +44,9 @@ def conclude(command: str, work: Callable[[], str]) -> NoReturn:
 
 @contextmanager
 def failing_in_one_line(command: str) -> Iterator[None]:
-    """Turn whatever ends the block early into `COMMAND: …` on standard error and status 1."""
+    """Report an error or a signal in the block as `COMMAND: …` on standard error, status 1."""
     write_for_any_terminal()
+    keep_files_private()
     _heed_signals()
     try:
         yield
@@ -50,7 +58,7 @@ def failing_in_one_line(command: str) -> Iterator[None]:
 
 
 def reason(error: BaseException) -> str:
-    """Say in one line why something ended; of an error that nobody foresaw, also where."""
+    """Return in one line why something ended; for an unexpected error, also where."""
     words = " ".join(str(error).split())
     if isinstance(error, (WaysealError, InterruptedBySignalError)):
         return words
@@ -76,12 +84,12 @@ def _ignore_signals() -> None:
 
 
 def _interrupt(number: int, _: FrameType | None) -> None:
-    _ignore_signals()  # a second Ctrl-C must not stop us from stopping what we started
+    _ignore_signals()  # a second Ctrl-C must not keep us from stopping our processes
     raise InterruptedBySignalError(f"interrupted by {signal.Signals(number).name}")
 
 
 def _said(line: str) -> bool:
-    """Print the last line; on standard error when standard output takes nothing any more."""
+    """Print the last line; on standard error when standard output fails."""
     try:
         print(line, flush=True)
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""`make demo`: the main job from the truck's departure to a verdict that needs nobody's word.
+"""`make demo`: the main job, from the truck's departure to an offline verdict.
 
 Ends with one line, `demo: ok …` or `demo: failed …`, and a matching exit status.
 """
@@ -7,8 +7,7 @@ import argparse
 import shutil
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
@@ -16,15 +15,15 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
 from contracts.errors import RejectedError, UnavailableError
-from contracts.files import locked, make_directory
 from contracts.proto.payload_pb2 import HandOver
 from contracts.records.clock import now_ms
+from contracts.runtime.files import locked, make_directory
 from demo import pids
 from demo.appliance import DELIVERY_ID, Appliance, Existing
 from demo.auditor import Auditor, Findings, judge
 from demo.ending import conclude
-from demo.processes import BIN
 from demo.truck import Truck, simulate
+from storage.bench.servers.processes import executable
 
 POLL_S: Final = 0.1
 BLOB_FLIP_AT: Final = 4096
@@ -33,28 +32,20 @@ HOLDS, DOES_NOT_HOLD = 0, 1
 _console = Console(highlight=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Drive:
-    """The files that the truck replays."""
-
-    readings: Path
-    track: Path | None
-    videos: list[Path]
-
-
 def main() -> NoReturn:
     """Run the demo and exit."""
     conclude("demo", run)
 
 
 def run() -> str:
-    """Run the demo as the command line says; return what it came to.
+    """Run the demo as the command line says; return the summary for its last line.
 
     Raises:
         RejectedError: The files are not what they should be.
         UnavailableError: Something did not work, or another demo uses the directory.
     """
     options = _parse()
+    _check(options)
     directory: Path = options.directory.absolute()
     make_directory(directory.parent)
     lock = directory.with_name(f"{directory.name}.lock")
@@ -77,8 +68,7 @@ def _demo(appliance: Appliance, directory: Path, options: argparse.Namespace) ->
         truck = Truck(directory / "truck", "truck-7")
         truck.join(appliance)
     with _step("the truck leaves site A and records, offline"):
-        drive = _drive(directory, options)
-        trip = truck.ask("record", *_arguments(drive))
+        trip = truck.ask("record", *_replay(directory, options), "--speed", "max")
     trip_id = trip["trip"]
     _say(f"  trip {trip_id}: {trip['readings']} readings, {trip['bytes']} bytes of video")
     _say("the truck arrives at site B and offloads")
@@ -86,8 +76,7 @@ def _demo(appliance: Appliance, directory: Path, options: argparse.Namespace) ->
     _check_forgotten(truck)
     with _step("seller, carrier and buyer sign the handovers"):
         _hand_over(appliance, trip_id)
-    auditor = Auditor(appliance.rest, appliance.token("auditor", "auditor"))
-    try:
+    with closing(Auditor(appliance.rest, appliance.token("auditor", "auditor"))) as auditor:
         with _step("an auditor reads it all over REST"):
             findings = auditor.audit(trip_id)
         _report(findings)
@@ -96,47 +85,49 @@ def _demo(appliance: Appliance, directory: Path, options: argparse.Namespace) ->
         with _step("and exports the evidence"):
             auditor.export(trip_id, evidence)
         _flip_stored_blob(appliance, auditor, findings)
-    finally:
-        auditor.close()
     trust = appliance.trust_file().rename(directory / "trust.json")
     with _step("site B is shut down and its data put away"):
         appliance.stop()
         away = appliance.directory.rename(directory / "put-away")
     _judge(evidence, trust, directory)
     away.rename(appliance.directory)
-    _say(f"judge it yourself: {BIN / 'wayseal-verify'} {evidence} --trust {trust}")
+    _say(f"judge it yourself: {executable('wayseal-verify')} {evidence} --trust {trust}")
     return (
         f"readings={findings.readings} recordings={len(findings.recordings)} "
         f"bytes={findings.video_bytes} trip={trip_id} evidence={evidence}"
     )
 
 
-def _existing(options: argparse.Namespace) -> Existing | None:
-    """Return the ledger to use instead of a node of the demo's own, if one is named."""
+def _check(options: argparse.Namespace) -> None:
+    """Check, before anything starts, that the options fit together and their files exist."""
     if bool(options.ledger) != bool(options.admin_key):
         raise RejectedError("LEDGER and ADMIN_KEY need each other, got one")
+    if not options.readings and (options.track or options.video):
+        raise RejectedError("TRACK and VIDEO need READINGS, got none")
+    for name in ("readings", "track", "video", "admin_key"):
+        path: Path | None = getattr(options, name)
+        if path and not path.is_file():
+            raise RejectedError(f"{name.upper()} is not a file: {path}")
+
+
+def _existing(options: argparse.Namespace) -> Existing | None:
+    """Return the ledger named on the command line; None if the demo runs its own node."""
     return Existing(options.ledger, options.admin_key) if options.ledger else None
 
 
-def _drive(directory: Path, options: argparse.Namespace) -> Drive:
-    """Return the files to replay: those asked for, or a drive of our own simulator's."""
-    if options.readings:
-        return Drive(options.readings, options.track, [options.video] if options.video else [])
-    if options.track or options.video:
-        raise RejectedError("TRACK and VIDEO need READINGS, got none")
-    out = directory / "drive"
-    simulate(out)
-    return Drive(out / "readings.csv", out / "track.gpx", [out / "video.avi"])
-
-
-def _arguments(drive: Drive) -> list[str]:
-    track = ["--track", str(drive.track)] if drive.track else []
-    videos = [word for video in drive.videos for word in ("--video", str(video))]
-    return ["--readings", str(drive.readings), *track, *videos, "--speed", "max"]
+def _replay(directory: Path, options: argparse.Namespace) -> list[str]:
+    """Return the arguments that name the files to replay: the ones given, or a simulated trip."""
+    readings, track, video = options.readings, options.track, options.video
+    if not readings:
+        out = directory / "drive"
+        simulate(out)
+        readings, track, video = out / "readings.csv", out / "track.gpx", out / "video.avi"
+    named = {"--readings": readings, "--track": track, "--video": video}
+    return [word for flag, path in named.items() if path for word in (flag, str(path))]
 
 
 def _offload(appliance: Appliance, truck: Truck, trip: dict[str, Any]) -> None:
-    """Let the truck offload, and draw what the gateway says of it meanwhile."""
+    """Let the truck offload, and show the gateway's progress."""
     operator = Auditor(appliance.rest, appliance.token("operator", "operator"))
     agent = truck.begin("offload")
     try:
@@ -182,7 +173,7 @@ def _check_forgotten(truck: Truck) -> None:
 
 
 def _hand_over(appliance: Appliance, trip_id: str) -> None:
-    """Let both sides sign each change of hands: loading, and delivery."""
+    """Let both parties sign each handover: at loading and at delivery."""
     for site_id, giver, taker in (("site-a", "dairy", "haulier"), ("site-b", "haulier", "shop")):
         terms = HandOver(
             trip_id=trip_id,
@@ -207,10 +198,21 @@ def _report(findings: Findings) -> None:
             f"  breach: {breach['quantity']} up to {breach['extreme']} {breach['unit']}, "
             f"{breach['since']} to {breach['until']}"
         )
+    for silence in findings.silences:
+        _say(
+            f"  longest silence: {silence['quantity']} {silence['longest_s']:g} s of "
+            f"{silence['allowed_s']:g} s allowed"
+        )
+    _say(
+        f"  findings of the rules: {len(findings.on_trip)} on the trip, "
+        f"{len(findings.on_delivery)} on its delivery"
+    )
+    for finding in (*findings.on_trip, *findings.on_delivery):
+        _say(f"  finding: {finding['rule']}: {finding['detail']}")
 
 
 def _flip_stored_blob(appliance: Appliance, auditor: Auditor, findings: Findings) -> None:
-    """Damage one byte of one stored blob; it must be found, and not be mended in silence."""
+    """Damage one byte of a stored blob. The check must find it and must not repair it silently."""
     if not findings.video_bytes:
         return
     recording_id = findings.recordings[0]["recording_id"]
@@ -229,14 +231,17 @@ def _flip_stored_blob(appliance: Appliance, auditor: Auditor, findings: Findings
 
 
 def _judge(evidence: Path, trust: Path, directory: Path) -> None:
-    """Have the evidence judged: as it is, without keys, and with one byte flipped."""
+    """Verify the evidence three times: as it is, without keys, and with one byte flipped."""
     desk = directory / "desk"
     with _step("wayseal-verify judges the evidence, offline"):
         status, words = judge(evidence, trust, desk)
         _expect(status == HOLDS, f"the evidence does not hold: {words[-800:]}")
     _say(f"  {words.splitlines()[-1]}")
     status, words = judge(evidence, None, desk)
-    _expect(status == DOES_NOT_HOLD and "no key you trust" in words, f"without keys: {words}")
+    _expect(
+        status == DOES_NOT_HOLD and "not anchored in a key you trust" in words,
+        f"without keys: {words}",
+    )
     with _step("one byte of the evidence is flipped"):
         damaged = directory / "damaged.evidence"
         shutil.copy(evidence, damaged)
@@ -264,7 +269,7 @@ def _expect(holds: bool, otherwise: str) -> None:  # noqa: FBT001
 
 @contextmanager
 def _step(what: str) -> Iterator[None]:
-    """Say what happens, and how long it took."""
+    """Print a step and how long it took."""
     start = time.monotonic()
     yield
     _say(f"{what} ({time.monotonic() - start:.1f} s)")
@@ -284,10 +289,15 @@ def _parse() -> argparse.Namespace:
     ):
         parser.add_argument(f"--{name}", type=_file, metavar="FILE", help=text)
     parser.add_argument(
-        "--ledger", metavar="URL", help="a ledger without parties yet, instead of a node"
+        "--ledger",
+        metavar="URL",
+        help="a ledger without parties, used instead of a node of the demo's own",
     )
     parser.add_argument(
-        "--admin-key", type=_file, metavar="FILE", help="private key that registers parties there"
+        "--admin-key",
+        type=_file,
+        metavar="FILE",
+        help="private key that may register parties on that ledger",
     )
     return parser.parse_args()
 

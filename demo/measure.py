@@ -1,23 +1,32 @@
 """`make measure`: the figures of docs/performance.md, each beside the limit it is held against.
 
-Prints one JSON object as its last line and writes it to build/measure.json.
+Prints one JSON object as its last line and writes it to build/measure.json. Result and page of
+the run are in build/bench/runs.
 """
 
 import argparse
 import json
-import shutil
+import sys
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, Final
 
-from contracts.files import locked, make_directory, write_file
-from demo import pids
-from demo.appliance import Appliance
+from contracts.runtime.files import make_directory, write_file
 from demo.ending import failing_in_one_line
-from demo.measure_readings import measure_readings
+from demo.measure_readings import Offloads, summary
+from storage.bench.commands.measuring import HERE, Request, carry_out
+from storage.bench.machine.power import metered
+from storage.bench.run.part import Prepared, Setup
+from storage.bench.run.plan import Part, StepGroup
+from storage.drives.kernel import Kernel
 
 DIRECTORY: Final = Path("build/measure")
+"""Target of the run; servers and trucks work in it."""
+RUNS: Final = Path("build/bench/runs")
 RESULT: Final = Path("build/measure.json")
 EVERYONE_READS: Final = 0o644
+_GUESSED_PER_S: Final = 500
+"""Readings, through agent, gateway and node, for the time left."""
 
 
 def main() -> None:
@@ -25,35 +34,41 @@ def main() -> None:
     directory = DIRECTORY.absolute()
     with failing_in_one_line("measure"):
         options = _parse()
-        make_directory(directory.parent)
-        lock = directory.with_name(f"{directory.name}.lock")
-        with locked(lock, f"another measurement is at work in {directory}"):
-            text = json.dumps(_measured(directory, options), indent=2) + "\n"
-            temporary = RESULT.with_suffix(".json.new")
-            write_file(RESULT, text.encode(), temporary=temporary, mode=EVERYONE_READS)
-    print(json.dumps(json.loads(text)))
+        make_directory(directory)
+        try:
+            figures = {"readings": _measured(directory, options)}
+        finally:
+            with suppress(OSError):  # another run measures there
+                directory.rmdir()
+        text = json.dumps(figures, indent=2) + "\n"
+        temporary = RESULT.with_suffix(".json.new")
+        write_file(RESULT, text.encode(), temporary=temporary, mode=EVERYONE_READS)
+    print(json.dumps(figures))
 
 
 def _measured(directory: Path, options: argparse.Namespace) -> dict[str, Any]:
-    appliance = Appliance(directory / "site-b")
-    pids.stop(appliance.directory)  # what an earlier run left when it was killed
-    shutil.rmtree(directory, ignore_errors=True)
-    make_directory(directory)
-    try:
-        appliance.start()
-        appliance.register_network()
-        return {
-            "readings": measure_readings(
-                appliance,
-                directory,
-                options.readings,
-                options.runs,
-                per_transaction=options.per_transaction,
-            ),
-        }
-    finally:
-        appliance.stop()
-        shutil.rmtree(directory, ignore_errors=True)
+    readings, runs = options.readings, options.runs
+
+    def prepare(setup: Setup, _: ExitStack) -> dict[str, Prepared]:
+        offloads = Offloads(setup.volumes[0].work, readings, runs, options.per_transaction)
+        expected_s = 2 * runs * readings / _GUESSED_PER_S
+        group = StepGroup(Part.OFFLOAD, "readings", expected_s, offloads.opened, runs)
+        return {"measure": Prepared([group], dict(vars(options)))}
+
+    finished = carry_out(
+        Request(
+            title="measure",
+            command=["make", "measure", *sys.argv[1:]],
+            out=RUNS,
+            power=metered(Kernel(), None, None),
+            targets=[(HERE, directory)],
+            repetitions=runs,
+        ),
+        prepare,
+    )
+    finished.require_whole()
+    print(f"report: {finished.reported()['report']}")
+    return summary(finished.result, options.per_transaction)
 
 
 def _parse() -> argparse.Namespace:

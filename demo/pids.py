@@ -1,4 +1,4 @@
-"""Which processes serve a directory: each has a pid file there, written as soon as it runs.
+"""Finds the processes that serve a directory: each has a pid file there, written at its start.
 
 What a kill left running is found again by these files. A number alone proves
 nothing, since systems use them again: the process must be one of our commands,
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from contracts.errors import RejectedError, UnavailableError
-from contracts.files import OWNER_ONLY, write_file
+from contracts.runtime.files import OWNER_ONLY, write_file
 
 SERVICES: Final = ("gateway", "node")
 """What an appliance runs, in the order in which it is stopped."""
@@ -29,7 +29,7 @@ def pid_file(directory: Path, name: str) -> Path:
 
 
 def note(path: Path, pid: int) -> None:
-    """Write a pid file, as a whole.
+    """Write a pid file atomically.
 
     Raises:
         UnavailableError: The medium failed.
@@ -49,7 +49,7 @@ def running(directory: Path) -> dict[str, int]:
 
 
 def stop(directory: Path) -> dict[str, int]:
-    """Stop what runs in a directory, wait until it is gone, and return what that was.
+    """Stop the services of a directory, wait until they are gone, and return their pids.
 
     Raises:
         RejectedError: A pid file is damaged.
@@ -83,7 +83,7 @@ def _read(path: Path) -> int | None:
 
 
 def _works_in(pid: int, directory: Path) -> bool:
-    """Say whether a process is one of our commands with a path of that directory."""
+    """Return whether a process is one of our commands with a path in that directory."""
     try:
         command = Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
@@ -92,7 +92,7 @@ def _works_in(pid: int, directory: Path) -> bool:
 
 
 def _end(pid: int, directory: Path, number: signal.Signals, timeout_s: float) -> bool:
-    """Send a signal; say whether the process was gone in time."""
+    """Send a signal; return whether the process ended in time."""
     try:
         with suppress(ProcessLookupError):
             os.kill(pid, number)

@@ -3,26 +3,30 @@
 import json
 import signal
 import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from contracts.errors import UnavailableError
+from contracts.runtime.processes import tied
 from demo import pids
-from storage.bench.processes import environment
+from storage.bench.servers.processes import environment, executable
 
 STOP_TIMEOUT_S: Final = 20
 COMMAND_TIMEOUT_S: Final = 600
 SAID_MAX: Final = 500
-BIN: Final = Path(sys.executable).parent
 
 
 class Service:
     """A long-running process that prints one line, `ready NAME=VALUE …`, once it serves."""
 
     def __init__(
-        self, command: list[str], log: Path, settings: Mapping[str, str] | None = None
+        self,
+        command: list[str],
+        log: Path,
+        settings: Mapping[str, str] | None = None,
+        *,
+        lasting: bool = False,
     ) -> None:
         """Start `command` and wait for its line.
 
@@ -30,15 +34,17 @@ class Service:
             command: Name of one of our commands, and its arguments.
             log: Where its standard error is appended; the pid file lies beside it.
             settings: Variables that win over its settings file.
+            lasting: Whether it outlives the process that starts it.
 
         Raises:
             UnavailableError: It ended without getting ready.
         """
         log.parent.mkdir(parents=True, exist_ok=True)
+        run: list[str | Path] = [executable(command[0]), *command[1:]]
         with log.open("ab") as errors:
             start = errors.tell()
             self.process = subprocess.Popen(  # noqa: S603  # our own commands
-                [BIN / command[0], *command[1:]],
+                run if lasting else tied(run),
                 stdout=subprocess.PIPE,
                 stderr=errors,
                 env=environment() | dict(settings or {}),
@@ -95,7 +101,7 @@ class Service:
 def run(command: list[str], *, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     """Run one of our commands to its end and return what it printed."""
     return subprocess.run(  # noqa: S603  # our own commands
-        [BIN / command[0], *command[1:]],
+        [executable(command[0]), *command[1:]],
         cwd=cwd,
         env=environment(),
         capture_output=True,

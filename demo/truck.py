@@ -6,13 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from contracts.runtime.files import OWNER_ONLY
+from contracts.runtime.processes import tied
 from demo.appliance import DELIVERY_ID, Appliance
-from demo.processes import BIN, run_json
-from storage.bench.processes import environment
+from demo.processes import run_json
+from storage.bench.servers.processes import environment, executable
 
 READINGS_PER_BATCH: Final = 100
 SECONDS_PER_BATCH: Final = 60
-"""Both as by default; a run of several readings takes so many times as long."""
+"""The defaults of both settings. A run of n readings takes n times as long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,7 @@ class Truck:
         """Give the truck a key, a token and its settings, and register it with the network."""
         token = appliance.token(self.device_id, "device")
         self.directory.mkdir(parents=True, exist_ok=True)
+        self.settings_file.touch(OWNER_ONLY)
         self.settings_file.write_text(
             f"""\
 device_id = "{self.device_id}"
@@ -61,6 +64,7 @@ mqtt = "{appliance.mqtt}"
 rest = "{appliance.rest}"
 token = "{token}"
 public_keys = ["{appliance.gateway_key()}"]
+genesis_block_id = "{appliance.genesis_block_id()}"
 """,
             "utf-8",
         )
@@ -75,7 +79,7 @@ public_keys = ["{appliance.gateway_key()}"]
         """Start a command of the agent and return at once."""
         command = self._command(*arguments)
         return subprocess.Popen(  # noqa: S603  # our own command
-            [BIN / command[0], *command[1:]],
+            tied([executable(command[0]), *command[1:]]),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             env=environment(),
@@ -87,7 +91,7 @@ public_keys = ["{appliance.gateway_key()}"]
 
 
 def simulate(out: Path, *options: str) -> None:
-    """Write a made-up drive into a new folder.
+    """Write a simulated trip into a new folder.
 
     Raises:
         UnavailableError: It cannot be written.

@@ -10,8 +10,8 @@ from typing import Final
 import httpx
 
 from contracts.errors import UnavailableError, WaysealError
-from contracts.files import OWNER_ONLY, locked, make_directory, write_file
-from contracts.ledger import LedgerClient
+from contracts.ledger.client import LedgerClient
+from contracts.runtime.files import OWNER_ONLY, locked, make_directory, write_file
 from demo import pids
 from demo.appliance import Appliance, Ports
 from demo.auditor import Auditor
@@ -23,7 +23,7 @@ BUSY: Final = "another `make up` or `make down` is at work"
 
 
 def main() -> None:
-    """Start node and gateway, and return once both serve; when they do already, say so."""
+    """Start node and gateway, and return once both serve; if they already do, say so."""
     directory = DIRECTORY.absolute()
     with failing_in_one_line("up"):
         options = _parse()
@@ -41,7 +41,7 @@ def main() -> None:
 
 
 def _stop_rest(directory: Path, found: dict[str, int], dead: list[str]) -> None:
-    """Stop what a kill left running."""
+    """Stop services that an earlier start left running."""
     if found:
         why = f"the {dead[0]} is dead" if dead else "an earlier start did not finish"
         _say(f"{why}: stopping the {' and the '.join(found)}, then starting afresh")
@@ -49,7 +49,7 @@ def _stop_rest(directory: Path, found: dict[str, int], dead: list[str]) -> None:
 
 
 def _checked_state() -> str:
-    """Return the state as it stands in its file, once gateway and node have answered.
+    """Return the text of the state file, once gateway and node have answered.
 
     Raises:
         UnavailableError: One of them does not.
@@ -65,19 +65,16 @@ def _checked_state() -> str:
 
 
 def _ask(state: dict[str, str]) -> None:
-    operator, ledger = (
-        Auditor(state["rest"], state["operator_token"]),
-        LedgerClient(state["ledger"]),
-    )
-    with closing(operator), closing(ledger):
+    with closing(Auditor(state["rest"], state["operator_token"])) as operator:
         operator.ask("/v1/status")
+    with closing(LedgerClient(state["ledger"])) as ledger:
         ledger.head_id()
 
 
 def _start(directory: Path, ports: Ports) -> str:
-    """Start both; return the state, as it stands in its file."""
-    appliance = Appliance(directory, ports)
-    STATE.unlink(missing_ok=True)  # what is there tells of an earlier start
+    """Start node and gateway; return the text of the state file."""
+    appliance = Appliance(directory, ports, lasting=True)
+    STATE.unlink(missing_ok=True)  # an existing file is of an earlier start
     try:
         appliance.start()
         state = {

@@ -1,22 +1,21 @@
-"""The agent: records its source and offloads whenever the gateway is near, until it is stopped."""
+"""The agent: records its source and offloads whenever a gateway is near, until it is stopped."""
 
 import logging
+import socket
 import threading
 from pathlib import Path
 from typing import Final
 
 from contracts.errors import RejectedError, UnavailableError, WaysealError
 from contracts.keys import Signer
-from device.drive import Drive
-from device.drives import replayed_drive, simulated_drive
 from device.journal.trip import TripState
+from device.offload.offloading import offload
 from device.offload.progress import Backoff
-from device.offload.run import offload
-from device.presence import is_present
 from device.recorder import input_of
 from device.settings import Settings, SourceSettings, parse_speed
 from device.station import plan_of, recording
 from device.stop import Stop
+from device.tripsource import TripSource, replayed_trip, simulated_trip
 
 OFFLOAD_EVERY_S: Final = 2.0
 PATIENCE_S: Final = 60.0
@@ -26,13 +25,14 @@ _log: Final = logging.getLogger(__name__)
 
 
 class Agent:
-    """Two loops: one records in a thread of its own, one offloads.
+    """Two loops: one records, in its own thread; the other offloads.
 
     Args:
         settings: With [trip], [gateway] and [source].
         signer: The device's key.
-        stop: Ends both; the trip stays open and is continued at the next start.
-        join: File with the start of the trip to join, waited for; None starts one of our own.
+        stop: Ends both. The trip stays open, and the next start continues it.
+        join: File with the start of the trip to join; the agent waits for it. None starts a trip
+            of our own.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Agent:
         """Work until stopped.
 
         Raises:
-            RejectedError: The source turned out broken; offloading went on until the stop.
+            RejectedError: The source is invalid; offloading continued until the stop.
         """
         recorder = threading.Thread(target=self._record, name="recorder")
         recorder.start()
@@ -64,9 +64,9 @@ class Agent:
         backoff = Backoff(BACKOFF_LIMIT_S)
         while not self._stop.requested:
             try:
-                return self._record_once(_drive(self._settings.need_source()))
+                return self._record_once(_source(self._settings.need_source()))
             except UnavailableError as error:
-                _log.error("recording stands still: %s", error)
+                _log.error("recording is paused: %s", error)
                 self._stop.wait(backoff.next_s())
             except RejectedError as error:
                 _log.error("nothing is recorded: %s", error)
@@ -74,18 +74,18 @@ class Agent:
                 return None
         return None
 
-    def _record_once(self, drive: Drive) -> None:
-        """Record `drive`; a drive that was recorded to its end is not recorded again."""
+    def _record_once(self, source: TripSource) -> None:
+        """Record `source`, unless it was recorded to its end before."""
         settings = self._settings
         plan = plan_of(settings, self._join)
         with recording(settings, self._signer) as recorder:
-            input_id = input_of(drive, plan)
+            input_id = input_of(source, plan)
             for trip in recorder.logbook.trips():
                 if trip.input_id == input_id and trip.state is not TripState.OPEN:
                     return
-            trip = recorder.begin(drive, settings.device_id, plan)
+            trip = recorder.begin(source, settings.device_id, plan)
             speed = parse_speed(settings.need_source().speed)
-            trip = recorder.record(drive, trip, speed=speed, stop=self._stop)
+            trip = recorder.record(source, trip, speed=speed, stop=self._stop)
             if trip.state is not TripState.OPEN:
                 recorder.logbook.mark_reported(trip.trip_id)
 
@@ -105,9 +105,19 @@ class Agent:
             self._stop.wait(wait_s)
 
 
-def _drive(source: SourceSettings) -> Drive:
-    if source.driver == "simulated":
-        return simulated_drive(source.minutes, source.seed, live=parse_speed(source.speed) == 1)
-    if source.readings is None:
+def is_present(host: str, port: int, timeout_s: float) -> bool:
+    """Say whether a gateway is near: something accepts connections at `host`:`port`."""
+    try:
+        with socket.create_connection((host, port), timeout_s):
+            return True
+    except OSError:
+        return False
+
+
+def _source(settings: SourceSettings) -> TripSource:
+    if settings.driver == "simulated":
+        live = parse_speed(settings.speed) == 1
+        return simulated_trip(settings.minutes, settings.seed, live=live)
+    if settings.readings is None:
         raise RejectedError("key source.readings: expected a CSV file, got none")
-    return replayed_drive(source.readings, source.track, source.videos, None)
+    return replayed_trip(settings.readings, settings.track, settings.videos, None)

@@ -1,4 +1,4 @@
-"""Records one drive: begins or continues its trip, replays it, seals it."""
+"""Records a trip from its source: starts or continues it, records every sample, seals it."""
 
 import hashlib
 import os
@@ -8,31 +8,30 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from contracts.actions.form import NONCE_BYTES
 from contracts.errors import RejectedError
-from contracts.files import make_directory
+from contracts.ids import trip_id_of
 from contracts.keys import Signer
-from contracts.payload import trip_id_of
 from contracts.proto.payload_pb2 import StartTrip
 from contracts.records.recording import RecordingDigest
-from contracts.rules.form import NONCE_BYTES
-from device.batcher import BatchLimits
-from device.clock import ReplayClock, TripClock, live_clock
-from device.drive import Drive
-from device.joining import StartedTrip
+from contracts.runtime.files import make_directory
+from device.chain.batcher import BatchLimits
+from device.chain.joining import StartedTrip
+from device.chain.writer import GROUP_READINGS, ChainWriter
 from device.journal.logbook import Logbook
 from device.journal.trip import Recording, Trip, TripState
-from device.journey import GROUP_READINGS, Journey
-from device.sensors.port import Sample
+from device.sensors.port import ReplayClock, Sample, TripClock, live_clock
 from device.settings import TripSettings
 from device.stop import Stop
+from device.tripsource import TripSource
 
 Plan = TripSettings | StartedTrip
-"""What the next trip is to be: one of our own, or one that another device started."""
+"""The next trip: our own by [trip], or one that another device started."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recorder:
-    """Turns drives into sealed trips; who uses it holds the recording lock.
+    """Turns a source into a sealed trip; the caller holds the recording lock.
 
     Attributes:
         logbook: The journal.
@@ -46,17 +45,18 @@ class Recorder:
     limits: BatchLimits
     videos: Path
 
-    def begin(self, drive: Drive, device_id: str, plan: Plan) -> Trip:
-        """Return the trip that records `drive`: the one that was interrupted, else a new one.
+    def begin(self, source: TripSource, device_id: str, plan: Plan) -> Trip:
+        """Return the trip that records `source`: the interrupted one, or else a new one.
 
-        A sealed trip is returned when its end was never reported: then the
-        recorder was killed between the two.
+        A sealed trip is returned if nobody was told of its end: the recorder was killed
+        between sealing and reporting it.
 
         Raises:
-            RejectedError: A trip with other input is open, or the one to join was recorded already.
+            RejectedError: A trip with other input is open, or this device has recorded the trip
+                that it is to join.
             UnavailableError: A buffer is full, or the medium failed.
         """
-        input_id = input_of(drive, plan)
+        input_id = input_of(source, plan)
         for trip in self.logbook.trips():
             if trip.state is TripState.OPEN and trip.input_id != input_id:
                 raise RejectedError(
@@ -70,51 +70,52 @@ class Recorder:
                     f"trip {trip.trip_id} has {trip.readings} readings of this device already, "
                     f"and is {trip.state}: a device records a trip once"
                 )
-        self.logbook.check_video_room(sum(camera.size_max for camera in drive.cameras))
+        self.logbook.check_video_room(sum(camera.size_max for camera in source.cameras))
         if isinstance(plan, StartedTrip):
-            return self._join(drive, device_id, plan)
-        return self._start(drive, device_id, plan)
+            return self._join(source, device_id, plan)
+        return self._start(source, device_id, plan)
 
-    def record(self, drive: Drive, trip: Trip, *, speed: float, stop: Stop) -> Trip:
-        """Record what `trip` lacks of `drive` and seal it; a stop leaves it open.
+    def record(self, source: TripSource, trip: Trip, *, speed: float, stop: Stop) -> Trip:
+        """Record the samples of `source` that `trip` lacks and seal it; a stop leaves it open.
 
         Args:
-            drive: What to record.
+            source: Sensors and cameras.
             trip: As `begin` returned it.
-            speed: Times faster than real time; 0 for as fast as it goes.
-            stop: Ends the work at a reading.
+            speed: Times faster than real time; 0 means no pauses.
+            stop: Ends the work between two readings.
 
         Raises:
-            RejectedError: A source turned out broken.
-            UnavailableError: A buffer is full, or the medium failed; what was committed stays.
+            RejectedError: A sensor or camera delivers invalid data.
+            UnavailableError: A buffer is full, or the medium failed; committed readings stay.
         """
         if trip.state is not TripState.OPEN:
             return trip
-        journey = Journey(self.logbook, self.signer, self.limits, trip)
-        self._film(drive, trip)
-        clock = _clock(drive, trip.start.nonce)
-        samples = islice(drive.sensors.samples(), trip.readings, None)
-        for sample in _paced(samples, speed, stop, journey):
+        chain = ChainWriter(self.logbook, self.signer, self.limits, trip)
+        self._film(source, trip)
+        clock = _clock(source, trip.start.nonce)
+        samples = islice(source.sensors.samples(), trip.readings, None)
+        for sample in _paced(samples, speed, stop, chain):
             reading = sample.reading(
-                clock.at(sample.offset_ms), sample.position, derived=bool(drive.derived_from)
+                clock.at(sample.offset_ms), sample.position, derived=bool(source.derived_from)
             )
-            journey.record(reading)
-            if journey.uncommitted >= GROUP_READINGS:
-                journey.commit()
-        journey.commit()
-        return journey.trip if stop.requested else journey.close()
+            chain.record(reading)
+            if chain.uncommitted >= GROUP_READINGS:
+                chain.commit()
+        chain.commit()
+        return chain.trip if stop.requested else chain.close()
 
     def close(self, trip: Trip) -> Trip:
-        """Seal `trip` with what it has.
+        """Seal `trip` as it is.
 
         Raises:
             UnavailableError: The medium failed.
         """
-        return Journey(self.logbook, self.signer, self.limits, trip).close()
+        return ChainWriter(self.logbook, self.signer, self.limits, trip).close()
 
-    def _start(self, drive: Drive, device_id: str, plan: TripSettings) -> Trip:
+    def _start(self, source: TripSource, device_id: str, plan: TripSettings) -> Trip:
         nonce = os.urandom(NONCE_BYTES)
-        clock = _clock(drive, nonce)
+        clock = _clock(source, nonce)
+        number, seal_before = self.logbook.series()
         start = StartTrip(
             trip_id=trip_id_of(device_id, nonce),
             nonce=nonce,
@@ -123,39 +124,43 @@ class Recorder:
             origin_site_id=plan.origin_site,
             destination_site_id=plan.destination_site,
             started_at_ms=clock.at(0).utc_ms,
-            derived_from=drive.derived_from,
+            derived_from=source.derived_from,
             via_site_ids=plan.via_sites,
             other_device_ids=plan.other_devices,
+            trip_number=number + 1,
+            previous_seal_sha256=seal_before,
         )
-        return Journey.begin(
+        return ChainWriter.begin(
             self.logbook,
             self.signer,
             self.limits,
             start=start,
             clock=clock.at(0),
-            input_id=input_of(drive, plan),
+            input_id=input_of(source, plan),
         ).trip
 
-    def _join(self, drive: Drive, device_id: str, joined: StartedTrip) -> Trip:
-        return Journey.join(
+    def _join(self, source: TripSource, device_id: str, joined: StartedTrip) -> Trip:
+        return ChainWriter.join(
             self.logbook,
             self.signer,
             self.limits,
             device_id=device_id,
             joined=joined,
-            clock=_clock(drive, joined.start.nonce).at(0),
-            input_id=input_of(drive, joined),
+            clock=_clock(source, joined.start.nonce).at(0),
+            input_id=input_of(source, joined),
         ).trip
 
-    def _film(self, drive: Drive, trip: Trip) -> None:
-        """Make the recordings that `trip` lacks, in order."""
+    def _film(self, source: TripSource, trip: Trip) -> None:
+        """Film the recordings that `trip` lacks, in order."""
         made = len(self.logbook.recordings(trip.trip_id))
         folder = self.videos / trip.trip_id
-        for number, camera in enumerate(drive.cameras[made:], made):
+        for number, camera in enumerate(source.cameras[made:], made):
             self.logbook.check_video_room(camera.size_max)
             make_directory(folder)
             file = folder / f"{number:04d}{camera.suffix}"
-            file.unlink(missing_ok=True)  # whole, but cut off before the journal knew it
+            file.unlink(
+                missing_ok=True
+            )  # from a recorder that was killed before the journal had it
             footage = camera.film(file)
             digest = RecordingDigest.of_file(file)
             self.logbook.add_recording(
@@ -171,9 +176,9 @@ class Recorder:
 
 
 def _paced(
-    samples: Iterator[Sample], speed: float, stop: Stop, journey: Journey
+    samples: Iterator[Sample], speed: float, stop: Stop, chain: ChainWriter
 ) -> Iterator[Sample]:
-    """Yield each sample when its time has come; commit before every wait, end on a stop."""
+    """Yield each sample when it is due; commit before every wait, and end at a stop."""
     began_s, first_ms = time.monotonic(), None
     for sample in samples:
         if speed:
@@ -181,19 +186,19 @@ def _paced(
             due_s = began_s + (sample.offset_ms - first_ms) / 1000 / speed
             wait_s = due_s - time.monotonic()
             if wait_s > 0:
-                journey.commit()
+                chain.commit()
                 stop.wait(wait_s)
         if stop.requested:
             return
         yield sample
 
 
-def input_of(drive: Drive, plan: Plan) -> bytes:
-    """Identify what a trip is recorded from, 32 bytes: the drive, and the trip if it is joined."""
+def input_of(source: TripSource, plan: Plan) -> bytes:
+    """Return the id of the trip's input, 32 bytes: the source, and the trip if it is joined."""
     if isinstance(plan, StartedTrip):
-        return hashlib.sha256(drive.input_id + plan.start.trip_id.encode()).digest()
-    return drive.input_id
+        return hashlib.sha256(source.input_id + plan.start.trip_id.encode()).digest()
+    return source.input_id
 
 
-def _clock(drive: Drive, nonce: bytes) -> TripClock:
-    return live_clock() if drive.live else ReplayClock(drive.started_at_ms, nonce, drive.origin)
+def _clock(source: TripSource, nonce: bytes) -> TripClock:
+    return live_clock() if source.live else ReplayClock(source.started_at_ms, nonce, source.origin)

@@ -1,18 +1,18 @@
-"""The device's own things: its key, its journal, its folders and locks."""
+"""What the device keeps on its disk: its key, journal, folders and locks."""
 
+import shutil
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
 from contracts.errors import RejectedError, UnavailableError
-from contracts.files import locked, make_directory
 from contracts.keys import Signer
-from device.batcher import BatchLimits
-from device.joining import read_start
-from device.journal.database import Database
+from contracts.runtime.files import locked, make_directory
+from device.chain.batcher import BatchLimits
+from device.chain.joining import read_start
+from device.journal.database import Database, recordings_of
 from device.journal.logbook import Logbook
-from device.orphans import remove_orphans
 from device.recorder import Plan, Recorder
 from device.settings import Settings
 
@@ -21,16 +21,17 @@ VIDEOS_NAME: Final = "videos"
 
 
 def make(settings: Settings) -> Signer:
-    """Make key, folders and journal where they are missing; safe to repeat.
+    """Create the key, the folders and the journal if they are missing; safe to repeat.
 
     Raises:
-        RejectedError: What is there is not this device's.
+        RejectedError: The key or journal is damaged or belongs to another device.
         UnavailableError: The medium failed.
     """
     make_directory(settings.data)
     make_directory(settings.key_file.parent)
+    key_was_older = settings.key_file.exists()
     signer = Signer.load_or_create(settings.key_file)
-    with open_journal(settings, signer):
+    with open_journal(settings, signer, key_was_older=key_was_older):
         return signer
 
 
@@ -38,33 +39,39 @@ def load_signer(settings: Settings) -> Signer:
     """Return the device's key.
 
     Raises:
-        RejectedError: There is none, or it is broken.
+        RejectedError: The key is missing or damaged.
     """
     if not settings.key_file.exists() or not settings.data.is_dir():
         raise RejectedError(
             f"no key at {settings.key_file} or no folder {settings.data}: "
-            f"`wayseal-device init` makes them"
+            f"`wayseal-device init` creates them"
         )
     return Signer.load(settings.key_file)
 
 
-def open_journal(settings: Settings, signer: Signer) -> Database:
+def open_journal(settings: Settings, signer: Signer, *, key_was_older: bool = True) -> Database:
     """Open the journal; use as a context manager, in one thread.
 
+    Args:
+        settings: This device's settings.
+        signer: Its key.
+        key_was_older: If the journal is missing and is made now: the key was there before, so an
+            earlier journal may be lost.
+
     Raises:
-        RejectedError: No journal, or another device's.
+        RejectedError: The file is no journal, or another device's.
         UnavailableError: The medium failed.
     """
     path = settings.data / JOURNAL_NAME
-    return Database.open(path, settings.device_id, signer.public_key)
+    return Database(path, settings.device_id, signer.public_key, key_was_older=key_was_older)
 
 
 @contextmanager
 def recording(settings: Settings, signer: Signer) -> Iterator[Recorder]:
-    """Give the one recorder of this device; files that a kill left over are removed first.
+    """Yield the only recorder of this device, after removing files that a kill left behind.
 
     Raises:
-        RejectedError: No journal, or another device's.
+        RejectedError: The file is no journal, or another device's.
         UnavailableError: Another process is recording, or the medium failed.
     """
     with recording_lock(settings), open_journal(settings, signer) as database:
@@ -78,24 +85,25 @@ def recording(settings: Settings, signer: Signer) -> Iterator[Recorder]:
             settings.batch.max_seconds,
             settings.batch.readings_per_transaction,
         )
-        remove_orphans(videos_of(settings), database)
+        _remove_orphans(videos_of(settings), database)
         yield Recorder(logbook, signer, limits, videos_of(settings))
 
 
 def plan_of(settings: Settings, join: Path | None) -> Plan:
-    """Return what the next trip is to be: that of the file `join`, else one of our own.
+    """Return the next trip: the one in the file `join`, or else our own by [trip].
 
     Raises:
-        RejectedError: The file holds no start that this device may join, or [trip] is missing.
+        RejectedError: The file is not the start of a trip that this device may join, or [trip] is
+            missing.
         UnavailableError: The file cannot be read (yet).
     """
     return read_start(join, settings.device_id) if join else settings.need_trip()
 
 
 def tidy(settings: Settings, database: Database) -> None:
-    """Remove files that a kill left over, unless a recorder runs, which did so itself."""
+    """Remove files that a kill left behind, unless a recorder runs: it has removed them already."""
     with suppress(UnavailableError), recording_lock(settings):
-        remove_orphans(videos_of(settings), database)
+        _remove_orphans(videos_of(settings), database)
 
 
 def videos_of(settings: Settings) -> Path:
@@ -104,7 +112,7 @@ def videos_of(settings: Settings) -> Path:
 
 
 def recording_lock(settings: Settings) -> AbstractContextManager[None]:
-    """Hold what only one recorder at a time may hold.
+    """Hold the lock that only one recorder at a time can hold.
 
     Raises:
         UnavailableError: Another process is recording.
@@ -113,9 +121,26 @@ def recording_lock(settings: Settings) -> AbstractContextManager[None]:
 
 
 def offload_lock(settings: Settings) -> AbstractContextManager[None]:
-    """Hold what only one offload at a time may hold.
+    """Hold the lock that only one offload at a time can hold.
 
     Raises:
         UnavailableError: Another process is offloading.
     """
     return locked(settings.data / "offload.lock", "another wayseal-device is offloading")
+
+
+def _remove_orphans(videos: Path, database: Database) -> None:
+    """Remove video files without a journal entry: unfinished copies, and what a receipt released.
+
+    The caller holds the recording lock.
+    """
+    if not videos.is_dir():
+        return
+    for folder in videos.iterdir():
+        kept = {recording.name for recording in recordings_of(database, folder.name)}
+        if not kept:
+            shutil.rmtree(folder, ignore_errors=True)
+            continue
+        for file in folder.iterdir():
+            if file.name not in kept:
+                file.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Stopping on request: SIGTERM and SIGINT end the work at the next sound moment."""
+"""Stopping on request: SIGTERM and SIGINT end the work at the next safe moment."""
 
 import contextlib
 import os
@@ -10,30 +10,28 @@ from collections.abc import Iterator
 class Stop:
     """A request to stop that any thread may wait for.
 
-    A pipe rather than a threading.Event, whose lock a signal handler could find
-    taken by the very thread that it interrupts.
+    It is a pipe and not a threading.Event: a signal handler could find the Event's lock held by
+    the very thread that it interrupts.
+
+    Attributes:
+        requested: Whether to stop.
     """
 
     def __init__(self) -> None:
         self._read, self._write = os.pipe()
-        self._requested = False
-
-    @property
-    def requested(self) -> bool:
-        """Say whether to stop."""
-        return self._requested
+        self.requested = False
 
     def request(self) -> None:
-        """Ask for the stop; safe in a signal handler, and when repeated."""
-        if not self._requested:
-            self._requested = True
+        """Ask for the stop; may be repeated, and is safe in a signal handler."""
+        if not self.requested:
+            self.requested = True
             os.write(self._write, b"\0")
 
     def wait(self, timeout_s: float) -> bool:
         """Wait at most `timeout_s` seconds; return whether to stop."""
         if timeout_s > 0:
             select.select([self._read], [], [], timeout_s)
-        return self._requested
+        return self.requested
 
     def close(self) -> None:
         """Release the pipe."""
@@ -43,7 +41,7 @@ class Stop:
 
 @contextlib.contextmanager
 def stop_on_signals() -> Iterator[Stop]:
-    """Give a stop that SIGTERM and SIGINT request; the main thread's use only."""
+    """Yield a stop that SIGTERM and SIGINT request; for the main thread only."""
     stop = Stop()
     before = {
         number: signal.signal(number, lambda *_: stop.request())

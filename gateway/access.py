@@ -1,26 +1,35 @@
-"""API tokens: who may do what. Only hashes of tokens are kept.
+"""API tokens and their roles. Only hashes of tokens are kept.
 
 The file maps a name to a role and the SHA-256 of its token. A device's name is
-its device id, so that a token lets a truck speak for itself only.
+its device id, so that a token lets a truck speak for itself only. A device's
+entry also has the token's hash in mosquitto's form, for a site's broker.
+
+Each entry has a checksum over its name and itself, so that a rotten entry hurts that entry alone.
+An entry without a checksum, made by an earlier version, is taken as it is.
 """
 
 import hashlib
 import json
+import re
 import secrets
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
 from contracts.errors import RejectedError
-from contracts.files import OWNER_ONLY, write_file
 from contracts.ids import check_id
+from contracts.runtime.files import OWNER_ONLY, check_private, in_turn, make_directory, write_file
+from gateway.passwords import mosquitto_hash
+from storage.checked.damage import DamageNotes
 
 TOKEN_BYTES: Final = 32
+_ENTRY: Final = re.compile(rb'"[^"{}]*": *\{[^{}]*\}')
 
 
 class Role(StrEnum):
-    """What a caller may do."""
+    """A set of rights."""
 
     OPERATOR = "operator"
     AUDITOR = "auditor"
@@ -29,28 +38,33 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who is asking."""
+    """The owner of the token that a request carries."""
 
     name: str
     role: Role
 
 
 class Tokens:
-    """The tokens in one file, read again whenever the file changes."""
+    """The tokens in one file, which is read again whenever it changes."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, damage: DamageNotes | None = None) -> None:
         """Open the file at `path`; it need not exist yet.
 
+        Args:
+            path: The file.
+            damage: Where rotten entries are noted.
+
         Raises:
-            RejectedError: It exists and is no token file.
+            RejectedError: The file exists and is not a token file, or others may read it.
         """
         self._path = path
+        self._damage = damage or DamageNotes()
         self._stamp: tuple[int, int] | None = None
         self._callers: dict[str, Caller] = {}
         self._refresh()
 
     def caller(self, token: str) -> Caller | None:
-        """Return whose token this is, or None.
+        """Return the owner of a token, or None if it is unknown.
 
         Looking up a hash leaks no timing about the token itself.
         """
@@ -58,25 +72,44 @@ class Tokens:
         return self._callers.get(_digest(token))
 
     def add(self, name: str, role: Role) -> str:
-        """Make a token for `name`, replacing the one it had; return it, the only time it is shown.
+        """Make a token for `name`, in place of an earlier one, and return it; it is not kept.
 
         Raises:
-            RejectedError: The name has no proper form.
-            UnavailableError: The file cannot be written; it is as it was.
+            RejectedError: The name is malformed.
+            UnavailableError: The file cannot be written; it is unchanged.
         """
         check_id(role, name)
         token = secrets.token_urlsafe(TOKEN_BYTES)
-        entries = self._read()
-        entries[name] = {"role": role, "sha256": _digest(token)}
-        text = json.dumps(entries, indent=2) + "\n"
-        draft = self._path.with_suffix(".new")
-        write_file(self._path, text.encode(), temporary=draft, mode=OWNER_ONLY)
+        entry = {"role": role, "sha256": _digest(token)}
+        if role is Role.DEVICE:
+            entry["mosquitto"] = mosquitto_hash(token)
+        entry["check"] = _check(name, entry)
+        make_directory(self._path.parent)
+        with in_turn(self._path.with_suffix(".lock")):  # or the last of two keeps its own alone
+            text = json.dumps(self._read() | {name: entry}, indent=2) + "\n"
+            draft = self._path.with_suffix(".new")
+            write_file(self._path, text.encode(), temporary=draft, mode=OWNER_ONLY)
         return token
+
+    def of_devices(self) -> dict[str, str | None]:
+        """Return each device's password in mosquitto's form, by device id.
+
+        None stands for a token that an earlier version made, which kept no such hash.
+
+        Raises:
+            RejectedError: The file is not a token file.
+        """
+        entries = self._read().items()
+        return {
+            check_id("device", name): entry.get("mosquitto")
+            for name, entry in entries
+            if entry["role"] == Role.DEVICE
+        }
 
     def _refresh(self) -> None:
         try:
             status = self._path.stat()
-        except OSError:  # no file, or none that can be seen, lets nobody in
+        except OSError:  # without a readable file nobody may enter
             self._callers, self._stamp = {}, None
             return
         stamp = (status.st_mtime_ns, status.st_ino)
@@ -91,13 +124,64 @@ class Tokens:
         if not self._path.exists():
             return {}
         try:
-            entries: dict[str, dict[str, str]] = json.loads(self._path.read_text("utf-8"))
+            check_private("token file", self._path)
+            entries = self._parsed(self._path.read_bytes())
             for entry in entries.values():
                 Role(entry["role"])
                 bytes.fromhex(entry["sha256"])
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        except (
+            OSError,
+            ValueError,
+            LookupError,
+            TypeError,
+            AttributeError,
+            RecursionError,
+        ) as error:
             raise RejectedError(f"token file {self._path}: {error!r}") from error
         return entries
+
+    def _parsed(self, wire: bytes) -> dict[str, dict[str, str]]:
+        """Return the entries with a right checksum, or without one if the file is whole JSON.
+
+        Raises:
+            ValueError: There is no entry, and the file is not an empty list of tokens.
+        """
+        try:
+            entries: dict[str, dict[str, str]] = json.loads(wire)
+            good = {name: each for name, each in entries.items() if _is_right(name, each)}
+            bad = len(entries) - len(good)
+        except ValueError:
+            good = dict(_entries_alone(wire))
+            if not good:
+                raise
+            bad = 1
+        if bad:
+            self._damage.lost(
+                f"token file {self._path}: at least {bad} of its entries is damaged and admits "
+                f"nobody; make that token again (intact: {', '.join(good) or 'none'})"
+            )
+        return good
+
+
+def _entries_alone(wire: bytes) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the entries of a file that is no JSON as a whole, if they have the right checksum."""
+    for found in _ENTRY.finditer(wire):
+        try:
+            ((name, entry),) = json.loads(b"{" + found.group() + b"}").items()
+        except ValueError:
+            continue
+        if isinstance(entry, dict) and "check" in entry and _is_right(name, entry):
+            yield name, entry
+
+
+def _is_right(name: str, entry: dict[str, str]) -> bool:
+    return "check" not in entry or entry["check"] == _check(name, entry)
+
+
+def _check(name: str, entry: dict[str, str]) -> str:
+    """Return the checksum of an entry under its name."""
+    rest = {key: value for key, value in entry.items() if key != "check"}
+    return hashlib.sha256(json.dumps([name, rest], sort_keys=True).encode()).hexdigest()[:16]
 
 
 def _digest(token: str) -> str:

@@ -1,4 +1,4 @@
-"""Which blob store a gateway has, by its settings."""
+"""The blob store that the settings choose."""
 
 import logging
 
@@ -15,10 +15,10 @@ _log = logging.getLogger(__name__)
 
 
 def blob_store(settings: Settings) -> BlobStore:
-    """Return the blob store that was chosen; a cluster that is down now is met later.
+    """Return the chosen blob store; a cluster that is down is connected later.
 
     Raises:
-        RejectedError: It will never work as it is set up.
+        RejectedError: The settings are wrong, so that it would never work.
         UnavailableError: The directory of blobs cannot be made.
     """
     chosen = settings.storage.blob_store
@@ -42,10 +42,10 @@ def blob_store(settings: Settings) -> BlobStore:
 
 
 def cassandra_config(settings: CassandraSettings) -> CassandraConfig:
-    """Return what storage needs to know of the settings.
+    """Return the settings as storage takes them.
 
     Raises:
-        RejectedError: They contradict each other.
+        RejectedError: The settings contradict each other.
     """
     values = {name: getattr(settings, name) for name in CassandraSettings.model_fields}
     return CassandraConfig(**values | {"contact_points": tuple(settings.contact_points)})

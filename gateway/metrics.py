@@ -1,22 +1,42 @@
-"""Adapter: what the gateway counts, in Prometheus' words; the only importer of its client.
+"""Adapter: the gateway's metrics for Prometheus; the only importer of its client.
 
 Source: Prometheus text exposition format 0.0.4, OpenMetrics names and units.
 """
 
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final, Protocol
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
+from prometheus_client.registry import Collector
 
+from contracts.runtime.serving.connections import Ending
+from storage.drives.devices import Device
+from storage.drives.health import ENDURANCE, Condition, Health
 from storage.stages import Stage
 
 MEDIA_TYPE: Final = CONTENT_TYPE_PLAIN_0_0_4
 BUCKETS_S: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
-"""From a hash of one blob to a disk that stalls."""
+"""From the hash of one blob up to a stalled disk."""
+
+
+class Watched(Protocol):
+    """What is shown of the index."""
+
+    @property
+    def rebuild(self) -> object | None:
+        """None unless the index is being made again."""
+        ...
+
+    @property
+    def rebuilds(self) -> int:
+        """How often it was dropped."""
+        ...
 
 
 class Metrics:
-    """Stages, see `Stages`, and this process as the kernel sees it; one for each gateway."""
+    """One gateway's metrics: stages (see `Stages`), connections, drives, deletions, process."""
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
@@ -34,6 +54,14 @@ class Metrics:
             ["stage"],
             registry=self._registry,
         )
+        ended = Counter(
+            "wayseal_connections_ended",
+            "REST connections that the gateway ended because of their clients.",
+            ["why"],
+            registry=self._registry,
+        )
+        self._open = Gauge("wayseal_connections", "Open REST connections.", registry=self._registry)
+        self._ended = {why: ended.labels(why) for why in Ending}
         self._seconds = {stage: seconds.labels(stage) for stage in Stage}
         self._bytes = {stage: size.labels(stage) for stage in Stage}
 
@@ -43,6 +71,105 @@ class Metrics:
         if size:
             self._bytes[stage].inc(size)
 
+    def connection_ended(self, why: Ending) -> None:
+        """Count a REST connection that was ended."""
+        self._ended[why].inc()
+
+    def watch_connections(self, count: Callable[[], int]) -> None:
+        """Show what `count` returns as the number of open REST connections."""
+        self._open.set_function(count)
+
+    def watch_drives(self, known: Callable[[], Iterable[tuple[Device, Health]]]) -> None:
+        """Show the health of the drives that `known` returns; what a drive leaves out is left out.
+
+        Args:
+            known: Returns at once: it is called each time that metrics are read.
+        """
+        self._registry.register(_Drives(known))
+
+    def watch_index(self, index: Watched) -> None:
+        """Show whether the index is being made again, and how often it was dropped."""
+        Gauge(
+            "wayseal_index_rebuilding",
+            "1 while the index is made again from the ledger, else 0.",
+            registry=self._registry,
+        ).set_function(lambda: index.rebuild is not None)
+        Gauge(
+            "wayseal_index_rebuilds",
+            "How often the index was dropped since the start of the gateway.",
+            registry=self._registry,
+        ).set_function(lambda: index.rebuilds)
+
+    def watch_deletions(self, count: Callable[[], int | None]) -> None:
+        """Show what `count` returns as the number of open deletions; nothing for None."""
+        self._registry.register(_Deletions(count))
+
     def text(self) -> bytes:
-        """Return all of it as Prometheus reads it."""
+        """Return all metrics as Prometheus reads them."""
         return generate_latest(self._registry)
+
+
+class _Deletions(Collector):
+    """Shows the number of open deletions once it is known."""
+
+    def __init__(self, count: Callable[[], int | None]) -> None:
+        self._count = count
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the metric, without a value while nobody knows it."""
+        shown = GaugeMetricFamily(
+            "wayseal_open_deletions",
+            "Deletions that not every replica of the blob store has confirmed.",
+        )
+        count = self._count()
+        if count is not None:
+            shown.add_metric([], count)
+        yield shown
+
+
+class _Drives(Collector):
+    """Turns the health of drives into metrics each time they are read: drives come and go."""
+
+    def __init__(self, known: Callable[[], Iterable[tuple[Device, Health]]]) -> None:
+        self._known = known
+
+    def describe(self) -> Iterator[Metric]:
+        """Name the metrics without asking what is known, which may not exist yet."""
+        yield from self._families([])
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the metrics."""
+        yield from self._families(self._known())
+
+    def _families(self, known: Iterable[tuple[Device, Health]]) -> Iterator[Metric]:
+        names = ("device", "serial")
+        hours = GaugeMetricFamily(
+            "wayseal_drive_power_on_hours", "Hours that the drive was powered.", labels=names
+        )
+        shutdowns = CounterMetricFamily(
+            "wayseal_drive_unsafe_shutdowns",
+            "How often the drive lost power without being told before.",
+            labels=names,
+        )
+        warnings = GaugeMetricFamily(
+            "wayseal_drive_endurance_group_warning",
+            "Whether an endurance group of the drive has this critical warning.",
+            labels=(*names, "warning"),
+        )
+        condition = GaugeMetricFamily(
+            "wayseal_drive_condition",
+            "The drive's condition by its own health report: 1 for the present one.",
+            labels=(*names, "condition"),
+        )
+        for device, told in known:
+            own = (device.name, device.serial)
+            if told.power_on_hours is not None:
+                hours.add_metric(own, told.power_on_hours)
+            if told.unsafe_shutdowns is not None:
+                shutdowns.add_metric(own, told.unsafe_shutdowns)
+            if told.endurance_warnings is not None:
+                for words in ENDURANCE.values():
+                    warnings.add_metric((*own, words), words in told.endurance_warnings)
+            for each in Condition:
+                condition.add_metric((*own, each), told.verdict is each)
+        yield from (hours, shutdowns, warnings, condition)

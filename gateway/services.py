@@ -2,46 +2,50 @@
 
 import logging
 import secrets
-from collections.abc import Callable
 from contextlib import ExitStack, closing
-from dataclasses import replace
 from pathlib import Path
 
-from contracts.copies import Copy, Place, Policy
-from contracts.errors import RejectedError, UnavailableError
+from contracts.copies import Policy
+from contracts.errors import UnavailableError
 from contracts.keys import Signer
-from contracts.ledger import LedgerClient
-from gateway.access import Caller, Role
-from gateway.audit import Audit
+from contracts.ledger.client import LedgerClient
 from gateway.blobstore import blob_store
-from gateway.completed import Completed
-from gateway.filling import Filling
-from gateway.inbox import Inbox
 from gateway.index.follower import Follower
+from gateway.index.network import Network
 from gateway.index.store import IndexStore
-from gateway.intake import Intake
-from gateway.ledgerfacts import LedgerFacts
+from gateway.intake.inbox import Inbox
+from gateway.intake.mqtt import Intake
 from gateway.metrics import Metrics
-from gateway.network import Network
-from gateway.offload import OffloadSaga
-from gateway.receipts import Receipts
-from gateway.recheck import Recheck
+from gateway.offload.copies import CopiesAtHand
+from gateway.offload.ledgerfacts import Completed, LedgerFacts
+from gateway.offload.receipts import Receipts
+from gateway.offload.recheck import Recheck
+from gateway.offload.saga import OffloadSaga
+from gateway.ownkey import check_key, note_missing, own_key
+from gateway.records.evidence import Audit
+from gateway.records.records import Records
 from gateway.retention.deletions import Deletions
 from gateway.retention.judge import Judge
 from gateway.retention.keeper import Retention
 from gateway.retention.remover import Remover
 from gateway.retention.reserve import Reserve
 from gateway.retention.room import Room
-from gateway.scrubbing import Scrubbing
 from gateway.settings import Settings
+from gateway.upkeep.catalogue import Recataloguing
+from gateway.upkeep.expiry import Expiry
+from gateway.upkeep.filling import Filling
+from gateway.upkeep.scrubbing import Scrubbing
+from gateway.upkeep.settling import Settling
+from gateway.upkeep.soundness import Soundness
+from gateway.uploads.announced import Announced
+from gateway.uploads.claims import Claims
 from gateway.uploads.service import Uploads
-from gateway.volumes.follow import DriveFollower
-from gateway.volumes.places import places_of
-from storage.blobs.port import BlobStore
-from storage.recordings.manifest import StoredRecording
+from gateway.uploads.status import UPLOAD_BYTES_MAX, UploadLimits
+from gateway.volumes.follow import DriveFollower, places_of
+from storage.checked.damage import DamageNotes
 from storage.recordings.store import RecordingStore
 from storage.retention.ages import Ages
-from storage.stages import Stages
+from storage.retention.rules import DAY_S
 from storage.volumes.volumes import Volumes
 
 _log = logging.getLogger(__name__)
@@ -51,82 +55,54 @@ class Services:
     """Everything that a gateway runs besides its broker and its REST server."""
 
     def __init__(self, settings: Settings) -> None:
-        """Open what is on disk; nothing runs before `start`.
+        """Open all files and connections; nothing runs before `start`.
 
         Raises:
-            RejectedError: The key file is no key.
+            RejectedError: The key file is invalid, missing, or has another key than before.
             UnavailableError: A directory or file cannot be opened.
         """
         self.settings = settings
         self.metrics = Metrics()
+        self.damage = DamageNotes()
         signer = own_key(settings)
         self.public_key = signer.public_key
+        self._policy = Policy.parse(settings.receipts.requires)
+        note_missing(settings, self.damage)
         with ExitStack() as opened:
-            self.ledger = opened.enter_context(closing(LedgerClient(settings.ledger.url)))
-            self.volumes = opened.enter_context(_volumes(settings))
-            blobs = opened.enter_context(closing(blob_store(settings)))
-            self.inbox = opened.enter_context(closing(_inbox(settings)))
-            self.recordings = opened.enter_context(
-                _recordings(settings, blobs, self.volumes, self._is_as_announced, self.metrics)
-            )
-            self.index = opened.enter_context(closing(IndexStore(settings.data / "index.db")))
-            self.deletions = opened.enter_context(
-                closing(Deletions(settings.data / "deletions.db", signer))
-            )
-            self.scrubbing = opened.enter_context(
-                closing(Scrubbing(self.recordings, settings.data / "scrub.db", settings.scrub))
-            )
-            ages = opened.enter_context(closing(Ages(settings.data / "retention.db")))
+            self._open(opened, signer)
+            check_key(settings, signer, lambda: self.inbox.signers() | self.deletions.signers())
             self._closing = opened.pop_all()
-        self.audit = Audit(self.index, self.ledger, self.recordings)
-        self._network = Network(self.ledger, self.inbox, self.index)
-        facts = LedgerFacts(self.ledger)
-        self.receipts = Receipts(
-            self.inbox,
-            Completed(facts, self.index),
-            self._manifest,
-            signer,
-            site_id=settings.site_id,
-            policy=Policy.parse(settings.receipts.requires),
-            confirmations=settings.receipts.confirmations,
-            send=self._send_receipt,
+        self.records = Records(self._index)
+        self.audit = Audit(self._index, self._ledger, self.recordings)
+        self.recataloguing = Recataloguing(
+            self.recordings, self.records, self.inbox, self.deletions, self._ledger
         )
-        recheck = Recheck(self.inbox, self.index, self.ledger, facts)
-        self.saga = OffloadSaga(
-            self.inbox,
-            self.ledger,
-            self._network,
-            facts,
-            self.recordings,
-            self.receipts,
-            recheck,
-            self.metrics,
+        self.soundness = Soundness(
+            [self._index, self.inbox, self.deletions, self._claims, self.scrubbing, self._ages]
         )
-        self.follower = Follower(
-            self.ledger,
-            self._network,
-            self.index,
-            self.saga.worker.wake,
-            recheck.doubt,
-            self.metrics,
-        )
-        self.intake = Intake(
-            self.inbox,
-            _session(settings),
-            trip_of=self._trip_of,
-            repeat_receipts=self.receipts.repeat,
-            on_change=self.saga.worker.wake,
-            stages=self.metrics,
-        )
+        self._network = Network(self._ledger, self.inbox, self._index)
+        self._wire_offload(signer)
+        self.expiry = Expiry(self.inbox, settings.limits.waiting_days)
         self.filling = Filling(self.recordings, self._note_copies)
         self.drives = DriveFollower(places_of(settings))
+        self.metrics.watch_drives(lambda: self.drives.health)
         self.uploads = Uploads(
-            self.recordings, self._note_recording, self._accepts, stages=self.metrics
+            self.recordings,
+            self._claims,
+            self._note_recording,
+            self._announced.check_upload,
+            places=settings.limits.places,
+            limits=UploadLimits(
+                bytes_max=min(settings.limits.upload_bytes, UPLOAD_BYTES_MAX),
+                bytes_per_s=settings.limits.device_bytes_per_s,
+                left_s=self._upload_left_s,
+            ),
+            stages=self.metrics,
         )
-        self.retention = self._retention(ages)
+        self.retention = self._retention()
 
     def start(self) -> None:
-        """Start to follow the ledger, to offload, and to take in what trucks send.
+        """Start to follow the ledger, to offload, and to take in messages from trucks.
 
         Raises:
             RejectedError: The ledger is another one than before.
@@ -135,45 +111,162 @@ class Services:
             self._network.check()
         except UnavailableError as error:
             _log.warning("starting without the ledger: %s", error)
-        mqtt = self.settings.mqtt
-        self.drives.worker.start()
-        self._closing.callback(self.drives.worker.close)
-        self.follower.worker.start()
-        self._closing.callback(self.follower.worker.close)
-        self.saga.worker.start()
-        self._closing.callback(self.saga.worker.close)
-        for worker in (self.filling.worker, self.scrubbing.worker, self.retention.worker):
+        for worker in (
+            self.drives.worker,
+            self.drives.asking,
+            self.follower.worker,
+            self.saga.worker,
+            self.filling.worker,
+            self.recataloguing.worker,
+            self.scrubbing.worker,
+            self.retention.worker,
+            self.settling.worker,
+            self.expiry.worker,
+            self.soundness.worker,
+        ):
             worker.start()
             self._closing.callback(worker.close)
+        mqtt = self.settings.mqtt
         self.intake.start(mqtt.host, mqtt.port, mqtt.username, mqtt.password)
         self._closing.callback(self.intake.close)
 
+    @property
+    def index(self) -> IndexStore:
+        """The index of the ledger."""
+        return self._index
+
     def close(self) -> None:
-        """Stop everything, in the opposite order, each after the step at hand."""
+        """Stop everything in the opposite order, each part after its current step."""
         self._closing.close()
 
-    def _retention(self, ages: Ages) -> Retention:
-        settings, policy = self.settings, Policy.parse(self.settings.receipts.requires)
+    def _open(self, opened: ExitStack, signer: Signer) -> None:
+        """Open every file and connection; `opened` closes them in the opposite order."""
+        settings, data = self.settings, self.settings.data
+        self._ledger = opened.enter_context(closing(LedgerClient(settings.ledger.url)))
+        self.volumes = opened.enter_context(Volumes(places_of(settings), data / "volume-ids"))
+        blobs = opened.enter_context(closing(blob_store(settings)))
+        self.settling = Settling(blobs)
+        limits = settings.limits
+        self.inbox = opened.enter_context(
+            closing(
+                Inbox(
+                    _inbox_file(settings),
+                    bytes_max=limits.inbox_bytes,
+                    quarantine_bytes_max=limits.quarantine_bytes,
+                    of_device=limits.of_device,
+                    damage=self.damage,
+                )
+            )
+        )
+        self._announced = Announced(self.inbox, limits.upload_bytes)
+        self.recordings = opened.enter_context(
+            RecordingStore(
+                data / "recordings",
+                blobs,
+                self.volumes,
+                without_volume=settings.storage.without_volume == "blobs",
+                believes=self._announced.believes,
+                stages=self.metrics,
+            )
+        )
+        self._claims = opened.enter_context(
+            Claims(
+                data / "uploads.db",
+                lambda upload: self.recordings.progress(upload) is not None,
+                bytes_max=limits.device_partial_bytes,
+                damage=self.damage,
+            )
+        )
+        self._index = opened.enter_context(
+            closing(
+                IndexStore(
+                    data / "index.db",
+                    worked_before=self.inbox.genesis_id() is not None,
+                    on_rebuild=self._index_was_dropped,
+                )
+            )
+        )
+        self.metrics.watch_index(self._index)
+        self.deletions = opened.enter_context(
+            closing(Deletions(data / "deletions.db", signer, self.damage))
+        )
+        self.scrubbing = opened.enter_context(
+            closing(
+                Scrubbing(
+                    self.recordings,
+                    data / "scrub.db",
+                    settings.scrub,
+                    lambda: self.recataloguing.remade(),  # noqa: PLW0108 - it is made later
+                    self.damage,
+                )
+            )
+        )
+        self._ages = opened.enter_context(closing(Ages(data / "retention.db", damage=self.damage)))
+
+    def _wire_offload(self, signer: Signer) -> None:
+        """Connect intake, saga, receipts and the index's follower."""
+        facts = LedgerFacts(self._ledger)
+        self.receipts = Receipts(
+            self.inbox,
+            Completed(facts, self.records),
+            CopiesAtHand(self.recordings, self.deletions, self.volumes).manifest,
+            signer,
+            site_id=self.settings.site_id,
+            policy=self._policy,
+            confirmations=self.settings.receipts.confirmations,
+            send=self._send_receipt,
+        )
+        recheck = self._recheck = Recheck(self.inbox, self.records, self._ledger, facts)
+        self.saga = OffloadSaga(
+            self.inbox,
+            self._ledger,
+            self._network,
+            facts,
+            self.recordings,
+            self.receipts,
+            recheck,
+            self.metrics,
+        )
+        self.follower = Follower(
+            self._ledger,
+            self._network,
+            self._index,
+            self.saga.worker.wake,
+            recheck.doubt,
+            self.metrics,
+        )
+        self.intake = Intake(
+            self.inbox,
+            _session(self.settings),
+            trip_of=self.records.visits.trip_of,
+            repeat_receipts=self.receipts.repeat,
+            on_change=self.saga.worker.wake,
+            socket=self.settings.mqtt.socket,
+            stages=self.metrics,
+        )
+
+    def _retention(self) -> Retention:
+        settings = self.settings
         judge = Judge(
             self.inbox,
-            self.index,
-            self.ledger,
+            self.records,
+            self._ledger,
             self._network,
             confirmations=settings.receipts.confirmations,
         )
-        room = Room(self.volumes, self.recordings, self.inbox)
+        room = Room(self.volumes, self.recordings, self.inbox, settings.limits.device_partial_bytes)
         remover = Remover(
             self.recordings,
             self.deletions,
             judge,
-            policy=policy,
+            policy=self._policy,
             site_id=settings.site_id,
             let_go=self.uploads.let_go,
             touched=room.look_again,
         )
         return Retention(
             self.recordings,
-            ages,
+            self._ages,
             self.deletions,
             judge,
             remover,
@@ -181,6 +274,18 @@ class Services:
             room.fills,
             Reserve(settings.data / "reserve"),
         )
+
+    def _upload_left_s(self, upload: bytes, offset: int) -> float | None:
+        """Return after how many seconds retention may delete an upload that stands at `offset`."""
+        days = self.settings.retention.partial_days
+        if not days:
+            return None
+        return max(0.0, days * DAY_S - self._ages.stood_s(upload, offset))
+
+    def _index_was_dropped(self) -> None:
+        """Have the index made again at once, and what was said by it compared afterwards."""
+        self._recheck.doubt()
+        self.follower.worker.wake()
 
     def _send_receipt(self, device_id: str, wire: bytes) -> None:
         self.intake.send_receipt(device_id, wire)
@@ -194,121 +299,17 @@ class Services:
         self.receipts.note_copies()
         self.saga.worker.wake()
 
-    def _manifest(self, recording_id: bytes) -> StoredRecording | None:
-        """Return a whole recording with the copies that a receipt may name now.
-
-        Whether a volume that is out still has its copy is not known before it is back.
-
-        The deletions are looked at first. A deletion that begins after that looks at what was
-        announced after it is on record, and so finds the visit that the receipt is for.
-        """
-        if self.deletions.is_under_way(recording_id):
-            raise UnavailableError(f"a copy of recording {recording_id.hex()} is being deleted")
-        stored = self.recordings.manifest(recording_id)
-        if stored is None:
-            return None
-        return replace(stored, copies=tuple(filter(self._is_at_hand, stored.copies)))
-
-    def _is_at_hand(self, copy: Copy) -> bool:
-        volume = self.volumes.get(copy.name) if copy.place is Place.VOLUME else None
-        return copy.place is not Place.VOLUME or (volume is not None and volume.usable)
-
-    def _trip_of(self, batch_id: str, device_id: str) -> str | None:
-        """Return the trip of a committed batch, or None; only a device that recorded on it asks."""
-        rows = self.index.query(
-            "SELECT substr(subject, 6) AS trip FROM batches"
-            " WHERE batch_id = ?1 AND subject LIKE 'trip %' AND ("
-            " EXISTS (SELECT 1 FROM trips WHERE trip_id = trip AND device_id = ?2)"
-            " OR EXISTS (SELECT 1 FROM readings WHERE trip_id = trip AND device_id = ?2)"
-            " OR EXISTS (SELECT 1 FROM seals WHERE trip_id = trip AND device_id = ?2))",
-            batch_id,
-            device_id,
-        )
-        return str(rows[0][0]) if rows else None
-
-    def _accepts(self, recording_id: bytes, size: int, caller: Caller) -> None:
-        """Let in what was announced with a signed digest, from the device that signed it."""
-        if size > self.settings.limits.upload_bytes:
-            raise RejectedError(
-                f"recording of {size} bytes, at most {self.settings.limits.upload_bytes} allowed"
-            )
-        offers = self.inbox.offers_of(recording_id)
-        mine = [
-            offer
-            for offer in offers
-            if offer.size == size
-            and (caller.role is Role.OPERATOR or offer.device_id == caller.name)
-        ]
-        if not mine:
-            raise RejectedError(
-                f"no signed digest by {caller.name} announces recording {recording_id.hex()} "
-                f"with {size} bytes"
-            )
-
-    def _is_as_announced(self, shared: StoredRecording) -> bool:
-        """Say whether another site's manifest is that of which each device here signed the digest.
-
-        A false one would be here in the place of the bytes, and the true digest be refused.
-        """
-        offers = self.inbox.offers_of(shared.sha256)
-        return bool(offers) and all(shared.fits(each.size, each.tree_root) for each in offers)
-
-
-def own_key(settings: Settings) -> Signer:
-    """Return the key that signs this gateway's receipts; make it for a new gateway.
-
-    Raises:
-        RejectedError: It is no key; or it is gone, and trucks would not know another one.
-        UnavailableError: It cannot be written.
-    """
-    if _inbox_file(settings).exists() and not settings.key_file.exists():
-        raise RejectedError(
-            f"key file {settings.key_file} is missing, though this gateway worked before: restore "
-            f"it, for trucks accept no receipt by another key"
-        )
-    return Signer.load_or_create(settings.key_file)
-
-
-def _volumes(settings: Settings) -> Volumes:
-    return Volumes(places_of(settings), settings.data / "volume-ids")
-
-
-def _recordings(
-    settings: Settings,
-    blobs: BlobStore,
-    volumes: Volumes,
-    believes: Callable[[StoredRecording], bool],
-    stages: Stages,
-) -> RecordingStore:
-    return RecordingStore(
-        settings.data / "recordings",
-        blobs,
-        volumes,
-        without_volume=settings.storage.without_volume == "blobs",
-        believes=believes,
-        stages=stages,
-    )
-
-
-def _inbox(settings: Settings) -> Inbox:
-    limits = settings.limits
-    return Inbox(
-        _inbox_file(settings),
-        bytes_max=limits.inbox_bytes,
-        quarantine_bytes_max=limits.quarantine_bytes,
-    )
-
 
 def _inbox_file(settings: Settings) -> Path:
-    """Return the file of the inbox; where it is, a gateway has worked."""
+    """Return the file of the inbox; a gateway that has worked before has one."""
     return settings.data / "inbox.db"
 
 
 def _session(settings: Settings) -> str:
-    """Return the gateway's name at the broker: kept, so that the broker keeps what it missed.
+    """Return the gateway's name at the broker: always the same, so that the broker keeps messages.
 
-    But an embedded broker keeps nothing, and lets a stranger who comes under a name that it
-    knows end that session before it asks for a password; so there nobody can guess it.
+    An embedded broker keeps nothing. It also ends a session as soon as a stranger connects under
+    the same name, before it asks for a password; so there the name cannot be guessed.
     """
     if settings.mqtt.embedded:
         return f"{settings.site_id}-{secrets.token_hex(8)}"

@@ -1,14 +1,15 @@
-"""The gateway's settings: one TOML file, environment variables over it, checked at start.
+"""The gateway's settings: one TOML file, overridden by environment variables, checked at start.
 
 A variable's name is WAYSEAL_ and the key in capitals, with two underscores
 between table and key: WAYSEAL_LEDGER__URL.
 """
 
 import tomllib
+from ipaddress import IPv4Address, IPv4Network
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Final, Self
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -17,6 +18,9 @@ from pydantic_settings import (
 )
 
 from contracts.errors import RejectedError
+from contracts.runtime.files import check_private
+from contracts.runtime.serving.connections import Bounds
+from gateway.intake.quotas import DeviceLimits
 from gateway.storagesettings import (
     CassandraSettings,
     ReceiptSettings,
@@ -26,13 +30,21 @@ from gateway.storagesettings import (
     Table,
     VolumeSettings,
 )
+from gateway.uploads.claims import DEVICE_PARTIAL_BYTES_MAX
+from gateway.uploads.lanes import Places
 
+_LOOPBACK: Final = IPv4Network("127.0.0.0/8")
+_BOUNDS: Final = Bounds()
+_SHARE: Final = DeviceLimits()
+_SOCKET_BYTES_MAX: Final = 107
+"""The longest path of a Unix socket (unix(7), sun_path)."""
+_PLACES: Final = Places()
 Port = Annotated[int, Field(ge=0, le=65535)]
 VolumeName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,31}$")]
 
 
 class LedgerSettings(Table):
-    """Where the ledger answers."""
+    """The address of the ledger."""
 
     url: str = Field(
         "http://127.0.0.1:8008", pattern=r"^https?://[^\s\[]+$", description="Sawtooth REST API"
@@ -40,34 +52,176 @@ class LedgerSettings(Table):
 
 
 class MqttSettings(Table):
-    """Where trucks and gateway meet."""
+    """The broker at which trucks and gateway meet."""
 
     host: str = Field("127.0.0.1", description="broker, or the address to listen on if embedded")
     port: Port = Field(1883, description="0 lets an embedded broker choose")
     embedded: bool = Field(
         default=False, description="run a broker in this process, for one machine"
     )
-    username: str = Field("gateway", description="how the gateway presents itself to the broker")
+    username: str = Field("gateway", description="the gateway's name at the broker")
     password: str = Field("", description="its password; an embedded broker needs none")
+    socket: Path | None = Field(
+        None, description="Unix socket of mosquitto for the gateway, instead of host and port"
+    )
+
+    @field_validator("socket")
+    @classmethod
+    def _socket_fits_a_line(cls, socket: Path | None) -> Path | None:
+        text = str(socket or "/")
+        if len(text.encode()) > _SOCKET_BYTES_MAX or text[0] != "/" or not _is_word(text):
+            raise ValueError(
+                f"expected an absolute path without spaces, at most {_SOCKET_BYTES_MAX} bytes"
+            )
+        return socket
+
+    @field_validator("embedded")
+    @classmethod
+    def _embedded_is_for_one_machine(cls, embedded: bool, others: ValidationInfo) -> bool:  # noqa: FBT001  # as pydantic calls it
+        host = others.data.get("host", "")
+        if embedded and not is_loopback(host):
+            raise ValueError(
+                f"an embedded broker serves only its own machine: expected mqtt.host 127.0.0.1, "
+                f"got {host!r}. A site runs mosquitto: `wayseal-gateway mosquitto` writes its "
+                f"configuration"
+            )
+        return embedded
+
+
+class MosquittoSettings(Table):
+    """The mosquitto of a site, whose configuration the gateway writes."""
+
+    folder: Path | None = Field(None, description="directory of its configuration")
+    host: str = Field("0.0.0.0", description="the address for trucks")  # noqa: S104  # a site's
+    port: int = Field(
+        8883, ge=1, le=65535, description="other than mqtt.port, which the gateway uses"
+    )
+    certificate: Path | None = Field(None, description="PEM file; if given, trucks use TLS")
+    key: Path | None = Field(None, description="PEM file, the key of that certificate")
+    connections: int = Field(
+        1000, ge=1, le=100_000, description="connections for trucks; strangers count until refused"
+    )
+    user: str = Field(
+        "mosquitto", pattern=r"^[a-z_][a-z0-9_-]{0,31}$", description="system user it runs as"
+    )
+    plugin: Path | None = Field(
+        None, description="its dynamic security plugin; default: where Debian has it"
+    )
+    data: Path = Field(Path("/var/lib/mosquitto"), description="directory of its messages")
+    pid_file: Path = Field(
+        Path("/run/mosquitto/mosquitto.pid"), description="how the gateway finds it to reload it"
+    )
+
+    @model_validator(mode="after")
+    def _certificate_and_key(self) -> Self:
+        if (self.certificate is None) != (self.key is None):
+            raise ValueError("expected both certificate and key, or neither")
+        return self
 
 
 class RestSettings(Table):
-    """Where auditors, operators and uploads come in."""
+    """The address for auditors, operators and uploads."""
 
     host: str = "127.0.0.1"
     port: Port = Field(8080, description="0 lets the system choose")
+    connections: int = Field(_BOUNDS.connections, ge=1, description="most connections")
+    connections_per_address: int = Field(
+        _BOUNDS.per_address, ge=1, description="most of one address; behind a proxy as many as all"
+    )
+    head_timeout_s: float = Field(_BOUNDS.head_s, gt=0, description="time for a request's head")
+    rate_min: int = Field(
+        _BOUNDS.rate, ge=1, description="bytes per second that a client must send or read"
+    )
+    body_timeout_s: float = Field(
+        _BOUNDS.body_s, gt=0, description="time over which the rate of a body is measured"
+    )
+    unread_timeout_s: float = Field(
+        _BOUNDS.unread_s, gt=0, description="the same for an answer; longest pause of a player"
+    )
+    keep_alive_timeout_s: int = Field(
+        _BOUNDS.keep_alive_s, ge=1, description="time between two requests of a connection"
+    )
+
+    @property
+    def bounds(self) -> Bounds:
+        """Return the limits of connections."""
+        return Bounds(
+            self.connections,
+            self.connections_per_address,
+            self.head_timeout_s,
+            self.rate_min,
+            self.body_timeout_s,
+            self.unread_timeout_s,
+            self.keep_alive_timeout_s,
+        )
 
 
 class LimitSettings(Table):
-    """What makes the gateway say stop."""
+    """Limits beyond which the gateway refuses more."""
 
     inbox_bytes: int = Field(
-        8 << 30, ge=1 << 20, description="signed batches kept; beyond it nothing more is held"
+        8 << 30, ge=1 << 20, description="signed batches kept; beyond that nothing more is taken in"
     )
     quarantine_bytes: int = Field(
-        256 << 20, ge=1 << 20, description="of that, batches that no rule would take"
+        256 << 20, ge=1 << 20, description="part of that for batches that no rule would accept"
     )
     upload_bytes: int = Field(64 << 30, ge=1, description="longest recording")
+    device_inbox_bytes: int = Field(
+        _SHARE.bytes_max, ge=1 << 20, description="one device's share of the inbox"
+    )
+    device_inbox_batches: int = Field(
+        _SHARE.batches_max, ge=1, description="batches of one device that are not committed"
+    )
+    device_quarantine_bytes: int = Field(
+        _SHARE.quarantine_bytes_max, ge=1, description="one device's share of the quarantine"
+    )
+    device_visits: int = Field(
+        _SHARE.visits_max, ge=1, description="trips of one device without a final receipt"
+    )
+    uploads: int = Field(_PLACES.open_max, ge=1, le=256, description="uploads open at once")
+    device_uploads: int = Field(
+        _PLACES.of_device, ge=1, description="uploads of one device that are open at once"
+    )
+    device_partial_bytes: int = Field(
+        DEVICE_PARTIAL_BYTES_MAX, ge=1, description="sizes of one device's partial uploads"
+    )
+    device_bytes_per_s: int = Field(
+        0, ge=0, description="bandwidth of one device's uploads; 0: without limit"
+    )
+    upload_turn_s: float = Field(
+        _PLACES.turn_s,
+        gt=0,
+        description="time after which an upload makes way, if all places are taken",
+    )
+    waiting_days: int = Field(
+        30,
+        ge=0,
+        le=36_500,
+        description="days that the gateway runs until a waiting batch is dropped; 0: never",
+    )
+
+    @property
+    def places(self) -> Places:
+        """Return how many uploads may be open."""
+        return Places(self.uploads, self.device_uploads, turn_s=self.upload_turn_s)
+
+    @property
+    def of_device(self) -> DeviceLimits:
+        """Return each device's share of the inbox."""
+        return DeviceLimits(
+            self.device_inbox_bytes,
+            self.device_inbox_batches,
+            self.device_quarantine_bytes,
+            self.device_visits,
+        )
+
+
+def is_loopback(host: str) -> bool:
+    """Say whether a host is only reachable from its own machine: `localhost` or 127.0.0.0/8."""
+    try:
+        return host == "localhost" or IPv4Address(host) in _LOOPBACK
+    except ValueError:
+        return False
 
 
 class Settings(BaseSettings):
@@ -78,13 +232,14 @@ class Settings(BaseSettings):
     )
 
     data: Path = Field(description="directory for everything the gateway keeps")
-    site_id: str = Field(description="the site this gateway stands at")
+    site_id: str = Field(description="the site of this gateway")
     volume: Path | None = Field(
-        None, description="whole recordings, if there is but one volume; default DATA/volume"
+        None, description="whole recordings, if there is only one volume; default DATA/volume"
     )
     blobs: Path | None = Field(None, description="blobs of recordings; default DATA/blobs")
     ledger: LedgerSettings = LedgerSettings()
     mqtt: MqttSettings = MqttSettings()
+    mosquitto: MosquittoSettings = MosquittoSettings()
     rest: RestSettings = RestSettings()
     limits: LimitSettings = LimitSettings()
     volumes: dict[VolumeName, VolumeSettings] = Field(
@@ -99,7 +254,15 @@ class Settings(BaseSettings):
     @model_validator(mode="after")
     def _one_way_to_name_volumes(self) -> Self:
         if self.volume is not None and self.volumes:
-            raise ValueError("either volume or [volumes], both are given")
+            raise ValueError("expected either volume or [volumes], got both")
+        return self
+
+    @model_validator(mode="after")
+    def _one_broker(self) -> Self:
+        if self.mqtt.embedded and self.mosquitto.folder is not None:
+            raise ValueError("expected either mqtt.embedded or mosquitto.folder, got both")
+        if self.mqtt.embedded and self.mqtt.socket is not None:
+            raise ValueError("expected either mqtt.embedded or mqtt.socket, got both")
         return self
 
     @classmethod
@@ -111,13 +274,18 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Let the environment win over the file, whose values come as arguments."""
+        """Let the environment override the file, whose values are the arguments."""
         del settings_cls, dotenv_settings, file_secret_settings
         return env_settings, init_settings
 
     @property
+    def broker(self) -> str:
+        """Return where the gateway meets its broker, for people."""
+        return str(self.mqtt.socket or f"{self.mqtt.host}:{self.mqtt.port}")
+
+    @property
     def all_volumes(self) -> dict[str, VolumeSettings]:
-        """Return the volumes by name, those that take recordings first in front."""
+        """Return the volumes by name, in the order in which they take new recordings."""
         only = VolumeSettings(path=self.volume or self.data / "volume")
         return dict(self.volumes) or {"volume": only}
 
@@ -137,16 +305,23 @@ class Settings(BaseSettings):
         return self.data / "tokens.json"
 
 
+def _is_word(text: str) -> bool:
+    return text.isprintable() and len(text.split()) == 1
+
+
 def load_settings(path: Path | None) -> Settings:
     """Read the settings file, if any, and the environment.
 
     Raises:
-        RejectedError: Unreadable, no TOML, or a key that is unknown, missing or out of range.
+        RejectedError: The file is unreadable or not TOML, a key is unknown, missing or invalid, or
+            others may read a password in it.
     """
     values: dict[str, Any] = {}
     if path is not None:
         try:
             values = tomllib.loads(path.read_text("utf-8"))
+            if any(isinstance(each, dict) and each.get("password") for each in values.values()):
+                check_private("settings file with a password", path)
         except (OSError, ValueError) as error:
             raise RejectedError(f"settings file {path}: {error}") from error
     try:
@@ -154,9 +329,10 @@ def load_settings(path: Path | None) -> Settings:
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(map(str, first["loc"]))
-        # Of a missing key the input is all of its table, which may hold the password.
-        secret = first["type"] == "missing" or key.endswith("password")
+        # For a missing key, or two that exclude each other, pydantic gives their whole table as the
+        # input, which may hold a password.
+        secret = isinstance(first["input"], dict) or key.endswith("password")
         came = "" if secret else f", got {first['input']!r:.80}"
-        raise RejectedError(f"setting {key}: {first['msg']}{came}") from error
+        raise RejectedError(f"setting{key and ' '}{key}: {first['msg']}{came}") from error
     except SettingsError as error:
         raise RejectedError(f"settings in the environment: {error}") from error

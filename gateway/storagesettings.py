@@ -43,18 +43,19 @@ class VolumeSettings(Table):
         default=False, description="the path must be a mount point: without its mount it is out"
     )
     quota_bytes: int = Field(
-        0, ge=0, description="most that recordings may take there; 0 is all of it"
+        0, ge=0, description="most that recordings may take there; 0: all of the volume"
     )
 
 
 class StorageSettings(Table):
-    """Where recordings go."""
+    """Where recordings are stored."""
 
     blob_store: Literal["files", "cassandra", "both"] = Field(
         "files", description="files in `blobs`, Cassandra, or both at once"
     )
     without_volume: Literal["blobs", "refuse"] = Field(
-        "blobs", description="while no volume works, uploads go to the blob store alone, or not"
+        "blobs",
+        description="while no volume works: uploads go to the blob store alone, or are refused",
     )
 
 
@@ -63,20 +64,22 @@ class CassandraSettings(Table):
 
     contact_points: list[str] = Field(["127.0.0.1"], min_length=1, description="nodes to ask first")
     port: int = Field(9042, ge=1, le=65535, description="native transport")
-    datacentre: str = Field("", description="this site's; empty takes that of the first node")
-    keyspace: str = Field("wayseal", pattern=r"^[a-z][a-z0-9_]{0,47}$", description="made by us")
+    datacentre: str = Field("", description="of this site; empty takes that of the first node")
+    keyspace: str = Field(
+        "wayseal", pattern=r"^[a-z][a-z0-9_]{0,47}$", description="made by the gateway"
+    )
     replication: dict[str, int] = Field(
-        {}, description="copies by data centre; empty is one in each; read when it is made"
+        {}, description="copies by data centre; empty: one in each; used when the keyspace is made"
     )
     write_consistency: Consistency = Field("QUORUM", description="when a blob counts as kept")
-    read_consistency: Consistency = Field("QUORUM", description="how many replicas must agree")
-    username: str = Field("", description="empty asks for no login")
+    read_consistency: Consistency = Field("QUORUM", description="how many replicas must answer")
+    username: str = Field("", description="empty: no login")
     password: str = Field("", description="of that role")
-    tls_ca: Path | None = Field(None, description="PEM; given, the connection is TLS")
-    tls_certificate: Path | None = Field(None, description="PEM, if nodes ask for ours")
+    tls_ca: Path | None = Field(None, description="PEM; with it the connection uses TLS")
+    tls_certificate: Path | None = Field(None, description="PEM, if nodes ask for the client's")
     tls_key: Path | None = Field(None, description="PEM, its key")
-    in_flight: int = Field(16, ge=1, le=256, description="blobs on their way at once")
-    timeout_s: float = Field(20.0, gt=0, le=600, description="for one blob, tries included")
+    in_flight: int = Field(16, ge=1, le=256, description="blobs in transfer at once")
+    timeout_s: float = Field(20.0, gt=0, le=600, description="for one blob, retries included")
 
 
 class ReceiptSettings(Table):
@@ -87,20 +90,22 @@ class ReceiptSettings(Table):
         description="copies without which a receipt is provisional",
     )
     confirmations: int = Field(
-        0, ge=0, le=10_000, description="blocks upon a block before a receipt names it"
+        0, ge=0, le=10_000, description="blocks on top of a block before a receipt names it"
     )
 
 
 class ScrubSettings(Table):
-    """How the scrub walks through what is stored."""
+    """How often and how fast the scrub reads everything that is stored."""
 
     every_days: Days = Field(7, description="from the start of one round to the next; 0: never")
-    bytes_per_s: int = Field(20 * MIB, ge=1, description="read at most that fast")
+    bytes_per_s: int = Field(20 * MIB, ge=1, description="most that is read in a second")
 
 
 class RetentionSettings(Table):
-    """When copies of committed recordings go, holds apart; 0 never."""
+    """When copies of committed recordings are deleted, unless a hold keeps them; 0: never."""
 
-    volume_days: Days = Field(0, description="age at which the whole copy goes")
-    blobs_days: Days = Field(0, description="age at which all copies go, shared blobs too")
-    partial_days: Days = Field(30, description="age at which an upload that stands still goes")
+    volume_days: Days = Field(0, description="age at which the whole copy is deleted")
+    blobs_days: Days = Field(0, description="age at which all copies are deleted, shared blobs too")
+    partial_days: Days = Field(
+        30, description="time after which an upload without progress is deleted"
+    )

@@ -1,4 +1,4 @@
-"""A thread that repeats one step: again at once while something moved, else after a while."""
+"""A thread that repeats one step: at once while the step makes progress, else after a pause."""
 
 import logging
 import threading
@@ -14,15 +14,15 @@ _log = logging.getLogger(__name__)
 
 
 class Worker:
-    """Runs `step` until closed; a step that fails is tried again, whatever the reason."""
+    """Runs `step` until closed; a failed step is tried again, whatever the reason."""
 
     def __init__(self, name: str, step: Callable[[], bool], *, idle_s: float) -> None:
         """Prepare the thread.
 
         Args:
-            name: Names the thread, and its lines in the log.
-            step: Does what can be done once; says whether anything moved.
-            idle_s: Pause after a step in which nothing moved, unless woken.
+            name: Of the thread, also in log lines.
+            step: Does one round of work, and returns whether it made progress.
+            idle_s: Pause after a step without progress, unless woken.
         """
         self._step = step
         self._idle_s = idle_s
@@ -32,7 +32,7 @@ class Worker:
 
     @property
     def stopping(self) -> bool:
-        """Say whether the worker was told to stop; a long step asks in between."""
+        """Say whether the worker was told to stop; long steps ask now and then."""
         return self._stop.is_set()
 
     def start(self) -> None:
@@ -40,15 +40,15 @@ class Worker:
         self._thread.start()
 
     def wake(self) -> None:
-        """End the pause: there may be something to do."""
+        """End the pause, because there may be work."""
         self._wake.set()
 
     def rest(self, seconds: float) -> None:
-        """Pause within a step; told to stop, not any longer."""
+        """Pause within a step, until told to stop at the latest."""
         self._stop.wait(seconds)
 
     def close(self) -> None:
-        """Stop after the step at hand."""
+        """Stop after the current step."""
         self._stop.set()
         self._wake.set()
         self._thread.join()

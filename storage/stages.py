@@ -1,23 +1,23 @@
-"""Port: told how long each piece of an offload took, by stage, to say where time goes.
+"""Port: records how long each piece of an offload took, by stage.
 
-Pieces of different stages overlap, and so do those of several offloads: a stage's sum is how long
-threads were at it, and may be more than the time that passed.
+Pieces of different stages and of several offloads overlap. So the sum of a stage is the time that
+threads spent in it, and may exceed the time that passed.
 """
 
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
-from typing import Protocol
+from typing import Final, Protocol
 
 
 class Stage(StrEnum):
-    """What a checkpoint does with what a truck brings."""
+    """A stage of an offload at the checkpoint."""
 
     INTAKE = "intake"
     """Messages of readings and offers: parsed, signatures checked, durable in the inbox."""
     RECEIVE = "receive"
-    """Bytes of a recording awaited from the sender and taken; waits for our own disks left out."""
+    """Waiting for and taking the bytes of a recording, without waits for our own disks."""
     HASH = "hash"
     """SHA-256 of the whole, and of each leaf: every byte twice."""
     BLOBS = "blobs"
@@ -25,35 +25,37 @@ class Stage(StrEnum):
     VOLUME = "volume"
     """Written to the whole file on a volume, and synced."""
     LEDGER = "ledger"
-    """Batches handed to the ledger, and its answer awaited as to what became of them."""
+    """Batches submitted to the ledger, and the wait until it says what became of them."""
     INDEX = "index"
     """Blocks projected and written into the index."""
 
 
 class Stages(Protocol):
-    """Told of each piece of work once it is done, by any thread; never raises, never waits."""
+    """Records each piece of work once it is done, in any thread; never raises, never waits."""
 
     def took(self, stage: Stage, seconds: float, size: int) -> None:
         """Note a piece of work.
 
         Args:
-            stage: Which.
+            stage: Its stage.
             seconds: By the monotonic clock.
-            size: Bytes that went through it; 0 where none do.
+            size: Bytes that were processed; 0 where none are.
         """
         ...
 
 
-class Untold:
-    """Nobody wants to know."""
-
+class _NotRecorded:
     def took(self, stage: Stage, seconds: float, size: int) -> None:
         """See `Stages.took`."""
 
 
+NOT_RECORDED: Final[Stages] = _NotRecorded()
+"""Records nothing."""
+
+
 @contextmanager
 def timed(stages: Stages, stage: Stage, size: int = 0) -> Iterator[None]:
-    """Note how long the block takes, also when it fails."""
+    """Record how long the block takes, also if it fails."""
     start_s = time.perf_counter()
     try:
         yield

@@ -2,12 +2,13 @@ r"""The container of an evidence file: a magic line, frames in a fixed order, a 
 
 Layout, big-endian:
 
-    19   magic, b"WAYSEAL EVIDENCE 1\n"
+    19   magic, b"WAYSEAL EVIDENCE 2\n"
     then frames: u8 kind, u32 length, payload
     last frame: kind 255, the SHA-256 of every byte before that frame
 
 Kinds stand in ascending order: one Header, BlockHead..., Batch..., LeafHashes...,
-Blob..., End. The digest finds accidents; signatures and hashes within find intent.
+Blob..., StateNode..., End. The digest detects accidents; the signatures and hashes
+inside detect forgery. Format 1 has another digit in its magic, and no StateNode.
 
 Source: docs/evidence.md.
 """
@@ -23,38 +24,50 @@ from google.protobuf.message import Message
 from contracts.chunktree import BLOB_BYTES
 from contracts.encoding import canonical, is_canonical, parse
 from contracts.errors import RejectedError
-from contracts.proto.evidence_pb2 import Blob, BlockHead, Header, LeafHashes
+from contracts.proto.evidence_pb2 import Blob, BlockHead, Header, LeafHashes, StateNode
 from contracts.proto.sawtooth_pb2 import Batch
 
-MAGIC: Final = b"WAYSEAL EVIDENCE 1\n"
-VERSION: Final = 1
-"""What the header's `version` says."""
+FORMAT_1: Final = 1
+"""The format before state nodes; it is still read."""
+VERSION: Final = 2
+"""The format that is written, and the value of the header's `version`."""
+
+
+def _magic(version: int) -> bytes:
+    return f"WAYSEAL EVIDENCE {version}\n".encode()
+
+
+MAGIC: Final = _magic(VERSION)
+_VERSIONS: Final = {_magic(version): version for version in (FORMAT_1, VERSION)}
 HEADER_BYTES_MAX: Final = 1 << 20
-"""Some thirty thousand trips."""
+"""Room for about 30,000 trips."""
 BLOCK_HEAD_BYTES_MAX: Final = 4 << 20
-"""Some thirty thousand batch ids; the embedded node's queue holds 4,000 batches."""
+"""Room for about 30,000 batch ids; the embedded node's queue holds 4,000 batches."""
 BATCH_FRAME_BYTES_MAX: Final = 16 << 20
-"""The largest body that the embedded node takes."""
+"""The largest request body that the embedded node accepts."""
 LEAF_HASHES_BYTES_MAX: Final = (2 << 20) + 1024
-"""65,536 hashes, as the longest recording has, 64 GiB; and the fields around them."""
+"""65,536 hashes, those of the longest recording, 64 GiB; and the fields around them."""
 BLOB_FRAME_BYTES_MAX: Final = BLOB_BYTES + 1024
 """One blob, and the fields around it."""
+STATE_NODE_BYTES_MAX: Final = (16 << 20) + 1024
+"""The largest value that the embedded node keeps, and the fields around it."""
 _FRAME: Final = struct.Struct(">BI")
 _MessageT = TypeVar("_MessageT", bound=Message)
 
 
 class NotEvidenceError(RejectedError):
-    """The file does not begin as an evidence file does."""
+    """The file does not begin with the magic line of an evidence file."""
 
 
 class Part(IntEnum):
-    """Kinds of frames, in the order in which they stand."""
+    """Kinds of frames, in their order in the file."""
 
     HEADER = 1
     BLOCK_HEAD = 2
     BATCH = 3
     LEAF_HASHES = 4
     BLOB = 5
+    STATE_NODE = 6
     END = 255
 
 
@@ -64,6 +77,7 @@ _KIND: Final[dict[type[Message], Part]] = {
     Batch: Part.BATCH,
     LeafHashes: Part.LEAF_HASHES,
     Blob: Part.BLOB,
+    StateNode: Part.STATE_NODE,
 }
 _MOST: Final = {
     Part.HEADER: HEADER_BYTES_MAX,
@@ -71,12 +85,13 @@ _MOST: Final = {
     Part.BATCH: BATCH_FRAME_BYTES_MAX,
     Part.LEAF_HASHES: LEAF_HASHES_BYTES_MAX,
     Part.BLOB: BLOB_FRAME_BYTES_MAX,
+    Part.STATE_NODE: STATE_NODE_BYTES_MAX,
     Part.END: hashlib.sha256().digest_size,
 }
 
 
 class EvidenceWriter:
-    """Writes the frames of one evidence file; the caller keeps their order."""
+    """Writes the frames of one evidence file; the caller keeps them in order."""
 
     def __init__(self) -> None:
         self._digest = hashlib.sha256()
@@ -87,10 +102,10 @@ class EvidenceWriter:
         return MAGIC + self.frame(header)
 
     def frame(self, part: Message) -> bytes:
-        """Return the bytes of one frame; of a batch, what its signatures cover.
+        """Return the bytes of one frame; of a batch only the parts under its signatures.
 
         Raises:
-            RejectedError: Larger than a reader takes.
+            RejectedError: Larger than a reader accepts.
         """
         payload = canonical(_signed_part(part) if isinstance(part, Batch) else part)
         kind = _KIND[type(part)]
@@ -105,38 +120,57 @@ class EvidenceWriter:
         return _FRAME.pack(Part.END, len(digest)) + digest
 
 
-def read_frames(file: BinaryIO) -> Iterator[tuple[Part, bytes]]:
-    """Yield kind and payload of every frame but the last, whose digest is checked.
+class EvidenceReader:
+    """Reads the frames of one evidence file.
 
-    Raises:
-        NotEvidenceError: The magic is missing.
-        RejectedError: Truncated, oversized, out of order, altered, or with bytes after the end.
+    Attributes:
+        version: The format that the magic names.
     """
-    digest = hashlib.sha256()
-    magic = file.read(len(MAGIC))
-    if magic != MAGIC:
-        raise NotEvidenceError(f"no evidence file: begins with {magic!r}, expected {MAGIC!r}")
-    digest.update(magic)
-    before = Part.HEADER
-    while True:
-        head = _read(file, _FRAME.size, "a frame's head")
-        kind, size = _FRAME.unpack(head)
-        part = _part(kind, size, before)
-        payload = _read(file, size, f"{size} bytes of a {part.name.lower()} frame")
-        if part is Part.END:
-            _check_end(file, payload, digest.digest())
-            return
-        digest.update(head)
-        digest.update(payload)
-        before = part
-        yield part, payload
+
+    def __init__(self, file: BinaryIO) -> None:
+        """Read the magic.
+
+        Raises:
+            NotEvidenceError: The magic is missing, or names a format that is not known here.
+        """
+        magic = file.read(len(MAGIC))
+        if magic not in _VERSIONS:
+            raise NotEvidenceError(
+                f"not an evidence file: begins with {magic!r}, expected {MAGIC!r}"
+            )
+        self.version = _VERSIONS[magic]
+        self._file = file
+        self._digest = hashlib.sha256(magic)
+
+    def frames(self) -> Iterator[tuple[Part, bytes]]:
+        """Yield kind and payload of each frame but the last; check the digest in the last one.
+
+        Raises:
+            RejectedError: Truncated, oversized, out of order, altered, or with bytes after the
+                end.
+        """
+        before = Part.HEADER
+        while True:
+            head = _read(self._file, _FRAME.size, "a frame's head")
+            kind, size = _FRAME.unpack(head)
+            part = _part(kind, size, before)
+            if part is Part.STATE_NODE and self.version == FORMAT_1:
+                raise RejectedError(f"a frame of kind {kind} in a file of format {FORMAT_1}")
+            payload = _read(self._file, size, f"{size} bytes of a {part.name.lower()} frame")
+            if part is Part.END:
+                _check_end(self._file, payload, self._digest.digest())
+                return
+            self._digest.update(head)
+            self._digest.update(payload)
+            before = part
+            yield part, payload
 
 
 def parse_part(kind: type[_MessageT], payload: bytes) -> _MessageT:
     """Parse a frame's payload.
 
     Raises:
-        RejectedError: No such message, or not in canonical encoding.
+        RejectedError: Not a message of that kind, or not in canonical encoding.
     """
     message = parse(kind, payload)
     if not is_canonical(message, payload):
@@ -145,7 +179,7 @@ def parse_part(kind: type[_MessageT], payload: bytes) -> _MessageT:
 
 
 def _signed_part(batch: Batch) -> Batch:
-    """Return `batch` without `trace` and unknown fields: ledgers keep them, nobody signs them."""
+    """Return `batch` without `trace` and unknown fields, which ledgers keep but nobody signs."""
     signed = Batch()
     signed.CopyFrom(batch)
     signed.DiscardUnknownFields()

@@ -1,53 +1,61 @@
-"""What an evidence file shows of the ledger: block heads from genesis on, and batches.
+"""The ledger's part of an evidence file: block heads from genesis on, and batches.
 
-Every step says what it proves: a head, that a signer made this block on top of
-that one; a batch, that its signers made these transactions and a block took them.
+A head proves that a signer made this block on top of the previous one. A batch
+proves that its signers made these transactions, and a head that a block holds
+the batch.
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
+from contracts.actions.payload import FAMILIES, FAMILY
 from contracts.errors import RejectedError
 from contracts.evidence.container import parse_part
 from contracts.keys import is_signature
-from contracts.payload import FAMILY
 from contracts.proto.evidence_pb2 import BlockHead
 from contracts.proto.sawtooth_pb2 import Batch, Transaction, TransactionHeader
-from contracts.sawtooth.batches import check_batch
+from contracts.sawtooth import block_info
+from contracts.sawtooth.batches import ID_HEX, Family, check_batch
 from contracts.sawtooth.blocks import NULL_BLOCK_ID, check_block_signature
 from contracts.sawtooth.counts import check_transactions_of
-from contracts.sawtooth.transactions import ID_HEX, Family, parse_header
+
+REPLAYED: Final = frozenset({*FAMILIES, block_info.FAMILY})
+"""Families whose transactions a replay applies."""
 
 
 class BlockHeads:
     """The chain of block heads, checked as they arrive.
 
     Attributes:
-        genesis_id: Id of the first block; empty before it arrived.
+        count: How many heads there are.
+        genesis_id: Id of the first block; empty until its head arrives.
+        last_id: Id of the last block; `NULL_BLOCK_ID` before the first.
+        state_root: State root that the last block commits to, 64 hexadecimal digits.
         signers: Public keys that signed blocks.
     """
 
     def __init__(self) -> None:
+        self.count = 0
         self.genesis_id = ""
+        self.last_id = NULL_BLOCK_ID
+        self.state_root = ""
         self.signers: set[str] = set()
-        self._count = 0
-        self._last_id = NULL_BLOCK_ID
         self._place: dict[str, tuple[int, int]] = {}
 
     def add(self, payload: bytes) -> None:
-        """Take the next head.
+        """Check the next head.
 
         Raises:
-            RejectedError: It does not follow, or its signature does not hold.
+            RejectedError: It does not follow the head before, or its signature is wrong.
         """
         head = parse_part(BlockHead, payload)
         header = check_block_signature(head.header, head.header_signature)
-        if header.block_num != self._count:
-            raise RejectedError(f"block {header.block_num} where block {self._count} is due")
-        if header.previous_block_id != self._last_id:
+        if header.block_num != self.count:
+            raise RejectedError(f"block {header.block_num} where block {self.count} is expected")
+        if header.previous_block_id != self.last_id:
             raise RejectedError(
                 f"block {header.block_num} follows {header.previous_block_id[:16]}…, "
-                f"the block before it is {self._last_id[:16]}…"
+                f"the block before it is {self.last_id[:16]}…"
             )
         for place, batch_id in enumerate(header.batch_ids):
             if not is_signature(batch_id):
@@ -58,24 +66,15 @@ class BlockHeads:
             self._place[batch_id] = (header.block_num, place)
         self.genesis_id = self.genesis_id or head.header_signature
         self.signers.add(header.signer_public_key)
-        self._count += 1
-        self._last_id = head.header_signature
-
-    @property
-    def count(self) -> int:
-        """Return how many heads there are."""
-        return self._count
-
-    @property
-    def last_id(self) -> str:
-        """Return the id of the last block; that of no block before the first."""
-        return self._last_id
+        self.count += 1
+        self.last_id = head.header_signature
+        self.state_root = header.state_root_hash
 
     def place(self, batch_id: str) -> tuple[int, int]:
-        """Return block number and place in that block of a batch.
+        """Return the number of a batch's block, and the batch's place in it.
 
         Raises:
-            RejectedError: No block took it.
+            RejectedError: No block holds the batch.
         """
         try:
             return self._place[batch_id]
@@ -84,19 +83,21 @@ class BlockHeads:
 
 
 class Taken(NamedTuple):
-    """One transaction of family `wayseal`, whose signatures hold.
+    """One transaction of family `wayseal` or `block_info` whose signatures hold.
 
     Attributes:
-        missing: The transactions that it depends on and that did not come before it.
+        missing: Id of a dependency that did not come before it, or "".
+        block_num: The block that holds it.
     """
 
     header: TransactionHeader
     transaction: Transaction
-    missing: list[str]
+    missing: str
+    block_num: int
 
 
 class Batches:
-    """The batches, checked as they arrive, in the order in which the ledger took them."""
+    """The batches in the ledger's order, checked as they arrive."""
 
     def __init__(self, heads: BlockHeads) -> None:
         self._heads = heads
@@ -104,16 +105,16 @@ class Batches:
         self._seen: set[str] = set()
 
     def add(self, payload: bytes) -> Iterator[Taken]:
-        """Take the next batch; yield its transactions of family `wayseal`.
+        """Check the next batch; yield its transactions that are replayed.
 
         Raises:
-            RejectedError: A signature does not hold, no block took the batch, it holds too many
-                transactions or stands out of order, or a transaction comes twice, or under rules
+            RejectedError: A signature is wrong, no block holds the batch, it holds too many
+                transactions, it is out of order, a transaction comes twice, or it follows rules
                 of another version.
         """
         check_transactions_of(payload)
         batch = parse_part(Batch, payload)
-        check_batch(batch)
+        headers = check_batch(batch).headers
         if batch.trace:
             raise RejectedError(
                 f"batch {batch.header_signature[:16]}… has `trace` set, which no signature covers"
@@ -121,23 +122,26 @@ class Batches:
         place = self._heads.place(batch.header_signature)
         if place <= self._last:
             raise RejectedError(
-                f"batch {batch.header_signature[:16]}… stands out of the ledger's order"
+                f"batch {batch.header_signature[:16]}… is not in the ledger's order"
             )
         self._last = place
-        for transaction in batch.transactions:
-            header = parse_header(transaction)
+        for transaction, header in zip(batch.transactions, headers, strict=True):
             self._check(transaction.header_signature, header)
-            missing = [each for each in header.dependencies if each not in self._seen]
+            # One is enough, and a header of 16 MiB may name millions.
+            absent = (each for each in header.dependencies if each not in self._seen)
+            missing = next(absent, "")
             self._seen.add(transaction.header_signature)
-            if Family.of(header) == FAMILY:
-                yield Taken(header, transaction, missing)
+            if Family.of(header) in REPLAYED:
+                yield Taken(header, transaction, missing, place[0])
 
     def _check(self, transaction_id: str, header: TransactionHeader) -> None:
         name = f"transaction {transaction_id[:16]}…"
         if transaction_id in self._seen:
-            raise RejectedError(f"{name} is here twice")
-        if header.family_name == FAMILY.name and header.family_version != FAMILY.version:
+            raise RejectedError(f"{name} comes twice")
+        family = Family.of(header)
+        if family.name == FAMILY.name and family not in FAMILIES:
+            known = " and ".join(each.version for each in FAMILIES)
             raise RejectedError(
-                f"{name} is of {FAMILY.name} {header.family_version[:20]!r}, "
-                f"this verifier knows the rules of {FAMILY.version}"
+                f"{name} is of {family.name} {family.version[:20]!r}, "
+                f"this verifier knows the rules of {known}"
             )

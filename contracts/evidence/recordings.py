@@ -1,4 +1,4 @@
-"""The recordings that an evidence file tells of: digests, leaf hashes, and video itself."""
+"""The recordings of an evidence file: digests, leaf hashes, and the video itself."""
 
 import hashlib
 from dataclasses import dataclass, field
@@ -14,14 +14,14 @@ from contracts.records.recording import RecordingDigest
 
 @dataclass(slots=True)
 class Video:
-    """One recording: the digest its device signed, and how much of it could be checked.
+    """One recording: the digest that its device signed, and how much of it was checked.
 
     Attributes:
         digest: As committed.
-        leaves: Leaf hashes, once they were shown to lead to the signed root.
-        blobs: How many blobs are in the file and hold.
-        next_index: Index that the next blob must at least have.
-        whole: SHA-256 over the blobs while they follow each other from the first.
+        leaves: Leaf hashes, once checked against the signed root.
+        blobs: How many blobs are in the file and were checked.
+        next_index: Least index of the next blob.
+        whole: SHA-256 over the blobs so far.
     """
 
     digest: RecordVideo
@@ -32,65 +32,76 @@ class Video:
 
 
 class Recordings:
-    """The recordings of the evidence, by SHA-256."""
+    """The recordings of the evidence, by SHA-256.
+
+    Attributes:
+        claims: The trips that claim each recording, in the ledger's order.
+    """
 
     def __init__(self) -> None:
         self._videos: dict[bytes, Video] = {}
+        self.claims: dict[bytes, list[str]] = {}
+
+    def claim(self, digest: RecordVideo) -> None:
+        """Keep that a trip, named or not, has a recording; two trips may claim the same one."""
+        trips = self.claims.setdefault(digest.sha256, [])
+        if digest.trip_id not in trips:
+            trips.append(digest.trip_id)
 
     def announce(self, digest: RecordVideo) -> None:
-        """Take a committed digest.
+        """Add a committed digest.
 
         Raises:
-            RejectedError: Another one gives the same file another size or tree, so one of the two
-                lies, and no part of the video proves which.
+            RejectedError: Another digest has the same SHA-256 and another size or tree. One of
+                the two is false, and no part of the video proves which.
         """
         known = self._videos.setdefault(digest.sha256, Video(digest)).digest
         if (known.size, known.tree_root) != (digest.size, digest.tree_root):
             raise RejectedError(
-                f"recording {digest.sha256.hex()[:16]}…: {known.device_id} and {digest.device_id} "
+                f"{_name(digest.sha256)}: {known.device_id} and {digest.device_id} "
                 f"signed different sizes or trees"
             )
 
     def videos(self) -> list[Video]:
-        """Return what is known of every recording."""
+        """Return the recordings."""
         return list(self._videos.values())
 
     def add_leaves(self, payload: bytes) -> None:
-        """Take the leaf hashes of one recording.
+        """Check the leaf hashes of one recording.
 
         Raises:
-            RejectedError: They do not lead to the root that the device signed.
+            RejectedError: Their root is not the root that the device signed.
         """
         part = parse_part(LeafHashes, payload)
         video = self._video(part.recording_sha256)
-        name = part.recording_sha256.hex()[:16]
+        name = _name(part.recording_sha256)
         count = blob_count(video.digest.size)
         if video.leaves is not None:
-            raise RejectedError(f"recording {name}…: its leaf hashes are here twice")
+            raise RejectedError(f"{name}: its leaf hashes come twice")
         if len(part.hashes) != count * HASH_BYTES:
             raise RejectedError(
-                f"recording {name}…: {len(part.hashes)} bytes of leaf hashes for {count} blobs"
+                f"{name}: {len(part.hashes)} bytes of leaf hashes for {count} blobs"
             )
         leaves = [
             part.hashes[at : at + HASH_BYTES] for at in range(0, len(part.hashes), HASH_BYTES)
         ]
         if root_hash(leaves) != video.digest.tree_root:
-            raise RejectedError(f"recording {name}…: leaf hashes do not lead to the signed root")
+            raise RejectedError(f"{name}: leaf hashes do not lead to the signed root")
         video.leaves = leaves
 
     def add_blob(self, payload: bytes) -> None:
-        """Take one blob of video.
+        """Check one blob of video.
 
         Raises:
             RejectedError: It is not the blob that the device signed.
         """
         part = parse_part(Blob, payload)
         video = self._video(part.recording_sha256)
-        name = f"recording {part.recording_sha256.hex()[:16]}…, blob {part.index}"
+        name = f"{_name(part.recording_sha256)}, blob {part.index}"
         if video.leaves is None:
             raise RejectedError(f"{name}: no leaf hashes came before it")
         if part.index < video.next_index:
-            raise RejectedError(f"{name}: out of order, {video.next_index} or later is due")
+            raise RejectedError(f"{name}: out of order, {video.next_index} or later is expected")
         expected = blob_size(video.digest.size, part.index)
         if len(part.data) != expected:
             raise RejectedError(f"{name}: {len(part.data)} bytes, expected {expected}")
@@ -101,24 +112,24 @@ class Recordings:
         video.next_index = part.index + 1
 
     def check_whole(self) -> None:
-        """Check the SHA-256 of every recording whose blobs are all there.
+        """Check the SHA-256 of every recording whose blobs are all in the file.
 
         Raises:
-            RejectedError: The blobs hold, the file's hash does not.
+            RejectedError: The blobs are right, the hash of the whole recording is wrong.
         """
         for video in self._videos.values():
             complete = video.blobs == blob_count(video.digest.size)
             if complete and video.whole.digest() != video.digest.sha256:
                 raise RejectedError(
-                    f"recording {video.digest.sha256.hex()[:16]}…: whole file hashes to "
+                    f"{_name(video.digest.sha256)}: whole file hashes to "
                     f"{video.whole.hexdigest()[:16]}…"
                 )
 
-    def check_file(self, path: Path) -> RecordVideo:
-        """Return the digest of the recording that the file at `path` is.
+    def check_file(self, path: Path) -> None:
+        """Check that the video file at `path` is a recording of the evidence.
 
         Raises:
-            RejectedError: It is none of those in the evidence.
+            RejectedError: It is another file, or cannot be read.
         """
         found = RecordingDigest.of_file(path)
         video = self._videos.get(found.sha256)
@@ -128,14 +139,15 @@ class Recordings:
         ):
             raise RejectedError(
                 f"video {path}: SHA-256 {found.sha256.hex()[:16]}… with {found.size} bytes "
-                f"is none of the {len(self._videos)} recordings in the evidence"
+                f"is not one of the {len(self._videos)} recordings in the evidence"
             )
-        return video.digest
 
     def _video(self, sha256: bytes) -> Video:
         try:
             return self._videos[sha256]
         except KeyError as error:
-            raise RejectedError(
-                f"recording {sha256.hex()[:16]}…: no committed digest names it"
-            ) from error
+            raise RejectedError(f"{_name(sha256)}: no committed digest names it") from error
+
+
+def _name(sha256: bytes) -> str:
+    return f"recording {sha256.hex()[:16]}…"

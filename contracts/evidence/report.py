@@ -1,25 +1,65 @@
-"""A verdict in one word, and in JSON for programs."""
+"""The verdict in one word, and as JSON for programs."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+from contracts import rendered, rendered_delivery
 from contracts.chunktree import blob_count
+from contracts.evidence.container import FORMAT_1
 from contracts.evidence.recordings import Video
 from contracts.evidence.story import TripStory
 from contracts.evidence.verify import Verdict
-from contracts.proto.payload_pb2 import LotQuantity
-from contracts.proto.state_pb2 import Breach, Delivery, Finding, Hold, Transformation
+from contracts.proto.payload_pb2 import RequiredCertificate, StartTrip
+from contracts.proto.state_pb2 import Breach, Delivery, Finding, Lot, Transformation
 from contracts.records.clock import rfc3339
 from contracts.records.quantity import QUANTITIES
 from contracts.records.reading import Tamper
-from contracts.rules.deliveries import payment_name, status_name
+from contracts.rendered import Words
 
 
 def summary(verdict: Verdict) -> str:
-    """Return the verdict in one word: `holds`, `unanchored` or `does-not-hold`."""
+    """Return the verdict in one word, such as `holds` (docs/evidence.md, "Verdict")."""
     if verdict.problems:
         return "does-not-hold"
-    return "holds" if verdict.anchored else "unanchored"
+    if not verdict.anchored:
+        return "unanchored"
+    return "holds" if verdict.accepted else "format-1"
+
+
+def not_shown(verdict: Verdict) -> list[str]:
+    """Return, in words, what an honest ledger may hold that the file does not show."""
+    found = []
+    if verdict.version == FORMAT_1:
+        found.append(
+            "format 1 does not prove the ledger's state: revocations, registrations, disputes, "
+            "holds, handovers or terms may have been left out; export the trips again"
+        )
+    if not verdict.with_lots:
+        found.append(
+            "what the sources of the delivered lots were made from, and whether a source was "
+            "recalled: the file was exported without lots"
+        )
+    found += sorted(
+        {
+            f"trip {trip_id}, on which delivery {delivery_id} went also: ask for its evidence"
+            for story in verdict.trips.values()
+            for delivery_id, trip_ids in story.elsewhere.items()
+            for trip_id in trip_ids
+        }
+    )
+    found.append(
+        f"anything after block {verdict.blocks - 1}{_time_of(verdict)}: later words of parties, "
+        f"such as a dispute, a hold or the revocation of a key; ask the ledger, or a newer file"
+    )
+    return found
+
+
+def _time_of(verdict: Verdict) -> str:
+    if verdict.last_block_ms is not None:
+        return f", which was begun at {rfc3339(verdict.last_block_ms)}"
+    if verdict.last_signed_ms is not None:
+        return f" (the latest time signed in the file is {rfc3339(verdict.last_signed_ms)})"
+    return ""
 
 
 def as_json(verdict: Verdict) -> dict[str, Any]:
@@ -27,37 +67,44 @@ def as_json(verdict: Verdict) -> dict[str, Any]:
     return {
         "verdict": summary(verdict),
         "problems": verdict.problems,
+        "format": verdict.version,
+        "not_shown": not_shown(verdict),
         "keys": {
             "genesis_block_id": verdict.genesis_id,
             "block_signers": sorted(verdict.block_signers),
             "admin_keys": sorted(verdict.admin_keys),
         },
-        "ledger": {"blocks": verdict.blocks, "last_block_id": verdict.last_block_id},
+        "ledger": {
+            "blocks": verdict.blocks,
+            "last_block_id": verdict.last_block_id,
+            "blocks_of_the_story": len(verdict.block_times.blocks),
+            "blocks_with_time": len(verdict.block_times.timed),
+            "last_block_at": _time(verdict.last_block_ms),
+            "last_signed_at": _time(verdict.last_signed_ms),
+        },
         "trips": [_trip_json(story) for story in verdict.trips.values()],
         "transformations": [_transformation_json(each) for each in verdict.transformations],
-        "recordings": [_video_json(video) for video in verdict.videos],
+        "recordings": [
+            _video_json(video, verdict.claims[video.digest.sha256]) for video in verdict.videos
+        ],
     }
 
 
-def _trip_json(story: TripStory) -> dict[str, Any]:
-    start = story.start
+def _trip_json(story: TripStory) -> Words:
+    start = rendered.start(story.start)
+    close = rendered.close(story.close) if story.close else {}
     return {
-        "trip_id": start.trip_id,
-        "device_id": start.device_id,
-        "other_device_ids": list(start.other_device_ids),
+        **_only(start, "trip_id", "device_id", "trip_number", "previous_seal_sha256"),
+        **_only(start, "other_device_ids"),
         "device_keys": sorted(story.signers),
-        "origin_site_id": start.origin_site_id,
-        "via_site_ids": list(start.via_site_ids),
-        "destination_site_id": start.destination_site_id,
-        "delivery_ids": list(start.delivery_ids),
-        "derived_from": [
-            {"role": source.role, "name": source.name, "sha256": source.sha256.hex()}
-            for source in start.derived_from
-        ],
+        "revoked_device_keys": sorted(story.revoked),
+        **_only(start, "origin_site_id", "via_site_ids", "destination_site_id"),
+        **_only(start, "delivery_ids", "derived_from"),
         "readings": story.readings,
         "readings_derived": story.derived,
-        "first_reading_at": rfc3339(story.first_ms) if story.first_ms is not None else None,
-        "last_reading_at": rfc3339(story.last_ms) if story.last_ms is not None else None,
+        "first_reading_at": _time(story.first_ms),
+        "last_reading_at": _time(story.last_ms),
+        # Sentences and flags for people, where REST has numbers and a list.
         "breaches": [breach_words(breach) for breach in story.breaches.values()],
         "tampers": [
             {
@@ -67,80 +114,119 @@ def _trip_json(story: TripStory) -> dict[str, Any]:
             }
             for tamper in story.tampers
         ],
-        "findings": [_finding_json(finding) for finding in story.findings],
-        "deliveries": [_delivery_json(delivery) for delivery in story.deliveries],
-        "closed_by": story.close.party_id if story.close else None,
-        "closed_at": rfc3339(story.close.at_ms) if story.close else None,
-        "holds": [_hold_json(hold) for hold in story.holds.values()],
+        "findings": _findings_json(story.findings, "rule", "device_id", "detail"),
+        "silences": rendered.silences(story.chains, story.entry) if story.judges_silence else None,
+        "left_out_findings": dict(sorted(story.strangers.items())),
+        "deliveries": [_delivery_json(delivery, story) for delivery in story.deliveries],
+        "lot_statuses": _statuses_json(story.lots),
+        "source_lot_statuses": _statuses_json(story.source_lots),
+        "closed_by": close.get("party_id"),
+        "closed_at": close.get("at"),
+        "holds": [rendered.hold(hold) for hold in story.holds.values()],
     }
 
 
-def _finding_json(finding: Finding) -> dict[str, Any]:
-    return {"rule": finding.rule, "device_id": finding.device_id, "detail": finding.detail}
+def _statuses_json(lots: Iterable[Lot]) -> list[Words]:
+    return [
+        {"gtin": lot.gtin, "lot": lot.lot, **said}
+        for lot in lots
+        if (said := rendered.lot_status(lot)) is not None
+    ]
 
 
-def _delivery_json(delivery: Delivery) -> dict[str, Any]:
+def _findings_json(findings: Iterable[Finding], *keys: str) -> list[Words]:
+    return [_only(rendered.finding(finding), *keys) for finding in findings]
+
+
+def _delivery_json(delivery: Delivery, story: TripStory) -> Words:
+    words = rendered_delivery.delivery(delivery)
     disputed = bool(delivery.disputed_by)
     return {
-        "delivery_id": delivery.terms.delivery_id,
-        "lots": [{"gtin": lot.gtin, "lot": lot.lot} for lot in delivery.terms.lots],
-        "status": status_name(delivery.status),
-        "payment": payment_name(delivery.payment),
-        "custodian_id": delivery.custodian_id or None,
-        "breaches": delivery.breaches,
-        "tampers": delivery.tampers,
+        **_only(words, "delivery_id", "lots", "items", "units"),
+        "required_certificates": [
+            {**held, "valid_at_start": was_certified(delivery, required, story.start)}
+            for held, required in zip(
+                rendered_delivery.required_certificates(delivery),
+                delivery.terms.required_certificates,
+                strict=True,
+            )
+        ],
+        **_only(words, "status", "payment", "custodian_id"),
+        **_only(words, "breaches", "tampers", "silences"),
+        "limits_kept": limits_kept(delivery, story),
+        "between_trips": story.between.get(delivery.terms.delivery_id, []),
+        "draft_signed_by": story.drafts.get(delivery.terms.delivery_id),
+        **_only(words, "quantity", "unit", "sent_quantity", "received_quantity"),
+        **_only(words, "returned_quantity", "accepted_quantity", "holdings"),
+        **_only(words, "awaited_trip_ids", "notices", "settlement"),
+        "findings": _findings_json(delivery.findings, "rule", "detail"),
+        # REST nests the dispute.
         "disputed_by": delivery.disputed_by if disputed else None,
         "dispute_reason": delivery.dispute.reason if disputed else None,
     }
 
 
-def _hold_json(hold: Hold) -> dict[str, Any]:
-    released = hold.HasField("released")
+def was_certified(
+    delivery: Delivery, required: RequiredCertificate, start: StartTrip
+) -> bool | None:
+    """Say whether a required certificate was valid when a trip started; None before both signed.
+
+    The rules find an expired one when the trip starts, and then may not know the terms yet.
+    """
+    if len(delivery.signed_by) < 2:  # noqa: PLR2004 - seller and buyer
+        return None
+    return any(
+        each.valid_from_ms <= start.started_at_ms <= each.valid_until_ms
+        for each in delivery.certificates
+        if (each.holder_id, each.kind) == (required.holder_id, required.kind)
+    )
+
+
+def limits_kept(delivery: Delivery, story: TripStory) -> bool | None:
+    """Say whether a delivery kept its limits; None where nobody can know.
+
+    A breach counts also when the device that found it could not mark the delivery.
+    """
+    delivery_id = delivery.terms.delivery_id
+    if delivery.breaches or any(
+        each.delivery_id == delivery_id for each in story.breaches.values()
+    ):
+        return False
+    unknown = delivery.silences or not story.judges_silence or not story.is_watched(delivery)
+    return None if unknown and delivery.terms.limits else True
+
+
+def _transformation_json(transformation: Transformation) -> Words:
+    # Its findings are of a party, so no device is named.
     return {
-        "hold_id": hold.placed.hold_id,
-        "party_id": hold.placed.party_id,
-        "reason": hold.placed.reason,
-        "placed_at": rfc3339(hold.placed.at_ms),
-        "released_at": rfc3339(hold.released.at_ms) if released else None,
+        **rendered.transformation(transformation),
+        "findings": _findings_json(transformation.findings, "rule", "detail"),
     }
 
 
-def _transformation_json(transformation: Transformation) -> dict[str, Any]:
-    terms = transformation.terms
+def _video_json(video: Video, claims: Sequence[str]) -> Words:
+    words = rendered.digest(video.digest)
     return {
-        "transformation_id": terms.transformation_id,
-        "party_id": terms.party_id,
-        "site_id": terms.site_id,
-        "at": rfc3339(terms.at_ms),
-        "inputs": _lots_json(terms.inputs),
-        "outputs": _lots_json(terms.outputs),
-        "findings": [
-            {"rule": finding.rule, "detail": finding.detail} for finding in transformation.findings
-        ],
-    }
-
-
-def _lots_json(lots: Sequence[LotQuantity]) -> list[dict[str, Any]]:
-    return [
-        {"gtin": lot.gtin, "lot": lot.lot, "quantity": lot.quantity, "unit": lot.unit}
-        for lot in lots
-    ]
-
-
-def _video_json(video: Video) -> dict[str, Any]:
-    return {
-        "sha256": video.digest.sha256.hex(),
-        "trip_id": video.digest.trip_id,
-        "size": video.digest.size,
-        "derived": video.digest.derived,
+        "sha256": words["recording_id"],
+        **_only(words, "trip_id", "size", "derived"),
+        "claimed_by_trip_ids": list(claims),
         "blobs": blob_count(video.digest.size),
         "leaf_hashes_checked": video.leaves is not None,
         "blobs_checked": video.blobs,
     }
 
 
+def _time(utc_ms: int | None) -> str | None:
+    return None if utc_ms is None else rfc3339(utc_ms)
+
+
+def _only(words: Words, *keys: str) -> Words:
+    """Return the words that the report shows; REST shows all of them."""
+    return {key: words[key] for key in keys}
+
+
 def breach_words(breach: Breach) -> str:
-    """Return what was exceeded, how far, when, and of which delivery."""
+    """Return a breach in words: the quantity, how far, when, and of which delivery."""
     quantity = QUANTITIES[breach.limit.quantity]
     return (
         f"{quantity.name} up to {breach.extreme / quantity.scale:g} {quantity.symbol} "

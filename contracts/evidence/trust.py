@@ -1,6 +1,6 @@
-"""The keys one trusts: where every chain of signatures must end.
+"""Trusted keys: every chain of signatures must end in one of them.
 
-A small JSON file that an auditor gets by another way than the evidence:
+A small JSON file that does not reach the auditor together with the evidence:
 
     {"genesis_block_id": "128 hex digits",
      "block_signers": ["66 hex digits", ...],
@@ -20,10 +20,10 @@ _KEYS: Final = {"genesis_block_id", "block_signers", "admin_keys"}
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """Whom an auditor believes.
+    """The keys that an auditor trusts.
 
     Attributes:
-        genesis_block_id: Which ledger, 128 hexadecimal digits.
+        genesis_block_id: Id of the ledger's first block, 128 hexadecimal digits.
         block_signers: Public keys that may sign its blocks.
         admin_keys: Public keys that may register parties.
     """
@@ -37,7 +37,7 @@ class Trust:
         """Read the trust file at `path`.
 
         Raises:
-            RejectedError: Missing, no JSON, or with other keys or values than documented.
+            RejectedError: Missing, not JSON, or with other keys or values than documented.
         """
         try:
             document = json.loads(path.read_text("utf-8"))

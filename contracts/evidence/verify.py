@@ -1,96 +1,118 @@
-"""The verdict on an evidence file, from the file and the keys one trusts alone."""
+"""Verifies an evidence file, from nothing but the file and the trusted keys."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 from contracts.errors import RejectedError
-from contracts.evidence.container import (
-    VERSION,
-    NotEvidenceError,
-    Part,
-    parse_part,
-    read_frames,
-)
+from contracts.evidence.container import FORMAT_1, EvidenceReader, Part, parse_part
+from contracts.evidence.expected import ANYTHING, Expected
 from contracts.evidence.ledgerparts import Batches, BlockHeads
 from contracts.evidence.recordings import Recordings, Video
 from contracts.evidence.replay import Replay
+from contracts.evidence.statenodes import ProvenState
 from contracts.evidence.story import TripStory
+from contracts.evidence.times import BlockTimesTold
 from contracts.evidence.trust import Trust
 from contracts.proto.evidence_pb2 import Header
 from contracts.proto.state_pb2 import Transformation
+from contracts.records.clock import UTC_MS_MAX
+from contracts.sawtooth.block_info import latest_block_info
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Verdict:
-    """What was checked and what does not hold.
+    """The result of a verification.
 
     Attributes:
-        problems: What does not hold, in words; empty when all does.
-        anchored: Every chain of signatures ends in a key that was trusted beforehand.
+        version: The format of the file.
+        with_lots: Whether the file tells how the sources of the delivered lots were made.
+        accepted: Whether the reader accepts what that format can show.
+        problems: What does not hold, in words; empty when everything holds.
+        anchored: Whether every chain of signatures ends in a trusted key.
         genesis_id: Id of the ledger's first block, as found.
-        blocks: How many blocks of the ledger were seen, from the first on.
-        last_block_id: Id of the last of them; two honest files never differ at equal height.
+        blocks: How many blocks the file has, from the first on.
+        last_block_id: Id of the last one; two honest files of equal height agree on it.
+        last_block_ms: When it was begun, by its signer's clock, milliseconds since the Unix epoch;
+            None if the ledger records no block times, or the file does not prove them.
+        last_signed_ms: The latest time that a transaction in the file states; None without any.
         block_signers: Keys that signed blocks, as found.
         admin_keys: Keys that registered parties, as found.
-        trips: What the evidence says, by trip id.
-        transformations: Those that the evidence holds, in the ledger's order.
-        videos: What is known of each recording.
+        trips: The stories of the trips, by trip id.
+        transformations: The transformations in the evidence, in the ledger's order.
+        videos: The recordings, and how much of each was checked.
+        block_times: Which blocks of the story have a time.
+        claims: By SHA-256 of a recording, the trips in the file that claim it.
     """
 
-    problems: list[str] = field(default_factory=list)
-    anchored: bool = False
-    genesis_id: str = ""
-    blocks: int = 0
-    last_block_id: str = ""
-    block_signers: frozenset[str] = frozenset()
-    admin_keys: frozenset[str] = frozenset()
-    trips: dict[str, TripStory] = field(default_factory=dict)
-    transformations: list[Transformation] = field(default_factory=list)
-    videos: list[Video] = field(default_factory=list)
+    version: int
+    with_lots: bool
+    accepted: bool
+    problems: list[str]
+    anchored: bool
+    genesis_id: str
+    blocks: int
+    last_block_id: str
+    last_block_ms: int | None
+    last_signed_ms: int | None
+    block_signers: frozenset[str]
+    admin_keys: frozenset[str]
+    trips: dict[str, TripStory]
+    transformations: list[Transformation]
+    videos: list[Video]
+    block_times: BlockTimesTold
+    claims: dict[bytes, list[str]]
 
     @property
     def holds(self) -> bool:
-        """Say whether all that the file claims was proved from trusted keys."""
-        return self.anchored and not self.problems
+        """Say whether everything in the file was proved from trusted keys."""
+        return self.anchored and self.accepted and not self.problems
 
 
-def verify_evidence(file: BinaryIO, trust: Trust | None, video_files: list[Path]) -> Verdict:
+def verify_evidence(
+    file: BinaryIO,
+    trust: Trust | None,
+    video_files: list[Path],
+    expected: Expected = ANYTHING,
+) -> Verdict:
     """Check an evidence file from its first byte to its last.
 
-    Memory is bounded by the ledger's part; blobs of video pass through.
+    Memory grows with the ledger's part only; blobs of video are not kept.
 
     Args:
         file: The evidence, open for reading in binary mode.
-        trust: The keys to believe; None finds out only whether the file is consistent.
-        video_files: Files that must be recordings of the evidence.
+        trust: The trusted keys; None checks only whether the file is consistent.
+        video_files: Videos that must be recordings of the evidence.
+        expected: What the file must be about.
 
     Raises:
-        NotEvidenceError: This is no evidence file at all.
+        NotEvidenceError: This is not an evidence file.
     """
-    check = _Check(trust)
+    reader = EvidenceReader(file)
+    check = _Check(reader.version, trust, expected)
     try:
-        for part, payload in read_frames(file):
+        for part, payload in reader.frames():
             check.take(part, payload)
         check.finish(video_files)
-    except NotEvidenceError:
-        raise
     except RejectedError as error:
-        check.verdict.problems.append(str(error))
+        check.problems.append(str(error))
     return check.conclude()
 
 
 class _Check:
     """One pass over the frames."""
 
-    def __init__(self, trust: Trust | None) -> None:
-        self.verdict = Verdict()
+    def __init__(self, version: int, trust: Trust | None, expected: Expected) -> None:
+        self.problems: list[str] = []
+        self._version = version
         self._trust = trust
+        self._expected = expected
         self._header: Header | None = None
         self._heads = BlockHeads()
         self._batches = Batches(self._heads)
         self._recordings = Recordings()
         self._replay = Replay(self._recordings, trust.admin_keys if trust else None)
+        self._proven: ProvenState | None = None
 
     def take(self, part: Part, payload: bytes) -> None:
         match part:
@@ -98,6 +120,7 @@ class _Check:
                 self._open(parse_part(Header, payload))
             case Part.BLOCK_HEAD:
                 self._heads.add(payload)
+                self._check_ledger(self._heads.genesis_id)
             case Part.BATCH:
                 for taken in self._batches.add(payload):
                     self._replay.apply(taken)
@@ -105,11 +128,13 @@ class _Check:
                 self._recordings.add_leaves(payload)
             case Part.BLOB:
                 self._recordings.add_blob(payload)
+            case Part.STATE_NODE:
+                self._state().add(payload)
             case Part.END:
                 pass
 
     def finish(self, video_files: list[Path]) -> None:
-        """Ask what only the whole file can answer."""
+        """Check what needs the whole file."""
         if self._header is None:
             raise RejectedError("the header frame is missing")
         if self._header.genesis_id != self._heads.genesis_id:
@@ -118,35 +143,66 @@ class _Check:
                 f"the blocks begin with {self._heads.genesis_id[:16]!r}"
             )
         self._recordings.check_whole()
-        problems = self.verdict.problems
         for trip_id in self._header.trip_ids:
-            problems += self._replay.missing(trip_id)
+            self.problems += self._replay.missing(trip_id)
         for path in video_files:
             self._recordings.check_file(path)
+        if self._version != FORMAT_1:
+            self.problems += self._replay.compare(self._state()).problems
+        self.problems += self._expected.unmet(self._replay.stories(), self._heads.count - 1)
+
+    def _state(self) -> ProvenState:
+        """Return the state after the last block, as far as the nodes so far prove it."""
+        if self._proven is None:
+            self._proven = ProvenState(self._heads.state_root)
+        return self._proven
+
+    def _block_ms(self) -> int | None:
+        """Return when the last block was begun, if the file proves it."""
+        if self._proven is None:
+            return None
+        try:
+            latest = latest_block_info(self._proven.value)
+        except RejectedError:
+            return None
+        block_ms = latest.timestamp * 1000 if latest is not None else None
+        return block_ms if block_ms is None or block_ms <= UTC_MS_MAX else None
+
+    def _check_ledger(self, genesis_id: str) -> None:
+        """Check that the evidence is of the trusted ledger, before anything else is read."""
+        if self._trust is not None and genesis_id != self._trust.genesis_block_id:
+            raise RejectedError(
+                f"the file is about the ledger that begins with block {genesis_id[:16]!r}…, which "
+                f"is not the trusted {self._trust.genesis_block_id[:16]!r}…"
+            )
 
     def conclude(self) -> Verdict:
-        verdict = self.verdict
-        verdict.genesis_id = self._heads.genesis_id
-        verdict.blocks, verdict.last_block_id = self._heads.count, self._heads.last_id
-        verdict.block_signers = frozenset(self._heads.signers)
-        verdict.admin_keys = frozenset(self._replay.admin_keys)
-        verdict.trips = self._replay.stories()
-        verdict.transformations = self._replay.transformations
-        verdict.videos = self._recordings.videos()
-        if self._trust is not None:
-            foreign = self._foreign(self._trust)
-            verdict.problems += foreign
-            verdict.anchored = not foreign
-        return verdict
+        foreign = self._foreign(self._trust) if self._trust is not None else []
+        return Verdict(
+            version=self._version,
+            with_lots=self._replay.with_lots,
+            accepted=self._version != FORMAT_1 or self._expected.format_1,
+            problems=self.problems + foreign,
+            anchored=self._trust is not None and not foreign,
+            genesis_id=self._heads.genesis_id,
+            blocks=self._heads.count,
+            last_block_id=self._heads.last_id,
+            last_block_ms=self._block_ms(),
+            last_signed_ms=self._replay.last_signed_ms or None,
+            block_signers=frozenset(self._heads.signers),
+            admin_keys=frozenset(self._replay.admin_keys),
+            trips=self._replay.stories(),
+            transformations=self._replay.transformations,
+            videos=self._recordings.videos(),
+            block_times=self._replay.times,
+            claims=self._recordings.claims,
+        )
 
     def _foreign(self, trust: Trust) -> list[str]:
-        """Return, in words, where a chain of signatures ends in a key that is not trusted."""
+        """Return, in words, each chain of signatures that ends in a key that is not trusted."""
+        if not self._heads.count:
+            return ["the file has no block that the trusted keys could have signed"]
         found = []
-        if self._heads.genesis_id != trust.genesis_block_id:
-            found.append(
-                f"genesis block {self._heads.genesis_id[:16]}… is not the trusted "
-                f"{trust.genesis_block_id[:16]}…"
-            )
         strangers = sorted(self._heads.signers - trust.block_signers)
         found += [f"blocks are signed by {key}, which is not trusted" for key in strangers]
         strangers = sorted(self._replay.admin_keys - trust.admin_keys)
@@ -156,10 +212,13 @@ class _Check:
     def _open(self, header: Header) -> None:
         if self._header is not None:
             raise RejectedError("a second header frame")
-        if header.version != VERSION:
-            raise RejectedError(f"the header says version {header.version}, expected {VERSION}")
-        named = frozenset(header.trip_ids)
+        if header.version != self._version:
+            raise RejectedError(
+                f"the header says version {header.version}, expected {self._version}"
+            )
+        self._check_ledger(header.genesis_id)
+        named = set(header.trip_ids)
         if not named or len(named) != len(header.trip_ids):
-            raise RejectedError("the header must name at least one trip, and none twice")
+            raise RejectedError("the header must name at least one trip, each once")
         self._header = header
-        self._replay.named = named
+        self._replay.begin(header)

@@ -1,27 +1,38 @@
-"""A verdict in words, for people."""
+"""The verdict in words, for people."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from contracts import rendered
 from contracts.chunktree import blob_count
-from contracts.evidence.report import breach_words, summary
+from contracts.evidence.report import (
+    breach_words,
+    limits_kept,
+    not_shown,
+    summary,
+    was_certified,
+)
+from contracts.evidence.silences import block_time_words, silence_lines
 from contracts.evidence.story import TripStory
 from contracts.evidence.verify import Verdict
-from contracts.proto.payload_pb2 import LotQuantity
+from contracts.proto.payload_pb2 import LotQuantity, RequiredCertificate, StartTrip
 from contracts.proto.state_pb2 import Delivery, Finding, Hold, Transformation
 from contracts.records.clock import rfc3339
 from contracts.records.reading import Tamper
 from contracts.rules.deliveries import payment_name, status_name
-from contracts.rules.trips import devices_of
+from contracts.rules.trips import devices_of, route_of
+from contracts.rules.version import RulesVersion
+from contracts.text import escaped
 
 
 def as_text(verdict: Verdict) -> str:
     """Return the verdict for people, several lines."""
-    return "".join(f"{_printable(line)}\n" for line in _lines(verdict))
+    return "".join(f"{escaped(line)}\n" for line in _lines(verdict))
 
 
 def _lines(verdict: Verdict) -> Iterator[str]:
     yield f"ledger: {verdict.blocks} blocks, the last is {verdict.last_block_id}"
+    yield f"  {block_time_words(verdict.block_times)}"
     for story in verdict.trips.values():
         yield from _trip_lines(story)
     for transformation in verdict.transformations:
@@ -32,12 +43,19 @@ def _lines(verdict: Verdict) -> Iterator[str]:
             f"recording {video.digest.sha256.hex()}: {video.digest.size} bytes, "
             f"{video.blobs} of {total} blobs in the file"
         )
+        claims = verdict.claims[video.digest.sha256]
+        if len(claims) > 1:
+            yield f"  claimed by {len(claims)} trips: {', '.join(claims)}"
     yield from (f"DOES NOT HOLD: {problem}" for problem in verdict.problems)
+    yield from (f"not shown: {each}" for each in not_shown(verdict))
     match summary(verdict):
+        case "format-1":
+            yield "verdict: what the file shows holds, but format 1 cannot show what was left out"
+            yield "  if that is enough for you, give --format-1"
         case "holds":
             yield "verdict: holds; every chain of signatures ends in a key you trust"
         case "unanchored":
-            yield "verdict: consistent, but anchored in no key you trust; the keys found are"
+            yield "verdict: consistent, but not anchored in a key you trust; the keys found are"
             yield f"  genesis block {verdict.genesis_id}"
             yield from (f"  block signer {key}" for key in sorted(verdict.block_signers))
             yield from (f"  admin key {key}" for key in sorted(verdict.admin_keys))
@@ -45,19 +63,25 @@ def _lines(verdict: Verdict) -> Iterator[str]:
             yield "verdict: does not hold"
 
 
+def _number(start: StartTrip) -> str:
+    return f", number {start.trip_number} of its device" if start.trip_number else ""
+
+
 def _trip_lines(story: TripStory) -> Iterator[str]:
     start = story.start
-    sites = (start.origin_site_id, *start.via_site_ids, start.destination_site_id)
     devices = ", ".join(devices_of(start))
     yield (
-        f"trip {start.trip_id} by device {devices}, {' to '.join(sites)}: "
+        f"trip {start.trip_id}{_number(start)} by device {devices}, "
+        f"{' to '.join(route_of(start))}: "
         f"{story.readings} readings{_span(story)}"
     )
     if story.derived:
         yield f"  derived: {story.derived} of {story.readings} readings, replayed or shifted"
     for source in start.derived_from:
         yield f"  derived: {source.role} from {source.name}, SHA-256 {source.sha256.hex()}"
-    yield from (f"  signed by device key {key}" for key in sorted(story.signers))
+    for key in sorted(story.signers):
+        revoked = ", which is revoked by now" if key in story.revoked else ""
+        yield f"  signed by device key {key}{revoked}"
     for breach in story.breaches.values():
         yield f"  breach: {breach_words(breach)}"
     for tamper in story.tampers:
@@ -66,20 +90,97 @@ def _trip_lines(story: TripStory) -> Iterator[str]:
             f"device {tamper.device_id}"
         )
     yield from _finding_lines(story.findings)
-    yield from (f"  delivery {_delivery_words(delivery)}" for delivery in story.deliveries)
+    yield from silence_lines(story)
+    for delivery in story.deliveries:
+        yield from _delivery_lines(delivery, story)
+    for rule, count in sorted(story.strangers.items()):
+        yield f"  finding on a stranger's batch, not in the file: {rule}, {count} times"
+    for delivery_id, signed_by in sorted(story.drafts.items()):
+        yield (
+            f"  draft: when the trip started, {' and '.join(signed_by)} alone had signed delivery "
+            f"{delivery_id}; its limits on this trip are no agreed terms"
+        )
+    yield from _lot_lines(story)
     if story.close is not None:
         yield f"  closed by {story.close.party_id} at {rfc3339(story.close.at_ms)}"
     yield from (f"  hold {_hold_words(hold)}" for hold in story.holds.values())
 
 
-def _delivery_words(delivery: Delivery) -> str:
+def _lot_lines(story: TripStory) -> Iterator[str]:
+    for kind, lots in (("lot", story.lots), ("source lot", story.source_lots)):
+        for lot in lots:
+            if said := rendered.lot_status(lot):
+                yield (
+                    f"  {kind} {lot.gtin}:{lot.lot} {said['status']} by {said['party_id']} "
+                    f"at {said['at']}: {said['reason']}"
+                )
+
+
+def _delivery_lines(delivery: Delivery, story: TripStory) -> Iterator[str]:
+    yield f"  delivery {_delivery_words(delivery, story)}"
+    about = f"delivery {delivery.terms.delivery_id}"
+    for each in story.between.get(delivery.terms.delivery_id, ()):
+        yield f"  {about}: {each}"
+    for finding in delivery.findings:
+        yield f"  finding on {about}: {finding.rule}: {finding.detail}"
+    for required in delivery.terms.required_certificates:
+        yield (
+            f"  {about} requires that {required.holder_id} holds {required.kind}: "
+            f"{_held(delivery, required, story)}"
+        )
+
+
+def _held(delivery: Delivery, required: RequiredCertificate, story: TripStory) -> str:
+    """Say who gave a required certificate, and for which time, as it stood when both signed."""
+    held = [
+        f"by {each.party_id}, {rfc3339(each.valid_from_ms)} to {rfc3339(each.valid_until_ms)}"
+        for each in delivery.certificates
+        if (each.holder_id, each.kind) == (required.holder_id, required.kind)
+    ]
+    if held:
+        valid = was_certified(delivery, required, story.start)
+        return "; ".join([*held, *([] if valid else ["not valid when the trip started"])])
+    return "nobody gave it" if len(delivery.signed_by) > 1 else "one side has not signed"
+
+
+def _delivery_words(delivery: Delivery, story: TripStory) -> str:
     words = (
         f"{delivery.terms.delivery_id}: {status_name(delivery.status)}, "
-        f"payment {payment_name(delivery.payment)}, with {delivery.custodian_id or 'nobody'}, "
-        f"{delivery.breaches} breaches, {delivery.tampers} tamper events"
+        f"payment {payment_name(delivery.payment)}, with {_holders(delivery)}, "
+        f"{delivery.breaches} breaches, {delivery.silences} silences, "
+        f"{delivery.tampers} tamper events"
     )
+    # Goods and certificates are checked once both have signed, and under 1.0 not at all.
+    if delivery.rules >= RulesVersion.V1_1 and len(delivery.signed_by) > 1:
+        words += f", {len(delivery.findings)} findings"
+    if limits_kept(delivery, story) is None:
+        words += "; nobody can say that its limits were kept"
     if delivery.disputed_by:
         words += f", disputed by {delivery.disputed_by}: {delivery.dispute.reason}"
+    return words + _quantity_words(delivery)
+
+
+def _holders(delivery: Delivery) -> str:
+    """Return the party that has the goods, or how much each of them has."""
+    parts = [f"{each.party_id} ({each.quantity})" for each in delivery.holdings if each.quantity]
+    return delivery.custodian_id or ", ".join(parts) or "nobody"
+
+
+def _quantity_words(delivery: Delivery) -> str:
+    """Say how much went where, if any of it did, and what waits for a trip."""
+    words, unit = "", delivery.terms.unit
+    if delivery.sent_quantity or delivery.received_quantity:
+        words += (
+            f"; of {delivery.terms.quantity} {unit}, {delivery.sent_quantity} sent, "
+            f"{delivery.received_quantity} received, {delivery.returned_quantity} returned"
+        )
+    if delivery.accepted_quantity:
+        words += f", {delivery.accepted_quantity} accepted"
+    if delivery.early:
+        words += f"; {len(delivery.early)} handovers on trips that are not on the ledger"
+    if delivery.HasField("settlement"):
+        settled = delivery.settlement
+        words += f"; settled by {settled.authority_id}: {settled.reason}"
     return words
 
 
@@ -108,11 +209,6 @@ def _lots(lots: Sequence[LotQuantity]) -> str:
 def _finding_lines(findings: Sequence[Finding]) -> Iterator[str]:
     for rule, count in sorted(Counter(finding.rule for finding in findings).items()):
         yield f"  finding: {rule}, {count} times"
-
-
-def _printable(line: str) -> str:
-    """Return `line` so that no name in it can end the line, or move a terminal's cursor."""
-    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in line)
 
 
 def _span(story: TripStory) -> str:

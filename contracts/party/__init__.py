@@ -1,1 +1,1 @@
-"""`wayseal-party`: what a party signs, one module for each group of commands."""
+"""`wayseal-party`: signs a party's actions; one module for each group of commands."""

@@ -1,21 +1,27 @@
-"""Price and payment terms in plain, in a file of the parties'; the ledger has their hashes."""
+"""Price and payment terms: plain in a file of the parties, as salted hashes on the ledger.
 
+All members read the ledger. Without the salt, anyone could test a guessed price
+against its hash.
+"""
+
+import hashlib
 import json
 import secrets
 from argparse import Namespace
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from contracts import address
 from contracts.errors import RejectedError
-from contracts.files import OWNER_ONLY, write_file
-from contracts.ledger import LedgerClient
-from contracts.party.command import UsageError
-from contracts.party.files import read_document
+from contracts.ledger.client import LedgerClient
+from contracts.party.cli import UsageError, read_document
 from contracts.proto.state_pb2 import Delivery
-from contracts.records.commercial import SALT_BYTES, commit, matches
+from contracts.runtime.files import OWNER_ONLY, write_file
+from contracts.text import is_text
 
+SALT_BYTES: Final = 16
 TEXT_CHARS_MAX: Final = 10_000
 _FIELDS: Final = ("price", "payment_terms")
 _FORM: Final = (
@@ -24,9 +30,24 @@ _FORM: Final = (
 )
 
 
+def commit(text: str, salt: bytes) -> bytes:
+    """Return the hash of `text` for the ledger: SHA-256 over salt and UTF-8 text, 32 bytes.
+
+    Args:
+        text: The text that both sides agreed on.
+        salt: 16 random bytes, used for this text only.
+    """
+    return hashlib.sha256(salt + text.encode()).digest()
+
+
+def matches(sha256: bytes, text: str, salt: bytes) -> bool:
+    """Say whether `sha256`, from the ledger, is the hash of `text` with `salt`."""
+    return len(salt) == SALT_BYTES and commit(text, salt) == sha256
+
+
 @dataclass(frozen=True, slots=True)
 class Commitments:
-    """What goes on the ledger for a delivery; empty for what was not agreed on this way."""
+    """The hashes of a delivery for the ledger; empty where nothing was agreed."""
 
     price: bytes = b""
     payment_terms: bytes = b""
@@ -34,14 +55,14 @@ class Commitments:
 
 @dataclass(frozen=True, slots=True)
 class _Secret:
-    """One text and the salt that hides it."""
+    """One text and its salt."""
 
     text: str
     salt: bytes
 
     def __post_init__(self) -> None:
         text = self.text
-        if not 1 <= len(text) <= TEXT_CHARS_MAX or not text.isprintable():
+        if not 1 <= len(text) <= TEXT_CHARS_MAX or not is_text(text):
             raise UsageError(
                 f"price and payment terms are 1..{TEXT_CHARS_MAX} printable characters, "
                 f"got {len(text)}: {text[:40]!r}"
@@ -54,26 +75,28 @@ class _Secret:
 def commitments(
     delivery_id: str, path: Path | None, *, price: str | None, payment_terms: str | None
 ) -> Commitments:
-    """Return the hashes of a delivery's price and payment terms, and keep what they stand for.
+    """Return the hashes of a delivery's price and payment terms; keep texts and salts in a file.
 
-    The file is made, durable before anything is signed, when it is not there; else it is the one
-    that the other side made, and what the arguments say must be what it says.
+    A missing file is made, and is durable before anything is signed. An existing file is the one
+    that the other side made; the arguments must agree with it.
 
     Args:
         delivery_id: The delivery.
-        path: The file; None when nothing of the kind was agreed on.
-        price: In plain; None takes the file's.
-        payment_terms: In plain; None takes the file's.
+        path: The file; None when no commercial field was agreed on.
+        price: The text; None takes the file's.
+        payment_terms: The text; None takes the file's.
 
     Raises:
-        UsageError: File and arguments do not fit together, or the file is none.
+        UsageError: File and arguments disagree, or the file is missing or not a commercial file.
         UnavailableError: The file cannot be written.
     """
     given = {"price": price, "payment_terms": payment_terms}
     texts = {name: text for name, text in given.items() if text is not None}
     if path is None:
         if texts:
-            raise UsageError("--commercial FILE is needed: who loses text and salt can prove none")
+            raise UsageError(
+                "--commercial FILE is needed: without text and salt nothing can be proved"
+            )
         return Commitments()
     if path.exists():
         kept = _read(path, delivery_id)
@@ -87,17 +110,17 @@ def commitments(
 
 
 def check_commercial(options: Namespace) -> dict[str, object]:
-    """Compare a file with the ledger's hashes; return what it says in plain.
+    """Compare a file with the ledger's hashes; return its texts.
 
     Raises:
-        UsageError: The file is none.
-        RejectedError: They do not match; says which, with expected and actual.
+        UsageError: The file is missing or is not a commercial file.
+        RejectedError: A hash does not match.
         UnavailableError: The ledger did not answer.
     """
     kept = _read(options.commercial, options.id)
     delivery = _delivery(options.ledger, options.id)
-    for name, expected in _hashes(delivery).items():
-        _check(name, expected, kept.get(name))
+    _check("price", delivery.terms.price_sha256, kept)
+    _check("payment_terms", delivery.terms.payment_terms_sha256, kept)
     return {
         "matches": True,
         "delivery_id": options.id,
@@ -106,26 +129,21 @@ def check_commercial(options: Namespace) -> dict[str, object]:
     }
 
 
-def _hashes(delivery: Delivery) -> dict[str, bytes]:
-    terms = delivery.terms
-    return {"price": terms.price_sha256, "payment_terms": terms.payment_terms_sha256}
-
-
-def _check(name: str, expected: bytes, kept: _Secret | None) -> None:
-    if kept is None and not expected:
+def _check(name: str, expected: bytes, kept: dict[str, _Secret]) -> None:
+    secret = kept.get(name)
+    if secret is None and not expected:
         return
-    if kept is not None and matches(expected, kept.text, kept.salt):
+    if secret is not None and matches(expected, secret.text, secret.salt):
         return
-    actual = f"makes {commit(kept.text, kept.salt).hex()}" if kept else "has none"
-    raise RejectedError(f"{name}: the ledger has {expected.hex() or 'none'}, the file {actual}")
+    actual = commit(secret.text, secret.salt).hex() if secret else "no such field"
+    raise RejectedError(
+        f"{name}: the ledger has {expected.hex() or 'no hash'}, the file gives {actual}"
+    )
 
 
 def _delivery(ledger_url: str, delivery_id: str) -> Delivery:
-    ledger = LedgerClient(ledger_url)
-    try:
+    with closing(LedgerClient(ledger_url)) as ledger:
         entry = ledger.state(address.delivery(delivery_id))
-    finally:
-        ledger.close()
     if entry is None:
         raise RejectedError(f"delivery {delivery_id[:80]!r} is not on the ledger")
     return Delivery.FromString(entry)
@@ -134,13 +152,13 @@ def _delivery(ledger_url: str, delivery_id: str) -> Delivery:
 def _compare(path: Path, kept: dict[str, _Secret], texts: dict[str, str]) -> None:
     for name, text in texts.items():
         if name not in kept or kept[name].text != text:
-            found = repr(kept[name].text[:80]) if name in kept else "none"
+            found = repr(kept[name].text[:80]) if name in kept else "absent"
             raise UsageError(f"{path}: its {name} is {found}, the argument says {text[:80]!r}")
 
 
 def _write(path: Path, delivery_id: str, kept: dict[str, _Secret]) -> None:
     if not kept:
-        raise UsageError(f"{path} is not there: --price or --payment-terms makes it")
+        raise UsageError(f"{path} is missing: --price or --payment-terms makes it")
     document = {"delivery_id": delivery_id, **{name: each.plain() for name, each in kept.items()}}
     wire = json.dumps(document, indent=2, ensure_ascii=False).encode() + b"\n"
     write_file(path, wire, temporary=path.with_name(f".{path.name}.new"), mode=OWNER_ONLY)

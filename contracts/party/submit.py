@@ -1,12 +1,14 @@
-"""One party's word, signed and submitted alone."""
+"""Signs one action of a party and submits it, alone in a batch."""
 
 import time
+from contextlib import closing
 from typing import Final
 
+from contracts.actions.payload import build
+from contracts.actions.table import Action
 from contracts.errors import RejectedError, UnavailableError
 from contracts.keys import Signer
-from contracts.ledger import BatchStatus, LedgerClient
-from contracts.payload import Action, build
+from contracts.ledger.client import BatchStatus, LedgerClient
 from contracts.sawtooth.batches import Status, build_batch
 
 COMMIT_TIMEOUT_S: Final = 60
@@ -17,17 +19,14 @@ def submit(signer: Signer, action: Action, ledger_url: str) -> str:
     """Sign an action, submit it alone, and return its transaction id once it is committed.
 
     Raises:
-        RejectedError: The rules refuse it.
-        UnavailableError: The ledger does not answer, or does not commit it in time.
+        RejectedError: The rules refuse the action.
+        UnavailableError: The ledger does not answer, or does not commit the action in time.
     """
     transaction = build(signer, action, nonce=str(time.time_ns()))
     batch = build_batch(signer, [transaction])
-    ledger = LedgerClient(ledger_url)
-    try:
+    with closing(LedgerClient(ledger_url)) as ledger:
         ledger.submit([batch])
         status = _outcome(ledger, batch.header_signature)
-    finally:
-        ledger.close()
     if status.status is Status.INVALID:
         raise RejectedError(status.reason)
     if status.status is not Status.COMMITTED:
@@ -36,12 +35,12 @@ def submit(signer: Signer, action: Action, ledger_url: str) -> str:
 
 
 def _outcome(ledger: LedgerClient, batch_id: str) -> BatchStatus:
-    """Return what became of a batch, once it is decided or the time is up."""
+    """Return the status of a batch, once it is decided or the time is up."""
     deadline = time.monotonic() + COMMIT_TIMEOUT_S
     while True:
         left_s = deadline - time.monotonic()
         status = ledger.statuses([batch_id], wait_s=max(1, round(left_s)))[batch_id]
-        # For a moment, Sawtooth does not know a batch that it has taken, nor waits for one.
+        # For a moment, Sawtooth does not know a batch that it has accepted, and does not wait.
         if status.status is not Status.UNKNOWN or left_s <= 0:
             return status
         time.sleep(UNKNOWN_POLL_S)

@@ -1,13 +1,13 @@
-"""Commands about a trip: goods change hands, its end, legal holds on its evidence."""
+"""Commands for a trip: handovers, its end, legal holds on its evidence."""
 
 from argparse import Namespace
 from typing import Final
 
-from contracts.party.command import AT, AT_BOTH, NEEDED, Command, signing, time_of
-from contracts.payload import Action
+from contracts.actions.table import Action
+from contracts.party.cli import AT, AT_BOTH, NEEDED, SOME, Command, signing, time_of
 from contracts.proto.payload_pb2 import CloseTrip, HandOver, PlaceHold, ReleaseHold
 
-_HOLD: Final = NEEDED | {"metavar": "HOLD", "help": "what the hold is called on that trip"}
+_HOLD: Final = NEEDED | {"metavar": "HOLD", "help": "the hold's id on that trip"}
 
 
 def _hand_over(options: Namespace) -> Action:
@@ -18,6 +18,9 @@ def _hand_over(options: Namespace) -> Action:
         from_party_id=options.giver,
         to_party_id=options.taker,
         at_ms=time_of(options),
+        quantity=options.quantity,
+        seal_numbers=options.seal_number,
+        returned=options.returned,
     )
 
 
@@ -45,22 +48,30 @@ COMMANDS: Final = [
     Command(
         "hand-over",
         "DELIVERY",
-        "sign that a delivery changed hands; both parties sign the same words",
+        "sign that a delivery changed hands; both parties sign the same action",
         {
             "--trip": NEEDED,
             "--site": NEEDED,
             "--giver": NEEDED,
             "--taker": NEEDED,
+            "--quantity": {
+                "type": int,
+                "default": 0,
+                "help": "how much of the delivery, in the unit of the terms (default: all of it)",
+            },
+            "--seal-number": SOME
+            | {"metavar": "NUMBER", "help": "of a mechanical seal on the goods; may be repeated"},
+            "--returned": {"action": "store_true", "help": "the goods go back to the seller"},
             "--at": AT_BOTH,
         },
         signing(_hand_over),
         "hand-over D1 --trip 5f2c… --site dock-2 --giver haulier --taker shop \\\n"
-        "      --at 2026-03-02T08:00:00Z",
+        "      --quantity 60 --seal-number A17 --at 2026-03-02T08:00:00Z",
     ),
     Command(
         "close-trip",
         "TRIP",
-        "say that nothing more is to come, so that what is missing is found; a party to it signs",
+        "close a trip, so that missing seals and recordings are found; a party of the trip signs",
         {"--party": NEEDED, "--at": AT},
         signing(_close_trip),
         "close-trip 5f2c… --party shop",
@@ -68,7 +79,7 @@ COMMANDS: Final = [
     Command(
         "hold",
         "TRIP",
-        "place a legal hold on a trip's evidence; a party to it or an authority signs",
+        "place a legal hold on a trip's evidence; a party of the trip or an authority signs",
         {"--hold": _HOLD, "--party": NEEDED, "--reason": NEEDED, "--at": AT},
         signing(_hold),
         'hold 5f2c… --hold case-17 --party customs --reason "inquiry 17"',

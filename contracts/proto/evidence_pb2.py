@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1e\x63ontracts/proto/evidence.proto\x12\x10wayseal.evidence\"W\n\x06Header\x12\x0f\n\x07version\x18\x01 \x01(\r\x12\x12\n\ngenesis_id\x18\x02 \x01(\t\x12\x10\n\x08trip_ids\x18\x03 \x03(\t\x12\x16\n\x0e\x65xported_at_ms\x18\x04 \x01(\x04\"5\n\tBlockHead\x12\x0e\n\x06header\x18\x01 \x01(\x0c\x12\x18\n\x10header_signature\x18\x02 \x01(\t\"6\n\nLeafHashes\x12\x18\n\x10recording_sha256\x18\x01 \x01(\x0c\x12\x0e\n\x06hashes\x18\x02 \x01(\x0c\"=\n\x04\x42lob\x12\x18\n\x10recording_sha256\x18\x01 \x01(\x0c\x12\r\n\x05index\x18\x02 \x01(\x04\x12\x0c\n\x04\x64\x61ta\x18\x03 \x01(\x0c\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1e\x63ontracts/proto/evidence.proto\x12\x10wayseal.evidence\"m\n\x06Header\x12\x0f\n\x07version\x18\x01 \x01(\r\x12\x12\n\ngenesis_id\x18\x02 \x01(\t\x12\x10\n\x08trip_ids\x18\x03 \x03(\t\x12\x16\n\x0e\x65xported_at_ms\x18\x04 \x01(\x04\x12\x14\n\x0cwithout_lots\x18\x05 \x01(\x08\"5\n\tBlockHead\x12\x0e\n\x06header\x18\x01 \x01(\x0c\x12\x18\n\x10header_signature\x18\x02 \x01(\t\"6\n\nLeafHashes\x12\x18\n\x10recording_sha256\x18\x01 \x01(\x0c\x12\x0e\n\x06hashes\x18\x02 \x01(\x0c\"=\n\x04\x42lob\x12\x18\n\x10recording_sha256\x18\x01 \x01(\x0c\x12\r\n\x05index\x18\x02 \x01(\x04\x12\x0c\n\x04\x64\x61ta\x18\x03 \x01(\x0c\"W\n\tStateNode\x12\x0c\n\x04path\x18\x01 \x01(\x0c\x12\x0e\n\x06tokens\x18\x02 \x01(\x0c\x12\x0e\n\x06hashes\x18\x03 \x01(\x0c\x12\x12\n\x05value\x18\x04 \x01(\x0cH\x00\x88\x01\x01\x42\x08\n\x06_valueb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -32,11 +32,13 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'contracts.proto.evidence_pb
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_HEADER']._serialized_start=52
-  _globals['_HEADER']._serialized_end=139
-  _globals['_BLOCKHEAD']._serialized_start=141
-  _globals['_BLOCKHEAD']._serialized_end=194
-  _globals['_LEAFHASHES']._serialized_start=196
-  _globals['_LEAFHASHES']._serialized_end=250
-  _globals['_BLOB']._serialized_start=252
-  _globals['_BLOB']._serialized_end=313
+  _globals['_HEADER']._serialized_end=161
+  _globals['_BLOCKHEAD']._serialized_start=163
+  _globals['_BLOCKHEAD']._serialized_end=216
+  _globals['_LEAFHASHES']._serialized_start=218
+  _globals['_LEAFHASHES']._serialized_end=272
+  _globals['_BLOB']._serialized_start=274
+  _globals['_BLOB']._serialized_end=335
+  _globals['_STATENODE']._serialized_start=337
+  _globals['_STATENODE']._serialized_end=424
 # @@protoc_insertion_point(module_scope)

@@ -9,37 +9,45 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class Party(_message.Message):
-    __slots__ = ("party_id", "name", "public_keys", "roles")
+    __slots__ = ("party_id", "name", "public_keys", "roles", "rules", "key_duties")
     PARTY_ID_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     PUBLIC_KEYS_FIELD_NUMBER: _ClassVar[int]
     ROLES_FIELD_NUMBER: _ClassVar[int]
+    RULES_FIELD_NUMBER: _ClassVar[int]
+    KEY_DUTIES_FIELD_NUMBER: _ClassVar[int]
     party_id: str
     name: str
     public_keys: _containers.RepeatedScalarFieldContainer[str]
     roles: _containers.RepeatedScalarFieldContainer[_payload_pb2.Role]
-    def __init__(self, party_id: _Optional[str] = ..., name: _Optional[str] = ..., public_keys: _Optional[_Iterable[str]] = ..., roles: _Optional[_Iterable[_Union[_payload_pb2.Role, str]]] = ...) -> None: ...
+    rules: int
+    key_duties: _containers.RepeatedCompositeFieldContainer[_payload_pb2.KeyDuties]
+    def __init__(self, party_id: _Optional[str] = ..., name: _Optional[str] = ..., public_keys: _Optional[_Iterable[str]] = ..., roles: _Optional[_Iterable[_Union[_payload_pb2.Role, str]]] = ..., rules: _Optional[int] = ..., key_duties: _Optional[_Iterable[_Union[_payload_pb2.KeyDuties, _Mapping]]] = ...) -> None: ...
 
 class Site(_message.Message):
-    __slots__ = ("site",)
+    __slots__ = ("site", "rules")
     SITE_FIELD_NUMBER: _ClassVar[int]
+    RULES_FIELD_NUMBER: _ClassVar[int]
     site: _payload_pb2.RegisterSite
-    def __init__(self, site: _Optional[_Union[_payload_pb2.RegisterSite, _Mapping]] = ...) -> None: ...
+    rules: int
+    def __init__(self, site: _Optional[_Union[_payload_pb2.RegisterSite, _Mapping]] = ..., rules: _Optional[int] = ...) -> None: ...
 
 class Device(_message.Message):
-    __slots__ = ("device_id", "party_id", "calibrated_until_ms", "public_keys")
+    __slots__ = ("device_id", "party_id", "calibrated_until_ms", "public_keys", "rules")
     DEVICE_ID_FIELD_NUMBER: _ClassVar[int]
     PARTY_ID_FIELD_NUMBER: _ClassVar[int]
     CALIBRATED_UNTIL_MS_FIELD_NUMBER: _ClassVar[int]
     PUBLIC_KEYS_FIELD_NUMBER: _ClassVar[int]
+    RULES_FIELD_NUMBER: _ClassVar[int]
     device_id: str
     party_id: str
     calibrated_until_ms: int
     public_keys: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, device_id: _Optional[str] = ..., party_id: _Optional[str] = ..., calibrated_until_ms: _Optional[int] = ..., public_keys: _Optional[_Iterable[str]] = ...) -> None: ...
+    rules: int
+    def __init__(self, device_id: _Optional[str] = ..., party_id: _Optional[str] = ..., calibrated_until_ms: _Optional[int] = ..., public_keys: _Optional[_Iterable[str]] = ..., rules: _Optional[int] = ...) -> None: ...
 
 class Key(_message.Message):
-    __slots__ = ("owner", "owner_id", "revoked")
+    __slots__ = ("owner", "owner_id", "revoked", "duties", "descends_from")
     class Owner(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         OWNER_UNSET: _ClassVar[Key.Owner]
@@ -51,13 +59,17 @@ class Key(_message.Message):
     OWNER_FIELD_NUMBER: _ClassVar[int]
     OWNER_ID_FIELD_NUMBER: _ClassVar[int]
     REVOKED_FIELD_NUMBER: _ClassVar[int]
+    DUTIES_FIELD_NUMBER: _ClassVar[int]
+    DESCENDS_FROM_FIELD_NUMBER: _ClassVar[int]
     owner: Key.Owner
     owner_id: str
     revoked: bool
-    def __init__(self, owner: _Optional[_Union[Key.Owner, str]] = ..., owner_id: _Optional[str] = ..., revoked: _Optional[bool] = ...) -> None: ...
+    duties: _containers.RepeatedScalarFieldContainer[_payload_pb2.KeyDuties.Duty]
+    descends_from: str
+    def __init__(self, owner: _Optional[_Union[Key.Owner, str]] = ..., owner_id: _Optional[str] = ..., revoked: _Optional[bool] = ..., duties: _Optional[_Iterable[_Union[_payload_pb2.KeyDuties.Duty, str]]] = ..., descends_from: _Optional[str] = ...) -> None: ...
 
 class Delivery(_message.Message):
-    __slots__ = ("terms", "signed_by", "status", "breaches", "tampers", "payment", "custodian_id", "dispute", "disputed_by", "closing", "closing_signed_by")
+    __slots__ = ("terms", "signed_by", "status", "breaches", "tampers", "payment", "custodian_id", "dispute", "disputed_by", "closing", "closing_signed_by", "rules", "silences", "agreed_at_s", "holdings", "sent_quantity", "received_quantity", "returned_quantity", "carried", "cancelling", "cancelling_signed_by", "announced", "settlement", "accepted_quantity", "early", "findings", "trips", "certificates")
     class Status(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         STATUS_UNSET: _ClassVar[Delivery.Status]
@@ -68,6 +80,9 @@ class Delivery(_message.Message):
         ACCEPTED: _ClassVar[Delivery.Status]
         DISPUTED: _ClassVar[Delivery.Status]
         CLOSED: _ClassVar[Delivery.Status]
+        PART_DELIVERED: _ClassVar[Delivery.Status]
+        CANCELLED: _ClassVar[Delivery.Status]
+        SETTLED: _ClassVar[Delivery.Status]
     STATUS_UNSET: Delivery.Status
     OFFERED: Delivery.Status
     OPEN: Delivery.Status
@@ -76,6 +91,9 @@ class Delivery(_message.Message):
     ACCEPTED: Delivery.Status
     DISPUTED: Delivery.Status
     CLOSED: Delivery.Status
+    PART_DELIVERED: Delivery.Status
+    CANCELLED: Delivery.Status
+    SETTLED: Delivery.Status
     TERMS_FIELD_NUMBER: _ClassVar[int]
     SIGNED_BY_FIELD_NUMBER: _ClassVar[int]
     STATUS_FIELD_NUMBER: _ClassVar[int]
@@ -87,6 +105,23 @@ class Delivery(_message.Message):
     DISPUTED_BY_FIELD_NUMBER: _ClassVar[int]
     CLOSING_FIELD_NUMBER: _ClassVar[int]
     CLOSING_SIGNED_BY_FIELD_NUMBER: _ClassVar[int]
+    RULES_FIELD_NUMBER: _ClassVar[int]
+    SILENCES_FIELD_NUMBER: _ClassVar[int]
+    AGREED_AT_S_FIELD_NUMBER: _ClassVar[int]
+    HOLDINGS_FIELD_NUMBER: _ClassVar[int]
+    SENT_QUANTITY_FIELD_NUMBER: _ClassVar[int]
+    RECEIVED_QUANTITY_FIELD_NUMBER: _ClassVar[int]
+    RETURNED_QUANTITY_FIELD_NUMBER: _ClassVar[int]
+    CARRIED_FIELD_NUMBER: _ClassVar[int]
+    CANCELLING_FIELD_NUMBER: _ClassVar[int]
+    CANCELLING_SIGNED_BY_FIELD_NUMBER: _ClassVar[int]
+    ANNOUNCED_FIELD_NUMBER: _ClassVar[int]
+    SETTLEMENT_FIELD_NUMBER: _ClassVar[int]
+    ACCEPTED_QUANTITY_FIELD_NUMBER: _ClassVar[int]
+    EARLY_FIELD_NUMBER: _ClassVar[int]
+    FINDINGS_FIELD_NUMBER: _ClassVar[int]
+    TRIPS_FIELD_NUMBER: _ClassVar[int]
+    CERTIFICATES_FIELD_NUMBER: _ClassVar[int]
     terms: _payload_pb2.OpenDelivery
     signed_by: _containers.RepeatedScalarFieldContainer[str]
     status: Delivery.Status
@@ -98,27 +133,114 @@ class Delivery(_message.Message):
     disputed_by: str
     closing: _payload_pb2.CloseDelivery
     closing_signed_by: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, terms: _Optional[_Union[_payload_pb2.OpenDelivery, _Mapping]] = ..., signed_by: _Optional[_Iterable[str]] = ..., status: _Optional[_Union[Delivery.Status, str]] = ..., breaches: _Optional[int] = ..., tampers: _Optional[int] = ..., payment: _Optional[_Union[_payload_pb2.Payment, str]] = ..., custodian_id: _Optional[str] = ..., dispute: _Optional[_Union[_payload_pb2.DisputeDelivery, _Mapping]] = ..., disputed_by: _Optional[str] = ..., closing: _Optional[_Union[_payload_pb2.CloseDelivery, _Mapping]] = ..., closing_signed_by: _Optional[_Iterable[str]] = ...) -> None: ...
+    rules: int
+    silences: int
+    agreed_at_s: int
+    holdings: _containers.RepeatedCompositeFieldContainer[Holding]
+    sent_quantity: int
+    received_quantity: int
+    returned_quantity: int
+    carried: bool
+    cancelling: _payload_pb2.CancelDelivery
+    cancelling_signed_by: _containers.RepeatedScalarFieldContainer[str]
+    announced: _containers.RepeatedCompositeFieldContainer[_payload_pb2.AnnounceSettlement]
+    settlement: _payload_pb2.SettleDelivery
+    accepted_quantity: int
+    early: _containers.RepeatedCompositeFieldContainer[_payload_pb2.HandOver]
+    findings: _containers.RepeatedCompositeFieldContainer[Finding]
+    trips: int
+    certificates: _containers.RepeatedCompositeFieldContainer[_payload_pb2.CertifyParty]
+    def __init__(self, terms: _Optional[_Union[_payload_pb2.OpenDelivery, _Mapping]] = ..., signed_by: _Optional[_Iterable[str]] = ..., status: _Optional[_Union[Delivery.Status, str]] = ..., breaches: _Optional[int] = ..., tampers: _Optional[int] = ..., payment: _Optional[_Union[_payload_pb2.Payment, str]] = ..., custodian_id: _Optional[str] = ..., dispute: _Optional[_Union[_payload_pb2.DisputeDelivery, _Mapping]] = ..., disputed_by: _Optional[str] = ..., closing: _Optional[_Union[_payload_pb2.CloseDelivery, _Mapping]] = ..., closing_signed_by: _Optional[_Iterable[str]] = ..., rules: _Optional[int] = ..., silences: _Optional[int] = ..., agreed_at_s: _Optional[int] = ..., holdings: _Optional[_Iterable[_Union[Holding, _Mapping]]] = ..., sent_quantity: _Optional[int] = ..., received_quantity: _Optional[int] = ..., returned_quantity: _Optional[int] = ..., carried: _Optional[bool] = ..., cancelling: _Optional[_Union[_payload_pb2.CancelDelivery, _Mapping]] = ..., cancelling_signed_by: _Optional[_Iterable[str]] = ..., announced: _Optional[_Iterable[_Union[_payload_pb2.AnnounceSettlement, _Mapping]]] = ..., settlement: _Optional[_Union[_payload_pb2.SettleDelivery, _Mapping]] = ..., accepted_quantity: _Optional[int] = ..., early: _Optional[_Iterable[_Union[_payload_pb2.HandOver, _Mapping]]] = ..., findings: _Optional[_Iterable[_Union[Finding, _Mapping]]] = ..., trips: _Optional[int] = ..., certificates: _Optional[_Iterable[_Union[_payload_pb2.CertifyParty, _Mapping]]] = ...) -> None: ...
+
+class Holding(_message.Message):
+    __slots__ = ("party_id", "quantity", "received_seals", "given_seals")
+    PARTY_ID_FIELD_NUMBER: _ClassVar[int]
+    QUANTITY_FIELD_NUMBER: _ClassVar[int]
+    RECEIVED_SEALS_FIELD_NUMBER: _ClassVar[int]
+    GIVEN_SEALS_FIELD_NUMBER: _ClassVar[int]
+    party_id: str
+    quantity: int
+    received_seals: _containers.RepeatedScalarFieldContainer[str]
+    given_seals: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, party_id: _Optional[str] = ..., quantity: _Optional[int] = ..., received_seals: _Optional[_Iterable[str]] = ..., given_seals: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class TripLimits(_message.Message):
-    __slots__ = ("delivery_id", "limits")
+    __slots__ = ("delivery_id", "limits", "agreed_at_s", "received_at_ms", "given_at_ms")
     DELIVERY_ID_FIELD_NUMBER: _ClassVar[int]
     LIMITS_FIELD_NUMBER: _ClassVar[int]
+    AGREED_AT_S_FIELD_NUMBER: _ClassVar[int]
+    RECEIVED_AT_MS_FIELD_NUMBER: _ClassVar[int]
+    GIVEN_AT_MS_FIELD_NUMBER: _ClassVar[int]
     delivery_id: str
     limits: _containers.RepeatedCompositeFieldContainer[_payload_pb2.Limit]
-    def __init__(self, delivery_id: _Optional[str] = ..., limits: _Optional[_Iterable[_Union[_payload_pb2.Limit, _Mapping]]] = ...) -> None: ...
+    agreed_at_s: int
+    received_at_ms: int
+    given_at_ms: int
+    def __init__(self, delivery_id: _Optional[str] = ..., limits: _Optional[_Iterable[_Union[_payload_pb2.Limit, _Mapping]]] = ..., agreed_at_s: _Optional[int] = ..., received_at_ms: _Optional[int] = ..., given_at_ms: _Optional[int] = ...) -> None: ...
 
 class Trip(_message.Message):
-    __slots__ = ("start", "deliveries", "party_ids", "close")
+    __slots__ = ("start", "deliveries", "party_ids", "close", "rules", "carrier_id", "missing", "destination", "begun_at_s")
     START_FIELD_NUMBER: _ClassVar[int]
     DELIVERIES_FIELD_NUMBER: _ClassVar[int]
     PARTY_IDS_FIELD_NUMBER: _ClassVar[int]
     CLOSE_FIELD_NUMBER: _ClassVar[int]
+    RULES_FIELD_NUMBER: _ClassVar[int]
+    CARRIER_ID_FIELD_NUMBER: _ClassVar[int]
+    MISSING_FIELD_NUMBER: _ClassVar[int]
+    DESTINATION_FIELD_NUMBER: _ClassVar[int]
+    BEGUN_AT_S_FIELD_NUMBER: _ClassVar[int]
     start: _payload_pb2.StartTrip
     deliveries: _containers.RepeatedCompositeFieldContainer[TripLimits]
     party_ids: _containers.RepeatedScalarFieldContainer[str]
     close: _payload_pb2.CloseTrip
-    def __init__(self, start: _Optional[_Union[_payload_pb2.StartTrip, _Mapping]] = ..., deliveries: _Optional[_Iterable[_Union[TripLimits, _Mapping]]] = ..., party_ids: _Optional[_Iterable[str]] = ..., close: _Optional[_Union[_payload_pb2.CloseTrip, _Mapping]] = ...) -> None: ...
+    rules: int
+    carrier_id: str
+    missing: _containers.RepeatedScalarFieldContainer[_payload_pb2.Limit.Quantity]
+    destination: _payload_pb2.RegisterSite
+    begun_at_s: int
+    def __init__(self, start: _Optional[_Union[_payload_pb2.StartTrip, _Mapping]] = ..., deliveries: _Optional[_Iterable[_Union[TripLimits, _Mapping]]] = ..., party_ids: _Optional[_Iterable[str]] = ..., close: _Optional[_Union[_payload_pb2.CloseTrip, _Mapping]] = ..., rules: _Optional[int] = ..., carrier_id: _Optional[str] = ..., missing: _Optional[_Iterable[_Union[_payload_pb2.Limit.Quantity, str]]] = ..., destination: _Optional[_Union[_payload_pb2.RegisterSite, _Mapping]] = ..., begun_at_s: _Optional[int] = ...) -> None: ...
+
+class Silence(_message.Message):
+    __slots__ = ("quantity", "silent_ms", "longest_ms", "gaps", "measured", "first_ms", "last_ms", "last_sequence")
+    QUANTITY_FIELD_NUMBER: _ClassVar[int]
+    SILENT_MS_FIELD_NUMBER: _ClassVar[int]
+    LONGEST_MS_FIELD_NUMBER: _ClassVar[int]
+    GAPS_FIELD_NUMBER: _ClassVar[int]
+    MEASURED_FIELD_NUMBER: _ClassVar[int]
+    FIRST_MS_FIELD_NUMBER: _ClassVar[int]
+    LAST_MS_FIELD_NUMBER: _ClassVar[int]
+    LAST_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    quantity: _payload_pb2.Limit.Quantity
+    silent_ms: int
+    longest_ms: int
+    gaps: int
+    measured: bool
+    first_ms: int
+    last_ms: int
+    last_sequence: int
+    def __init__(self, quantity: _Optional[_Union[_payload_pb2.Limit.Quantity, str]] = ..., silent_ms: _Optional[int] = ..., longest_ms: _Optional[int] = ..., gaps: _Optional[int] = ..., measured: _Optional[bool] = ..., first_ms: _Optional[int] = ..., last_ms: _Optional[int] = ..., last_sequence: _Optional[int] = ...) -> None: ...
+
+class TripSeries(_message.Message):
+    __slots__ = ("public_key", "last_number", "trips")
+    PUBLIC_KEY_FIELD_NUMBER: _ClassVar[int]
+    LAST_NUMBER_FIELD_NUMBER: _ClassVar[int]
+    TRIPS_FIELD_NUMBER: _ClassVar[int]
+    public_key: str
+    last_number: int
+    trips: _containers.RepeatedCompositeFieldContainer[NumberedTrip]
+    def __init__(self, public_key: _Optional[str] = ..., last_number: _Optional[int] = ..., trips: _Optional[_Iterable[_Union[NumberedTrip, _Mapping]]] = ...) -> None: ...
+
+class NumberedTrip(_message.Message):
+    __slots__ = ("number", "trip_id", "previous_seal_sha256", "seal_sha256")
+    NUMBER_FIELD_NUMBER: _ClassVar[int]
+    TRIP_ID_FIELD_NUMBER: _ClassVar[int]
+    PREVIOUS_SEAL_SHA256_FIELD_NUMBER: _ClassVar[int]
+    SEAL_SHA256_FIELD_NUMBER: _ClassVar[int]
+    number: int
+    trip_id: str
+    previous_seal_sha256: bytes
+    seal_sha256: bytes
+    def __init__(self, number: _Optional[int] = ..., trip_id: _Optional[str] = ..., previous_seal_sha256: _Optional[bytes] = ..., seal_sha256: _Optional[bytes] = ...) -> None: ...
 
 class Excursion(_message.Message):
     __slots__ = ("delivery_id", "quantity", "since_ms", "since_sequence", "extreme", "breached", "until_ms", "until_sequence", "lasted_ms")
@@ -143,7 +265,7 @@ class Excursion(_message.Message):
     def __init__(self, delivery_id: _Optional[str] = ..., quantity: _Optional[_Union[_payload_pb2.Limit.Quantity, str]] = ..., since_ms: _Optional[int] = ..., since_sequence: _Optional[int] = ..., extreme: _Optional[int] = ..., breached: _Optional[bool] = ..., until_ms: _Optional[int] = ..., until_sequence: _Optional[int] = ..., lasted_ms: _Optional[int] = ...) -> None: ...
 
 class Chain(_message.Message):
-    __slots__ = ("device_id", "count", "head_sha256", "last_utc_ms", "last_boot_id", "last_monotonic_ms", "tamper_flags", "excursions", "seal_transaction_id", "seal", "recorded_videos", "next_sequence", "calibrated_until_ms", "calibration_expired", "breaches", "unmarked")
+    __slots__ = ("device_id", "count", "head_sha256", "last_utc_ms", "last_boot_id", "last_monotonic_ms", "tamper_flags", "excursions", "seal_transaction_id", "seal", "recorded_videos", "next_sequence", "calibrated_until_ms", "calibration_expired", "breaches", "unmarked", "silences", "reboots", "implausible", "implausible_times", "live", "last_position", "apart_ms", "timed")
     DEVICE_ID_FIELD_NUMBER: _ClassVar[int]
     COUNT_FIELD_NUMBER: _ClassVar[int]
     HEAD_SHA256_FIELD_NUMBER: _ClassVar[int]
@@ -160,6 +282,14 @@ class Chain(_message.Message):
     CALIBRATION_EXPIRED_FIELD_NUMBER: _ClassVar[int]
     BREACHES_FIELD_NUMBER: _ClassVar[int]
     UNMARKED_FIELD_NUMBER: _ClassVar[int]
+    SILENCES_FIELD_NUMBER: _ClassVar[int]
+    REBOOTS_FIELD_NUMBER: _ClassVar[int]
+    IMPLAUSIBLE_FIELD_NUMBER: _ClassVar[int]
+    IMPLAUSIBLE_TIMES_FIELD_NUMBER: _ClassVar[int]
+    LIVE_FIELD_NUMBER: _ClassVar[int]
+    LAST_POSITION_FIELD_NUMBER: _ClassVar[int]
+    APART_MS_FIELD_NUMBER: _ClassVar[int]
+    TIMED_FIELD_NUMBER: _ClassVar[int]
     device_id: str
     count: int
     head_sha256: bytes
@@ -176,10 +306,18 @@ class Chain(_message.Message):
     calibration_expired: bool
     breaches: _containers.RepeatedScalarFieldContainer[int]
     unmarked: _containers.RepeatedScalarFieldContainer[int]
-    def __init__(self, device_id: _Optional[str] = ..., count: _Optional[int] = ..., head_sha256: _Optional[bytes] = ..., last_utc_ms: _Optional[int] = ..., last_boot_id: _Optional[bytes] = ..., last_monotonic_ms: _Optional[int] = ..., tamper_flags: _Optional[int] = ..., excursions: _Optional[_Iterable[_Union[Excursion, _Mapping]]] = ..., seal_transaction_id: _Optional[str] = ..., seal: _Optional[_Union[_payload_pb2.SealTrip, _Mapping]] = ..., recorded_videos: _Optional[_Iterable[bytes]] = ..., next_sequence: _Optional[int] = ..., calibrated_until_ms: _Optional[int] = ..., calibration_expired: _Optional[bool] = ..., breaches: _Optional[_Iterable[int]] = ..., unmarked: _Optional[_Iterable[int]] = ...) -> None: ...
+    silences: _containers.RepeatedCompositeFieldContainer[Silence]
+    reboots: int
+    implausible: bool
+    implausible_times: int
+    live: bool
+    last_position: _payload_pb2.Position
+    apart_ms: int
+    timed: int
+    def __init__(self, device_id: _Optional[str] = ..., count: _Optional[int] = ..., head_sha256: _Optional[bytes] = ..., last_utc_ms: _Optional[int] = ..., last_boot_id: _Optional[bytes] = ..., last_monotonic_ms: _Optional[int] = ..., tamper_flags: _Optional[int] = ..., excursions: _Optional[_Iterable[_Union[Excursion, _Mapping]]] = ..., seal_transaction_id: _Optional[str] = ..., seal: _Optional[_Union[_payload_pb2.SealTrip, _Mapping]] = ..., recorded_videos: _Optional[_Iterable[bytes]] = ..., next_sequence: _Optional[int] = ..., calibrated_until_ms: _Optional[int] = ..., calibration_expired: _Optional[bool] = ..., breaches: _Optional[_Iterable[int]] = ..., unmarked: _Optional[_Iterable[int]] = ..., silences: _Optional[_Iterable[_Union[Silence, _Mapping]]] = ..., reboots: _Optional[int] = ..., implausible: _Optional[bool] = ..., implausible_times: _Optional[int] = ..., live: _Optional[bool] = ..., last_position: _Optional[_Union[_payload_pb2.Position, _Mapping]] = ..., apart_ms: _Optional[int] = ..., timed: _Optional[int] = ...) -> None: ...
 
 class Finding(_message.Message):
-    __slots__ = ("rule", "trip_id", "device_id", "sequence", "detail", "transaction_id", "transformation_id")
+    __slots__ = ("rule", "trip_id", "device_id", "sequence", "detail", "transaction_id", "transformation_id", "sscc", "delivery_id")
     RULE_FIELD_NUMBER: _ClassVar[int]
     TRIP_ID_FIELD_NUMBER: _ClassVar[int]
     DEVICE_ID_FIELD_NUMBER: _ClassVar[int]
@@ -187,6 +325,8 @@ class Finding(_message.Message):
     DETAIL_FIELD_NUMBER: _ClassVar[int]
     TRANSACTION_ID_FIELD_NUMBER: _ClassVar[int]
     TRANSFORMATION_ID_FIELD_NUMBER: _ClassVar[int]
+    SSCC_FIELD_NUMBER: _ClassVar[int]
+    DELIVERY_ID_FIELD_NUMBER: _ClassVar[int]
     rule: str
     trip_id: str
     device_id: str
@@ -194,7 +334,9 @@ class Finding(_message.Message):
     detail: str
     transaction_id: str
     transformation_id: str
-    def __init__(self, rule: _Optional[str] = ..., trip_id: _Optional[str] = ..., device_id: _Optional[str] = ..., sequence: _Optional[int] = ..., detail: _Optional[str] = ..., transaction_id: _Optional[str] = ..., transformation_id: _Optional[str] = ...) -> None: ...
+    sscc: str
+    delivery_id: str
+    def __init__(self, rule: _Optional[str] = ..., trip_id: _Optional[str] = ..., device_id: _Optional[str] = ..., sequence: _Optional[int] = ..., detail: _Optional[str] = ..., transaction_id: _Optional[str] = ..., transformation_id: _Optional[str] = ..., sscc: _Optional[str] = ..., delivery_id: _Optional[str] = ...) -> None: ...
 
 class Findings(_message.Message):
     __slots__ = ("findings",)
@@ -245,41 +387,77 @@ class TamperEvent(_message.Message):
     def __init__(self, trip_id: _Optional[str] = ..., device_id: _Optional[str] = ..., sequence: _Optional[int] = ..., utc_ms: _Optional[int] = ..., flags: _Optional[int] = ..., position: _Optional[_Union[_payload_pb2.Position, _Mapping]] = ...) -> None: ...
 
 class HandOverState(_message.Message):
-    __slots__ = ("terms", "signed_by")
+    __slots__ = ("terms", "signed_by", "rules")
     TERMS_FIELD_NUMBER: _ClassVar[int]
     SIGNED_BY_FIELD_NUMBER: _ClassVar[int]
+    RULES_FIELD_NUMBER: _ClassVar[int]
     terms: _payload_pb2.HandOver
     signed_by: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, terms: _Optional[_Union[_payload_pb2.HandOver, _Mapping]] = ..., signed_by: _Optional[_Iterable[str]] = ...) -> None: ...
+    rules: int
+    def __init__(self, terms: _Optional[_Union[_payload_pb2.HandOver, _Mapping]] = ..., signed_by: _Optional[_Iterable[str]] = ..., rules: _Optional[int] = ...) -> None: ...
 
 class Lot(_message.Message):
-    __slots__ = ("gtin", "lot", "party_id", "unit", "made", "used")
+    __slots__ = ("gtin", "lot", "party_id", "unit", "made", "used", "rules", "status")
     GTIN_FIELD_NUMBER: _ClassVar[int]
     LOT_FIELD_NUMBER: _ClassVar[int]
     PARTY_ID_FIELD_NUMBER: _ClassVar[int]
     UNIT_FIELD_NUMBER: _ClassVar[int]
     MADE_FIELD_NUMBER: _ClassVar[int]
     USED_FIELD_NUMBER: _ClassVar[int]
+    RULES_FIELD_NUMBER: _ClassVar[int]
+    STATUS_FIELD_NUMBER: _ClassVar[int]
     gtin: str
     lot: str
     party_id: str
     unit: str
     made: int
     used: int
-    def __init__(self, gtin: _Optional[str] = ..., lot: _Optional[str] = ..., party_id: _Optional[str] = ..., unit: _Optional[str] = ..., made: _Optional[int] = ..., used: _Optional[int] = ...) -> None: ...
+    rules: int
+    status: _payload_pb2.SetLotStatus
+    def __init__(self, gtin: _Optional[str] = ..., lot: _Optional[str] = ..., party_id: _Optional[str] = ..., unit: _Optional[str] = ..., made: _Optional[int] = ..., used: _Optional[int] = ..., rules: _Optional[int] = ..., status: _Optional[_Union[_payload_pb2.SetLotStatus, _Mapping]] = ...) -> None: ...
 
 class Transformation(_message.Message):
-    __slots__ = ("terms", "findings")
+    __slots__ = ("terms", "findings", "rules")
     TERMS_FIELD_NUMBER: _ClassVar[int]
     FINDINGS_FIELD_NUMBER: _ClassVar[int]
+    RULES_FIELD_NUMBER: _ClassVar[int]
     terms: _payload_pb2.TransformLots
     findings: _containers.RepeatedCompositeFieldContainer[Finding]
-    def __init__(self, terms: _Optional[_Union[_payload_pb2.TransformLots, _Mapping]] = ..., findings: _Optional[_Iterable[_Union[Finding, _Mapping]]] = ...) -> None: ...
+    rules: int
+    def __init__(self, terms: _Optional[_Union[_payload_pb2.TransformLots, _Mapping]] = ..., findings: _Optional[_Iterable[_Union[Finding, _Mapping]]] = ..., rules: _Optional[int] = ...) -> None: ...
 
 class Hold(_message.Message):
-    __slots__ = ("placed", "released")
+    __slots__ = ("placed", "released", "rules")
     PLACED_FIELD_NUMBER: _ClassVar[int]
     RELEASED_FIELD_NUMBER: _ClassVar[int]
+    RULES_FIELD_NUMBER: _ClassVar[int]
     placed: _payload_pb2.PlaceHold
     released: _payload_pb2.ReleaseHold
-    def __init__(self, placed: _Optional[_Union[_payload_pb2.PlaceHold, _Mapping]] = ..., released: _Optional[_Union[_payload_pb2.ReleaseHold, _Mapping]] = ...) -> None: ...
+    rules: int
+    def __init__(self, placed: _Optional[_Union[_payload_pb2.PlaceHold, _Mapping]] = ..., released: _Optional[_Union[_payload_pb2.ReleaseHold, _Mapping]] = ..., rules: _Optional[int] = ...) -> None: ...
+
+class Certificates(_message.Message):
+    __slots__ = ("holder_id", "kind", "by_authority", "rules")
+    HOLDER_ID_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    BY_AUTHORITY_FIELD_NUMBER: _ClassVar[int]
+    RULES_FIELD_NUMBER: _ClassVar[int]
+    holder_id: str
+    kind: str
+    by_authority: _containers.RepeatedCompositeFieldContainer[_payload_pb2.CertifyParty]
+    rules: int
+    def __init__(self, holder_id: _Optional[str] = ..., kind: _Optional[str] = ..., by_authority: _Optional[_Iterable[_Union[_payload_pb2.CertifyParty, _Mapping]]] = ..., rules: _Optional[int] = ...) -> None: ...
+
+class LogisticUnit(_message.Message):
+    __slots__ = ("sscc", "packed", "held_by", "findings", "rules")
+    SSCC_FIELD_NUMBER: _ClassVar[int]
+    PACKED_FIELD_NUMBER: _ClassVar[int]
+    HELD_BY_FIELD_NUMBER: _ClassVar[int]
+    FINDINGS_FIELD_NUMBER: _ClassVar[int]
+    RULES_FIELD_NUMBER: _ClassVar[int]
+    sscc: str
+    packed: _payload_pb2.PackUnit
+    held_by: str
+    findings: _containers.RepeatedCompositeFieldContainer[Finding]
+    rules: int
+    def __init__(self, sscc: _Optional[str] = ..., packed: _Optional[_Union[_payload_pb2.PackUnit, _Mapping]] = ..., held_by: _Optional[str] = ..., findings: _Optional[_Iterable[_Union[Finding, _Mapping]]] = ..., rules: _Optional[int] = ...) -> None: ...

@@ -1,1 +1,1 @@
-"""Records: what a truck measures and films, as plain values that cannot be invalid."""
+"""Records: readings and recordings of a truck, as plain values that cannot be invalid."""

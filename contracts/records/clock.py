@@ -1,4 +1,4 @@
-"""When something was observed, and how far that claim can be trusted.
+"""Times, and how far a claimed time can be trusted.
 
 Times are milliseconds since the Unix epoch, UTC; at the border RFC 3339.
 """
@@ -31,7 +31,7 @@ def moment(utc_ms: int) -> datetime:
 
 
 def utc_ms_of(moment: datetime) -> int:
-    """Return a time that knows its zone, rounded down; before 1970 it is negative."""
+    """Return a time with zone in milliseconds, rounded down; before 1970 it is negative."""
     return (moment - _EPOCH) // _MILLISECOND
 
 
@@ -41,10 +41,10 @@ def rfc3339(utc_ms: int) -> str:
 
 
 def parse_rfc3339(text: str) -> int:
-    """Return the time that `text` tells.
+    """Parse an RFC 3339 time.
 
     Raises:
-        RejectedError: No time, without zone, before 1970 or after the year 9999.
+        RejectedError: Not a time, without zone, before 1970 or after the year 9999.
     """
     try:
         found = datetime.fromisoformat(text)
@@ -79,7 +79,7 @@ class ClockOrigin(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """A moment: the claimed UTC time beside a counter that no clock setting moves.
+    """The claimed UTC time, and a counter that no clock setting changes.
 
     Attributes:
         utc_ms: Milliseconds since the Unix epoch, UTC.
@@ -118,7 +118,7 @@ class Clock:
         """Take the wire form.
 
         Raises:
-            RejectedError: A field is outside its range or an unknown origin.
+            RejectedError: A field is outside its range, or the origin is unknown.
         """
         try:
             origin = ClockOrigin(message.origin)

@@ -1,7 +1,7 @@
-"""Readings as rules and verifiers take them: alone or in a run, checked, hashed, in plain values.
+"""Readings for rules and verifiers: checked, hashed, as plain values.
 
-A ledger takes tens of thousands of these a second, so each field of a message
-is read once, and no object is built that only checks itself.
+A ledger applies tens of thousands of readings a second. So each field of a
+message is read once, and no object is built only to check itself.
 """
 
 import hashlib
@@ -10,17 +10,17 @@ from typing import Final, NamedTuple
 
 from contracts.encoding import canonical
 from contracts.errors import RejectedError
+from contracts.ids import check_id, check_trip_id
 from contracts.proto.payload_pb2 import RecordReading, RecordRun, RunReading
 from contracts.records.clock import BOOT_ID_BYTES, MONOTONIC_MS_END, UTC_MS_MAX, ClockOrigin
 from contracts.records.reading import (
+    DIGEST_BYTES,
     LATITUDE_E7,
     LONGITUDE_E7,
     RANGES,
     SEQUENCE_END,
     TAMPER_ALL,
-    Link,
-    digest,
-    link_of,
+    ChainLink,
     reading_of,
 )
 from contracts.records.run import RUN_READINGS_MAX
@@ -36,16 +36,15 @@ class Placed(NamedTuple):
 
     Attributes:
         sequence: Its number.
-        previous_sha256: Hash of the reading before, as it says.
-        sha256: Its own hash: that of the canonical `RecordReading`, which a reading of a run
-            stands for.
+        previous_sha256: Hash of the reading before, as the reading names it.
+        sha256: Hash of its canonical `RecordReading`, also for a reading of a run.
         utc_ms: Claimed time.
         monotonic_ms: Milliseconds since boot.
-        boot_id: Which boot.
+        boot_id: Id of that boot.
         tamper_flags: Signs of tampering.
-        temperature_mcel: Zero also when it was not measured; `record` knows.
-        humidity_mpct: Likewise.
-        pressure_pa: Likewise.
+        temperature_mcel: Zero also when it was not measured; `record` tells which.
+        humidity_mpct: Zero likewise.
+        pressure_pa: Zero likewise.
         record: The message.
     """
 
@@ -63,14 +62,16 @@ class Placed(NamedTuple):
 
 
 def placed(action: RecordReading | RecordRun) -> list[Placed]:
-    """Return the readings of an action, by rising sequence.
+    """Return the readings of an action in order of sequence.
 
     Raises:
-        RejectedError: A field is outside its range, or a run has too many readings or none.
+        RejectedError: A field is outside its range, or a run is empty or too long.
     """
     if isinstance(action, RecordReading):
-        link_of(action)
-        return [_placed(action, action.sequence, action.previous_sha256, digest(action))]
+        sequence, previous = action.sequence, action.previous_sha256
+        _check_link(action.trip_id, action.device_id, sequence, previous)
+        sha256 = hashlib.sha256(canonical(action)).digest()
+        return [_placed(action, sequence, previous, sha256)]
     return list(_of_run(action))
 
 
@@ -78,11 +79,11 @@ def _of_run(run: RecordRun) -> Iterator[Placed]:
     count = len(run.readings)
     if not 1 <= count <= RUN_READINGS_MAX:
         raise RejectedError(f"a run holds 1..{RUN_READINGS_MAX} readings, got {count}")
-    Link(run.trip_id, run.device_id, run.first_sequence, run.previous_sha256)
+    _check_link(run.trip_id, run.device_id, run.first_sequence, run.previous_sha256)
     if run.first_sequence + count > SEQUENCE_END:
         raise RejectedError(f"sequence must be 0..2^63-1: {run.first_sequence + count - 1}")
-    # Canonical fields follow each other in ascending order, so the parts of a record, each
-    # canonical, are the canonical record: trip and device, its place, what was measured.
+    # Canonical fields stand in ascending order. So the canonical record is the concatenation of its
+    # canonical parts: trip and device, place, measured values.
     whose = canonical(RecordReading(trip_id=run.trip_id, device_id=run.device_id))
     place = RecordReading()
     previous = run.previous_sha256
@@ -93,6 +94,13 @@ def _of_run(run: RecordRun) -> Iterator[Placed]:
         previous = sha256
 
 
+def _check_link(trip_id: str, device_id: str, sequence: int, previous: bytes) -> None:
+    check_trip_id(trip_id)
+    check_id("device", device_id)
+    if not 0 <= sequence < SEQUENCE_END or len(previous) != (DIGEST_BYTES if sequence else 0):
+        ChainLink(trip_id, device_id, sequence, previous)  # which says what is wrong
+
+
 def _placed(
     record: RecordReading | RunReading, sequence: int, previous: bytes, sha256: bytes
 ) -> Placed:
@@ -100,7 +108,7 @@ def _placed(
     utc_ms, monotonic_ms, boot_id = clock.utc_ms, clock.monotonic_ms, clock.boot_id
     temperature, humidity = record.temperature_mcel, record.humidity_mpct
     pressure, flags = record.pressure_pa, record.tamper_flags
-    # What is absent reads as zero, which lies in every range.
+    # An absent field reads as zero, which lies in every range.
     if not (
         utc_ms <= UTC_MS_MAX
         and monotonic_ms < MONOTONIC_MS_END
@@ -113,7 +121,7 @@ def _placed(
         and -LATITUDE_E7 <= position.latitude_e7 <= LATITUDE_E7
         and -LONGITUDE_E7 <= position.longitude_e7 <= LONGITUDE_E7
     ):
-        reading_of(record)  # which says what is wrong
+        reading_of(record)  # raises the error that names the field
     return Placed(
         sequence,
         previous,

@@ -1,4 +1,4 @@
-"""What a reading measures and a delivery may limit: names, fields, units.
+"""The quantities that a reading measures and a delivery may limit.
 
 Source: UN/ECE Recommendation 20 (unit codes).
 """
@@ -16,10 +16,10 @@ class Quantity:
 
     Attributes:
         name: In words.
-        field: Of a reading, and of its record; a whole number.
-        places: Decimal places that the field is shifted by from the unit people use.
-        symbol: That unit.
-        unit_code: Its UN/ECE code.
+        field: Field of a reading and of its record; a whole number.
+        places: Decimal places between the field and the unit for people.
+        symbol: The unit for people.
+        unit_code: UN/ECE code of that unit.
     """
 
     name: str
@@ -30,7 +30,7 @@ class Quantity:
 
     @property
     def scale(self) -> int:
-        """Return how many of the field's units make one that people use."""
+        """Return how many of the field's units make one unit for people."""
         return int(10**self.places)
 
 
@@ -39,4 +39,4 @@ QUANTITIES: Final[Mapping[int, Quantity]] = {
     Limit.HUMIDITY_MPCT: Quantity("humidity", "humidity_mpct", 3, "%", "P1"),
     Limit.PRESSURE_PA: Quantity("pressure", "pressure_pa", 2, "hPa", "A97"),
 }
-"""By the number that a limit names them with."""
+"""By the number that a limit uses."""

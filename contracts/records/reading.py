@@ -1,7 +1,7 @@
-"""One reading: what the sensors said at one moment, and its place in the device's chain.
+"""One reading: the sensors' values at one moment, and their place in the device's chain.
 
-Values are scaled integers with the unit in the name, because signed bytes must
-not depend on how a machine rounds: 21.5 Cel is 21_500 mCel, 1013.6 hPa is
+Values are scaled integers with the unit in the name, since signed bytes must not
+depend on how a machine rounds: 21.5 Cel is 21_500 mCel, 1013.6 hPa is
 101_360 Pa, 57.5 % relative humidity is 57_500 m%.
 """
 
@@ -30,7 +30,7 @@ _ACCURACY_CM: Final = (1 << 32) - 1
 
 
 class Tamper(IntFlag):
-    """Signs that someone was where nobody should be; several can hold at once."""
+    """Signs of tampering; several can hold at once."""
 
     NONE = 0
     ENCLOSURE_OPEN = 1
@@ -51,7 +51,7 @@ class Position:
     Attributes:
         latitude_e7: Degrees north times 10^7.
         longitude_e7: Degrees east times 10^7.
-        accuracy_cm: Radius that the true place lies in, centimetres; 0 when unknown.
+        accuracy_cm: Radius around the true place, centimetres; 0 when unknown.
 
     Raises:
         RejectedError: A field is outside its range.
@@ -83,23 +83,23 @@ class Position:
         """Take the wire form.
 
         Raises:
-            RejectedError: Outside the globe.
+            RejectedError: Outside the ranges of latitude and longitude.
         """
         return cls(message.latitude_e7, message.longitude_e7, message.accuracy_cm)
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One dataset. A quantity that was not measured is None, never zero.
+    """One dataset. A quantity that was not measured is None, not zero.
 
     Attributes:
-        clock: When.
+        clock: When the values were measured.
         temperature_mcel: Thousandths of a degree Celsius.
         humidity_mpct: Relative humidity, thousandths of a percent.
         pressure_pa: Pascal, hundredths of a hectopascal.
-        position: Where.
+        position: Where they were measured.
         tamper: Signs of tampering at that moment.
-        derived: The values were replayed or shifted, not measured here and now.
+        derived: The values were replayed or shifted in time, not measured here and now.
 
     Raises:
         RejectedError: A field is outside its range.
@@ -115,25 +115,26 @@ class Reading:
 
     def __post_init__(self) -> None:
         """Check the ranges, so that no invalid reading exists."""
-        _check_range("temperature_mcel", self.temperature_mcel)
-        _check_range("humidity_mpct", self.humidity_mpct)
-        _check_range("pressure_pa", self.pressure_pa)
+        for name, (low, high) in RANGES.items():
+            value: int | None = getattr(self, name)
+            if value is not None and not low <= value <= high:
+                raise RejectedError(f"{name} must be {low}..{high}: {value}")
         if not 0 <= self.tamper <= TAMPER_ALL:
             raise RejectedError(f"tamper flags must be 0..{TAMPER_ALL}: {int(self.tamper)}")
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
-    """A reading's place: which chain, which number, and what came before.
+class ChainLink:
+    """A reading's place: its chain, its number, and the hash of the reading before.
 
     Attributes:
         trip_id: 32 hexadecimal digits.
-        device_id: The device that reads.
+        device_id: The device that took the reading.
         sequence: 0 for the device's first reading on the trip, then 1, 2, ...
         previous_sha256: `digest` of the reading before; empty for the first.
 
     Raises:
-        RejectedError: Wrong ids, or the number and the hash before it do not fit together.
+        RejectedError: An invalid id, or a previous hash that does not fit the number.
     """
 
     trip_id: str
@@ -159,8 +160,8 @@ class Link:
         return type(self)(self.trip_id, self.device_id, record.sequence + 1, digest(record))
 
 
-def record_of(reading: Reading, link: Link) -> RecordReading:
-    """Return the action that records `reading` at the place `link`."""
+def record_of(reading: Reading, link: ChainLink) -> RecordReading:
+    """Return the action that records `reading` at `link`."""
     return RecordReading(
         trip_id=link.trip_id,
         device_id=link.device_id,
@@ -177,7 +178,7 @@ def record_of(reading: Reading, link: Link) -> RecordReading:
 
 
 def reading_of(record: RecordReading | RunReading) -> Reading:
-    """Take the reading out of a record, or out of one of a run.
+    """Return the reading in a record or in one entry of a run.
 
     Raises:
         RejectedError: A field is outside its range.
@@ -188,32 +189,18 @@ def reading_of(record: RecordReading | RunReading) -> Reading:
         humidity_mpct=record.humidity_mpct if record.HasField("humidity_mpct") else None,
         pressure_pa=record.pressure_pa if record.HasField("pressure_pa") else None,
         position=Position.from_message(record.position) if record.HasField("position") else None,
-        tamper=Tamper(_tamper_range(record.tamper_flags)),
+        tamper=_tamper_of(record.tamper_flags),
         derived=record.derived,
     )
 
 
-def link_of(record: RecordReading) -> Link:
-    """Take a record's place in its chain.
-
-    Raises:
-        RejectedError: A field is outside its range.
-    """
-    return Link(record.trip_id, record.device_id, record.sequence, record.previous_sha256)
-
-
 def digest(record: RecordReading) -> bytes:
-    """Return the SHA-256 of the canonical record, 32 bytes: what the next reading names."""
+    """Return the SHA-256 of the canonical record, 32 bytes, which the next reading names."""
     return hashlib.sha256(canonical(record)).digest()
 
 
-def _check_range(name: str, value: int | None) -> None:
-    low, high = RANGES[name]
-    if value is not None and not low <= value <= high:
-        raise RejectedError(f"{name} must be {low}..{high}: {value}")
-
-
-def _tamper_range(flags: int) -> int:
+def _tamper_of(flags: int) -> Tamper:
+    """Return the flags; checked first, since an IntFlag keeps every value it was ever made with."""
     if flags > TAMPER_ALL:
         raise RejectedError(f"tamper flags must be 0..{TAMPER_ALL}: {flags}")
-    return flags
+    return Tamper(flags)

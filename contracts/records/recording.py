@@ -1,4 +1,4 @@
-"""One recording: what the ledger keeps of a video, which never enters it."""
+"""One recording: its digest, which the ledger keeps in place of the video."""
 
 import hashlib
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ _PSEUDO_ID_HEX: Final = 32
 
 @dataclass(frozen=True, slots=True)
 class RecordingDigest:
-    """What identifies a recording and proves any part of it.
+    """The digest that identifies a recording and proves any part of it.
 
     Attributes:
         sha256: SHA-256 of the whole file, 32 bytes; also the recording's id.
@@ -41,7 +41,7 @@ class RecordingDigest:
 
     @classmethod
     def of_file(cls, path: Path) -> Self:
-        """Read the file at `path` once, in blobs.
+        """Return the digest of the file at `path`; reads it once, in blobs.
 
         Raises:
             RejectedError: The file cannot be read.

@@ -1,7 +1,7 @@
 """Runs: consecutive readings of one device in one transaction.
 
-Each is hashed and chained as if it came alone, so chains, seals and proofs are
-the same however a device groups its readings.
+Each reading is hashed and chained as if it came alone. So chains, seals and
+proofs do not depend on how a device groups its readings.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ RUN_READINGS_MAX: Final = 300
 
 
 def run_of(records: Sequence[RecordReading]) -> RecordRun:
-    """Return the action that records `records`, consecutive ones of one chain, at once."""
+    """Return one action for `records`, which are consecutive in one chain."""
     first = records[0]
     return RecordRun(
         trip_id=first.trip_id,
@@ -26,7 +26,7 @@ def run_of(records: Sequence[RecordReading]) -> RecordRun:
 
 
 def _reading_of(record: RecordReading) -> RunReading:
-    """Drop the fields that place a record; the others have the same numbers in both messages."""
+    """Drop a record's place; the other fields have equal numbers in both messages."""
     reading = RunReading.FromString(canonical(record))
     reading.DiscardUnknownFields()
     return reading

@@ -1,1 +1,10 @@
-"""The rule book: what a transaction of family `wayseal` must obey, and what it changes."""
+"""The rule book: what a transaction of family `wayseal` must obey, and what it changes.
+
+Every rule: `ids` (names), `version`, `case` (one transaction), `context` (the port to the state).
+Parties, sites and devices: `parties`, `certificates`.
+A delivery: `life` (its states), `deliveries` (1.0), `agreements` and `settling` (1.1).
+Goods: `lots`, `units`, `consignment` (what terms name), `handovers` and `custody` (who has them).
+A trip: `trips` (its start), `seals`, `tripend`, `series` (trips in a row), `holds`.
+Readings: `readings`, `excursions`, `marks` (on deliveries); in 1.1 also `attention`.
+What readings are compared with: `watched`, `silence`, `passed`, `clocks`, `blocktimes`, `places`.
+"""

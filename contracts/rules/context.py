@@ -1,7 +1,8 @@
-"""Port: the state that the rules read and write, whoever hosts them.
+"""Port: the state that the rules read and write.
 
-Two hosts exist: the embedded node and a sawtooth-sdk transaction processor.
-Both confine a transaction to the addresses that its header declares.
+Three hosts exist: the embedded node, a sawtooth-sdk transaction processor, and
+the verifier. Each confines a transaction to the addresses that its header
+declares.
 """
 
 from collections.abc import Mapping
@@ -11,14 +12,14 @@ from contracts.errors import RejectedError
 
 
 class InvalidTransactionError(RejectedError):
-    """The rules refuse the transaction; its whole batch will not be committed."""
+    """The rules refuse the transaction, so its whole batch is not committed."""
 
 
 class Context(Protocol):
-    """Global state as one transaction sees it: its own writes included."""
+    """Global state as one transaction sees it, its own writes included."""
 
     def get(self, address: str) -> bytes | None:
-        """Return the value at `address`, 70 hexadecimal digits; None when nothing is there.
+        """Return the value at `address`, 70 hexadecimal digits, or None.
 
         Raises:
             InvalidTransactionError: The transaction's inputs do not cover the address.
@@ -26,7 +27,7 @@ class Context(Protocol):
         ...
 
     def set(self, address: str, value: bytes) -> None:
-        """Put `value` at `address`; it counts once the whole batch turns out valid.
+        """Put `value` at `address`; it takes effect if the whole batch is valid.
 
         Raises:
             InvalidTransactionError: The transaction's outputs do not cover the address.

@@ -1,4 +1,7 @@
-"""Deliveries: terms that both sides sign, and the end that they come to."""
+"""Deliveries under version 1.0: terms that seller and buyer sign, and how a delivery ends.
+
+Version 1.1 has rules of its own for the same actions (contracts/rules/agreements.py).
+"""
 
 from contracts import address
 from contracts.proto.payload_pb2 import (
@@ -21,20 +24,15 @@ from contracts.rules.parties import require_role
 
 
 def open_delivery(action: OpenDelivery, case: Case) -> None:
-    """Sign a delivery's terms; it is open once seller and buyer signed the very same ones."""
-    signed_by = case.party_id()
-    if signed_by not in (action.seller_id, action.buyer_id):
-        raise invalid(
-            Rule.NOT_THE_PARTY,
-            f"signed by {signed_by}, must be seller {action.seller_id} or buyer {action.buyer_id}",
-        )
+    """Sign a delivery's terms; it is open once seller and buyer have signed the same terms."""
+    signed_by = seller_or_buyer(action, case)
     require_role(case, action.seller_id, SELLER)
     require_role(case, action.carrier_id, CARRIER)
     require_role(case, action.buyer_id, BUYER)
     entry = case.load(address.delivery(action.delivery_id), Delivery) or Delivery()
     what = f"delivery {action.delivery_id}"
     if co_sign(what, entry.terms, action, entry.signed_by, signed_by):
-        # Before both signed, a handover may have moved the goods already.
+        # A handover may have moved the goods before both had signed.
         entry.custodian_id = entry.custodian_id or action.seller_id
         move(case, entry, Delivery.OPEN)
     else:
@@ -42,23 +40,23 @@ def open_delivery(action: OpenDelivery, case: Case) -> None:
 
 
 def accept_delivery(action: AcceptDelivery, case: Case) -> None:
-    """Take the goods for good; the buyer signs, also when it was the buyer who disputed."""
+    """Accept the goods; the buyer signs, also after its own dispute."""
     entry = known_delivery(case, action.delivery_id)
     buyer_id = entry.terms.buyer_id
     case.require_party(buyer_id)
     own_dispute = entry.status == Delivery.DISPUTED and entry.disputed_by == buyer_id
     if entry.status != Delivery.DELIVERED and not own_dispute:
         raise _wrong_state(entry, "delivered, or disputed by the buyer,")
-    # Words on how the dispute was to end mean nothing once it has ended another way.
+    # A signature on how to settle the dispute is void once the dispute has ended another way.
     entry.ClearField("closing")
     del entry.closing_signed_by[:]
     move(case, entry, Delivery.ACCEPTED, RELEASED)
 
 
 def dispute_delivery(action: DisputeDelivery, case: Case) -> None:
-    """Contest a delivery under way or delivered; buyer or seller signs, and gives the reason."""
+    """Dispute a delivery in transit or delivered; buyer or seller signs and gives the reason."""
     entry = known_delivery(case, action.delivery_id)
-    signed_by = _seller_or_buyer(entry, case)
+    signed_by = seller_or_buyer(entry.terms, case)
     if entry.status not in (Delivery.IN_TRANSIT, Delivery.DELIVERED):
         raise _wrong_state(entry, "in transit or delivered")
     entry.dispute.CopyFrom(action)
@@ -67,9 +65,9 @@ def dispute_delivery(action: DisputeDelivery, case: Case) -> None:
 
 
 def close_delivery(action: CloseDelivery, case: Case) -> None:
-    """End a delivery for good, once seller and buyer signed the very same words."""
+    """Close a delivery, once seller and buyer have signed the same action."""
     entry = known_delivery(case, action.delivery_id)
-    signed_by = _seller_or_buyer(entry, case)
+    signed_by = seller_or_buyer(entry.terms, case)
     if entry.status not in (Delivery.ACCEPTED, Delivery.DISPUTED):
         raise _wrong_state(entry, "accepted or disputed")
     if entry.status == Delivery.ACCEPTED and action.payment != RELEASED:
@@ -88,7 +86,7 @@ def known_delivery(case: Case, delivery_id: str) -> Delivery:
     """Return the delivery `delivery_id`.
 
     Raises:
-        InvalidTransactionError: There is none.
+        InvalidTransactionError: The delivery does not exist.
     """
     entry = case.load(address.delivery(delivery_id), Delivery)
     if entry is None:
@@ -96,10 +94,25 @@ def known_delivery(case: Case, delivery_id: str) -> Delivery:
     return entry
 
 
+def seller_or_buyer(terms: OpenDelivery, case: Case) -> str:
+    """Return the party that signed.
+
+    Raises:
+        InvalidTransactionError: The party is neither side of the terms.
+    """
+    signed_by = case.party_id()
+    if signed_by not in (terms.seller_id, terms.buyer_id):
+        raise invalid(
+            Rule.NOT_THE_PARTY,
+            f"signed by {signed_by}, must be seller {terms.seller_id} or buyer {terms.buyer_id}",
+        )
+    return signed_by
+
+
 def move(
     case: Case, entry: Delivery, status: Delivery.Status, payment: Payment | None = None
 ) -> None:
-    """Bring a delivery into another state, keep it, and announce the change."""
+    """Set a delivery's status, write it, and add an event."""
     entry.status = status
     if payment is not None:
         entry.payment = payment
@@ -114,24 +127,13 @@ def move(
 
 
 def status_name(status: Delivery.Status) -> str:
-    """Return a delivery's state in the words of events and messages, such as `in-transit`."""
+    """Return a delivery's status as events and messages show it, such as `in-transit`."""
     return Delivery.Status.Name(status).lower().replace("_", "-")
 
 
 def payment_name(payment: Payment) -> str:
-    """Return what is recorded of a payment in the words of events and messages."""
+    """Return a payment's status as events and messages show it, such as `released`."""
     return Payment.Name(payment).lower().removeprefix("payment_")
-
-
-def _seller_or_buyer(entry: Delivery, case: Case) -> str:
-    signed_by = case.party_id()
-    sides = (entry.terms.seller_id, entry.terms.buyer_id)
-    if signed_by not in sides:
-        raise invalid(
-            Rule.NOT_THE_PARTY,
-            f"signed by {signed_by}, must be seller {sides[0]} or buyer {sides[1]}",
-        )
-    return signed_by
 
 
 def _wrong_state(entry: Delivery, wanted: str) -> InvalidTransactionError:

@@ -1,4 +1,4 @@
-"""Legal holds: nobody may delete evidence of a trip while one of them stands."""
+"""Legal holds: nobody may delete evidence of a trip while a hold is in force."""
 
 from contracts import address
 from contracts.proto.payload_pb2 import AUTHORITY, PlaceHold, ReleaseHold
@@ -9,7 +9,7 @@ from contracts.rules.parties import known_party
 
 
 def place_hold(action: PlaceHold, case: Case) -> None:
-    """Put a trip's evidence under hold; a party of the trip or an authority signs."""
+    """Put a trip's evidence under legal hold; a party of the trip or an authority signs."""
     case.require_party(action.party_id)
     trip = case.trip(action.trip_id)
     if (
@@ -26,7 +26,7 @@ def place_hold(action: PlaceHold, case: Case) -> None:
 
 
 def release_hold(action: ReleaseHold, case: Case) -> None:
-    """End a hold; the party that placed it signs."""
+    """Release a hold; the party that placed it signs."""
     case.require_party(action.party_id)
     case.trip(action.trip_id)
     hold = case.load(address.hold(action.trip_id, action.hold_id), Hold)

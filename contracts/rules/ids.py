@@ -1,10 +1,10 @@
-"""Every rule by the name that errors, events, tests and docs/contract.md use."""
+"""The rules by the names that errors, events, tests and docs/contract.md use."""
 
 from enum import StrEnum
 
 
 class Rule(StrEnum):
-    """A rule broken. The first group makes a transaction invalid."""
+    """A rule. Breaking one of the first group makes a transaction invalid."""
 
     FORM = "form"
     NOT_ADMIN = "not-admin"
@@ -37,8 +37,18 @@ class Rule(StrEnum):
     NOT_SEALED = "not-sealed"
     SEAL_NOT_NAMED = "seal-not-named"
     READINGS_MISSING = "readings-missing"
+    RULES_BEHIND = "rules-behind"
+    DUTY_MISSING = "duty-missing"
+    OTHERS_REVOKED = "others-revoked"
+    UNKNOWN_LOT = "unknown-lot"
+    UNIT_IN_ITSELF = "unit-in-itself"
+    CERTIFICATE_UNKNOWN = "certificate-unknown"
+    WRONG_DIRECTION = "wrong-direction"
+    NOT_ANNOUNCED = "not-announced"
+    ANTEDATED = "antedated"
+    TOO_EARLY = "too-early"
 
-    # These are committed, with a finding that says so.
+    # A transaction that breaks one of these is committed with a finding.
     KEY_REVOKED = "key-revoked"
     SIGNER_MISMATCH = "signer-mismatch"
     DEVICE_NOT_ON_TRIP = "device-not-on-trip"
@@ -58,6 +68,9 @@ class Rule(StrEnum):
     SITE_UNKNOWN = "site-unknown"
     SITE_NOT_ON_TRIP = "site-not-on-trip"
     CUSTODY_GAP = "custody-gap"
+    TRIP_NUMBER_GAP = "trip-number-gap"
+    TRIP_NUMBER_REPEATED = "trip-number-repeated"
+    PREVIOUS_SEAL_MISMATCH = "previous-seal-mismatch"
     SEAL_MISMATCH = "seal-mismatch"
     SEAL_REPEATED = "seal-repeated"
     SEAL_MISSING = "seal-missing"
@@ -67,3 +80,17 @@ class Rule(StrEnum):
     LOT_UNKNOWN = "lot-unknown"
     LOT_OVERDRAWN = "lot-overdrawn"
     UNIT_MISMATCH = "unit-mismatch"
+    RECORDING_GAP = "recording-gap"
+    QUANTITY_MISSING = "quantity-missing"
+    REBOOTED = "rebooted"
+    TIME_IMPLAUSIBLE = "time-implausible"
+    LOT_WITHHELD = "lot-withheld"
+    UNIT_UNKNOWN = "unit-unknown"
+    UNIT_ELSEWHERE = "unit-elsewhere"
+    UNIT_REPACKED = "unit-repacked"
+    CERTIFICATE_MISSING = "certificate-missing"
+    CERTIFICATE_EXPIRED = "certificate-expired"
+    ARRIVED_ELSEWHERE = "arrived-elsewhere"
+    POSITION_MISSING = "position-missing"
+    QUANTITY_DIFFERS = "quantity-differs"
+    SEAL_NUMBER_DIFFERS = "seal-number-differs"

@@ -1,48 +1,60 @@
-"""Marks: breaches and tamper events that readings add to the deliveries on their trip."""
+"""Marks: breaches, tamper events and silences that a device adds to the deliveries on its trip."""
 
 from contracts import address
 from contracts.proto.state_pb2 import Chain, Delivery, Device, Trip
 from contracts.rules.case import Notes
+from contracts.rules.custody import carriers_of
 from contracts.rules.ids import Rule
 
 
 class Marks:
-    """What one transaction's readings add; each delivery is read and written once.
+    """The marks of one device's transaction; each delivery is read and written once.
 
-    Only devices of a delivery's carrier mark it: anyone's may write readings on a trip, and none
-    may mark a competitor's goods. That one cannot is found once per device and delivery.
+    Only devices of its carriers mark a delivery: any device may write readings on a trip, and must
+    not mark a competitor's goods. A device that may not mark a delivery gets one finding for it.
     """
 
     def __init__(self, trip: Trip, chain: Chain, notes: Notes, *, revoked: bool) -> None:
-        """Gather marks on a trip's deliveries; those under a revoked key do not count."""
+        """Gather marks on a trip's deliveries; marks under a revoked key do not count."""
         self._chain = chain
         self._notes = notes
         self._revoked = revoked
-        self._places = {each.delivery_id: at for at, each in enumerate(trip.deliveries)}
+        self._trip = trip
         self._opened: dict[str, Delivery | tuple[Rule, str] | None] = {}
         self._marked: dict[str, Delivery] = {}
 
-    def add(self, delivery_id: str, sequence: int, *, breaches: int = 0, tampers: int = 0) -> None:
-        """Count a breach or a tamper event on a delivery, if these readings may."""
+    def add(
+        self,
+        delivery_id: str,
+        sequence: int,
+        *,
+        breaches: int = 0,
+        tampers: int = 0,
+        silences: int = 0,
+    ) -> None:
+        """Count on a delivery what a device recorded or did not, if it may mark the delivery."""
         if delivery_id not in self._opened:
             self._opened[delivery_id] = self._open(delivery_id)
         opened = self._opened[delivery_id]
         if isinstance(opened, Delivery):
             opened.breaches += breaches
             opened.tampers += tampers
+            opened.silences += silences
             self._marked[delivery_id] = opened
-        elif opened is not None and self._places[delivery_id] not in self._chain.unmarked:
-            self._chain.unmarked.append(self._places[delivery_id])
-            self._notes.add(*opened, sequence)
+        elif opened is not None:
+            place = [each.delivery_id for each in self._trip.deliveries].index(delivery_id)
+            if place not in self._chain.unmarked:
+                self._chain.unmarked.append(place)
+                self._notes.add(*opened, sequence)
 
     def keep(self) -> None:
-        """Write the deliveries that were marked."""
+        """Write the marked deliveries."""
         for delivery_id, delivery in self._marked.items():
             self._notes.case.store(address.delivery(delivery_id), delivery)
 
     def _open(self, delivery_id: str) -> Delivery | tuple[Rule, str] | None:
-        """Return a delivery that may be marked, or what is found instead."""
-        if self._revoked:  # which a finding on each reading says
+        """Return a delivery that may be marked, or the finding in its place."""
+        if self._revoked:  # each reading has a finding that says so
             return None
         case = self._notes.case
         place = address.delivery(delivery_id)
@@ -52,9 +64,10 @@ class Marks:
         device = case.load(address.device(self._notes.device_id), Device)
         if delivery is None or device is None:
             return None
-        if device.party_id != delivery.terms.carrier_id:
+        carriers = ", ".join(carriers_of(delivery.terms))
+        if device.party_id not in carriers_of(delivery.terms):
             return Rule.CARRIER_MISMATCH, (
                 f"a device of {device.party_id} does not mark delivery {delivery_id}, "
-                f"which {delivery.terms.carrier_id} carries"
+                f"which {carriers} carries"
             )
         return delivery

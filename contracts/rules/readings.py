@@ -1,122 +1,175 @@
-"""Readings: each extends its device's chain on the trip, and nothing about one is hidden.
+"""Readings: each extends its device's chain on the trip; each irregularity becomes a finding.
 
 A reading that decodes, comes from a registered device and belongs to a trip is
-never invalid, since that would void its batch and with it other readings: what
-is wrong with it is recorded as a finding beside it. One that comes in a run is
-treated as if it came alone.
+never invalid, since that would void the other readings in its batch. A reading
+of a run is treated as if it came alone.
 """
 
-from typing import Final
+from collections.abc import Sequence
 
 from contracts import address
 from contracts.proto.payload_pb2 import RecordReading, RecordRun
 from contracts.proto.state_pb2 import Chain, Device, Key, TamperEvent, Trip
 from contracts.records.placed import Placed, placed
+from contracts.rules.attention import Attention
 from contracts.rules.case import EVENT_TAMPER, Case, Notes
+from contracts.rules.clocks import check_clock
 from contracts.rules.excursions import Watch
 from contracts.rules.ids import Rule
 from contracts.rules.marks import Marks
-from contracts.rules.trips import devices_of
-
-CLOCK_JUMP_MS: Final = 60_000
-"""How far UTC may run away from the monotonic counter between two readings of one boot."""
+from contracts.rules.passed import last_moment, passed_ms
+from contracts.rules.places import ACCURACY_CM_MAX
+from contracts.rules.watched import Watched, watched_trip
 
 
 def record_readings(action: RecordReading | RecordRun, case: Case) -> None:
-    """Append readings to their device's chain; whatever is odd about one becomes a finding."""
+    """Append readings to their device's chain; add a finding for each irregularity."""
     readings = placed(action)
     key = case.device_key()
-    trip = case.trip(action.trip_id)
-    chain = case.chain(action.trip_id, action.device_id)
+    watched = watched_trip(action.trip_id, case)
+    place = address.chain(action.trip_id, action.device_id)
+    chain = case.load(place, Chain) or Chain(device_id=action.device_id)
     notes = Notes(case, action.trip_id, action.device_id)
-    apart = _why_apart(action, key, trip, chain)
-    marks = Marks(trip, chain, notes, revoked=key.revoked)
-    watch = Watch(trip, chain, notes, marks)
-    before = chain.count
+    revoked = key.revoked
+    apart = _why_apart(action, key, watched, chain)
+    marks = Marks(watched.trip, chain, notes, revoked=revoked)
+    watch = Watch(watched.bounds, chain, notes, marks)
+    attention = Attention(watched, chain, notes, marks) if case.version else None
+    end = _End(chain, watched.trip, notes)
     for reading in readings:
-        if key.revoked:
-            notes.add(Rule.KEY_REVOKED, f"key {case.signer} was revoked", reading.sequence)
-        if apart is not None:
-            notes.add(*apart, reading.sequence)
-        elif reading.sequence < chain.next_sequence:
-            notes.add(
-                Rule.SEQUENCE_REPEATED,
-                f"not in the chain, which expects {chain.next_sequence}",
-                reading.sequence,
-            )
+        if revoked:
+            notes.add_if_revoked(key, reading.sequence)
+        if apart is not None or reading.sequence < end.next_sequence:
+            notes.add(*(apart or end.repeated()), reading.sequence)
         else:
-            flags = chain.tamper_flags
-            _extend(chain, reading, watch, notes)
+            end.check(reading)
+            passed = passed_ms(end.last, reading, case.version)
+            if attention is not None:
+                attention.follow(end.last, reading, passed)
+            watch.follow(reading, passed)
+            flags = end.tamper_flags
+            end.append(reading)
             if reading.tamper_flags != flags:
-                _note_tamper(flags, reading, trip, notes, marks)
-    if chain.count != before:
+                _note_tamper(flags, reading, watched.trip, notes, marks)
+    if end.joined is not None:
+        end.keep()
         watch.keep()
+        if attention is not None:
+            _keep_position(chain, readings)
+            attention.keep()
         marks.keep()
-        case.store(address.chain(action.trip_id, action.device_id), chain)
+        case.store(place, chain)
     notes.record()
 
 
 def _why_apart(
-    action: RecordReading | RecordRun, key: Key, trip: Trip, chain: Chain
+    action: RecordReading | RecordRun, key: Key, watched: Watched, chain: Chain
 ) -> tuple[Rule, str] | None:
-    """Return why no chain takes these readings, if none does."""
+    """Return the finding if these readings belong to no chain, else None."""
     if key.owner_id != action.device_id:
         return Rule.SIGNER_MISMATCH, f"signed by {key.owner_id}; not in the chain"
-    if action.device_id not in devices_of(trip.start):
+    if action.device_id not in watched.devices:
         return Rule.DEVICE_NOT_ON_TRIP, "the trip does not name this device; in no chain"
     if chain.HasField("seal"):
         return Rule.AFTER_SEAL, "not in the chain, which is sealed"
     return None
 
 
-def _extend(chain: Chain, reading: Placed, watch: Watch, notes: Notes) -> None:
-    if reading.sequence > chain.next_sequence:
-        notes.add(Rule.SEQUENCE_GAP, f"{chain.next_sequence} was expected next", reading.sequence)
-    elif reading.previous_sha256 != chain.head_sha256:
-        notes.add(
-            Rule.CHAIN_BROKEN,
-            f"names {reading.previous_sha256.hex()[:16]} before it, "
-            f"the chain ends in {chain.head_sha256.hex()[:16]}",
-            reading.sequence,
-        )
-    if chain.count:
-        _check_clock(chain, reading, notes)
-    else:
-        device = notes.case.load(address.device(notes.device_id), Device) or Device()
-        chain.calibrated_until_ms = device.calibrated_until_ms
-    until_ms = chain.calibrated_until_ms
-    if until_ms and reading.utc_ms > until_ms and not chain.calibration_expired:
-        chain.calibration_expired = True  # readings after the first are no news
-        notes.add(Rule.OUT_OF_CALIBRATION, f"calibrated until {until_ms} ms UTC", reading.sequence)
-    watch.follow(reading)
-    chain.tamper_flags = reading.tamper_flags
-    chain.count += 1
-    chain.next_sequence = reading.sequence + 1
-    chain.head_sha256 = reading.sha256
-    chain.last_utc_ms = reading.utc_ms
-    chain.last_boot_id = reading.boot_id
-    chain.last_monotonic_ms = reading.monotonic_ms
+def _keep_position(chain: Chain, readings: Sequence[Placed]) -> None:
+    """Keep the last position that joined the chain."""
+    for each in reversed(readings):
+        place = each.record.position
+        known = each.record.HasField("position") and place.accuracy_cm <= ACCURACY_CM_MAX
+        if known and each.sequence < chain.next_sequence:
+            chain.last_position.CopyFrom(place)
+            return
 
 
-def _check_clock(chain: Chain, reading: Placed, notes: Notes) -> None:
-    went_ms = reading.utc_ms - chain.last_utc_ms
-    if went_ms < 0:
-        notes.add(Rule.CLOCK_BACK, f"UTC went back by {-went_ms} ms", reading.sequence)
-    if reading.boot_id != chain.last_boot_id:
-        return
-    passed_ms = reading.monotonic_ms - chain.last_monotonic_ms
-    if passed_ms < 0:
-        notes.add(Rule.CLOCK_BACK, f"the counter went back by {-passed_ms} ms", reading.sequence)
-    elif went_ms >= 0 and abs(went_ms - passed_ms) > CLOCK_JUMP_MS:
-        notes.add(
-            Rule.CLOCK_JUMP,
-            f"UTC moved by {went_ms} ms while {passed_ms} ms passed",
-            reading.sequence,
-        )
+class _End:
+    """The end of a chain, where readings join it, as plain values: a run may hold hundreds."""
+
+    __slots__ = (
+        "_chain",
+        "_count",
+        "_notes",
+        "_until_ms",
+        "head_sha256",
+        "joined",
+        "last",
+        "next_sequence",
+        "tamper_flags",
+    )
+
+    def __init__(self, chain: Chain, trip: Trip, notes: Notes) -> None:
+        self._chain = chain
+        self._notes = notes
+        self._count = chain.count
+        self._until_ms = 0 if chain.calibration_expired else chain.calibrated_until_ms
+        self.joined: Placed | None = None
+        self.last = last_moment(chain, trip)
+        self.next_sequence = chain.next_sequence
+        self.head_sha256 = chain.head_sha256
+        self.tamper_flags = chain.tamper_flags
+
+    def repeated(self) -> tuple[Rule, str]:
+        """Return the finding on a reading that comes again."""
+        return Rule.SEQUENCE_REPEATED, f"not in the chain, which expects {self.next_sequence}"
+
+    def check(self, reading: Placed) -> None:
+        """Add a finding for each irregularity of the place and time of the next reading."""
+        if reading.sequence > self.next_sequence:
+            self._notes.add(
+                Rule.SEQUENCE_GAP, f"{self.next_sequence} was expected next", reading.sequence
+            )
+        elif reading.previous_sha256 != self.head_sha256:
+            self._notes.add(
+                Rule.CHAIN_BROKEN,
+                f"names {reading.previous_sha256.hex()[:16]} before it, "
+                f"the chain ends in {self.head_sha256.hex()[:16]}",
+                reading.sequence,
+            )
+        if not self._count:
+            self._begin()
+        if self.last is not None and (self._count or self._notes.case.version):
+            check_clock(self.last, reading, self._chain, self._notes, reading.sequence)
+        until_ms = self._until_ms
+        if until_ms and reading.utc_ms > until_ms:
+            self._notes.add(
+                Rule.OUT_OF_CALIBRATION, f"calibrated until {until_ms} ms UTC", reading.sequence
+            )
+            self._chain.calibration_expired = True
+            self._until_ms = 0  # found once, at the first such reading
+
+    def append(self, reading: Placed) -> None:
+        """Go on to the next reading."""
+        self._count += 1
+        self.last = self.joined = reading
+        self.next_sequence = reading.sequence + 1
+        self.head_sha256 = reading.sha256
+        self.tamper_flags = reading.tamper_flags
+
+    def keep(self) -> None:
+        """Write the new end into the chain, once a reading has joined it."""
+        chain, last = self._chain, self.joined
+        if last is None:
+            return
+        chain.tamper_flags = last.tamper_flags
+        chain.count = self._count
+        chain.next_sequence = self.next_sequence
+        chain.head_sha256 = last.sha256
+        chain.last_utc_ms = last.utc_ms
+        chain.last_boot_id = last.boot_id
+        chain.last_monotonic_ms = last.monotonic_ms
+
+    def _begin(self) -> None:
+        """Take the device's calibration, with which the whole chain is compared."""
+        case, device_id = self._notes.case, self._notes.device_id
+        device = case.load(address.device(device_id), Device) or Device()
+        self._chain.calibrated_until_ms = self._until_ms = device.calibrated_until_ms
 
 
 def _note_tamper(before: int, reading: Placed, trip: Trip, notes: Notes, marks: Marks) -> None:
-    """Announce signs of tampering that the reading before did not show."""
+    """Add an event for signs of tampering that the reading before did not show."""
     new = reading.tamper_flags & ~before
     if not new:
         return

@@ -1,22 +1,29 @@
-"""Seals: what a device says it recorded on a trip, so that what is withheld shows as missing."""
+"""Seals: a device signs what it recorded on a trip, so that withheld recordings show."""
 
 from contracts import address
 from contracts.proto.payload_pb2 import RecordVideo, SealTrip
 from contracts.proto.state_pb2 import Chain, Trip
+from contracts.rules.attention import Attention
 from contracts.rules.case import Case, Notes, invalid
+from contracts.rules.clocks import check_clock
 from contracts.rules.excursions import Watch
 from contracts.rules.ids import Rule
 from contracts.rules.marks import Marks
+from contracts.rules.passed import last_moment
+from contracts.rules.places import distance_m
+from contracts.rules.series import seal_numbered
+from contracts.rules.tripend import judge_end
 from contracts.rules.trips import devices_of
+from contracts.rules.version import RulesVersion
+from contracts.rules.watched import Watched
 
 
 def seal_trip(action: SealTrip, case: Case) -> None:
-    """Close a device's chain: nothing counts after it, and what it names must all be there."""
+    """Close a device's chain: later readings do not count, and all recordings are named."""
     key = case.device_key()
     trip = case.trip(action.trip_id)
     notes = Notes(case, action.trip_id, action.device_id)
-    if key.revoked:
-        notes.add(Rule.KEY_REVOKED, f"key {case.signer} was revoked")
+    notes.add_if_revoked(key)
     _check_open(trip, notes)
     chain = case.chain(action.trip_id, action.device_id)
     if key.owner_id != action.device_id:
@@ -32,12 +39,51 @@ def seal_trip(action: SealTrip, case: Case) -> None:
                 f"seals {action.reading_count} readings up to {action.head_sha256.hex()[:16]}, "
                 f"committed are {chain.count} up to {chain.head_sha256.hex()[:16]}",
             )
+        if case.version:
+            _check_arrival(trip, chain, notes)
+            last = last_moment(chain, trip)
+            if last is not None:
+                check_clock(last, action.clock, chain, notes, chain.next_sequence)
         marks = Marks(trip, chain, notes, revoked=key.revoked)
-        Watch(trip, chain, notes, marks).close()
+        watched = Watched.of(trip)
+        Watch(watched.bounds, chain, notes, marks).close()
+        if case.version >= RulesVersion.V1_1:
+            Attention(watched, chain, notes, marks).close(action)
         chain.seal.CopyFrom(action)
         chain.seal_transaction_id = case.transaction_id
         case.store(address.chain(action.trip_id, action.device_id), chain)
+        if case.version >= RulesVersion.V1_1:
+            seal_numbered(action, case)
+            _end(trip, chain, notes, marks)
     notes.record()
+
+
+def _end(trip: Trip, chain: Chain, notes: Notes, marks: Marks) -> None:
+    """Judge the silence around the trip, if this was the last seal."""
+    judge_end(
+        trip, notes, lambda delivery_id: marks.add(delivery_id, chain.next_sequence, silences=1)
+    )
+    marks.keep()
+    notes.case.store(address.chain(notes.trip_id, notes.device_id), chain)  # with its `unmarked`
+    notes.case.store(address.trip(notes.trip_id), trip)
+
+
+def _check_arrival(trip: Trip, chain: Chain, notes: Notes) -> None:
+    """Add a finding if the device ended elsewhere than at the trip's destination."""
+    site = trip.destination
+    if not site.radius_m:  # nobody said where the site is
+        return
+    if not chain.HasField("last_position"):
+        if notes.device_id == trip.start.device_id:
+            notes.add(Rule.POSITION_MISSING, f"no position; {site.site_id} has a known place")
+        return
+    away_m = distance_m(site.position, chain.last_position)
+    reach_m = site.radius_m + chain.last_position.accuracy_cm // 100
+    if away_m > reach_m:
+        notes.add(
+            Rule.ARRIVED_ELSEWHERE,
+            f"{away_m} m from {site.site_id}, which reaches {site.radius_m} m",
+        )
 
 
 def record_video(action: RecordVideo, case: Case) -> None:
@@ -51,15 +97,15 @@ def record_video(action: RecordVideo, case: Case) -> None:
     chain = case.chain(action.trip_id, action.device_id)
     _check_sealed(action, chain, case)
     notes = Notes(case, action.trip_id, action.device_id)
-    if key.revoked:
-        notes.add(Rule.KEY_REVOKED, f"key {case.signer} was revoked")
+    notes.add_if_revoked(key)
     _check_open(trip, notes)
     if action.sha256 in chain.recorded_videos:
         notes.add(Rule.RECORDING_REPEATED, f"{action.sha256.hex()} was recorded before")
     elif (action.sha256, action.size) not in {
         (sealed.sha256, sealed.size) for sealed in chain.seal.recordings
     }:
-        # Not kept in the chain: it would grow without limit, and stand for the sealed one.
+        # Not kept in the chain: the chain would grow without limit, and this digest would pass for
+        # the sealed one.
         notes.add(
             Rule.RECORDING_NOT_SEALED,
             f"the seal does not name {action.sha256.hex()} with {action.size} bytes",

@@ -1,4 +1,4 @@
-"""Blocks: batches in the order in which the ledger took them.
+"""Blocks: batches in the ledger's order.
 
 Source: Sawtooth 1.2 architecture guide, "Journal".
 """
@@ -6,13 +6,13 @@ Source: Sawtooth 1.2 architecture guide, "Journal".
 from collections.abc import Sequence
 from typing import Final
 
-from contracts.encoding import canonical, parse
+from contracts.encoding import canonical, parse_known
 from contracts.errors import RejectedError
 from contracts.keys import Signer, verify
 from contracts.proto.sawtooth_pb2 import Batch, Block, BlockHeader
 
 NULL_BLOCK_ID: Final = "0" * 16
-"""What the genesis block names as its predecessor."""
+"""Previous block id of the genesis block."""
 
 
 def build_block(
@@ -38,12 +38,12 @@ def build_block(
 
 
 def check_block_signature(header_bytes: bytes, block_id: str) -> BlockHeader:
-    """Check that `block_id` signs the header; return the parsed header.
+    """Check that `block_id` signs a block's header, and return the header.
 
     Raises:
         RejectedError: Names the block and what does not hold.
     """
-    header = parse(BlockHeader, header_bytes)
+    header = parse_known(BlockHeader, header_bytes)
     if not verify(header.signer_public_key, block_id, header_bytes):
         raise RejectedError(
             f"block {header.block_num} ({block_id[:16]}…): signature does not match header and "

@@ -1,7 +1,8 @@
-"""How many parts some bytes hold, counted before they are parsed.
+"""Counts the batches and transactions in serialised bytes before they are parsed.
 
-Two bytes are an empty batch or transaction, and a hundred times that once parsed: 16 MiB
-of nothing would take seconds and gigabytes. Counting stops at the limit and builds nothing.
+An empty batch or transaction takes two bytes, and a hundred times as many once parsed:
+16 MiB of them would take seconds and gigabytes. Counting stops at the limit and builds
+nothing.
 
 Source: Protocol Buffers, "Encoding".
 """
@@ -13,10 +14,10 @@ from contracts.errors import RejectedError
 from contracts.proto.sawtooth_pb2 import Batch, BatchList
 
 TRANSACTIONS_MAX: Final = 50_000
-"""Transactions in one batch or BatchList. A signed one takes more than 400 bytes, so that 16 MiB
-of honest ones hold fewer."""
+"""Transactions in one batch or BatchList. A signed one takes more than 400 bytes, so 16 MiB hold
+fewer signed ones."""
 OTHER_FIELDS_MAX: Final = 64
-"""Fields of one batch that are no transactions; honest ones have three."""
+"""Fields of one batch other than transactions; an honest batch has three."""
 _VARINT_BYTES_MAX: Final = 10
 _MORE: Final = 0x80
 _BATCHES: Final = BatchList.BATCHES_FIELD_NUMBER
@@ -24,7 +25,7 @@ _TRANSACTIONS: Final = Batch.TRANSACTIONS_FIELD_NUMBER
 
 
 class TooManyError(RejectedError):
-    """More batches or transactions than are taken at once."""
+    """More batches or transactions than are accepted at once."""
 
 
 def count_batches(wire: bytes, most: int) -> int:
@@ -32,11 +33,11 @@ def count_batches(wire: bytes, most: int) -> int:
 
     Args:
         wire: The BatchList.
-        most: How many are allowed; no more fields than these are looked at, and one.
+        most: How many are allowed; at most one field more is looked at.
 
     Raises:
         TooManyError: More fields than `most`.
-        RejectedError: The bytes are no message.
+        RejectedError: The bytes are not a message.
     """
     batches = 0
     for seen, (number, _) in enumerate(_fields(memoryview(wire))):
@@ -51,7 +52,7 @@ def check_transactions(batch_list: bytes) -> None:
 
     Raises:
         TooManyError: It holds more.
-        RejectedError: It, or a batch in it, is no message.
+        RejectedError: The list or a batch in it is not a message.
     """
     seen = 0
     for number, content in _fields(memoryview(batch_list)):
@@ -64,7 +65,7 @@ def check_transactions_of(batch: bytes) -> None:
 
     Raises:
         TooManyError: It holds more.
-        RejectedError: It is no message.
+        RejectedError: The batch is not a message.
     """
     _transactions(memoryview(batch), TRANSACTIONS_MAX)
 
@@ -79,12 +80,14 @@ def _transactions(batch: memoryview, most: int) -> int:
         if count > most:
             raise TooManyError(f"more than {TRANSACTIONS_MAX} transactions")
         if others > OTHER_FIELDS_MAX:
-            raise RejectedError(f"a batch with more than {OTHER_FIELDS_MAX} fields that are none")
+            raise RejectedError(
+                f"a batch with more than {OTHER_FIELDS_MAX} fields other than transactions"
+            )
     return count
 
 
 def _fields(wire: memoryview) -> Iterator[tuple[int, memoryview]]:
-    """Yield number and content of every field; number 0 when it is of another type than bytes."""
+    """Yield number and content of each field; number 0 if its type is not bytes."""
     at = 0
     while at < len(wire):
         tag, start = _varint(wire, at)
@@ -99,7 +102,7 @@ def _fields(wire: memoryview) -> Iterator[tuple[int, memoryview]]:
                 at, number = start + size, tag >> 3
             case 5:
                 at += 4
-            case kind:  # groups: no message of Sawtooth's has one
+            case kind:  # groups: Sawtooth's messages have none
                 raise RejectedError(f"a field of wire type {kind}, expected one of 0, 1, 2, 5")
         if at > len(wire):
             raise RejectedError(f"a field ends at byte {at} of {len(wire)}")
@@ -107,7 +110,7 @@ def _fields(wire: memoryview) -> Iterator[tuple[int, memoryview]]:
 
 
 def _varint(wire: memoryview, at: int) -> tuple[int, int]:
-    """Return the number that stands at `at`, and where the next thing stands."""
+    """Return the number at offset `at`, and the offset behind it."""
     value = 0
     for place, octet in enumerate(wire[at : at + _VARINT_BYTES_MAX]):
         value |= (octet & 0x7F) << (7 * place)

@@ -1,4 +1,4 @@
-"""On-chain settings: their names, and how one is proposed.
+"""On-chain settings: names, and how to propose one.
 
 Source: Sawtooth 1.2, Settings transaction family specification.
 """
@@ -7,29 +7,31 @@ import os
 from typing import Final
 
 from contracts import address
+from contracts.encoding import canonical
 from contracts.keys import Signer
 from contracts.proto.sawtooth_pb2 import SettingProposal, SettingsPayload, Transaction
-from contracts.sawtooth.transactions import Family, build_transaction
+from contracts.sawtooth.batches import Family, build_transaction
 
 FAMILY: Final = Family("sawtooth_settings", "1.0")
 AUTHORIZED_KEYS: Final = "sawtooth.settings.vote.authorized_keys"
 APPROVAL_THRESHOLD: Final = "sawtooth.settings.vote.approval_threshold"
 PROPOSALS: Final = "sawtooth.settings.vote.proposals"
+PBFT_MEMBERS: Final = "sawtooth.consensus.pbft.members"
 MAX_BATCHES_PER_BLOCK: Final = "sawtooth.publisher.max_batches_per_block"
+BATCH_INJECTORS: Final = "sawtooth.validator.batch_injectors"
+BLOCK_VALIDATION_RULES: Final = "sawtooth.validator.block_validation_rules"
 TRANSACTION_FAMILIES: Final = "sawtooth.validator.transaction_families"
 
 
 def propose(signer: Signer, name: str, value: str) -> Transaction:
     """Return a transaction that proposes a setting, as `sawset proposal create` makes it."""
     proposal = SettingProposal(setting=name, value=value, nonce=os.urandom(8).hex())
-    payload = SettingsPayload(
-        action=SettingsPayload.PROPOSE, data=proposal.SerializeToString(deterministic=True)
-    )
+    payload = SettingsPayload(action=SettingsPayload.PROPOSE, data=canonical(proposal))
     ballot = [address.setting(PROPOSALS), address.setting(AUTHORIZED_KEYS)]
     return build_transaction(
         signer,
         FAMILY,
-        payload.SerializeToString(deterministic=True),
+        canonical(payload),
         batcher_public_key=signer.public_key,
         inputs=[*ballot, address.setting(APPROVAL_THRESHOLD), address.setting(name)],
         outputs=[address.setting(PROPOSALS), address.setting(name)],

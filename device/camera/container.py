@@ -1,4 +1,4 @@
-"""Containers: which media type a video file has, by its first bytes."""
+"""Tells the media type of a video file from its first bytes."""
 
 from pathlib import Path
 from typing import Final
@@ -13,13 +13,13 @@ _TS_SYNC: Final = 0x47
 
 
 def media_type(path: Path) -> str:
-    """Return the media type of the video at `path`; `UNKNOWN` when no container is recognised.
+    """Return the media type of the video at `path`; `UNKNOWN` if the container is not recognised.
 
     Raises:
-        RejectedError: No regular file, or unreadable.
+        RejectedError: Not a regular file, or not readable.
     """
     if not path.is_file():
-        raise RejectedError(f"video {path}: expected a file, there is none")
+        raise RejectedError(f"video {path}: expected a file, it is missing")
     try:
         with path.open("rb") as file:
             return _of_head(file.read(_HEAD_BYTES))

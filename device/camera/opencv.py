@@ -1,6 +1,6 @@
-"""Adapter: OpenCV, the only module that imports it, and only when a film is opened.
+"""Adapter: the only module that imports OpenCV, and only when a film is opened.
 
-So a truck without camera, or `wayseal-device status`, needs no OpenCV.
+A truck without a camera, or `wayseal-device status`, needs no OpenCV.
 """
 
 import os
@@ -17,11 +17,11 @@ FRAMES_MAX: Final = 1 << 31
 
 @dataclass(frozen=True, slots=True)
 class Film:
-    """What OpenCV says of a video file.
+    """What OpenCV reports about a video file.
 
     Attributes:
-        frames: Number of frames; 0 when the container does not say.
-        duration_ms: Milliseconds; 0 when the container does not say.
+        frames: Number of frames; 0 if the container does not say.
+        duration_ms: Milliseconds; 0 if the container does not say.
     """
 
     frames: int
@@ -32,7 +32,7 @@ def inspect(path: Path) -> Film:
     """Open the video at `path` and decode its first frame.
 
     Raises:
-        RejectedError: OpenCV finds no video or cannot decode it.
+        RejectedError: OpenCV cannot open or decode it as a video.
         UnavailableError: OpenCV is not installed.
     """
     cv2 = _cv2()
@@ -64,7 +64,7 @@ def write_mjpeg(path: Path, frames: Iterable[Any], *, fps: int, width: int, heig
         height: Pixels.
 
     Raises:
-        UnavailableError: OpenCV cannot write there, or is not installed.
+        UnavailableError: OpenCV cannot write to `path`, or is not installed.
     """
     cv2 = _cv2()
     codec = cv2.VideoWriter.fourcc(*"MJPG")
@@ -85,7 +85,7 @@ def put_text(frame: Any, text: str, x: int, y: int) -> None:  # noqa: ANN401 - n
 
 
 def _cv2() -> Any:  # noqa: ANN401 - a module that may be missing has no static type
-    # FFmpeg writes to stderr by itself, and opens what a playlist names: files only.
+    # FFmpeg would write to stderr, and would open any URL that a playlist names.
     os.environ.setdefault("OPENCV_FFMPEG_LOGLEVEL", "-8")
     os.environ.setdefault("OPENCV_LOG_LEVEL", "OFF")
     os.environ.setdefault("OPENCV_FFMPEG_CAPTURE_OPTIONS", "protocol_whitelist;file")

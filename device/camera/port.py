@@ -7,7 +7,7 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class Footage:
-    """What is known about a film besides its bytes.
+    """What a camera reports about a film besides its bytes.
 
     Attributes:
         name: File name the camera gives it.
@@ -27,19 +27,19 @@ class Camera(Protocol):
 
     @property
     def size_max(self) -> int:
-        """Bytes that the film can take at most, for the buffer's limit."""
+        """Most bytes that the film can take, for the buffer's limit."""
         ...
 
     @property
     def suffix(self) -> str:
-        """Suffix of the film's file name, with its dot."""
+        """Suffix of the film's file name, with the dot."""
         ...
 
     def film(self, path: Path) -> Footage:
         """Write one recording to the new file `path`; it is whole and durable on return.
 
         Raises:
-            RejectedError: There is no film to be had; the message says why.
-            UnavailableError: It cannot be written; nothing of it stays.
+            RejectedError: The camera cannot deliver a film; the message says why.
+            UnavailableError: The file cannot be written; nothing of it stays.
         """
         ...

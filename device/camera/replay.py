@@ -8,10 +8,10 @@ from typing import Final, Self
 from contracts.chunktree import BLOB_BYTES
 from contracts.errors import RejectedError
 from contracts.records.recording import RecordingDigest
+from contracts.runtime.files import created
 from device.camera.container import media_type
 from device.camera.opencv import inspect
 from device.camera.port import Footage
-from device.files import replaced
 
 _SUFFIX: Final = re.compile(r"\.[a-z0-9]{1,8}")
 
@@ -23,7 +23,7 @@ class ReplayCamera:
     Attributes:
         path: The file.
         digest: What identifies its bytes.
-        footage: What is known about it.
+        footage: What it is.
     """
 
     path: Path
@@ -32,10 +32,10 @@ class ReplayCamera:
 
     @classmethod
     def check(cls, path: Path) -> Self:
-        """Look at the video at `path`: readable, opened by OpenCV, at least one frame.
+        """Check the video at `path`: readable, OpenCV opens it, at least one frame decodes.
 
         Raises:
-            RejectedError: It is not; the message says what was expected.
+            RejectedError: One of these fails; the message says what was expected.
             UnavailableError: OpenCV is not installed.
         """
         kind, film = media_type(path), inspect(path)
@@ -55,7 +55,7 @@ class ReplayCamera:
 
     def film(self, path: Path) -> Footage:
         """See `Camera.film`."""
-        with replaced(path) as part:
+        with created(path) as part:
             with self.path.open("rb") as source, part.open("wb") as copy:
                 while blob := source.read(BLOB_BYTES):
                     copy.write(blob)

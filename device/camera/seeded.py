@@ -1,4 +1,4 @@
-"""Adapter: Camera whose film is bytes by chance, of any size, the same for the same seed."""
+"""Adapter: Camera whose film is pseudorandom bytes of any size, the same for the same seed."""
 
 import hashlib
 import random
@@ -7,19 +7,19 @@ from pathlib import Path
 from typing import Final
 
 from contracts.chunktree import BLOB_BYTES
+from contracts.runtime.files import create
 from device.camera.port import Footage
-from device.files import create
 
 MEDIA_TYPE: Final = "application/octet-stream"
 
 
 @dataclass(frozen=True, slots=True)
 class SeededCamera:
-    """Films what nothing can compress or share: for measuring, nobody can play it.
+    """Films bytes that nothing can compress or deduplicate; for measurements only, not playable.
 
     Attributes:
-        seed: Of the bytes.
-        size: How many.
+        seed: Seed of the bytes.
+        size: Number of bytes.
     """
 
     seed: int
@@ -37,7 +37,7 @@ class SeededCamera:
 
     def film(self, path: Path) -> Footage:
         """See `Camera.film`."""
-        dice = random.Random(self.seed)  # noqa: S311 - to be repeated, no secret
+        dice = random.Random(self.seed)  # noqa: S311 - must be repeatable, keeps no secret
         sha256 = hashlib.sha256()
 
         def piece(start: int) -> bytes:

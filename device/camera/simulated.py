@@ -1,4 +1,4 @@
-"""Adapter: Camera that films a made-up moving test picture with a time stamp."""
+"""Adapter: Camera that films a moving test picture with a time stamp."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,9 +8,9 @@ from typing import Any, Final
 from contracts.chunktree import BLOB_BYTES
 from contracts.errors import RejectedError
 from contracts.records.recording import RecordingDigest
+from contracts.runtime.files import created
 from device.camera.opencv import inspect, put_text, write_mjpeg
 from device.camera.port import Footage
-from device.files import replaced
 
 WIDTH: Final = 640
 HEIGHT: Final = 480
@@ -23,7 +23,7 @@ _NOISE: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class SimulatedCamera:
-    """Films 12 seconds of test picture, over 3 MiB, the last blob partial."""
+    """Films 12 seconds of test picture: over 3 MiB, and the last blob is partial."""
 
     seed: int = 1
 
@@ -39,13 +39,13 @@ class SimulatedCamera:
 
     def film(self, path: Path) -> Footage:
         """See `Camera.film`."""
-        with replaced(path) as part:
+        with created(path) as part:
             self._write(part, FRAMES)
             if part.stat().st_size % BLOB_BYTES == 0:
                 self._write(part, FRAMES + 1)
             if part.stat().st_size > SIZE_MAX:
                 raise RejectedError(
-                    f"simulated film of {part.stat().st_size} bytes, at most {SIZE_MAX} expected"
+                    f"simulated film: expected at most {SIZE_MAX} bytes, got {part.stat().st_size}"
                 )
             duration_ms = inspect(part).duration_ms
         return Footage(path.name, MEDIA_TYPE, duration_ms, RecordingDigest.of_file(path).sha256)
@@ -54,7 +54,7 @@ class SimulatedCamera:
         write_mjpeg(path, self._frames(count), fps=FPS, width=WIDTH, height=HEIGHT)
 
     def _frames(self, count: int) -> Iterator[Any]:
-        import numpy as np  # noqa: PLC0415 - comes with OpenCV and is missing where it is
+        import numpy as np  # noqa: PLC0415 - installed together with OpenCV
 
         dice = np.random.default_rng(self.seed)
         column = np.arange(WIDTH, dtype=np.int32)[None, :, None]

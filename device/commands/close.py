@@ -1,4 +1,4 @@
-"""`wayseal-device close`: seals a trip that cannot go on."""
+"""`wayseal-device close`: seals a trip that cannot continue."""
 
 from argparse import Namespace
 
@@ -9,10 +9,10 @@ from device.station import load_signer, recording
 
 
 def run(arguments: Namespace, settings: Settings) -> int:
-    """Seal the open trip with what it has, and print it."""
+    """Seal the open trip as it is, and print it."""
     with recording(settings, load_signer(settings)) as recorder:
         trip = recorder.logbook.open_trip()
         if trip is None:
-            raise RejectedError("no trip is open, so there is none to close")
+            raise RejectedError("expected an open trip to close, got none")
         report(arguments, recorder.logbook, recorder.close(trip))
     return 0

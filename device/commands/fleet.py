@@ -1,20 +1,20 @@
-"""`wayseal-device fleet`: simulated trucks, as fast as a gateway takes them; exit 0 when it did."""
+"""`wayseal-device fleet`: simulated trucks, as fast as a gateway takes them."""
 
 import sys
 from argparse import Namespace
 
-from contracts.commands import FAILED, WORKED
 from contracts.keys import Signer
 from contracts.records.run import RUN_READINGS_MAX
+from contracts.runtime.commands import FAILED, WORKED
 from device.commands.output import say
-from device.fleet.run import AT_ONCE_MAX, TRUCKS_MAX, Fleet, read_tokens, send
+from device.fleet.sending import AT_ONCE_MAX, TRUCKS_MAX, Fleet, read_tokens, send
 from device.fleet.truck import READINGS_MAX, Gateway, Load
-from device.settings_keys import SettingsError
+from device.settings import SettingsError
 from device.stop import stop_on_signals
 
 
 def run(arguments: Namespace) -> int:
-    """Send the fleet; print a table, then a JSON line."""
+    """Send the fleet; print a table, then a JSON line. 0 if every truck got its receipt."""
     fleet = _fleet(arguments)
     with stop_on_signals() as stop:
         report = send(fleet, stop)
@@ -34,7 +34,6 @@ def _fleet(arguments: Namespace) -> Fleet:
     ):
         if value > most:
             raise SettingsError(f"{name}: expected at most {most}, got {value}")
-    host, _, port = arguments.mqtt.rpartition(":")
     return Fleet(
         tokens=read_tokens(arguments.tokens, arguments.trucks),
         load=Load(
@@ -43,7 +42,7 @@ def _fleet(arguments: Namespace) -> Fleet:
             arguments.video_bytes,
             arguments.seed,
         ),
-        gateway=Gateway(host.strip("[]"), int(port), arguments.rest, tuple(arguments.gateway_key)),
+        gateway=Gateway(arguments.mqtt, arguments.rest, tuple(arguments.gateway_key)),
         ledger=arguments.ledger,
         admin=Signer.load(arguments.admin),
         work=arguments.work.absolute(),

@@ -1,4 +1,4 @@
-"""`wayseal-device init`: key, folders and journal."""
+"""`wayseal-device init`: creates key, folders and journal."""
 
 from argparse import Namespace
 
@@ -8,7 +8,7 @@ from device.station import make
 
 
 def run(arguments: Namespace, settings: Settings) -> int:
-    """Make what is missing and print who this device is."""
+    """Create what is missing; print the device's id and public key."""
     signer = make(settings)
     say(
         arguments,

@@ -1,25 +1,25 @@
-"""`wayseal-device offload`: everything goes to the gateway; exit 0 only when nothing is left.
+"""`wayseal-device offload`: everything goes to the gateway; exit 0 only if nothing is left.
 
-A provisional receipt ends it with another status: all is held and committed,
-and stays here, since the copies that the policies ask for are not all there.
+A provisional receipt ends it with status 3. The gateway has committed everything, but some
+copies that the policies require are missing, so this device keeps its own.
 """
 
 from argparse import Namespace
 from collections.abc import Sequence
 
-from contracts.commands import PROVISIONAL, WORKED
 from contracts.errors import RejectedError
+from contracts.runtime.commands import PROVISIONAL, WORKED
 from device.commands.output import say
+from device.journal.status import Status, TripStatus, status_of
 from device.journal.trip import TripState
-from device.offload.run import offload
+from device.offload.offloading import offload
 from device.settings import Settings
 from device.station import load_signer, open_journal
-from device.status import Status, TripStatus, status_of
 from device.stop import stop_on_signals
 
 
 def run(arguments: Namespace, settings: Settings) -> int:
-    """Offload, then print which trips were receipted, finally or provisionally."""
+    """Offload, then print which trips have a receipt, final or provisional."""
     settings.need_gateway()
     signer = load_signer(settings)
     before = _receipted(_status(settings))
@@ -41,7 +41,7 @@ def _check_answered(left: Sequence[TripStatus]) -> None:
                 f"or `wayseal-device close` it, then offload again"
             )
         if trip.receipt is None:
-            raise RejectedError(f"trip {trip.trip} was sealed meanwhile: offload again")
+            raise RejectedError(f"trip {trip.trip} was sealed during the offload: offload again")
 
 
 def _document(receipted: Sequence[str], left: Sequence[TripStatus]) -> dict[str, object]:
@@ -56,9 +56,9 @@ def _document(receipted: Sequence[str], left: Sequence[TripStatus]) -> dict[str,
 
 
 def _text(receipted: Sequence[str], left: Sequence[TripStatus]) -> str:
-    lines = [f"trip {trip} receipted and deleted here" for trip in receipted]
+    lines = [f"trip {trip}: receipted, and deleted here" for trip in receipted]
     for trip in left:
-        lines.append(f"trip {trip.trip} provisionally receipted: committed, and all kept here, for")
+        lines.append(f"trip {trip.trip}: provisional receipt; committed, and kept here because of")
         lines += [f"  {what}" for what in trip.lacking]
     lines.append("offload again, here or at the next site" if left else "nothing left")
     return "\n".join(lines)

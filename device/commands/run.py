@@ -1,4 +1,4 @@
-"""`wayseal-device run`: the agent, until SIGTERM."""
+"""`wayseal-device run`: runs the agent until SIGTERM."""
 
 from argparse import Namespace
 
@@ -9,7 +9,7 @@ from device.stop import stop_on_signals
 
 
 def run(arguments: Namespace, settings: Settings) -> int:
-    """Record and offload until a signal ends it."""
+    """Record and offload until a signal stops it."""
     if arguments.join is None:
         settings.need_trip()
     settings.need_source()

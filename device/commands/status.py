@@ -1,11 +1,11 @@
-"""`wayseal-device status`: what waits on this device."""
+"""`wayseal-device status`: shows what waits on this device for an offload."""
 
 from argparse import Namespace
 
 from device.commands.output import say
+from device.journal.status import status_of
 from device.settings import Settings
 from device.station import load_signer, open_journal
-from device.status import status_of
 
 
 def run(arguments: Namespace, settings: Settings) -> int:

@@ -1,1 +1,1 @@
-"""Simulated trucks, many at once, on real journeys: what a checkpoint takes, measured."""
+"""Many simulated trucks at once, each with its own trip: measures what a checkpoint takes."""

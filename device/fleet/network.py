@@ -1,27 +1,20 @@
-"""What must be on the ledger before a fleet drives: parties, sites, devices, deliveries."""
+"""The ledger of a fleet: which it is, and the parties, sites, devices and deliveries on it."""
 
 import secrets
 import time
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from typing import Final
 
+from contracts.actions.payload import build
+from contracts.actions.table import Action
 from contracts.errors import RejectedError, UnavailableError
 from contracts.keys import Signer
-from contracts.ledger import LedgerClient
-from contracts.payload import Action, build
-from contracts.proto.payload_pb2 import (
-    BUYER,
-    CARRIER,
-    SELLER,
-    Limit,
-    Lot,
-    OpenDelivery,
-    RegisterDevice,
-    RegisterParty,
-    RegisterSite,
-)
+from contracts.ledger.client import LedgerClient
+from contracts.party.network import ADMIN, SampleNetwork
 from contracts.proto.sawtooth_pb2 import Batch
+from contracts.records.clock import now_ms
 from contracts.sawtooth.batches import Status, build_batch
 from device.fleet.truck import DESTINATION, ORIGIN
 from device.stop import Stop
@@ -29,9 +22,28 @@ from device.stop import Stop
 REGISTER_TIMEOUT_S: Final = 300
 """A network that waits for its consensus may need several blocks."""
 STATUS_WAIT_S: Final = 5
-_PARTIES: Final = {"fleet-seller": SELLER, "fleet-carrier": CARRIER, "fleet-buyer": BUYER}
+_NETWORK: Final = SampleNetwork(
+    seller="fleet-seller",
+    carrier="fleet-carrier",
+    buyer="fleet-buyer",
+    origin=ORIGIN,
+    destination=DESTINATION,
+    glns=("", ""),
+    lot="FLEET",
+    party_name=str,
+)
 _UNDECIDED: Final = (Status.PENDING, Status.UNKNOWN)
 _NONCE_BYTES: Final = 8
+
+
+def genesis_of(url: str) -> str:
+    """Return the id of a ledger's first block.
+
+    Raises:
+        UnavailableError: The ledger does not answer.
+    """
+    with closing(LedgerClient(url)) as ledger:
+        return ledger.genesis().header_signature
 
 
 def register(
@@ -79,41 +91,13 @@ def _await(ledger: LedgerClient, waiting: list[str], stop: Stop) -> None:
 def _batches(
     admin: Signer, devices: Mapping[str, str], deliveries: Mapping[str, str]
 ) -> Iterator[Batch]:
-    signers = {party_id: Signer.generate() for party_id in _PARTIES}
-    seller, carrier, buyer = signers.values()
-    for party_id, role in _PARTIES.items():
-        keys = [signers[party_id].public_key]
-        party = RegisterParty(party_id=party_id, name=party_id, public_keys=keys, roles=[role])
-        yield _alone(admin, party)
-    for site_id, party_id in ((ORIGIN, "fleet-seller"), (DESTINATION, "fleet-buyer")):
-        yield _alone(
-            signers[party_id], RegisterSite(site_id=site_id, party_id=party_id, name=site_id)
-        )
+    signers = defaultdict(Signer.generate, {ADMIN: admin})
+    signed = list(_NETWORK.registrations(lambda party_id: signers[party_id].public_key))
     for device_id, public_key in devices.items():
-        device = RegisterDevice(
-            device_id=device_id, party_id="fleet-carrier", public_keys=[public_key]
-        )
-        terms = _terms(deliveries[device_id])
-        yield _alone(carrier, device)
-        yield _alone(seller, terms)
-        yield _alone(buyer, terms)
-
-
-def _terms(delivery_id: str) -> OpenDelivery:
-    return OpenDelivery(
-        delivery_id=delivery_id,
-        order_id=f"order-{delivery_id}",
-        lots=[Lot(gtin="00012345678905", lot="FLEET")],
-        product="fresh milk",
-        quantity=1_200,
-        unit="LTR",
-        seller_id="fleet-seller",
-        carrier_id="fleet-carrier",
-        buyer_id="fleet-buyer",
-        limits=[
-            Limit(quantity=Limit.TEMPERATURE_MCEL, minimum=2_000, maximum=8_000, tolerated_s=600)
-        ],
-    )
+        signed.append(_NETWORK.device(device_id, public_key))
+        signed += _NETWORK.delivery(_NETWORK.terms(deliveries[device_id]), now_ms())
+    for signer, action in signed:
+        yield _alone(signers[signer], action)
 
 
 def _alone(signer: Signer, action: Action) -> Batch:

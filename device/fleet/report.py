@@ -1,4 +1,4 @@
-"""What a fleet says of a gateway: figures for programs, a table for people."""
+"""A fleet's report on a gateway: figures for programs, a table for people."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -8,20 +8,20 @@ from typing import Any, Final
 from device.fleet.truck import Load, Offloaded
 
 ERRORS_SHOWN_MAX: Final = 10
-"""In the table; the JSON line has all of them."""
+"""Errors in the table; the JSON line has all of them."""
 _MB: Final = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What became of a fleet.
+    """The result of a fleet's offloads.
 
     Attributes:
-        trucks: How many set out.
-        load: What each brought.
-        offloaded: Those that got their receipts.
-        errors: Why the others did not, by device id.
-        recorded_s: How long it took to record and sign all journeys, before any offload.
+        trucks: Number of trucks.
+        load: What each truck brings.
+        offloaded: The trucks that got their final receipts.
+        errors: Why the others got none, by device id.
+        recorded_s: How long it took to record and sign all trips, before any offload.
     """
 
     trucks: int
@@ -36,7 +36,7 @@ class Report:
         return len(self.offloaded) == self.trucks
 
     def document(self) -> dict[str, Any]:
-        """Return all figures; SI units, and None where no truck came through."""
+        """Return all figures in SI units; None where no truck got a receipt."""
         times_s = sorted(each.ended_s - each.began_s for each in self.offloaded)
         elapsed_s = self._elapsed_s()
         readings = sum(each.readings for each in self.offloaded)

@@ -1,4 +1,4 @@
-"""One truck of a fleet: made, sent on its journey, and offloaded, as any other device is."""
+"""One truck of a fleet: it is set up, records a trip and offloads it, as any other device."""
 
 import hashlib
 import time
@@ -8,53 +8,45 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from contracts.copies import DEFAULT_POLICY
 from contracts.errors import RejectedError, UnavailableError
-from contracts.proto.payload_pb2 import Source
-from contracts.records.clock import ClockOrigin
 from device.camera.seeded import SeededCamera
-from device.drive import Drive
+from device.journal.status import status_of
 from device.journal.trip import TripState
-from device.offload.run import offload
+from device.offload.offloading import offload
 from device.sensors.port import Sample
-from device.sensors.simulated import MINUTES_MAX, MINUTES_MIN, SimulatedDrive
-from device.settings import (
-    BatchSettings,
-    BufferSettings,
-    GatewaySettings,
-    Settings,
-    TripSettings,
-)
-from device.simulate import STARTED_AT_MS, csv_lines
+from device.sensors.simulated import MINUTES_MAX, MINUTES_MIN, SimulatedTrip
+from device.settings import BatchSettings, BufferSettings, GatewaySettings, Settings, TripSettings
 from device.station import load_signer, make, open_journal, plan_of, recording
-from device.status import status_of
 from device.stop import Stop
+from device.tripsource import TripSource, simulated_source
 
 INTERVAL_MS: Final = 1_000
 """Between two readings: 10,800 of them are three hours."""
 ORIGIN: Final = "fleet-origin"
 DESTINATION: Final = "fleet-destination"
-TIMEOUT_S: Final = 30
 _SAMPLES_PER_MINUTE: Final = 12
 READINGS_MAX: Final = MINUTES_MAX * _SAMPLES_PER_MINUTE
 _MAX_READINGS: Final = 100
 _MAX_SECONDS: Final = 60
 _JOURNAL_BYTES: Final = 1 << 40
-"""As large as the disk: a fleet is there to fill a gateway, not its own buffers."""
+"""Practically unlimited: a fleet tests the gateway, not its own buffers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gateway:
-    """The checkpoint that a fleet comes to.
+    """The gateway that a fleet offloads to.
 
     Attributes:
-        public_keys: Whose receipts count.
+        mqtt: HOST:PORT of its broker.
+        rest: URL of its REST API.
+        public_keys: Keys whose receipts count.
+        genesis_block_id: The ledger that receipts must name; None until it was asked.
     """
 
-    mqtt_host: str
-    mqtt_port: int
+    mqtt: str
     rest: str
     public_keys: tuple[str, ...]
+    genesis_block_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +54,10 @@ class Load:
     """What each truck brings.
 
     Attributes:
-        readings: How many, one each second.
-        per_transaction: How many of them it signs as one.
-        video_bytes: Of its one recording; 0: it has none.
-        seed: Of readings and bytes, together with the truck's name.
+        readings: Number of readings, one per second.
+        per_transaction: Readings that it signs as one.
+        video_bytes: Size of its only recording; 0 for no recording.
+        seed: Seed of readings and video, together with the truck's name.
     """
 
     readings: int
@@ -76,12 +68,12 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Offloaded:
-    """A truck that got its final receipt, and holds nothing any more.
+    """A truck that got its final receipt and has deleted its trip.
 
     Attributes:
-        began_s: By the monotonic clock, the same for all processes of the machine.
+        began_s: When the offload began, by the machine's monotonic clock.
         ended_s: When receipt and deletion were done.
-        readings: How many the receipt covers.
+        readings: Number of readings that the receipt covers.
     """
 
     began_s: float
@@ -91,27 +83,27 @@ class Offloaded:
 
 @dataclass(frozen=True, slots=True)
 class Leg:
-    """SensorSource: the first samples of a simulated drive, one each INTERVAL_MS."""
+    """SensorSource: the first samples of a simulated trip, one each INTERVAL_MS."""
 
-    drive: SimulatedDrive
+    trip: SimulatedTrip
     count: int
 
     def samples(self) -> Iterator[Sample]:
         """See `SensorSource.samples`."""
-        for number, sample in enumerate(islice(self.drive.samples(), self.count)):
+        for number, sample in enumerate(islice(self.trip.samples(), self.count)):
             yield replace(sample, offset_ms=number * INTERVAL_MS)
 
 
 @dataclass(frozen=True, slots=True)
 class Truck:
-    """One device of the fleet; each method may run in another process than the one before.
+    """One device of the fleet; its methods may run in different processes.
 
     Attributes:
         device_id: Its name at the gateway and on the ledger.
-        token: Of the gateway.
-        delivery_id: What it carries.
-        directory: For all that it keeps.
-        gateway: Where it goes.
+        token: Its token at the gateway.
+        delivery_id: The delivery on board.
+        directory: Folder of all its files.
+        gateway: Where it offloads.
         load: What it brings.
     """
 
@@ -123,24 +115,24 @@ class Truck:
     load: Load
 
     def make(self) -> str:
-        """Make key and journal; return the public key."""
+        """Create key and journal; return the public key."""
         return make(self.settings).public_key
 
     def record(self, stop: Stop) -> None:
-        """Record and seal the journey, offline.
+        """Record and seal a trip, offline.
 
         Raises:
             UnavailableError: The medium failed, or there was a stop.
         """
-        drive, settings = self._drive(), self.settings
+        source, settings = self._source(), self.settings
         with recording(settings, load_signer(settings)) as recorder:
-            trip = recorder.begin(drive, self.device_id, plan_of(settings, None))
-            trip = recorder.record(drive, trip, speed=0, stop=stop)
+            trip = recorder.begin(source, self.device_id, plan_of(settings, None))
+            trip = recorder.record(source, trip, speed=0, stop=stop)
         if trip.state is TripState.OPEN:
             raise UnavailableError(f"stopped after {trip.readings} readings")
 
     def offload(self, stop: Stop, patience_s: float) -> Offloaded:
-        """Hand everything to the gateway; return once the final receipt let it all go.
+        """Offload everything; return once a final receipt has let the truck delete it.
 
         Raises:
             RejectedError: The gateway refuses something, or the receipt stays provisional.
@@ -161,44 +153,31 @@ class Truck:
 
     @property
     def settings(self) -> Settings:
-        """Return what its settings file would say."""
+        """Return the settings, as a settings file would have them."""
         per_transaction = self.load.per_transaction
         return Settings(
             device_id=self.device_id,
             data=self.directory,
-            key_file=self.directory / "device.key",
             batch=BatchSettings(
                 max(_MAX_READINGS, per_transaction),
                 _MAX_SECONDS * per_transaction,
                 per_transaction,
             ),
             buffer=BufferSettings(_JOURNAL_BYTES, _JOURNAL_BYTES),
-            trip=TripSettings(ORIGIN, DESTINATION, (self.delivery_id,), (), ()),
+            trip=TripSettings(ORIGIN, DESTINATION, (self.delivery_id,)),
             gateway=GatewaySettings(
-                self.gateway.mqtt_host,
-                self.gateway.mqtt_port,
+                self.gateway.mqtt,
                 self.gateway.rest,
                 self.token,
                 self.gateway.public_keys,
-                DEFAULT_POLICY,
-                TIMEOUT_S,
+                genesis_block_id=self.gateway.genesis_block_id,
             ),
-            source=None,
         )
 
-    def _drive(self) -> Drive:
+    def _source(self) -> TripSource:
         name = f"wayseal fleet seed={self.load.seed} device={self.device_id}"
         seed = int.from_bytes(hashlib.sha256(name.encode()).digest()[:7])
         minutes = max(MINUTES_MIN, -(-self.load.readings // _SAMPLES_PER_MINUTE))
-        leg = Leg(SimulatedDrive(minutes, seed), self.load.readings)
-        digest = hashlib.sha256()
-        for line in csv_lines(leg):
-            digest.update(line.encode())
+        leg = Leg(SimulatedTrip(minutes, seed), self.load.readings)
         size = self.load.video_bytes
-        return Drive(
-            leg,
-            [SeededCamera(seed, size)] if size else [],
-            STARTED_AT_MS,
-            ClockOrigin.NONE,
-            [Source(role="simulator", name=name, sha256=digest.digest())],
-        )
+        return simulated_source(leg, [SeededCamera(seed, size)] if size else [], name)

@@ -1,8 +1,7 @@
-"""A process that carries out its share of a fleet, order by order, some trucks at a time.
+"""A process that runs its share of a fleet, order by order, several trucks at a time.
 
-Orders come through a pipe, and what became of each truck goes back. When the
-pipe ends, for whatever reason, so does the work: a fleet whose head was killed
-leaves no truck behind.
+Orders come through a pipe, and each truck's result goes back. The work ends when the pipe
+does: no process is left if the fleet's main process is killed.
 """
 
 import queue
@@ -30,11 +29,11 @@ class Order(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What became of one truck.
+    """The result of one truck's order.
 
     Attributes:
-        result: Of MAKE its public key, of OFFLOAD what it brought.
-        error: Why it goes no further; empty: it does.
+        result: After MAKE its public key, after OFFLOAD its times.
+        error: Why the truck failed; empty if it did not.
     """
 
     device_id: str
@@ -47,7 +46,7 @@ class Share:
     """The trucks of one process.
 
     Attributes:
-        at_once: How many of them offload at the same time.
+        at_once: Trucks that offload at the same time.
         patience_s: See `Truck.offload`.
     """
 
@@ -58,7 +57,7 @@ class Share:
 
 def work(pipe: Connection, share: Share) -> None:
     """Carry out orders until the pipe ends; the body of the process."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who gives the orders says when to stop
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process says when to stop
     orders: queue.SimpleQueue[Order | None] = queue.SimpleQueue()
     with closing(Stop()) as stop:
         listener = threading.Thread(target=_listen, args=(pipe, orders, stop), daemon=True)
@@ -82,14 +81,14 @@ def _listen(pipe: Connection, orders: "queue.SimpleQueue[Order | None]", stop: S
 def _carry_out(
     order: Order, trucks: Sequence[Truck], share: Share, stop: Stop, pipe: Connection
 ) -> list[Told]:
-    """Have each truck do it, and tell what became of it; return those that failed."""
+    """Let each truck carry out the order, and send its result; return the failures."""
     tasks: Mapping[Order, Callable[[Truck], str | Offloaded | None]] = {
         Order.MAKE: lambda truck: truck.make(),
         Order.RECORD: lambda truck: truck.record(stop),
         Order.OFFLOAD: lambda truck: truck.offload(stop, share.patience_s),
     }
     task, failed = tasks[order], []
-    # Recording is work for a core, of which this process has one; an offload waits, mostly.
+    # Recording keeps this process's core busy; an offload mostly waits.
     with ThreadPoolExecutor(share.at_once if order is Order.OFFLOAD else 1) as pool:
         for done in as_completed([pool.submit(_done, task, truck) for truck in trucks]):
             told = done.result()

@@ -1,4 +1,4 @@
-"""The processes of a fleet: told what to do, listened to, and ended, whatever happens."""
+"""The processes of a fleet: gives them orders, takes their results, and always ends them."""
 
 import multiprocessing
 from collections.abc import Callable, Sequence
@@ -13,21 +13,21 @@ from device.fleet.worker import Order, Share, Told, work
 from device.stop import Stop
 
 WORKERS_MAX: Final = 16
-"""Processes of a fleet; fewer where there are fewer cores, or trucks."""
+"""Most processes of a fleet; fewer if there are fewer cores or trucks."""
 END_TIMEOUT_S: Final = 30
-"""For a process to end after its orders do; then it is killed."""
+"""Time for a process to end after its last order; then it is killed."""
 _POLL_S: Final = 0.2
 
 
 class Workers:
-    """Processes with a share of the trucks each; a context manager, for one thread.
+    """Processes, each with its share of the trucks; a context manager, for one thread.
 
     Args:
-        trucks: All of the fleet.
-        count: How many processes, at most one for each truck.
-        at_once: How many trucks offload at the same time, in all of them.
+        trucks: The whole fleet.
+        count: Number of processes, at most one per truck.
+        at_once: Trucks that offload at the same time, in all processes together.
         patience_s: See `Truck.offload`.
-        stop: Ends a wait for them.
+        stop: Ends the wait for results.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class Workers:
         self._running.close()
 
     def order(self, order: Order, tell: Callable[[Told], None]) -> None:
-        """Have every truck that is left do something; return once each has told what became of it.
+        """Give an order to every truck that has not failed; return after the last result.
 
         Raises:
             UnavailableError: A process died, or there was a stop.
@@ -72,7 +72,7 @@ class Workers:
                     self._left.discard(told.device_id)
                 tell(told)
             if self._stop.requested:
-                raise UnavailableError(f"stopped: {len(waiting)} trucks had still to {order}")
+                raise UnavailableError(f"stopped: {len(waiting)} trucks did not finish {order}")
 
     def _begin(self, share: Share, opened: ExitStack) -> None:
         # A fork would copy this process's threads and signal handlers in an unknown state.

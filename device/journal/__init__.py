@@ -1,1 +1,1 @@
-"""The durable journal: what the device signed and nobody has receipted yet."""
+"""The durable journal: everything that the device signed and that has no final receipt yet."""

@@ -1,4 +1,4 @@
-"""The journal as the recorder sees it: trips begin, grow and are sealed."""
+"""The journal as the recorder uses it: trips begin, grow and are sealed."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -8,21 +8,21 @@ from contracts.errors import RejectedError, UnavailableError
 from contracts.proto.payload_pb2 import Clock as ClockMessage
 from contracts.proto.payload_pb2 import RecordReading, StartTrip
 from contracts.records.clock import Clock
-from device.journal.database import Database
-from device.journal.queries import journal_bytes, recordings_of, video_bytes
+from contracts.runtime.sqlite import Connection
+from device.journal.database import Database, recordings_of
 from device.journal.trip import Pending, Recording, SignedBatch, Trip, TripState
 
 CLOSING_BYTES: Final = 64 * 1024
 """Kept free in the journal for the seal, so that a full journal can still be closed."""
 CLOSING_BYTES_PER_RECORDING: Final = 4 * 1024
-_COLUMNS: Final = (
-    "input_id, start, state, reported, readings, head_sha256, last_transaction_id, clock, "
-    "seal_transaction_id, run_ended, joined_at_ms"
+_GROWING: Final = (
+    "state, readings, head_sha256, last_transaction_id, clock, seal_transaction_id, run_ended"
 )
+_COLUMNS: Final = f"trip_id, input_id, start, reported, joined_at_ms, {_GROWING}"
 
 
 class Logbook:
-    """Writes trips; who uses it holds the recording lock.
+    """Writes trips; the caller holds the recording lock.
 
     Args:
         database: The journal.
@@ -37,14 +37,14 @@ class Logbook:
 
     def trips(self) -> list[Trip]:
         """Return every trip, oldest first."""
-        rows = self._database.all(f"SELECT {_COLUMNS} FROM trips ORDER BY number")  # noqa: S608
+        rows = self._database.query(f"SELECT {_COLUMNS} FROM trips ORDER BY number")  # noqa: S608
         return [_trip(row, self._database.device_id) for row in rows]
 
     def trip(self, trip_id: str) -> Trip:
         """Return one trip as the last commit left it.
 
         Raises:
-            RejectedError: There is none of that id.
+            RejectedError: The journal has no such trip.
         """
         row = self._database.one(f"SELECT {_COLUMNS} FROM trips WHERE trip_id = ?", trip_id)  # noqa: S608
         return _trip(row, self._database.device_id)
@@ -53,35 +53,43 @@ class Logbook:
         """Return the trip that is being recorded, if any; there is never more than one."""
         return next((trip for trip in self.trips() if trip.state is TripState.OPEN), None)
 
+    def series(self) -> tuple[int, bytes]:
+        """Return the number of the latest trip in the device's row, and the hash of its seal.
+
+        The number is 0 before the first trip, and the hash empty.
+        """
+        number, seal_sha256 = self._database.one("SELECT last_number, seal_sha256 FROM series")
+        return number, seal_sha256
+
     def begin(self, trip: Trip, pending: Sequence[Pending]) -> None:
-        """Begin `trip` durably, with its signed start; with nothing yet when it is joined.
+        """Begin `trip` durably, with its signed start, or with no transaction if it is joined.
+
+        A numbered trip of this device becomes the latest in its row, in the same commit.
 
         Raises:
             RejectedError: Another trip is open.
             UnavailableError: The journal is full, or the medium failed.
         """
-        with self._database.transaction():
+        with self._database.transaction() as connection:
             other = self.open_trip()
             if other:
                 raise RejectedError(f"trip {other.trip_id} is still open")
-            self._check_room(sum(len(item.wire) for item in pending), recordings=0)
-            self._database.execute(
-                f"INSERT INTO trips (trip_id, {_COLUMNS}) "  # noqa: S608
+            self._check_room(sum(len(item.wire) for item in pending), trip.trip_id)
+            connection.execute(
+                f"INSERT INTO trips (trip_id, input_id, start, reported, joined_at_ms, {_GROWING}) "  # noqa: S608
                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                trip.trip_id,
-                trip.input_id,
-                canonical(trip.start),
-                trip.state,
-                trip.reported,
-                trip.readings,
-                trip.head_sha256,
-                trip.last_transaction_id,
-                canonical(trip.clock.message()),
-                trip.seal_transaction_id,
-                trip.run_ended,
-                trip.joined_at_ms,
+                (
+                    trip.trip_id,
+                    trip.input_id,
+                    canonical(trip.start),
+                    trip.reported,
+                    trip.joined_at_ms,
+                    *_growing(trip),
+                ),
             )
-            self._add_pending(trip.trip_id, pending)
+            _add_pending(connection, trip.trip_id, pending)
+            if trip.own_number:
+                connection.execute("UPDATE series SET last_number = ?", (trip.own_number,))
 
     def append(
         self,
@@ -93,56 +101,65 @@ class Logbook:
         """Make new readings durable, all of them or none.
 
         Args:
-            trip: As it stands with them.
-            closed: Batches that filled up; they contain whatever was pending before.
-            pending: Transactions added to the batch that is not full yet.
-            waiting: Readings added to the run that is not signed yet.
+            trip: Its state after them.
+            closed: Batches that filled up; they contain all transactions that were pending.
+            pending: Transactions added to the open batch.
+            waiting: Readings added to the unsigned run.
 
         Raises:
             UnavailableError: The journal is full, or the medium failed; nothing was changed.
         """
         records = [canonical(record) for record in waiting]
         wires = [*(batch.wire for batch in closed), *(item.wire for item in pending), *records]
-        with self._database.transaction():
+        with self._database.transaction() as connection:
             if wires:
-                size = sum(map(len, wires))
-                self._check_room(size, recordings=len(self.recordings(trip.trip_id)))
-            self._store(trip, closed, pending)
-            self._database.execute_many(
+                self._check_room(sum(map(len, wires)), trip.trip_id)
+            _store(connection, trip, closed, pending)
+            connection.executemany(
                 "INSERT INTO waiting (trip_id, record) VALUES (?, ?)",
                 ((trip.trip_id, record) for record in records),
             )
 
     def sign_run(self, trip: Trip, run: Pending) -> None:
-        """Put the signed run in the place of the readings that waited, durably.
+        """Replace the waiting readings by their signed run, durably.
 
-        Its few bytes more are not held against the journal's limit, so that a full one can be
-        closed.
+        The run is a few bytes larger; the journal's limit ignores them, so that a trip can be
+        closed although the journal is full.
 
         Raises:
-            UnavailableError: The medium failed; the readings go on waiting.
+            UnavailableError: The medium failed; the readings still wait.
         """
-        with self._database.transaction():
-            self._database.execute("DELETE FROM waiting WHERE trip_id = ?", trip.trip_id)
-            self._store(trip, [], [run])
+        with self._database.transaction() as connection:
+            connection.execute("DELETE FROM waiting WHERE trip_id = ?", (trip.trip_id,))
+            _store(connection, trip, [], [run])
 
-    def seal(self, trip: Trip, closed: Sequence[SignedBatch]) -> None:
+    def seal(self, trip: Trip, closed: Sequence[SignedBatch], seal_sha256: bytes) -> None:
         """End `trip` durably with its last batches.
+
+        Args:
+            trip: Its state after them.
+            closed: Its last batches.
+            seal_sha256: SHA-256 of its seal, which the device's next start names.
 
         Raises:
             UnavailableError: The medium failed; nothing was changed.
         """
-        with self._database.transaction():
-            self._store(trip, closed, [])
+        with self._database.transaction() as connection:
+            _store(connection, trip, closed, [])
+            if trip.own_number:
+                connection.execute(
+                    "UPDATE series SET seal_sha256 = ? WHERE last_number = ?",
+                    (seal_sha256, trip.own_number),
+                )
 
     def mark_reported(self, trip_id: str) -> None:
-        """Note that the end of the trip was told, so that the same input starts a new one."""
-        with self._database.transaction():
-            self._database.execute("UPDATE trips SET reported = 1 WHERE trip_id = ?", trip_id)
+        """Note that the user was told of the trip's end: the same input now starts a new trip."""
+        with self._database.transaction() as connection:
+            connection.execute("UPDATE trips SET reported = 1 WHERE trip_id = ?", (trip_id,))
 
     def pending(self, trip_id: str) -> list[Pending]:
         """Return the transactions that wait for their batch, in order."""
-        rows = self._database.all(
+        rows = self._database.query(
             "SELECT wire, readings, monotonic_ms FROM pending WHERE trip_id = ? ORDER BY number",
             trip_id,
         )
@@ -150,7 +167,7 @@ class Logbook:
 
     def waiting(self, trip_id: str) -> list[RecordReading]:
         """Return the readings that wait for their run to end, in order."""
-        rows = self._database.all(
+        rows = self._database.query(
             "SELECT record FROM waiting WHERE trip_id = ? ORDER BY number", trip_id
         )
         return [RecordReading.FromString(record) for (record,) in rows]
@@ -160,31 +177,33 @@ class Logbook:
         return recordings_of(self._database, trip_id)
 
     def add_recording(self, recording: Recording) -> None:
-        """Note, durably, a recording whose file already is.
+        """Note a recording durably; its file is durable already.
 
         Raises:
             RejectedError: The trip has that recording already.
         """
         digest = recording.digest
-        with self._database.transaction():
-            self._database.execute(
+        with self._database.transaction() as connection:
+            connection.execute(
                 "INSERT INTO recordings (trip_id, sha256, size, tree_root, name, media_type, "
                 "duration_ms, source_sha256) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                recording.trip_id,
-                digest.sha256,
-                digest.size,
-                digest.tree_root,
-                recording.name,
-                recording.media_type,
-                recording.duration_ms,
-                recording.source_sha256,
+                (
+                    recording.trip_id,
+                    digest.sha256,
+                    digest.size,
+                    digest.tree_root,
+                    recording.name,
+                    recording.media_type,
+                    recording.duration_ms,
+                    recording.source_sha256,
+                ),
             )
 
     def check_video_room(self, size: int) -> None:
-        """Check that another `size` bytes of recordings may be kept.
+        """Check that the video buffer has room for `size` more bytes.
 
         Raises:
-            UnavailableError: They may not.
+            UnavailableError: It has not.
         """
         used = video_bytes(self._database)
         if used + size > self._video_bytes_max:
@@ -193,8 +212,11 @@ class Logbook:
                 f"buffer.video_bytes_max = {self._video_bytes_max}; offload first"
             )
 
-    def _check_room(self, size: int, *, recordings: int) -> None:
+    def _check_room(self, size: int, trip_id: str) -> None:
         used = journal_bytes(self._database)
+        ((recordings,),) = self._database.query(
+            "SELECT COUNT(*) FROM recordings WHERE trip_id = ?", trip_id
+        )
         kept = CLOSING_BYTES + CLOSING_BYTES_PER_RECORDING * recordings
         if used + size + kept > self._journal_bytes_max:
             raise UnavailableError(
@@ -203,37 +225,64 @@ class Logbook:
                 f"`wayseal-device close` ends the trip, then offload"
             )
 
-    def _store(self, trip: Trip, closed: Sequence[SignedBatch], pending: Sequence[Pending]) -> None:
-        if closed:
-            self._database.execute("DELETE FROM pending WHERE trip_id = ?", trip.trip_id)
-        self._database.execute_many(
-            "INSERT INTO batches (batch_id, trip_id, digest_of, wire) VALUES (?, ?, ?, ?)",
-            ((batch.batch_id, trip.trip_id, batch.digest_of, batch.wire) for batch in closed),
-        )
-        self._add_pending(trip.trip_id, pending)
-        self._database.execute(
-            "UPDATE trips SET state = ?, readings = ?, head_sha256 = ?, last_transaction_id = ?, "
-            "clock = ?, seal_transaction_id = ?, run_ended = ? WHERE trip_id = ?",
-            trip.state,
-            trip.readings,
-            trip.head_sha256,
-            trip.last_transaction_id,
-            canonical(trip.clock.message()),
-            trip.seal_transaction_id,
-            trip.run_ended,
-            trip.trip_id,
-        )
 
-    def _add_pending(self, trip_id: str, pending: Sequence[Pending]) -> None:
-        self._database.execute_many(
-            "INSERT INTO pending (trip_id, readings, monotonic_ms, wire) VALUES (?, ?, ?, ?)",
-            ((trip_id, item.readings, item.monotonic_ms, item.wire) for item in pending),
-        )
+def journal_bytes(database: Database) -> int:
+    """Return how many bytes of readings, signed or not, wait for a receipt."""
+    ((used,),) = database.query(
+        "SELECT (SELECT COALESCE(SUM(LENGTH(wire)), 0) FROM batches)"
+        " + (SELECT COALESCE(SUM(LENGTH(wire)), 0) FROM pending)"
+        " + (SELECT COALESCE(SUM(LENGTH(record)), 0) FROM waiting)"
+    )
+    return int(used)
+
+
+def video_bytes(database: Database) -> int:
+    """Return how many bytes of recordings wait for a receipt."""
+    ((used,),) = database.query("SELECT COALESCE(SUM(size), 0) FROM recordings")
+    return int(used)
+
+
+def _store(
+    connection: Connection, trip: Trip, closed: Sequence[SignedBatch], pending: Sequence[Pending]
+) -> None:
+    if closed:
+        connection.execute("DELETE FROM pending WHERE trip_id = ?", (trip.trip_id,))
+    connection.executemany(
+        "INSERT INTO batches (batch_id, trip_id, digest_of, wire) VALUES (?, ?, ?, ?)",
+        ((batch.batch_id, trip.trip_id, batch.digest_of, batch.wire) for batch in closed),
+    )
+    _add_pending(connection, trip.trip_id, pending)
+    connection.execute(
+        f"UPDATE trips SET ({_GROWING}) = (?, ?, ?, ?, ?, ?, ?) WHERE trip_id = ?",  # noqa: S608
+        (*_growing(trip), trip.trip_id),
+    )
+
+
+def _growing(trip: Trip) -> tuple[object, ...]:
+    """Return the values of the columns that change while a trip is recorded."""
+    return (
+        trip.state,
+        trip.readings,
+        trip.head_sha256,
+        trip.last_transaction_id,
+        canonical(trip.clock.message()),
+        trip.seal_transaction_id,
+        trip.run_ended,
+    )
+
+
+def _add_pending(connection: Connection, trip_id: str, pending: Sequence[Pending]) -> None:
+    connection.executemany(
+        "INSERT INTO pending (trip_id, readings, monotonic_ms, wire) VALUES (?, ?, ?, ?)",
+        ((trip_id, item.readings, item.monotonic_ms, item.wire) for item in pending),
+    )
 
 
 def _trip(row: Any, device_id: str) -> Trip:  # noqa: ANN401 - SQL rows have no static type
-    input_id, start, state, reported, readings, head, last, clock, seal, run_ended, joined = row
+    (trip_id, input_id, start, reported, joined), growing = row[:5], row[5:]
+    state, readings, head, last, clock, seal, run_ended = growing
     return Trip(
+        trip_id,
         input_id,
         device_id,
         StartTrip.FromString(start),

@@ -1,16 +1,15 @@
-"""The journal as the offload sees it: what the gateway holds, and what may go."""
+"""The journal as the offload uses it: what the gateway holds, and what may be deleted."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from device.journal.database import Database
-from device.journal.queries import lacking_of, recordings_of
+from device.journal.database import Database, lacking_of, recordings_of
 from device.journal.trip import Recording, TripState
 
 
 @dataclass(frozen=True, slots=True)
 class Announced:
-    """A sealed recording and the signed digest that announces it.
+    """A sealed recording and its signed digest.
 
     Attributes:
         recording: The recording.
@@ -25,15 +24,15 @@ class Announced:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What a receipt must say about a sealed trip before its local copy may go.
+    """What a receipt must say about a sealed trip before its local copy may be deleted.
 
     Attributes:
-        trip_id: Of the trip.
-        reading_count: Sealed readings.
-        head_sha256: Of the last of them.
-        seal_transaction_id: Of the seal.
+        trip_id: Id of the trip.
+        reading_count: Number of sealed readings.
+        head_sha256: Digest of the last one.
+        seal_transaction_id: Id of the seal.
         recordings: Sealed recordings.
-        provisional: The receipt that is kept so far, as it came; None before the first.
+        provisional: The provisional receipt that is kept, as received; None before the first.
     """
 
     trip_id: str
@@ -52,14 +51,14 @@ class Outbox:
 
     def batch_ids(self) -> list[str]:
         """Return the ids of all batches of readings."""
-        rows = self._database.all(
+        rows = self._database.query(
             "SELECT batch_id FROM batches WHERE digest_of IS NULL ORDER BY number"
         )
         return [batch_id for (batch_id,) in rows]
 
     def unsent(self) -> list[str]:
         """Return the ids of the batches of readings that are neither held nor refused."""
-        rows = self._database.all(
+        rows = self._database.query(
             "SELECT batch_id FROM batches WHERE digest_of IS NULL AND NOT held "
             "AND refused IS NULL ORDER BY number"
         )
@@ -73,16 +72,16 @@ class Outbox:
         return int(count)
 
     def wires(self, batch_ids: Iterable[str]) -> Iterable[bytes]:
-        """Yield each batch in wire form; one that was receipted meanwhile is left out."""
+        """Yield each batch in wire form; a batch that was receipted since is left out."""
         for batch_id in batch_ids:
-            for (wire,) in self._database.all(
+            for (wire,) in self._database.query(
                 "SELECT wire FROM batches WHERE batch_id = ?", batch_id
             ):
                 yield wire
 
     def announced(self) -> list[Announced]:
         """Return every sealed recording with its signed digest."""
-        rows = self._database.all(
+        rows = self._database.query(
             "SELECT trip_id, digest_of, batch_id, wire FROM batches "
             "WHERE digest_of IS NOT NULL ORDER BY number"
         )
@@ -96,24 +95,24 @@ class Outbox:
     def note(
         self, held: Iterable[str], refused: Mapping[str, str], forget: Iterable[str] = ()
     ) -> int:
-        """Note what the gateway said; return how many batches are held that were not before.
+        """Note what the gateway answered; return how many more batches it holds than before.
 
         Args:
             held: Ids of batches that it holds.
-            refused: Why it refuses others for good, by id.
-            forget: Ids whose standing is unknown now; applied first.
+            refused: Why it refuses other batches for good, by id.
+            forget: Ids whose state is unknown now; applied first.
         """
         before = self._held_count()
-        with self._database.transaction():
-            self._database.execute_many(
+        with self._database.transaction() as connection:
+            connection.executemany(
                 "UPDATE batches SET held = 0, refused = NULL WHERE batch_id = ?",
                 ((batch_id,) for batch_id in forget),
             )
-            self._database.execute_many(
+            connection.executemany(
                 "UPDATE batches SET held = 1, refused = NULL WHERE batch_id = ?",
                 ((batch_id,) for batch_id in held),
             )
-            self._database.execute_many(
+            connection.executemany(
                 "UPDATE batches SET held = 0, refused = ? WHERE batch_id = ? OR digest_of = ?",
                 ((reason, name, _sha256(name)) for name, reason in refused.items()),
             )
@@ -122,14 +121,14 @@ class Outbox:
     def refusals(self) -> dict[str, str]:
         """Return why batches are refused, by id."""
         return dict(
-            self._database.all(
+            self._database.query(
                 "SELECT batch_id, refused FROM batches WHERE refused IS NOT NULL ORDER BY number"
             )
         )
 
     def awaiting_receipt(self) -> list[str]:
-        """Return the sealed trips of which no batch is refused."""
-        rows = self._database.all(
+        """Return the sealed trips without a refused batch."""
+        rows = self._database.query(
             "SELECT trip_id FROM trips WHERE state = ? AND trip_id NOT IN "
             "(SELECT trip_id FROM batches WHERE refused IS NOT NULL) ORDER BY number",
             TripState.SEALED,
@@ -137,13 +136,13 @@ class Outbox:
         return [trip_id for (trip_id,) in rows]
 
     def is_unanswered(self) -> bool:
-        """Say whether anything is not held, is refused, or has not even a provisional receipt."""
+        """Say whether a batch is not held or is refused, or a trip has no receipt at all."""
         waiting = set(self.awaiting_receipt()) - self.provisional().keys()
         return bool(waiting or self.unheld_count() or self.refusals())
 
     def expected(self, trip_id: str) -> Expected | None:
         """Return what the receipt of a sealed trip must say; None for any other trip."""
-        rows = self._database.all(
+        rows = self._database.query(
             "SELECT readings, head_sha256, seal_transaction_id, receipt FROM trips "
             "WHERE trip_id = ? AND state = ?",
             trip_id,
@@ -156,53 +155,48 @@ class Outbox:
         return Expected(trip_id, readings, head, seal, recordings, receipt)
 
     def provisional(self) -> dict[str, list[str]]:
-        """Return what lacks, by trip, for every trip that has a provisional receipt."""
-        rows = self._database.all("SELECT DISTINCT trip_id FROM lacking ORDER BY number")
+        """Return what is missing, by trip, for every trip with a provisional receipt."""
+        rows = self._database.query("SELECT DISTINCT trip_id FROM lacking ORDER BY number")
         return {trip_id: lacking_of(self._database, trip_id) for (trip_id,) in rows}
 
     def keep_provisional(self, trip_id: str, receipt: bytes, lacking: Sequence[str]) -> bool:
-        """Keep the receipt of a sealed trip that lets nothing go yet, in place of the one before.
+        """Keep a provisional receipt of a sealed trip, in place of the one before.
 
         Returns:
-            Whether it is the first one, or fewer things lack than before.
+            Whether it is the first one, or fewer things are missing than before.
 
         Raises:
-            UnavailableError: The medium failed; the one before stands.
+            UnavailableError: The medium failed; the one before stays.
         """
-        with self._database.transaction():
+        with self._database.transaction() as connection:
             before = len(lacking_of(self._database, trip_id))
-            changed = self._database.execute(
+            changed = connection.execute(
                 "UPDATE trips SET receipt = ? WHERE trip_id = ? AND state = ?",
-                receipt,
-                trip_id,
-                TripState.SEALED,
-            )
+                (receipt, trip_id, TripState.SEALED),
+            ).rowcount
             if changed:
-                self._database.execute("DELETE FROM lacking WHERE trip_id = ?", trip_id)
-                self._database.execute_many(
+                connection.execute("DELETE FROM lacking WHERE trip_id = ?", (trip_id,))
+                connection.executemany(
                     "INSERT INTO lacking (trip_id, what) VALUES (?, ?)",
                     ((trip_id, what) for what in lacking),
                 )
         return bool(changed) and (not before or len(lacking) < before)
 
     def release(self, trip_id: str, receipt: bytes) -> None:
-        """Keep the receipt of a sealed trip and drop the trip's bytes, as one.
+        """Keep the final receipt of a sealed trip and delete the trip's bytes, both or neither.
 
         Raises:
-            UnavailableError: The medium failed; nothing was dropped.
+            UnavailableError: The medium failed; nothing was deleted.
         """
-        with self._database.transaction():
-            changed = self._database.execute(
+        with self._database.transaction() as connection:
+            changed = connection.execute(
                 "UPDATE trips SET state = ?, receipt = ? WHERE trip_id = ? AND state = ?",
-                TripState.RECEIPTED,
-                receipt,
-                trip_id,
-                TripState.SEALED,
-            )
+                (TripState.RECEIPTED, receipt, trip_id, TripState.SEALED),
+            ).rowcount
             if changed:
-                self._database.execute("DELETE FROM batches WHERE trip_id = ?", trip_id)
-                self._database.execute("DELETE FROM recordings WHERE trip_id = ?", trip_id)
-                self._database.execute("DELETE FROM lacking WHERE trip_id = ?", trip_id)
+                connection.execute("DELETE FROM batches WHERE trip_id = ?", (trip_id,))
+                connection.execute("DELETE FROM recordings WHERE trip_id = ?", (trip_id,))
+                connection.execute("DELETE FROM lacking WHERE trip_id = ?", (trip_id,))
 
     def _held_count(self) -> int:
         (count,) = self._database.one("SELECT COUNT(*) FROM batches WHERE held")
@@ -210,7 +204,7 @@ class Outbox:
 
 
 def _sha256(name: str) -> bytes:
-    """Return the recording that a refusal names; nothing when it names a batch."""
+    """Return the SHA-256 of the recording that a refusal names; empty if it names a batch."""
     try:
         return bytes.fromhex(name)
     except ValueError:

@@ -6,7 +6,7 @@ from enum import StrEnum
 from contracts.address import delivery
 from contracts.proto.payload_pb2 import StartTrip
 from contracts.records.clock import Clock
-from contracts.records.reading import Link
+from contracts.records.reading import ChainLink
 from contracts.records.recording import RecordingDigest
 
 
@@ -20,23 +20,25 @@ class TripState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Trip:
-    """A trip as its last commit left it.
+    """A trip after its last commit.
 
     Attributes:
-        input_id: SHA-256 over what the trip is recorded from, 32 bytes: who continues must match.
+        trip_id: Its id, 32 hexadecimal digits; `start` has it too.
+        input_id: SHA-256 of the trip's input, 32 bytes; only the same input continues the trip.
         device_id: The device whose chain this is; it started the trip, or joined it.
         start: The action that started it.
         state: How far it has come.
-        reported: Its end was told to whoever recorded it.
+        reported: The user was told of its end.
         readings: Number of readings in the chain, signed or waiting for their run to end.
         head_sha256: Digest of the last reading, 32 bytes; empty without readings.
-        last_transaction_id: What the first transaction of the next batch depends on.
-        clock: That of the last reading, or of the start.
+        last_transaction_id: The first transaction of the next batch depends on it.
+        clock: Clock of the last reading, or of the start.
         seal_transaction_id: Id of the seal; empty while open.
-        run_ended: The waiting readings are one run, to be signed as they are.
+        run_ended: The waiting readings are one complete run, which must be signed as it is.
         joined_at_ms: When this device joined, milliseconds UTC; None when it started the trip.
     """
 
+    trip_id: str
     input_id: bytes
     device_id: str
     start: StartTrip
@@ -51,19 +53,19 @@ class Trip:
     joined_at_ms: int | None = None
 
     @property
-    def trip_id(self) -> str:
-        """Id of the trip, 32 hexadecimal digits."""
-        return self.start.trip_id
-
-    @property
     def began_at_ms(self) -> int:
         """When this device began to record, milliseconds UTC."""
         return self.start.started_at_ms if self.joined_at_ms is None else self.joined_at_ms
 
     @property
-    def link(self) -> Link:
+    def own_number(self) -> int:
+        """Number in this device's row of trips; 0 if the trip was joined, or has no number."""
+        return self.start.trip_number if self.joined_at_ms is None else 0
+
+    @property
+    def link(self) -> ChainLink:
         """The place of the next reading."""
-        return Link(self.trip_id, self.device_id, self.readings, self.head_sha256)
+        return ChainLink(self.trip_id, self.device_id, self.readings, self.head_sha256)
 
     @property
     def delivery_addresses(self) -> list[str]:
@@ -98,8 +100,8 @@ class Pending:
 
     Attributes:
         wire: The serialised transaction.
-        readings: How many readings it holds.
-        monotonic_ms: The counter of its first reading; None without readings.
+        readings: Number of readings in it.
+        monotonic_ms: Counter of its first reading; None without readings.
     """
 
     wire: bytes

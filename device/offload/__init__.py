@@ -1,1 +1,1 @@
-"""The offload: everything the journal holds goes to a gateway, and is deleted on its receipt."""
+"""The offload: sends everything in the journal to a gateway, and deletes it on a receipt."""

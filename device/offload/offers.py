@@ -1,4 +1,4 @@
-"""Offers: what the device still holds, asked about in messages of limited size."""
+"""Offers: ask the gateway about everything that waits here, in messages of limited size."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -16,14 +16,14 @@ _ItemT = TypeVar("_ItemT")
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One offer, and the batches that its answer is about."""
+    """One offer, and the batches that its answer covers."""
 
     message: Offer
     batch_ids: Sequence[str]
 
 
 def questions(outbox: Outbox) -> Iterator[Question]:
-    """Yield the offers that cover everything in `outbox`, each with a session of its own."""
+    """Yield the offers that cover everything in `outbox`, each with its own session."""
     batches = _parts(outbox.batch_ids(), OFFER_BATCHES_MAX)
     recordings = _parts(outbox.announced(), OFFER_RECORDINGS_MAX)
     for ids, announced in zip_longest(batches, recordings, fillvalue=()):

@@ -1,4 +1,4 @@
-"""Patience: how long nothing has moved, and how long to wait before trying again."""
+"""Progress and backoff: how long nothing has moved, and how long to wait before a retry."""
 
 import time
 from typing import Final
@@ -8,10 +8,10 @@ BACKOFF_FACTOR: Final = 2.0
 
 
 class Progress:
-    """When anything last moved towards the gateway; any thread may note it.
+    """When something was last sent to or confirmed by the gateway; any thread may note it.
 
     Attributes:
-        moves: Grows with every move.
+        moves: Number of moves so far.
     """
 
     def __init__(self) -> None:
@@ -30,7 +30,7 @@ class Progress:
 
 
 class Backoff:
-    """Waits that double up to a limit.
+    """Waiting times that double up to a limit.
 
     Args:
         limit_s: Longest wait, seconds.

@@ -1,8 +1,12 @@
-"""Receipts: the only thing that lets the device delete anything.
+"""Receipts: only a final receipt of the right ledger lets the device delete anything.
 
-A final one does. A provisional one, by the gateway's policy or by the
-device's own, is kept and shown, and nothing is deleted. A gateway's newest word
-counts: an older receipt of its that comes late, or once more, is ignored.
+A receipt says that a trip is committed, so it must name the ledger that the device was told to
+believe: anybody can commit a trip to a ledger of their own. A device that was told none keeps
+everything.
+
+A receipt is provisional if the gateway's policy or the device's own is not met yet. The
+device keeps and shows it, and deletes nothing. A gateway's newest receipt counts: an older one
+that comes late or again is ignored.
 """
 
 import logging
@@ -18,6 +22,9 @@ from contracts.receipt import body_of, lacking, open_receipt
 from contracts.wire import parse_message
 from device.journal.outbox import Expected, Outbox
 
+NOT_PINNED: Final = (
+    "this device's settings do not say which ledger counts: set gateway.genesis_block_id"
+)
 _log: Final = logging.getLogger(__name__)
 
 
@@ -28,15 +35,25 @@ def accept(
     device_id: str,
     trusted_keys: Collection[str],
     policy: Policy,
+    genesis_block_id: str | None,
     videos: Path,
 ) -> bool:
-    """Take a receipt and delete what a final one covers; say whether the trip came further.
+    """Take a receipt, and delete what a final one covers; say whether it changed anything.
 
-    The video files go after the journal's commit: what a kill leaves of them
-    is removed at the next start.
+    The video files are deleted after the journal's commit; the next start removes files that a
+    kill left behind.
+
+    Args:
+        wire: The receipt.
+        outbox: The journal.
+        device_id: This device.
+        trusted_keys: Public keys of the gateways whose receipts count.
+        policy: The copies that must exist.
+        genesis_block_id: The ledger that counts; None if nobody has said.
+        videos: Folder of the recordings.
 
     Raises:
-        RejectedError: It does not verify, or does not say what it must; nothing is deleted.
+        RejectedError: Its signature or contents are wrong; nothing is deleted.
         UnavailableError: The medium failed; nothing is deleted.
     """
     receipt = parse_message(Receipt, wire)
@@ -46,9 +63,11 @@ def accept(
     expected = outbox.expected(body.trip_id)
     if expected is None:
         return False
-    check(body, expected)
+    check(body, expected, genesis_block_id)
     check_newest(receipt, body, expected)
     missing = still_lacking(body, expected, policy)
+    if genesis_block_id is None:
+        missing.append(NOT_PINNED)
     if missing:
         return _keep(wire, outbox, expected.trip_id, missing)
     outbox.release(expected.trip_id, wire)
@@ -57,9 +76,9 @@ def accept(
 
 
 def still_lacking(body: ReceiptBody, expected: Expected, policy: Policy) -> list[str]:
-    """Return what lacks by the gateway's policy or by ours; nothing: the receipt is final.
+    """Return what the gateway's policy or ours lacks; empty if the receipt is final.
 
-    Both count, so that neither side alone can lower what the network asks for.
+    Both policies count, so that neither side alone can lower the network's requirements.
     """
     sealed = {recording.digest.sha256 for recording in expected.recordings}
     ours = lacking(policy, (item for item in body.recordings if item.sha256 in sealed))
@@ -67,9 +86,9 @@ def still_lacking(body: ReceiptBody, expected: Expected, policy: Policy) -> list
 
 
 def check_newest(receipt: Receipt, body: ReceiptBody, expected: Expected) -> None:
-    """Check that the same gateway has said nothing newer: the copies of then may be gone.
+    """Check that this gateway has issued no newer receipt: older copies may be gone.
 
-    What another gateway said is about other copies, by another clock.
+    Another gateway's receipt is about other copies and has another clock.
 
     Raises:
         RejectedError: Names both moments.
@@ -94,13 +113,14 @@ def _keep(wire: bytes, outbox: Outbox, trip_id: str, missing: list[str]) -> bool
     return further
 
 
-def check(body: ReceiptBody, expected: Expected) -> None:
-    """Check that a receipt says all that was sealed.
+def check(body: ReceiptBody, expected: Expected, genesis_block_id: str | None) -> None:
+    """Check that a receipt covers everything that was sealed, on the ledger that counts.
 
     Raises:
-        RejectedError: Names what it should say and what it says.
+        RejectedError: Names the expected and the actual value.
     """
     for name, wanted, found in (
+        ("ledger", genesis_block_id or body.genesis_id, body.genesis_id),
         ("trip", expected.trip_id, body.trip_id),
         ("reading count", expected.reading_count, body.reading_count),
         ("head", expected.head_sha256.hex(), body.head_sha256.hex()),
@@ -114,5 +134,5 @@ def check(body: ReceiptBody, expected: Expected) -> None:
         if (digest.sha256, digest.size, digest.tree_root) not in stored:
             raise RejectedError(
                 f"receipt of trip {expected.trip_id}: expected recording {digest.sha256.hex()} "
-                f"with {digest.size} bytes and root {digest.tree_root.hex()}, it is not named so"
+                f"with {digest.size} bytes and root {digest.tree_root.hex()}, it is not named"
             )

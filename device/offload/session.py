@@ -1,12 +1,12 @@
-"""One conversation with a gateway: offer, send what it lacks, wait for its receipts.
+"""One session with a gateway: offer, send what it lacks, wait for its receipts.
 
     device: offer (all open batch ids, recordings with their digests)
     gateway: held (of that session: what it has)
     device: records (the rest), uploads beside it
     gateway: held (after its fsync), receipt (after commit) -> the device deletes
 
-Nothing here has to happen exactly once: batches are named by content, and a
-loss anywhere is repaired by asking again.
+No step has to happen exactly once: batches are named by content, and asking again repairs
+any loss.
 """
 
 import logging
@@ -19,7 +19,7 @@ from contracts.errors import RejectedError, UnavailableError
 from contracts.proto.wire_pb2 import Held
 from contracts.wire import Topic, pack_records, parse_message
 from device.journal.outbox import Outbox
-from device.offload.link import MqttLink
+from device.offload.mqtt import MqttConnection
 from device.offload.offers import Question, questions
 from device.offload.progress import Backoff, Progress
 from device.offload.receipts import accept
@@ -28,7 +28,7 @@ from device.settings import GatewaySettings
 from device.stop import Stop
 
 ANSWER_TRIES: Final = 6
-"""How often one offer is sent before the gateway counts as gone; the waits between double."""
+"""How often one offer is sent before the gateway counts as gone; the waiting time doubles."""
 NUDGE_FIRST_S: Final = 2.0
 """Silence after which the device asks again, seconds; doubles up to the gateway's timeout."""
 _POLL_S: Final = 0.2
@@ -37,22 +37,22 @@ _log: Final = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class Session:
-    """Runs over one connection until nothing is left to do for it.
+    """Runs over one connection until everything is offloaded.
 
     Attributes:
-        link: The connection.
-        outbox: What waits.
+        connection: The connection to the gateway.
+        outbox: Everything that waits.
         uploads: The running uploads.
-        progress: Told whenever something moves.
-        gateway: Whose receipts count, and how long an answer may take.
+        progress: Notes whenever something moves.
+        gateway: Its keys, the policy, and how long an answer may take.
         device_id: This device.
         videos: Folder of the recordings.
         patience_s: Longest time without any progress, seconds.
         stop: Ends the session early.
-        remark: The last thing the gateway said about no batch in particular.
+        remark: The gateway's last message that is about no single batch.
     """
 
-    link: MqttLink
+    connection: MqttConnection
     outbox: Outbox
     uploads: Uploads
     progress: Progress
@@ -64,11 +64,11 @@ class Session:
     remark: str = field(default="", init=False)
 
     def run(self) -> None:
-        """Offload until all is held and receipted that can be, some of it provisionally.
+        """Offload until every trip has a receipt, final or provisional.
 
         Raises:
-            RejectedError: What is left was refused for good; it is kept.
-            UnavailableError: Nothing moved any more, or the connection was lost.
+            RejectedError: The gateway refuses something for good; it is kept.
+            UnavailableError: Nothing moved for too long, or the connection was lost.
         """
         nudge = Backoff(self.gateway.timeout_s, NUDGE_FIRST_S)
         while True:
@@ -83,7 +83,7 @@ class Session:
         for question in questions(self.outbox):
             backoff = Backoff(self.gateway.timeout_s)
             for _ in range(ANSWER_TRIES):
-                self.link.publish(Topic.OFFERS, question.message.SerializeToString())
+                self.connection.publish(Topic.OFFERS, question.message.SerializeToString())
                 if self._answered(question, backoff.next_s()):
                     break
             else:
@@ -96,7 +96,7 @@ class Session:
         deadline_s = time.monotonic() + wait_s
         while (left_s := deadline_s - time.monotonic()) > 0:
             self._check_stop()
-            answer = self.link.receive(min(left_s, _POLL_S))
+            answer = self.connection.receive(min(left_s, _POLL_S))
             held = self._take(answer, question) if answer else None
             if held is not None and held.session == question.message.session:
                 return True
@@ -105,20 +105,20 @@ class Session:
     def _send_missing(self) -> None:
         for message in pack_records(self.outbox.wires(self.outbox.unsent())):
             self._check_stop()
-            self.link.publish(Topic.RECORDS, message)
-            while (answer := self.link.receive(0)) is not None:
+            self.connection.publish(Topic.RECORDS, message)
+            while (answer := self.connection.receive(0)) is not None:
                 self._take(answer)
 
     def _settled(self, quiet_s: float) -> bool:
-        """Take answers until nothing is left, True, or none came for `quiet_s`, False.
+        """Take answers until nothing is left (True) or no answer came for `quiet_s` (False).
 
-        When nothing moves any more, trips with a provisional receipt count as nothing left: they
-        are held and committed, and stay here for the next gateway.
+        Once nothing moves any more, a trip with a provisional receipt counts as done: it is
+        held and committed, and stays here for the next gateway.
         """
         quiet_since_s = time.monotonic()
         while self._is_waiting():
             self._check_stop()
-            answer = self.link.receive(_POLL_S)
+            answer = self.connection.receive(_POLL_S)
             if answer is not None:
                 self._take(answer)
                 quiet_since_s = time.monotonic()
@@ -136,7 +136,7 @@ class Session:
         return bool(trips) or self.outbox.unheld_count() > 0
 
     def _take(self, answer: tuple[Topic, bytes], question: Question | None = None) -> Held | None:
-        """Note one message of the gateway; return it when it is a `held`."""
+        """Note one message of the gateway; return it if it is a `held`."""
         kind, wire = answer
         try:
             if kind is Topic.RECEIPTS:
@@ -155,13 +155,14 @@ class Session:
             self.outbox,
             device_id=self.device_id,
             trusted_keys=self.gateway.public_keys,
-            policy=self.gateway.receipt_requires,
+            policy=self.gateway.policy,
+            genesis_block_id=self.gateway.genesis_block_id,
             videos=self.videos,
         ):
             self.progress.note()
 
     def _note(self, held: Held, question: Question | None) -> None:
-        # Only the answer to an offer says what is not held; any other names what is.
+        # Only the answer to an offer also says what is not held.
         answers = question is not None and held.session == question.message.session
         refused = {item.id: item.reason for item in held.refused if item.id and not item.retry}
         for item in held.refused:
@@ -173,16 +174,16 @@ class Session:
             self.progress.note()
 
     def _judge(self) -> None:
-        """Say what was refused, if anything.
+        """Check that the gateway refused nothing.
 
         Raises:
-            RejectedError: Something was; it is kept.
+            RejectedError: Names what it refused; all of it is kept.
         """
         refusals = [f"batch {key[:16]}…: {why}" for key, why in self.outbox.refusals().items()]
         problems = refusals + [str(error) for error in self.uploads.failures.values()]
         if problems:
             raise RejectedError(
-                f"the gateway refused {len(problems)} things, all kept here: "
+                f"the gateway refused {len(problems)} batches or recordings, all kept here: "
                 + "; ".join(problems[:3])
             )
 
@@ -201,4 +202,4 @@ class Session:
 
     def _check_stop(self) -> None:
         if self.stop.requested:
-            raise UnavailableError("stopped; the same command goes on where this one ended")
+            raise UnavailableError("stopped; the same command continues where this one ended")

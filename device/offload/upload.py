@@ -1,7 +1,7 @@
 """Adapter: uploads one recording over tus 1.0; the only module here that imports httpx.
 
-The gateway knows the offset: after any doubt it is asked again, and the upload
-goes on at that very byte.
+The gateway knows the offset. After any doubt the client asks again, and the upload continues
+at that very byte.
 
 Source: tus resumable upload protocol 1.0.0, core and creation.
 """
@@ -19,9 +19,9 @@ from contracts.records.recording import RecordingDigest
 from device.settings import GatewaySettings
 
 PIECE_BYTES_MAX: Final = 64 * BLOB_BYTES
-"""Bytes per request; less than that is lost when a link breaks unnoticed."""
+"""Bytes per request: at most these are sent again after a connection broke unnoticed."""
 MISMATCH_TRIES: Final = 3
-"""How often the gateway may find other bytes than were signed, before the device gives up."""
+"""How often the gateway may receive other bytes than were signed before the device gives up."""
 _VERSION: Final = "1.0.0"
 _DETAIL_MAX: Final = 300
 _OK: Final = (200, 201, 204)
@@ -31,7 +31,7 @@ _MISMATCH: Final = 422
 
 
 class MismatchError(UnavailableError):
-    """The gateway received other bytes than were signed; the upload starts over."""
+    """The gateway received other bytes than were signed; the upload starts again."""
 
 
 class TusClient:
@@ -43,7 +43,7 @@ class TusClient:
         self._client = httpx.Client(
             headers={"Authorization": f"Bearer {gateway.token}", "Tus-Resumable": _VERSION},
             timeout=gateway.timeout_s,
-            trust_env=False,  # a proxy of the surroundings has no business with a truck's gateway
+            trust_env=False,  # a proxy of the environment must not come between truck and gateway
         )
 
     def __enter__(self) -> Self:
@@ -65,15 +65,15 @@ class TusClient:
 
         Args:
             path: The recording.
-            digest: What was signed of it.
+            digest: Its signed digest.
             trip_id: Its trip.
-            moved: Called whenever bytes went out.
-            stopped: Says whether to break off.
+            moved: Called whenever bytes were sent.
+            stopped: Says whether to stop.
 
         Raises:
-            MismatchError: The gateway found other bytes than were signed and starts over.
-            RejectedError: The gateway refuses it for good, or the file is not to be read.
-            UnavailableError: Not now; calling again goes on at the gateway's offset.
+            MismatchError: The gateway received other bytes than were signed, and starts again.
+            RejectedError: The gateway refuses it for good, or the file cannot be read.
+            UnavailableError: The upload was interrupted; the next call continues it.
         """
         url = f"{self._base}/{digest.sha256.hex()}"
         offset = self._offset(url, digest, trip_id)
@@ -94,7 +94,7 @@ class TusClient:
             offset = reached
 
     def _offset(self, url: str, digest: RecordingDigest, trip_id: str) -> int:
-        """Return how far the gateway is, announcing the upload when it knows none."""
+        """Return the gateway's offset; create the upload if it does not exist."""
         try:
             answer = self._client.head(url)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
@@ -146,7 +146,7 @@ def _piece(
                     raise UnavailableError(f"upload of {path} was stopped")
                 blob = file.read(min(BLOB_BYTES, size))
                 if not blob:
-                    raise RejectedError(f"recording {path}: expected {size} bytes more, got none")
+                    raise RejectedError(f"recording {path}: expected {size} more bytes, got none")
                 size -= len(blob)
                 yield blob
                 moved()

@@ -1,4 +1,4 @@
-"""Uploads run beside the readings, one recording at a time, in a thread of their own."""
+"""Uploads recordings in their own thread, one at a time, while readings are sent."""
 
 import threading
 from collections import deque
@@ -16,15 +16,15 @@ BACKOFF_LIMIT_S: Final = 10.0
 
 
 class Uploads:
-    """Uploads what it is given, again and again until it is done or refused for good.
+    """Uploads each recording, with retries, until it is done or refused for good.
 
-    A context manager: leaving it breaks off at the next blob. It never reads
-    the journal, so that the thread needs no connection of its own.
+    A context manager: leaving it stops at the next blob. It never reads the journal, so the
+    thread needs no database connection.
 
     Args:
-        client: Where to.
+        client: The gateway.
         videos: Folder of the recordings.
-        progress: Told whenever bytes move.
+        progress: Notes whenever bytes move.
     """
 
     def __init__(self, client: TusClient, videos: Path, progress: Progress) -> None:
@@ -50,7 +50,7 @@ class Uploads:
         self._thread.join()
 
     def add(self, recordings: Iterable[Recording]) -> None:
-        """Queue those that were not queued before; the journal's limit bounds the queue."""
+        """Queue new recordings; the journal's limit bounds the queue."""
         with self._changed:
             for recording in recordings:
                 key = (recording.trip_id, recording.digest.sha256)
@@ -90,7 +90,9 @@ class Uploads:
                     raise RejectedError(_explain(path, recording.digest, error)) from error
             except UnavailableError as error:
                 self.last_problem = str(error)
-                if self._progress.moves != moves:  # a link that breaks often still moves bytes
+                if (
+                    self._progress.moves != moves
+                ):  # a connection that breaks often still moves bytes
                     backoff = Backoff(BACKOFF_LIMIT_S)
             else:
                 self._progress.note()
@@ -99,7 +101,7 @@ class Uploads:
 
 
 def _explain(path: Path, signed: RecordingDigest, error: MismatchError) -> str:
-    """Say whose bytes are wrong, after the gateway found others than were signed."""
+    """Say which side has the wrong bytes: the file here, or what the gateway received."""
     found = RecordingDigest.of_file(path)
     if found == signed:
         return f"{error}; the file here still has the signed digest"

@@ -1,1 +1,1 @@
-"""Sensors: what the truck measures, from real parts, from files or made up."""
+"""Sensors: where samples come from: files that are replayed, or the simulator."""

@@ -1,9 +1,8 @@
-"""The columns of a sensor log: their names, and what each cell must hold.
+"""The columns of a sensor log: their names, and what each cell must contain.
 
-Decimals are converted exactly, never through binary floating point; digits
-finer than the unit of a reading (0.001 Cel, 0.001 %, 1 Pa, 1 ms) are rounded
-half to even, times downwards. A time without zone is UTC. An empty cell was not
-measured.
+Decimals are converted exactly, never through binary floating point. Digits finer than the
+unit of a reading (0.001 Cel, 0.001 %, 1 Pa) are rounded half to even; times are rounded down
+to 1 ms. A time without a zone is UTC. An empty cell means: not measured.
 """
 
 import re
@@ -36,10 +35,10 @@ _TAMPER_DIGITS: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Which cell of a row holds what.
+    """Which column of a log has which meaning.
 
     Attributes:
-        names: The header as it stands in the file.
+        names: The header as in the file.
         time: Index of the time column.
         found: Index of each other known column, by its lower-case name.
     """
@@ -50,10 +49,10 @@ class Layout:
 
     @classmethod
     def of(cls, place: str, header: list[str]) -> Self:
-        """Find the known columns in `header`; names match in any case, others are ignored.
+        """Find the known columns in `header`; case does not matter, unknown columns are ignored.
 
         Raises:
-            RejectedError: No time column, nothing measured, or a column twice.
+            RejectedError: No time column, no measured column, or a column twice.
         """
         lower = [name.strip().lower() for name in header]
         times = [index for index, name in enumerate(lower) if name in TIME_NAMES]
@@ -77,7 +76,7 @@ class Layout:
         """Return the sample in one row; its offset counts from the Unix epoch.
 
         Raises:
-            RejectedError: Names the column, what was expected and what came.
+            RejectedError: Names the column, the expected and the actual value.
         """
         if len(cells) != len(self.names):
             raise RejectedError(
@@ -95,7 +94,7 @@ class Layout:
         )
 
     def blame(self, message: str) -> str:
-        """Return which column a range error about a reading's field is about."""
+        """Return the column that a range error about a reading's field belongs to."""
         for name, quantity in _MEASURES.items():
             if quantity.field in message:
                 return self._column(name)
@@ -125,7 +124,7 @@ class Layout:
         text = cells[self.time].strip()
         try:
             if not _TIME.fullmatch(text):
-                raise ValueError(text)  # noqa: TRY301 - the same answer as for the 31st of June
+                raise ValueError(text)  # noqa: TRY301 - the same error as for 31 June
             moment = datetime.fromisoformat(text)
             moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
             elapsed_ms = utc_ms_of(moment)

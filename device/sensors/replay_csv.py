@@ -1,9 +1,8 @@
 """Adapter: SensorSource that replays a CSV log with named columns.
 
-Every row is exactly one sample. The whole file is checked before the first
-sample leaves, line by line, so that nothing is signed from a broken log and
-memory stays flat however long the log is. A blank line, empty or only white
-space, is no row, wherever it stands.
+Every row is exactly one sample. The whole file is checked before the first sample is
+yielded, so nothing is signed from an invalid log; it is read line by line, so memory use does
+not depend on its length. Blank lines are ignored.
 """
 
 import csv
@@ -45,7 +44,7 @@ class CsvReplay:
         """Read the log at `path` from end to end.
 
         Raises:
-            RejectedError: Names file, line and column, what was expected and what came.
+            RejectedError: Names file, line, column, the expected and the actual value.
         """
         digest, rows, first_ms, last_ms = hashlib.sha256(), 0, 1 << 63, 0
         for sample in _samples(path, digest):
@@ -95,7 +94,7 @@ def _lines(path: Path, digest: "hashlib._Hash") -> Iterator[tuple[int, str]]:
 
 def _decode(place: str, raw: bytes, *, first: bool) -> str:
     if len(raw) > LINE_BYTES_MAX:
-        raise RejectedError(f"{place}: expected at most {LINE_BYTES_MAX} bytes, got more")
+        raise RejectedError(f"{place}: expected at most {LINE_BYTES_MAX} bytes, the line is longer")
     if b"\0" in raw:
         raise RejectedError(f"{place}: expected text, got a NUL byte at {raw.index(0)}")
     try:
@@ -106,7 +105,7 @@ def _decode(place: str, raw: bytes, *, first: bool) -> str:
 
 
 def _cells(place: str, line: str) -> list[str]:
-    # One line is one row: a quoted line break would let a single stray quote swallow the log.
+    # One line is one row: with quoted line breaks, one stray quote would swallow the log.
     try:
         return next(csv.reader([line], strict=True), [])
     except csv.Error as error:

@@ -1,9 +1,8 @@
-"""Adapter: SensorSource of a made-up cold-chain drive, the same for the same seed.
+"""Adapter: SensorSource of a simulated cold-chain trip, the same for the same seed.
 
-One excursion (above 8 Cel for longer than 10 minutes, otherwise 2..8 Cel) and
-one tamper event (the door stands open while the excursion begins). Only the
-generator's integers and exact arithmetic enter, so every machine makes the
-same drive.
+It has one excursion (above 8 Cel for longer than 10 minutes, otherwise 2..8 Cel) and one
+tamper event (the door is open while the excursion begins). Only integers and exact arithmetic
+are used, so every machine makes the same trip.
 """
 
 import random
@@ -34,8 +33,8 @@ _STOP_STEPS: Final = 24
 
 
 @dataclass(frozen=True, slots=True)
-class SimulatedDrive:
-    """A drive of `minutes`, made from `seed`.
+class SimulatedTrip:
+    """A trip of `minutes`, made from `seed`.
 
     Raises:
         RejectedError: Shorter than the excursion or longer than a week.
@@ -45,10 +44,10 @@ class SimulatedDrive:
     seed: int = 1
 
     def __post_init__(self) -> None:
-        """Check the range, so that every drive holds its whole excursion."""
+        """Check the range, so that every trip holds the whole excursion."""
         if not MINUTES_MIN <= self.minutes <= MINUTES_MAX:
             raise RejectedError(
-                f"a simulated drive takes {MINUTES_MIN}..{MINUTES_MAX} minutes, got {self.minutes}"
+                f"a simulated trip takes {MINUTES_MIN}..{MINUTES_MAX} minutes, got {self.minutes}"
             )
 
     @property
@@ -63,7 +62,7 @@ class SimulatedDrive:
 
     def samples(self) -> Iterator[Sample]:
         """See `SensorSource.samples`."""
-        dice = random.Random(self.seed)  # noqa: S311 - a made-up drive keeps no secret
+        dice = random.Random(self.seed)  # noqa: S311 - a simulated trip keeps no secret
         begins = (self.count - _EXCURSION) // 2
         temperature, humidity, pressure = 4_700, 52_000, 96_800
         latitude, longitude = _START_E7
@@ -89,12 +88,12 @@ def _drift(dice: random.Random, value: int, step: int, low: int, high: int) -> i
 
 
 def _rise(since: int) -> int:
-    """Return what the open door adds, mCel, `since` steps after the excursion began."""
+    """Return how much the open door adds, mCel, `since` steps after the excursion began."""
     if not 0 <= since < _EXCURSION:
         return 0
     return _RISE_MCEL * min(since, _EXCURSION - since, _SLOPE) // _SLOPE
 
 
 def _round(milli: int) -> int:
-    """Return `milli` as a sensor with one decimal would give it."""
+    """Return `milli` rounded down to one decimal, as many sensors report."""
     return milli - milli % 100

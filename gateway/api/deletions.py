@@ -1,17 +1,16 @@
-"""What this gateway deleted, for auditors: each under its signature."""
+"""This gateway's deletions, for auditors: each one is signed."""
 
 import base64
-from collections.abc import Callable
 from datetime import datetime
-from typing import Any
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from contracts.records.clock import moment
 from gateway.api.models import Page
-from gateway.api.paging import Cursor, Limit, page_of
-from gateway.retention.deletions import COLUMNS, Deletions, DeletionState, Recorded
+from gateway.api.paging import Paging, page_of
+from gateway.api.parts import DeletionsPart
+from gateway.retention.deletions import DeletionState, Recorded
 
 
 class Deletion(BaseModel):
@@ -21,13 +20,13 @@ class Deletion(BaseModel):
     recording_id: str
     size: int
     tree_root: str | None = Field(description="null for an upload that never became whole")
-    copies: list[str] = Field(description="what went, PLACE:NAME:DURABILITY")
-    remaining: list[str] = Field(description="what stayed at this site")
+    copies: list[str] = Field(description="deleted copies, PLACE:NAME:DURABILITY")
+    remaining: list[str] = Field(description="copies that stayed at this site")
     rule: str
     reason: str
     decided_at: datetime
-    trip_ids: list[str] = Field(description="trips that have it; none was under hold")
-    block_num: int = Field(description="of the ledger's head when that was looked at")
+    trip_ids: list[str] = Field(description="trips that have the recording; none was under hold")
+    block_num: int = Field(description="of the ledger's head at the check for holds")
     block_id: str
     state: DeletionState
     ended_at: datetime | None
@@ -38,25 +37,13 @@ class Deletion(BaseModel):
     signed: str = Field(description="the signed message, base64; see contracts/deletion.py")
 
 
-def deletions_router(deletions: Deletions, may_read: Callable[..., Any]) -> APIRouter:
-    """Return the routes, for callers that `may_read` lets pass."""
-    router = APIRouter(
-        prefix="/v1/deletions", tags=["recordings"], dependencies=[Depends(may_read)]
-    )
+router = APIRouter(prefix="/v1/deletions", tags=["recordings"])
 
-    @router.get("")
-    def every(cursor: Cursor = 0, limit: Limit = 100) -> Page[Deletion]:
-        """List the deletions, oldest first; those that were begun and withdrawn too."""
-        return page_of(
-            deletions,
-            f"SELECT number AS at, {COLUMNS} FROM deletions",  # noqa: S608 - our own words
-            (),
-            cursor=cursor,
-            limit=limit,
-            view=lambda row: deletion_view(Recorded.from_row(row)),
-        )
 
-    return router
+@router.get("")
+def every(deletions: DeletionsPart, window: Paging) -> Page[Deletion]:
+    """List the deletions, oldest first, including those under way and those withdrawn."""
+    return page_of(deletions.listed, deletion_view, window)
 
 
 def deletion_view(recorded: Recorded) -> Deletion:

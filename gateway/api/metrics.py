@@ -1,24 +1,18 @@
-"""What a Prometheus server asks for, every few seconds."""
+"""Metrics for a Prometheus server, which asks every few seconds."""
 
-from collections.abc import Callable
-from typing import Any
+from fastapi import APIRouter, Response
 
-from fastapi import APIRouter, Depends, Response
+from gateway.api.parts import MetricsPart
+from gateway.metrics import MEDIA_TYPE
 
-from gateway.metrics import MEDIA_TYPE, Metrics
+router = APIRouter(tags=["operations"])
 
 
-def metrics_router(metrics: Metrics, may_operate: Callable[..., Any]) -> APIRouter:
-    """Return the route, for callers that `may_operate` lets pass."""
-    router = APIRouter(tags=["operations"], dependencies=[Depends(may_operate)])
-
-    @router.get(
-        "/metrics",
-        response_class=Response,
-        responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
-    )
-    def told() -> Response:
-        """Return where offloads spend their time, by stage, and what this process uses."""
-        return Response(metrics.text(), media_type=MEDIA_TYPE)
-
-    return router
+@router.get(
+    "/metrics",
+    response_class=Response,
+    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
+)
+def told(metrics: MetricsPart) -> Response:
+    """Return the time that offloads spend in each stage, and the resources of this process."""
+    return Response(metrics.text(), media_type=MEDIA_TYPE)

@@ -1,7 +1,7 @@
-"""What REST answers look like: RFC 3339 times in UTC, units in the names.
+"""REST's answers about records: RFC 3339 times in UTC, units in the names.
 
-Here is what the ledger and the store say; tracingmodels has what a trace of lots says,
-operationmodels how the gateway itself is doing.
+The values come from contracts/rendered.py. Answers about one topic alone stand beside its routes,
+those about deliveries in deliverymodels.py.
 """
 
 from datetime import datetime
@@ -13,7 +13,7 @@ ItemT = TypeVar("ItemT")
 
 
 class Page(BaseModel, Generic[ItemT]):
-    """Part of a list; `next_cursor` asks for what follows, and is null at the end."""
+    """Part of a list; `next_cursor` asks for the next part, and is null at the end."""
 
     items: list[ItemT]
     next_cursor: str | None = None
@@ -24,9 +24,24 @@ class Party(BaseModel):
 
     party_id: str
     name: str
-    roles: list[str] = Field(description="what an administrator lets it be")
-    public_keys: list[str] = Field(description="those that it may sign with now")
-    revoked_keys: list[str] = Field(description="those that it signed with before")
+    roles: list[str] = Field(description="granted by an administrator")
+    public_keys: list[str] = Field(description="keys that the party may sign with now")
+    revoked_keys: list[str] = Field(description="keys that the party signed with before")
+    key_duties: dict[str, list[str]] = Field(
+        description="what a key may sign, by public key; a key that is absent may sign everything"
+    )
+    certificates: list["Certificate"]
+
+
+class Certificate(BaseModel):
+    """What an authority says of a party."""
+
+    kind: str
+    authority_id: str
+    valid_from: datetime
+    valid_until: datetime
+    revoked: bool
+    document_sha256: str | None
 
 
 class Site(BaseModel):
@@ -36,6 +51,8 @@ class Site(BaseModel):
     party_id: str
     name: str
     gln: str
+    position: "Position | None" = Field(description="its middle")
+    radius_m: int | None = Field(description="a trip that ends further away gets a finding")
 
 
 class Device(BaseModel):
@@ -54,60 +71,8 @@ class Lot(BaseModel):
     lot: str
 
 
-class Limit(BaseModel):
-    """What a quantity must keep to, and for how long it may not."""
-
-    quantity: str
-    unit: str
-    minimum: float | None
-    maximum: float | None
-    tolerated_s: int
-
-
-class Dispute(BaseModel):
-    """Why a party disputes a delivery."""
-
-    party_id: str
-    reason: str
-    at: datetime
-
-
-class Closing(BaseModel):
-    """The words that end a delivery, once seller and buyer signed them."""
-
-    payment: str
-    at: datetime
-    signed_by: list[str]
-
-
-class Delivery(BaseModel):
-    """The contract between distributor and retailer, and how it stands."""
-
-    delivery_id: str
-    order_id: str
-    status: str
-    product: str
-    quantity: int
-    unit: str
-    lots: list[Lot]
-    seller_id: str
-    carrier_id: str
-    buyer_id: str
-    signed_by: list[str]
-    price_sha256: str | None = Field(description="salted; the parties have the plaintext")
-    payment_terms_sha256: str | None = Field(description="salted; the parties have the plaintext")
-    payment: str = Field(description="none, due, released or withheld; no money moves here")
-    custodian_id: str | None = Field(description="who has the goods, by the handovers")
-    dispute: Dispute | None
-    closing: Closing | None
-    limits: list[Limit]
-    breaches: int
-    tampers: int
-    trip_ids: list[str]
-
-
 class Source(BaseModel):
-    """A file that a trip's values were taken from, when it was replayed."""
+    """A file from which a replayed trip took its values."""
 
     role: str
     name: str
@@ -115,7 +80,7 @@ class Source(BaseModel):
 
 
 class Seal(BaseModel):
-    """What a device says it recorded on a trip."""
+    """A device's statement of everything it recorded on a trip."""
 
     device_id: str
     reading_count: int
@@ -124,8 +89,19 @@ class Seal(BaseModel):
     transaction_id: str
 
 
+class Silence(BaseModel):
+    """How long a device did not measure a quantity that a delivery on its trip limits."""
+
+    device_id: str
+    quantity: str
+    measured: bool = Field(description="whether the device measured it at all")
+    longest_s: float = Field(description="seconds, the longest time without a measurement")
+    allowed_s: float = Field(description="seconds, what the strictest delivery allows")
+    gaps: int = Field(description="how often it was longer")
+
+
 class TripClose(BaseModel):
-    """A party's word that nothing more is to come of a trip."""
+    """A party's statement that the trip is complete."""
 
     party_id: str
     at: datetime
@@ -142,20 +118,28 @@ class Hold(BaseModel):
 
 
 class Trip(BaseModel):
-    """One drive between two sites."""
+    """A truck's way from one site to another."""
 
     trip_id: str
     device_id: str = Field(description="the device that started it")
+    trip_number: int | None = Field(
+        description="its place in the row of trips that the device started with its key; null "
+        "if the device numbers none. The findings tell of gaps in the row"
+    )
+    previous_seal_sha256: str | None = Field(
+        description="the seal of the trip before, as the start names it; null if it names none"
+    )
     other_device_ids: list[str]
     origin_site_id: str
     via_site_ids: list[str]
     destination_site_id: str
-    party_ids: list[str] = Field(description="who may close it, and place holds")
+    party_ids: list[str] = Field(description="the parties that may close it and place holds")
     started_at: datetime
     delivery_ids: list[str]
     derived_from: list[Source]
     readings: int
     seals: list[Seal]
+    silences: list[Silence] = Field(description="of the devices that have sealed the trip")
     closed: TripClose | None
     holds: int = Field(description="legal holds in force")
     transaction_id: str
@@ -214,7 +198,7 @@ class TamperEvent(BaseModel):
 
 
 class Finding(BaseModel):
-    """Something an auditor must know about a committed transaction."""
+    """A fact about a committed transaction that auditors must know."""
 
     rule: str
     device_id: str
@@ -224,7 +208,7 @@ class Finding(BaseModel):
 
 
 class LotQuantity(BaseModel):
-    """So much of a lot."""
+    """A quantity of a lot."""
 
     gtin: str
     lot: str
@@ -233,7 +217,7 @@ class LotQuantity(BaseModel):
 
 
 class Transformation(BaseModel):
-    """Lots made from lots, or lots that begin when `inputs` is empty."""
+    """Lots made from lots; without `inputs`, lots that are new on the ledger."""
 
     transformation_id: str
     party_id: str
@@ -243,6 +227,19 @@ class Transformation(BaseModel):
     outputs: list[LotQuantity]
     findings: list[Finding]
     transaction_id: str
+
+
+class LogisticUnit(BaseModel):
+    """A pallet, a case or the like, as packed last; null where nobody is on record."""
+
+    sscc: str
+    packed_by: str | None
+    site_id: str | None
+    packed_at: datetime | None
+    lots: list[LotQuantity]
+    units: list[str] = Field(description="SSCC of the units in it")
+    held_by: str | None = Field(description="SSCC of the unit that holds it")
+    findings: list[Finding]
 
 
 class Recording(BaseModel):
@@ -268,7 +265,7 @@ class Recording(BaseModel):
 
 
 class CopyReport(BaseModel):
-    """How one copy of a recording fared."""
+    """The state of one copy of a recording."""
 
     copy_name: str
     intact: bool

@@ -1,151 +1,270 @@
-"""What an operator watches: offloads under way, what is stuck, and the gateway itself."""
+"""For operators: offloads under way, batches that are stuck, and the gateway's own state."""
 
-from collections.abc import Callable
-from typing import Any
+from datetime import datetime
+from typing import Final
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
 
 from contracts.errors import RejectedError
 from contracts.receipt import body_of
 from contracts.records.clock import moment
-from gateway.api import operationmodels
+from gateway.api.parts import (
+    AllParts,
+    FillingPart,
+    InboxPart,
+    ReceiptsPart,
+    SagaPart,
+    UploadsPart,
+)
 from gateway.api.problems import NotFoundError
-from gateway.filling import Filling
-from gateway.inbox import Inbox, KeptReceipt, State
-from gateway.index.store import IndexStore
-from gateway.intake import Intake
-from gateway.offload import OffloadSaga
-from gateway.receipts import Receipts
+from gateway.index.rebuilding import Rebuild
+from gateway.intake.held import KeptReceipt, State
+from gateway.services import Services
 from gateway.uploads.service import Uploads
 
-QUARANTINE_MAX = 1000
+QUARANTINE_MAX: Final = 1000
 
 
-def operations_router(
-    inbox: Inbox,
-    saga: OffloadSaga,
-    receipts: Receipts,
-    filling: Filling,
-    uploads: Uploads,
-    may_operate: Callable[..., Any],
-) -> APIRouter:
-    """Return the routes, for callers that `may_operate` lets pass."""
-    router = APIRouter(prefix="/v1", tags=["operations"], dependencies=[Depends(may_operate)])
+class OffloadRecording(BaseModel):
+    """The progress of a recording's upload."""
 
-    @router.get("/offloads")
-    def offloads() -> list[operationmodels.Offload]:
-        """Return every visit of a device, newest last, and how far its offload is."""
-        return [_offload(*visit) for visit in inbox.visits()]
+    recording_id: str
+    size: int
+    received: int
+    copies: list[str] = Field(
+        description="whole copies, as in receipts; none while the upload is partial"
+    )
+    damaged: bool = Field(
+        description="the copy that another site stored is damaged: the truck has to upload it"
+    )
+    digest: str
 
-    @router.get("/backlog")
-    def backlog() -> list[operationmodels.BacklogItem]:
-        """Return the whole recordings that lack a copy, oldest first."""
-        return [
-            operationmodels.BacklogItem(
-                recording_id=each.item.recording_id.hex(),
-                size=each.item.size,
-                lacks=list(map(str, each.item.lacks)),
-                since=moment(each.item.since_ms),
-                problem=each.problem or None,
-            )
-            for each in filling.waiting()
-        ]
 
-    @router.get("/quarantine")
-    def quarantine() -> list[operationmodels.QuarantinedBatch]:
-        """Return the signed batches that the ledger would not take, with the reason."""
-        return [
-            operationmodels.QuarantinedBatch(
-                batch_id=batch.batch_id,
-                device_id=batch.device_id,
-                trip_id=batch.trip_id,
-                reason=batch.reason,
-                bytes=len(batch.wire),
-            )
-            for batch in inbox.in_state(State.QUARANTINED, QUARANTINE_MAX)
-        ]
+class Offload(BaseModel):
+    """One device's visit: what is held, committed and stored, and what is missing."""
 
-    @router.post("/quarantine/{batch_id}/release", status_code=204)
-    def release(batch_id: str) -> None:
-        """Try a quarantined batch once more, for example after its device was registered."""
-        batch = inbox.batch(batch_id)
-        if batch is None or batch.state is not State.QUARANTINED:
-            raise NotFoundError(f"no quarantined batch {batch_id[:140]!r}")
-        if not batch.trip_id:
-            raise RejectedError(f"no rule will ever take this batch: {batch.reason}")
-        inbox.mark([batch_id], State.HELD)
-        saga.worker.wake()
+    trip_id: str
+    device_id: str
+    since: datetime
+    batches: dict[str, int]
+    readings: dict[str, int]
+    blocked_by: dict[str, str]
+    recordings: list[OffloadRecording]
+    receipted: bool = Field(
+        description="a final receipt was given: the truck may delete its copies"
+    )
+    provisional: bool = Field(
+        description="a provisional receipt was given: all is committed, the truck keeps its copies"
+    )
+    lacking: list[str] = Field(description="what the final receipt waits for, as far as known")
 
-    def _offload(trip_id: str, device_id: str, since_ms: int) -> operationmodels.Offload:
+
+class BacklogItem(BaseModel):
+    """A whole recording that lacks a copy."""
+
+    recording_id: str
+    size: int
+    lacks: list[str] = Field(description="`volume`, `blobs`")
+    since: datetime
+    problem: str | None = Field(description="why the last attempt failed; null if none failed")
+
+
+class QuarantinedBatch(BaseModel):
+    """A signed batch that the ledger refused, or would refuse."""
+
+    batch_id: str
+    device_id: str
+    trip_id: str
+    reason: str
+    bytes: int
+
+
+class BacklogSum(BaseModel):
+    """The number and size of whole recordings that lack a copy."""
+
+    recordings: int
+    bytes: int
+    oldest: datetime | None = Field(description="since when the oldest of them waits")
+
+
+class IndexRebuild(BaseModel):
+    """An index that was dropped and is being made again from the ledger."""
+
+    reason: str
+    since: datetime
+    blocks: int = Field(description="how many blocks it has again")
+    blocks_of: int | None = Field(
+        description="how many the ledger has; null before the ledger answered"
+    )
+
+
+class DeletionsSum(BaseModel):
+    """Deletions of recordings that not every replica of the blob store has confirmed."""
+
+    open: int | None = Field(
+        description="null until the blob store could be asked after the gateway's start"
+    )
+    oldest: datetime | None = Field(
+        description="when the oldest was deleted; after 10 days replace the node that is away"
+    )
+    problem: str | None = Field(description="why the last attempt failed; null if none failed")
+    checked: datetime | None = Field(
+        description="when the scrub last asked every replica for all that was ever deleted"
+    )
+
+
+class Status(BaseModel):
+    """The gateway's own state."""
+
+    site_id: str
+    gateway_public_key: str
+    broker_connected: bool
+    index_block_num: int | None
+    index_block_id: str | None
+    index_rebuild: IndexRebuild | None = Field(
+        description="null unless the index is being made again; until then questions get 503"
+    )
+    damage: list[str] = Field(
+        description="what was found damaged or missing since the start of the gateway"
+    )
+    backlog: BacklogSum
+    deletions: DeletionsSum
+
+
+router = APIRouter(prefix="/v1", tags=["operations"])
+status_router = APIRouter(prefix="/v1", tags=["operations"])
+
+
+@router.get("/offloads")
+def offloads(
+    inbox: InboxPart, saga: SagaPart, receipts: ReceiptsPart, uploads: UploadsPart
+) -> list[Offload]:
+    """Return every visit of a device, newest last, with the progress of its offload."""
+    blocked = saga.blocked_by()
+    found = []
+    for trip_id, device_id, since_ms in inbox.visits():
         counts = inbox.counts(trip_id, device_id)
-        blocked = saga.blocked_by()
         receipt = inbox.receipt(trip_id, device_id)
-        return operationmodels.Offload(
-            trip_id=trip_id,
-            device_id=device_id,
-            since=moment(since_ms),
-            batches={state: batches for state, (batches, _) in counts.items()},
-            readings={state: readings for state, (_, readings) in counts.items()},
-            blocked_by={
-                batch_id: blocked[batch_id]
-                for batch_id in inbox.batch_ids(trip_id, device_id, State.HELD)
-                if batch_id in blocked
-            },
-            recordings=[
-                _recording(recording, size, state)
-                for recording, size, state in inbox.offered(trip_id, device_id)
-            ],
-            receipted=receipt is not None and receipt.final,
-            provisional=receipt is not None and not receipt.final,
-            lacking=_lacking(receipt, receipts.awaited(trip_id, device_id)),
+        held = inbox.batch_ids(trip_id, device_id, State.HELD)
+        offered = inbox.offered(trip_id, device_id)
+        found.append(
+            Offload(
+                trip_id=trip_id,
+                device_id=device_id,
+                since=moment(since_ms),
+                batches={state: batches for state, (batches, _) in counts.items()},
+                readings={state: readings for state, (_, readings) in counts.items()},
+                blocked_by={name: blocked[name] for name in held if name in blocked},
+                recordings=[_recording(uploads, device_id, *each) for each in offered],
+                receipted=receipt is not None and receipt.final,
+                provisional=receipt is not None and not receipt.final,
+                lacking=_lacking(receipt, receipts.awaited(trip_id, device_id)),
+            )
         )
+    return found
 
-    def _recording(recording: bytes, size: int, state: State) -> operationmodels.OffloadRecording:
-        status = uploads.status(recording)
-        return operationmodels.OffloadRecording(
-            recording_id=recording.hex(),
-            size=size,
-            received=status.offset if status else 0,
-            copies=list(map(str, status.copies)) if status else [],
-            damaged=uploads.is_damaged(recording),
-            digest=state,
+
+@router.get("/backlog")
+def backlog(filling: FillingPart) -> list[BacklogItem]:
+    """Return the whole recordings that lack a copy, oldest first."""
+    return [
+        BacklogItem(
+            recording_id=each.item.recording_id.hex(),
+            size=each.item.size,
+            lacks=list(map(str, each.item.lacks)),
+            since=moment(each.item.since_ms),
+            problem=each.problem or None,
         )
+        for each in filling.waiting()
+    ]
 
-    return router
+
+@router.get("/quarantine")
+def quarantine(inbox: InboxPart) -> list[QuarantinedBatch]:
+    """Return the signed batches that the ledger refused or would refuse, with the reason."""
+    return [
+        QuarantinedBatch(
+            batch_id=batch.batch_id,
+            device_id=batch.device_id,
+            trip_id=batch.trip_id,
+            reason=batch.reason,
+            bytes=len(batch.wire),
+        )
+        for batch in inbox.in_state(State.QUARANTINED, QUARANTINE_MAX)
+    ]
+
+
+@router.post("/quarantine/{batch_id}/release", status_code=204)
+def release(inbox: InboxPart, saga: SagaPart, batch_id: str) -> None:
+    """Try a quarantined batch once more, for example after its device was registered."""
+    batch = inbox.batch(batch_id)
+    if batch is None or batch.state is not State.QUARANTINED:
+        raise NotFoundError(f"no quarantined batch {batch_id[:140]!r}")
+    if not batch.trip_id:
+        raise RejectedError(f"no rule will ever accept this batch: {batch.reason}")
+    inbox.mark([batch_id], State.HELD)
+    saga.worker.wake()
+
+
+@status_router.get("/status")
+def status(parts: AllParts) -> Status:
+    """Return the gateway's identity, its place on the ledger, its backlog and open deletions."""
+    head = parts.records.blocks.head()
+    waiting = [each.item for each in parts.filling.waiting()]
+    return Status(
+        site_id=parts.settings.site_id,
+        gateway_public_key=parts.public_key,
+        broker_connected=parts.intake.connected.is_set(),
+        index_block_num=head.block_num if head else None,
+        index_block_id=head.block_id if head else None,
+        index_rebuild=_rebuild(parts.index.rebuild, head.block_num + 1 if head else 0),
+        damage=parts.damage.told(),
+        backlog=BacklogSum(
+            recordings=len(waiting),
+            bytes=sum(item.size for item in waiting),
+            oldest=moment(waiting[0].since_ms) if waiting else None,
+        ),
+        deletions=_deletions(parts),
+    )
+
+
+def _deletions(parts: Services) -> DeletionsSum:
+    left, checked_ms = parts.settling.open, parts.scrubbing.journal.deletions_checked_ms()
+    return DeletionsSum(
+        open=parts.settling.count,
+        oldest=None if left.since_ms is None else moment(left.since_ms),
+        problem=left.reason or None,
+        checked=None if checked_ms is None else moment(checked_ms),
+    )
+
+
+def _rebuild(rebuild: Rebuild | None, blocks: int) -> IndexRebuild | None:
+    if rebuild is None:
+        return None
+    return IndexRebuild(
+        reason=rebuild.reason,
+        since=moment(rebuild.since_ms),
+        blocks=blocks,
+        blocks_of=None if rebuild.of is None else rebuild.of + 1,
+    )
+
+
+def _recording(
+    uploads: Uploads, device_id: str, recording: bytes, size: int, state: State
+) -> OffloadRecording:
+    status = uploads.status(recording, device_id)
+    return OffloadRecording(
+        recording_id=recording.hex(),
+        size=size,
+        received=status.offset if status else 0,
+        copies=list(map(str, status.copies)) if status else [],
+        damaged=uploads.is_damaged(recording),
+        digest=state,
+    )
 
 
 def _lacking(receipt: KeptReceipt | None, awaited: str) -> list[str]:
     if receipt is not None and receipt.final:
         return []
     return [awaited] if awaited else list(body_of(receipt.wire).lacking) if receipt else []
-
-
-def status_router(
-    site_id: str,
-    public_key: str,
-    intake: Intake,
-    index: IndexStore,
-    filling: Filling,
-    may_read: Callable[..., Any],
-) -> APIRouter:
-    """Return the route that tells how the gateway is."""
-    router = APIRouter(prefix="/v1", tags=["operations"], dependencies=[Depends(may_read)])
-
-    @router.get("/status")
-    def status() -> operationmodels.Status:
-        """Return who this gateway is, how far it has followed the ledger, and what waits."""
-        head, waiting = index.head(), [each.item for each in filling.waiting()]
-        return operationmodels.Status(
-            site_id=site_id,
-            gateway_public_key=public_key,
-            broker_connected=intake.connected.is_set(),
-            index_block_num=head[0] if head else None,
-            index_block_id=head[1] if head else None,
-            backlog=operationmodels.BacklogSum(
-                recordings=len(waiting),
-                bytes=sum(item.size for item in waiting),
-                oldest=moment(waiting[0].since_ms) if waiting else None,
-            ),
-        )
-
-    return router

@@ -9,20 +9,21 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from contracts.errors import RejectedError, UnavailableError, WaysealError
+from gateway.records.registry import NotOnLedgerError
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER_S = "2"
 
 
 class NotFoundError(RejectedError):
-    """What was asked for does not exist."""
+    """The requested thing does not exist."""
 
 
 class GoneError(RejectedError):
-    """What was asked for was here and was deleted.
+    """The requested thing was here and was deleted.
 
     Attributes:
-        members: What the problem document says besides.
+        members: Further members of the problem document.
     """
 
     def __init__(self, detail: str, members: Mapping[str, str | int]) -> None:
@@ -43,9 +44,9 @@ def problem(
 
     Args:
         status: HTTP status code.
-        detail: What was expected and what came.
+        detail: Expected and actual, for people.
         kind: URI of the problem's type.
-        title: The type in words; default the status's own phrase.
+        title: The type in words; by default the phrase of the status.
         members: Further members of the document.
         headers: Further headers of the answer.
     """
@@ -64,7 +65,7 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(WaysealError)
     async def explain(_: Request, error: WaysealError) -> JSONResponse:
-        if isinstance(error, NotFoundError):
+        if isinstance(error, NotFoundError | NotOnLedgerError):
             return problem(HTTPStatus.NOT_FOUND, str(error))
         if isinstance(error, GoneError):
             return problem(

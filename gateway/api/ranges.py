@@ -1,4 +1,4 @@
-"""The Range header: one range of bytes, or none.
+"""The Range header: one range of bytes, or the whole content.
 
 Source: RFC 9110, 14.1.2 and 14.2.
 """
@@ -17,9 +17,9 @@ class UnsatisfiableError(RejectedError):
 
 
 def parse_range(header: str | None, size: int) -> tuple[int, int]:
-    """Return first byte and the one after the last that `header` asks for of `size` bytes.
+    """Return the first byte that `header` asks for of `size` bytes, and the byte after the last.
 
-    A range in another unit is ignored, as the standard demands.
+    A range in another unit is ignored, as the standard requires.
 
     Raises:
         UnsatisfiableError: Not `bytes=FIRST-LAST`, `bytes=FIRST-` or `bytes=-COUNT`, or outside.
@@ -35,5 +35,5 @@ def parse_range(header: str | None, size: int) -> tuple[int, int]:
     else:
         start, stop = int(first), min(size, int(last) + 1) if last else size
     if start >= stop:
-        raise UnsatisfiableError(f"range {header[:80]!r} of {size} bytes")
+        raise UnsatisfiableError(f"range {header[:80]!r} lies outside the {size} bytes")
     return start, stop

@@ -1,42 +1,34 @@
 """Resumable uploads of recordings over tus 1.0, under /v1/uploads.
 
 An upload's URL ends in the recording id, so announcing a recording twice finds
-the upload that is already there. Nothing of a body is read before the caller
-is known and the headers are judged.
+the upload that is already there; each device finds its own. The body is read only
+once the caller is known and the headers are accepted.
 
 Source: tus resumable upload protocol 1.0.0; RFC 9457.
 """
 
+import asyncio
+import time
 from collections.abc import AsyncIterator, Callable, Coroutine
+from functools import partial
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, Header, Request, Response
 from fastapi.routing import APIRoute
 from starlette.requests import ClientDisconnect
 
-from contracts.errors import RejectedError, UnavailableError, WaysealError
+from contracts.errors import WaysealError
+from contracts.runtime.serving.direct import direct_body
 from gateway.access import Caller
 from gateway.api import tus
-from gateway.api.problems import MEDIA_TYPE as PROBLEM
-from gateway.api.problems import problem
-from gateway.uploads.lanes import (
-    BrokenOffError,
-    BusyError,
-    ChecksumError,
-    OversizedError,
-)
-from gateway.uploads.service import (
-    UPLOAD_BYTES_MAX,
-    ConflictError,
-    NotAcceptedError,
-    UnknownUploadError,
-    Uploads,
-    UploadStatus,
-)
-from storage.recordings.writer import DigestError
+from gateway.api.parts import UploadsPart
+from gateway.api.security import may_upload
+from gateway.api.tusproblems import MediaTypeError, VersionError, as_problem, errors
+from gateway.uploads.pouring import BrokenOffError
+from gateway.uploads.service import Uploads
+from gateway.uploads.status import UnknownUploadError, UploadStatus
 
 PREFIX: Final = "/v1/uploads"
-RETRY_AFTER_S: Final = 5
 _BODY: Final[dict[str, Any]] = {
     "requestBody": {
         "required": True,
@@ -45,33 +37,8 @@ _BODY: Final[dict[str, Any]] = {
 }
 
 
-class _VersionError(RejectedError):
-    """The client speaks another version of tus, or none."""
-
-
-class _MediaTypeError(RejectedError):
-    """The body is not what PATCH takes."""
-
-
-_PROBLEMS: Final[dict[type[WaysealError], tuple[int, str]]] = {
-    UnknownUploadError: (404, "Unknown upload"),
-    BrokenOffError: (408, "Sender stopped early"),
-    ConflictError: (409, "Conflict with what is here"),
-    _VersionError: (412, "Other tus version"),
-    OversizedError: (413, "Too many bytes"),
-    _MediaTypeError: (415, "Other media type"),
-    DigestError: (422, "Digest mismatch"),
-    BusyError: (423, "Upload in use"),
-    ChecksumError: (460, "Checksum mismatch"),
-    NotAcceptedError: (403, "Not accepted"),
-    tus.HeaderError: (400, "Malformed header"),
-    RejectedError: (400, "Rejected"),
-    WaysealError: (503, "Unavailable"),
-}
-
-
 class TusRoute(APIRoute):
-    """A route whose errors are problem documents and whose answers all name the tus version."""
+    """A route whose errors are problem documents."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Wrap the handler that FastAPI makes."""
@@ -79,187 +46,131 @@ class TusRoute(APIRoute):
 
         async def handle(request: Request) -> Response:
             try:
-                response = await handler(request)
+                return await handler(request)
             except WaysealError as error:
-                response = _as_problem(error)
-            response.headers["Tus-Resumable"] = tus.VERSION
-            response.headers["Cache-Control"] = "no-store"
-            return response
+                return as_problem(error)
 
         return handle
 
 
-def uploads_router(uploads: Uploads, require_device: Callable[..., Any]) -> APIRouter:
-    """Return the routes under /v1/uploads.
-
-    Args:
-        uploads: What they serve.
-        require_device: FastAPI dependency that returns the `Caller` or raises; it runs before
-            any byte of a body is read.
-    """
-
-    async def identify(
-        request: Request, caller: Annotated[Caller, Depends(require_device)]
-    ) -> None:
-        request.state.caller = caller
-
-    routes, one = _Routes(uploads), "/{recording}"
-    checks = [Depends(identify), Depends(_require_version)]
-    router = APIRouter(prefix=PREFIX, tags=["uploads"], route_class=TusRoute)
-    add = router.add_api_route
-    add("", _discover, methods=["OPTIONS"], status_code=204)
-    add(one, _discover_one, methods=["OPTIONS"], status_code=204)
-    add(
-        "",
-        routes.create,
-        methods=["POST"],
-        status_code=201,
-        dependencies=checks,
-        responses=_errors(400, 403, 409, 412, 413, 422, 503),
-    )
-    add(
-        one,
-        routes.status,
-        methods=["HEAD"],
-        dependencies=checks,
-        responses=_errors(404, 412, 422, 503),
-    )
-    add(
-        one,
-        routes.append,
-        methods=["PATCH"],
-        status_code=204,
-        dependencies=checks,
-        responses=_errors(400, 403, 404, 408, 409, 412, 413, 415, 422, 423, 460, 503),
-        openapi_extra=_BODY,
-    )
-    add(
-        one,
-        routes.terminate,
-        methods=["DELETE"],
-        status_code=204,
-        dependencies=checks,
-        responses=_errors(403, 404, 412, 423, 503),
-    )
-    add(
-        one,
-        routes.override,
-        methods=["POST"],
-        status_code=204,
-        dependencies=checks,
-        include_in_schema=False,
-    )
-    return router
+async def _require_version(tus_resumable: Annotated[str | None, Header()] = None) -> None:
+    if tus_resumable != tus.VERSION:
+        raise VersionError(tus_resumable)
 
 
-class _Routes:
-    """The handlers, over one `Uploads`."""
+Sender = Annotated[Caller, Depends(may_upload)]
+_CHECKS: Final = [Depends(may_upload), Depends(_require_version)]
+_ONE: Final = "/{recording}"
 
-    def __init__(self, uploads: Uploads) -> None:
-        self._uploads = uploads
-
-    async def create(
-        self,
-        request: Request,
-        upload_length: Annotated[str | None, Header()] = None,
-        upload_metadata: Annotated[str | None, Header()] = None,
-    ) -> Response:
-        """Announce a recording; announcing it again finds the upload that is there.
-
-        Upload-Length is its size in bytes. Upload-Metadata names it under `sha256` (64
-        hexadecimal digits, in base64 as tus has it); `device` and `trip` may follow.
-        """
-        size = tus.number("Upload-Length", upload_length)
-        recording_id = tus.recording(tus.metadata(upload_metadata).get("sha256"))
-        status = await self._uploads.create(recording_id, size, request.state.caller)
-        location = f"{PREFIX}/{recording_id.hex()}"
-        return Response(status_code=201, headers={"Location": location, **_place(status)})
-
-    async def status(self, recording: str) -> Response:
-        """Say how many bytes of an upload are durable, in Upload-Offset."""
-        recording_id = _named(recording)
-        status = await self._uploads.settled_status(recording_id)
-        headers = {"Upload-Metadata": tus.metadata_of(recording_id), **_place(status)}
-        return Response(status_code=200, headers=headers)
-
-    async def append(
-        self,
-        request: Request,
-        recording: str,
-        content_type: Annotated[str | None, Header()] = None,
-        content_length: Annotated[str | None, Header()] = None,
-        upload_offset: Annotated[str | None, Header()] = None,
-        upload_checksum: Annotated[str | None, Header()] = None,
-    ) -> Response:
-        """Send the next bytes, from Upload-Offset on; the answer names the new durable offset.
-
-        With Upload-Checksum (`sha256` or `sha1`, base64) they count as a whole or not at all.
-        When the link breaks without it, what arrived is kept. The bytes that complete the
-        recording are answered once its digest is verified and both copies are durable.
-        """
-        recording_id = _named(recording)
-        if content_type != tus.MEDIA_TYPE:
-            raise _MediaTypeError(f"Content-Type must be {tus.MEDIA_TYPE}, got {content_type!r}")
-        status = await self._uploads.append(
-            recording_id,
-            tus.number("Upload-Offset", upload_offset),
-            _body(request),
-            request.state.caller,
-            length=tus.number("Content-Length", content_length) if content_length else None,
-            checksum=tus.checksum(upload_checksum),
-        )
-        return Response(status_code=204, headers=_place(status))
-
-    async def terminate(self, request: Request, recording: str) -> Response:
-        """Forget a partial upload and its bytes; a whole recording is kept."""
-        await self._uploads.terminate(_named(recording), request.state.caller)
-        return Response(status_code=204)
-
-    async def override(
-        self,
-        request: Request,
-        recording: str,
-        x_http_method_override: Annotated[str | None, Header()] = None,
-    ) -> Response:
-        """Do what X-HTTP-Method-Override says, for clients whose network lets no PATCH through."""
-        if x_http_method_override == "DELETE":
-            return await self.terminate(request, recording)
-        if x_http_method_override != "PATCH":
-            raise tus.HeaderError(
-                f"POST here needs X-HTTP-Method-Override PATCH or DELETE, "
-                f"got {x_http_method_override!r}"
-            )
-        get = request.headers.get
-        return await self.append(
-            request,
-            recording,
-            content_type=get("content-type"),
-            content_length=get("content-length"),
-            upload_offset=get("upload-offset"),
-            upload_checksum=get("upload-checksum"),
-        )
+router = APIRouter(prefix=PREFIX, tags=["uploads"], route_class=TusRoute)
 
 
-async def _discover() -> Response:
-    """Say which version and extensions of tus are spoken here."""
+@router.options("", status_code=204)
+async def _discover(uploads: UploadsPart) -> Response:
+    """Return the version and extensions of tus that this server speaks."""
     headers = {
         "Tus-Version": tus.VERSION,
         "Tus-Extension": tus.EXTENSIONS,
-        "Tus-Max-Size": str(UPLOAD_BYTES_MAX),
+        "Tus-Max-Size": str(uploads.limits.bytes_max),
         "Tus-Checksum-Algorithm": ",".join(tus.CHECKSUM_ALGORITHMS),
     }
     return Response(status_code=204, headers=headers)
 
 
-async def _discover_one(recording: str) -> Response:
-    """Say the same of one upload, whatever its name."""
+@router.options(_ONE, status_code=204)
+async def _discover_one(uploads: UploadsPart, recording: str) -> Response:
+    """Return the same for one upload, whether or not it exists."""
     del recording
-    return await _discover()
+    return await _discover(uploads)
 
 
-async def _require_version(tus_resumable: Annotated[str | None, Header()] = None) -> None:
-    if tus_resumable != tus.VERSION:
-        raise _VersionError(f"Tus-Resumable must be {tus.VERSION}, got {tus_resumable!r}")
+@router.post(
+    "",
+    status_code=201,
+    dependencies=_CHECKS,
+    responses=errors(400, 403, 409, 412, 413, 422, 503),
+)
+async def create(
+    request: Request,
+    uploads: UploadsPart,
+    caller: Sender,
+    upload_length: Annotated[str | None, Header()] = None,
+    upload_metadata: Annotated[str | None, Header()] = None,
+) -> Response:
+    """Announce a recording; announcing it again finds the upload that is there.
+
+    Upload-Length is its size in bytes. Upload-Metadata names it under `sha256` (64
+    hexadecimal digits, base64-encoded as tus requires); anything else may follow. HEAD returns it.
+    After it was announced again, the upload may begin at 0 again, or continue at its Upload-Offset.
+    """
+    tus.refuse_extensions(request.headers)
+    size = tus.number("Upload-Length", upload_length)
+    recording_id = tus.announced(upload_metadata)
+    status = await uploads.create(recording_id, size, caller, upload_metadata or "")
+    location = f"{PREFIX}/{recording_id.hex()}"
+    return Response(status_code=201, headers={"Location": location, **_place(status)})
+
+
+@router.head(_ONE, dependencies=_CHECKS, responses=errors(404, 412, 422, 503))
+async def status(uploads: UploadsPart, caller: Sender, recording: str) -> Response:
+    """Return the number of durable bytes of the caller's upload, in Upload-Offset."""
+    recording_id = _named(recording)
+    status = await uploads.settled_status(recording_id, caller)
+    said = status.metadata or tus.metadata_of(recording_id)
+    return Response(status_code=200, headers={"Upload-Metadata": said, **_place(status)})
+
+
+@router.patch(
+    _ONE,
+    status_code=204,
+    dependencies=_CHECKS,
+    responses=errors(400, 403, 404, 408, 409, 412, 413, 415, 422, 423, 429, 460, 503),
+    openapi_extra=_BODY,
+)
+async def append(
+    request: Request,
+    uploads: UploadsPart,
+    caller: Sender,
+    recording: str,
+    content_type: Annotated[str | None, Header()] = None,
+    content_length: Annotated[str | None, Header()] = None,
+    upload_offset: Annotated[str | None, Header()] = None,
+    upload_checksum: Annotated[str | None, Header()] = None,
+) -> Response:
+    """Send the next bytes, from Upload-Offset on; the answer names the new durable offset.
+
+    With Upload-Checksum (`sha256` or `sha1`, base64), the bytes count as a whole or not at all.
+    Without it, the bytes that arrived before a connection broke are kept. The bytes that complete
+    the recording are answered once its digest is verified and both copies are durable.
+    Upload-Expires says when an upload without further progress may be deleted.
+    """
+    recording_id = _named(recording)
+    try:
+        if (content_type or "").lower() != tus.MEDIA_TYPE:
+            raise MediaTypeError(f"Content-Type must be {tus.MEDIA_TYPE}, got {content_type!r}")
+        status = await uploads.append(
+            recording_id,
+            tus.number("Upload-Offset", upload_offset),
+            _body(request),
+            caller,
+            length=tus.number("Content-Length", content_length) if content_length else None,
+            checksum=tus.checksum(upload_checksum),
+            rest=partial(direct_body, request.scope),
+        )
+    except WaysealError as error:
+        answer = as_problem(error)
+        answer.headers.update(await _expiry(uploads, recording_id, caller))
+        return answer
+    return Response(status_code=204, headers=_place(status))
+
+
+@router.delete(
+    _ONE, status_code=204, dependencies=_CHECKS, responses=errors(403, 404, 412, 423, 503)
+)
+async def terminate(uploads: UploadsPart, caller: Sender, recording: str) -> Response:
+    """Forget a partial upload and its bytes; a whole recording is kept."""
+    await uploads.terminate(_named(recording), caller)
+    return Response(status_code=204)
 
 
 async def _body(request: Request) -> AsyncIterator[bytes]:
@@ -267,7 +178,7 @@ async def _body(request: Request) -> AsyncIterator[bytes]:
         async for chunk in request.stream():
             yield chunk
     except ClientDisconnect as error:
-        raise BrokenOffError("the connection broke off before the body's end") from error
+        raise BrokenOffError("the connection broke before the end of the body") from error
 
 
 def _named(recording: str) -> bytes:
@@ -277,39 +188,18 @@ def _named(recording: str) -> bytes:
         raise UnknownUploadError(str(error)) from error
 
 
+async def _expiry(uploads: Uploads, recording_id: bytes, caller: Caller) -> dict[str, str]:
+    """Return the expiry of an upload whose request failed; nothing if there is no such upload."""
+    try:
+        return _expires((await asyncio.to_thread(uploads.here, recording_id, caller)).left_s)
+    except WaysealError:
+        return {}
+
+
 def _place(status: UploadStatus) -> dict[str, str]:
-    return {"Upload-Offset": str(status.offset), "Upload-Length": str(status.size)}
+    at = {"Upload-Offset": str(status.offset), "Upload-Length": str(status.size)}
+    return at | _expires(status.left_s)
 
 
-def _as_problem(error: WaysealError) -> Response:
-    status, title = next(
-        _PROBLEMS[kind]
-        for kind in type(error).__mro__
-        if issubclass(kind, WaysealError) and kind in _PROBLEMS
-    )
-    members: dict[str, str | int] = {}
-    headers: dict[str, str] = {}
-    match error:
-        case DigestError():
-            members = {"expected": error.expected.hex(), "actual": error.actual.hex()}
-        case ConflictError():
-            members = {"expected": error.expected, "actual": error.actual}
-        case UnavailableError():
-            headers = {"Retry-After": str(RETRY_AFTER_S)}
-        case _VersionError():
-            headers = {"Tus-Version": tus.VERSION}
-    return problem(
-        status,
-        str(error),
-        kind=f"urn:wayseal:problem:{title.lower().replace(' ', '-')}",
-        title=title,
-        members=members,
-        headers=headers,
-    )
-
-
-def _errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    titles = dict(_PROBLEMS.values())
-    return {
-        status: {"description": titles[status], "content": {PROBLEM: {}}} for status in statuses
-    }
+def _expires(left_s: float | None) -> dict[str, str]:
+    return {} if left_s is None else {"Upload-Expires": tus.http_date(time.time() + left_s)}

@@ -1,28 +1,18 @@
-"""The drives below the gateway, and its volumes in and out of use, for operators."""
+"""The machine's drives and the gateway's volumes, for operators."""
 
-from collections.abc import Callable, Iterable
-from typing import Annotated, Any
+from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Query
 
-from gateway.volumes.follow import DriveFollower
-from gateway.volumes.models import Volumes, volumes_of
-from storage.volumes.volume import VolumeState
+from gateway.api.parts import DrivesPart, VolumesPart
+from gateway.volumes.document import Volumes, volumes_of
 
-Asked = Annotated[bool, Query(description="ask each drive how it is; takes up to 10 s")]
+Asked = Annotated[bool, Query(description="ask each drive for its health; takes up to 10 s")]
+
+router = APIRouter(prefix="/v1", tags=["operations"])
 
 
-def volumes_router(
-    drives: DriveFollower,
-    states: Callable[[], Iterable[VolumeState]],
-    may_operate: Callable[..., Any],
-) -> APIRouter:
-    """Return the route, for callers that `may_operate` lets pass."""
-    router = APIRouter(prefix="/v1", tags=["operations"], dependencies=[Depends(may_operate)])
-
-    @router.get("/volumes")
-    def volumes(*, health: Asked = False) -> Volumes:
-        """Return every block device of the machine, and the gateway's volumes with their state."""
-        return volumes_of(drives.report(ask_drives=health), drives.kernel, states())
-
-    return router
+@router.get("/volumes")
+def volumes(drives: DrivesPart, volumes: VolumesPart, *, health: Asked = False) -> Volumes:
+    """Return every block device of the machine, and the gateway's volumes with their state."""
+    return volumes_of(drives.report(ask_drives=health), drives.kernel, volumes.states())

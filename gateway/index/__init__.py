@@ -1,1 +1,1 @@
-"""The index: a cache of the ledger that answers questions, rebuilt by following blocks."""
+"""The index: a cache of the ledger, built by following blocks; gateway/records asks it."""

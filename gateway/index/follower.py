@@ -1,28 +1,31 @@
-"""Follows the ledger: every new block goes into the index, a fork is rolled back first."""
+"""Follows the ledger: each new block goes into the index; a fork first cuts the index back."""
 
 import logging
+import time
 from collections.abc import Callable
 from typing import Final
 
 from contracts.encoding import parse
 from contracts.errors import UnavailableError
-from contracts.ledger import LedgerClient
-from contracts.pages import Committed
+from contracts.ledger.client import LedgerClient
+from contracts.ledger.pages import Committed
 from contracts.proto.sawtooth_pb2 import BlockHeader
 from contracts.sawtooth.blocks import NULL_BLOCK_ID
+from gateway.index.network import Network
 from gateway.index.projection import project
-from gateway.index.store import IndexStore
-from gateway.network import Network
+from gateway.index.store import Head, IndexStore
 from gateway.worker import Worker
-from storage.stages import Stage, Stages, Untold, timed
+from storage.stages import NOT_RECORDED, Stage, Stages, timed
 
 POLL_S: Final = 0.2
+TELL_EVERY_S: Final = 10.0
+"""Between two lines of the log about the progress of a rebuild."""
 
 _log = logging.getLogger(__name__)
 
 
 class Follower:
-    """Keeps the index at the ledger's head, in a thread of its own.
+    """Keeps the index at the ledger's head, in its own thread.
 
     Attributes:
         worker: The thread.
@@ -35,43 +38,49 @@ class Follower:
         store: IndexStore,
         on_block: Callable[[], None],
         on_cut: Callable[[], None],
-        stages: Stages | None = None,
+        stages: Stages = NOT_RECORDED,
     ) -> None:
         self._ledger = ledger
         self._network = network
         self._store = store
         self._on_block = on_block
         self._on_cut = on_cut
-        self._stages = stages or Untold()
+        self._stages = stages
+        self._told_s = 0.0
         self.worker = Worker("index", self._follow, idle_s=POLL_S)
 
     def catch_up(self) -> int:
-        """Take in every block up to the head; return how many there were.
+        """Take in every block up to the head, and return how many they were.
 
         Raises:
-            RejectedError: The ledger is another one than before.
+            RejectedError: The ledger is not the one that this gateway belongs to.
             UnavailableError: The ledger or the index's file did not answer.
         """
         self._network.check()
         head = self._store.head()
-        if head and head[1] == self._ledger.head_id():
+        if head and head.block_id == self._ledger.head_id():
+            if self._store.rebuild is not None:
+                self._store.complete()
+                self._on_block()
             return 0
+        if self._store.rebuild is not None:
+            self._store.expect(self._ledger.head_num())
         try:
             return self._take_from(head)
         except UnavailableError:
-            # Sawtooth gives no answer beyond its head: after a fork it may lie below ours.
+            # Sawtooth answers nothing beyond its head, which may be below ours after a fork.
             newest = self._ledger.head_num()
-            if head is None or newest >= head[0]:
+            if head is None or newest >= head.block_num:
                 raise
             self._cut(newest)
             _log.warning("the ledger ends at block %d, below the index; index cut back", newest)
             return 0
 
-    def _take_from(self, head: tuple[int, str] | None) -> int:
-        """Take in the blocks that follow `head`, number and id; return how many there were."""
+    def _take_from(self, head: Head | None) -> int:
+        """Take in the blocks that follow `head`, and return how many they were."""
         count = 0
-        for committed in self._ledger.committed(head[0] if head else 0):
-            if head and not count and committed.block.header_signature == head[1]:
+        for committed in self._ledger.committed(head.block_num if head else 0):
+            if head and not count and committed.block.header_signature == head.block_id:
                 continue
             if not self._take(committed):
                 return count
@@ -81,19 +90,28 @@ class Follower:
         return count
 
     def _take(self, committed: Committed) -> bool:
-        """Add a block that follows ours; cut ours back when it follows another one."""
+        """Add a block that follows our head; cut the index back if it follows another block."""
         header = parse(BlockHeader, committed.block.header)
         follows = self._store.block_id(header.block_num - 1) if header.block_num else NULL_BLOCK_ID
         known = self._store.block_id(header.block_num)
         if known is not None or follows != header.previous_block_id:
-            fork = min(header.block_num, (self._store.head() or (0, ""))[0])
+            head = self._store.head()
+            fork = min(header.block_num, head.block_num if head else 0)
             self._cut(fork - 1)
             _log.warning("the ledger forked at or below block %d; index cut back", fork)
             return False
         with timed(self._stages, Stage.INDEX):
             self._store.add(project(committed, header.block_num))
+        self._tell()
         self._on_block()
         return True
+
+    def _tell(self) -> None:
+        """Log how far a rebuild has come, now and then."""
+        rebuild, now_s = self._store.rebuild, time.monotonic()
+        if rebuild is not None and now_s - self._told_s >= TELL_EVERY_S:
+            self._told_s = now_s
+            _log.warning("%s", self._store.progress(rebuild))
 
     def _cut(self, block_num: int) -> None:
         self._store.cut(block_num)

@@ -1,4 +1,4 @@
-"""One block as rows of the index: what its transactions say, and what the rules made of it."""
+"""One block as rows of the index: its transactions, and the conclusions of the rules."""
 
 import json
 from collections import defaultdict
@@ -6,40 +6,47 @@ from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 
 from contracts import address
+from contracts.actions.payload import FAMILIES, decode
+from contracts.actions.table import KINDS, Action
 from contracts.encoding import canonical
-from contracts.pages import Committed
-from contracts.payload import FAMILY, Action, OfReadings, decode
+from contracts.ledger.pages import Committed
 from contracts.proto.payload_pb2 import (
-    AcceptDelivery,
-    CloseDelivery,
-    CloseTrip,
-    DisputeDelivery,
     HandOver,
     OpenDelivery,
-    PlaceHold,
     RecordReading,
     RecordRun,
     RecordVideo,
     RegisterDevice,
     RegisterParty,
-    RegisterSite,
-    ReleaseHold,
     RotateKeys,
     SealTrip,
     StartTrip,
     TransformLots,
 )
 from contracts.proto.sawtooth_pb2 import (
+    Block,
     Event,
     StateChange,
     Transaction,
     TransactionHeader,
     TransactionReceipt,
 )
-from contracts.proto.state_pb2 import Breach, Delivery, Lot, Party, Trip
+from contracts.proto.state_pb2 import (
+    Breach,
+    Certificates,
+    Chain,
+    Delivery,
+    HandOverState,
+    LogisticUnit,
+    Lot,
+    Party,
+    Site,
+    Trip,
+)
 from contracts.rules import case
 from contracts.rules.excursions import place_of
-from contracts.sawtooth.transactions import parse_header
+from contracts.sawtooth import block_info
+from contracts.sawtooth.batches import Family, parse_header
 
 Row = tuple[object, ...]
 Rows = Mapping[str, list[Row]]
@@ -47,7 +54,7 @@ Ours = tuple[int, TransactionHeader, Transaction, TransactionReceipt]
 
 
 class LotRole(StrEnum):
-    """As what a lot is named."""
+    """In which role a delivery or a transformation names a lot."""
 
     DELIVERY = "delivery"
     INPUT = "input"
@@ -55,10 +62,10 @@ class LotRole(StrEnum):
 
 
 def our_transactions(committed: Committed) -> Iterator[Ours]:
-    """Yield the block's transactions of family `wayseal`, with the place of their batch."""
+    """Yield the block's transactions of family `wayseal`, with the position of their batch."""
     for place, transaction, receipt in committed.outcomes():
         header = parse_header(transaction)
-        if header.family_name == FAMILY.name and header.family_version == FAMILY.version:
+        if Family.of(header) in FAMILIES:
             yield place, header, transaction, receipt
 
 
@@ -66,7 +73,7 @@ def project(committed: Committed, block_num: int) -> Rows:
     """Return the rows to add, by table, each with the block's number.
 
     Args:
-        committed: A block, and what became of its transactions.
+        committed: A block with the receipts of its transactions.
         block_num: Its number.
     """
     block = committed.block
@@ -78,15 +85,19 @@ def project(committed: Committed, block_num: int) -> Rows:
         for place, batch in enumerate(block.batches)
         for each in batch.transactions
     }
+    if (teller := _teller_of_time(block)) is not None:
+        subjects[f"time {block_num}", 0] = teller
     outside: set[tuple[int, int]] = set()
+    written: set[tuple[str, int]] = set()
     for place, header, transaction, receipt in our_transactions(committed):
         action = decode(transaction.payload)
         signer, transaction_id = header.signer_public_key, transaction.header_signature
-        for subject in subjects_of(action):
+        for subject in KINDS[type(action)].subjects(action):
             subjects[subject, place] = signer
         for each in header.dependencies:
             if places.get(each) != place:
                 outside.add((place, _short(each)))
+        written |= {(changed, place) for changed in _written(action, receipt)}
         for table, row in _rows(action, signer, transaction_id):
             rows[table].append((*row, block_num))
         for table, row in _outcome(receipt):
@@ -95,6 +106,7 @@ def project(committed: Committed, block_num: int) -> Rows:
         (_short(name), block_num, place) for name, place in places.items()
     )
     rows["dependencies"] = [(*each, block_num) for each in sorted(outside)]
+    rows["writes"] = [(changed, block_num, place) for changed, place in sorted(written)]
     rows["batches"] = [
         (subject, block.batches[place].header_signature, signer, block_num, place)
         for (subject, place), signer in sorted(subjects.items())
@@ -102,45 +114,27 @@ def project(committed: Committed, block_num: int) -> Rows:
     return rows
 
 
+def _teller_of_time(block: Block) -> str | None:
+    """Return who signed the time with which a block begins, or None."""
+    for transaction in block.batches[0].transactions if block.batches else ():
+        header = parse_header(transaction)
+        return header.signer_public_key if Family.of(header) == block_info.FAMILY else None
+    return None
+
+
+def _written(action: Action, receipt: TransactionReceipt) -> Iterator[str]:
+    """Yield the addresses of ours that a transaction changed, outside of trips."""
+    used: set[str] = set()
+    if isinstance(action, TransformLots):
+        used = {address.lot(lot.gtin, lot.lot) for lot in action.inputs}
+    for change in receipt.state_changes:
+        if address.kind_of(change.address) not in ("", "trip") and change.address not in used:
+            yield change.address
+
+
 def _short(transaction_id: str) -> int:
-    """Return the first 64 bits of an id: where two agree, both are found, and that does no harm."""
+    """Return the first 64 bits of an id. If two ids share them, both are found, without harm."""
     return int.from_bytes(bytes.fromhex(transaction_id[:16]), "big", signed=True)
-
-
-def subjects_of(action: Action) -> list[str]:
-    """Return what an action is about; evidence is gathered by it (gateway/subjects.py)."""
-    if isinstance(action, OfReadings):  # nearly all there are
-        return [f"trip {action.trip_id}"]
-    return _other_subjects(action)
-
-
-def _other_subjects(action: Action) -> list[str]:
-    match action:
-        case RegisterParty() | RotateKeys():
-            return [f"party {action.party_id}"]
-        case RegisterSite():
-            return [f"site {action.site_id}"]
-        case RegisterDevice():
-            return [f"device {action.device_id}"]
-        case OpenDelivery() | AcceptDelivery() | DisputeDelivery() | CloseDelivery():
-            return [f"delivery {action.delivery_id}"]
-        case TransformLots():
-            return [f"transformation {action.transformation_id}"]
-        case _:
-            return [f"trip {action.trip_id}", *_more_about_trip(action)]
-
-
-def _more_about_trip(action: Action) -> list[str]:
-    match action:
-        case StartTrip():
-            carried = [f"delivery {delivery_id}" for delivery_id in action.delivery_ids]
-            return [f"start {action.trip_id}", *carried]
-        case HandOver():
-            return [f"delivery {action.delivery_id}"]
-        case RecordVideo() | CloseTrip() | PlaceHold() | ReleaseHold():
-            return [f"whole {action.trip_id}"]
-        case _:
-            return []
 
 
 def _rows(action: Action, signer: str, transaction_id: str) -> Iterator[tuple[str, Row]]:
@@ -160,7 +154,7 @@ def _rows(action: Action, signer: str, transaction_id: str) -> Iterator[tuple[st
             yield "handovers", (action.trip_id, action.delivery_id, canonical(action), signer)
         case OpenDelivery() | TransformLots():
             yield from _lots(action)
-        case RegisterParty() | RegisterSite() | RegisterDevice() | RotateKeys():
+        case RegisterParty() | RegisterDevice() | RotateKeys():
             yield from _registration(action)
         case _:
             return
@@ -177,7 +171,7 @@ def _readings(action: RecordReading | RecordRun, transaction_id: str) -> Iterato
 
 
 def _lots(action: OpenDelivery | TransformLots) -> Iterator[tuple[str, Row]]:
-    """Yield where lots are named: in a delivery, or as what was used and made."""
+    """Yield a row for each lot that a delivery names or a transformation uses or makes."""
     if isinstance(action, OpenDelivery):
         for lot in action.lots:
             yield "lots", (lot.gtin, lot.lot, LotRole.DELIVERY, action.delivery_id)
@@ -188,15 +182,13 @@ def _lots(action: OpenDelivery | TransformLots) -> Iterator[tuple[str, Row]]:
 
 
 def _registration(
-    action: RegisterParty | RegisterSite | RegisterDevice | RotateKeys,
+    action: RegisterParty | RegisterDevice | RotateKeys,
 ) -> Iterator[tuple[str, Row]]:
     match action:
         case RegisterParty():
             yield from _keys(action.public_keys, f"party {action.party_id}")
         case RotateKeys():
             yield from _keys(action.added, f"party {action.party_id}")
-        case RegisterSite():
-            yield "sites", (action.site_id, action.party_id, action.name, action.gln)
         case RegisterDevice():
             yield from _keys(action.public_keys, f"device {action.device_id}")
             keys = json.dumps(list(action.public_keys))
@@ -212,7 +204,7 @@ def _keys(public_keys: Iterable[str], subject: str) -> Iterator[tuple[str, Row]]
 
 
 def _outcome(receipt: TransactionReceipt) -> Iterator[tuple[str, Row]]:
-    """Yield what the rules concluded: events, and how things stand afterwards."""
+    """Yield the rows of the rules' conclusions: events, and state entries as they are now."""
     for event in receipt.events:
         yield from _event(event, receipt.transaction_id)
     for change in receipt.state_changes:
@@ -229,7 +221,7 @@ def _event(event: Event, transaction_id: str) -> Iterator[tuple[str, Row]]:
             yield "breaches", (trip_id, breach.delivery_id, place_of(breach), event.data)
         case case.EVENT_TAMPER:
             yield "tampers", (trip_id, event.data)
-        case case.EVENT_FINDING if trip_id:  # those of a transformation are in its entry
+        case case.EVENT_FINDING if trip_id:  # a transformation has its findings in its entry
             yield "findings", (trip_id, event.data)
         case case.EVENT_HOLD:
             yield "holds", (trip_id, about.get("hold_id", ""), event.data)
@@ -241,13 +233,34 @@ def _event(event: Event, transaction_id: str) -> Iterator[tuple[str, Row]]:
 
 
 def _entry(place: str, value: bytes) -> Iterator[tuple[str, Row]]:
-    """Yield the row of a state entry that is shown as it stands now."""
+    """Yield the row of a state entry, if the index keeps entries of its kind."""
     if place.startswith(address.DELIVERY_PREFIX):
         yield "deliveries", (Delivery.FromString(value).terms.delivery_id, value)
     elif place.startswith(address.PARTY_PREFIX):
         yield "parties", (Party.FromString(value).party_id, value)
+    elif place.startswith(address.SITE_PREFIX):
+        site = Site.FromString(value).site
+        yield "sites", (site.site_id, site.party_id, value)
+    elif place.startswith(address.CERTIFICATE_PREFIX):
+        certificates = Certificates.FromString(value)
+        yield "certificates", (certificates.holder_id, certificates.kind, value)
+    elif place.startswith(address.UNIT_PREFIX):
+        yield "units", (LogisticUnit.FromString(value).sscc, value)
     elif place.startswith(address.LOT_PREFIX):
         lot = Lot.FromString(value)
         yield "lot_entries", (lot.gtin, lot.lot, value)
+    else:
+        yield from _entry_of_trip(place, value)
+
+
+def _entry_of_trip(place: str, value: bytes) -> Iterator[tuple[str, Row]]:
+    """Yield the row of an entry that belongs to a trip, if the index keeps its kind."""
+    if address.is_chain(place):
+        chain = Chain.FromString(value)
+        if chain.HasField("seal"):  # before, each reading changes it
+            yield "chains", (chain.seal.trip_id, chain.device_id, value)
+    elif address.is_handover(place):
+        terms = HandOverState.FromString(value).terms
+        yield "handover_entries", (terms.delivery_id, place, value)
     elif address.is_trip(place):
         yield "trip_entries", (Trip.FromString(value).start.trip_id, value)

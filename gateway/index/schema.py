@@ -1,35 +1,11 @@
-"""Tables of the index. Rows are only added, each with its block, so that a fork can be undone."""
+"""Tables of the index. Rows are only added, each with its block; so a fork can be undone.
+
+Every table has a column `block_num`.
+"""
 
 from typing import Final
 
-VERSION: Final = 4
-
-TABLES: Final = (
-    "blocks",
-    "batches",
-    "transactions",
-    "new_transactions",
-    "dependencies",
-    "keys",
-    "parties",
-    "sites",
-    "devices",
-    "deliveries",
-    "lots",
-    "lot_entries",
-    "transformations",
-    "trips",
-    "trip_entries",
-    "trip_deliveries",
-    "holds",
-    "readings",
-    "seals",
-    "videos",
-    "handovers",
-    "breaches",
-    "tampers",
-    "findings",
-)
+VERSION: Final = 7
 
 SCHEMA: Final = """
 CREATE TABLE blocks (
@@ -37,7 +13,8 @@ CREATE TABLE blocks (
   block_id TEXT NOT NULL,
   header BLOB NOT NULL
 );
--- One row for each thing a batch is about; evidence is gathered by subject. One key signs it all.
+-- One row for each subject of a batch; evidence is gathered by subject. One key signs a batch.
+-- The batch with which a block begins has the subject `time` and the block's number.
 CREATE TABLE batches (
   subject TEXT NOT NULL,
   batch_id TEXT NOT NULL,
@@ -47,8 +24,9 @@ CREATE TABLE batches (
   PRIMARY KEY (subject, block_num, place)
 ) WITHOUT ROWID;
 CREATE INDEX batches_by_id ON batches (batch_id);
--- Where each transaction of any family is, by the first 64 bits of its id. There is one for every
--- reading, anywhere in the table: new ones wait in a small one, and go into the large one together.
+-- The place of each transaction of any family, by the first 64 bits of its id. Ids are random, so
+-- each new row goes to another page of this large table: new rows wait in a small table, and are
+-- moved together.
 CREATE TABLE transactions (
   short_id INTEGER NOT NULL, block_num INTEGER NOT NULL, place INTEGER NOT NULL,
   PRIMARY KEY (short_id, block_num, place)
@@ -57,12 +35,18 @@ CREATE TABLE new_transactions (
   short_id INTEGER NOT NULL, block_num INTEGER NOT NULL, place INTEGER NOT NULL,
   PRIMARY KEY (short_id, block_num, place)
 ) WITHOUT ROWID;
--- What our transactions depend on outside their batch.
+-- Transactions outside their batch that our transactions depend on.
 CREATE TABLE dependencies (
   place INTEGER NOT NULL, short_id INTEGER NOT NULL, block_num INTEGER NOT NULL
 );
 CREATE INDEX dependencies_by_place ON dependencies (block_num, place);
--- Whose each key is, current or revoked: `party …` or `device …`.
+-- The batches that changed an entry of ours, except entries of trips, which their subjects tell,
+-- and except uses of a lot, which say nothing of where it comes from.
+CREATE TABLE writes (
+  address TEXT NOT NULL, block_num INTEGER NOT NULL, place INTEGER NOT NULL,
+  PRIMARY KEY (address, block_num, place)
+) WITHOUT ROWID;
+-- The owner of each key, current or revoked: `party …` or `device …`.
 CREATE TABLE keys (
   public_key TEXT NOT NULL, subject TEXT NOT NULL, block_num INTEGER NOT NULL
 );
@@ -72,10 +56,18 @@ CREATE TABLE parties (
   party_id TEXT NOT NULL, entry BLOB NOT NULL, block_num INTEGER NOT NULL
 );
 CREATE INDEX parties_by_id ON parties (party_id);
-CREATE TABLE sites (
-  site_id TEXT NOT NULL, party_id TEXT NOT NULL, name TEXT NOT NULL, gln TEXT NOT NULL,
-  block_num INTEGER NOT NULL
+CREATE TABLE certificates (
+  holder_id TEXT NOT NULL, kind TEXT NOT NULL, entry BLOB NOT NULL, block_num INTEGER NOT NULL
 );
+CREATE INDEX certificates_by_holder ON certificates (holder_id, kind);
+CREATE TABLE sites (
+  site_id TEXT NOT NULL, party_id TEXT NOT NULL, entry BLOB NOT NULL, block_num INTEGER NOT NULL
+);
+CREATE INDEX sites_by_id ON sites (site_id);
+CREATE TABLE units (
+  sscc TEXT NOT NULL, entry BLOB NOT NULL, block_num INTEGER NOT NULL
+);
+CREATE INDEX units_by_sscc ON units (sscc);
 CREATE TABLE devices (
   device_id TEXT NOT NULL, party_id TEXT NOT NULL, public_keys TEXT NOT NULL,
   calibrated_until_ms INTEGER NOT NULL, block_num INTEGER NOT NULL
@@ -84,7 +76,8 @@ CREATE TABLE deliveries (
   delivery_id TEXT NOT NULL, entry BLOB NOT NULL, block_num INTEGER NOT NULL
 );
 CREATE INDEX deliveries_by_id ON deliveries (delivery_id);
--- Where a lot is named: `role` is delivery, input or output, `id` the delivery or transformation.
+-- The records that name a lot: `role` is delivery, input or output, `id` names the delivery or
+-- the transformation.
 CREATE TABLE lots (
   gtin TEXT NOT NULL, lot TEXT NOT NULL, role TEXT NOT NULL, id TEXT NOT NULL,
   block_num INTEGER NOT NULL
@@ -117,7 +110,8 @@ CREATE TABLE holds (
   trip_id TEXT NOT NULL, hold_id TEXT NOT NULL, entry BLOB NOT NULL, block_num INTEGER NOT NULL
 );
 CREATE INDEX holds_by_trip ON holds (trip_id);
--- `record`: a RecordReading, or the RunReading of a run, which has the same fields but its place.
+-- `record`: a RecordReading, or the RunReading of a run, which has the same fields except its trip,
+-- device and sequence.
 CREATE TABLE readings (
   position INTEGER PRIMARY KEY,
   trip_id TEXT NOT NULL, device_id TEXT NOT NULL, sequence INTEGER NOT NULL,
@@ -129,6 +123,11 @@ CREATE TABLE seals (
   transaction_id TEXT NOT NULL, block_num INTEGER NOT NULL
 );
 CREATE INDEX seals_by_trip ON seals (trip_id);
+-- The chain of a device that has sealed its trip, as it stands.
+CREATE TABLE chains (
+  trip_id TEXT NOT NULL, device_id TEXT NOT NULL, entry BLOB NOT NULL, block_num INTEGER NOT NULL
+);
+CREATE INDEX chains_by_trip ON chains (trip_id);
 CREATE TABLE videos (
   sha256 BLOB NOT NULL, trip_id TEXT NOT NULL, action BLOB NOT NULL,
   transaction_id TEXT NOT NULL, block_num INTEGER NOT NULL
@@ -141,6 +140,11 @@ CREATE TABLE handovers (
 );
 CREATE INDEX handovers_by_trip ON handovers (trip_id);
 CREATE INDEX handovers_by_delivery ON handovers (delivery_id);
+-- A handover as it stands after a signature; `address` tells handovers apart.
+CREATE TABLE handover_entries (
+  delivery_id TEXT NOT NULL, address TEXT NOT NULL, entry BLOB NOT NULL, block_num INTEGER NOT NULL
+);
+CREATE INDEX handover_entries_by_delivery ON handover_entries (delivery_id, address);
 CREATE TABLE breaches (
   trip_id TEXT NOT NULL, delivery_id TEXT NOT NULL, address TEXT NOT NULL, entry BLOB NOT NULL,
   block_num INTEGER NOT NULL
@@ -162,4 +166,4 @@ SORT_IN: Final = (
     "DELETE FROM new_transactions",
 )
 SORT_IN_BLOCKS: Final = 64
-"""Blocks whose transactions wait together."""
+"""Transactions of this many blocks are moved together."""

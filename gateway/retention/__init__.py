@@ -1,1 +1,1 @@
-"""Retention, as far as trips, holds and the ledger go: what may go, and the record of it."""
+"""Retention: deletes recordings as trips, holds and the ledger allow, and records each deletion."""

@@ -1,12 +1,12 @@
-"""Retention: deletes what is due and may go, one copy after the other, each on record first.
+"""Retention: deletes due copies that may be deleted, one by one, each on record first.
 
-    wish       storage/retention says that a copy is too old, or in the way
-    judgement  gateway/retention/judge.py says whether it may go
+    wish       storage/retention says that a copy is too old, or its room is needed
+    judgement  gateway/retention/judge.py says whether it may be deleted
     record     signed and durable, before anything happens
-    judgement  once more, since an offer or a hold may have come in meanwhile
+    judgement  once more, since an offer or a hold may have come in since the first
     deletion   then the record is marked as done
 
-A kill anywhere in between leaves the record, and the next start goes on from it.
+After a kill between two steps the record remains, and the next start continues from it.
 """
 
 import logging
@@ -33,7 +33,7 @@ _log = logging.getLogger(__name__)
 
 
 class Retention:
-    """Deletes in a thread of its own what nobody has to keep.
+    """Deletes copies that need not be kept, in a thread of its own.
 
     Attributes:
         worker: The thread.
@@ -53,13 +53,13 @@ class Retention:
         """Prepare; nothing is deleted before the worker runs.
 
         Args:
-            store: Where recordings are.
+            store: The recordings.
             ages: How old they are.
-            deletions: The record.
-            judge: Says what may go.
-            remover: Deletes.
-            settings: After how many days.
-            fills: How full the volumes are that answer.
+            deletions: The record of deletions.
+            judge: Says which recordings may be deleted.
+            remover: Deletes them.
+            settings: After how many days copies are deleted.
+            fills: Returns how full each volume is that answers.
             reserve: Room for the record when the disk is full.
         """
         self._store = store
@@ -73,9 +73,9 @@ class Retention:
         self.worker = Worker("retention", self.step, idle_s=IDLE_S)
 
     def step(self) -> bool:
-        """End what was begun, then delete the first thing that is due; say whether there was one.
+        """Finish deletions that have begun, then do the first due one; say whether one was done.
 
-        What fails holds up nothing that is due after it.
+        A deletion that fails does not keep the next ones from being tried.
 
         Raises:
             UnavailableError: The ledger, a medium or one of the gateway's own files did not answer.
@@ -94,7 +94,7 @@ class Retention:
             except RejectedError as error:
                 name = removal.recording_id.hex()
                 _log.debug("recording %s is kept (%s): %s", name, removal.rule, error)
-            except Exception as error:  # noqa: BLE001 - raised once all others had their turn
+            except Exception as error:  # noqa: BLE001 - raised after all others were tried
                 failed = failed or error
         if failed is not None:
             raise failed
@@ -105,14 +105,14 @@ class Retention:
             try:
                 self._remover.carry_out(each.body)
             except WaysealError as error:
-                _log.warning("deletion %d goes on later: %s", each.body.number, error)
-            except Exception:  # noqa: BLE001 - one recording must not hold up all others
-                _log.exception("deletion %d goes on later", each.body.number)
+                _log.warning("deletion %d will continue later: %s", each.body.number, error)
+            except Exception:  # noqa: BLE001 - the others must not wait for one recording
+                _log.exception("deletion %d will continue later", each.body.number)
 
     def _observe(self) -> None:
-        """Begin to count the age of what is committed and receipted; forget what is gone.
+        """Start the age of recordings that are committed and receipted; forget deleted ones.
 
-        A visit that goes on needs all copies for its final receipt, those too that went before.
+        An open visit needs all copies for its final receipt, so a deleted copy is made again.
         """
         whole, released = set(self._store.recordings()), self._ages.released()
         uploads = {progress.recording_id for progress in self._store.partial()}
@@ -125,7 +125,7 @@ class Retention:
             try:
                 manifest = self._store.manifest(recording_id)
             except RejectedError:
-                continue  # for the scrub to name, and to mend
+                continue  # the scrub reports and repairs it
             if manifest is not None and self._is_released(manifest):
                 self._ages.release(recording_id)
 

@@ -1,4 +1,4 @@
-"""Port: what retention asks of the store of recordings."""
+"""Port: the store of recordings, as retention uses it."""
 
 from collections.abc import Callable, Iterator
 from typing import Protocol
@@ -8,30 +8,30 @@ from storage.recordings.manifest import Progress, StoredRecording
 
 
 class Deletable(Protocol):
-    """A store whose copies can be deleted one by one; its methods may raise UnavailableError."""
+    """A store whose copies can be deleted one by one; every method may raise UnavailableError."""
 
     def recordings(self) -> Iterator[bytes]:
         """Yield the id of every whole recording."""
         ...
 
     def partial(self) -> Iterator[Progress]:
-        """Yield how far each recording has come that is not whole."""
+        """Yield the progress of each partial recording."""
         ...
 
     def manifest(self, recording_id: bytes) -> StoredRecording | None:
-        """Return what is known of a whole recording; None when it is not whole."""
+        """Return the manifest of a whole recording, or None if it is not whole."""
         ...
 
     def progress(self, recording_id: bytes) -> Progress | None:
-        """Return how far a partial recording is; None when it is whole or unknown."""
+        """Return the progress of a partial recording, or None if it is whole or unknown."""
         ...
 
     def blobs_hold(self, recording_id: bytes) -> bool:
-        """Say whether the blob store has the recording as whole, with every blob's leaf hash."""
+        """Say whether the blob store lists the recording as whole, with every blob's leaf hash."""
         ...
 
     def prove_blobs(self, recording_id: bytes, stop: Callable[[], bool]) -> bool:
-        """Read every blob in the blob store, mend what is wrong; say whether all hold now.
+        """Read every blob in the blob store and repair bad ones; say whether all are good now.
 
         Raises:
             RejectedError: The recording is not whole here.
@@ -39,7 +39,7 @@ class Deletable(Protocol):
         ...
 
     def drop(self, recording_id: bytes, copy: Copy) -> None:
-        """Remove a copy durably, from the manifest first; it is not made again.
+        """Remove a copy durably, from the manifest first, and do not make it again.
 
         Raises:
             RejectedError: The recording is not whole here, or has no other copy.
@@ -47,7 +47,7 @@ class Deletable(Protocol):
         ...
 
     def want(self, recording_id: bytes, place: Place) -> None:
-        """Have a copy made again that was dropped.
+        """Have a dropped copy made again.
 
         Raises:
             RejectedError: The recording is not whole here.

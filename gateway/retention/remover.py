@@ -1,4 +1,4 @@
-"""One deletion: judged, put on record, judged once more, carried out, marked as done."""
+"""Does one deletion: judges, records, judges again, deletes, and marks it as done."""
 
 import logging
 from collections.abc import Callable, Iterable
@@ -20,14 +20,14 @@ class Remover:
     """Deletes copies, each under the gateway's signature.
 
     Args:
-        store: Where they are.
-        deletions: The record.
-        judge: Says what may go.
+        store: The recordings and their copies.
+        deletions: The record of deletions.
+        judge: Says which recordings may be deleted.
         policy: The copies that receipts ask for.
-        site_id: Where this is.
-        let_go: Ends what keeps an upload open that stands still.
-        touched: Told of each recording of which something may be gone.
-        clock_ms: The wall clock; nothing is decided by it.
+        site_id: The gateway's site.
+        let_go: Closes an upload that no request is writing.
+        touched: Called with each recording that may have lost a copy.
+        clock_ms: The wall clock; no decision depends on it.
     """
 
     def __init__(
@@ -38,8 +38,8 @@ class Remover:
         *,
         policy: Policy,
         site_id: str,
-        let_go: Callable[[bytes], None] = lambda _: None,
-        touched: Callable[[bytes], None] = lambda _: None,
+        let_go: Callable[[bytes], None],
+        touched: Callable[[bytes], None],
         clock_ms: Callable[[], int] = now_ms,
     ) -> None:
         self._store = store
@@ -52,18 +52,18 @@ class Remover:
         self._clock_ms = clock_ms
 
     def remove(self, removal: Removal, stop: Callable[[], bool] = lambda: False) -> bool:
-        """Delete what is wished, if that may be; say whether it was deleted.
+        """Delete the wished copies, if allowed; say whether they were deleted.
 
-        Before a whole copy goes, the blobs that remain are read, every one: it may be the last
-        copy that a rotten one can be mended from.
+        Before a whole copy is deleted, every remaining blob is read: the whole copy may be the
+        last one that a rotten blob can be repaired from.
 
         Args:
             removal: The wish.
-            stop: Whether to stop; asked while blobs are read.
+            stop: Asked while blobs are read: whether to stop.
 
         Raises:
-            RejectedError: It must be kept.
-            UnavailableError: That cannot be known now, or a medium failed.
+            RejectedError: The copies must be kept.
+            UnavailableError: That cannot be decided now, or a medium failed.
         """
         if removal.rule is Rule.PARTIAL_DAYS:
             body = self._draft_of_upload(removal)
@@ -74,7 +74,7 @@ class Remover:
             and body.remaining
             and not self._store.prove_blobs(removal.recording_id, stop)
         ):
-            raise KeptError("not every one of its blobs holds, or they were not all read")
+            raise KeptError("at least one of its blobs is bad or was not read")
         return body is not None and self.carry_out(self._deletions.begin(body))
 
     def _draft_of_upload(self, removal: Removal) -> DeletionBody | None:
@@ -119,23 +119,23 @@ class Remover:
     def _allow(
         self, manifest: StoredRecording, remaining: Iterable[Copy], *, everything: bool
     ) -> Standing:
-        """Return on what grounds copies of a whole recording may go.
+        """Return the grounds on which copies of a whole recording may be deleted.
 
         Raises:
             RejectedError: They must be kept.
-            UnavailableError: That cannot be known now.
+            UnavailableError: That cannot be decided now.
         """
         standing = self._judge.allow(manifest)
         if everything:
             return standing
         if not leaves_enough(self._policy, remaining):
-            raise KeptError("no other copy remains that the policy asks for")
+            raise KeptError("the remaining copies would not meet the policy")
         if not self._store.blobs_hold(manifest.sha256):
-            raise KeptError("the blob store does not list every blob of it")
+            raise KeptError("the blob store does not list all of its blobs")
         return standing
 
     def carry_out(self, body: DeletionBody) -> bool:
-        """Do what is on record, unless a reason against it came up; say whether it was done."""
+        """Do a recorded deletion, unless it must now be kept; say whether it was done."""
         try:
             if body.rule == Rule.PARTIAL_DAYS:
                 self._delete_upload(body)
@@ -163,11 +163,11 @@ class Remover:
         recording_id = body.recording_sha256
         progress = self._store.progress(recording_id)
         if self._store.manifest(recording_id) is not None:
-            raise KeptError("it has become whole")
+            raise KeptError("the upload has become whole")
         if progress is None:
             return
         if progress.offset > body.received:
-            raise KeptError(f"it goes on, {progress.offset} bytes have come")
+            raise KeptError(f"the upload continued, to {progress.offset} bytes")
         self._judge.allow_partial(recording_id)
         self._let_go(recording_id)
         self._store.delete(recording_id)
@@ -177,7 +177,7 @@ class Remover:
         if manifest is None:
             return
         going = [Copy.parse(text) for text in body.copies]
-        if any(copy in manifest.copies for copy in going):  # else it began before a kill
+        if any(copy in manifest.copies for copy in going):  # if not, it was deleted before a kill
             remaining = [copy for copy in manifest.copies if copy not in going]
             self._allow(manifest, remaining, everything=False)
         for copy in going:
@@ -186,10 +186,10 @@ class Remover:
     def _delete_everything(self, body: DeletionBody) -> None:
         recording_id = body.recording_sha256
         manifest = self._store.manifest(recording_id)
-        if manifest is not None:  # else it began before a kill
+        if manifest is not None:  # if it is missing, it was deleted before a kill
             self._allow(manifest, (), everything=True)
         elif self._store.progress(recording_id) is not None:
-            return  # it is gone, and on its way in again
+            return  # it was deleted, and is being uploaded again
         self._store.delete(recording_id)
 
 

@@ -1,7 +1,7 @@
-"""Room kept back on the gateway's own disk, so that retention can make room when that is full.
+"""Keeps room back on the gateway's own disk, so that retention can work when the disk is full.
 
-Each deletion is on record before anything goes, which takes some room; and where the volume is
-on the same file system, uploads may have taken the last of it.
+Each deletion is recorded before anything is deleted, and the record takes some room. If the
+volume is on the same file system, uploads may have taken the last of it.
 """
 
 import logging
@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from contracts.errors import UnavailableError
-from contracts.files import OWNER_ONLY, disk_errors
-from storage.disk import remove_file
+from contracts.runtime.files import OWNER_ONLY, disk_errors, remove_file
 
 RESERVE_BYTES: Final = 16 << 20
 
@@ -19,11 +18,11 @@ _log = logging.getLogger(__name__)
 
 
 class Reserve:
-    """A file that is nothing but room; used from one thread.
+    """A file that only takes up room; used from one thread.
 
     Args:
         path: The file.
-        size: Its bytes.
+        size: Its size in bytes.
     """
 
     def __init__(self, path: Path, size: int = RESERVE_BYTES) -> None:
@@ -31,10 +30,10 @@ class Reserve:
         self._size = size
 
     def keep(self) -> None:
-        """Give the room up while less than that is free, and take it again when twice is.
+        """Delete the file if less than its size is free; create it again if twice that is free.
 
-        It stays given up until then: the index has to come to the ledger's head too before
-        anything may go.
+        Until then the room stays free, since the index needs some too: it must reach the
+        ledger's head before anything may be deleted.
 
         Raises:
             UnavailableError: The medium failed.
@@ -43,7 +42,7 @@ class Reserve:
             state, there = os.statvfs(self._path.parent), self._path.exists()
         free = state.f_bavail * state.f_frsize
         if there and free < self._size:
-            _log.warning("disk of %s is full: the reserve is given up", self._path.parent)
+            _log.warning("the disk of %s is full: giving up the reserve", self._path.parent)
             remove_file(self._path)
         elif not there and free >= 2 * self._size:
             self._take()
@@ -58,6 +57,6 @@ class Reserve:
                     os.posix_fallocate(descriptor, 0, self._size)
                 finally:
                     os.close(descriptor)
-        except UnavailableError as error:  # a quota, or somebody was faster: without it all works
+        except UnavailableError as error:  # a quota, or the room is taken; it works without
             _log.warning("no reserve: %s", error)
             remove_file(self._path)

@@ -1,1 +1,1 @@
-"""Uploads under way: announced, resumed, poured once into the store, ended or started over."""
+"""Uploads: begun, resumed, written once into the store, finished or started over."""

@@ -1,171 +1,175 @@
-"""Takes recordings in, byte by byte as they come, and knows which of them are whole.
+"""Takes in recordings as their bytes arrive, and knows which ones are whole.
 
-The rules of tus 1.0 without HTTP: an offset is only ever what is durable, one
-request at a time writes a recording, and what arrived before a link broke is
-kept.
+The rules of tus 1.0 without HTTP: the offset counts only durable bytes, one
+request at a time writes an upload, and bytes that arrived before a connection
+broke are kept. A partial upload belongs to the device that began it.
 """
 
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import replace
+from functools import partial
 
-from contracts.copies import Copy
-from contracts.errors import RejectedError, WaysealError
-from gateway.access import Caller
-from gateway.uploads.lanes import Checksum, Lane, Lanes, OversizedError, Pouring
-from storage.recordings.manifest import RECORDING_BYTES_MAX
+from contracts.errors import RejectedError, UnavailableError, WaysealError
+from gateway.access import Caller, Role
+from gateway.uploads.claims import Claim, Claims, ConflictError
+from gateway.uploads.lanes import Lane, Lanes, Places
+from gateway.uploads.pouring import BrokenOffError, Checksum, OversizedError, Pouring, Rest, no_rest
+from gateway.uploads.repeats import Repeats
+from gateway.uploads.spoiled import Spoiled
+from gateway.uploads.status import (
+    Accepts,
+    NotAcceptedError,
+    UnknownUploadError,
+    UploadLimits,
+    UploadStatus,
+)
+from gateway.uploads.throttle import Throttle
+from storage.recordings.staging import promote
 from storage.recordings.store import RecordingStore
-from storage.stages import Stages, Untold
-
-UPLOAD_BYTES_MAX: Final = RECORDING_BYTES_MAX
-OPEN_UPLOADS_MAX: Final = 8
-IDLE_LIMIT_S: Final = 30.0
-QUIET_S: Final = 5.0
+from storage.stages import NOT_RECORDED, Stages
 
 _log = logging.getLogger(__name__)
-
-
-class UnknownUploadError(RejectedError):
-    """No upload of that recording was begun."""
-
-
-class NotAcceptedError(RejectedError):
-    """This caller may not upload, continue or end that recording."""
-
-
-class ConflictError(RejectedError):
-    """The request does not fit what is already here.
-
-    Attributes:
-        expected: What is here: an offset or a size in bytes.
-        actual: What the request named.
-    """
-
-    def __init__(self, what: str, expected: int, actual: int) -> None:
-        super().__init__(f"{what}: expected {expected}, got {actual}")
-        self.expected = expected
-        self.actual = actual
-
-
-Accepts = Callable[[bytes, int, Caller], None]
-"""Raises RejectedError unless the caller may upload that recording id with that size."""
-
-
-@dataclass(frozen=True, slots=True)
-class UploadStatus:
-    """Where an upload stands.
-
-    Attributes:
-        offset: Durable bytes.
-        size: Bytes that the recording will have.
-        whole: Whether all of it is stored, under the digest it was announced with.
-        copies: The whole copies; none before.
-    """
-
-    offset: int
-    size: int
-    whole: bool
-    copies: tuple[Copy, ...] = ()
 
 
 class Uploads:
     """The uploads of one gateway; used from one event loop.
 
     Args:
-        store: Where recordings go.
+        store: Where recordings are written.
+        claims: Whose partial uploads there are.
         on_finished: Called in the event loop with the id of a recording that became whole, and
             again when it is announced again; must not block. After a kill ask `status`.
         accepts: Asked at creation and before each change.
-        open_max: How many uploads may be under way at once.
-        idle_limit_s: A request that sends nothing for that long is ended.
-        quiet_s: A request that sends nothing for that long yields to a newer one.
-        stages: Told how long senders' bytes were awaited.
+        places: How many uploads may be open at once.
+        limits: How long and how fast uploads may be.
+        stages: Records how long senders' bytes took.
+
+    Attributes:
+        claims: Whose partial uploads there are.
+        limits: How long and how fast uploads may be.
     """
 
     def __init__(
         self,
         store: RecordingStore,
+        claims: Claims,
         on_finished: Callable[[bytes], None],
-        accepts: Accepts | None = None,
+        accepts: Accepts,
         *,
-        open_max: int = OPEN_UPLOADS_MAX,
-        idle_limit_s: float = IDLE_LIMIT_S,
-        quiet_s: float = QUIET_S,
-        stages: Stages | None = None,
+        places: Places | None = None,
+        limits: UploadLimits | None = None,
+        stages: Stages = NOT_RECORDED,
     ) -> None:
         self._store = store
         self._on_finished = on_finished
         self._accepts = accepts
-        self._idle_limit_s = idle_limit_s
-        self._stages = stages or Untold()
-        self._lanes = Lanes(store, open_max=open_max, quiet_s=quiet_s)
+        self._stages = stages
+        self._lanes = Lanes(store, places or Places())
+        self.limits = limits or UploadLimits()
+        self._throttle = Throttle(self.limits.bytes_per_s)
+        self._spoiled = Spoiled()
+        self._repeats = Repeats(self.limits.idle_s, self._throttle)
+        self.claims = claims
 
-    def status(self, recording_id: bytes) -> UploadStatus | None:
-        """Return where the upload stands, None when it was never begun. Reads a small file.
+    def status(self, recording_id: bytes, device_id: str) -> UploadStatus | None:
+        """Return where a device's upload stands; None if it was never begun. Reads a small file.
 
         Raises:
             RejectedError: The recording's manifest is damaged.
             UnavailableError: The medium failed.
         """
-        progress = self._store.progress(recording_id)
-        if progress is not None:
-            return UploadStatus(progress.offset, progress.size, whole=False)
-        manifest = self._store.manifest(recording_id)
-        if manifest is None:
-            return None
-        return UploadStatus(manifest.size, manifest.size, whole=True, copies=manifest.copies)
+        claim = self.claims.find(recording_id, device_id)
+        return self._whole(recording_id) or (self.standing(claim) if claim else None)
 
-    def is_damaged(self, recording_id: bytes) -> bool:
-        """Say whether another site's blobs of it did not hold, so that a sender has to bring it.
+    def standing(self, claim: Claim) -> UploadStatus:
+        """Return where a partial upload stands.
 
         Raises:
             UnavailableError: The medium failed.
         """
-        return self._store.shelves.catalogue.is_damaged(recording_id)
+        progress = self._store.progress(claim.upload)
+        offset = progress.offset if progress else 0
+        return self._partial(claim, offset)
 
-    async def settled_status(self, recording_id: bytes) -> UploadStatus:
-        """Return where the upload stands; one that has all its bytes is first brought to an end.
-
-        A kill or a full disk may have come between the last byte and the manifest. The sender
-        sees the full offset then, sends nothing more, and must not wait for ever.
+    def here(self, recording_id: bytes, caller: Caller) -> UploadStatus:
+        """Return where the caller's upload stands, whole or in part.
 
         Raises:
-            UnknownUploadError: It was never begun.
-            DigestError: All bytes are here and they are the wrong ones; the upload starts over.
+            RejectedError: It was never begun, or the recording's manifest is damaged.
+            UnavailableError: The medium failed.
+        """
+        return self._whole(recording_id) or self.standing(self._known(recording_id, caller))
+
+    def is_damaged(self, recording_id: bytes) -> bool:
+        """Say whether another site's blobs of it were bad, so that the sender must upload it.
+
+        Raises:
+            UnavailableError: The medium failed.
+        """
+        return self._store.places.catalogue.is_damaged(recording_id)
+
+    async def settled_status(self, recording_id: bytes, caller: Caller) -> UploadStatus:
+        """Return where the caller's upload stands; one with all its bytes is finished first.
+
+        A kill or a full disk may have come between the last byte and the manifest. Then the
+        sender sees the full offset, sends nothing more, and must not wait for ever. A sender that
+        asks continues there, also if it had announced the recording again.
+
+        Raises:
+            UnknownUploadError: It was never begun, or age has deleted it.
+            DigestError: All bytes are here, but they are the wrong ones; the upload starts over.
             UnavailableError: The medium failed or is full.
         """
-        status = await self._known(recording_id)
-        if status.whole or status.offset < status.size or self._lanes.is_held(recording_id):
-            return status
-        return await self._begin(recording_id, status.size)
+        self._repeats.forget(recording_id, caller.name)
+        whole = await asyncio.to_thread(self._whole, recording_id)
+        if whole is not None:
+            said = await asyncio.to_thread(self.claims.metadata, recording_id, caller.name)
+            return replace(whole, metadata=said)
+        return await self._settled(await asyncio.to_thread(self._known, recording_id, caller))
 
-    async def create(self, recording_id: bytes, size: int, caller: Caller) -> UploadStatus:
-        """Begin an upload, or find the one that was begun with the same size.
+    async def create(
+        self, recording_id: bytes, size: int, caller: Caller, metadata: str = ""
+    ) -> UploadStatus:
+        """Begin an upload, or return the one that the caller began with the same size.
 
-        What another site has put into the blob store, whole, is whole here too: not taken again,
-        unless it did not hold when it was read.
+        The caller may then begin at 0, or ask where the upload stands and continue there. A
+        recording that another site has put into the blob store is whole here too. It need not be
+        uploaded again, unless its blobs were found to be bad.
+
+        Args:
+            recording_id: 32 bytes.
+            size: Bytes of the whole recording.
+            caller: The sender.
+            metadata: What the sender says about it, as Upload-Metadata.
 
         Raises:
-            OversizedError: More than UPLOAD_BYTES_MAX.
-            NotAcceptedError: The gate refuses.
-            ConflictError: It was begun with another size.
-            CrowdedError: Too many are under way.
-            DigestError: An empty recording that was announced with another digest.
+            OversizedError: More than `limits` allow.
+            NotAcceptedError: `accepts` refuses.
+            ConflictError: The caller began it with another size, or it is whole with another size.
+            QuotaError: The caller has too many partial uploads.
+            CrowdedError: Too many uploads are open.
+            DigestError: The recording is empty, but was announced with another digest.
             UnavailableError: No room, or the medium failed.
         """
-        if not 0 <= size <= UPLOAD_BYTES_MAX:
-            raise OversizedError(f"upload must have 0..{UPLOAD_BYTES_MAX} bytes, got {size}")
+        if not 0 <= size <= self.limits.bytes_max:
+            raise OversizedError(f"upload must have 0..{self.limits.bytes_max} bytes, got {size}")
         self._check_accepted(recording_id, size, caller)
-        known = await asyncio.to_thread(self._found, recording_id, size)
-        if known is None:
-            return await self._begin(recording_id, size)
-        if known.size != size:
-            raise ConflictError(f"size of recording {recording_id.hex()}", known.size, size)
-        if known.whole:
-            self._on_finished(recording_id)  # the first call may have died with a process
-        return await self.settled_status(recording_id)
+        status = await asyncio.to_thread(self._found, recording_id, size)
+        if status is None:
+            claim = await asyncio.to_thread(self._claimed, recording_id, caller, size, metadata)
+            is_begun = await asyncio.to_thread(self._store.progress, claim.upload) is not None
+            status = await (self._settled(claim) if is_begun else self._begin(claim))
+        elif status.size != size:
+            raise ConflictError(f"size of recording {recording_id.hex()}", status.size, size)
+        else:
+            await asyncio.to_thread(self.claims.finish, recording_id, caller.name, metadata)
+            self._on_finished(recording_id)  # a kill may have prevented the first call
+        self._repeats.forget(recording_id, caller.name)
+        if status.offset:
+            self._repeats.move(recording_id, caller.name, 0)
+        return status
 
     async def append(
         self,
@@ -176,109 +180,222 @@ class Uploads:
         *,
         length: int | None = None,
         checksum: Checksum | None = None,
+        rest: Rest = no_rest,
     ) -> UploadStatus:
-        """Take the bytes of one request and return what is durable after it.
+        """Take the bytes of one request and return where the upload stands after it.
 
         Args:
             recording_id: 32 bytes.
-            offset: Where the sender believes the upload stands.
-            body: The bytes; it raises BrokenOffError when the link breaks.
-            caller: Who sends.
+            offset: The upload's offset as the sender knows it.
+            body: The bytes; raises BrokenOffError when the connection breaks.
+            caller: The sender.
             length: How many bytes will come, if the sender said so.
-            checksum: What they must hash to; with it they count as a whole or not at all.
+            checksum: Checksum of the bytes; if it is given, all of them are kept or none.
+            rest: Returns a direct way to the bytes that `body` has not yielded, if there is one.
 
         Raises:
-            UnknownUploadError: It was never begun.
-            NotAcceptedError: The gate refuses.
-            ConflictError: The upload stands elsewhere.
-            OversizedError: The bytes reach beyond the announced size.
-            ChecksumError: They differ from the checksum.
-            DigestError: The recording is complete and not the announced one.
-            BusyError: Another request is at it.
-            CrowdedError: Too many uploads are under way.
-            BrokenOffError: The sender stopped early.
+            UnknownUploadError: It was never begun, or age has deleted it.
+            NotAcceptedError: `accepts` refuses.
+            ConflictError: The upload has another offset.
+            OversizedError: The bytes exceed the announced size.
+            ChecksumError: They do not match the checksum.
+            SpoiledError: Too many requests of this upload failed so.
+            DigestError: The recording is complete, but is not the announced one.
+            BusyError: Another request is writing it.
+            CrowdedError: Too many uploads are open.
+            BrokenOffError: The sender stopped early, or it is another device's turn.
             UnavailableError: No room, or the medium failed.
         """
-        known = await self._known(recording_id)
-        self._check_accepted(recording_id, known.size, caller)
-        if known.whole:
-            _check_place(known, offset, length)
-            return known
-        async with self._lanes.hold(recording_id, known.size) as lane:
-            here = UploadStatus(lane.writer.offset, known.size, whole=False)
-            _check_place(here, offset, length)
-            await Pouring(lane, checksum, self._idle_limit_s, self._stages).pour(body)
+        if offset == self._repeats.at(recording_id, caller.name):
+            here = await asyncio.to_thread(self.here, recording_id, caller)
+            if here.offset > offset:
+                return await self._append_again(
+                    recording_id, offset, body, caller, here, length=length, checksum=checksum
+                )
+        whole = await asyncio.to_thread(self._whole, recording_id)
+        if whole is not None:
+            self._check_accepted(recording_id, whole.size, caller)
+            whole.check_place(offset, length)
+            await self._repeats.check_empty(body)
+            return whole
+        claim = await asyncio.to_thread(self._known, recording_id, caller)
+        self._check_accepted(recording_id, claim.size, caller)
+        self._spoiled.check(claim, length, checksum)
+        async with self._lanes.hold(claim) as lane:
+            here = UploadStatus(lane.writer.offset, claim.size, whole=False)
+            here.check_place(offset, length)
+            pouring = Pouring(lane, checksum, self.limits.idle_s, self._stages, self._throttle)
+            try:
+                await pouring.pour(body, rest)
+            except (RejectedError, BrokenOffError):
+                self._count_spoiled(lane, offset)
+                raise
             return await self._end_if_full(lane)
 
     async def terminate(self, recording_id: bytes, caller: Caller) -> None:
-        """Forget a partial upload and its bytes.
+        """Delete the caller's partial upload and its bytes; end a request that is writing it.
 
         Raises:
-            UnknownUploadError: It was never begun.
-            NotAcceptedError: The gate refuses, or the recording is whole: those are kept.
-            BusyError: A request is writing it.
+            UnknownUploadError: It was never begun, or age has deleted it.
+            NotAcceptedError: `accepts` refuses, or the recording is whole and is kept.
+            BusyError: A request is writing it and does not end.
             UnavailableError: The medium failed.
         """
-        known = await self._known(recording_id)
-        self._check_accepted(recording_id, known.size, caller)
-        if known.whole:
+        whole = await asyncio.to_thread(self._whole, recording_id)
+        if whole is not None:
+            self._check_accepted(recording_id, whole.size, caller)
             raise NotAcceptedError(f"recording {recording_id.hex()} is whole and is kept")
-        await self._lanes.expel(recording_id)
-        await asyncio.to_thread(self._store.delete, recording_id)
+        claim = await asyncio.to_thread(self._known, recording_id, caller)
+        self._check_accepted(recording_id, claim.size, caller)
+        await self.drop(claim)
 
-    def let_go(self, recording_id: bytes) -> None:
-        """Close an upload that no request is at, so that it can be deleted; from any thread.
+    async def drop(self, claim: Claim) -> None:
+        """Delete a partial upload and its bytes; end a request that is writing it.
 
         Raises:
-            UnavailableError: A request is at it, or the event loop does not answer.
+            BusyError: The request does not end.
+            UnavailableError: The medium failed.
         """
-        self._lanes.expel_soon(recording_id)
+        await self._delete(claim)
+        await asyncio.to_thread(self.claims.forget, claim)
+        self._spoiled.forget(claim)
+
+    def let_go(self, upload: bytes) -> None:
+        """Close an upload that no request is writing, so that it can be deleted; from any thread.
+
+        Raises:
+            UnavailableError: A request is writing it, or the event loop does not answer.
+        """
+        self._lanes.expel_soon(upload)
 
     async def close(self) -> None:
-        """Let go of every upload; what is durable stays and can be continued."""
+        """Close every upload; durable bytes stay, and the uploads can continue."""
         await self._lanes.close()
 
+    async def _append_again(
+        self,
+        recording_id: bytes,
+        offset: int,
+        body: AsyncIterator[bytes],
+        caller: Caller,
+        here: UploadStatus,
+        *,
+        length: int | None,
+        checksum: Checksum | None,
+    ) -> UploadStatus:
+        """Take a request that begins with bytes that are here; see `append`.
+
+        With a checksum it brings nothing new: the answer's offset says where to continue.
+        """
+        self._check_accepted(recording_id, here.size, caller)
+        replace(here, offset=offset).check_place(offset, length)
+        behind = await self._repeats.drop(recording_id, caller.name, here, offset, body, checksum)
+        if behind is None:
+            return replace(here, offset=self._repeats.at(recording_id, caller.name) or 0)
+        left = None if length is None else length - (here.offset - offset)
+        status = await self.append(recording_id, here.offset, behind, caller, length=left)
+        self._repeats.forget(recording_id, caller.name)
+        return status
+
+    def _partial(self, claim: Claim, offset: int) -> UploadStatus:
+        left_s = self.limits.left_s(claim.upload, offset)
+        return UploadStatus(offset, claim.size, whole=False, left_s=left_s, metadata=claim.metadata)
+
+    def _whole(self, recording_id: bytes) -> UploadStatus | None:
+        manifest = self._store.manifest(recording_id)
+        if manifest is None:
+            return None
+        return UploadStatus(manifest.size, manifest.size, whole=True, copies=manifest.copies)
+
     def _found(self, recording_id: bytes, size: int) -> UploadStatus | None:
-        """Return where the upload stands, once it was looked for in the blob store of all sites."""
-        known = self.status(recording_id)
-        if known is not None and (known.whole or known.size != size):
-            return known
+        """Return the whole recording, after a look into the blob store of all sites; or None."""
+        whole = self._whole(recording_id)
+        if whole is not None:
+            return whole
         try:
             adopted = self._store.adopt(recording_id, size)
         except WaysealError as error:
-            _log.info("recording %s is taken from its sender: %s", recording_id.hex(), error)
-            return known
-        return UploadStatus(size, size, whole=True) if adopted else known
+            _log.info("recording %s must come from its sender: %s", recording_id.hex(), error)
+            return None
+        return UploadStatus(size, size, whole=True) if adopted else None
 
-    async def _known(self, recording_id: bytes) -> UploadStatus:
-        status = await asyncio.to_thread(self.status, recording_id)
-        if status is None:
-            raise UnknownUploadError(f"no upload of recording {recording_id.hex()} was begun")
-        return status
+    def _known(self, recording_id: bytes, caller: Caller) -> Claim:
+        """Return the caller's upload; an operator may continue any device's.
 
-    async def _begin(self, recording_id: bytes, size: int) -> UploadStatus:
-        async with self._lanes.hold(recording_id, size) as lane:
+        An older gateway noted nobody's name: then the first caller who may have it gets it.
+        """
+        claims = self.claims.of(recording_id)
+        for claim in claims:
+            if caller.name == claim.device_id or caller.role is Role.OPERATOR:
+                if self._store.progress(claim.upload) is None:
+                    continue  # age has deleted it
+                return claim
+        progress = None if claims else self._store.progress(recording_id)
+        if progress is None:
+            raise UnknownUploadError(
+                f"{caller.name} began no upload of {recording_id.hex()}, or age has deleted it"
+            )
+        self._check_accepted(recording_id, progress.size, caller)
+        return self.claims.claim(recording_id, caller.name, progress.size)
+
+    def _claimed(self, recording_id: bytes, caller: Caller, size: int, metadata: str) -> Claim:
+        claim = self.claims.claim(recording_id, caller.name, size, metadata)
+        progress = self._store.progress(claim.upload)
+        if progress is not None and progress.size != size:
+            self._store.delete(claim.upload)  # nobody's, of an older gateway
+        return claim
+
+    async def _delete(self, claim: Claim) -> None:
+        await self._lanes.expel(claim.upload, active=True)
+        await asyncio.to_thread(self._store.delete, claim.upload)
+
+    async def _settled(self, claim: Claim) -> UploadStatus:
+        status = await asyncio.to_thread(self.standing, claim)
+        if status.offset < status.size or self._lanes.is_held(claim.upload):
+            return status
+        return await self._begin(claim)
+
+    async def _begin(self, claim: Claim) -> UploadStatus:
+        async with self._lanes.hold(claim) as lane:
             return await self._end_if_full(lane)
 
     async def _end_if_full(self, lane: Lane) -> UploadStatus:
-        writer = lane.writer
+        writer, claim = lane.writer, lane.claim
         if writer.offset < writer.size:
-            return UploadStatus(writer.offset, writer.size, whole=False)
-        await lane.run(writer.finish)
-        self._on_finished(lane.recording_id)
+            return await asyncio.to_thread(self._partial, claim, writer.offset)
+        if claim.is_staged:
+            await lane.run(writer.check)
+            await lane.run(writer.close)
+            async with self._lanes.barred(claim.recording):
+                await lane.run(partial(promote, self._store, claim.upload, claim.recording))
+        else:
+            await lane.run(writer.finish)
+        self._on_finished(claim.recording)
+        self._spoiled.forget(claim)
+        await self._forget_all(claim)
         return UploadStatus(writer.size, writer.size, whole=True)
 
+    def _count_spoiled(self, lane: Lane, offset: int) -> None:
+        """Charge the sender if its kept bytes must be read again."""
+        if not lane.writer.rests:
+            now_s = asyncio.get_running_loop().time()
+            self._throttle.charge(lane.claim.device_id, offset, now_s)
+            self._spoiled.count(lane.claim)
+
+    async def _forget_all(self, done: Claim) -> None:
+        """Forget the uploads of a recording that is whole now, and drop the ones that were not."""
+        for claim in await asyncio.to_thread(self.claims.of, done.recording):
+            try:
+                if claim.upload != done.upload and claim.is_staged:
+                    await self._delete(claim)
+                await asyncio.to_thread(
+                    self.claims.finish, claim.recording, claim.device_id, claim.metadata
+                )
+            except UnavailableError as error:  # age will delete it
+                _log.warning("upload %s stays: %s", claim.upload.hex(), error)
+
     def _check_accepted(self, recording_id: bytes, size: int, caller: Caller) -> None:
-        if self._accepts is None:
-            return
         try:
             self._accepts(recording_id, size, caller)
         except RejectedError as error:
             raise NotAcceptedError(str(error)) from error
-
-
-def _check_place(here: UploadStatus, offset: int, length: int | None) -> None:
-    if offset != here.offset:
-        raise ConflictError("upload offset", here.offset, offset)
-    if offset + (length or 0) > here.size:
-        raise OversizedError(f"upload has {here.size} bytes, got {length} more at {offset}")

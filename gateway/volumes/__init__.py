@@ -1,1 +1,1 @@
-"""`wayseal-gateway volumes`: the machine's drives, for people and programs."""
+"""`wayseal-gateway volumes`: shows and connects the machine's drives, for people and programs."""

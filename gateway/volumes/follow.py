@@ -1,50 +1,168 @@
-"""The running gateway's eye on its drives: says in the log what changes, answers what is."""
+"""Follows the machine's drives: looks at them repeatedly and reports changes."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Final
 
-from gateway.volumes.changes import Told, news, told_of
+from gateway.settings import Settings
+from gateway.volumes.table import size, title_of
 from gateway.worker import Worker
+from storage.drives.devices import Device, devices
+from storage.drives.health import Health
 from storage.drives.inventory import Inventory, observe, take
 from storage.drives.kernel import Kernel
-from storage.drives.links import LinkWatch
-from storage.drives.tools import run_tool
+from storage.drives.links import LinkWatch, Word
+from storage.drives.mounts import mounts
+from storage.drives.nvme import OPTIMIZED, NvmePath
+from storage.drives.reported import HEALTH_EVERY_S, known
+from storage.drives.tools import Run, run_tool
 from storage.volumes.volume import VolumePlace
 
 LOOK_EVERY_S: Final = 2.0
+DriveHealths = tuple[tuple[Device, Health], ...]
+
 _log = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One fact about a device, a link or a volume.
+
+    Attributes:
+        kind: `device`, `link` or `volume`.
+        subject: The name of the device or volume.
+        state: Compared between two looks; the fact is reported again when it differs.
+        words: The text to print; times in it may change while the state stays the same.
+        well: No action is needed.
+    """
+
+    kind: str
+    subject: str
+    state: str
+    words: str
+    well: bool = True
+
+    def gone(self) -> "Fact":
+        """Return the fact that the subject is gone."""
+        return replace(self, state="gone", words=f"{self.kind} is gone", well=False)
+
+    def document(self) -> dict[str, str]:
+        """Return the fact as JSON for programs."""
+        return {
+            "kind": self.kind,
+            "subject": self.subject,
+            "state": self.state,
+            "words": self.words,
+        }
+
+
+def changes(before: Mapping[str, Fact], now: Mapping[str, Fact]) -> Iterator[Fact]:
+    """Yield the facts that are new, different or gone since an earlier look."""
+    for key, fact in now.items():
+        if key not in before or before[key].state != fact.state:
+            yield fact
+    for key, fact in before.items():
+        if key not in now:
+            yield fact.gone()
+
+
+def facts_of(seen: Inventory) -> dict[str, Fact]:
+    """Return all facts of one look; a subject has the same key at every look."""
+    facts = [
+        Fact(
+            "device",
+            each.name,
+            "there",
+            " ".join((title_of(each.interface), size(each.size_bytes), each.model)).strip(),
+        )
+        for each in seen.devices
+        if not each.disk
+    ]
+    for device in seen.devices:
+        if device.paths:
+            link = seen.links[device.name]
+            state = f"{link.word} ({', '.join(map(_way, device.paths))})"
+            well = link.word in (Word.LIVE, Word.CHANGING)
+            facts.append(Fact("link", device.name, state, link.words, well))
+    for volume in seen.volumes:
+        lost = any(state.words == volume.problem for state in seen.links.values())
+        state = "link" if lost else volume.problem or "ok"
+        on = f" on {volume.device}" if volume.device else ""
+        words = f"volume {volume.path}{on}: {volume.problem or 'no problem'}"
+        facts.append(Fact("volume", volume.name, state, words, not volume.problem))
+    return {f"{each.kind} {each.subject}": each for each in facts}
+
+
+def _way(path: NvmePath) -> str:
+    """Return a path's state in words that change only with it."""
+    own = path.controller
+    ana = path.ana_state if path.ana_state != OPTIMIZED else ""
+    return f"{own.name} {own.state} {ana}".strip()
+
+
+def places_of(settings: Settings | None) -> dict[str, VolumePlace]:
+    """Return the volumes by name, in the order in which new recordings are offered to them.
+
+    Without settings there are none.
+    """
+    volumes = settings.all_volumes if settings else {}
+    return {
+        name: VolumePlace(each.path, mount=each.mount, quota_bytes=each.quota_bytes)
+        for name, each in volumes.items()
+    }
+
+
 class DriveFollower:
-    """Looks at sysfs every `LOOK_EVERY_S`, so that since when a link is down is known.
+    """Looks at sysfs every `LOOK_EVERY_S`, so that it knows since when a link is down.
+
+    Every `HEALTH_EVERY_S` it asks the drives for their health.
 
     Args:
         places: The gateway's volumes by name.
-        kernel: Which machine.
+        kernel: The kernel's files; by default the ones of this machine.
+        run: Runs nvme-cli and smartctl.
+
+    Attributes:
+        health: What each drive said when it was last asked.
     """
 
-    def __init__(self, places: Mapping[str, VolumePlace], kernel: Kernel | None = None) -> None:
+    def __init__(
+        self,
+        places: Mapping[str, VolumePlace],
+        kernel: Kernel | None = None,
+        run: Run = run_tool,
+    ) -> None:
         self.kernel = kernel or Kernel()
+        self.health: DriveHealths = ()
         self._places = places
+        self._run = run
         self._watch = LinkWatch()
-        self._before: dict[str, Told] = {}
+        self._before: dict[str, Fact] = {}
         self.worker = Worker("drives", self.look, idle_s=LOOK_EVERY_S)
+        self.asking = Worker("drive health", self.ask, idle_s=HEALTH_EVERY_S)
 
     def look(self) -> bool:
-        """Look once; log links and volumes that changed. Nothing is left to be done at once."""
-        now = told_of(observe(self.kernel, self._places, self._watch))
-        for told in news(self._before, now):
-            if told.kind != "device":
-                level = logging.INFO if told.well else logging.WARNING
-                _log.log(level, "%s %s: %s", told.kind, told.subject, told.words)
+        """Look once, and log links and volumes that changed; the next look can wait."""
+        now = facts_of(observe(self.kernel, self._places, self._watch))
+        for fact in changes(self._before, now):
+            if fact.kind != "device":
+                level = logging.INFO if fact.well else logging.WARNING
+                _log.log(level, "%s %s: %s", fact.kind, fact.subject, fact.words)
         self._before = now
         return False
 
+    def ask(self) -> bool:
+        """Ask all drives for their health; the next round can wait."""
+        found = devices(self.kernel, mounts(self.kernel))
+        told = known(found, self.kernel, self._run)
+        self.health = tuple((each, told[each.name]) for each in found if each.name in told)
+        return False
+
     def report(self, *, ask_drives: bool) -> Inventory:
-        """Return all that is known now.
+        """Return the present inventory.
 
         Raises:
-            UnavailableError: The kernel does not tell what is mounted.
+            UnavailableError: The kernel's list of mounts cannot be read.
         """
-        return take(self.kernel, self._places, run_tool, self._watch, ask_drives=ask_drives)
+        return take(self.kernel, self._places, self._run, self._watch, ask_drives=ask_drives)

@@ -1,13 +1,14 @@
-"""Drives and volumes as text that fits the terminal's width."""
+"""Prints drives and volumes as text that fits the terminal's width."""
 
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from gateway.volumes.models import BlockDevice, GatewayVolume, Volumes
-from storage.drives.inventory import MADE_OF_OTHERS
+from gateway.volumes.document import BlockDevice, DrivePath, GatewayVolume, Volumes
 from storage.drives.links import Word
+from storage.drives.nvme import OPTIMIZED
+from storage.drives.reported import MADE_OF_OTHERS
 
 NARROWEST: Final = 60
 _GAP: Final = "  "
@@ -33,7 +34,7 @@ _SIZES: Final = ((10**15, "PB"), (10**12, "TB"), (10**9, "GB"), (10**6, "MB"), (
 _TEN: Final = 10
 _CELL_MIN: Final = 16
 _CELL_SHARE: Final = 6
-"""A cell takes at most that part of the width, so that one long name leaves room for the rest."""
+"""A cell takes at most a sixth of the width, so that one long name leaves room for the others."""
 _NAMED_MAX: Final = 2
 """Members of a device that are named in the table."""
 
@@ -43,8 +44,8 @@ class Column:
     """A column of the table.
 
     Attributes:
-        title: Above it.
-        rank: When the terminal is too narrow the columns of the highest rank go first.
+        title: Its heading.
+        rank: If the terminal is too narrow, columns with the highest rank are left out first.
     """
 
     title: str
@@ -67,11 +68,11 @@ _COLUMNS: Final = (
 
 
 def page(volumes: Volumes, width: int | None) -> str:
-    """Return the table, then what is to be said in sentences.
+    """Return the table, then the volumes, links and health in sentences.
 
     Args:
-        volumes: What there is.
-        width: Of the terminal, characters; None: as wide as it gets, for a file or a program.
+        volumes: The devices and volumes.
+        width: Width of the terminal, characters; None: unlimited, for a file or a program.
     """
     lines = list(_table([_row(each) for each in volumes.devices], width))
     for title, told in (
@@ -85,14 +86,14 @@ def page(volumes: Volumes, width: int | None) -> str:
 
 
 def title_of(interface: str) -> str:
-    """Return an interface in the words that people use."""
+    """Return the name that people use for an interface."""
     return _TITLES.get(interface, interface)
 
 
 def size(count: int) -> str:
     """Return bytes as drive makers count them: `1.9 TB`, `256 GB`."""
     for unit, name in _SIZES:
-        if count >= unit - unit // 2000:  # what would be rounded to 1000 of the smaller unit
+        if count >= unit - unit // 2000:  # or it would be rounded to 1000 of the smaller unit
             value = count / unit
             return f"{value:.1f} {name}" if value < _TEN else f"{value:.0f} {name}"
     return f"{count} B" if count else _NONE
@@ -127,14 +128,14 @@ def _below(device: BlockDevice) -> str:
 
 
 def _state(device: BlockDevice) -> str:
-    """Return how a drive is: what keeps it from being used comes before its health."""
+    """Return a drive's state: a link that is not live comes before its health."""
     if device.link and device.link.state != Word.LIVE:
         return f"link {device.link.state}"
     return device.health.verdict if device.health else _NONE
 
 
 def _table(rows: Sequence[tuple[str, ...]], width: int | None) -> Iterator[str]:
-    """Yield the lines of a table; columns that find no room are left out, by their rank."""
+    """Yield the lines of a table; columns that do not fit are left out by rank."""
     cells = [tuple(column.title for column in _COLUMNS), *rows]
     shown = list(range(len(_COLUMNS)))
     if width is not None:
@@ -172,8 +173,15 @@ def _links(devices: Sequence[BlockDevice]) -> Iterator[str]:
         if device.link and device.link.state != Word.LIVE:
             yield f"{device.name}: {device.link.words}"
         elif any(path.transport != "pcie" for path in device.paths):
-            ways = (f"{path.controller} to {path.address}" for path in device.paths)
-            yield f"{device.name}: live, {', '.join(ways)}"
+            yield f"{device.name}: live, {', '.join(map(_way, device.paths))}"
+
+
+def _way(path: DrivePath) -> str:
+    """Return one path and what is special about it."""
+    ana = path.ana_state if path.ana_state != OPTIMIZED else ""
+    more = (ana, "DH-CHAP" if path.dhchap else "", "TLS" if path.tls else "")
+    told = ", ".join(each for each in more if each)
+    return f"{path.controller} to {path.address}" + (f" ({told})" if told else "")
 
 
 def _ailing(devices: Sequence[BlockDevice]) -> Iterator[str]:

@@ -1,1 +1,1 @@
-"""Benchmarks: processes driven over their public interfaces, and what they took."""
+"""Benchmarks: they start processes, drive them over public interfaces and measure them."""

@@ -1,6 +1,10 @@
 """Values of the command line, for argparse."""
 
 import argparse
+from collections.abc import Callable
+from typing import Final
+
+VIDEO_GB_MAX: Final = 1000
 
 
 def at_least_one(text: str) -> int:
@@ -19,3 +23,22 @@ def above_zero(text: str) -> float:
     if not 0 < number < float("inf"):
         raise argparse.ArgumentTypeError(f"expected a number above 0, got {text!r}")
     return number
+
+
+def quantity(most: float, unit: str) -> Callable[[str], float]:
+    """Return a reader of numbers from 0 to `most`."""
+
+    def read(text: str) -> float:
+        try:
+            found = float(text)
+        except ValueError:
+            found = -1.0
+        if not 0 <= found <= most:
+            raise argparse.ArgumentTypeError(f"expected 0 to {most:g} {unit}, got {text!r}")
+        return found
+
+    return read
+
+
+video_gb: Final = quantity(VIDEO_GB_MAX, "GB")
+"""Reads the size of a video."""

@@ -1,7 +1,7 @@
-"""Two blob stores as one: each blob rests in both.
+"""Two blob stores as one: each blob is kept in both.
 
-For a site that wants its recordings' blobs on disks of its own beside the cluster
-of all sites. What is put is there once it is in both.
+For a site that wants the blobs of its recordings on its own disks as well as in the cluster of all
+sites. A blob counts as stored once both stores have it.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,10 +10,10 @@ from itertools import chain
 from typing import Final
 
 from contracts.errors import RejectedError, WaysealError
-from storage.blobs.port import Blob, BlobStore, Replica
+from storage.blobs.port import Blob, BlobStore, OpenDeletions, Replica, Returned
 
 POOL_THREADS: Final = 4
-"""Puts into the far store at once: as many as a recording store has threads."""
+"""Parallel puts into the far store: as many as a recording store has threads."""
 
 
 class MirroredBlobs:
@@ -21,7 +21,7 @@ class MirroredBlobs:
 
     Args:
         near: Is read first.
-        far: Is read when the near one misses, fails or does not hold.
+        far: Is read if the blob in the near store is missing, unreadable or damaged.
     """
 
     def __init__(self, near: BlobStore, far: BlobStore) -> None:
@@ -36,7 +36,7 @@ class MirroredBlobs:
 
     @property
     def durability(self) -> str:
-        """See `BlobStore.durability`: that of one and of the other."""
+        """See `BlobStore.durability`: both, joined by `+`."""
         return f"{self._near.durability}+{self._far.durability}"
 
     def check(self) -> None:
@@ -45,8 +45,8 @@ class MirroredBlobs:
         self._far.check()
 
     def put(self, recording_id: bytes, blob: Blob) -> None:
-        """See `BlobStore.put`."""
-        self.put_many(recording_id, [blob])
+        """See `BlobStore.put`: into both at the same time."""
+        self._both(lambda store: store.put(recording_id, blob))
 
     def put_many(self, recording_id: bytes, blobs: Sequence[Blob]) -> None:
         """See `BlobStore.put_many`: into both at the same time."""
@@ -55,8 +55,8 @@ class MirroredBlobs:
     def get(self, recording_id: bytes, index: int, *, fresh: bool = False) -> Blob | None:
         """See `BlobStore.get`.
 
-        What does not hold against the hash that it carries comes back only if the other one
-        has nothing better; but who asks for it `fresh` gets what is in both, or nothing.
+        A blob that does not match the hash it carries is returned only if the other store has
+        nothing better. With `fresh`, the blob must be the same in both.
         """
         if fresh:
             return self._in_both(recording_id, index)
@@ -71,7 +71,7 @@ class MirroredBlobs:
         try:
             far = self._far.get(recording_id, index)
         except WaysealError:
-            if near is None:  # it may be in the far one: nothing can be said
+            if near is None:  # the far store may have it
                 raise
             return near
         if far is None and failed is not None:
@@ -79,7 +79,7 @@ class MirroredBlobs:
         return far or near
 
     def replicas(self, recording_id: bytes, index: int) -> Iterator[Replica]:
-        """See `BlobStore.replicas`: those of both."""
+        """See `BlobStore.replicas`: the replicas of both stores."""
         for store in (self._near, self._far):
             try:
                 yield from store.replicas(recording_id, index)
@@ -97,25 +97,35 @@ class MirroredBlobs:
         self._both(lambda store: store.put_manifest(recording_id, manifest))
 
     def delete_manifest(self, recording_id: bytes) -> None:
-        """See `BlobStore.delete_manifest`: each is tried, whatever becomes of the other."""
+        """See `BlobStore.delete_manifest`: both stores are tried, even if one fails."""
         self._both(lambda store: store.delete_manifest(recording_id))
 
     def manifest(self, recording_id: bytes) -> bytes | None:
-        """See `BlobStore.manifest`: that of either.
+        """See `BlobStore.manifest`: from either store.
 
-        What is whole in one of them must not be taken for a leftover: another site may have put
-        it into the far one. Which blobs are in both tells `leaves`.
+        A recording that is whole in one store must not be taken for a leftover: another site may
+        have put it into the far one. `leaves` tells which blobs are in both.
         """
         near = self._near.manifest(recording_id)
         return near if near is not None else self._far.manifest(recording_id)
 
     def recordings(self) -> Iterator[bytes]:
-        """See `BlobStore.recordings`: of which there may be blobs in one of them."""
+        """See `BlobStore.recordings`: recordings that may have blobs in either store."""
         yield from dict.fromkeys(chain(self._near.recordings(), self._far.recordings()))
 
     def delete(self, recording_id: bytes) -> None:
-        """See `BlobStore.delete`: each is tried, whatever becomes of the other."""
+        """See `BlobStore.delete`: both stores are tried, even if one fails."""
         self._both(lambda store: store.delete(recording_id))
+
+    def repeat_deletions(self, stop: Callable[[], bool]) -> OpenDeletions:
+        """See `BlobStore.repeat_deletions`: of the store that has more of them."""
+        both = [store.repeat_deletions(stop) for store in (self._near, self._far)]
+        return max(both, key=lambda each: each.count)
+
+    def returned(self, stop: Callable[[], bool]) -> Iterator[Returned]:
+        """See `BlobStore.returned`: of both stores."""
+        for store in (self._near, self._far):
+            yield from store.returned(stop)
 
     def close(self) -> None:
         """See `BlobStore.close`."""
@@ -124,10 +134,10 @@ class MirroredBlobs:
         self._far.close()
 
     def _in_both(self, recording_id: bytes, index: int) -> Blob | None:
-        """Return the blob that either has; None when one of them has none.
+        """Return the blob that both stores have; None if one of them has none.
 
         Raises:
-            RejectedError: They have two, so one of them is wrong, or what one has is no blob.
+            RejectedError: The stores have different blobs, or one of them has invalid bytes.
         """
         near = self._near.get(recording_id, index, fresh=True)
         far = self._far.get(recording_id, index, fresh=True)
@@ -140,7 +150,7 @@ class MirroredBlobs:
         return near
 
     def _both(self, work: Callable[[BlobStore], None]) -> None:
-        """Do it in both at once; return, or raise the first error, once both are done."""
+        """Run the work on both stores at once; return or raise once both are done."""
         far = self._pool.submit(work, self._far)
         try:
             work(self._near)

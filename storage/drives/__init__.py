@@ -1,11 +1,14 @@
-"""The machine's block devices: what they are, how they are attached, how they are, what is lost.
+"""The machine's drives: its block devices, their interfaces, health and links, and NVMe-oF.
 
-inventory    the way in for people: all that is known of the machine's block devices
-a device     devices: what there is; interfaces: how it is attached; nvme: its paths;
-             filesystems, mounts: what is on it, and where; standing: below which path
-its state    health: by its own word; links: of its paths, in words;
-             counters: what went through; routes: which network card leads there
-NVMe-oF      nvmeof: found, connected, disconnected; saved: for the next start;
-             keeper: connected and mounted anew
-around       kernel: sysfs and procfs; tools: other people's, with a time limit
+inventory    everything that is known of the block devices at one moment
+a device     devices: all of them; interfaces: how it is attached; nvme: its paths;
+             filesystems, mounts: what is on it, and where; standing: what is below a directory
+its state    health: by SMART; links: the state of its paths, in words;
+             counters: its I/O; routes: the network card that leads to it;
+             reported: all drives' health, also without root rights
+NVMe-oF      targets: where to connect, and how; discovery: what a target offers;
+             nvmeof: connect, disconnect; secrets: for nvme-cli alone; abilities: of this machine;
+             owned: which connections are ours; saved: files for the next start;
+             keeper: connects and mounts again
+around       kernel: sysfs and procfs; tools: other programs, with a time limit
 """

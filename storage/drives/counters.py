@@ -1,6 +1,6 @@
-"""What went through a device since it came: its I/O counters, added up over its paths."""
+"""The I/O counters of a device since it appeared, summed over its paths."""
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Self
 
 from storage.drives.kernel import SECTOR_BYTES, Kernel, text
@@ -9,12 +9,12 @@ from storage.drives.nvme import paths
 
 @dataclass(frozen=True, slots=True)
 class Counters:
-    """Totals since the device came.
+    """Totals since the device appeared.
 
     Attributes:
-        reads: Requests, merged ones counted once.
-        read_ms: Sum of their times, milliseconds.
-        busy_ms: Time with any request under way.
+        reads: Requests; merged ones count once.
+        read_ms: Sum of their durations, milliseconds.
+        busy_ms: Time with a request under way.
     """
 
     reads: int = 0
@@ -26,23 +26,16 @@ class Counters:
     busy_ms: int = 0
 
     def __add__(self, other: Self) -> "Counters":
-        return Counters(
-            self.reads + other.reads,
-            self.read_bytes + other.read_bytes,
-            self.read_ms + other.read_ms,
-            self.writes + other.writes,
-            self.written_bytes + other.written_bytes,
-            self.write_ms + other.write_ms,
-            self.busy_ms + other.busy_ms,
-        )
+        pairs = zip(astuple(self), astuple(other), strict=True)
+        return Counters(*(mine + theirs for mine, theirs in pairs))
 
 
 def counters(kernel: Kernel, name: str) -> Counters:
     """Return a device's counters, by its name.
 
-    The head of a multipath device counts nothing on older kernels (6.1 among them): there it is
-    the sum of its paths, in which times of paths that are busy together add up. A sampler must
-    expect less than before when a path has gone. Partitions of such a head count nothing at all.
+    The head of a multipath device counts nothing on older kernels (such as 6.1). There the result
+    is the sum over its paths, in which the times of paths that are busy together add up. The sum
+    gets smaller when a path is removed. Partitions of such a head count nothing at all.
     """
     own = _counted(kernel, name)
     if own.reads or own.writes:

@@ -1,4 +1,4 @@
-"""Every block device of the machine: what it is, how it is attached, what it stands on."""
+"""Every block device of the machine: what it is, how it is attached, what is below it."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -16,21 +16,22 @@ _DELETED: Final = " (deleted)"
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """A disk, a partition of one, or what the kernel makes of them.
+    """A disk, a partition, or a device that the kernel builds from others.
 
     Attributes:
         name: The kernel's, `nvme1n1`; its file is `/dev/NAME`.
         number: `259:0`.
         interface: One word, see docs/storage.md; a partition has its disk's.
-        size_bytes: 0 where no medium is in.
-        link: Speed of the link in words, empty if it is not known.
+        size_bytes: 0 without a medium.
+        link: Speed of the link in words, empty if unknown.
         rotational: It has platters.
-        disk: The disk of which this is a partition; empty if it is none.
+        disk: The disk of a partition; else empty.
         stands_on: Devices directly below: the disk of a partition, members of dm and md, and the
             device that holds the file of a loop device.
         detail: What dm, md or a loop device is: `crypt luks`, `raid1`, the file.
         nqn: Of the NVMe subsystem.
         paths: Of an NVMe disk; a local drive has one.
+        iopolicy: How the kernel chooses among several paths; empty without multipath.
     """
 
     name: str
@@ -49,29 +50,35 @@ class Device:
     detail: str = ""
     nqn: str = ""
     paths: tuple[NvmePath, ...] = ()
+    iopolicy: str = ""
 
     @property
     def lost(self) -> bool:
-        """Return whether no path leads to the drive now, so that whoever asks it may wait."""
+        """Return whether no path leads to the drive now: requests to it may wait."""
         return bool(self.paths) and not any(path.usable for path in self.paths)
+
+    @property
+    def changing(self) -> bool:
+        """Return whether no path is usable only because the target is changing them."""
+        return self.lost and any(path.changing for path in self.paths)
 
 
 def devices(kernel: Kernel, mounted: Iterable[Mount]) -> tuple[Device, ...]:
     """Return all block devices, each disk before its partitions.
 
-    Left out are the hidden disks of multipath, which are among the paths of their head, and loop,
-    RAM and network devices that nothing is behind.
+    Two kinds are left out: the hidden disks of multipath, which are among the paths of their head;
+    and unused loop, RAM and network devices.
 
     Args:
-        kernel: Which machine.
-        mounted: Tell which device holds the file of a loop device.
+        kernel: Of the machine.
+        mounted: All mounts; they tell which device holds the file of a loop device.
     """
     known = tuple(mounted)
     return tuple(each for name in kernel.block_names() for each in _disk(kernel, name, known))
 
 
 def below(all_devices: Iterable[Device], name: str) -> Iterator[Device]:
-    """Yield the device of that name and everything it stands on, down to the drives."""
+    """Yield the device of that name and every device below it, down to the drives."""
     by_name = {device.name: device for device in all_devices}
     waiting, seen = [name], set[str]()
     while waiting:
@@ -105,6 +112,7 @@ def _disk(kernel: Kernel, name: str, mounted: tuple[Mount, ...]) -> Iterator[Dev
         detail=_detail(place),
         nqn=text(place / "device" / "subsysnqn"),
         paths=ways,
+        iopolicy=text(place / "device" / "iopolicy"),
     )
     yield disk
     for part in names(place):
@@ -143,7 +151,7 @@ def _detail(place: Path) -> str:
     level = text(place / "md" / "level")
     if level:
         return level
-    # CRYPT-LUKS2-…, LVM-…: who made a dm device begins its uuid. Source: sysfs-block-dm.
+    # CRYPT-LUKS2-…, LVM-…: the uuid of a dm device begins with its maker. Source: sysfs-block-dm.
     maker = text(place / "dm" / "uuid").split("-")
     kind = " ".join(maker[:2] if maker[0] == "CRYPT" else maker[:1]).lower()
     return f"{kind} {text(place / 'dm' / 'name')}".strip()

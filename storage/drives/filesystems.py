@@ -1,4 +1,4 @@
-"""What file system a device has, mounted or not. Source: lsblk(8), blkid(8)."""
+"""The file systems of devices, mounted or not. Source: lsblk(8), blkid(8)."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -17,11 +17,11 @@ _BLKID: Final = ("blkid", "--probe", "--output", "export")
 
 @dataclass(frozen=True, slots=True)
 class FileSystem:
-    """What is written at the beginning of a device.
+    """The file system or container format at the beginning of a device.
 
     Attributes:
         kind: `xfs`, `ext4`, also `crypto_LUKS`, `LVM2_member`.
-        uuid: By which it is mounted.
+        uuid: For mounting it.
     """
 
     kind: str
@@ -29,10 +29,10 @@ class FileSystem:
 
 
 def filesystems(kernel: Kernel, devices: Iterable[Device], run: Run) -> dict[str, FileSystem]:
-    """Return the file systems by device name; empty if nobody tells.
+    """Return the file systems by device name; empty if the tools fail.
 
-    What stands on a drive without a link is not asked for: whoever reads it waits. lsblk knows
-    from udev; where udev does not run, in a container for example, blkid reads the drives.
+    Devices on a drive without a link are left out, because reading them would wait. lsblk asks
+    udev; where udev does not run, as in a container, blkid reads the drives.
     """
     known = tuple(devices)
     here = [each for each in known if not any(one.lost for one in below(known, each.name))]
@@ -50,7 +50,7 @@ def filesystems(kernel: Kernel, devices: Iterable[Device], run: Run) -> dict[str
 
 
 def _probed(name: str, run: Run) -> Iterator[tuple[str, FileSystem]]:
-    """Yield what blkid reads of one device; asked for several it ends at the first empty one."""
+    """Yield what blkid reads from one device; with several it would stop at the first empty one."""
     said = run((*_BLKID, f"/dev/{name}"), LSBLK_TIMEOUT_S).out
     told = dict(line.split("=", 1) for line in said.splitlines() if "=" in line)
     if "TYPE" in told:

@@ -1,7 +1,7 @@
-"""How a disk is attached, and how fast that link runs, from its place among the kernel's devices.
+"""How a disk is attached, and the speed of its link, from its place in the kernel's device tree.
 
-What the drive says of itself comes with it: SCSI cuts a SATA drive's model off after 16 characters
-and its firmware after 4, so those are taken from IDENTIFY DEVICE, which the kernel keeps in page
+Model, firmware and serial number come with it. SCSI cuts a SATA drive's model after 16 characters
+and its firmware after 4, so these are taken from IDENTIFY DEVICE, which the kernel keeps in page
 89h of the drive's vital product data.
 """
 
@@ -19,9 +19,8 @@ OPTICAL: Final = 5
 _VIRTUAL: Final = ("dm", "md", "loop", "zram", "ram", "nbd", "rbd", "drbd", "zd")
 _NAMED: Final = re.compile(rf"({'|'.join(_VIRTUAL)})-?\d+")
 _ATA: Final = re.compile(r"ata\d+")
-_USB: Final = re.compile(r"usb\d+")
 _BUSES: Final = (
-    ("usb", _USB),
+    ("usb", re.compile(r"usb\d+")),
     ("sata", _ATA),
     ("virtio", re.compile(r"virtio\d+")),
     ("iscsi", re.compile(r"session\d+")),
@@ -31,8 +30,8 @@ _BUSES: Final = (
     ("nvdimm", re.compile(r"ndbus\d+")),
     ("scsi", re.compile(r"target[\d:]+")),
 )
-"""The first that is found among a device's ancestors tells how it is attached: a SATA drive in a
-USB case is a USB drive to us, for that is its link."""
+"""The first that matches an ancestor of the device is its interface. A SATA drive in a USB case
+counts as USB, because that is its link."""
 _IDENTIFY_AT: Final = 60
 """Where IDENTIFY DEVICE data begins in page 89h. Source: SAT-4, 12.4.2."""
 _IDENTIFY_BYTES: Final = 512
@@ -44,8 +43,8 @@ class Attached:
 
     Attributes:
         interface: One word, see docs/storage.md: `nvme-tcp`, `nvme-pcie`, `sata-ssd`, `usb`, …
-        link: Speed in words, empty if it is not known.
-        model: As the drive says, like the next two; empty if it does not.
+        link: Speed in words, empty if unknown.
+        model: As the drive reports it, like firmware and serial; empty if not reported.
     """
 
     interface: str
@@ -129,7 +128,7 @@ def _sata(kernel: Kernel, place: Path) -> Attached:
 
 
 def _sata_speed(port: Path) -> str:
-    """Return the speed of a port: `6.0 Gb/s`; empty if the link is down or does not say."""
+    """Return the speed of a port: `6.0 Gb/s`; empty if the link is down or unknown."""
     for link in names(port):
         said = text(port / link / "ata_link" / link / "sata_spd")
         if said.endswith("Gbps"):
@@ -138,7 +137,7 @@ def _sata_speed(port: Path) -> str:
 
 
 def _identified(words: bytes, start: int, end: int) -> str:
-    """Return text of IDENTIFY DEVICE: two characters a word, the first in the higher byte."""
+    """Return text of IDENTIFY DEVICE: two characters per word, the first in the higher byte."""
     swapped = bytearray(words[2 * start : 2 * end])
     swapped[0::2], swapped[1::2] = swapped[1::2], swapped[0::2]
     return swapped.decode("ascii", "replace").strip(" \0")

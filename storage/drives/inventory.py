@@ -1,23 +1,18 @@
-"""All that is known of the machine's block devices at one moment, put together."""
+"""Everything that is known of the machine's block devices at one moment."""
 
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from typing import Final
 
 from storage.drives.devices import Device, below, devices
 from storage.drives.filesystems import FileSystem, filesystems
-from storage.drives.health import Health, health
+from storage.drives.health import Health
 from storage.drives.kernel import Kernel
 from storage.drives.links import LinkState, LinkWatch, link_state
 from storage.drives.mounts import Mount, mounts
+from storage.drives.reported import known
 from storage.drives.standing import Standing, standing
 from storage.drives.tools import Run
 from storage.volumes.volume import VolumePlace
-
-ASKED_AT_ONCE: Final = 8
-"""Drives asked for their health at a time."""
-MADE_OF_OTHERS: Final = ("dm", "md", "loop", "zram", "ram")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +35,16 @@ class Inventory:
     health: Mapping[str, Health] = field(default_factory=dict)
 
     def mounts_of(self, kernel: Kernel, name: str) -> tuple[Mount, ...]:
-        """Return where a device is mounted; parts of it that are bound elsewhere only if it is not.
+        """Return the mounts of a device; bind mounts of its directories only if there is no other.
 
-        What is mounted over and over at one place counts once.
+        Several mounts at one place count once.
         """
         here = [each for each in self.mounted if each.device(kernel) == name]
         whole = [each for each in here if each.root == "/"] or here
         return tuple({each.point: each for each in whole}.values())
 
     def holds(self, name: str) -> tuple[str, ...]:
-        """Return the names of the gateway's volumes that stand on a device, directly or not."""
+        """Return the names of the gateway's volumes on a device, directly or not."""
         return tuple(
             volume.name
             for volume in self.volumes
@@ -57,7 +52,7 @@ class Inventory:
         )
 
     def users(self, kernel: Kernel, disks: tuple[str, ...]) -> tuple[str, ...]:
-        """Return mount points on any of these disks, directly or not, in words."""
+        """Return the mount points on any of these disks, directly or not, in words."""
         by_point = {str(each.mount.point): each.name for each in self.volumes if each.mount}
         found = []
         for mount in self.mounted:
@@ -69,10 +64,10 @@ class Inventory:
 
 
 def observe(kernel: Kernel, places: Mapping[str, VolumePlace], watch: LinkWatch) -> Inventory:
-    """Return what the kernel tells by itself: at once, whatever state the drives are in.
+    """Return what the kernel knows; this never waits for a drive.
 
     Raises:
-        UnavailableError: It does not tell what is mounted.
+        UnavailableError: The mounts cannot be read.
     """
     mounted = mounts(kernel)
     found = devices(kernel, mounted)
@@ -90,40 +85,29 @@ def take(
     *,
     ask_drives: bool = True,
 ) -> Inventory:
-    """Return all that is known; tools are asked, each for a limited time.
+    """Return everything that is known; this runs tools, each for a limited time.
 
     Args:
-        kernel: Which machine.
+        kernel: Of the machine.
         places: The gateway's volumes by name.
         run: Runs lsblk, stat, nvme-cli and smartctl.
         watch: Remembers since when links are down.
-        ask_drives: Ask each drive for its health.
+        ask_drives: Whether to ask each drive for its health.
 
     Raises:
-        UnavailableError: The kernel does not tell what is mounted.
+        UnavailableError: The mounts cannot be read.
     """
     seen = observe(kernel, places, watch)
-    drives = [
-        each for each in seen.devices if not each.disk and each.interface not in MADE_OF_OTHERS
-    ]
-    with ThreadPoolExecutor(ASKED_AT_ONCE) as pool:
-        asked = pool.map(lambda each: health(each, run), drives if ask_drives else ())
-        kinds = filesystems(kernel, seen.devices, run)
-        verdicts = dict(zip((each.name for each in drives), asked, strict=False))
-    return Inventory(
-        seen.devices,
-        seen.mounted,
-        tuple(_again(each, places[each.name], seen, kernel, run) for each in seen.volumes),
-        seen.links,
-        kinds,
-        verdicts,
-    )
+    kinds = filesystems(kernel, seen.devices, run)
+    verdicts = known(seen.devices, kernel, run) if ask_drives else {}
+    volumes = (_again(each, places[each.name], seen, kernel, run) for each in seen.volumes)
+    return replace(seen, volumes=tuple(volumes), filesystems=kinds, health=verdicts)
 
 
 def _again(
     known: Standing, place: VolumePlace, seen: Inventory, kernel: Kernel, run: Run
 ) -> Standing:
-    """Return what a volume stands on by asking the file system, unless that means to wait."""
+    """Return what is below a volume; ask its file system unless its drive is lost."""
     if any(device.lost for device in below(seen.devices, known.device)):
         return known
     return _standing(known.name, place, kernel, seen.mounted, run)
@@ -132,8 +116,9 @@ def _again(
 def _linked(
     volume: Standing, found: tuple[Device, ...], links: Mapping[str, LinkState]
 ) -> Standing:
-    """Return what a volume stands on, with what its drive's link is to it."""
-    lost = [links[each.name].words for each in below(found, volume.device) if each.lost]
+    """Return the volume with the state of a lost link as its problem."""
+    away = (each for each in below(found, volume.device) if each.lost and not each.changing)
+    lost = [links[each.name].words for each in away]
     return replace(volume, problem=volume.problem or lost[0]) if lost else volume
 
 

@@ -1,6 +1,6 @@
-"""Where the kernel tells what it knows: sysfs and procfs, below roots that a test may choose.
+"""sysfs and procfs, below roots that a test may choose.
 
-Nothing here opens a block device or asks a drive: an answer comes at once, whatever hangs.
+Nothing here opens a block device or asks a drive, so it never waits for one.
 """
 
 import os
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 SECTOR_BYTES: Final = 512
-"""Of sizes and counters in sysfs, whatever the drive's own sectors are. Source: sysfs-block."""
+"""Unit of sizes and counters in sysfs, for every sector size of drives. Source: sysfs-block."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,12 +20,14 @@ class Kernel:
     Attributes:
         sys: Root of sysfs.
         proc: Root of procfs.
-        udev: Where udev keeps what it found out; not there, it does not run.
+        udev: Directory of udev's database; missing if udev does not run.
+        run: Directory of programs' own state, until the machine starts again.
     """
 
     sys: Path = Path("/sys")
     proc: Path = Path("/proc")
     udev: Path = Path("/run/udev/data")
+    run: Path = Path("/run")
 
     def block(self, name: str) -> Path:
         """Return the directory of a block device, a disk or a partition."""
@@ -41,7 +43,7 @@ class Kernel:
         return Path(os.path.realpath(link)).name if link.exists() else None
 
     def ancestors(self, path: Path) -> Iterator[Path]:
-        """Yield where a link in sysfs leads, then each directory above, up to the root."""
+        """Yield the target of a link in sysfs, then each directory above it, up to the root."""
         place, root = Path(os.path.realpath(path)), Path(os.path.realpath(self.sys))
         while place not in (root, place.parent):
             yield place
@@ -49,25 +51,25 @@ class Kernel:
 
 
 def text(path: Path) -> str:
-    """Return an attribute without its newline; empty where there is none, or it may not be read.
+    """Return an attribute without its newline; empty if it is missing or unreadable.
 
-    What drives and targets say of themselves ends on a terminal: no control characters.
+    Control characters are replaced: texts of drives and targets are printed on terminals.
     """
     try:
         said = path.read_bytes().decode("utf-8", "replace").strip(" \n\0")
-    except OSError:  # also what a driver answers: EINVAL for the speed of a NIC that is down
+    except OSError:  # a driver may fail too: EINVAL for the speed of a NIC that is down
         return ""
     return "".join(each if each.isprintable() else "?" for each in said)
 
 
 def number(path: Path) -> int | None:
-    """Return an attribute that is a whole number; None where there is none."""
+    """Return an attribute that is a whole number, or None."""
     said = text(path)
     return int(said) if said.removeprefix("-").isdecimal() else None
 
 
 def names(directory: Path) -> list[str]:
-    """Return what a directory holds, sorted; nothing if it is not there."""
+    """Return the sorted names in a directory; empty if it is missing."""
     try:
         return sorted(entry.name for entry in directory.iterdir())
     except OSError:

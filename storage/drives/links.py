@@ -1,7 +1,7 @@
-"""What the state of a drive's link means right now, in plain words.
+"""The state of a drive's link, and what it means for reads and writes, in plain words.
 
-All of it is read from sysfs: asking the drive, or nvme-cli, can block for a minute when a link
-is down.
+It is read from sysfs alone: asking the drive, or nvme-cli, can block for a minute when a link is
+down.
 """
 
 import threading
@@ -12,21 +12,23 @@ from enum import StrEnum
 from typing import Final
 
 from storage.drives.devices import Device
-from storage.drives.nvme import GOING, LIVE, NvmePath
+from storage.drives.nvme import CHANGE, GOING, LIVE, OPTIMIZED, PERSISTENT_LOSS, NvmePath
 
 SEEN_S: Final = 5.0
-"""A change between two looks that are further apart was not seen when it happened."""
+"""If two looks are further apart, the time of a change between them is not known."""
 
 
 class Word(StrEnum):
-    """What reads and writes meet."""
+    """What happens to reads and writes."""
 
     LIVE = "live"
     DEGRADED = "degraded"
-    """They go over the paths that are left."""
+    """They use the remaining paths."""
+    CHANGING = "changing"
+    """They wait while the target moves the drive between its controllers, normally for seconds."""
     WAITING = "waiting"
     LOST = "lost"
-    """They wait or fail already: since when the link is down was not seen."""
+    """They wait or fail: it is not known since when the link is down."""
     FAILING = "failing"
     GONE = "gone"
 
@@ -38,9 +40,9 @@ class LinkState:
     Attributes:
         word: In one word.
         words: In a sentence or two.
-        for_s: Since no path leads to the drive, as far as it was watched.
-        fails_in_s: Until reads and writes fail instead of waiting; None: never, or not known.
-        given_up_in_s: Until the kernel removes the drive; None: never, or not known.
+        for_s: Time for which no path has led to the drive; None if unknown.
+        fails_in_s: Until reads and writes fail instead of waiting; None if never or unknown.
+        given_up_in_s: Until the kernel removes the drive; None if never or unknown.
     """
 
     word: Word
@@ -59,13 +61,19 @@ def link_state(device: Device, down_s: Mapping[str, float]) -> LinkState:
     """
     broken = [path for path in device.paths if not path.usable]
     if not broken:
-        return LinkState(Word.LIVE, "live")
+        return LinkState(Word.LIVE, _live(device))
+    told = "; ".join(_what(path, down_s) for path in broken)
     if len(broken) < len(device.paths):
         left = ", ".join(each.controller.peer for each in device.paths if each.usable)
-        told = "; ".join(_what(path, down_s) for path in broken)
-        return LinkState(Word.DEGRADED, f"{told}: reads and writes go over {left}")
-    told = "; ".join(_what(path, down_s) for path in broken)
-    trying = [path for path in broken if _may_return(path)]
+        # A target that serves a drive over one of its controllers keeps the others out: that is as
+        # it should be, and such a path takes over when the target says so.
+        resting = all(path.reached and path.ana_state != PERSISTENT_LOSS for path in broken)
+        word = Word.LIVE if resting else Word.DEGRADED
+        return LinkState(word, f"{told}: reads and writes go over {left}")
+    held = [path for path in broken if path.reached]
+    if held:
+        return _held(told, held)
+    trying = [path for path in broken if path.controller.state not in GOING]
     if not trying:
         return LinkState(
             Word.GONE,
@@ -76,7 +84,7 @@ def link_state(device: Device, down_s: Mapping[str, float]) -> LinkState:
 
 
 class LinkWatch:
-    """Remembers since when each controller is not live; safe to use from many threads."""
+    """Remembers since when each controller is down; safe to use from many threads."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -87,8 +95,8 @@ class LinkWatch:
     def look(self, devices: Iterable[Device]) -> dict[str, float]:
         """Return the seconds since each controller was seen to be no longer live.
 
-        Left out is what went at a time that nobody saw: before the first look, or while nobody
-        looked for longer than `SEEN_S`.
+        Controllers are left out if the time is unknown: they went down before the first look, or
+        between two looks more than `SEEN_S` apart.
         """
         now = self._clock()
         down = {
@@ -106,12 +114,42 @@ class LinkWatch:
             return {name: now - since for name, since in known if since is not None}
 
 
+def _live(device: Device) -> str:
+    """Return that all paths work, and how the target wants them to be used if that differs."""
+    states = {path.ana_state for path in device.paths} - {""}
+    if states <= {OPTIMIZED}:
+        return "live"
+    return "live: " + ", ".join(
+        f"{path.controller.name} to {path.controller.peer} is {path.ana_state}"
+        for path in device.paths
+    )
+
+
+def _held(told: str, held: list[NvmePath]) -> LinkState:
+    """Return the state of a drive whose target is connected, but serves it over no path.
+
+    The kernel keeps reads and writes as long as one controller is live: fast_io_fail_tmo counts
+    from the loss of a connection only. Source: nvme_available_path of Linux.
+    """
+    if any(path.ana_state == CHANGE for path in held):
+        return LinkState(
+            Word.CHANGING,
+            f"{told}: reads and writes wait until the target has changed it, normally for seconds. "
+            "The kernel connects again if that takes longer than the target promised",
+        )
+    return LinkState(
+        Word.WAITING,
+        f"{told}: reads and writes wait, without a limit, until the target serves the drive over "
+        "one of its paths. Look at the target",
+    )
+
+
 def _lost(told: str, trying: list[NvmePath], down_s: Mapping[str, float]) -> LinkState:
-    """Return the state of a drive to which no path leads, though one may come back."""
+    """Return the state of a drive whose paths are all down, though one may come back."""
     fails = [each.controller.timeouts.fast_io_fail_s for each in trying]
     gives_up = [each.controller.timeouts.ctrl_loss_s for each in trying]
     seen = [down_s.get(each.controller.name) for each in trying]
-    # As long as one path may still come back the kernel waits for it.
+    # The kernel waits as long as one path may come back.
     fail_in = _last(fails, seen)
     given_up_in = _last(gives_up, seen)
     known = [each for each in seen if each is not None]
@@ -136,7 +174,7 @@ def _lost(told: str, trying: list[NvmePath], down_s: Mapping[str, float]) -> Lin
 
 
 def _after(trying: list[NvmePath], given_up_in: float | None, limit: int | None) -> str:
-    """Return what is done about it, and until when."""
+    """Return what the kernel does about it, and until when."""
     delays = [each.controller.timeouts.reconnect_delay_s for each in trying]
     often = f"every {min(delay for delay in delays if delay)} s" if any(delays) else "by itself"
     if limit is None:
@@ -146,7 +184,7 @@ def _after(trying: list[NvmePath], given_up_in: float | None, limit: int | None)
 
 
 def _last(limits: list[int | None], seen: list[float | None]) -> float | None:
-    """Return the seconds until the last of several limits is over; None: never, or not known."""
+    """Return the seconds until the last of several limits is over; None if never or unknown."""
     left = [
         None if limit is None or since is None else max(0, limit - since)
         for limit, since in zip(limits, seen, strict=True)
@@ -160,12 +198,8 @@ def _longest(limits: list[int | None]) -> int | None:
     return max(known) if len(known) == len(limits) else None
 
 
-def _may_return(path: NvmePath) -> bool:
-    return path.controller.state not in GOING
-
-
 def _what(path: NvmePath, down_s: Mapping[str, float]) -> str:
-    """Return what is wrong with a path."""
+    """Return what is wrong with a path, in words."""
     own = path.controller
     name = f"{own.name} to {own.peer}" if own.fabric else own.name
     if own.state == LIVE and path.disk is None:

@@ -1,4 +1,4 @@
-"""What is mounted where, and on what a path stands. Source: proc(5), mountinfo."""
+"""What is mounted where, and the mount that a path is on. Source: proc(5), mountinfo."""
 
 import re
 from collections.abc import Iterable
@@ -19,13 +19,13 @@ class Mount:
     """A mounted file system.
 
     Attributes:
-        number: Of its device, `259:0`; `0:…` if it is on none, or on several.
-        root: Which of its directories is mounted; another than `/` is a bind mount or subvolume.
+        number: Of its device, `259:0`; `0:…` if it is on no device or on several.
+        root: Its directory that is mounted; not `/` for a bind mount or subvolume.
         point: Where it is mounted.
         filesystem: Its kind, `xfs`.
         source: What was mounted, `/dev/sda1`.
-        read_only: Writing is refused, by the mount or by the file system.
-        turned_read_only: The file system refuses, though it was mounted for writing.
+        read_only: The mount or the file system refuses writes.
+        turned_read_only: The file system refuses writes, although it was mounted for writing.
         options: Of the file system.
     """
 
@@ -39,7 +39,7 @@ class Mount:
     options: tuple[str, ...]
 
     def device(self, kernel: Kernel) -> str | None:
-        """Return the name of the block device below; None without one, or if it is gone."""
+        """Return the name of the block device below; None if it is missing or gone."""
         if not self.number.startswith(_NO_DEVICE):
             return kernel.name_of(self.number)
         # btrfs: its source is the first of its devices
@@ -48,20 +48,20 @@ class Mount:
 
     @property
     def gone(self) -> str:
-        """Return what it was mounted from, in words for when that is no longer there."""
+        """Return what it was mounted from, for messages about a drive that is gone."""
         return self.source.removeprefix("/dev/")
 
     @property
     def on_device(self) -> bool:
-        """Return whether it was mounted from a block device, be it still there or not."""
+        """Return whether it was mounted from a block device, which may be gone."""
         return not self.number.startswith(_NO_DEVICE) or self.source.startswith("/dev/")
 
 
 def mounts(kernel: Kernel) -> tuple[Mount, ...]:
-    """Return everything that this process sees mounted, what was mounted last at the end.
+    """Return every mount that this process sees, the newest at the end.
 
     Raises:
-        UnavailableError: The kernel does not tell.
+        UnavailableError: mountinfo cannot be read.
     """
     path = kernel.proc / "self" / "mountinfo"
     try:
@@ -72,7 +72,7 @@ def mounts(kernel: Kernel) -> tuple[Mount, ...]:
 
 
 def parse_mount(line: str) -> Mount:
-    """Return the mount that a line of mountinfo tells of."""
+    """Return the mount of a line of mountinfo."""
     # 36 35 98:0 /root /point rw,noatime shared:1 - ext3 /dev/root rw,errors=continue
     before, _, after = line.partition(" - ")
     _, _, device, root, point, flags, *_ = before.split(" ")
@@ -92,11 +92,11 @@ def parse_mount(line: str) -> Mount:
 
 
 def mount_of(path: Path, mounted: Iterable[Mount]) -> Mount | None:
-    """Return the mount that a path is on, by its name alone: nothing that may hang is touched.
+    """Return the mount that a path is on, by its name alone, without touching the file system.
 
     Args:
         path: Absolute, and without symbolic links.
-        mounted: As `mounts` returns them; of two at one place the last hides the first.
+        mounted: As `mounts` returns them; a later mount at the same place hides an earlier one.
     """
     best: Mount | None = None
     for mount in mounted:
@@ -107,5 +107,5 @@ def mount_of(path: Path, mounted: Iterable[Mount]) -> Mount | None:
 
 
 def unescaped(field: str) -> str:
-    """Return a field of mountinfo or fstab as it is meant: blanks stand there as octal numbers."""
+    """Return a field of mountinfo or fstab with its octal escapes decoded."""
     return _ESCAPED.sub(lambda found: chr(int(found[1], 8)), field)

@@ -1,11 +1,12 @@
 """NVMe as sysfs shows it: controllers, subsystems, and the paths of a multipath head.
 
 With native multipath `/sys/block/nvme1n1` is the head, whose `device` is the subsystem; each
-controller's path to it is a hidden disk, `nvme1c2n1`: subsystem, controller, namespace. Without,
-`device` is the controller. The transport is the controller's alone to tell: other tools say
-`nvme` of local and distant drives alike.
+controller's path to it is a hidden disk, `nvme1c2n1`: subsystem, controller, namespace. Without
+multipath, `device` is the controller. Only the controller knows its transport: other tools say
+`nvme` for local and remote drives alike.
 """
 
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,18 +19,24 @@ GOING: Final = ("deleting", "deleting (no IO)", "dead")
 """States from which a controller does not come back."""
 DISCOVERY_NQN: Final = "nqn.2014-08.org.nvmexpress.discovery"
 LOCAL: Final = ("pcie", "apple-nvme")
+OPTIMIZED: Final = "optimized"
+CHANGE: Final = "change"
+"""The target is moving the namespace between its controllers. Source: NVMe base specification 2.0,
+8.1.3.5: a host waits and tries again, at most ANATT seconds."""
+PERSISTENT_LOSS: Final = "persistent-loss"
+_NO_KEY: Final = ("", "none", "0", "00000000")
 _HEAD: Final = re.compile(r"nvme(\d+)n(\d+)")
 _CONTROLLER: Final = re.compile(r"nvme\d+")
 
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """What the kernel does about a controller that does not answer; None: it never does.
+    """What the kernel does about a controller that does not answer; None is never.
 
     Attributes:
-        reconnect_delay_s: Pause between two tries to connect again.
-        ctrl_loss_s: After this long without a connection the controller is given up.
-        fast_io_fail_s: After this long reads and writes fail instead of waiting.
+        reconnect_delay_s: Pause between two attempts to connect again.
+        ctrl_loss_s: Time without a connection until the controller is given up.
+        fast_io_fail_s: Time until reads and writes fail instead of waiting.
         keep_alive_s: Silence after which the connection counts as lost.
     """
 
@@ -48,8 +55,11 @@ class Controller:
         nqn: Of its subsystem.
         transport: `pcie`, `tcp`, `rdma`, `fc`, `loop`.
         state: The kernel's word: `live`, `connecting`, `resetting`, `deleting`, `dead`, …
-        address: By the kernel's names: traddr, trsvcid, src_addr, host_iface; a local drive's PCI
-            address is its traddr.
+        address: By the kernel's names: traddr, trsvcid, src_addr, host_traddr, host_iface; a local
+            drive's PCI address is its traddr.
+        io_queues: How many it has; None if unknown.
+        dhchap: Whether it has a DH-CHAP secret; None if this process may not see that.
+        tls: Whether it is encrypted.
     """
 
     name: str
@@ -61,10 +71,13 @@ class Controller:
     model: str
     serial: str
     firmware: str
+    io_queues: int | None = None
+    dhchap: bool | None = False
+    tls: bool = False
 
     @property
     def fabric(self) -> bool:
-        """Return whether the drive is at the other end of a network."""
+        """Return whether the drive is reached over a network."""
         return self.transport not in LOCAL
 
     @property
@@ -78,12 +91,12 @@ class Controller:
 
 @dataclass(frozen=True, slots=True)
 class NvmePath:
-    """One way from a block device to its namespace.
+    """One path from a block device to its namespace.
 
     Attributes:
         controller: The connection.
-        disk: The hidden disk that counts what goes this way; None while there is none.
-        ana_state: How the target wants it used: `optimized`, `non-optimized`, `inaccessible`, …
+        disk: The hidden disk that counts this path's I/O, or None.
+        ana_state: How the target wants it to be used: `optimized`, `inaccessible`, …
     """
 
     controller: Controller
@@ -91,21 +104,30 @@ class NvmePath:
     ana_state: str
 
     @property
+    def reached(self) -> bool:
+        """Return whether the target is connected and offers the namespace over this path."""
+        return self.controller.state == LIVE and self.disk is not None
+
+    @property
     def usable(self) -> bool:
-        """Return whether reads and writes can go this way now."""
-        open_ = self.ana_state in ("", "optimized", "non-optimized")
-        return self.controller.state == LIVE and self.disk is not None and open_
+        """Return whether reads and writes can use this path now."""
+        return self.reached and self.ana_state in ("", OPTIMIZED, "non-optimized")
+
+    @property
+    def changing(self) -> bool:
+        """Return whether the target will say soon whether this path can be used."""
+        return self.reached and self.ana_state == CHANGE
 
 
 def controllers(kernel: Kernel) -> tuple[Controller, ...]:
-    """Return every controller, local and distant; those for discovery alone are left out."""
+    """Return every controller, local and remote, except discovery controllers."""
     top = kernel.sys / "class" / "nvme"
     found = (controller(top / name) for name in names(top) if _CONTROLLER.fullmatch(name))
     return tuple(each for each in found if each.nqn != DISCOVERY_NQN)
 
 
 def controller(place: Path) -> Controller:
-    """Return what a controller's directory in sysfs tells."""
+    """Return the controller of a directory in sysfs."""
     return Controller(
         name=place.name,
         nqn=text(place / "subsysnqn"),
@@ -121,14 +143,17 @@ def controller(place: Path) -> Controller:
         model=text(place / "model"),
         serial=text(place / "serial"),
         firmware=text(place / "firmware_rev"),
+        io_queues=_io_queues(place),
+        dhchap=_has_secret(place / "dhchap_secret"),
+        tls=text(place / "tls_key") not in _NO_KEY,
     )
 
 
 def paths(kernel: Kernel, disk: str) -> tuple[NvmePath, ...]:
-    """Return the paths of an NVMe disk, whether the kernel does multipath or not.
+    """Return the paths of an NVMe disk, with or without multipath.
 
-    A controller of the subsystem that has no path to this namespace now is one of them: a link
-    may have been lost before the namespace was ever seen through it.
+    They include controllers of the subsystem without a path to this namespace: a link may have been
+    lost before the namespace was seen through it.
     """
     device = kernel.block(disk) / "device"
     head = _HEAD.fullmatch(disk)
@@ -155,7 +180,20 @@ def _address(said: str) -> dict[str, str]:
     return dict(part.split("=", 1) for part in said.split(",") if "=" in part)
 
 
+def _io_queues(place: Path) -> int | None:
+    """Return the number of I/O queues; the kernel counts the admin queue too."""
+    count = number(place / "queue_count")
+    return count - 1 if count else None
+
+
+def _has_secret(attribute: Path) -> bool | None:
+    """Return whether there is a secret; a kernel without authentication has no such attribute."""
+    if not attribute.exists():
+        return False
+    return text(attribute) not in _NO_KEY if os.access(attribute, os.R_OK) else None
+
+
 def _seconds(path: Path) -> int | None:
-    """Return seconds, or None for never: the kernel says `off` then, older ones -1."""
+    """Return seconds, or None for never, which the kernel calls `off` and older kernels -1."""
     value = number(path)
     return value if value is not None and value >= 0 else None

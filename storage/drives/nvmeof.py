@@ -1,208 +1,253 @@
-"""NVMe over Fabrics: finding subsystems, connecting with our reconnect settings, disconnecting.
+"""NVMe over Fabrics: connecting with our settings, beside others who connect, and disconnecting.
 
-nvme-cli does it; what came of it is read from sysfs, where it can be told which connection is ours.
-Why the settings are what they are: docs/adr/0019-nvmeof-reconnect.md.
+nvme-cli makes the connections; their state is read from sysfs, which also tells which connections
+exist, whoever made them. docs/adr/0019-nvmeof-reconnect.md gives the reasons for the timeouts,
+docs/adr/0035-nvmeof-shared-hosts.md those for secrets, side by side, and other programs.
 """
 
-import ipaddress
-import json
 import socket
+import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from contracts.errors import RejectedError, UnavailableError
+from contracts.errors import UnavailableError, WaysealError
+from storage.drives.abilities import explained, require_abilities, require_authenticated
 from storage.drives.devices import Device, devices
-from storage.drives.kernel import Kernel
+from storage.drives.discovery import as_root, place_of
+from storage.drives.kernel import Kernel, names, text
 from storage.drives.nvme import LIVE, Controller, controllers
-from storage.drives.tools import Run, Said
+from storage.drives.owned import claim, owned
+from storage.drives.secrets import nvme_config
+from storage.drives.targets import ConnectOptions, Reconnect, Target, WantedConnection
+from storage.drives.tools import Run, run_tool
 
-TRANSPORTS: Final = ("tcp", "rdma", "fc")
-DEFAULT_PORT: Final = 4420
-"""Of NVMe over TCP and RDMA, subsystems and discovery alike. Source: IANA; 8009 is the registered
-one of discovery over TCP, which not every target serves."""
-FABRICS: Final = Path("/dev/nvme-fabrics")
-MODPROBE_TIMEOUT_S: Final = 10.0
-DISCOVER_TIMEOUT_S: Final = 15.0
+ANSWER_TIMEOUT_S: Final = 3.0
+"""Time for a target to accept a TCP connection, before the kernel is asked to connect."""
 CONNECT_TIMEOUT_S: Final = 30.0
 DISCONNECT_TIMEOUT_S: Final = 20.0
 NAMESPACE_TIMEOUT_S: Final = 10.0
 """From the connection to its first block device."""
-NQN_BYTES_MAX: Final = 223
-"""Source: NVMe base specification 2.0, 4.5."""
 _POLL_S: Final = 0.1
-_NEVER: Final = -1
+_ALREADY: Final = "already connected"
 
 
 @dataclass(frozen=True, slots=True)
-class Reconnect:
-    """What the kernel shall do about a lost link, seconds; -1 is never.
+class Made:
+    """A connection that exists.
 
     Attributes:
-        keep_alive_s: Silence after which the link counts as lost.
-        reconnect_delay_s: Pause between tries.
-        fast_io_fail_s: From the loss until reads and writes fail instead of waiting.
-        ctrl_loss_s: From the loss until the drive is removed.
+        controller: It.
+        devices: Block devices of its subsystem; empty if it has no namespace for this host.
+        own: Whether this program made it, now or earlier.
     """
 
-    keep_alive_s: int = 5
-    reconnect_delay_s: int = 2
-    fast_io_fail_s: int = 60
-    ctrl_loss_s: int = _NEVER
-
-    def __post_init__(self) -> None:
-        if self.keep_alive_s < 1 or self.reconnect_delay_s < 1:
-            raise RejectedError("keep alive and reconnect delay: expected 1 s or more")
-        if self.fast_io_fail_s < _NEVER or self.ctrl_loss_s < _NEVER:
-            raise RejectedError("fast I/O fail and controller loss: expected seconds, -1 for never")
-        if 0 <= self.ctrl_loss_s < self.fast_io_fail_s:
-            raise RejectedError(
-                f"expected reads and writes to fail before the drive is given up, got "
-                f"{self.fast_io_fail_s} s and {self.ctrl_loss_s} s"
-            )
+    controller: Controller
+    devices: tuple[Device, ...]
+    own: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
-    """Where a subsystem is offered.
+class Ended:
+    """Connections to a subsystem, after a disconnection.
 
     Attributes:
-        transport: `tcp`, `rdma` or `fc`.
-        address: Of the target, an IP address for tcp and rdma.
-        port: Empty for fc.
-        nqn: Of the subsystem.
+        ended: Those that were ended.
+        left: Those that other programs made, which stay.
     """
 
-    transport: str
-    address: str
-    port: str
-    nqn: str
-
-    def __post_init__(self) -> None:
-        if self.transport not in TRANSPORTS:
-            raise RejectedError(f"transport {self.transport!r}: expected {', '.join(TRANSPORTS)}")
-        sound = self.nqn.startswith("nqn.") and (self.nqn + self.address + self.port).isprintable()
-        if not sound or len(self.nqn.encode()) > NQN_BYTES_MAX:
-            raise RejectedError(f"expected the NQN of a subsystem, nqn.…, got {self.nqn[:80]!r}")
-
-    def is_of(self, controller: Controller) -> bool:
-        """Return whether a controller is a connection to here."""
-        theirs = controller.address
-        return (controller.nqn, controller.transport) == (self.nqn, self.transport) and (
-            (_plain(theirs.get("traddr", "")), theirs.get("trsvcid", "none").replace("none", ""))
-            == (_plain(self.address), self.port)
-        )
+    ended: tuple[Controller, ...]
+    left: tuple[Controller, ...]
 
 
-def require_fabrics(run: Run, gate: Path = FABRICS) -> None:
-    """Check that this kernel can connect; load what it needs if that was not done.
+def answers(target: Target) -> None:
+    """Check that a target accepts TCP connections; targets of other transports are not asked.
+
+    The kernel makes one connection after the other: one that does not answer would keep all others
+    waiting, so it is not handed to the kernel.
 
     Raises:
-        UnavailableError: It cannot.
+        UnavailableError: It does not.
     """
-    if not gate.exists():
-        with suppress(UnavailableError):
-            run(("modprobe", "nvme-fabrics"), MODPROBE_TIMEOUT_S)
-    if not gate.exists():
-        raise UnavailableError(f"{gate} is not there: modprobe nvme-fabrics, as root")
-
-
-def resolve(transport: str, host: str, port: int) -> str:
-    """Return the address of a host by name, as the kernel wants it; others as they are.
-
-    Raises:
-        UnavailableError: Nobody knows the name.
-    """
-    if transport == "fc":
-        return host
+    if target.transport != "tcp":
+        return
+    family = socket.AF_INET6 if ":" in target.address else socket.AF_INET
     try:
-        return str(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][4][0])
-    except OSError as error:
-        raise UnavailableError(f"host {host}: {error.strerror}") from error
-
-
-def discover(transport: str, address: str, port: str, run: Run) -> tuple[Target, ...]:
-    """Return what a target offers to this host.
-
-    Raises:
-        UnavailableError: It does not answer, or discovering is not possible here.
-    """
-    command = ["nvme", "discover", f"--transport={transport}", f"--traddr={address}"]
-    command += [f"--trsvcid={port}"] if port else []
-    said = _as_root(run, [*command, "--output-format=json"], DISCOVER_TIMEOUT_S)
-    return tuple(parse_discovery(said.out, transport))
-
-
-def parse_discovery(said: str, transport: str) -> Iterator[Target]:
-    """Yield the subsystems of a discovery log as nvme-cli 1.x and 2.x print it.
-
-    Raises:
-        UnavailableError: It is not one.
-    """
-    try:
-        # 1.x has words ahead of it when a log is empty; that is no JSON and offers nothing.
-        records: list[dict[str, Any]] = json.loads(said)["records"] if "{" in said else []
-        for record in records:
-            port = str(record.get("trsvcid", "")).strip()
-            if str(record["subtype"]) == "nvme subsystem" and record["trtype"] == transport:
-                yield Target(
-                    transport,
-                    str(record["traddr"]).strip(),
-                    "" if port == "none" else port,
-                    str(record["subnqn"]),
+        with socket.socket(family, socket.SOCK_STREAM) as line:
+            line.settimeout(ANSWER_TIMEOUT_S)
+            if target.host_iface:
+                line.setsockopt(
+                    socket.SOL_SOCKET, socket.SO_BINDTODEVICE, target.host_iface.encode() + b"\0"
                 )
-    except (ValueError, KeyError, TypeError, RejectedError) as error:
-        raise UnavailableError(f"nvme discover said {said[:80]!r}: {error!r}") from error
+            if target.host_traddr:
+                line.bind((target.host_traddr, 0))
+            line.connect((target.address, int(target.port)))
+    except TimeoutError as error:
+        raise UnavailableError(f"no answer within {ANSWER_TIMEOUT_S:g} s") from error
+    except (OSError, ValueError, OverflowError) as error:
+        raise UnavailableError(f"no TCP connection: {error}") from error
 
 
-def connect(
-    target: Target,
-    settings: Reconnect,
-    kernel: Kernel,
-    run: Run,
-    clock: Callable[[], float] = time.monotonic,
-) -> tuple[Controller, tuple[Device, ...]]:
-    """Connect to a subsystem unless that is done, and give the connection our settings.
+@dataclass(frozen=True, slots=True)
+class Fabric:
+    """Connects this machine to subsystems, and disconnects it.
 
-    Returns:
-        The connection and the block devices that came with it; none if the subsystem has no
-        namespace for this host.
-
-    Raises:
-        UnavailableError: It does not answer, refuses, or connecting is not possible here.
+    Attributes:
+        kernel: Of the machine.
+        root: Of its files, `/`.
+        run: Runs nvme-cli.
+        answers: Checks that a target answers.
+        clock: Seconds.
     """
-    ours = connection(target, kernel)
-    if ours is None:
-        _nvme_connect(target, settings, run)
-        limit = clock() + CONNECT_TIMEOUT_S
-        while (ours := connection(target, kernel)) is None or ours.state != LIVE:
-            if clock() > limit:
-                state = f"is {ours.state}" if ours else "is not there"
+
+    kernel: Kernel
+    root: Path = Path("/")
+    run: Run = run_tool
+    answers: Callable[[Target], None] = answers
+    clock: Callable[[], float] = time.monotonic
+
+    def connect(self, wanted: WantedConnection) -> Made:
+        """Connect to a subsystem, unless it is connected, and set our timeouts.
+
+        A connection that another program made is used as it is.
+
+        Raises:
+            RejectedError: A secret is invalid.
+            UnavailableError: The target does not answer, refuses, or connecting is not possible
+                here.
+        """
+        target = wanted.target
+        there = connection(target, self.kernel)
+        if there is None:
+            self.answers(target)
+            made = self._create(wanted)
+            there = self._live(target, made=made)
+            if made and wanted.options.dhchap_secret_file:
+                self._require_authenticated(there)
+        ours, _ = owned(self.kernel, (there,))
+        if ours:
+            apply(there, wanted.settings, wanted.options, self.kernel)
+        limit = self.clock() + NAMESPACE_TIMEOUT_S
+        while not (found := self._disks(target.nqn)) and self.clock() < limit:
+            if there.state != LIVE:
+                break
+            time.sleep(_POLL_S)
+        return Made(there, found, bool(ours))
+
+    def connect_all(self, wanted: Sequence[WantedConnection]) -> list[Made | WaysealError]:
+        """Make several connections side by side; return each, or its error, in the same order."""
+        done: dict[int, Made | WaysealError] = {}
+
+        def make(at: int) -> None:
+            try:
+                done[at] = self.connect(wanted[at])
+            except WaysealError as error:
+                done[at] = error
+            except Exception as error:  # noqa: BLE001 - a thread has nobody else to tell
+                done[at] = UnavailableError(f"connecting failed: {error!r}")
+
+        threads = [threading.Thread(target=make, args=(at,)) for at in range(len(wanted))]
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join()
+        return [done[at] for at in range(len(wanted))]
+
+    def disconnect(self, nqn: str, *, everyone: bool = False) -> Ended:
+        """Disconnect a subsystem.
+
+        Args:
+            nqn: Its name.
+            everyone: Whether to end connections of other programs too.
+
+        Raises:
+            UnavailableError: nvme-cli failed.
+        """
+        there = [each for each in controllers(self.kernel) if each.nqn == nqn and each.fabric]
+        ours, others = owned(self.kernel, there)
+        ended = there if everyone else ours
+        if ended:
+            names_ = ",".join(each.name for each in ended)
+            as_root(self.run, ["nvme", "disconnect", f"--device={names_}"], DISCONNECT_TIMEOUT_S)
+        return Ended(tuple(ended), () if everyone else tuple(others))
+
+    def adopt(self, target: Target) -> None:
+        """Make a connection ours, whoever made it; do nothing if there is none.
+
+        Raises:
+            UnavailableError: It cannot be recorded.
+        """
+        there = connection(target, self.kernel)
+        if there is not None:
+            claim(self.kernel, there)
+
+    def _create(self, wanted: WantedConnection) -> bool:
+        """Have nvme-cli connect; return whether the connection is ours."""
+        require_abilities(wanted.options, self.run, self.root / "dev/nvme-fabrics")
+        with nvme_config(wanted, self.root) as config:
+            command = ["nvme", "connect", *_words(wanted)]
+            command += [f"--config={config}"] if config else []
+            try:
+                as_root(self.run, command, CONNECT_TIMEOUT_S)
+            except UnavailableError as error:
+                if _ALREADY in str(error):
+                    return False
+                # Beside other connections, 2.3 may fail to look up the one that it has just made.
+                if connection(wanted.target, self.kernel) is None:
+                    raise explained(error, wanted.options) from error
+        return True
+
+    def _live(self, target: Target, *, made: bool) -> Controller:
+        """Wait until a connection is live, and claim it if it is ours."""
+        limit = self.clock() + CONNECT_TIMEOUT_S
+        claimed = not made
+        while (there := connection(target, self.kernel)) is None or there.state != LIVE:
+            if there and not claimed:
+                claim(self.kernel, there)
+                claimed = True
+            if self.clock() > limit:
+                state = f"is {there.state}" if there else "is not there"
                 raise UnavailableError(f"connected to {target.nqn}, but the controller {state}")
             time.sleep(_POLL_S)
-    apply(ours, settings, kernel)
-    limit = clock() + NAMESPACE_TIMEOUT_S
-    while not (found := _disks(target.nqn, kernel)) and clock() < limit and ours.state == LIVE:
-        time.sleep(_POLL_S)
-    return ours, found
+        if not claimed:
+            claim(self.kernel, there)
+        return there
+
+    def _require_authenticated(self, controller: Controller) -> None:
+        """Check that a new connection is authenticated; end it if it is not."""
+        try:
+            require_authenticated(controller, self.kernel)
+        except UnavailableError:
+            with suppress(UnavailableError):
+                as_root(
+                    self.run,
+                    ["nvme", "disconnect", f"--device={controller.name}"],
+                    DISCONNECT_TIMEOUT_S,
+                )
+            raise
+
+    def _disks(self, nqn: str) -> tuple[Device, ...]:
+        return tuple(each for each in devices(self.kernel, ()) if each.nqn == nqn)
 
 
 def connection(target: Target, kernel: Kernel) -> Controller | None:
-    """Return the connection to a target, whatever its state."""
+    """Return the connection to a target in any state, or None."""
     return next((each for each in controllers(kernel) if target.is_of(each)), None)
 
 
-def apply(controller: Controller, settings: Reconnect, kernel: Kernel) -> None:
-    """Give a connection our settings, as far as its kernel lets them be changed.
+def apply(
+    controller: Controller, settings: Reconnect, options: ConnectOptions, kernel: Kernel
+) -> None:
+    """Set what sysfs lets be changed: the timeouts of a connection, its subsystem's iopolicy.
 
-    nvme-cli 2.3 cannot set fast_io_fail_tmo when it connects, so all are written afterwards; the
-    reconnect delay first, for the kernel counts ctrl_loss_tmo in such delays.
+    nvme-cli 2.3 cannot set fast_io_fail_tmo when it connects, so all are written afterwards. The
+    reconnect delay comes first, since the kernel counts ctrl_loss_tmo in such delays.
 
     Raises:
-        UnavailableError: The kernel does not take them.
+        UnavailableError: The kernel refuses a value.
     """
     place = kernel.sys / "class" / "nvme" / controller.name
     for name, seconds in (
@@ -210,25 +255,24 @@ def apply(controller: Controller, settings: Reconnect, kernel: Kernel) -> None:
         ("ctrl_loss_tmo", settings.ctrl_loss_s),
         ("fast_io_fail_tmo", settings.fast_io_fail_s),
     ):
-        try:
-            (place / name).write_text(f"{seconds}\n", "ascii")
-        except OSError as error:
-            raise UnavailableError(
-                f"cannot set {name} of {controller.name} to {seconds}: {error.strerror}"
-                + _needs_root(error)
-            ) from error
+        _set(place / name, str(seconds), controller.name)
+    _hide_secrets(place)
+    if options.iopolicy:
+        for subsystem in subsystems(kernel, controller.nqn):
+            _set(subsystem / "iopolicy", options.iopolicy, controller.nqn)
 
 
-def disconnect(nqn: str, kernel: Kernel, run: Run) -> int:
-    """End all connections to a subsystem; return how many there were.
+def _hide_secrets(place: Path) -> None:
+    """Let root alone read a connection's secrets: the kernel shows them to everybody."""
+    for name in ("dhchap_secret", "dhchap_ctrl_secret"):
+        with suppress(OSError):  # a kernel without them
+            (place / name).chmod(0o600)
 
-    Raises:
-        UnavailableError: They did not end.
-    """
-    there = [each for each in controllers(kernel) if each.nqn == nqn and each.fabric]
-    if there:
-        _as_root(run, ["nvme", "disconnect", f"--nqn={nqn}"], DISCONNECT_TIMEOUT_S)
-    return len(there)
+
+def subsystems(kernel: Kernel, nqn: str) -> list[Path]:
+    """Return the directories of a subsystem in sysfs; hosts of several names have one each."""
+    top = kernel.sys / "class" / "nvme-subsystem"
+    return [top / name for name in names(top) if text(top / name / "subsysnqn") == nqn]
 
 
 def of_subsystem(nqn: str, known: Iterable[Device]) -> tuple[str, ...]:
@@ -236,40 +280,26 @@ def of_subsystem(nqn: str, known: Iterable[Device]) -> tuple[str, ...]:
     return tuple(each.name for each in known if each.nqn == nqn and not each.disk)
 
 
-def _disks(nqn: str, kernel: Kernel) -> tuple[Device, ...]:
-    return tuple(each for each in devices(kernel, ()) if each.nqn == nqn)
-
-
-def _nvme_connect(target: Target, settings: Reconnect, run: Run) -> None:
-    command = [
-        "nvme",
-        "connect",
-        f"--transport={target.transport}",
-        f"--traddr={target.address}",
-        f"--nqn={target.nqn}",
+def _words(wanted: WantedConnection) -> list[str]:
+    settings, options = wanted.settings, wanted.options
+    flags = (("hdr-digest", options.hdr_digest), ("data-digest", options.data_digest))
+    return [
+        *place_of(wanted.target),
+        f"--nqn={wanted.target.nqn}",
         f"--keep-alive-tmo={settings.keep_alive_s}",
         f"--reconnect-delay={settings.reconnect_delay_s}",
         f"--ctrl-loss-tmo={settings.ctrl_loss_s}",
+        *([f"--nr-io-queues={options.io_queues}"] if options.io_queues else []),
+        *(f"--{name}" for name, on in (*flags, ("tls", options.tls)) if on),
+        *([f"--keyring={options.tls_keyring}"] if options.tls_keyring else []),
     ]
-    command += [f"--trsvcid={target.port}"] if target.port else []
-    _as_root(run, command, CONNECT_TIMEOUT_S)
 
 
-def _as_root(run: Run, command: list[str], limit_s: float) -> Said:
-    """Run nvme-cli for something that only root may do, and say so if that was the matter."""
-    said = run(command, limit_s)
-    if said.status:
-        needs = " (needs root)" if "ermission" in said.errors else ""
-        raise UnavailableError(f"{' '.join(command[:2])} failed: {said.complaint}{needs}")
-    return said
-
-
-def _needs_root(error: OSError) -> str:
-    return " (needs root)" if isinstance(error, PermissionError) else ""
-
-
-def _plain(address: str) -> str:
+def _set(attribute: Path, value: str, of: str) -> None:
     try:
-        return str(ipaddress.ip_address(address))
-    except ValueError:
-        return address.lower()
+        attribute.write_text(f"{value}\n", "ascii")
+    except OSError as error:
+        needs = " (needs root)" if isinstance(error, PermissionError) else ""
+        raise UnavailableError(
+            f"cannot set {attribute.name} of {of} to {value}: {error.strerror}{needs}"
+        ) from error

@@ -1,4 +1,4 @@
-"""Which network card leads to a peer, and how fast its link is."""
+"""The network card that leads to a peer, and the speed of its link."""
 
 import ipaddress
 from collections.abc import Iterator, Mapping
@@ -17,14 +17,14 @@ def nic_towards(kernel: Kernel, address: Mapping[str, str]) -> str:
     """Return the network card towards a controller's address and its speed; empty if unknown.
 
     Args:
-        kernel: Whose routes.
+        kernel: Has the routes.
         address: Of a controller: traddr, and host_iface if the connection is bound to a card.
     """
     card = address.get("host_iface") or _route(kernel, address.get("traddr", ""))
     if not card:
         return ""
     mbit = number(kernel.sys / "class" / "net" / card / "speed")
-    if not mbit or mbit < 0:  # a card without a link says -1, the loopback nothing
+    if not mbit or mbit < 0:  # a card without a link has -1, the loopback has none
         return ""
     return f"{card} {rate(mbit)}"
 

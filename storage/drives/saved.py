@@ -1,20 +1,21 @@
-"""What shall be so again after a restart: NVMe-oF connections, their unit, mounts, the host's name.
+"""Files for the next start: NVMe-oF connections, their systemd unit, /etc/fstab, the host's NQN.
 
-Each file is replaced as a whole, and not touched if it says already what it should.
+Each file is replaced as a whole, and only if its content changes.
 """
 
 import json
 import re
 import uuid
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
 from contracts.errors import RejectedError
-from contracts.files import disk_errors, make_directory, sync_directory, write_file
+from contracts.runtime.files import disk_errors, make_directory, sync_directory, write_file
+from storage.disk import read_file
 from storage.drives.mounts import unescaped
-from storage.drives.nvmeof import Reconnect, Target
+from storage.drives.targets import ConnectOptions, Reconnect, Target, WantedConnection
 
 CONNECTIONS: Final = Path("etc/wayseal/nvmeof.json")
 UNIT: Final = Path("etc/systemd/system/wayseal-volumes.service")
@@ -24,14 +25,14 @@ HOST_NQN: Final = Path("etc/nvme/hostnqn")
 HOST_ID: Final = Path("etc/nvme/hostid")
 """All below the root of the machine."""
 DEVICE_TIMEOUT_S: Final = 30
-"""How long systemd waits at boot for a drive before it goes on without."""
+"""How long systemd waits for a drive at boot."""
 _FSTAB_OPTIONS: Final = 3
 _FIELD: Final = re.compile(r"[0-9A-Za-z._-]+")
-"""What file systems are called, and their UUIDs; both are read from the device."""
+"""Kinds and UUIDs of file systems; both are read from the device."""
 _READABLE: Final = 0o644
 _NO_HOST: Final = "00000000-0000-0000-0000-000000000000"
 _OURS: Final = "x-wayseal"
-"""Option of our lines in fstab; mount(8) lets options that begin with x- alone."""
+"""Option of our lines in fstab; mount(8) ignores options that begin with x-."""
 _UNIT_TEXT: Final = """\
 # Written by wayseal-gateway: keeps the volumes of /etc/fstab that have the option {ours}, and
 # the NVMe-oF connections of /{connections}.
@@ -52,45 +53,40 @@ WantedBy=multi-user.target
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Saved:
-    """A connection to be made at every start."""
-
-    target: Target
-    settings: Reconnect
-
-
-def saved(root: Path) -> tuple[Saved, ...]:
+def saved(root: Path) -> tuple[WantedConnection, ...]:
     """Return the connections that are made at every start.
 
     Raises:
-        RejectedError: The file is not one of ours.
+        RejectedError: The file is invalid.
         UnavailableError: It cannot be read.
     """
     path = root / CONNECTIONS
-    with disk_errors("read", path):
-        try:
-            document = path.read_bytes()
-        except FileNotFoundError:
-            return ()
+    document = read_file(path)
+    if document is None:
+        return ()
     try:
         return tuple(
-            Saved(Target(**each["target"]), Reconnect(**each["settings"]))
+            WantedConnection(
+                Target(**each["target"]),
+                Reconnect(**each["settings"]),
+                # Files of an older version have no options.
+                ConnectOptions(**each.get("options", {})),
+            )
             for each in json.loads(document)["connections"]
         )
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RejectedError) as error:
         raise RejectedError(f"{path} names no NVMe-oF connections: {error!r}") from error
 
 
-def remember(root: Path, connection: Saved) -> None:
-    """Make a connection at every start, with these settings from now on.
+def remember(root: Path, connection: WantedConnection) -> None:
+    """Make a connection at every start.
 
     Args:
         root: Of the machine, `/`.
-        connection: Replaces what was remembered for the same target.
+        connection: Replaces the saved one to the same target.
 
     Raises:
-        RejectedError: The file that is there is not one of ours.
+        RejectedError: The existing file is invalid.
         UnavailableError: It cannot be written.
     """
     others = [each for each in saved(root) if each.target != connection.target]
@@ -98,7 +94,7 @@ def remember(root: Path, connection: Saved) -> None:
 
 
 def enable(root: Path, command: Sequence[str]) -> bool:
-    """Have systemd run our keeper of volumes from the next start; return whether that is new.
+    """Let systemd run the volume keeper from the next start; return whether that is new.
 
     Args:
         root: Of the machine, `/`.
@@ -120,10 +116,10 @@ def enable(root: Path, command: Sequence[str]) -> bool:
 
 
 def forget(root: Path, nqn: str) -> int:
-    """Make no more connections to a subsystem at a start; return how many were remembered.
+    """Forget the connections to a subsystem; return how many were saved.
 
     Raises:
-        RejectedError: The file is not one of ours.
+        RejectedError: The file is invalid.
         UnavailableError: It cannot be written.
     """
     known = saved(root)
@@ -136,17 +132,17 @@ def forget(root: Path, nqn: str) -> int:
 def fstab_line(file_system: str, file_system_uuid: str, point: Path, *, network: bool) -> str:
     """Return the line of /etc/fstab that mounts a volume by the UUID of its file system.
 
-    `nofail`: a drive that is not there must not keep the machine from starting. `_netdev`: after
-    the network, and after our connections. ext4 alone would go on writing after an error in its
-    own blocks, so it is told to turn read-only. `x-wayseal`: ours to mount anew.
+    `nofail`: a missing drive must not keep the machine from starting. `_netdev`: mount after the
+    network and our connections. `errors=remount-ro`: ext4 alone would go on writing after an error
+    in its own blocks. `x-wayseal`: our keeper mounts it again.
 
     Raises:
-        RejectedError: The mount point is no absolute path, or the device says of its file system
-            what would be more than one field.
+        RejectedError: The mount point is not an absolute path, or the device reports a kind or UUID
+            that would break the line.
     """
     for said in (file_system, file_system_uuid):
         if not _FIELD.fullmatch(said):
-            raise RejectedError(f"not in /etc/fstab, of which a line breaks at it: {said[:80]!r}")
+            raise RejectedError(f"would break a line of /etc/fstab: {said[:80]!r}")
     if not point.is_absolute():
         raise RejectedError(f"expected an absolute path to mount at, got {point}")
     options = [_OURS, "nofail", "noatime", f"x-systemd.device-timeout={DEVICE_TIMEOUT_S}s"]
@@ -161,12 +157,11 @@ def add_to_fstab(root: Path, line: str) -> bool:
     """Add a line to /etc/fstab; return whether it was missing.
 
     Raises:
-        RejectedError: Another line has that mount point already.
+        RejectedError: Another line has the same mount point.
         UnavailableError: The file cannot be read or written.
     """
     path = root / FSTAB
-    with disk_errors("read", path):
-        text = _text(path)
+    text = _text(path)
     point = line.split()[1]
     for known in text.splitlines():
         if known.split() == line.split():
@@ -179,24 +174,22 @@ def add_to_fstab(root: Path, line: str) -> bool:
 
 
 def kept_points(root: Path) -> tuple[Path, ...]:
-    """Return the mount points in /etc/fstab that are ours to mount anew.
+    """Return the mount points in /etc/fstab that our keeper mounts again.
 
     Raises:
         UnavailableError: The file cannot be read.
     """
-    path = root / FSTAB
-    with disk_errors("read", path):
-        text = _text(path)
-    lines = (line.split() for line in text.splitlines() if not line.lstrip().startswith("#"))
+    lines = _text(root / FSTAB).splitlines()
+    entries = (line.split() for line in lines if not line.lstrip().startswith("#"))
     return tuple(
-        Path(unescaped(line[1]))
-        for line in lines
-        if len(line) > _FSTAB_OPTIONS and _OURS in line[_FSTAB_OPTIONS].split(",")
+        Path(unescaped(fields[1]))
+        for fields in entries
+        if len(fields) > _FSTAB_OPTIONS and _OURS in fields[_FSTAB_OPTIONS].split(",")
     )
 
 
 def name_host(root: Path) -> str:
-    """Return the NQN of this host; give it a name if it has none, for then it has everyone's.
+    """Return the NQN of this host; create one if it has only the default that many hosts share.
 
     Raises:
         UnavailableError: A file cannot be read or written.
@@ -214,11 +207,11 @@ def name_host(root: Path) -> str:
 
 
 def _text(path: Path) -> str:
-    """Return a file of the machine, whatever its encoding is; empty where there is none."""
-    return path.read_bytes().decode("utf-8", "surrogateescape") if path.exists() else ""
+    """Return the text of a file in any encoding; empty if it is missing."""
+    return (read_file(path) or b"").decode("utf-8", "surrogateescape")
 
 
-def _save(root: Path, connections: Iterable[Saved]) -> None:
+def _save(root: Path, connections: Iterable[WantedConnection]) -> None:
     _replace(
         root / CONNECTIONS,
         json.dumps({"connections": [asdict(each) for each in connections]}, indent=2) + "\n",

@@ -1,4 +1,4 @@
-"""On what a directory stands: its mount, and the block device below."""
+"""What is below a directory: its mount and the block device."""
 
 import errno
 import os
@@ -19,15 +19,15 @@ _MEMORY: Final = ("tmpfs", "ramfs", "rootfs", "devtmpfs")
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A directory of the gateway and what is below it.
+    """A directory of a volume and what is below it.
 
     Attributes:
         name: Of the volume in the gateway's settings.
         path: Its directory.
-        mount: What it is on; None if nobody tells.
-        device: Block device of that mount; empty without one, or if it is gone.
-        note: What else is to know of the mount: a layer, memory, another machine.
-        problem: Why it cannot hold recordings now; empty if nothing speaks against it.
+        mount: The mount that it is on; None if unknown.
+        device: Block device of that mount; empty if the mount has no device, or if it is gone.
+        note: A remark on the mount: an overlay, memory, another machine.
+        problem: Why it cannot hold recordings now; empty if it can.
     """
 
     name: str
@@ -47,16 +47,16 @@ def standing(
     *,
     must_be_mount: bool = False,
 ) -> Standing:
-    """Return what a directory stands on, without waiting for a drive that does not answer.
+    """Return what is below a directory, without waiting for a drive that does not answer.
 
     Args:
         name: Of the volume.
-        path: Its directory, which need not be there.
-        kernel: Which machine.
+        path: Its directory, which may be missing.
+        kernel: Of the machine.
         mounted: As `mounts` returns them.
-        run: Runs `stat`, in a process of its own: on a lost drive it may never end. None: go by
-            the names of mounts alone, which symbolic links may lead astray.
-        must_be_mount: The settings want a mount point there.
+        run: Runs `stat` in a process of its own, which may never end on a lost drive. With None,
+            only the names of mounts count, which is wrong behind symbolic links.
+        must_be_mount: Whether the settings require a mount point there.
     """
     known = tuple(mounted)
     place = Path(os.path.abspath(path))  # noqa: PTH100 - resolving links might wait for a drive
@@ -80,7 +80,7 @@ def standing(
 
 
 def _stat(place: Path, run: Run) -> tuple[int | None, str]:
-    """Return the number of the device below a path, or else why it is not known."""
+    """Return the number of the device below a path, or why it is unknown."""
     try:
         said = run(("stat", "--dereference", "--format=%d", str(place)), STAT_TIMEOUT_S)
     except UnavailableError:
@@ -89,7 +89,7 @@ def _stat(place: Path, run: Run) -> tuple[int | None, str]:
 
 
 def _mount(place: Path, device_id: int | None, known: tuple[Mount, ...]) -> Mount | None:
-    """Return the mount of a path: by its name among those of its device, else by name alone."""
+    """Return the mount of a path: by name among the mounts of its device, else by name alone."""
     if device_id is not None:
         number = f"{os.major(device_id)}:{os.minor(device_id)}"
         same = tuple(mount for mount in known if mount.number == number)
@@ -100,7 +100,7 @@ def _mount(place: Path, device_id: int | None, known: tuple[Mount, ...]) -> Moun
 
 
 def _without_device(mount: Mount, kernel: Kernel, known: tuple[Mount, ...]) -> tuple[str, str]:
-    """Return device and note of a file system that is on no block device by itself."""
+    """Return device and note of a file system that is not on a block device of its own."""
     if mount.filesystem == "overlay":
         upper = next((word[9:] for word in mount.options if word.startswith("upperdir=")), "")
         below = mount_of(Path(upper), known) if upper.startswith("/") else None

@@ -1,4 +1,4 @@
-"""Other people's tools, run with a time limit that holds even if a drive does not answer."""
+"""External tools, run with a time limit that holds even if a drive does not answer."""
 
 import os
 import shutil
@@ -12,15 +12,15 @@ from typing import Final
 from contracts.errors import UnavailableError
 
 END_TIMEOUT_S: Final = 1.0
-"""Time for a killed tool to end. One that waits for a drive cannot end; it is left behind."""
+"""Time for a killed tool to end. A tool that waits for a drive cannot end and is left behind."""
 _ALSO: Final = "/usr/sbin:/sbin"
-"""Not on everyone's PATH, but where these tools are."""
+"""Has these tools, but is not in every PATH."""
 _EXCERPT_CHARS: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What a tool said until its end.
+    """The output of a tool that ended.
 
     Attributes:
         status: Its exit status.
@@ -34,24 +34,24 @@ class Said:
 
     @property
     def complaint(self) -> str:
-        """Return the first line of what it complained of; its usage may follow that."""
+        """Return the first line of its error message; its usage may follow."""
         words = (self.errors.strip() or self.out.strip()).partition("\n")[0]
         return words[:_EXCERPT_CHARS] or f"exit status {self.status}"
 
 
 Run = Callable[[Sequence[str], float], Said]
-"""Runs a tool, by name and arguments, for so many seconds at most.
+"""Runs a tool, given name, arguments and the time limit in seconds.
 
 Raises:
-    UnavailableError: The tool is not there, or did not end in time.
+    UnavailableError: The tool is not installed, or did not end in time.
 """
 
 
 def run_tool(command: Sequence[str], limit_s: float) -> Said:
-    """Run a tool until it ends; kill it and all that it started when the time is over.
+    """Run a tool until it ends; after the time limit, kill it and all its children.
 
     Raises:
-        UnavailableError: The tool is not there, or did not end in time.
+        UnavailableError: The tool is not installed, or did not end in time.
     """
     name = command[0]
     program = shutil.which(name, path=f"{os.environ.get('PATH', os.defpath)}:{_ALSO}")
@@ -72,7 +72,7 @@ def run_tool(command: Sequence[str], limit_s: float) -> Said:
     except subprocess.TimeoutExpired as error:
         _kill(process)
         raise UnavailableError(f"{name} did not answer in {limit_s:g} s") from error
-    except BaseException:  # a signal ends whoever waits here: the tool goes with them
+    except BaseException:  # a signal ends this thread's wait: end the tool too
         _kill(process)
         raise
     return Said(process.returncode, out, errors)
@@ -81,7 +81,7 @@ def run_tool(command: Sequence[str], limit_s: float) -> Said:
 def _kill(process: "subprocess.Popen[str]") -> None:
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
-    # In the kernel's uninterruptible wait for a drive it dies only when the drive answers; nobody
-    # waits for that here, and init takes it in.
+    # A tool in the kernel's uninterruptible wait dies only when the drive answers; it is not waited
+    # for, and init adopts it.
     with suppress(subprocess.TimeoutExpired):
         process.communicate(timeout=END_TIMEOUT_S)

@@ -1,11 +1,12 @@
 """Recordings over one blob store and some volumes: written once, read near first, verified.
 
-store        the way in for everybody else
-manifest     what is written down of a recording, and of an upload under way
-catalogue    where that is written down; shelves: with blob store and volumes, all places
-an upload    opening, writer, splitter; writers: one at a time
-a reader     reader, fetching; mending: behind it
-a copy       backlog: which are missing; filling: made; removing: given up, or gone
-a check      examining: one blob of every copy; verifying: all of one recording;
-             restoring: a manifest, from the bytes; strays: what belongs to nothing
+store          what everybody else uses: `RecordingStore`
+manifest       what is written down of a whole recording, and of an upload under way
+catalogue      the files that keep it; `places`: the catalogue with the blob store and the volumes
+blobcopies     the copies of one blob: read, verified, surveyed
+reading        reader
+writing        uploadstart, writer, splitter; `locks` lets one writer at a time have a recording
+missing copies backlog (which), backfill (makes them)
+damage         repair (one blob), verification (every byte), recovery (a manifest from the bytes)
+deletion       deletion; orphans: bytes that belong to nothing
 """

@@ -1,4 +1,4 @@
-"""What is written down about a recording: a manifest when it is whole, progress until then.
+"""The records of a recording: a manifest once it is whole, a progress record until then.
 
 Both end with the SHA-256 of everything before it, 32 bytes. Integers are
 big-endian.
@@ -7,8 +7,8 @@ big-endian.
                u8 copies, each u8 length and ASCII text (contracts/copies.py)
                32 leaf hash per blob, in order
     progress   "WSP2"  32 recording id  u64 size  u64 offset
-               u8 length and ASCII name of the volume that the offset is about,
-               empty for the blob store; "WSP1", without them, is about the
+               u8 length and ASCII name of the volume to which the offset refers,
+               empty for the blob store; "WSP1" lacks both and refers to the
                volume `volume`
 """
 
@@ -28,7 +28,7 @@ _BEFORE_POLICIES: Final = {
     "volume": Copy(Place.VOLUME, "volume", FSYNC),
     "blobs": Copy(Place.BLOBS, "files", FSYNC),
 }
-"""What the bare names meant that manifests had at first."""
+"""The first manifests named copies by these words alone."""
 _MANIFEST: Final = struct.Struct(">4sQ32s32sB")
 _MANIFEST_MAGIC: Final = b"WSM1"
 MANIFEST_HEAD_BYTES: Final = _MANIFEST.size + COPIES_MAX * (1 + COPY_TEXT_MAX)
@@ -44,7 +44,7 @@ def check_recording(recording_id: bytes, size: int = 0) -> None:
     """Check the form of a recording id and a size in bytes.
 
     Raises:
-        RejectedError: Not 32 bytes, or a size outside 0..RECORDING_BYTES_MAX.
+        RejectedError: The id has not 32 bytes, or the size is outside 0..RECORDING_BYTES_MAX.
     """
     if len(recording_id) != HASH_BYTES:
         raise RejectedError(f"recording id must have {HASH_BYTES} bytes, got {len(recording_id)}")
@@ -59,12 +59,12 @@ class StoredRecording:
     Attributes:
         sha256: 32 bytes, of the whole file: the recording id.
         size: Bytes.
-        tree_root: 32 bytes, RFC 6962 over the leaf hashes; means something with the size only.
+        tree_root: 32 bytes, RFC 6962 over the leaf hashes; unambiguous only with the size.
         leaves: Leaf hash of every blob, in order.
-        copies: The whole copies that were durable when the manifest was written.
+        copies: The complete copies that were durable when the manifest was written.
 
     Raises:
-        RejectedError: A field is outside its range, or they contradict each other.
+        RejectedError: A field is outside its range, or two fields contradict each other.
     """
 
     sha256: bytes
@@ -91,11 +91,16 @@ class StoredRecording:
         if len(self.copies) > COPIES_MAX:
             raise RejectedError(f"at most {COPIES_MAX} copies, got {len(self.copies)}")
 
-    def fits(self, size: int, tree_root: bytes) -> bool:
-        """Say whether a digest with that size and tree root tells of these bytes.
+    @property
+    def is_in_blobs(self) -> bool:
+        """Return whether the blob store has a complete copy."""
+        return any(copy.place is Place.BLOBS for copy in self.copies)
 
-        Nothing on the ledger binds the three: anyone may sign a hash with a size and a root of
-        their own.
+    def fits(self, size: int, tree_root: bytes) -> bool:
+        """Return whether a digest with that size and tree root describes these bytes.
+
+        The ledger does not check that hash, size and root belong together: anyone may sign a hash
+        with another size or root.
         """
         return (self.size, self.tree_root) == (size, tree_root)
 
@@ -113,7 +118,7 @@ class StoredRecording:
         """Parse a manifest.
 
         Raises:
-            RejectedError: The checksum or anything else does not hold.
+            RejectedError: Its checksum or a field is invalid.
         """
         body = _unsealed(wire, _MANIFEST.size, _MANIFEST_MAGIC)
         _, size, sha256, tree_root, count = _MANIFEST.unpack_from(body)
@@ -128,13 +133,13 @@ class StoredRecording:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a recording has come that is not whole yet.
+    """How much of a partial recording is durable.
 
     Attributes:
         recording_id: 32 bytes.
-        size: Bytes it will have.
-        offset: Bytes of it that are durable.
-        volume: Name of the volume on which they are; empty when they are in the blob store.
+        size: Bytes of the whole recording.
+        offset: Bytes that are durable.
+        volume: Name of the volume that has them; empty if they are in the blob store.
     """
 
     recording_id: bytes
@@ -143,12 +148,12 @@ class Progress:
     volume: str = ""
 
     def __post_init__(self) -> None:
-        """Check the ranges, so that no invalid progress exists."""
+        """Check the ranges."""
         check_recording(self.recording_id, self.size)
         if not 0 <= self.offset <= self.size:
             raise RejectedError(f"offset must be 0..{self.size}, got {self.offset}")
         if not _VOLUME.fullmatch(self.volume):
-            raise RejectedError(f"volume must have a name, got {self.volume[:40]!r}")
+            raise RejectedError(f"invalid volume name: {self.volume[:40]!r}")
 
     def encode(self) -> bytes:
         """Return the progress record; equal progress gives equal bytes."""
@@ -161,7 +166,7 @@ class Progress:
         """Parse a progress record.
 
         Raises:
-            RejectedError: The checksum or anything else does not hold.
+            RejectedError: Its checksum or a field is invalid.
         """
         before = wire.startswith(_PROGRESS_MAGIC_BEFORE)
         magic = _PROGRESS_MAGIC_BEFORE if before else _PROGRESS_MAGIC
@@ -169,18 +174,18 @@ class Progress:
         _, recording_id, size, offset = _PROGRESS.unpack_from(body)
         rest = body[_PROGRESS.size :]
         if len(rest) != (0 if before else 1 + sum(rest[:1])) or (not before and not rest):
-            raise RejectedError(f"progress record has {len(wire)} bytes, another number expected")
+            raise RejectedError(f"progress record of {len(wire)} bytes has an invalid length")
         volume = _VOLUME_BEFORE if before else rest[1:].decode("ascii", "replace")
         return cls(recording_id, size, offset, volume)
 
 
 def peek(wire: bytes) -> tuple[int, tuple[Copy, ...]]:
-    """Return size and copies from the first bytes of a manifest, without its checksum's word.
+    """Return size and copies from the first bytes of a manifest, without checking its checksum.
 
-    For counting and for a look at many; who acts upon them reads the manifest itself.
+    Good enough to list many recordings; before acting on one, read its whole manifest.
 
     Raises:
-        RejectedError: It does not begin like a manifest.
+        RejectedError: The bytes do not begin like a manifest.
     """
     if len(wire) < _MANIFEST.size or not wire.startswith(_MANIFEST_MAGIC):
         raise RejectedError(f"expected a manifest, got {len(wire)} bytes beginning {wire[:4]!r}")
@@ -216,5 +221,5 @@ def _unsealed(wire: bytes, least: int, magic: bytes) -> bytes:
         )
     actual = hashlib.sha256(body).digest()
     if actual != checksum:
-        raise RejectedError(f"checksum is {checksum.hex()}, the bytes before it {actual.hex()}")
+        raise RejectedError(f"expected checksum {actual.hex()}, got {checksum.hex()}")
     return body

@@ -1,8 +1,8 @@
-"""Reads recordings near first; no byte leaves that its leaf hash does not vouch for.
+"""Reads recordings, nearest copy first; every byte is verified against its leaf hash.
 
-Blobs are read ahead by a few threads of the stream's own, so that disk or peer, the
-hashing, and who takes the bytes work at the same time, and no stream waits for another
-one's slow copy. Measured on 2 cores: see docs/storage.md.
+Each stream has a few threads that read blobs ahead. So the disk or peer, the hashing and the
+consumer work at the same time, and no stream waits for the slow copy of another one. Measured on
+2 cores: see docs/storage.md.
 """
 
 from collections import deque
@@ -13,30 +13,30 @@ from typing import Final
 
 from contracts.chunktree import BLOB_BYTES, blob_count
 from contracts.errors import RejectedError, WaysealError
-from storage.recordings.fetching import OnDamage, fetch
+from storage.recordings.blobcopies import OnDamage, fetch
 from storage.recordings.manifest import StoredRecording
-from storage.recordings.mending import Mend, Mender
-from storage.recordings.shelves import Shelves
+from storage.recordings.places import Places
+from storage.recordings.repair import Mend, Mender
 
 READ_THREADS: Final = 4
 READ_AHEAD: Final = 8
-"""Blobs of one stream that are read or wait to be taken."""
+"""Blobs of one stream that are being read or wait for the consumer."""
 
 Fetch = Callable[[int], bytes]
 """Returns one blob of a recording, verified."""
 
 
 class Reader:
-    """Reads from whichever copies hold, and has mended behind it what did not.
+    """Reads from intact copies, and has damaged ones mended in the background.
 
     Args:
-        shelves: Where recordings are.
-        on_damage: Told of every blob that a copy could not serve; by any thread.
-        mend: Mends one blob of a recording; called by a thread of the reader's own.
+        places: Where recordings are.
+        on_damage: Called for every blob that a copy could not serve, in any thread.
+        mend: Mends one blob of a recording; called in a thread of the reader.
     """
 
-    def __init__(self, shelves: Shelves, on_damage: OnDamage, mend: Mend) -> None:
-        self._shelves = shelves
+    def __init__(self, places: Places, on_damage: OnDamage, mend: Mend) -> None:
+        self._places = places
         self._on_damage = on_damage
         self._mender = Mender(mend)
 
@@ -47,16 +47,16 @@ class Reader:
 
         Raises:
             RejectedError: The range lies outside the recording, or (while iterating) no copy of a
-                blob holds.
-            UnavailableError: No copy of a blob holds, but one did not answer.
+                blob is intact.
+            UnavailableError: No copy of a blob that answered is intact, and one did not answer.
         """
         stop = manifest.size if stop is None else stop
         if not 0 <= start <= stop <= manifest.size:
-            raise RejectedError(f"range {start}..{stop} of a recording of {manifest.size} bytes")
+            raise RejectedError(f"expected a range within 0..{manifest.size}, got {start}..{stop}")
         return read_range(partial(self._fetch, manifest), start, stop)
 
     def close(self) -> None:
-        """Stop after the repair at hand."""
+        """Stop after the repair that is under way."""
         self._mender.close()
 
     def _fetch(self, manifest: StoredRecording, index: int) -> bytes:
@@ -67,7 +67,7 @@ class Reader:
             damaged |= isinstance(error, RejectedError)
             self._on_damage(manifest.sha256, index, copy)
 
-        data = fetch(self._shelves, manifest, index, note)
+        data = fetch(self._places, manifest, index, note)
         if damaged:
             self._mender.mend_later(manifest.sha256, index)
         return data
@@ -77,8 +77,8 @@ def read_range(fetch: Fetch, start: int, stop: int) -> Iterator[bytes]:
     """Yield the bytes start..stop of a recording, a blob or less at a time.
 
     Raises:
-        RejectedError: No copy of a blob holds.
-        UnavailableError: No copy of a blob holds, but one did not answer.
+        RejectedError: No copy of a blob is intact.
+        UnavailableError: No copy of a blob that answered is intact, and one did not answer.
     """
     indexes = range(start // BLOB_BYTES, blob_count(stop)) if start < stop else range(0)
     for index, data in zip(indexes, read_blobs(fetch, indexes), strict=True):
@@ -90,8 +90,8 @@ def read_blobs(fetch: Fetch, indexes: Sequence[int]) -> Iterator[bytes]:
     """Yield blobs in order, reading ahead.
 
     Raises:
-        RejectedError: As `fetch` did for the next of them.
-        UnavailableError: As `fetch` did for the next of them.
+        RejectedError: `fetch` raised it for the next blob.
+        UnavailableError: `fetch` raised it for the next blob.
     """
     if len(indexes) <= 1:
         yield from map(fetch, indexes)

@@ -1,7 +1,8 @@
-"""Cuts the stream of a recording into blobs and puts them, a group at a time, through a pool."""
+"""Cuts the stream of a recording into blobs and stores them in groups, in a thread pool."""
 
 import logging
 from collections import deque
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future
 from contextlib import suppress
 from typing import Final
@@ -9,47 +10,49 @@ from typing import Final
 from contracts.chunktree import BLOB_BYTES, leaf_hash
 from contracts.errors import RejectedError, UnavailableError, WaysealError
 from storage.blobs.port import Blob
-from storage.recordings.shelves import Shelves
+from storage.recordings.places import Places
 from storage.stages import Stage, timed
 
 # Measured on ext4 over virtio, 1 GiB twice: groups of 8 took 2.3 s, of 4 2.9 s, of 1 3.8 s; 16 gain
 # little more and double the memory.
 GROUP_BLOBS: Final = 8
 GROUPS_IN_FLIGHT: Final = 2
+_LENT_BLOBS: Final = range(1, GROUP_BLOBS + 1)
 
 _log: Final = logging.getLogger(__name__)
 
 
 class BlobSplitter:
-    """Hashes the leaves of a stream and puts its blobs.
+    """Hashes the leaves of a stream and stores its blobs.
 
-    With `needed` the blob store's failures are the caller's. Otherwise the first of them is kept
-    in `failure` and no more is put, while leaves are hashed on: there is another copy.
+    If the blob store is `needed`, its failures are raised. Otherwise the first one is kept in
+    `failure`, no more blobs are stored, and hashing goes on, because there is another copy.
 
     Args:
-        shelves: Their blob store is where they go.
+        places: The blobs go to their blob store.
         recording_id: 32 bytes.
-        pool: Does the hashing and waiting.
-        needed: Whether there is no other copy.
+        pool: Runs the hashing and waits for the store.
+        needed: Whether the blobs are the only copy.
 
     Attributes:
-        failure: Why the blobs are not all there; None while they are.
+        failure: Why some blobs are not stored; None as long as all are.
 
     Raises:
-        UnavailableError: The blob store, which is needed, did not answer.
+        UnavailableError: The blob store is needed and did not answer.
     """
 
     def __init__(
-        self, shelves: Shelves, recording_id: bytes, pool: Executor, *, needed: bool
+        self, places: Places, recording_id: bytes, pool: Executor, *, needed: bool
     ) -> None:
-        self._shelves = shelves
-        self._blobs = shelves.blobs
-        self._stages = shelves.stages
+        self._places = places
+        self._blobs = places.blobs
+        self._stages = places.stages
         self._recording_id = recording_id
         self._pool = pool
         self._needed = needed
         self._tail = bytearray()
-        self._group: list[tuple[int, bytes]] = []
+        self._group: list[tuple[int, bytes | memoryview]] = []
+        self._done: list[Callable[[], None]] = []
         self._count = 0
         self._jobs: deque[Future[list[bytes]]] = deque()
         self._leaves: list[bytes] = []
@@ -60,18 +63,67 @@ class BlobSplitter:
         except WaysealError as error:
             self._fail(error)
 
-    def feed(self, data: bytes | bytearray | memoryview) -> None:
+    def feed(
+        self, data: bytes | bytearray | memoryview, done: Callable[[], None] | None = None
+    ) -> None:
         """Take the next bytes; wait while too many groups are in flight.
 
-        Whole blobs that come as `bytes` are kept as they are; all else is copied.
+        A whole blob in one `bytes` object is not copied; nor are whole blobs in a buffer of at most
+        GROUP_BLOBS that is lent until `done` is called. Other input is copied.
 
         Raises:
-            UnavailableError: The blob store, which is needed, failed, now or on an earlier group.
+            UnavailableError: The blob store is needed and failed, now or on an earlier group.
         """
         if isinstance(data, bytes) and len(data) == BLOB_BYTES and not self._tail:
             self._add(data)
+        elif done is not None and not self._tail and len(data) // BLOB_BYTES in _LENT_BLOBS:
+            self._lend(memoryview(data), done)
             return
-        view = memoryview(data)
+        else:
+            self._copy(memoryview(data))
+        if done is not None:
+            done()
+
+    def settle(self) -> None:
+        """Store all bytes so far, an incomplete blob included, and wait until they are durable.
+
+        Raises:
+            UnavailableError: The blob store is needed and failed.
+        """
+        self._submit()
+        if self._tail:
+            self._store([(self._count, bytes(self._tail))])
+        self._collect(0)
+
+    def finish(self) -> tuple[bytes, ...]:
+        """Store the rest, wait until all blobs are durable, and return all leaf hashes.
+
+        Raises:
+            UnavailableError: The blob store is needed and failed.
+        """
+        if self._tail:
+            self._add(bytes(self._tail))
+            self._tail.clear()
+        self._submit()
+        self._collect(0)
+        return tuple(self._leaves)
+
+    def abandon(self) -> None:
+        """Wait until nothing is in flight; ignore failures."""
+        while self._jobs:
+            self._jobs.popleft().exception()
+
+    def _lend(self, view: memoryview, done: Callable[[], None]) -> None:
+        """Take whole blobs without a copy; they share a group, after which the buffer is free."""
+        whole = len(view) // BLOB_BYTES
+        if len(self._group) + whole > GROUP_BLOBS:
+            self._submit()
+        self._tail += view[whole * BLOB_BYTES :]
+        self._done.append(done)
+        for start in range(0, whole * BLOB_BYTES, BLOB_BYTES):
+            self._add(view[start : start + BLOB_BYTES])
+
+    def _copy(self, view: memoryview) -> None:
         while view:
             taken = view[: BLOB_BYTES - len(self._tail)]
             view = view[len(taken) :]
@@ -83,53 +135,28 @@ class BlobSplitter:
                 self._add(bytes(self._tail))
                 self._tail.clear()
 
-    def settle(self) -> None:
-        """Put all that came, the beginning of a blob too, and wait until it is durable.
-
-        Raises:
-            UnavailableError: The blob store, which is needed, failed.
-        """
-        self._submit()
-        if self._tail:
-            self._store([(self._count, bytes(self._tail))])
-        self._drain()
-
-    def finish(self) -> tuple[bytes, ...]:
-        """Put what is left, wait until all blobs are durable, return all leaf hashes.
-
-        Raises:
-            UnavailableError: The blob store, which is needed, failed.
-        """
-        if self._tail:
-            self._add(bytes(self._tail))
-            self._tail.clear()
-        self._submit()
-        self._drain()
-        return tuple(self._leaves)
-
-    def abandon(self) -> None:
-        """Wait until nothing is in flight any more, whatever its outcome."""
-        while self._jobs:
-            self._jobs.popleft().exception()
-
-    def _add(self, data: bytes) -> None:
+    def _add(self, data: bytes | memoryview) -> None:
         self._group.append((self._count, data))
         self._count += 1
         if len(self._group) == GROUP_BLOBS:
             self._submit()
 
     def _submit(self) -> None:
-        while len(self._jobs) >= GROUPS_IN_FLIGHT:
-            self._leaves += self._jobs.popleft().result()
+        self._collect(GROUPS_IN_FLIGHT - 1)
         if self._group:
-            self._jobs.append(self._pool.submit(self._store, self._group))
-            self._group = []
+            self._jobs.append(self._pool.submit(self._store, self._group, self._done))
+            self._group, self._done = [], []
 
-    def _drain(self) -> None:
-        while self._jobs:
+    def _collect(self, left: int) -> None:
+        """Take the leaves of the oldest groups, until at most `left` groups are in flight."""
+        while len(self._jobs) > left:
             self._leaves += self._jobs.popleft().result()
 
-    def _store(self, group: list[tuple[int, bytes]]) -> list[bytes]:
+    def _store(
+        self,
+        group: Sequence[tuple[int, bytes | memoryview]],
+        lent: Sequence[Callable[[], None]] = (),
+    ) -> list[bytes]:
         size = sum(len(data) for _, data in group)
         with timed(self._stages, Stage.HASH, size):
             blobs = [Blob(index, data, leaf_hash(data)) for index, data in group]
@@ -140,24 +167,27 @@ class BlobSplitter:
                     self._put(missing)
             except WaysealError as error:
                 self._fail(error)
-        return [blob.leaf_hash for blob in blobs]
+        leaves = [blob.leaf_hash for blob in blobs]
+        for done in lent:
+            done()
+        return leaves
 
     def _is_there(self, blob: Blob) -> bool:
-        """Say whether the blob was there before and reads as it came; its listed hash is a claim.
+        """Return whether the store has the blob with these bytes; its listed hash proves nothing.
 
-        Putting again would be as safe, but a read takes one replica, a put all of them and their
-        disks: an upload that is resumed late has gigabytes there.
+        Storing it again would be as safe, but a read takes one replica, while a put takes all of
+        them and their disks: an upload that is resumed late may have gigabytes there.
         """
         if self._known.get(blob.index) == blob.leaf_hash:
-            with suppress(WaysealError):  # what cannot be read is put anew
+            with suppress(WaysealError):  # a blob that cannot be read is stored again
                 return self._blobs.get(self._recording_id, blob.index, fresh=True) == blob
         return False
 
     def _put(self, blobs: list[Blob]) -> None:
-        """Put blobs, unless a site has sealed the recording with other ones.
+        """Store blobs, unless a site has sealed the recording with other ones.
 
-        Whose bytes are the recording shows at the end, by its digest; then what is wrong there is
-        put anew. Until then nobody, with whatever bytes, writes over what may be right.
+        Only the digest at the end of the upload shows which bytes are right; wrong blobs in the
+        store are then repaired. Until then no upload may overwrite blobs that may be right.
         """
         self._check_not_sealed(blobs)
         with timed(self._stages, Stage.BLOBS, sum(len(blob.data) for blob in blobs)):
@@ -165,22 +195,22 @@ class BlobSplitter:
         self._known.update((blob.index, blob.leaf_hash) for blob in blobs)
 
     def _check_not_sealed(self, blobs: list[Blob]) -> None:
-        """Check that blobs are those of the seal, if there is one.
+        """Check that the blobs are the sealed ones, if the recording is sealed.
 
-        It may have outlived its blobs, or be ours, from an end that failed: then the same bytes
-        bring the upload to its end.
+        The seal may have lost its blobs, or come from an earlier upload of ours that failed at its
+        end; then the same bytes complete the upload.
         """
         try:
-            sealed = self._shelves.shared(self._recording_id)
+            sealed = self._places.shared(self._recording_id)
         except RejectedError as damaged:
-            raise UnavailableError(f"not written over: {damaged}") from damaged
+            raise UnavailableError(f"it is not overwritten: {damaged}") from damaged
         if sealed is None:
             return
         for blob in blobs:
             if sealed.leaves[blob.index : blob.index + 1] != (blob.leaf_hash,):
                 raise UnavailableError(
                     f"recording {self._recording_id.hex()} is whole in {self._blobs.name}, "
-                    f"with another blob {blob.index}: not written over"
+                    f"with another blob {blob.index}: it is not overwritten"
                 )
 
     def _fail(self, error: WaysealError) -> None:

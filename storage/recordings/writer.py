@@ -1,15 +1,13 @@
 """Writes one recording once: hash, blobs and the whole file in one pass over its bytes.
 
-The whole-file hash stays in the caller's thread, in order, while a thread of the
-volume writes the same piece. Blobs are handed to a pool in small groups, which
-hash their leaves and wait for their fsyncs there. What is in memory is bounded by
-`GROUPS_IN_FLIGHT + 1` groups, 24 MiB for each upload, and 2 MiB of the part,
-whatever the recording's size and whichever of its copies can be made.
+The caller's thread hashes the whole file in order, while a thread of the volume writes the same
+piece. Blobs go to a thread pool in small groups, which hashes their leaves and waits for their
+fsyncs. Memory is bounded for every size of recording: `GROUPS_IN_FLIGHT + 1` groups, 24 MiB for
+each upload, and 2 MiB for the part; the sender of an upload has two more pieces of 4 MiB.
 
-A blob store that fails leaves the upload to the volume; the blobs follow later. A
-volume that fails ends the request: only the progress record says what is durable
-without it, and `begin` goes on from there. What that or a kill costs is what came
-since the last `sync`.
+If the blob store fails, the upload goes to the volume alone and the blobs follow later. If the
+volume fails, the request ends, because only the progress record then says what is durable; `begin`
+continues from there. A failure or a kill costs the bytes since the last `sync`.
 """
 
 import hashlib
@@ -17,7 +15,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Final, Self
 
@@ -25,21 +23,21 @@ from contracts.chunktree import root_hash
 from contracts.copies import FSYNC, Copy, Place
 from contracts.errors import RejectedError, UnavailableError, WaysealError
 from storage.recordings.manifest import Progress, StoredRecording
-from storage.recordings.opening import Opening
-from storage.recordings.shelves import Shelves
+from storage.recordings.places import Places
 from storage.recordings.splitter import BlobSplitter
+from storage.recordings.uploadstart import UploadStart
 from storage.stages import Stage, timed
-from storage.volumes.guarded import VolumePart
+from storage.volumes.volumepart import VolumePart
 
 _log: Final = logging.getLogger(__name__)
 
 
 class DigestError(RejectedError):
-    """The bytes are not those that the recording id stands for; nothing of them is kept.
+    """The bytes do not have the SHA-256 of the recording id; none of them is kept.
 
     Attributes:
-        expected: SHA-256 that was declared, 32 bytes.
-        actual: SHA-256 of the bytes that came, 32 bytes.
+        expected: The declared SHA-256, 32 bytes.
+        actual: SHA-256 of the received bytes, 32 bytes.
     """
 
     def __init__(self, size: int, expected: bytes, actual: bytes) -> None:
@@ -54,40 +52,46 @@ class DigestError(RejectedError):
 class RecordingWriter:
     """Takes the bytes of one recording in order; used from one thread at a time.
 
-    After an error only `close` makes sense: `begin` it again at what is durable.
+    After an error, close the writer and `begin` again where the recording is durable.
 
     Args:
-        shelves: Where it goes.
-        opening: Where it stands; the writer closes its part.
-        pool: For blobs.
-        on_close: Called once when the writer lets go of the recording, with its manifest if it
-            has become whole.
+        places: Where the recording is written.
+        opening: Where the upload starts; the writer closes its part.
+        pool: Hashes and stores blobs.
+        on_close: Called once when the writer is closed, with the manifest if the recording is whole
+            now.
+        digest: SHA-256 that the bytes must have; by default the recording id.
     """
 
     def __init__(
         self,
-        shelves: Shelves,
-        opening: Opening,
+        places: Places,
+        opening: UploadStart,
         pool: Executor,
         on_close: Callable[[StoredRecording | None], None],
+        digest: bytes | None = None,
     ) -> None:
-        self._shelves = shelves
+        self._places = places
         self._id = opening.recording_id
+        self._digest = digest or opening.recording_id
         self._size = opening.size
         self._part = opening.part
-        self._pool = pool
         self._on_close = on_close
         self._sha256 = hashlib.sha256()
         self._offset = 0
         self._durable = -1
         self._stored: StoredRecording | None = None
         self._failed = self._closed = False
-        self._splitter: BlobSplitter | None = None
-        try:
-            self._open(opening)
-        except BaseException:
-            self._let_go()
-            raise
+        with ExitStack() as opened:  # closes everything again if an error ends the block
+            if self._part is not None:
+                opened.callback(self._part.close)
+            needed = self._part is None
+            self._splitter = BlobSplitter(places, self._id, pool, needed=needed)
+            opened.callback(self._splitter.abandon)
+            for piece in opening.kept:
+                self._take(piece, to_part=opening.copies_kept)
+            self._make_durable()
+            self._opened = opened.pop_all()
 
     def __enter__(self) -> Self:
         return self
@@ -97,28 +101,35 @@ class RecordingWriter:
 
     @property
     def offset(self) -> int:
-        """Bytes taken so far; `sync` makes them durable."""
+        """Bytes written so far; `sync` makes them durable."""
         return self._offset
 
     @property
     def size(self) -> int:
-        """Bytes that the recording will have."""
+        """Bytes of the whole recording."""
         return self._size
 
     @property
     def rests(self) -> bool:
-        """Say whether it can wait for more: nothing failed, nothing is unsynced, not whole yet."""
+        """Return whether it may wait for more: nothing failed, all is synced, not whole yet."""
         usable = not (self._failed or self._closed) and self._stored is None
         return usable and self._durable == self.offset
 
-    def write(self, data: bytes | bytearray | memoryview) -> None:
-        """Take the next bytes; whole blobs, each in one `bytes`, are cheapest.
+    def write(
+        self, data: bytes | bytearray | memoryview, done: Callable[[], None] | None = None
+    ) -> None:
+        """Write the next bytes; cheapest are whole blobs: `bytes` objects, or views with `done`.
 
-        The buffer must stay as it is after an error: a volume that stalls may still read it.
+        Never change a buffer after an error: a volume that stalls may still read it.
+
+        Args:
+            data: The bytes.
+            done: Called once they are needed no more, in any thread; not after an error. Until then
+                the buffer must not change. Without it, a buffer that can change is copied.
 
         Raises:
-            RejectedError: They reach beyond the recording's size; nothing of them is taken.
-            UnavailableError: A copy without which there is none cannot be written.
+            RejectedError: The bytes exceed the recording's size; none of them is written.
+            UnavailableError: The only possible copy cannot be written.
         """
         self._check_usable()
         if self.offset + len(data) > self._size:
@@ -127,13 +138,13 @@ class RecordingWriter:
                 f"got {len(data)} more at {self.offset}"
             )
         with self._failing():
-            self._take(data, to_part=True)
+            self._take(data, to_part=True, done=done)
 
     def sync(self) -> int:
-        """Make everything taken so far durable and record it; return that offset.
+        """Make all bytes so far durable, record that, and return the offset.
 
         Raises:
-            UnavailableError: The medium failed or is full; what an earlier sync returned stands.
+            UnavailableError: The medium failed or is full; the offset of the last sync still holds.
         """
         self._check_usable()
         if self._stored is None and self._durable != self.offset:
@@ -147,65 +158,79 @@ class RecordingWriter:
         The manifest is written last, and names the copies that are there.
 
         Raises:
-            DigestError: They are not the bytes that the recording id stands for: nothing is
-                kept and the upload starts over at 0.
-            RejectedError: Bytes are missing; the upload goes on.
-            UnavailableError: No copy could be made durable; what was synced stands.
+            DigestError: The bytes have another SHA-256 than the recording id: nothing is kept and
+                the upload starts over at 0.
+            RejectedError: Bytes are missing; the upload can continue.
+            UnavailableError: No copy could be made durable; the synced bytes are kept.
         """
         self._check_usable()
         if self._stored is not None:
             return self._stored
-        if self.offset != self._size:
-            raise RejectedError(
-                f"recording {self._id.hex()} has {self._size} bytes, {self.offset} have come"
-            )
+        self._require_all()
         with self._failing():
-            leaves = self._opened.finish()
-            self.sync()
-            if self._sha256.digest() != self._id:
-                self._start_over()
+            leaves = self._checked_leaves()
             stored = StoredRecording(self._id, self._size, root_hash(leaves), leaves, ())
             stored = replace(stored, copies=self._copies(stored))
-            self._shelves.catalogue.complete(stored)
+            self._places.catalogue.complete(stored)
             self._stored = stored
         return self._stored
 
+    def check(self) -> None:
+        """Check that all bytes are here and have the digest; nothing more may be written then.
+
+        Raises:
+            DigestError: As `finish`.
+            RejectedError: Bytes are missing; the upload can continue.
+            UnavailableError: The bytes could not be made durable; the synced ones are kept.
+        """
+        self._check_usable()
+        self._require_all()
+        with self._failing():
+            self._checked_leaves()
+
     def close(self) -> None:
-        """Let go of the recording; what was not synced is forgotten. Twice is harmless."""
+        """Close the writer; bytes that were not synced are lost. Closing twice is harmless."""
         if not self._closed:
-            self._let_go()
+            self._closed = True
+            self._opened.close()
             self._on_close(self._stored)
 
-    @property
-    def _opened(self) -> BlobSplitter:
-        if self._splitter is None:
-            raise UnavailableError(f"writer of recording {self._id.hex()} is not open")
-        return self._splitter
+    def _require_all(self) -> None:
+        if self.offset != self._size:
+            raise RejectedError(
+                f"recording {self._id.hex()} has {self._size} bytes, {self.offset} were received"
+            )
 
-    def _open(self, opening: Opening) -> None:
-        needed = self._part is None
-        self._splitter = BlobSplitter(self._shelves, self._id, self._pool, needed=needed)
-        for piece in opening.kept:
-            self._take(piece, to_part=opening.copies_kept)
-        self._make_durable()
+    def _checked_leaves(self) -> tuple[bytes, ...]:
+        leaves = self._splitter.finish()
+        self.sync()
+        if self._sha256.digest() != self._digest:
+            self._start_over()
+        return leaves
 
-    def _take(self, data: bytes | bytearray | memoryview, *, to_part: bool) -> None:
+    def _take(
+        self,
+        data: bytes | bytearray | memoryview,
+        *,
+        to_part: bool,
+        done: Callable[[], None] | None = None,
+    ) -> None:
         part = self._part if to_part else None
         writing = self._begin_append(part, data) if part else None
         try:
-            with timed(self._shelves.stages, Stage.HASH, len(data)):
+            with timed(self._places.stages, Stage.HASH, len(data)):
                 self._sha256.update(data)
-            self._opened.feed(data)
         finally:
             if part and writing:
                 part.wait(writing)
+        self._splitter.feed(data, done)  # now nothing but the blobs needs the buffer
         self._offset += len(data)
 
     def _begin_append(self, part: VolumePart, data: bytes | bytearray | memoryview) -> Future[None]:
         start_s, size = time.perf_counter(), len(data)
 
         def tell(_: Future[None]) -> None:
-            self._shelves.stages.took(Stage.VOLUME, time.perf_counter() - start_s, size)
+            self._places.stages.took(Stage.VOLUME, time.perf_counter() - start_s, size)
 
         writing = part.begin_append(data)
         writing.add_done_callback(tell)
@@ -214,48 +239,41 @@ class RecordingWriter:
     def _make_durable(self) -> None:
         volume = ""
         if self._part is not None:
-            with timed(self._shelves.stages, Stage.VOLUME):
+            with timed(self._places.stages, Stage.VOLUME):
                 self._part.sync()
             volume = self._part.volume.name
         else:
-            self._opened.settle()
+            self._splitter.settle()
         record = Progress(self._id, self._size, self.offset, volume)
-        if self._shelves.catalogue.progress(self._id) != record:
-            self._shelves.catalogue.record(record)
+        if self._places.catalogue.progress(self._id) != record:
+            self._places.catalogue.record(record)
         self._durable = self.offset
 
     def _copies(self, stored: StoredRecording) -> tuple[Copy, ...]:
-        """Make what came whole, and return the copies that are."""
+        """Publish the part and seal the blobs; return the complete copies."""
         copies = []
         if self._part is not None:
-            with timed(self._shelves.stages, Stage.VOLUME):
+            with timed(self._places.stages, Stage.VOLUME):
                 self._part.publish()
             copies.append(Copy(Place.VOLUME, self._part.volume.name, FSYNC))
-        if self._opened.failure is None:
+        if self._splitter.failure is None:
             try:
-                with timed(self._shelves.stages, Stage.BLOBS):
-                    copies.append(self._shelves.seal_blobs(stored))
+                with timed(self._places.stages, Stage.BLOBS):
+                    copies.append(self._places.seal_blobs(stored))
             except WaysealError as error:
                 if self._part is None:
                     raise
                 _log.warning("recording %s is on its volume alone: %s", self._id.hex(), error)
         return tuple(copies)
 
-    def _let_go(self) -> None:
-        self._closed = True
-        if self._splitter is not None:
-            self._splitter.abandon()
-        if self._part is not None:
-            self._part.close()
-
     def _start_over(self) -> None:
-        # The copies go first: on a full disk that makes the room which the record needs.
+        # Delete the copies first: on a full disk this makes room for the record.
         try:
-            self._shelves.remove_unfinished(self._id)
+            self._places.remove_unfinished(self._id)
         except UnavailableError as error:
             _log.warning("recording %s starts over: %s", self._id.hex(), error)
-        self._shelves.catalogue.record(Progress(self._id, self._size, 0))
-        raise DigestError(self._size, self._id, self._sha256.digest())
+        self._places.catalogue.record(Progress(self._id, self._size, 0))
+        raise DigestError(self._size, self._digest, self._sha256.digest())
 
     def _check_usable(self) -> None:
         if self._failed or self._closed:

@@ -1,7 +1,7 @@
-"""Which copies are due to go, as far as ages, quotas and room say.
+"""Which copies should be deleted, judged by ages, quotas and room; the oldest come first.
 
-These are wishes: whether one may be fulfilled is for those to say who know of
-trips, holds and the ledger. The oldest come first.
+These are proposals: whether a copy may be deleted depends on trips, holds and the ledger, which the
+gateway knows.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,7 +16,7 @@ DAY_S: Final = 86_400
 
 
 class Rule(StrEnum):
-    """Why a copy goes."""
+    """Why a copy should be deleted."""
 
     QUOTA = "quota"
     ROOM = "room"
@@ -27,13 +27,13 @@ class Rule(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """A wish that something be deleted.
+    """A proposal to delete a copy.
 
     Attributes:
         recording_id: 32 bytes.
-        volume: Name of the volume whose whole copy shall go; empty for everything at this site.
-        rule: Which rule wishes it.
-        reason: Why it applies, in words and figures.
+        volume: Name of the volume with the copy; empty for every copy at this site.
+        rule: The rule that proposes it.
+        reason: Why the rule applies, in words and figures.
     """
 
     recording_id: bytes
@@ -49,9 +49,9 @@ class Fill:
     Attributes:
         name: The volume's.
         holdings: By recording, bytes that it takes there, whole or in part.
-        quota_bytes: Most that they may take; 0 is all of it.
-        free_bytes: What the file system has left.
-        needed_bytes: What announced uploads will take.
+        quota_bytes: Limit for them; 0 is no limit.
+        free_bytes: Left on the file system.
+        needed_bytes: Bytes that announced uploads will take.
     """
 
     name: str
@@ -64,13 +64,13 @@ class Fill:
 def aged(
     released: Mapping[bytes, float], fills: Iterable[Fill], *, volume_days: int, blobs_days: int
 ) -> Iterator[Removal]:
-    """Yield what is older than the days allowed; 0 days never ends.
+    """Yield the copies that are older than allowed; 0 days is no limit.
 
     Args:
         released: Age of each recording, seconds, oldest first.
         fills: The volumes that answer.
-        volume_days: For whole copies on volumes.
-        blobs_days: For all copies.
+        volume_days: Limit for copies on volumes.
+        blobs_days: Limit for all copies.
     """
     volumes = list(fills)
     for recording_id, age_s in released.items():
@@ -85,7 +85,7 @@ def aged(
 
 
 def crowded(released: Mapping[bytes, float], fill: Fill) -> Iterator[Removal]:
-    """Yield the copies of a volume that may go, if it is beyond its quota or lacks room."""
+    """Yield the released copies of a volume that exceeds its quota or lacks room."""
     used = sum(fill.holdings.values())
     if fill.quota_bytes and used > fill.quota_bytes:
         rule, reason = Rule.QUOTA, f"{used} bytes used, the quota is {fill.quota_bytes}"
@@ -105,7 +105,7 @@ def crowded(released: Mapping[bytes, float], fill: Fill) -> Iterator[Removal]:
 
 
 def stalled(uploads: Iterable[tuple[Progress, float]], partial_days: int) -> Iterator[Removal]:
-    """Yield the uploads that stand still for longer than the days allowed; 0 days never ends."""
+    """Yield the uploads without progress for longer than allowed; 0 days is no limit."""
     for progress, standing_s in uploads:
         if partial_days and standing_s >= partial_days * DAY_S:
             reason = (
@@ -116,9 +116,9 @@ def stalled(uploads: Iterable[tuple[Progress, float]], partial_days: int) -> Ite
 
 
 def leaves_enough(policy: Policy, remaining: Iterable[Copy]) -> bool:
-    """Say whether blobs remain that the policy asks for.
+    """Return whether the remaining copies include the blobs that the policy requires.
 
-    Another volume's copy does not count: nothing short of reading it tells whether it is there.
+    A copy on another volume does not count, because only reading it proves that it exists.
     """
     blobs = [copy for copy in remaining if copy.place is Place.BLOBS]
     return any(wanted.met_by(copy) for wanted in policy.requirements for copy in blobs)

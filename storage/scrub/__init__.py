@@ -1,1 +1,1 @@
-"""The scrub: walks everything that is stored, names what rotted, and has it mended."""
+"""The scrub: reads everything that is stored, reports rotten copies, and has them mended."""

@@ -5,13 +5,13 @@ from collections.abc import Callable
 
 
 class Pace:
-    """Spreads bytes over time, by a clock that no setting of the time moves.
+    """Limits the bytes read per second, by the monotonic clock.
 
-    Time in which nothing was read is not made up for: no burst follows a pause.
+    Idle time is not made up for: no burst follows a pause.
 
     Args:
-        bytes_per_s: At most that many.
-        pause: Waits so many seconds, or less when the process shall stop.
+        bytes_per_s: The limit.
+        pause: Waits for the given seconds; returns early if the process stops.
         monotonic_s: Seconds since any moment.
     """
 
@@ -27,9 +27,9 @@ class Pace:
         self._free_at_s = monotonic_s()
 
     def spend(self, count: int) -> None:
-        """Wait until `count` bytes, which were just read, are paid for."""
+        """Wait as long as `count` bytes, which were just read, take at the limit."""
         now_s = self._monotonic_s()
-        # What was read began when the one before was paid for, or later: the reading took time.
+        # Reading began when the wait for the last bytes ended, or later, and took time itself.
         self._free_at_s = max(self._free_at_s + count / self._bytes_per_s, now_s)
         if self._free_at_s > now_s:
             self._pause(self._free_at_s - now_s)

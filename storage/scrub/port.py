@@ -1,17 +1,18 @@
-"""Port: what the scrub asks of the store of recordings."""
+"""Port: what the scrub needs of a store of recordings; `RecordingStore` has it all."""
 
 from collections.abc import Callable, Iterator
 from typing import Protocol
 
-from storage.recordings.examining import Finding, Survey
+from storage.blobs.port import Returned
+from storage.recordings.blobcopies import Finding, Survey
 from storage.recordings.manifest import StoredRecording
-from storage.recordings.strays import Stray, Unlisted
+from storage.recordings.orphans import Orphan, Unlisted
 
 
 class Scrubbed(Protocol):
-    """A store whose blobs can be examined and mended one by one.
+    """A store whose blobs can be surveyed and mended one by one.
 
-    All methods may raise UnavailableError: a medium or peer failed as a whole.
+    All methods may raise UnavailableError: a medium or peer failed completely.
     """
 
     def recordings(self) -> Iterator[bytes]:
@@ -19,7 +20,7 @@ class Scrubbed(Protocol):
         ...
 
     def manifest(self, recording_id: bytes) -> StoredRecording | None:
-        """Return what is known of a whole recording; None when it is not whole.
+        """Return the manifest of a whole recording; None if it is not whole.
 
         Raises:
             RejectedError: The manifest is damaged.
@@ -27,46 +28,50 @@ class Scrubbed(Protocol):
         ...
 
     def restore_manifest(self, recording_id: bytes, stop: Callable[[], bool]) -> bool:
-        """Make a damaged manifest anew from a copy, if one holds; say whether that was done.
+        """Rebuild a damaged manifest from an intact copy; return whether that was done.
 
-        That reads a whole copy; `stop` is asked in between, and told to stop nothing is done.
+        This reads a whole copy; `stop` is called between two blobs, and True ends it undone.
         """
         ...
 
     def survey(self, recording_id: bytes, index: int) -> Survey:
-        """Read one blob of every copy and every replica from its medium; say what is wrong.
+        """Read one blob of every copy and every replica from its medium; return what is wrong.
 
         Raises:
-            RejectedError: The recording is not whole any more.
+            RejectedError: The recording is no longer whole.
         """
         ...
 
     def mend(self, recording_id: bytes, index: int) -> tuple[Finding, ...]:
-        """Look again, and write anew what is wrong from a copy that holds; return what was wrong.
+        """Survey one blob, overwrite damaged copies from an intact one; return what was wrong.
 
         Raises:
-            RejectedError: The recording is not whole any more.
+            RejectedError: The recording is no longer whole.
             BusyError: It is being written.
         """
         ...
 
     def reseal(self, recording_id: bytes) -> Finding | None:
-        """Put the blob store's manifest anew if it is missing or wrong; return what was wrong.
+        """Write the blob store's manifest again if it is missing or wrong; return what was wrong.
 
         Raises:
-            RejectedError: The recording is not whole any more.
+            RejectedError: The recording is no longer whole.
             BusyError: It is being written.
         """
         ...
 
     def not_looked_at(self) -> dict[str, str]:
-        """Return, by copy, why nobody can look at it now: a volume that is out."""
+        """Return the copies that cannot be read now, because a volume is out, with the reasons."""
         ...
 
-    def strays(self) -> Iterator[Stray | Unlisted]:
-        """Yield what is stored and belongs to nothing that is known, and who does not say."""
+    def returned(self, stop: Callable[[], bool]) -> Iterator[Returned]:
+        """Delete again what a replica has of any deleted recording: see `BlobStore.returned`."""
         ...
 
-    def damaged(self) -> Iterator[Stray]:
-        """Yield what another site called whole, and what did not hold when it was read here."""
+    def orphans(self) -> Iterator[Orphan | Unlisted]:
+        """Yield stored bytes of no known recording, and places that cannot be listed."""
+        ...
+
+    def damaged(self) -> Iterator[Orphan]:
+        """Yield recordings of other sites whose blobs were found damaged when read here."""
         ...

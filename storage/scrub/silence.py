@@ -1,32 +1,32 @@
 """Copies that do not answer: after a few blobs they are passed over, until they answer again.
 
-Else a node that is down would cost a finding, an attempt to mend and a line in the
-log for each of a million blobs, of which none says more than the first.
+Otherwise a node that is down would cost a finding, a repair and a log line for each of a million
+blobs, and none would say more than the first.
 """
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from storage.recordings.examining import Finding, Flaw, Survey
+from storage.recordings.blobcopies import Finding, Flaw, Survey
 
 SILENT_AFTER: Final = 3
-"""Blobs in a row that a copy did not give, after which it is passed over."""
+"""A copy is passed over after it failed to give this many blobs in a row."""
 
 
 class Silence:
-    """Remembers how often each copy was asked in vain."""
+    """Counts how many blobs in a row each copy failed to give."""
 
     def __init__(self) -> None:
         self._in_vain: Counter[str] = Counter()
         self._new: dict[str, str] = {}
 
     def without_silent(self, survey: Survey, out: Mapping[str, str]) -> list[Finding]:
-        """Return the findings of a survey, but what only says that a copy does not answer.
+        """Return the findings of a survey without the ones of copies that are passed over.
 
         Args:
             survey: Of the next blob.
-            out: By copy, why it is known not to answer.
+            out: Copies that are known to be out, each with the reason.
         """
         unread = {each.copy: each.detail for each in survey.findings if each.kind is Flaw.UNREAD}
         for copy in survey.copies:
@@ -44,6 +44,6 @@ class Silence:
         ]
 
     def new(self) -> Iterator[tuple[str, str]]:
-        """Yield each copy that has come to be passed over, and why; each time once."""
+        """Yield each copy that is newly passed over, and why."""
         while self._new:
             yield self._new.popitem()

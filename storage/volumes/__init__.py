@@ -1,6 +1,6 @@
-"""Volumes that hold whole recordings as files, each under guard; `storage.drives` is below.
+"""Volumes that hold whole recordings as files. The block devices are in `storage.drives`.
 
-volumes      the way in for recordings: all volumes of a gateway, in order
-volume       one of them, its threads, in use or out; guarded: a part on it
-on the disk  directory: the files; part: one on its way; marker: which volume it is
+volumes      what recordings use: all volumes of a gateway, in order
+volume       one volume with its threads, in use or out; volumepart: a part on it
+on the disk  directory: the files; part: a file being written; marker: the volume's identity
 """

@@ -3,8 +3,8 @@
     root/ab/abcd…            a whole recording, readable by any player
     root/parts/abcd….part    one that is still being written
 
-A part gets its final name once, when all of it is durable. No file stays open
-between calls but a part, so that none is closed while another thread reads it.
+A part gets its final name once all of it is durable. Only parts stay open between calls, so that no
+file is closed while another thread reads it.
 """
 
 import os
@@ -16,8 +16,8 @@ from typing import Final
 
 from contracts.chunktree import HASH_BYTES
 from contracts.errors import UnavailableError
-from contracts.files import disk_errors, make_directory, sync_directory
-from storage.disk import read_at, remove_file
+from contracts.runtime.files import disk_errors, make_directory, remove_file, sync_directory
+from storage.disk import drop_cache, opened, read_at
 from storage.volumes.part import PartFile
 
 _FILE: Final = re.compile(rf"([0-9a-f]{{{2 * HASH_BYTES}}})(?:\.part)?")
@@ -25,10 +25,10 @@ _PART: Final = re.compile(rf"([0-9a-f]{{{2 * HASH_BYTES}}})\.part")
 
 
 class VolumeDirectory:
-    """Keeps whole recordings below one directory; every method may block as long as the medium.
+    """Whole recordings below one directory; every method may block as long as the medium does.
 
     Args:
-        root: Directory for this store alone. Nothing is made in it before `prepare`.
+        root: Directory for this store alone. Nothing is created in it before `prepare`.
     """
 
     def __init__(self, root: Path) -> None:
@@ -37,7 +37,7 @@ class VolumeDirectory:
         self._device: int | None = None
 
     def prepare(self) -> None:
-        """Make what is missing in it; from here on it is known by its file system.
+        """Create missing subdirectories, and remember the file system for `check`.
 
         Raises:
             UnavailableError: The medium failed.
@@ -47,19 +47,18 @@ class VolumeDirectory:
             self._device = self.root.stat().st_dev
 
     def check(self) -> None:
-        """Make sure that the path still leads to the file system that it led to at `prepare`.
+        """Check that the path still leads to the same file system as at `prepare`.
 
         Raises:
-            UnavailableError: Something was mounted over it, or it is mounted no more.
+            UnavailableError: Something was mounted over it, or it is no longer mounted.
         """
         with disk_errors("look at", self.root):
             self._check_device(self.root.stat().st_dev)
 
     def part(self, recording_id: bytes, size: int, offset: int) -> PartFile:
-        """Open the part of a recording for writing at `offset`, or at its end if that is before.
+        """Open the part of a recording for writing at `offset`, or at its end if it is shorter.
 
-        A file that has its final name already becomes a part again: whoever asks has not
-        finished it.
+        A file with its final name becomes a part again, because the caller has not finished it.
 
         Raises:
             UnavailableError: No room for `size` bytes, or the medium failed.
@@ -76,7 +75,7 @@ class VolumeDirectory:
     def read(
         self, recording_id: bytes, start: int, length: int, *, fresh: bool = False
     ) -> bytes | None:
-        """Return bytes of a whole file, fewer than `length` where it ends; None without a file.
+        """Return bytes of a whole file, fewer than `length` where it ends; None if it is missing.
 
         Args:
             recording_id: 32 bytes.
@@ -90,39 +89,33 @@ class VolumeDirectory:
         path = self._final(recording_id)
         with disk_errors(f"read {length} bytes at {start} of", path):
             try:
-                descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+                with opened(path, os.O_RDONLY) as descriptor:
+                    if fresh:
+                        drop_cache(descriptor, start, length)
+                    return read_at(descriptor, start, length)
             except FileNotFoundError:
                 return None
-            try:
-                if fresh:
-                    os.posix_fadvise(descriptor, start, length, os.POSIX_FADV_DONTNEED)
-                return read_at(descriptor, start, length)
-            finally:
-                os.close(descriptor)
 
     def patch(self, recording_id: bytes, start: int, data: bytes, size: int) -> None:
-        """Write bytes anew in a whole file of `size` bytes, durably; what lies behind goes.
+        """Overwrite bytes of a whole file durably, and cut the file to `size` bytes.
 
         Raises:
-            UnavailableError: There is no such file, or the medium failed.
+            UnavailableError: The file is missing, or the medium failed.
         """
         path = self._final(recording_id)
-        with disk_errors(f"mend {len(data)} bytes at {start} of", path):
-            descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
-            try:
-                written = 0
-                while written < len(data):
-                    written += os.pwrite(descriptor, data[written:], start + written)
-                if os.fstat(descriptor).st_size > size:
-                    os.ftruncate(descriptor, size)
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
+        action = f"mend {len(data)} bytes at {start} of"
+        with disk_errors(action, path), opened(path, os.O_RDWR) as descriptor:
+            written = 0
+            while written < len(data):
+                written += os.pwrite(descriptor, data[written:], start + written)
+            if os.fstat(descriptor).st_size > size:
+                os.ftruncate(descriptor, size)
+            os.fsync(descriptor)
 
     def length(self, recording_id: bytes) -> int:
-        """Return the length of the recording's file, whole or part; 0 for none.
+        """Return the length of the recording's file, whole or part; 0 without a file.
 
-        A part is as long as it will be, but for one that an older version began.
+        A part has its final length from the start, except parts of older versions.
 
         Raises:
             UnavailableError: The medium failed.
@@ -130,7 +123,7 @@ class VolumeDirectory:
         return self.whole_length(recording_id) or _length(self._part(recording_id)) or 0
 
     def whole_length(self, recording_id: bytes) -> int | None:
-        """Return the length of the whole file; None when it is not there.
+        """Return the length of the whole file; None if it is missing.
 
         Raises:
             UnavailableError: The medium failed.
@@ -138,18 +131,18 @@ class VolumeDirectory:
         return _length(self._final(recording_id))
 
     def parts(self) -> Iterator[bytes]:
-        """Yield the id of every recording of which there is a part."""
+        """Yield the id of every recording that has a part."""
         with disk_errors("list", self._parts):
             names = sorted(path.name for path in self._parts.iterdir())
         yield from (bytes.fromhex(found[1]) for found in map(_PART.fullmatch, names) if found)
 
     def delete(self, recording_id: bytes) -> None:
-        """Remove part and whole file durably; neither being there is fine."""
+        """Delete part and whole file durably; missing ones are fine."""
         self.delete_part(recording_id)
         remove_file(self._final(recording_id))
 
     def delete_part(self, recording_id: bytes) -> None:
-        """Remove the part durably, and with it what it reserved."""
+        """Delete the part durably, and with it its reserved space."""
         remove_file(self._part(recording_id))
 
     def holdings(self) -> Iterator[tuple[bytes, int]]:
@@ -162,11 +155,11 @@ class VolumeDirectory:
                 yield bytes.fromhex(found[1]), _length(path) or 0
 
     def used_bytes(self) -> int:
-        """Return what recordings take up, reservations of parts included; looks at each file."""
+        """Return the bytes that recordings use, reservations of parts included; stats each file."""
         return sum(size for _, size in self.holdings())
 
     def free_bytes(self) -> int:
-        """Return what the file system has left for us."""
+        """Return the free bytes of the file system."""
         with disk_errors("ask for free space of", self.root):
             state = os.statvfs(self.root)
         return state.f_bavail * state.f_frsize

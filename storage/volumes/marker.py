@@ -1,12 +1,13 @@
-"""Which volume this is, and whose: files with random ids at its root, remembered by the gateway.
+"""The identity and the owner of a volume: files with random ids at its root.
 
-A volume that fails over to another machine while the first gateway still runs would have two
-that remove each other's parts; so it belongs to one, known by the id of its data directory. No
-lock is held on the volume: an open file there would keep a dead file system from being unmounted.
+The gateway remembers the id. So an empty mount point, or another drive under the same path, is
+never taken for the volume: recordings would seem lost, and new ones would go where no gateway
+looks.
 
-An empty mount point, or another drive under the same path, is thus never taken
-for the volume: recordings would seem lost, and new ones would go where nobody
-looks for them.
+The owner is the gateway that uses the volume, known by the id of its data directory. If a volume
+failed over to another machine while the first gateway still runs, two gateways would delete each
+other's parts. No lock is held on the volume: an open file would keep a dead file system from being
+unmounted.
 """
 
 import re
@@ -16,24 +17,24 @@ from pathlib import Path
 from typing import Final
 
 from contracts.errors import UnavailableError
-from contracts.files import disk_errors, locked, write_file
+from contracts.runtime.files import disk_errors, locked, write_file
 from storage.disk import FILE_MODE
 
 MARKER: Final = ".wayseal-volume"
 OWNER: Final = ".wayseal-owner"
-"""At the root of a volume, and beside the gateway's memory of volumes: no volume has that name."""
+"""At the root of a volume, and beside the gateway's memory of volumes; not a valid volume name."""
 _TAKING: Final = ".wayseal-taking"
 _OWNING: Final = threading.Lock()
-"""Volumes are looked at by threads of their own, and share the gateway's id."""
+"""Each volume has threads of its own, and all share the file with the gateway's id."""
 _ID: Final = re.compile(r"[0-9a-f]{32}")
 
 
 class Identity:
-    """Knows a volume by its marker, and whether it is ours.
+    """Checks a volume's marker and owner.
 
     Args:
         root: The volume's directory.
-        memory: File in which the gateway remembers the id; its own id is kept beside it.
+        memory: File in which the gateway remembers the id; the gateway's own id is beside it.
     """
 
     def __init__(self, root: Path, memory: Path) -> None:
@@ -45,7 +46,7 @@ class Identity:
 
     @property
     def known(self) -> bool:
-        """Say whether the volume was seen before.
+        """Return whether the volume was seen before.
 
         Raises:
             UnavailableError: The gateway's own disk failed.
@@ -53,11 +54,10 @@ class Identity:
         return _read(self._memory) is not None
 
     def check(self) -> None:
-        """Make sure that the volume is the one that it was; a new one gets its id.
+        """Check that this is the remembered volume; a new volume gets an id.
 
-        A volume that has an id already, while the gateway remembers none, is taken as it is: the
-        gateway's data directory is new, or forgot on purpose. One without an owner is ours from
-        then on.
+        If the gateway remembers no id, any volume is accepted: the gateway's data directory is new,
+        or the id was deleted on purpose. A volume without an owner becomes ours.
 
         Raises:
             UnavailableError: The marker is missing or another one, the volume belongs to another
@@ -79,16 +79,16 @@ class Identity:
             self._own()
 
     def _own(self) -> None:
-        """Make sure that the volume is ours; the lock is for others on this machine."""
+        """Check that the volume is ours; the lock keeps out other gateways on this machine."""
         ours, owner = self._gateway(), _read(self._owner)
         if owner is None:
-            with locked(self._taking, "another gateway takes the volume"):
+            with locked(self._taking, "another gateway is taking the volume"):
                 owner = _read(self._owner) or ours
                 _write(self._owner, owner)
         if owner != ours:
             raise UnavailableError(
                 f"volume {self._name} belongs to gateway {owner}, and this is {ours}: "
-                f"if that one is gone for good, remove {self._owner} to take it over"
+                f"if that gateway is gone for good, remove {self._owner} to take the volume over"
             )
 
     def _gateway(self) -> str:

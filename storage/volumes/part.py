@@ -1,16 +1,16 @@
-"""A recording on its way onto a volume: reserved whole, written in large aligned pieces.
+"""A recording that is being written to a volume, in large aligned pieces.
 
-Its whole size is reserved when it is opened, so a volume that cannot hold it says
-so before the first byte, and nothing that comes later takes the room. Hence the
-length of the file says nothing of how far it has come; the progress record does.
+All its bytes are reserved when it is opened. So a full volume is an error before the first byte,
+and later files cannot take the room. The file has its full length from then on; only the progress
+record says how much of it is written.
 
-It is written past the page cache (O_DIRECT), a buffer at a time. Measured on ext4
-over virtio, 1 GiB with an fsync for each 64 MiB: 0.8 to 1.6 GB/s direct, whatever
-the pieces from 1 to 8 MiB; 0.3 to 2.1 GB/s buffered with early write-back, which
-changed from run to run, and which throws out of the cache what readers use. File
-systems without O_DIRECT get the same writes through the cache.
+Writes bypass the page cache (O_DIRECT), one buffer at a time. Measured on ext4 over virtio, 1 GiB
+with an fsync for each 64 MiB: 0.8 to 1.6 GB/s direct, for pieces of 1 to 8 MiB alike; 0.3 to 2.1
+GB/s buffered with early write-back, which varied from run to run and evicts from the cache what
+readers use. File systems without O_DIRECT get the same writes through the cache.
 """
 
+import ctypes
 import errno
 import fcntl
 import mmap
@@ -21,34 +21,34 @@ from pathlib import Path
 from typing import Final, Self
 
 from contracts.errors import UnavailableError
-from contracts.files import disk_errors, make_directory, sync_directory
-from storage.disk import FILE_MODE, read_at, start_writeback
+from contracts.runtime.files import disk_errors, make_directory, sync_directory
+from storage.disk import FILE_MODE, opened, read_at, start_writeback
 
 ALIGNMENT: Final = 4096
-"""Fits every logical block size of drives and file systems in use."""
+"""A multiple of every common logical block size of drives and file systems."""
 WRITE_BYTES: Final = 2 << 20
 
 
 class PartFile:
     """A part, open for appending and for reading back.
 
-    Each method may be called from another thread than the one before; one that meets another at
-    work waits for it, so that none is left with a file that is closed under it.
+    Methods may be called from any thread. Calls wait for each other, so that no file is closed
+    while another thread uses it.
 
     Args:
-        path: Its file; made where it is missing.
-        final: The name that it gets in the end.
-        size: Bytes that it will have.
-        offset: How many of them are there and good.
-        belongs: Called with the open file before anything is written; raises if it is not on
-            the volume that it should be on.
+        path: Its file; created if missing.
+        final: Its name once it is published.
+        size: Bytes of the whole recording.
+        offset: How many of them are written and durable.
+        belongs: Called with the open file before anything is written; raises if the file is not on
+            the expected volume.
 
     Attributes:
         offset: Where the next byte goes.
 
     Raises:
-        UnavailableError: The medium failed, or has no room for all of it (ENOSPC); a new part
-            leaves nothing behind then.
+        UnavailableError: The medium failed, or has no room for all of it (ENOSPC); then a new part
+            is deleted again.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class PartFile:
         final: Path,
         size: int,
         offset: int,
-        belongs: Callable[[int], None] = lambda _: None,
+        belongs: Callable[[int], None],
     ) -> None:
         self._path = path
         self._final = final
@@ -72,10 +72,11 @@ class PartFile:
             with disk_errors("look at", path):
                 belongs(self._descriptor)
                 self.offset = min(offset, os.fstat(self._descriptor).st_size)
-            # Its final directory is part of the room: a disk that is full by then has none left.
+            # The final directory needs room too, and the disk may be full later.
             make_directory(final.parent)
             with disk_errors(f"reserve {size} bytes for", path):
-                self._reserve()
+                if size:
+                    os.posix_fallocate(self._descriptor, 0, size)
             with disk_errors("open", path):
                 self._load()
                 self._set_direct(direct=True)
@@ -93,7 +94,7 @@ class PartFile:
         self.close()
 
     def append(self, data: bytes | bytearray | memoryview) -> None:
-        """Take the next bytes; not durable before `sync`.
+        """Append the next bytes; they are durable only after `sync`.
 
         Raises:
             UnavailableError: The medium failed; how much was written is unknown.
@@ -101,6 +102,8 @@ class PartFile:
         view = memoryview(data)
         with self._lock, disk_errors(f"write {len(view)} bytes at {self.offset} to", self._path):
             self._check_open()
+            if not self._filled:
+                view = view[self._write_through(view) :]
             while view:
                 taken = view[: WRITE_BYTES - self._filled]
                 self._buffer[self._filled : self._filled + len(taken)] = taken
@@ -112,29 +115,30 @@ class PartFile:
 
     def read(self, start: int, length: int) -> bytes:
         """Return synced bytes from `start`, fewer than `length` only at the file's end."""
-        with self._lock, disk_errors(f"read {length} bytes at {start} of", self._path):
-            descriptor = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
-            try:
-                return read_at(descriptor, start, length)
-            finally:
-                os.close(descriptor)
+        action = f"read {length} bytes at {start} of"
+        with (
+            self._lock,
+            disk_errors(action, self._path),
+            opened(self._path, os.O_RDONLY) as descriptor,
+        ):
+            return read_at(descriptor, start, length)
 
     def sync(self) -> None:
         """Return once everything appended so far is durable.
 
         Raises:
-            UnavailableError: The medium failed. The part must be opened anew at an offset that
-                an earlier sync vouches for.
+            UnavailableError: The medium failed. Open the part again at the offset of the last
+                successful sync.
         """
         with self._lock, disk_errors(f"sync {self.offset} bytes of", self._path):
             self._check_open()
             self._flush()
             if self.offset == self._size:
-                os.ftruncate(self._descriptor, self._size)  # off goes what filled the last block
+                os.ftruncate(self._descriptor, self._size)  # cut the padding of the last block
             os.fdatasync(self._descriptor)
 
     def publish(self) -> None:
-        """Give the part its final name, durably; call `sync` before."""
+        """Give the part its final name durably; call `sync` first."""
         with self._lock:
             self._check_open()
             with disk_errors("publish", self._final):
@@ -149,45 +153,51 @@ class PartFile:
                 self._descriptor = -1
                 self._buffer.close()
 
-    def _reserve(self) -> None:
-        if self._size:
-            os.posix_fallocate(self._descriptor, 0, self._size)
+    def _write_through(self, view: memoryview) -> int:
+        """Write the whole blocks of aligned memory without a copy; return their bytes, or 0."""
+        length = len(view) // ALIGNMENT * ALIGNMENT
+        if not length or view.readonly or _address(view) % ALIGNMENT:
+            return 0
+        self._write(view[:length])
+        self._start += length
+        self.offset += length
+        return length
 
     def _load(self) -> None:
-        """Fetch the beginning of the block in which the next byte goes."""
+        """Read the beginning of the block into which the next byte goes."""
         self._start = self.offset // ALIGNMENT * ALIGNMENT
         self._filled = self.offset - self._start
         self._buffer[: self._filled] = read_at(self._descriptor, self._start, self._filled)
 
     def _flush(self) -> None:
-        """Write the buffer, its last block filled up with zeros; keep that block for more bytes.
+        """Write the buffer, with its last block padded with zeros; keep that block for more bytes.
 
-        Writing that block again later is safe: it says the same of the bytes before.
+        Writing that block again later is safe, because its first bytes stay the same.
         """
         if not self._filled:
             return
         length = -(-self._filled // ALIGNMENT) * ALIGNMENT
         self._buffer[self._filled : length] = bytes(length - self._filled)
-        self._write(length)
+        with memoryview(self._buffer) as buffer, buffer[:length] as data:
+            self._write(data)
         whole = self._filled // ALIGNMENT * ALIGNMENT
         self._filled -= whole
         self._buffer.move(0, whole, self._filled)
         self._start += whole
 
-    def _write(self, length: int) -> None:
+    def _write(self, data: memoryview) -> None:
+        """Write whole blocks at `_start`."""
         written = 0
-        while written < length:
+        while written < len(data):
             try:
-                with memoryview(self._buffer) as view:
-                    written += os.pwrite(
-                        self._descriptor, view[written:length], self._start + written
-                    )
+                with data[written:] as rest:  # released, or `close` could not free the buffer
+                    written += os.pwrite(self._descriptor, rest, self._start + written)
             except OSError as error:
                 if error.errno != errno.EINVAL or not self._direct:
                     raise
-                self._set_direct(direct=False)  # its blocks are larger than any that we know
+                self._set_direct(direct=False)  # the file system's blocks are larger than ALIGNMENT
         if not self._direct:
-            start_writeback(self._descriptor, self._start, length)
+            start_writeback(self._descriptor, self._start, len(data))
 
     def _set_direct(self, *, direct: bool) -> None:
         flags = fcntl.fcntl(self._descriptor, fcntl.F_GETFL) & ~os.O_DIRECT
@@ -202,3 +212,7 @@ class PartFile:
     def _check_open(self) -> None:
         if self._descriptor < 0:
             raise UnavailableError(f"part {self._path} is closed: begin again")
+
+
+def _address(view: memoryview) -> int:
+    return ctypes.addressof(ctypes.c_char.from_buffer(view))

@@ -1,10 +1,9 @@
-"""One volume under guard: in use while it works, out with a reason while it does not.
+"""One volume: in use while it works, out with a reason while it does not.
 
-A lost NVMe-oF link may stall I/O for minutes without any error, in a state in
-which no signal reaches the thread. So nobody touches a volume but its own few
-threads; everyone else waits for them, and no longer than `ANSWER_LIMIT_S`. What
-cannot be bounded: a thread that is stuck in the kernel stays there until the
-I/O ends, with the 2 MiB that it holds, and so does the process at its exit.
+A lost NVMe-oF link may stall I/O for minutes without an error, in a state in which no signal
+reaches the thread. So only a volume's own few threads touch it. Other threads wait for them, at
+most `ANSWER_LIMIT_S`. One thing cannot be bounded: a thread that is stuck in the kernel stays there
+until its I/O ends, with its 2 MiB of memory, and so does the process when it exits.
 """
 
 import errno
@@ -21,26 +20,26 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from contracts.errors import UnavailableError
-from contracts.files import disk_errors, make_directory
 from contracts.records.clock import now_ms
-from storage.disk import FILE_MODE
+from contracts.runtime.files import disk_errors, make_directory
+from storage.disk import opened
 from storage.volumes.directory import VolumeDirectory
 from storage.volumes.marker import Identity
 from storage.volumes.part import PartFile
 
 PROBE_EVERY_S: Final = 5.0
 PROBE_LIMIT_S: Final = 30.0
-"""A probe that takes longer has met a volume that stalls."""
+"""If a probe takes longer, the volume stalls."""
 ANSWER_LIMIT_S: Final = 60.0
-"""For any other operation: a disk with much to do may take its time to sync."""
+"""For any other operation: a busy disk may take long to sync."""
 READ_LIMIT_S: Final = 10.0
-"""For reading a blob or less: another copy answers sooner than a volume that stalls."""
+"""For reading at most a blob: another copy answers sooner than a volume that stalls."""
 VOLUME_THREADS: Final = 8
 _POLL_S: Final = 0.5
 _PROBE: Final = ".wayseal-probe"
 _FULL: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _NOT_BROKEN: Final = _FULL | {errno.ENOENT, errno.EMFILE, errno.ENFILE}
-"""Errors that say nothing against the volume: it is full, a file is gone, or we are at a limit."""
+"""Errors of a working volume: it is full, a file is missing, or this process is at a limit."""
 
 _T = TypeVar("_T")
 _log = logging.getLogger(__name__)
@@ -48,12 +47,12 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class VolumePlace:
-    """Where a volume is, and what holds of it.
+    """Where a volume is, and its settings.
 
     Attributes:
         path: Directory on it, for one gateway alone.
         mount: Whether the path must be a mount point.
-        quota_bytes: Most that recordings may take there; 0 is all of it.
+        quota_bytes: Limit for recordings; 0 is no limit.
     """
 
     path: Path
@@ -63,17 +62,17 @@ class VolumePlace:
 
 @dataclass(frozen=True, slots=True)
 class VolumeState:
-    """How a volume is, for people.
+    """The state of a volume, for operators.
 
     Attributes:
         name: Its name in settings, manifests and receipts.
         path: Its directory.
         usable: Whether it is in use.
-        reason: Why it is out; empty while it is in.
-        since_ms: Since when it is in or out.
-        free_bytes: Left on its file system; None while it does not say.
-        used_bytes: Taken by recordings, reservations included; None while it does not say.
-        quota_bytes: Most that they may take; 0 is all of it.
+        reason: Why it is out; empty while it is in use.
+        since_ms: Since when it is in use or out.
+        free_bytes: Free on its file system; None if it does not answer.
+        used_bytes: Used by recordings, reservations included; None if it does not answer.
+        quota_bytes: Limit for them; 0 is no limit.
     """
 
     name: str
@@ -87,7 +86,7 @@ class VolumeState:
 
 
 class Volume:
-    """A volume, its threads, and whether it works; safe to use from many threads.
+    """A volume with its threads and state; safe to use from many threads.
 
     It is out until the first `probe`.
 
@@ -122,19 +121,19 @@ class Volume:
 
     @property
     def usable(self) -> bool:
-        """Say whether the volume is in use."""
+        """Return whether the volume is in use."""
         return not self.reason
 
     def watch(self) -> None:
-        """Begin to look after it, now and each `PROBE_EVERY_S`."""
+        """Start to probe it, now and every `PROBE_EVERY_S`."""
         self._watcher.start()
 
     def settle(self) -> None:
-        """Wait for the first look at it, as long as a probe may take."""
+        """Wait for the first probe, at most `PROBE_LIMIT_S`."""
         self._looked.wait(PROBE_LIMIT_S)
 
     def close(self) -> None:
-        """Stop; what is stuck in the kernel is left behind."""
+        """Stop all threads but those that are stuck in the kernel."""
         with self._lock:
             self._stop.set()
         self._wake.set()
@@ -143,7 +142,7 @@ class Volume:
             self._watcher.join(_POLL_S if self._reason else PROBE_LIMIT_S)
 
     def probe(self) -> None:
-        """Look whether it is there, is itself and takes a small write; take it in or out."""
+        """Check mount, identity and a small write; take the volume into use or out."""
         reason = ""
         self._probing_since_s = time.monotonic()
         try:
@@ -159,7 +158,7 @@ class Volume:
         self._looked.set()
 
     def take_out(self, reason: str) -> None:
-        """Use it no more, until a probe works."""
+        """Stop using the volume until a probe succeeds."""
         with self._lock:
             if not self._reason:
                 self._since_ms = now_ms()
@@ -170,17 +169,17 @@ class Volume:
         """Raise unless it is in use.
 
         Raises:
-            UnavailableError: It is out; says why.
+            UnavailableError: The volume is out; the message gives the reason.
         """
         reason = self.reason
         if reason or self._stop.is_set():
-            raise UnavailableError(f"volume {self.name} is out: {reason or 'we stop'}")
+            raise UnavailableError(f"volume {self.name} is out: {reason or 'the gateway stops'}")
 
     def begin(self, work: Callable[[VolumeDirectory], _T], *, reading: bool = False) -> Future[_T]:
-        """Have one of the volume's threads do something; pass the future to `wait`.
+        """Run the work in one of the volume's threads; pass the future to `wait`.
 
-        A disk error takes the volume out. One in reading may be of that place alone, so it is the
-        probe, made at once, that decides.
+        A disk error takes the volume out. A read error may concern that place alone, so a probe is
+        made at once, and its result decides.
 
         Raises:
             UnavailableError: It is out.
@@ -189,17 +188,17 @@ class Volume:
         return self._submit(partial(self._guarded, work, reading=reading))
 
     def wait(self, future: Future[_T], limit_s: float = ANSWER_LIMIT_S) -> _T:
-        """Return what came of it.
+        """Return the result.
 
         Raises:
-            UnavailableError: It failed; or did not end in time, and may still go on.
+            UnavailableError: It failed, or did not end in time and may still go on.
         """
         deadline_s = time.monotonic() + limit_s
         while True:
             try:
                 return future.result(min(_POLL_S, limit_s))
             except CancelledError as error:
-                raise UnavailableError(f"volume {self.name} is out: we stop") from error
+                raise UnavailableError(f"volume {self.name} is out: the gateway stops") from error
             except TimeoutError:
                 self.require()
             if time.monotonic() >= deadline_s:
@@ -208,7 +207,7 @@ class Volume:
                 raise UnavailableError(f"volume {self.name} did not answer within {limit_s:g} s")
 
     def call(self, work: Callable[[VolumeDirectory], _T]) -> _T:
-        """Do something on the volume and return what came of it.
+        """Run the work on the volume and return its result.
 
         Raises:
             UnavailableError: It is out, failed, or did not answer within `ANSWER_LIMIT_S`.
@@ -226,7 +225,7 @@ class Volume:
         return self.wait(reading, READ_LIMIT_S)
 
     def release(self, part: PartFile) -> None:
-        """Close a part, without waiting while the volume does not work."""
+        """Close a part; do not wait for it while the volume is out."""
         try:
             closing = self._submit(part.close)
         except UnavailableError:
@@ -237,7 +236,7 @@ class Volume:
                 self.wait(closing)
 
     def require_room(self, recording_id: bytes, size: int) -> None:
-        """Check the quota; whether the file system has room shows when it is reserved.
+        """Check the quota; the reservation will show whether the file system has room.
 
         Raises:
             UnavailableError: The quota is reached, or the volume is out or failed.
@@ -249,11 +248,12 @@ class Volume:
         used = self.call(lambda directory: directory.used_bytes() - directory.length(recording_id))
         if used + size > quota:
             raise UnavailableError(
-                f"volume {self.name}: {size} bytes needed, {used} of the quota's {quota} are used"
+                f"volume {self.name}: {size} bytes do not fit, "
+                f"{used} of its quota of {quota} are used"
             )
 
     def state(self) -> VolumeState:
-        """Return how it is; takes as long as two readings may."""
+        """Return the state; this takes up to twice `READ_LIMIT_S`."""
         free = used = None
         with suppress(UnavailableError):
             free = self.wait(self.begin(VolumeDirectory.free_bytes, reading=True), READ_LIMIT_S)
@@ -270,9 +270,9 @@ class Volume:
         )
 
     def _submit(self, work: Callable[[], _T]) -> Future[_T]:
-        with self._lock:  # `close` must not come in between
+        with self._lock:  # `close` must not run between check and submit
             if self._stop.is_set():
-                raise UnavailableError(f"volume {self.name} is out: we stop")
+                raise UnavailableError(f"volume {self.name} is out: the gateway stops")
             return self._pool.submit(work)
 
     def _watch(self) -> None:
@@ -291,12 +291,9 @@ class Volume:
         self._directory.prepare()
         probe = path / _PROBE
         with disk_errors("write a probe to", probe):
-            descriptor = os.open(probe, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, FILE_MODE)
-            try:
+            with opened(probe, os.O_WRONLY | os.O_CREAT | os.O_TRUNC) as descriptor:
                 os.write(descriptor, b"works\n")
                 os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
             probe.unlink()
 
     def _take_in(self) -> None:

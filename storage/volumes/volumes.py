@@ -11,11 +11,11 @@ from storage.volumes.volume import Volume, VolumePlace, VolumeState
 class Volumes:
     """Volumes by name; safe to use from many threads.
 
-    Looks at each of them before it is ready, for as long as a volume may take to answer, and
-    looks after them until it is closed. A volume that does not work is out, and no error.
+    The constructor probes each volume once; they are probed again and again until `close`. A volume
+    that does not work is out, which is not an error.
 
     Args:
-        places: By name, those that take new recordings first in front.
+        places: By name; new recordings go to the first volume with room.
         memory: Directory in which the gateway remembers the volumes' ids.
 
     Raises:
@@ -45,7 +45,7 @@ class Volumes:
         return iter(self._volumes.values())
 
     def get(self, name: str) -> Volume | None:
-        """Return the volume of that name, in use or not; None when there is none."""
+        """Return the volume of that name, in use or not, or None."""
         return self._volumes.get(name)
 
     def usable(self) -> tuple[Volume, ...]:
@@ -53,10 +53,10 @@ class Volumes:
         return tuple(volume for volume in self if volume.usable)
 
     def states(self) -> tuple[VolumeState, ...]:
-        """Return how each volume is, in order; asks those that are in use, so it takes a while."""
+        """Return the state of each volume, in order; this asks each of them and takes a while."""
         return tuple(volume.state() for volume in self)
 
     def close(self) -> None:
-        """Stop looking after them; closing twice is harmless."""
+        """Stop probing; closing twice is harmless."""
         for volume in self:
             volume.close()

@@ -8,8 +8,8 @@ import pytest
 from demo.appliance import Appliance
 from demo.auditor import Auditor
 from demo.processes import run
-from support.checkout import make_checkout
-from support.sawtooth import existing_ledger
+from support.ledgers.brought import existing_ledger
+from support.project.checkout import make_checkout
 
 
 @pytest.fixture
@@ -38,9 +38,9 @@ def operator(appliance: Appliance) -> Iterator[Auditor]:
 
 
 @pytest.fixture(scope="session")
-def drive(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A simulated drive of 1,080 readings and a video of several blobs."""
-    out = tmp_path_factory.mktemp("drive")
+def trip_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A simulated trip of 1,080 readings and a video of several blobs."""
+    out = tmp_path_factory.mktemp("trip")
     done = run(["wayseal-device", "simulate", "--out", str(out)])
     assert done.returncode == 0, done.stderr
     return out

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from storage.bench.ours.ledger.targets import TARGETS
-from support.checkout import live_data, make, running
+from storage.bench.goals.goals import LEDGER_GOALS
+from storage.bench.run.directories import WORKPLACE
+from storage.bench.run.savedrun import opened
+from support.project.checkout import live_data, make, running
 
 pytestmark = pytest.mark.e2e
 
@@ -21,17 +23,20 @@ def test_every_figure_is_printed_and_written(checkout: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     figures = json.loads(done.stdout.splitlines()[-1])
     assert figures == json.loads((checkout / "build" / "bench" / "ledger.json").read_text())
-    assert figures.keys() >= TARGETS.keys() | MORE
-    assert all(figures[name] > 0 for name in TARGETS)
+    assert figures.keys() >= LEDGER_GOALS.keys() | MORE
+    assert all(figures[name] > 0 for name in LEDGER_GOALS)
     assert (figures["size_in_a_row"], figures["size_chain"]) == (2000, 4000)
     shown = done.stdout.splitlines()
-    for name, target in TARGETS.items():
+    for name, goal in LEDGER_GOALS.items():
         (row,) = [line for line in shown if line.startswith(f"{name:28} ")]
-        assert ("MISSED" in row) == (not target.met_by(figures[name]))
-        assert row.endswith(target.words)
+        assert ("MISSED" in row) == (not goal.met_by(figures[name]))
+        assert row.endswith(goal.words)
     assert running(checkout) == []
     assert not live_data(checkout).exists()
-    assert not (checkout / "build" / "bench" / "chains").exists()
+    assert not (checkout / "build" / "bench" / WORKPLACE).exists()
+    (page,) = [line.removeprefix("report: ") for line in shown if line.startswith("report: ")]
+    assert Path(page).exists()
+    assert opened(Path(page).parent).result["complete"]
 
 
 @pytest.mark.parametrize("wrong", ["--chain 100", "--in-a-row 4000 --chain 2000"])
@@ -44,7 +49,8 @@ def test_sizes_that_make_no_sense_are_refused(checkout: Path, wrong: str) -> Non
 
 def test_a_profile_names_functions(tmp_path: Path) -> None:
     out = tmp_path / "node.profile"
-    command = [sys.executable, "-m", "storage.bench.profiled", str(out), "wayseal-node", "--help"]
+    module = ["-m", "storage.bench.servers.profiled"]
+    command = [sys.executable, *module, str(out), "wayseal-node", "--help"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
     assert done.returncode == 0, done.stderr
     assert "wayseal-node --data d" in done.stdout

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from storage.bench.report.savedrun import opened
 from storage.bench.run.plan import Part
-from support.checkout import ROOT, make, running
+from storage.bench.run.savedrun import opened
+from support.project.checkout import ROOT, make, running
 
 pytestmark = pytest.mark.e2e
 

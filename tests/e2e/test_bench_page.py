@@ -6,9 +6,9 @@ from typing import Final
 
 import pytest
 
-from storage.bench.report.command import written
-from support.benchresults import made_run, quick
-from support.browser import Page, browser
+from storage.bench.commands.report import written
+from support.bench.results import made_run, quick
+from support.machine.browser import Page, browser
 
 pytestmark = pytest.mark.e2e
 

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from contracts.files import locked
 from contracts.keys import Signer
-from contracts.ledger import LedgerClient
+from contracts.ledger.client import LedgerClient
+from contracts.runtime.files import locked
 from demo import pids
-from support.checkout import begin, environment, make, running
-from support.nodes import PLAIN_NODE
-from support.nodes import running as node
-from support.rogue import until
+from support.ledgers.nodes import PLAIN_NODE
+from support.ledgers.nodes import running as node
+from support.project.checkout import begin, environment, make, running
+from support.trucks.rogue import until
 
 pytestmark = pytest.mark.e2e
 
@@ -42,11 +42,11 @@ def test_a_signal_ends_it_with_its_line(
     assert running(checkout) == []
 
 
-def test_what_a_killed_demo_left_is_stopped_by_the_next(checkout: Path) -> None:
+def test_a_killed_demo_leaves_no_server_and_the_next_one_works(checkout: Path) -> None:
     process = started(checkout, "gateway")
     process.kill()
     process.communicate(timeout=60)
-    assert running(checkout)
+    until("its servers end", lambda: running(checkout) == [])
     done = make(checkout, "demo", TRACK="nowhere.gpx")
     assert done.stdout.splitlines()[-1].startswith("demo: failed TRACK and VIDEO need READINGS")
     assert running(checkout) == []
@@ -102,6 +102,21 @@ def test_a_ledger_without_its_admin_key_ends_it_with_its_line(checkout: Path) ->
         done.stdout.splitlines()[-1] == "demo: failed LEDGER and ADMIN_KEY need each other, got one"
     )
     assert running(checkout) == []
+
+
+@pytest.mark.parametrize(
+    ("named", "said"),
+    [
+        ({"VIDEO": __file__}, "TRACK and VIDEO need READINGS, got none"),
+        ({"READINGS": "/nowhere.csv"}, "READINGS is not a file: /nowhere.csv"),
+    ],
+)
+def test_wrong_files_end_it_before_anything_starts(
+    checkout: Path, named: dict[str, str], said: str
+) -> None:
+    done = make(checkout, "demo", **named)
+    assert done.stdout.splitlines()[-1] == f"demo: failed {said}"
+    assert not (checkout / "build").exists()
 
 
 def test_a_ledger_that_runs_already_is_used(checkout: Path, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from support.checkout import TIMEOUT_S, environment, live_data, running
+from support.project.checkout import TIMEOUT_S, environment, live_data, running
 
 pytestmark = pytest.mark.e2e
 

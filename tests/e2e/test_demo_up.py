@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from demo import pids
-from support.checkout import PORTS, begin, make, running
-from support.rogue import until
+from support.project.checkout import PORTS, begin, make, running
+from support.trucks.rogue import until
 
 pytestmark = pytest.mark.e2e
 

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from support.checkout import PORTS, live_data, make, running
+from support.project.checkout import PORTS, live_data, make, running
 
 pytestmark = pytest.mark.e2e
 
@@ -34,7 +34,14 @@ def test_the_demo_ends_ok(checkout: Path) -> None:
     assert not live_data(checkout).exists()
 
 
-@pytest.mark.parametrize("damage", ["cell", "empty", "missing", "track"])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "cell",
+        "track",
+        *(pytest.param(each, marks=pytest.mark.long) for each in ("empty", "missing")),
+    ],
+)
 def test_the_demo_says_that_it_failed(checkout: Path, damage: str) -> None:
     readings = checkout / "readings.csv"
     if damage != "missing":

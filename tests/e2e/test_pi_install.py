@@ -1,4 +1,4 @@
-"""`pip install .[device]`: what a Pi gets works, and brings nothing of a gateway."""
+"""What docs/operator.md installs on a truck works, and brings nothing of a gateway."""
 
 import json
 import os
@@ -69,7 +69,8 @@ def pi(tmp_path_factory: pytest.TempPathFactory) -> Pi:
     uv = Path(sys.executable).with_name("uv")
     made.run(uv, "venv", "--quiet", "--python", sys.executable, made.folder / "venv")
     command = (uv, "pip", "install", "--quiet", "--python", made.python)
-    made.run(*command, "--constraint", ROOT / "requirements.lock", f"{ROOT}[device]")
+    made.run(*command, "--require-hashes", "--requirement", ROOT / "requirements-device.lock")
+    made.run(*command, "--no-deps", "--no-build-isolation", ROOT)
     (made.folder / "device.toml").write_text(SETTINGS)
     return made
 
@@ -82,13 +83,13 @@ def test_it_brings_nothing_of_a_gateway(pi: Pi) -> None:
     assert not names & UNWANTED
 
 
-def test_it_records_a_simulated_drive(pi: Pi) -> None:
+def test_it_records_a_simulated_trip(pi: Pi) -> None:
     device = pi.python.with_name("wayseal-device")
-    pi.run(device, "simulate", "--out", "drive", "--minutes", "20")
+    pi.run(device, "simulate", "--out", "trip", "--minutes", "20")
     pi.device("init")
     files = ("readings.csv", "track.gpx", "video.avi")
     options = zip(("--readings", "--track", "--video"), files, strict=True)
-    words = [word for name, file in options for word in (name, f"drive/{file}")]
+    words = [word for name, file in options for word in (name, f"trip/{file}")]
     trip = pi.device("record", *words, "--speed", "max")
     assert (trip["readings"], trip["recordings"]) == (240, 1)
     status = pi.device("status")

@@ -9,8 +9,8 @@ import pytest
 from demo.appliance import Appliance
 from demo.auditor import Auditor, judge
 from demo.truck import Truck
-from support.ledgerwalk import committed
-from support.rogue import until
+from support.ledgers.walk import committed
+from support.trucks.rogue import until
 
 pytestmark = pytest.mark.e2e
 
@@ -27,13 +27,13 @@ class Pair:
     trip_id: str
 
 
-def recorded(appliance: Appliance, drive: Path, directory: Path, per_transaction: int) -> Pair:
-    """Let two devices of one truck record the same drive, the very same video too."""
+def recorded(appliance: Appliance, trip_files: Path, directory: Path, per_transaction: int) -> Pair:
+    """Let two devices of one truck record the same trip, with the very same video."""
     front = Truck(directory / "front", "front-1", per_transaction, ("rear-1",))
     rear = Truck(directory / "rear", "rear-1", per_transaction)
     front.join(appliance)
     rear.join(appliance)
-    files = [f"--readings={drive / 'readings.csv'}", f"--video={drive / 'video.avi'}"]
+    files = [f"--readings={trip_files / 'readings.csv'}", f"--video={trip_files / 'video.avi'}"]
     trip = front.ask("record", *files)
     start = directory / "trip.start"
     front.ask("share", "--out", str(start))
@@ -43,11 +43,14 @@ def recorded(appliance: Appliance, drive: Path, directory: Path, per_transaction
     return Pair(front, rear, str(trip["trip"]))
 
 
-@pytest.mark.parametrize("per_transaction", [1, 60], ids=["one", "runs"])
+@pytest.mark.parametrize(
+    "per_transaction",
+    [pytest.param(1, id="one", marks=pytest.mark.long), pytest.param(60, id="runs")],
+)
 def test_two_devices_in_the_wrong_order_end_in_evidence_that_holds(
-    appliance: Appliance, operator: Auditor, drive: Path, tmp_path: Path, per_transaction: int
+    appliance: Appliance, operator: Auditor, trip_files: Path, tmp_path: Path, per_transaction: int
 ) -> None:
-    pair = recorded(appliance, drive, tmp_path, per_transaction)
+    pair = recorded(appliance, trip_files, tmp_path, per_transaction)
     rear = pair.rear.begin("offload")
     until("the rear waits for the start", lambda: bool(visit_of(operator, "rear-1")["blocked_by"]))
     assert rear.poll() is None

@@ -23,17 +23,17 @@ from storage.bench.io.ground import Ground
 from storage.bench.io.layout import write_whole
 from storage.bench.io.measured import Method
 from storage.bench.io.sampler import sampling
-from storage.bench.io.sweep import FILE, Grid, Point, Swept
-from storage.bench.report.savedrun import opened
+from storage.bench.io.sweep import FILE, Grid, SweepPoint, Swept
 from storage.bench.run.flags import Flag
 from storage.bench.run.outcome import Outcome
 from storage.bench.run.plan import Place
+from storage.bench.run.savedrun import opened
 from storage.bench.run.volumetarget import volume_targets
-from support import papers
-from support.benchio import VOLUMES_ALONE, io
-from support.loops import throttled, volume_on
-from support.mounts import tmpfs
-from support.rogue import until
+from support.bench import papers
+from support.bench.io import VOLUMES_ALONE, io
+from support.machine.loops import throttled, volume_on
+from support.machine.mounts import tmpfs
+from support.trucks.rogue import until
 
 pytestmark = [
     pytest.mark.integration,
@@ -118,7 +118,9 @@ def test_checking_what_was_read_is_not_charged_to_reading(ground: Ground, tmp_pa
 def test_a_warm_up_is_charged_with_what_it_moved(ground: Ground, tmp_path: Path) -> None:
     grid = Grid(["random"], [MIB], [8], [100], 1, 1, 64 * MIB)
     write_whole(FILE, ground, METHOD, Content(64, DEPTH, 1), 1)
-    found = Swept(ground, METHOD, grid, Point("random", MIB, 8, 100)).execute(Place(tmp_path, 1))
+    found = Swept(ground, METHOD, grid, SweepPoint("random", MIB, 8, 100)).execute(
+        Place(tmp_path, 1)
+    )
     assert found.work.bytes_moved > 1.2 * value(found, "read-rate")
 
 
@@ -146,7 +148,7 @@ def test_fio_by_hand_says_the_same_within_5_percent(device: Path, ground: Ground
     """
     grid = Grid(["random"], [MIB], [8], [100], 1, 0, 64 * MIB)
     write_whole(FILE, ground, METHOD, Content(64, DEPTH, 1), 1)
-    swept = Swept(ground, METHOD, grid, Point("random", MIB, 8, 100))
+    swept = Swept(ground, METHOD, grid, SweepPoint("random", MIB, 8, 100))
     ours, by_hand = [], []
     with throttled(device, SLOW):
         for seed in range(6):

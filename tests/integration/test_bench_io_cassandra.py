@@ -12,12 +12,12 @@ from contracts.errors import RejectedError, UnavailableError
 from storage.bench.io.blobtable import BlobTable
 from storage.bench.io.cassandra import PASSWORD, add_cassandra_options, prepare_cassandra
 from storage.bench.io.keyspaces import new_name
-from storage.bench.payload import PIECE_BYTES, Payload
 from storage.bench.run.part import Prepared
-from storage.localcassandra.cluster import SUPERUSER, Cluster
-from support.benchstages import execute, flags, parsed, setup_on, steps_of, values
-from support.cassandras import config_of, cql, make_cassandra, opened, wait_until_it_works
-from support.papers import drawn, wanted
+from storage.bench.servers.cassandra.cluster import SUPERUSER, Cluster
+from storage.bench.trucks.payload import PIECE_BYTES, Payload
+from support.bench.papers import drawn, wanted
+from support.bench.stages import execute, flags, parsed, setup_on, steps_of, values
+from support.storage.cassandras import config_of, cql, make_cassandra, opened, wait_until_it_works
 
 pytestmark = pytest.mark.integration
 
@@ -113,13 +113,13 @@ def test_what_cannot_be_is_said_before_anything_is_written(
         with pytest.raises(UnavailableError, match=r"--cassandra far: cannot connect"):
             prepare_cassandra(nobody, setup, STACK)
         twice = parsed(add_cassandra_options, *TINY, *existing(cassandra, "a"))
-        with pytest.raises(RejectedError, match="a name of its own for each target, got a twice"):
+        with pytest.raises(RejectedError, match="a different name for each target, got a twice"):
             prepare_cassandra(twice, setup, STACK)
         huge = parsed(add_cassandra_options, "--video-gb", "1000")
-        with pytest.raises(RejectedError, match="GiB of disk needed"):
+        with pytest.raises(RejectedError, match="GiB free"):
             prepare_cassandra(huge, setup, STACK)
         assert (
-            prepare_cassandra(parsed(add_cassandra_options, "--video-gb", "0"), setup, STACK).stages
+            prepare_cassandra(parsed(add_cassandra_options, "--video-gb", "0"), setup, STACK).groups
             == ()
         )
 

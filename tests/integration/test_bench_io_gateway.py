@@ -9,10 +9,11 @@ import pytest
 
 from contracts.errors import RejectedError
 from storage.bench.io.gateway import add_gateway_options, prepare_gateway
-from storage.bench.payload import PIECE_BYTES
-from storage.bench.run.workplace import NAME, workplace
-from support.benchstages import execute, flags, parsed, setup_on, steps_of, values
-from support.checkout import running
+from storage.bench.run.directories import WORKPLACE, workplace
+from storage.bench.trucks.payload import PIECE_BYTES
+from support.bench.stages import execute, flags, parsed, setup_on, steps_of, values
+from support.project.checkout import running
+from support.trucks.rogue import until
 
 pytestmark = pytest.mark.integration
 
@@ -25,7 +26,7 @@ import sys
 from contextlib import ExitStack
 from pathlib import Path
 from storage.bench.io.gateway import add_gateway_options, prepare_gateway
-from support.benchstages import parsed, setup_on, steps_of
+from support.bench.stages import parsed, setup_on, steps_of
 with setup_on(Path(sys.argv[1]), "a") as setup:
     options = parsed(add_gateway_options, "--gateway-video-gb", "0.001")
     with steps_of(prepare_gateway(options, setup, ExitStack())):
@@ -45,7 +46,7 @@ def test_a_gateway_takes_a_video_and_gives_it_back_alone_and_while_auditors_read
                 ("gateway-mixed", "a"),
             ]
             alone = execute(steps[0], tmp_path / "one")
-            assert list(volume.work.rglob("gateway/data/volume"))
+            assert list(volume.work.rglob("gateway/gateway/volume"))
             mixed = execute(steps[1], tmp_path / "two")
         left = [path.name for path in volume.work.iterdir()]
     assert left == ["made-by-wayseal-bench"]
@@ -72,13 +73,15 @@ def test_a_gateway_takes_a_video_and_gives_it_back_alone_and_while_auditors_read
 
 def test_no_room_is_said_first_and_no_size_leaves_it_out(tmp_path: Path) -> None:
     with setup_on(tmp_path, "a") as setup:
-        with pytest.raises(RejectedError, match="GiB of disk needed"):
+        with pytest.raises(RejectedError, match="GiB free"):
             prepare_gateway(parsed(add_gateway_options, "--gateway-video-gb", "1000"), setup, STACK)
         none = parsed(add_gateway_options, "--gateway-video-gb", "0")
-        assert prepare_gateway(none, setup, STACK).stages == ()
+        assert prepare_gateway(none, setup, STACK).groups == ()
 
 
-def test_what_a_killed_run_left_is_ended_and_removed_when_the_next_begins(tmp_path: Path) -> None:
+def test_a_killed_run_s_servers_end_with_it_and_its_files_go_when_the_next_begins(
+    tmp_path: Path,
+) -> None:
     home = tmp_path / "killed"
     home.mkdir()
     process = subprocess.Popen(  # noqa: S603 - our own
@@ -90,10 +93,10 @@ def test_what_a_killed_run_left_is_ended_and_removed_when_the_next_begins(tmp_pa
     )
     assert process.stdout is not None
     assert process.stdout.readline() == "begun\n"
+    assert len(running(home)) >= 2
     process.kill()
     process.communicate()
-    assert len(running(home)) >= 2
+    until("the end of the killed run's servers", lambda: running(home) == [])
     with workplace(home / "a") as work:
-        assert running(home) == []
         assert [path.name for path in work.iterdir()] == ["made-by-wayseal-bench"]
-    assert not (home / "a" / NAME).exists()
+    assert not (home / "a" / WORKPLACE).exists()

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from storage.bench.processes import executable
-from storage.bench.report.savedrun import opened
-from storage.bench.run.workplace import NAME
-from support.rogue import until
+from storage.bench.run.directories import WORKPLACE
+from storage.bench.run.savedrun import opened
+from storage.bench.servers.processes import executable
+from support.trucks.rogue import until
 
 pytestmark = pytest.mark.integration
 
@@ -93,17 +93,16 @@ def test_the_next_run_removes_what_a_killed_one_left(tmp_path: Path, part: str) 
         "offload": ("offload", "--quick", "--truck-video-mb", "200", "--out", runs),
     }
     begun = {  # the server has blobs; batches are signed; trucks are on their way
-        "io": lambda: any(runs.glob(f"*/{NAME}/cassandra/**/blob-*/*-Data.db")),
+        "io": lambda: any(runs.glob(f"*/{WORKPLACE}/cassandra/**/blob-*/*-Data.db")),
         "ledger": lambda: any(scratch.glob("*/signed/*/*")),
         "offload": lambda: any(scratch.glob("*/trucks/*")),
     }
     killed(words[part], scratch, begun[part])
-    assert any(runs.glob(f"*/{NAME}"))
+    assert any(runs.glob(f"*/{WORKPLACE}"))
     assert any(scratch.iterdir())
-    assert part == "ledger" or working_in(tmp_path)  # servers run on
     begin_next(runs, scratch)
     assert [path.name for path in scratch.iterdir()] == []
-    assert not any(runs.glob(f"*/{NAME}"))
+    assert not any(runs.glob(f"*/{WORKPLACE}"))
     # Trucks end with the fleet that was ended: a moment later.
     until("nobody works there", lambda: not working_in(tmp_path), PATIENCE_S)
 
@@ -146,5 +145,5 @@ def test_a_server_that_dies_in_the_middle_is_a_failure_and_the_rest_goes_on(
     assert {each["workload"] for each in result["failures"] if each["target"]} == workloads
     done = {each["workload"] for each in result["executions"]}
     assert done == {"fsync", "ingest-and-audit"}
-    assert not any(runs.glob(f"*/{NAME}"))
+    assert not any(runs.glob(f"*/{WORKPLACE}"))
     until("nobody works there", lambda: not working_in(tmp_path), PATIENCE_S)

@@ -12,24 +12,24 @@ import pytest
 from contracts.errors import RejectedError
 from contracts.sawtooth.batches import build_batch
 from contracts.sawtooth.settings import TRANSACTION_FAMILIES, propose
-from storage.bench import main as bench_main
-from storage.bench.checkpoint import node
-from storage.bench.ledger.command import LEDGER
+from storage.bench import wayseal_bench as bench_main
+from storage.bench.commands.ledger import LEDGER
 from storage.bench.ledger.committing import commit
 from storage.bench.ledger.family import FAMILY
-from storage.bench.ledger.fleet import key
 from storage.bench.ledger.ledgers import NodeOnVolume, Pacing
-from storage.bench.ledger.modes import Bench, Choices
+from storage.bench.ledger.modes import Choices, Measurement
 from storage.bench.ledger.timeline import CSV
 from storage.bench.ledger.workloads import BEP_23, KEY_VALUE, POET, READINGS
-from storage.bench.processes import Service
-from storage.bench.report.savedrun import opened
 from storage.bench.run.flags import Flag
 from storage.bench.run.outcome import Outcome
 from storage.bench.run.part import Prepared, Setup
 from storage.bench.run.plan import Place
+from storage.bench.run.savedrun import opened
 from storage.bench.run.volumetarget import volume_targets
-from support import papers
+from storage.bench.servers.checkpoint import node
+from storage.bench.servers.processes import Service
+from storage.bench.trucks.fleet import key
+from support.bench import papers
 
 pytestmark = pytest.mark.integration
 
@@ -66,7 +66,7 @@ def flags(outcome: Outcome) -> set[Flag]:
 
 
 def test_key_value_flat_out_is_executed_and_committed(tmp_path: Path, target: NodeOnVolume) -> None:
-    outcome = Bench(KEY_VALUE, target, choices(tmp_path)).flat_out(Place(tmp_path, 1))
+    outcome = Measurement(KEY_VALUE, target, choices(tmp_path)).flat_out(Place(tmp_path, 1))
     found = values(outcome)
     assert Flag.INVALID not in flags(outcome)  # as many in the blocks as the statuses said
     assert found["executed-rate"] == pytest.approx(found["committed-rate"])
@@ -81,7 +81,7 @@ def test_key_value_flat_out_is_executed_and_committed(tmp_path: Path, target: No
 
 
 def test_bep_23_in_open_loop_gives_its_table(tmp_path: Path, target: NodeOnVolume) -> None:
-    outcome = Bench(BEP_23, target, choices(tmp_path)).open_loop(Place(tmp_path, 1))
+    outcome = Measurement(BEP_23, target, choices(tmp_path)).open_loop(Place(tmp_path, 1))
     lines = outcome.attachments[CSV].decode().splitlines()
     assert len(lines) == 41
     assert CSV not in {f"{series.name}.csv" for series in outcome.series}
@@ -101,13 +101,13 @@ def test_bep_23_in_open_loop_gives_its_table(tmp_path: Path, target: NodeOnVolum
 
 def test_a_rate_that_is_out_of_reach_is_flagged(tmp_path: Path, target: NodeOnVolume) -> None:
     fast = choices(tmp_path, rate_per_s=4_000.0, open_s=0.1)
-    outcome = Bench(BEP_23, target, fast).open_loop(Place(tmp_path, 1))
+    outcome = Measurement(BEP_23, target, fast).open_loop(Place(tmp_path, 1))
     assert Flag.BEHIND_SCHEDULE in flags(outcome)
 
 
 def test_pacing_shows_its_ceiling_and_nothing_else(tmp_path: Path, target: NodeOnVolume) -> None:
     pacing = Pacing(batches_per_block=3, interval_s=0.5)
-    bench = Bench(POET, target, choices(tmp_path), pacing)
+    bench = Measurement(POET, target, choices(tmp_path), pacing)
     outcome = bench.paced(Place(tmp_path, 1), blocks=3)
     (rate, *_) = outcome.observations
     assert rate.metric.name == "committed-rate"
@@ -120,7 +120,7 @@ def test_pacing_shows_its_ceiling_and_nothing_else(tmp_path: Path, target: NodeO
 
 def test_a_search_narrows_down(tmp_path: Path, target: NodeOnVolume) -> None:
     few = replace(READINGS, flat_out=400)
-    found = Bench(few, target, choices(tmp_path)).search(Place(tmp_path, 1))
+    found = Measurement(few, target, choices(tmp_path)).search(Place(tmp_path, 1))
     (probes,) = found.series
     rates = [row[0] for row in probes.rows]
     met = [row[4] for row in probes.rows]
@@ -128,7 +128,7 @@ def test_a_search_narrows_down(tmp_path: Path, target: NodeOnVolume) -> None:
     assert rates[1] == pytest.approx(rates[0] * (1.5 if met[0] else 0.5))
     best = max((rate for rate, good in zip(rates, met, strict=True) if good), default=0.0)
     assert values(found) == {"highest-rate": best}
-    never = Bench(few, target, choices(tmp_path, latency_s=1e-9)).search(Place(tmp_path, 1))
+    never = Measurement(few, target, choices(tmp_path, latency_s=1e-9)).search(Place(tmp_path, 1))
     assert values(never) == {"highest-rate": 0.0}
     assert flags(never) == {Flag.BEHIND_SCHEDULE}
 
@@ -149,8 +149,8 @@ def prepared(tmp_path: Path, target: NodeOnVolume, stack: ExitStack, *arguments:
 
 def steps(plan: Prepared, target: str) -> list[str]:
     found: list[str] = []
-    for stage in plan.stages:
-        with stage.opened() as all_steps:
+    for group in plan.groups:
+        with group.opened() as all_steps:
             found += [step.workload for step in all_steps if step.target == target]
     return found
 
@@ -173,8 +173,8 @@ def test_a_network_is_given_what_it_takes(
         assert {"key-value-flat-out", "bep-23-open-loop"} < set(steps(both, "their"))
         (described,) = both.targets
         assert (described["kind"], described["consensus"]) == ("sawtooth", "Devmode")
-        (stage, *_) = both.stages
-        with stage.opened() as found:
+        (group, *_) = both.groups
+        with group.opened() as found:
             (one,) = [
                 each
                 for each in found

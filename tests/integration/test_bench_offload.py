@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from storage.bench.processes import environment, executable
-from storage.bench.report.savedrun import opened
-from storage.bench.run.workplace import NAME
+from storage.bench.run.directories import WORKPLACE
+from storage.bench.run.savedrun import opened
+from storage.bench.servers.processes import environment, executable
 from storage.stages import Stage
 
 pytestmark = pytest.mark.integration
@@ -59,5 +59,5 @@ def test_every_figure_is_there_and_nothing_is_left(tmp_path: Path) -> None:
         assert json.loads((folder / "fleet.json").read_text("utf-8"))["errors"] == []
         header, first, *_ = (folder / "servers.csv").read_text("utf-8").splitlines()
         assert len(first.split(",")) == len(header.split(",")) == 5
-    assert not (volume / NAME).exists()
+    assert not (volume / WORKPLACE).exists()
     assert list(volume.iterdir()) == []

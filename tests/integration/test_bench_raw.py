@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from support.benchio import io
-from support.loops import make_ext4, volume_on
+from support.bench.io import io
+from support.machine.loops import make_ext4, volume_on
 
 pytestmark = [
     pytest.mark.integration,

@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 
 from contracts.errors import UnavailableError
-from storage.bench.main import main
-from storage.bench.processes import environment, executable
-from storage.bench.report.savedrun import opened
 from storage.bench.run.flags import Flag
 from storage.bench.run.plan import Place
+from storage.bench.run.savedrun import opened
+from storage.bench.servers.processes import environment, executable
 from storage.bench.system import crypto, network, sysbench
 from storage.bench.system.tools import PACKAGES, versions
+from storage.bench.wayseal_bench import main
 from storage.drives.tools import Said, run_tool
-from support import papers
+from support.bench import papers
 
 pytestmark = pytest.mark.integration
 
@@ -110,16 +110,16 @@ def test_a_tool_that_answers_otherwise_is_a_failure_and_no_figure(tmp_path: Path
         return Said(1, "", "no room")
 
     small = sysbench.sizes(0, 1, quick=True)
-    with pytest.raises(UnavailableError, match="sysbench answered in a form that is not known"):
+    with pytest.raises(UnavailableError, match="sysbench answered in an unknown form"):
         sysbench.cpu(nothing, 1, 1, place)
     with pytest.raises(UnavailableError, match=r"sysbench memory .* failed: no room"):
         sysbench.memory(fails, small, 1, place)
-    with pytest.raises(UnavailableError, match="openssl answered in a form that is not known"):
+    with pytest.raises(UnavailableError, match="openssl answered in an unknown form"):
         crypto.sha256(nothing, 1, place)
-    with pytest.raises(UnavailableError, match="ping answered in a form that is not known"):
+    with pytest.raises(UnavailableError, match="ping answered in an unknown form"):
         network.round_trips(nothing, None, 1, place)
     with pytest.raises(UnavailableError, match=r"iperf3 .* failed: nothing"):
-        network.tcp(nothing, network.Peer("::1"), 1, place)
+        network.tcp(nothing, network.IperfPeer("::1"), 1, place)
 
 
 def test_memory_that_fits_into_a_cache_is_flagged() -> None:
@@ -132,13 +132,13 @@ def test_memory_that_fits_into_a_cache_is_flagged() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("node-2.lan", network.Peer("node-2.lan", 5201)),
-        ("10.0.0.7:99", network.Peer("10.0.0.7", 99)),
-        ("[fe80::1]:99", network.Peer("fe80::1", 99)),
-        ("[fe80::1]", network.Peer("fe80::1", 5201)),
+        ("node-2.lan", network.IperfPeer("node-2.lan", 5201)),
+        ("10.0.0.7:99", network.IperfPeer("10.0.0.7", 99)),
+        ("[fe80::1]:99", network.IperfPeer("fe80::1", 99)),
+        ("[fe80::1]", network.IperfPeer("fe80::1", 5201)),
     ],
 )
-def test_a_peer_is_a_host_and_perhaps_a_port(text: str, expected: network.Peer) -> None:
+def test_a_peer_is_a_host_and_perhaps_a_port(text: str, expected: network.IperfPeer) -> None:
     assert network.peer(text) == expected
 
 

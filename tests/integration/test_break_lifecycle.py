@@ -9,8 +9,8 @@ import pytest
 
 from contracts.errors import UnavailableError
 from demo.appliance import Appliance
-from demo.processes import BIN
-from support.rogue import Site, until
+from storage.bench.servers.processes import executable
+from support.trucks.rogue import running_site, until
 
 pytestmark = pytest.mark.integration
 
@@ -34,7 +34,7 @@ def test_sigterm_closes_everything_and_exits_0(appliance: Appliance) -> None:
 def test_a_second_gateway_on_the_same_data_is_refused(appliance: Appliance) -> None:
     # The settings file was written before the ports were chosen, so it asks for free ones.
     with subprocess.Popen(  # noqa: S603  # our own command
-        [BIN / "wayseal-gateway", "serve", "--config", appliance.settings_file],
+        [executable("wayseal-gateway"), "serve", "--config", appliance.settings_file],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -46,9 +46,7 @@ def test_a_second_gateway_on_the_same_data_is_refused(appliance: Appliance) -> N
 
 
 def test_another_genesis_is_not_answered_with_the_old_ledger(tmp_path: Path) -> None:
-    site = Site(tmp_path)
-    try:
-        site.start()
+    with running_site(tmp_path) as site:
         until("the delivery", lambda: bool(site.ask("/v1/parties")["items"]))
         site.appliance.stop()
         shutil.rmtree(site.appliance.directory / "node")
@@ -58,5 +56,3 @@ def test_another_genesis_is_not_answered_with_the_old_ledger(tmp_path: Path) -> 
             return  # to refuse another ledger is as good as to follow it
         site.operator = site.client("operator", "operator")
         until("an empty ledger's answer", lambda: not site.ask("/v1/parties")["items"])
-    finally:
-        site.stop()

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from support import bare_node
-from support.sawtooth import VARIABLE
+from support.ledgers import bare_node
+from support.ledgers.brought import VARIABLE
 
 pytestmark = pytest.mark.integration
 

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from contracts.errors import RejectedError, UnavailableError
+from storage.bench.servers.cassandra.cluster import SUPERUSER, Cluster
+from storage.bench.servers.cassandra.config import Tls
 from storage.blobs.cassandra.config import CassandraConfig
-from storage.localcassandra.cluster import SUPERUSER, Cluster
-from storage.localcassandra.config import Tls
-from support.blobsuite import blob, recording
-from support.cassandras import (
+from support.storage.blobsuite import blob, recording
+from support.storage.cassandras import (
     config_of,
     cql,
     make_authority,
@@ -24,7 +24,7 @@ from support.cassandras import (
     opened,
     wait_until_it_works,
 )
-from support.rogue import until
+from support.trucks.rogue import until
 
 pytestmark = pytest.mark.integration
 ACCEPT_S = 20
@@ -95,7 +95,7 @@ def test_a_role_without_rights_is_named(right: CassandraConfig) -> None:
     with cql(right) as session:
         session.execute(f"CREATE ROLE bystander WITH PASSWORD = '{PASSWORD}' AND LOGIN = true")
     said = refused(replace(right, username="bystander", password=PASSWORD, keyspace="theirs"))
-    assert said.startswith("Cassandra refuses to make keyspace theirs: ")
+    assert said.startswith("Cassandra refuses to create keyspace theirs: ")
 
 
 def test_a_role_with_rights_on_its_keyspace_suffices(right: CassandraConfig) -> None:
@@ -115,7 +115,7 @@ def test_a_role_with_rights_on_its_keyspace_suffices(right: CassandraConfig) -> 
 def test_a_node_by_another_authority_is_refused(right: CassandraConfig, authority: Path) -> None:
     other = make_authority(authority.parent, "other")
     said = refused(replace(right, tls_ca=other))
-    assert said.startswith("the certificate of Cassandra node 127.0.0.1 does not hold against")
+    assert said.startswith("the certificate of Cassandra node 127.0.0.1 is not valid under")
 
 
 def test_a_gateways_certificate_makes_no_node(right: CassandraConfig) -> None:
@@ -128,7 +128,7 @@ def test_a_gateways_certificate_makes_no_node(right: CassandraConfig) -> None:
         said = refused(replace(right, port=listener.getsockname()[1]))
         listener.shutdown(socket.SHUT_RDWR)
         shown.result()
-    assert "does not hold against cassandra.tls_ca" in said
+    assert "is not valid under cassandra.tls_ca" in said
 
 
 def show_certificates(listener: socket.socket, context: ssl.SSLContext) -> None:

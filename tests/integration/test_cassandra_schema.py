@@ -13,10 +13,11 @@ from demo.processes import run
 from gateway.blobstore import blob_store
 from gateway.settings import Settings
 from gateway.storagesettings import CassandraSettings, StorageSettings
+from storage.bench.servers.cassandra.cluster import Cluster
 from storage.blobs.cassandra.schema import MIGRATIONS
-from storage.localcassandra.cluster import Cluster
-from support.blobsuite import blob, recording
-from support.cassandras import config_of, cql, opened, wait_until_it_works
+from storage.blobs.port import OpenDeletions
+from support.storage.blobsuite import blob, recording
+from support.storage.cassandras import config_of, cql, opened, wait_until_it_works
 
 pytestmark = pytest.mark.integration
 ONE_COPY = "{'class': 'NetworkTopologyStrategy', 'dc1': 1}"
@@ -65,17 +66,33 @@ def test_several_gateways_make_one_schema_at_once(cassandra: Cluster, session: S
     assert options[2] == "NONE"
 
 
-def test_a_schema_that_was_half_made_is_finished(cassandra: Cluster, session: Session) -> None:
+@pytest.mark.parametrize(
+    "changes",
+    [
+        (
+            "DROP TABLE half_made.recording",
+            "DELETE FROM half_made.migration WHERE number IN (1, 2)",
+        ),
+        (  # of an older version
+            "DROP TABLE half_made.deletion",
+            "ALTER TABLE half_made.recording DROP buckets",
+            "DELETE FROM half_made.migration WHERE number = 2",
+        ),
+    ],
+)
+def test_a_schema_that_was_half_made_is_finished(
+    cassandra: Cluster, session: Session, changes: tuple[str, ...]
+) -> None:
     with opened(config_of(cassandra, "half_made")) as store:
         store.check()
-    for change in (
-        "DROP TABLE half_made.recording",
-        "DELETE FROM half_made.migration WHERE number = 1",
-    ):
+    for change in changes:
         session.execute(change)
     with opened(config_of(cassandra, "half_made")) as store:
         store.put_manifest(recording("half"), b"whole")
         assert store.manifest(recording("half")) == b"whole"
+        store.delete(recording("half"))
+        assert store.manifest(recording("half")) is None
+        assert store.repeat_deletions(lambda: False) == OpenDeletions()
 
 
 def test_a_newer_schema_is_refused(cassandra: Cluster, session: Session) -> None:
@@ -83,13 +100,13 @@ def test_a_newer_schema_is_refused(cassandra: Cluster, session: Session) -> None
         store.check()
     session.execute("INSERT INTO newer.migration (number, name) VALUES (9, 'later')")
     said = refused(cassandra, "newer")
-    assert said == "keyspace newer: expected schema steps 1..1 at most, got [1, 9]"
+    assert said == "keyspace newer: expected schema steps 1..2 at most, got [1, 2, 9]"
 
 
 def test_a_keyspace_of_another_program_is_left_alone(cassandra: Cluster, session: Session) -> None:
     session.execute(f"CREATE KEYSPACE foreigners WITH replication = {ONE_COPY}")
     session.execute("CREATE TABLE foreigners.blob (id int PRIMARY KEY)")
-    assert "another program's: it has blob" in refused(cassandra, "foreigners")
+    assert "belongs to another program: it has tables blob" in refused(cassandra, "foreigners")
 
 
 def test_a_strategy_that_knows_no_sites_is_refused(cassandra: Cluster, session: Session) -> None:

@@ -5,9 +5,8 @@ The gateway of these tests stands at site 1. Every test leaves all nodes up.
 
 import os
 import signal
-import threading
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,25 +14,35 @@ from typing import Any
 import pytest
 
 from contracts.chunktree import BLOB_BYTES
-from contracts.errors import RejectedError, UnavailableError, WaysealError
+from contracts.errors import RejectedError, UnavailableError
+from storage.bench.servers.cassandra.cluster import Cluster
+from storage.blobs.cassandra import deletions
 from storage.blobs.cassandra.store import CassandraBlobs
-from storage.blobs.port import Blob
-from storage.localcassandra.cluster import Cluster
-from storage.localcassandra.node import Node
+from storage.blobs.port import Blob, OpenDeletions
+from storage.recordings.blobcopies import NO_BLOB
 from storage.recordings.store import RecordingStore
-from storage.scrub.journal import Journal, Outcome
-from support.blobsuite import blob, recording
-from support.cassandras import HEALED_S, config_of, cql, opened, wait_until_it_works, works
-from support.chain import blobs_of
-from support.rogue import until
-from support.scrubs import go_round
-from support.sites import Network, at_site, network, three_sites
-from support.stores import flip, open_store, put, volume_file
+from storage.scrub.report import FindingOutcome, ScrubReport
+from storage.scrub.scrub import UNDELETED
+from support.evidence.chain import blobs_of
+from support.storage.blobsuite import blob, recording
+from support.storage.cassandra_nodes import (
+    each_node,
+    not_put,
+    own_rows,
+    rot,
+    wait_until_all_are_up,
+)
+from support.storage.cassandra_sites import Network, at_site, network, three_sites
+from support.storage.cassandra_writer import Writer, check_kept
+from support.storage.cassandras import HEALED_S, config_of, cql, opened, wait_until_it_works, works
+from support.storage.scrubs import go_round
+from support.storage.stores import flip, open_store, put, volume_file
+from support.trucks.rogue import until
 
 pytestmark = pytest.mark.integration
 KEYSPACE = "sites"
-SOME = 24
-"""Groups of blobs that are written before something happens, and again after it."""
+NOTHING = {"recording": 0, "bucket": 0, "blob": 0}
+READS = ("manifest", "get", "replicas")
 
 
 @pytest.fixture(scope="module")
@@ -69,70 +78,6 @@ def store(sites: Cluster, everyone: CassandraBlobs) -> Iterator[CassandraBlobs]:
         yield made
 
 
-def wait_until_all_are_up(everyone: CassandraBlobs) -> None:
-    one = recording("everyone")
-    missing = ["nobody was asked yet"]
-
-    def all_write() -> bool:
-        try:
-            everyone.put(one, blob(0, b"here"))
-        except UnavailableError as error:
-            missing[:] = [str(error)]
-            return False
-        missing[:] = [str(each.error) for each in everyone.replicas(one, 0) if each.error]
-        return not missing
-
-    try:
-        until("all nodes up", all_write, HEALED_S)
-    except AssertionError as error:
-        error.add_note("; ".join(missing))
-        raise
-
-
-class Writer:
-    """Puts blobs, group after group, and remembers those that were acknowledged."""
-
-    def __init__(self, store: CassandraBlobs, seed: str) -> None:
-        self.recording_id = recording(seed)
-        self.kept: list[Blob] = []
-        self.failed: list[WaysealError] = []
-        self._store = store
-        self._end = threading.Event()
-        self._data = os.urandom(BLOB_BYTES // 4)
-        self._thread = threading.Thread(target=self._run)
-
-    @contextmanager
-    def writing(self) -> Iterator[None]:
-        self._thread.start()
-        try:
-            yield
-        finally:
-            self._end.set()
-            self._thread.join()
-
-    def wait_for_more(self, blobs: int = SOME) -> None:
-        goal = len(self.kept) + blobs
-        until("more blobs", lambda: len(self.kept) >= goal or bool(self.failed), HEALED_S)
-
-    def _run(self) -> None:
-        while not self._end.is_set():
-            first = len(self.kept)
-            group = [blob(first + n, b"%d" % (first + n) + self._data) for n in range(4)]
-            try:
-                self._store.put_many(self.recording_id, group)
-            except WaysealError as error:
-                self.failed.append(error)
-                return
-            self.kept += group
-
-
-def check_kept(store: CassandraBlobs, writer: Writer) -> None:
-    """Check that everything acknowledged is there and right."""
-    assert [store.get(writer.recording_id, each.index) for each in writer.kept] == writer.kept
-    leaves = store.leaves(writer.recording_id)
-    assert {each.index: each.leaf_hash for each in writer.kept}.items() <= leaves.items()
-
-
 def test_every_site_has_a_copy(sites: Cluster, store: CassandraBlobs) -> None:
     one = recording("every site")
     store.put(one, blob(0, b"data"))
@@ -142,6 +87,23 @@ def test_every_site_has_a_copy(sites: Cluster, store: CassandraBlobs) -> None:
     )
     names = {replica.name for replica in store.replicas(one, 0)}
     assert names == {f"cassandra {address}" for address in sites.addresses}
+
+
+def test_a_node_that_its_neighbours_did_not_list_is_found(store: CassandraBlobs) -> None:
+    """The driver drops such a contact point, and may miss the event that tells of the node."""
+    one = recording("listed later")
+    store.put(one, blob(0, b"data"))
+    driver = store._connected()._cluster  # noqa: SLF001 - gossip is too quick to catch it at that
+    here = driver.control_connection._connection.endpoint  # noqa: SLF001
+    missing = next(host for host in driver.metadata.all_hosts() if host.endpoint != here)
+    driver.metadata.remove_host(missing)  # which tells nobody
+    assert missing not in driver.metadata.all_hosts()
+
+    def found() -> bool:
+        copies = [each.blob for each in store.replicas(one, 0)]
+        return copies == [blob(0, b"data")] * 3 and missing in driver.metadata.all_hosts()
+
+    until("three copies", found, HEALED_S)
 
 
 def test_a_level_that_one_site_cannot_meet_is_refused(
@@ -219,6 +181,85 @@ def test_a_site_that_is_cut_off(net: Network, sites: Cluster, store: CassandraBl
     assert at_site(sites.nodes[2].place, config, [("get", "meanwhile")]) == ["right"]
 
 
+def test_what_was_deleted_while_a_site_was_away_stays_deleted(
+    sites: Cluster,
+    store: CassandraBlobs,
+    everyone: CassandraBlobs,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It is away for longer than the hint window, and the others forget the tombstones.
+
+    Days are seconds here. It comes before the test that makes a file rotten, since that file cannot
+    be compacted. Of one deletion the note is lost that not all replicas confirmed it.
+    """
+    monkeypatch.setattr(deletions, "SETTLING_US", 0)
+    noted, lost = recording("deleted, noted"), recording("deleted, lost")
+    for one, seed in ((noted, b"deleted, noted"), (lost, b"deleted, lost")):
+        everyone.put(one, blob(0, seed))
+        everyone.put_manifest(one, b"whole")
+    with cql(config_of(sites, KEYSPACE)) as session:
+        for table in ("blob", "bucket", "recording"):
+            session.execute(f"ALTER TABLE sites.{table} WITH gc_grace_seconds = 1")
+    others = sites.nodes[:2]
+    each_node(others, ("setmaxhintwindow", "1"))
+    sites.nodes[2].kill()
+    until("only two alive", lambda: "2 alive" in not_put(everyone), HEALED_S)
+    for one in (noted, lost):
+        store.delete(one)
+    left = store.repeat_deletions(lambda: False)
+    assert (left.count, "3 replicas needed, 2 alive" in left.reason) == (2, True)
+    assert left.since_ms is not None
+    each_node(others, ("truncatehints",), ("flush", KEYSPACE))
+    sites.start(2)
+    wait_until_all_are_up(everyone)
+    each_node(others, ("compact", KEYSPACE), ("setmaxhintwindow", "10800000"))
+    assert own_rows(sites, KEYSPACE, 2, lost) == {"recording": 1, "bucket": 1, "blob": 1}
+    there = config_of(sites, KEYSPACE, contact_points=(sites.addresses[2],), datacentre="site3")
+    served = [(what, f"deleted, {which}") for which in ("noted", "lost") for what in READS]
+    assert at_site(sites.nodes[2].place, there, served) == ["missing", "missing", "0 of 3"] * 2
+    assert (store.manifest(lost), store.get(lost, 0), dict(store.leaves(lost))) == (None, None, {})
+    with cql(config_of(sites, KEYSPACE)) as session:
+        session.execute("DELETE FROM sites.deletion WHERE recording = %s", (lost,))
+    assert store.repeat_deletions(lambda: False) == OpenDeletions()
+    assert own_rows(sites, KEYSPACE, 2, noted) == NOTHING
+    assert own_rows(sites, KEYSPACE, 2, lost) == {"recording": 1, "bucket": 1, "blob": 1}
+    with open_store(tmp_path, store) as recordings:
+        report = ScrubReport(tmp_path / "scrub.db")
+        replica = f"blobs:cassandra {sites.addresses[2]}"
+        found = [row for row in scrubbed(recordings, report) if row[0] in (noted, lost)]
+        assert found == [(lost, NO_BLOB, replica, UNDELETED, FindingOutcome.MENDED)]
+        assert report.deletions_checked_ms() is not None
+        assert not [row for row in scrubbed(recordings, report) if row[0] in (noted, lost)]
+        report.close()
+    assert own_rows(sites, KEYSPACE, 2, lost) == NOTHING
+    assert not {noted, lost} & set(store.recordings())
+    store.put(lost, blob(0, b"again"))
+    assert store.get(lost, 0) == blob(0, b"again")
+
+
+def test_a_dead_node_is_replaced_by_an_empty_one(
+    sites: Cluster, store: CassandraBlobs, everyone: CassandraBlobs
+) -> None:
+    """By the steps of docs/storage.md: it fetches its copy before it serves.
+
+    It comes before the test that makes a file rotten: nothing can be fetched from that file.
+    """
+    one = recording("replaced")
+    everyone.put(one, blob(0, b"replaced"))
+    everyone.put_manifest(one, b"whole")
+    replaced = sites.replace(2)
+    assert own_rows(sites, KEYSPACE, 2, one) == {"recording": 1, "bucket": 1, "blob": 1}
+    wait_until_all_are_up(everyone)
+    until(
+        "three copies",
+        lambda: [each.blob for each in store.replicas(one, 0)] == [blob(0, b"replaced")] * 3,
+        HEALED_S,
+    )
+    replaced.stop()  # its second start is like any other
+    sites.start(2)
+
+
 def test_a_rotten_replica_is_named_and_mended(
     sites: Cluster, store: CassandraBlobs, everyone: CassandraBlobs, tmp_path: Path
 ) -> None:
@@ -229,21 +270,21 @@ def test_a_rotten_replica_is_named_and_mended(
     replica = make_rotten(sites, store, everyone, one, kept)
     with open_store(tmp_path, store) as recordings:  # which mends at QUORUM
         flip(volume_file(tmp_path, one), BLOB_BYTES)  # so that nothing mends but another replica
-        journal = Journal(tmp_path / "scrub.db")
-        assert scrubbed(recordings, journal) == [
-            (one, 1, "volume:volume", "rotten", Outcome.MENDED),
-            (one, 1, f"blobs:{replica}", "rotten", Outcome.MENDED),
+        report = ScrubReport(tmp_path / "scrub.db")
+        assert scrubbed(recordings, report) == [
+            (one, 1, "volume:volume", "rotten", FindingOutcome.MENDED),
+            (one, 1, f"blobs:{replica}", "rotten", FindingOutcome.MENDED),
         ]
-        assert scrubbed(recordings, journal) == []
-        assert journal.rounds(1)[0].bytes_read == (1 + len(sites.nodes)) * len(data)
-        journal.close()
+        assert scrubbed(recordings, report) == []
+        assert report.rounds(1)[0].bytes_read == (1 + len(sites.nodes)) * len(data)
+        report.close()
     assert all(each.blob == kept[1] for each in store.replicas(one, 1))
     assert store.leaves(one) == {each.index: each.leaf_hash for each in kept}
 
 
-def scrubbed(recordings: RecordingStore, journal: Journal) -> list[tuple[Any, ...]]:
+def scrubbed(recordings: RecordingStore, report: ScrubReport) -> list[tuple[Any, ...]]:
     """Go round; return the findings, but for what other tests left in the cluster."""
-    return [row for row in go_round(recordings, journal) if row[3] != "orphan"]
+    return [row for row in go_round(recordings, report) if row[3] != "orphan"]
 
 
 def make_rotten(
@@ -256,7 +297,7 @@ def make_rotten(
     """Flip a bit of blob 1 on the disk of one node; return the replica's name."""
     rotten = sites.nodes[1]
     rotten.stop()  # which flushes
-    rot(rotten, kept[1].data[BLOB_BYTES // 2 :])
+    rot(rotten, KEYSPACE, bytes(kept[1].data)[BLOB_BYTES // 2 :])
     sites.start(1)
     wait_until_all_are_up(everyone)
     until(
@@ -270,18 +311,6 @@ def make_rotten(
         assert isinstance(bad[0].error, RejectedError)
         assert [store.get(one, each.index) for each in kept] == kept
     return bad[0].name
-
-
-def rot(node: Node, needle: bytes) -> None:
-    """Flip one bit of a blob in a table's file on a node's disk."""
-    for path in node.data.glob(f"data/{KEYSPACE}/blob-*/*-Data.db"):
-        content = bytearray(path.read_bytes())
-        where = content.find(needle[:64])
-        if where >= 0:
-            content[where] ^= 1
-            path.write_bytes(content)
-            return
-    pytest.fail(f"no table of {node.directory} has that blob")
 
 
 def test_all_die_at_once_during_writes(sites: Cluster, store: CassandraBlobs) -> None:

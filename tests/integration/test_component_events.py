@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from contracts.keys import Signer
-from contracts.node.component import connections
-from contracts.node.component.events import FILTERS_MAX, PATTERN_CHARS_MAX, SUBSCRIPTIONS_MAX
-from contracts.node.component.subscribers import GET_BLOCKS_MAX
+from contracts.ledger.component import connections
+from contracts.ledger.component.events import FILTERS_MAX, PATTERN_CHARS_MAX, SUBSCRIPTIONS_MAX
+from contracts.ledger.component.subscribers import GET_BLOCKS_MAX
 from contracts.proto.component_pb2 import (
     ClientEventsGetRequest,
     ClientEventsGetResponse,
@@ -25,9 +25,9 @@ from contracts.proto.sawtooth_pb2 import Batch, Event, StateChange
 from contracts.sawtooth.batches import build_batch
 from contracts.sawtooth.blocks import NULL_BLOCK_ID
 from contracts.sawtooth.settings import propose
-from support.component import Peer, connected, wanted
-from support.intkey_node import address_of
-from support.nodes import Node, intkey, intkey_batch, recorded_options, running
+from support.ledgers.component_peer import Peer, connected, wanted
+from support.ledgers.intkey_node import address_of
+from support.ledgers.nodes import Node, intkey, intkey_batch, recorded_options, running
 
 pytestmark = pytest.mark.integration
 

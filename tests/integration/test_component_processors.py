@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 
 from contracts.keys import Signer
-from contracts.node.component.registry import EXTENDED_DATA_BYTES_MAX
+from contracts.ledger.component.registry import EXTENDED_DATA_BYTES_MAX
 from contracts.proto.component_pb2 import Message, TpProcessResponse
 from contracts.proto.sawtooth_pb2 import Batch
-from contracts.sawtooth.batches import build_batch
+from contracts.sawtooth.batches import Family, build_batch, build_transaction
 from contracts.sawtooth.settings import TRANSACTION_FAMILIES, propose
-from contracts.sawtooth.transactions import Family, build_transaction
-from support.component import connected
-from support.nodes import PLAIN_NODE, WAIT_S, Node, intkey, recorded_options, running, wait_until
-from support.processors import intkey_processor, wayseal_processor
-from support.world import key, registrations
+from support.ledgers.component_peer import connected
+from support.ledgers.nodes import PLAIN_NODE, WAIT_S, Node, intkey, recorded_options, running
+from support.ledgers.processors import intkey_processor, wayseal_processor
+from support.machine.waiting import wait_until
+from support.network.world import key, registrations
 
 pytestmark = pytest.mark.integration
 

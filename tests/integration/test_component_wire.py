@@ -1,20 +1,14 @@
-"""The component port on the wire: what a real validator said, and what strangers may say."""
+"""The component port on the wire: what a real validator said, and what a processor may ask."""
 
-import contextlib
-import os
-import socket
-import struct
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 
 import pytest
-import zmq
 
+from contracts.actions.payload import FAMILY
 from contracts.keys import Signer
-from contracts.node.component import connections
-from contracts.node.component.registry import FAMILY_CHARS_MAX, REGISTRATIONS_MAX
-from contracts.payload import FAMILY
+from contracts.ledger.component.registry import FAMILY_CHARS_MAX, REGISTRATIONS_MAX
 from contracts.proto.component_pb2 import (
     Message,
     PingRequest,
@@ -38,9 +32,15 @@ from contracts.proto.component_pb2 import (
 )
 from contracts.proto.sawtooth_pb2 import Event, Transaction
 from contracts.sawtooth.batches import build_batch
-from support.component import Peer, Recorded, connected, recorded_messages
-from support.intkey_node import address_of
-from support.nodes import PLAIN_NODE, Node, intkey_batch, recorded_options, running
+from support.ledgers.component_peer import Peer, Recorded, connected, recorded_messages
+from support.ledgers.intkey_node import address_of
+from support.ledgers.nodes import (
+    PLAIN_NODE,
+    Node,
+    intkey_batch,
+    recorded_options,
+    running,
+)
 
 pytestmark = pytest.mark.integration
 
@@ -315,63 +315,6 @@ def test_no_more_at_once_than_it_wants(node: Node) -> None:
                 batches.pop()
                 names.append(peer.task()[0])
         assert node.statuses(*batches) == ["COMMITTED"] * len(batches)
-
-
-def test_garbage_hurts_nobody(node: Node, tmp_path: Path) -> None:
-    with connected(node.component) as peer:
-        for kind in range(1030):
-            for content in (b"", os.urandom(40), b"\x0a\xff\xff\xff\xff\x0f"):
-                frame = struct.pack("BBB", 8, kind & 127 | 128, kind >> 7) + b"\x12\x01x"
-                peer.dealer.send(frame + b"\x1a" + bytes([len(content)]) + content)
-        for frames in ([os.urandom(100)], [b"", b""], [b"a", b"b", b"c"], [b"\xff" * 1000]):
-            peer.dealer.send_multipart(frames)
-        peer.send(Message.PING_REQUEST, b"", "x" * (connections.CORRELATION_CHARS_MAX + 1))
-        peer.send(Message.PING_REQUEST, b"", "the last")
-        while peer.receive().correlation_id != "the last":
-            pass
-    host, number = node.component.removeprefix("tcp://").split(":")
-    with (
-        socket.create_connection((host, int(number))) as raw,
-        contextlib.suppress(ConnectionError),  # it may be hung up on before all is sent
-    ):
-        raw.sendall(os.urandom(10_000))
-    assert node.client.get("/status").status_code == 200
-    assert "Traceback" not in (tmp_path / "data.stderr").read_text()
-
-
-def test_too_large_a_message_ends_its_connection_only(node: Node) -> None:
-    with connected(node.component) as peer, connected(node.component) as other:
-        events = peer.dealer.get_monitor_socket(zmq.EVENT_DISCONNECTED)
-        peer.dealer.send(bytes(connections.MESSAGE_BYTES_MAX + 1))
-        assert events.poll(30_000)
-        peer.dealer.disable_monitor()
-        events.close(linger=0)
-        other.ask(Message.PING_REQUEST, PingRequest(), PingResponse)
-
-
-def test_connections_are_bounded(node: Node) -> None:
-    host, number = node.component.removeprefix("tcp://").split(":")
-    held = [
-        socket.create_connection((host, int(number))) for _ in range(connections.PEERS_MAX + 20)
-    ]
-    try:
-        ended = 0
-        for connection in reversed(held):
-            connection.settimeout(10 if ended < 20 else 0.01)
-            try:
-                while connection.recv(1024):
-                    pass
-                ended += 1
-            except ConnectionError:
-                ended += 1
-            except TimeoutError:
-                break
-        assert ended == 20
-    finally:
-        for connection in held:
-            connection.close()
-    with connected(node.component) as peer:
-        peer.ask(Message.PING_REQUEST, PingRequest(), PingResponse)
 
 
 def test_the_recording_is_whole() -> None:

@@ -4,20 +4,21 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from contracts.chunktree import BLOB_BYTES
 from demo.appliance import Appliance
 from demo.processes import run
-from storage.bench.processes import environment, executable
+from storage.bench.servers.processes import environment, executable
+from storage.recordings.buffers import PIECE_BYTES
 from storage.stages import Stage
-from support.pages import ROOT
-from support.rogue import Site
+from support.machine.private import write_private
+from support.project.pages import ROOT
+from support.trucks.rogue import Site
 
 pytestmark = pytest.mark.integration
 
@@ -25,16 +26,6 @@ TRUCKS = 3
 READINGS = 150
 VIDEO_BYTES = 2_500_000
 TIMEOUT_S = 120
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    made = Site(tmp_path_factory.mktemp("fleet"))
-    try:
-        made.start()
-        yield made
-    finally:
-        made.stop()
 
 
 def tokens(appliance: Appliance, *names: str) -> list[str]:
@@ -48,7 +39,7 @@ def tokens(appliance: Appliance, *names: str) -> list[str]:
 def fleet_command(site: Site, work: Path, lines: Sequence[str], *more: str) -> list[str | Path]:
     work.mkdir(exist_ok=True)
     file, appliance = work.with_suffix(".tokens"), site.appliance
-    file.write_text("".join(f"{line}\n" for line in lines))
+    write_private(file, "".join(f"{line}\n" for line in lines))
     return [
         executable("wayseal-device"),
         "fleet",
@@ -118,7 +109,7 @@ def _check_stages(site: Site, seconds: dict[str, float], size: dict[str, float])
         Stage.VOLUME: whole,
     }
     assert moved[Stage.HASH] == 2 * whole
-    pieces = TRUCKS * (VIDEO_BYTES // BLOB_BYTES + 1)
+    pieces = TRUCKS * (VIDEO_BYTES // PIECE_BYTES + 1)
     assert told(site, "wayseal_stage_seconds_count")[Stage.HASH] == pieces + TRUCKS
     # What the trucks signed came in once, with the offers around it, and went to the ledger once.
     assert moved[Stage.INTAKE] > moved[Stage.LEDGER] > TRUCKS * READINGS * 100
@@ -194,9 +185,9 @@ def test_what_cannot_be_is_refused_before_anything_is_made(tmp_path: Path) -> No
         ("", ["--video-mb", "nan"], "expected"),
         ("", ["--mqtt", "nowhere"], "expected HOST:PORT, got 'nowhere'"),
     ):
-        file.write_text(content)
+        write_private(file, content)
         done = subprocess.run(  # noqa: S603 - our own command
-            [sys.executable, "-m", "device.main", "fleet", *common, *options],
+            [sys.executable, "-m", "device.wayseal_device", "fleet", *common, *options],
             cwd=ROOT,
             capture_output=True,
             text=True,

@@ -5,25 +5,19 @@ from pathlib import Path
 
 import pytest
 
+from contracts.actions.payload import decode
 from contracts.encoding import parse
-from contracts.payload import decode
 from contracts.proto.payload_pb2 import RecordVideo, RegisterDevice, StartTrip
 from contracts.proto.sawtooth_pb2 import Batch, Transaction
 from contracts.records.recording import RecordingDigest
-from device.sensors.simulated import SimulatedDrive
-from device.simulate import DriveFiles, write_drive
-from support.hosts import DirectHost, apply_all, rules_found
-from support.truck import RUNS, Truck, walk, write_log
-from support.truck_gateway import wait_until
-from support.world import key, one, registrations
+from device.commands.simulate import TripFiles
+from support.ledgers.hosts import DirectHost, apply_all, rules_found
+from support.machine.waiting import wait_until
+from support.network.world import key, one, registrations
+from support.trucks.truck import RUNS, Truck, walk, write_log
 
 pytestmark = pytest.mark.integration
 NAMES_THE_REAR = 'other_devices = ["rear-1", "rear-2"]\n'
-
-
-@pytest.fixture(scope="module")
-def drive(tmp_path_factory: pytest.TempPathFactory) -> DriveFiles:
-    return write_drive(SimulatedDrive(20, seed=4), tmp_path_factory.mktemp("drive"))
 
 
 @pytest.fixture
@@ -69,12 +63,12 @@ def test_the_start_names_devices_and_sites(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("batch", ["", RUNS], ids=["one", "runs"])
 def test_each_device_has_a_chain_of_its_own_on_one_trip(
-    tmp_path: Path, front: Truck, drive: DriveFiles, batch: str
+    tmp_path: Path, front: Truck, files: TripFiles, batch: str
 ) -> None:
     file = started(front, write_log(tmp_path / "log.csv", 30))
     start, start_id = start_in(file)
     rear = Truck(tmp_path / "rear", batch, device_id="rear-1")
-    options = ("--readings", drive.readings, "--video", drive.video)
+    options = ("--readings", files.readings, "--video", files.video)
     made = rear.must("record", "--join", file, *options)
     assert made["trip"] == start.trip_id
     nothing, records, seal = walk(rear.batches(), joined=start_id)
@@ -83,15 +77,15 @@ def test_each_device_has_a_chain_of_its_own_on_one_trip(
     assert {record.device_id for record in records} == {seal.device_id} == {"rear-1"}
     video = decode(rear.batches()[-1].transactions[0].payload)
     assert isinstance(video, RecordVideo)
-    assert video.sha256 == RecordingDigest.of_file(drive.video).sha256
+    assert video.sha256 == RecordingDigest.of_file(files.video).sha256
     assert video.started_at_ms == records[0].clock.utc_ms != start.started_at_ms
 
 
 def test_the_rule_book_takes_both_without_a_finding(
-    tmp_path: Path, front: Truck, rear: Truck, drive: DriveFiles
+    tmp_path: Path, front: Truck, rear: Truck, files: TripFiles
 ) -> None:
     file = started(front, write_log(tmp_path / "log.csv", 30))
-    rear.must("record", "--join", file, "--readings", drive.readings, "--video", drive.video)
+    rear.must("record", "--join", file, "--readings", files.readings, "--video", files.video)
     host = DirectHost()
     apply_all(host, [*registrations(), registered("rear-1"), registered("rear-2")])
     assert rules_found(apply_all(host, front.batches())) == []
@@ -161,7 +155,7 @@ def test_only_a_trip_of_ones_own_that_names_others_is_shared(
     log, out = write_log(tmp_path / "log.csv", 30), tmp_path / "out.start"
     code, _, err = front.run("share", "--out", out)
     assert code == 1
-    assert "no start to share" in err
+    assert "nothing to share" in err
     file = started(front, log)
     code, _, err = front.run("share", "--out", file)
     assert code == 1
@@ -169,7 +163,7 @@ def test_only_a_trip_of_ones_own_that_names_others_is_shared(
     rear.must("record", "--join", file, "--readings", log)
     code, _, err = rear.run("share", "--out", out)
     assert code == 1
-    assert "no start to share" in err
+    assert "nothing to share" in err
     rear.must("record", "--readings", log)
     code, _, err = rear.run("share", "--out", out)
     assert code == 1

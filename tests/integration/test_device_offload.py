@@ -13,41 +13,38 @@ from contracts.copies import DEFAULT_POLICY
 from contracts.errors import RejectedError
 from contracts.proto.wire_pb2 import Receipt, ReceiptBody, StoredRecording
 from contracts.receipt import sign_receipt
+from contracts.runtime.commands import PROVISIONAL
 from contracts.wire import Topic
+from device.commands.simulate import TripFiles
 from device.journal.outbox import Outbox
 from device.offload.receipts import accept
-from device.sensors.simulated import SimulatedDrive
-from device.settings import load
-from device.simulate import DriveFiles, write_drive
+from device.settings_file import load
 from device.station import open_journal
-from support.hosts import DirectHost, apply_all, rules_found
-from support.truck import RUNS, Truck, walk, write_log
-from support.truck_gateway import (
+from support.gateways.truck_gateway import (
     COPIES,
-    MOSQUITTO,
+    GENESIS,
     SIGNER,
     FakeGateway,
     amqtt_broker,
     mosquitto_broker,
-    wait_until,
 )
-from support.world import key, registrations
+from support.ledgers.hosts import DirectHost, apply_all, rules_found
+from support.machine.mosquitto import SERVER
+from support.machine.private import write_private
+from support.machine.waiting import wait_until
+from support.network.world import key, registrations
+from support.trucks.truck import RUNS, Truck, replaying, walk, write_log
 
 pytestmark = pytest.mark.integration
 OTHER_SIGNER = key("gateway-other")
 
 
-@pytest.fixture(scope="module")
-def drive(tmp_path_factory: pytest.TempPathFactory) -> DriveFiles:
-    return write_drive(SimulatedDrive(20, seed=3), tmp_path_factory.mktemp("drive"))
-
-
-@pytest.fixture(scope="module", params=["amqtt", "mosquitto"])
+@pytest.fixture(scope="module", params=[pytest.param("amqtt", marks=pytest.mark.long), "mosquitto"])
 def broker_port(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[int]:
-    if request.param == "mosquitto" and not MOSQUITTO.exists():
-        pytest.fail(f"{MOSQUITTO} is not installed; `make test` installs it")
+    if request.param == "mosquitto" and not SERVER.exists():
+        pytest.fail(f"{SERVER} is not installed; `make test` installs it")
     folder = tmp_path_factory.mktemp("broker")
     broker = amqtt_broker if request.param == "amqtt" else mosquitto_broker
     with broker(folder) as port:
@@ -55,19 +52,21 @@ def broker_port(
 
 
 @pytest.fixture
-def gateway(broker_port: int) -> Iterator[FakeGateway]:
-    with FakeGateway(broker_port) as made:
-        yield made
-
-
-@pytest.fixture
 def truck(gateway: FakeGateway, tmp_path: Path) -> Truck:
     return Truck(tmp_path / "truck", gateway.section)
 
 
-def record(truck: Truck, drive: DriveFiles) -> str:
+@pytest.fixture
+def sealed(truck: Truck, files: TripFiles) -> Iterator[tuple[str, Outbox]]:
+    """Return a sealed trip and the open outbox that holds it."""
+    trip_id = record(truck, files)
+    with open_journal(load(truck.config, {}), key("truck-1")) as database:
+        yield trip_id, Outbox(database)
+
+
+def record(truck: Truck, files: TripFiles) -> str:
     made = truck.must(
-        "record", "--readings", drive.readings, "--track", drive.track, "--video", drive.video
+        "record", "--readings", files.readings, "--track", files.track, "--video", files.video
     )
     return str(made["trip"])
 
@@ -78,13 +77,13 @@ def left_over(truck: Truck) -> list[Path]:
 
 
 def test_everything_goes_and_is_deleted_on_the_receipt(
-    truck: Truck, gateway: FakeGateway, drive: DriveFiles
+    truck: Truck, gateway: FakeGateway, files: TripFiles
 ) -> None:
-    trip_id = record(truck, drive)
+    trip_id = record(truck, files)
     assert truck.must("offload")["receipted"] == [trip_id]
     _, readings, _ = walk(gateway.trip(trip_id))
     assert len(readings) == 240
-    assert list(gateway.uploads.values()) == [drive.video.read_bytes()]
+    assert list(gateway.uploads.values()) == [files.video.read_bytes()]
     assert truck.batches() == []
     assert left_over(truck) == []
     status = truck.must("status")
@@ -93,9 +92,9 @@ def test_everything_goes_and_is_deleted_on_the_receipt(
     assert truck.must("offload")["receipted"] == []
 
 
-def test_runs_go_the_same_way(gateway: FakeGateway, tmp_path: Path, drive: DriveFiles) -> None:
+def test_runs_go_the_same_way(gateway: FakeGateway, tmp_path: Path, files: TripFiles) -> None:
     truck = Truck(tmp_path / "truck", RUNS + gateway.section)
-    trip_id = record(truck, drive)
+    trip_id = record(truck, files)
     assert truck.must("offload")["receipted"] == [trip_id]
     _, readings, seal = walk(gateway.trip(trip_id))
     assert len(readings) == seal.reading_count == 240
@@ -103,9 +102,9 @@ def test_runs_go_the_same_way(gateway: FakeGateway, tmp_path: Path, drive: Drive
 
 
 def test_the_rule_book_takes_all_of_it_without_a_finding(
-    truck: Truck, gateway: FakeGateway, drive: DriveFiles
+    truck: Truck, gateway: FakeGateway, files: TripFiles
 ) -> None:
-    trip_id = record(truck, drive)
+    trip_id = record(truck, files)
     truck.must("offload")
     host = DirectHost()
     apply_all(host, registrations())
@@ -113,29 +112,29 @@ def test_the_rule_book_takes_all_of_it_without_a_finding(
 
 
 def test_a_cut_upload_resumes_at_the_same_byte(
-    truck: Truck, gateway: FakeGateway, drive: DriveFiles
+    truck: Truck, gateway: FakeGateway, files: TripFiles
 ) -> None:
-    record(truck, drive)
+    record(truck, files)
     gateway.cut_after = [1_500_000, 700_001]
     gateway.http_failures = [403, 429, 503]
     truck.must("offload")
-    assert list(gateway.uploads.values()) == [drive.video.read_bytes()]
+    assert list(gateway.uploads.values()) == [files.video.read_bytes()]
     assert gateway.requests.count("POST") == 1
 
 
 def test_unanswered_offers_are_repeated(
-    truck: Truck, gateway: FakeGateway, drive: DriveFiles
+    truck: Truck, gateway: FakeGateway, files: TripFiles
 ) -> None:
-    trip_id = record(truck, drive)
+    trip_id = record(truck, files)
     gateway.deaf = 2
     assert truck.must("offload")["receipted"] == [trip_id]
     assert gateway.offers > 2
 
 
 def test_a_refused_batch_is_kept_and_named(
-    truck: Truck, gateway: FakeGateway, drive: DriveFiles
+    truck: Truck, gateway: FakeGateway, files: TripFiles
 ) -> None:
-    trip_id = record(truck, drive)
+    trip_id = record(truck, files)
     third = truck.batches()[2].header_signature
     gateway.refuse = lambda name: "key of nobody" if name == third else ""
     code, _, err = truck.run("offload")
@@ -162,6 +161,14 @@ def _other_device(body: ReceiptBody) -> None:
     body.device_id = "truck-2"
 
 
+def _other_ledger(body: ReceiptBody) -> None:
+    body.genesis_id = "8" * 128
+
+
+def _no_ledger(body: ReceiptBody) -> None:
+    body.genesis_id = ""
+
+
 def _no_recording(body: ReceiptBody) -> None:
     del body.recordings[:]
 
@@ -177,88 +184,118 @@ def _other_root(body: ReceiptBody) -> None:
         _other_head,
         _other_seal,
         _other_device,
+        _other_ledger,
+        _no_ledger,
         _no_recording,
         _other_root,
     ],
 )
 def test_a_receipt_that_says_something_else_deletes_nothing(
-    truck: Truck, drive: DriveFiles, alter: Callable[[ReceiptBody], None]
+    truck: Truck, sealed: tuple[str, Outbox], alter: Callable[[ReceiptBody], None]
 ) -> None:
     """The check alone: what a whole conversation does with the answer is tested below."""
-    trip_id = record(truck, drive)
-    with open_journal(load(truck.config, {}), key("truck-1")) as database:
-        outbox = Outbox(database)
-        before, body = outbox.expected(trip_id), body_for(outbox, trip_id)
-        alter(body)
-        with pytest.raises(RejectedError, match="receipt"):
-            take(truck, outbox, sign_receipt(SIGNER, body))
-        assert outbox.expected(trip_id) == before
-        body = body_for(outbox, trip_id)
-        body.trip_id = "0" * 32
-        assert not take(truck, outbox, sign_receipt(SIGNER, body))
-        body = body_for(outbox, trip_id)
-        with pytest.raises(RejectedError, match="not trusted"):
-            take(truck, outbox, sign_receipt(key("stranger"), body))
-        forged = sign_receipt(SIGNER, body)
-        forged.body = forged.body + b"\0"
-        with pytest.raises(RejectedError, match="signature"):
-            take(truck, outbox, forged)
-        assert left_over(truck)
-        assert take(truck, outbox, sign_receipt(SIGNER, body))
-        assert not take(truck, outbox, sign_receipt(SIGNER, body))
+    trip_id, outbox = sealed
+    before, body = outbox.expected(trip_id), body_for(outbox, trip_id)
+    alter(body)
+    with pytest.raises(RejectedError, match="receipt"):
+        take(truck, outbox, sign_receipt(SIGNER, body))
+    assert outbox.expected(trip_id) == before
+    body = body_for(outbox, trip_id)
+    body.trip_id = "0" * 32
+    assert not take(truck, outbox, sign_receipt(SIGNER, body))
+    body = body_for(outbox, trip_id)
+    with pytest.raises(RejectedError, match="not trusted"):
+        take(truck, outbox, sign_receipt(key("stranger"), body))
+    forged = sign_receipt(SIGNER, body)
+    forged.body = forged.body + b"\0"
+    with pytest.raises(RejectedError, match="signature"):
+        take(truck, outbox, forged)
+    assert left_over(truck)
+    assert take(truck, outbox, sign_receipt(SIGNER, body))
+    assert not take(truck, outbox, sign_receipt(SIGNER, body))
     assert left_over(truck) == []
 
 
 def test_a_receipt_that_comes_late_or_twice_deletes_nothing_that_a_newer_one_lacks(
-    truck: Truck, drive: DriveFiles
+    truck: Truck, sealed: tuple[str, Outbox]
 ) -> None:
-    trip_id = record(truck, drive)
-    with open_journal(load(truck.config, {}), key("truck-1")) as database:
-        outbox = Outbox(database)
+    trip_id, outbox = sealed
 
-        def receipt(at_ms: int, *, final: bool) -> Receipt:
-            body = body_for(outbox, trip_id)
-            body.issued_at_ms = at_ms
-            if not final:
-                body.lacking.append(f"the copy of {at_ms}")
-            return sign_receipt(SIGNER, body)
+    def receipt(at_ms: int, *, final: bool) -> Receipt:
+        body = body_for(outbox, trip_id)
+        body.issued_at_ms = at_ms
+        if not final:
+            body.lacking.append(f"the copy of {at_ms}")
+        return sign_receipt(SIGNER, body)
 
-        first, old = receipt(1, final=False), receipt(2, final=True)
-        assert take(truck, outbox, receipt(3, final=False))
-        for late in (old, first, old):
-            with pytest.raises(RejectedError, match=r"at [12] ms, .* another at 3 ms"):
-                take(truck, outbox, late)
-        assert outbox.provisional() == {trip_id: ["the copy of 3"]}
-        assert not take(truck, outbox, receipt(3, final=False))
-        assert left_over(truck)
-        assert take(truck, outbox, receipt(4, final=True))
-        for late in (old, first):
-            assert not take(truck, outbox, late)
+    first, old = receipt(1, final=False), receipt(2, final=True)
+    assert take(truck, outbox, receipt(3, final=False))
+    for late in (old, first, old):
+        with pytest.raises(RejectedError, match=r"at [12] ms, .* another at 3 ms"):
+            take(truck, outbox, late)
+    assert outbox.provisional() == {trip_id: ["the copy of 3"]}
+    assert not take(truck, outbox, receipt(3, final=False))
+    assert left_over(truck)
+    assert take(truck, outbox, receipt(4, final=True))
+    for late in (old, first):
+        assert not take(truck, outbox, late)
     assert left_over(truck) == []
 
 
 def test_what_one_gateway_lacks_says_nothing_of_the_copies_of_another(
-    truck: Truck, drive: DriveFiles
+    truck: Truck, sealed: tuple[str, Outbox]
 ) -> None:
     """Neither do their clocks agree."""
-    trip_id = record(truck, drive)
-    with open_journal(load(truck.config, {}), key("truck-1")) as database:
-        outbox = Outbox(database)
-        body = body_for(outbox, trip_id)
-        body.lacking.append("a copy")
-        body.issued_at_ms = 9
-        assert take(truck, outbox, sign_receipt(OTHER_SIGNER, body))
-        assert take(truck, outbox, sign_receipt(SIGNER, body_for(outbox, trip_id)))
+    trip_id, outbox = sealed
+    body = body_for(outbox, trip_id)
+    body.lacking.append("a copy")
+    body.issued_at_ms = 9
+    assert take(truck, outbox, sign_receipt(OTHER_SIGNER, body))
+    assert take(truck, outbox, sign_receipt(SIGNER, body_for(outbox, trip_id)))
     assert left_over(truck) == []
 
 
-def take(truck: Truck, outbox: Outbox, receipt: Receipt) -> bool:
+def test_without_a_pinned_ledger_a_receipt_is_kept_and_deletes_nothing(
+    truck: Truck, sealed: tuple[str, Outbox]
+) -> None:
+    trip_id, outbox = sealed
+    final = sign_receipt(SIGNER, body_for(outbox, trip_id))
+    assert take(truck, outbox, final, genesis_block_id=None)
+    (why,) = outbox.provisional()[trip_id]
+    assert "gateway.genesis_block_id" in why
+    assert left_over(truck)
+    assert take(truck, outbox, final)
+    assert left_over(truck) == []
+
+
+def test_a_truck_that_pins_no_ledger_offloads_and_keeps_its_copy(
+    truck: Truck, gateway: FakeGateway, files: TripFiles
+) -> None:
+    pinned = truck.config.read_text("utf-8")
+    line = f'genesis_block_id = "{GENESIS}"\n'
+    assert line in pinned
+    write_private(truck.config, pinned.replace(line, ""))
+    trip_id = record(truck, files)
+    status, said, errors = truck.run("offload", "--wait-s", "2")
+    assert status == PROVISIONAL, errors
+    assert "gateway.genesis_block_id" in said
+    assert left_over(truck)
+    assert gateway.trip(trip_id)
+    write_private(truck.config, pinned)
+    assert truck.must("offload")["receipted"] == [trip_id]
+    assert left_over(truck) == []
+
+
+def take(
+    truck: Truck, outbox: Outbox, receipt: Receipt, genesis_block_id: str | None = GENESIS
+) -> bool:
     return accept(
         receipt.SerializeToString(),
         outbox,
         device_id="truck-1",
         trusted_keys=[SIGNER.public_key, OTHER_SIGNER.public_key],
         policy=DEFAULT_POLICY,
+        genesis_block_id=genesis_block_id,
         videos=truck.data / "videos",
     )
 
@@ -273,6 +310,7 @@ def body_for(outbox: Outbox, trip_id: str) -> ReceiptBody:
         reading_count=expected.reading_count,
         head_sha256=expected.head_sha256,
         seal_transaction_id=expected.seal_transaction_id,
+        genesis_id=GENESIS,
         recordings=[
             StoredRecording(
                 sha256=item.digest.sha256,
@@ -286,9 +324,9 @@ def body_for(outbox: Outbox, trip_id: str) -> ReceiptBody:
 
 
 def test_a_wrong_receipt_and_noise_are_ignored_until_the_right_one_comes(
-    truck: Truck, gateway: FakeGateway, drive: DriveFiles
+    truck: Truck, gateway: FakeGateway, files: TripFiles
 ) -> None:
-    trip_id = record(truck, drive)
+    trip_id = record(truck, files)
     gateway.alter = _other_head
     with truck.start("offload") as process:
         wait_until(lambda: any(len(item) for item in gateway.uploads.values()))
@@ -307,9 +345,9 @@ def test_a_wrong_receipt_and_noise_are_ignored_until_the_right_one_comes(
 
 
 def test_a_gateway_that_is_away_is_an_error_and_loses_nothing(
-    truck: Truck, drive: DriveFiles
+    truck: Truck, files: TripFiles
 ) -> None:
-    record(truck, drive)
+    record(truck, files)
     before = truck.batches()
     truck.environment["WAYSEAL_GATEWAY__MQTT"] = "127.0.0.1:1"
     code, _, err = truck.run("offload", "--wait-s", "0")
@@ -340,9 +378,9 @@ def readings_of(truck: Truck) -> int:
 
 
 def test_offload_survives_kill_9_at_any_moment(
-    truck: Truck, gateway: FakeGateway, drive: DriveFiles
+    truck: Truck, gateway: FakeGateway, files: TripFiles
 ) -> None:
-    trip_id = record(truck, drive)
+    trip_id = record(truck, files)
     gateway.cut_after = [400_000] * 6
     dice = random.Random(5)
     for _ in range(6):
@@ -357,19 +395,15 @@ def test_offload_survives_kill_9_at_any_moment(
     assert left_over(truck) == []
     _, readings, _ = walk(gateway.trip(trip_id))
     assert len(readings) == 240
-    assert list(gateway.uploads.values()) == [drive.video.read_bytes()]
+    assert list(gateway.uploads.values()) == [files.video.read_bytes()]
 
 
 def test_the_agent_records_offloads_and_stops_on_sigterm(
-    gateway: FakeGateway, drive: DriveFiles, tmp_path: Path
+    gateway: FakeGateway, files: TripFiles, tmp_path: Path
 ) -> None:
-    source = (
-        f'[source]\ndriver = "replay"\nreadings = "{drive.readings}"\n'
-        f'videos = ["{drive.video}"]\nspeed = "max"\n'
-    )
-    agent = Truck(tmp_path / "agent", gateway.section + source)
+    agent = Truck(tmp_path / "agent", gateway.section + replaying(files))
     lock = agent.data / "recording.lock"
-    for _ in range(2):  # the second start finds its drive recorded and records it no more
+    for _ in range(2):  # the second start finds its files recorded and records it no more
         lock.unlink(missing_ok=True)
         with agent.start("run") as process:
             wait_until(lambda: lock.exists() and states(agent) == ["receipted"])

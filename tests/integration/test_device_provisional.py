@@ -8,22 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from contracts.commands import FAILED, PROVISIONAL
 from contracts.proto.wire_pb2 import ReceiptBody
-from device.sensors.simulated import SimulatedDrive
-from device.simulate import DriveFiles, write_drive
-from support.truck import Truck, write_log
-from support.truck_gateway import COPIES, FakeGateway, amqtt_broker, wait_until
+from contracts.runtime.commands import FAILED, PROVISIONAL
+from device.commands.simulate import TripFiles
+from support.gateways.truck_gateway import COPIES, FakeGateway, amqtt_broker
+from support.machine.waiting import wait_until
+from support.trucks.truck import Truck, replaying, write_log
 
 pytestmark = pytest.mark.integration
 
 VOLUME = COPIES[:1]
 TRIES = 10
-
-
-@pytest.fixture(scope="module")
-def drive(tmp_path_factory: pytest.TempPathFactory) -> DriveFiles:
-    return write_drive(SimulatedDrive(20, seed=4), tmp_path_factory.mktemp("drive"))
 
 
 @pytest.fixture(scope="module")
@@ -33,16 +28,10 @@ def broker_port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
 
 
 @pytest.fixture
-def gateway(broker_port: int) -> Iterator[FakeGateway]:
-    with FakeGateway(broker_port) as made:
-        yield made
-
-
-@pytest.fixture
-def truck(gateway: FakeGateway, drive: DriveFiles, tmp_path: Path) -> Truck:
+def truck(gateway: FakeGateway, files: TripFiles, tmp_path: Path) -> Truck:
     """Return a truck with one sealed trip and its video."""
     made = Truck(tmp_path / "truck", gateway.section)
-    made.must("record", "--readings", drive.readings, "--video", drive.video)
+    made.must("record", "--readings", files.readings, "--video", files.video)
     return made
 
 
@@ -106,7 +95,7 @@ def test_people_are_told_what_lacks(truck: Truck, gateway: FakeGateway) -> None:
     offload(truck)
     code, out, _ = truck.run("offload", "--wait-s", "1")
     assert code == PROVISIONAL
-    assert "provisionally receipted: committed, and all kept here" in out
+    assert "provisional receipt; committed, and kept here because of" in out
     assert "has no copy volume" in out
     assert "has no copy blobs" in out
     assert out.endswith("offload again, here or at the next site\n")
@@ -191,13 +180,9 @@ def test_a_kill_leaves_a_provisional_receipt_or_none(truck: Truck, gateway: Fake
 
 
 def test_the_agent_goes_on_until_the_receipt_is_final(
-    gateway: FakeGateway, drive: DriveFiles, tmp_path: Path
+    gateway: FakeGateway, files: TripFiles, tmp_path: Path
 ) -> None:
-    source = (
-        f'[source]\ndriver = "replay"\nreadings = "{drive.readings}"\n'
-        f'videos = ["{drive.video}"]\nspeed = "max"\n'
-    )
-    agent = Truck(tmp_path / "agent", gateway.section + source)
+    agent = Truck(tmp_path / "agent", gateway.section + replaying(files))
     gateway.copies = list(VOLUME)
     with agent.start("run") as process:
         wait_until(lambda: (agent.data / "journal.sqlite").exists() and has_provisional(agent))

@@ -10,21 +10,21 @@ from pathlib import Path
 
 import pytest
 
+from contracts.actions.payload import decode
 from contracts.encoding import parse
 from contracts.errors import RejectedError, UnavailableError
-from contracts.payload import decode
 from contracts.proto.payload_pb2 import Clock, RecordReading, RecordVideo, SealTrip
 from contracts.proto.sawtooth_pb2 import Batch, Transaction
-from contracts.records.reading import Link, Tamper, link_of, reading_of
+from contracts.records.reading import ChainLink, Tamper, reading_of
 from contracts.records.recording import RecordingDigest
-from device.journal.database import SCHEMA_VERSION, Database
+from device.commands.simulate import TripFiles, write_trip
+from device.journal.database import JOURNAL, Database
 from device.sensors.replay_csv import CsvReplay
-from device.sensors.simulated import SimulatedDrive
-from device.simulate import DriveFiles, write_drive
-from support.hosts import DirectHost, apply_all, breaches, rules_found, tampers
-from support.truck import RUNS, Truck, records_in, walk, write_log
-from support.truck_gateway import wait_until
-from support.world import key, registrations
+from device.sensors.simulated import SimulatedTrip
+from support.ledgers.hosts import DirectHost, apply_all, breaches, rules_found, tampers
+from support.machine.waiting import wait_until
+from support.network.world import key, link_of, registrations
+from support.trucks.truck import RUNS, Truck, records_in, walk, write_log
 
 pytestmark = pytest.mark.integration
 SAMPLES = Path(
@@ -35,12 +35,12 @@ one_or_runs = pytest.mark.parametrize("batch", ["", RUNS], ids=["one", "runs"])
 
 
 @pytest.fixture(scope="module")
-def drive(tmp_path_factory: pytest.TempPathFactory) -> DriveFiles:
-    return write_drive(SimulatedDrive(), tmp_path_factory.mktemp("drive"))
+def files(tmp_path_factory: pytest.TempPathFactory) -> TripFiles:
+    return write_trip(SimulatedTrip(), tmp_path_factory.mktemp("trip"))
 
 
-def options(drive: DriveFiles) -> list[str | Path]:
-    return ["--readings", drive.readings, "--track", drive.track, "--video", drive.video]
+def options(files: TripFiles) -> list[str | Path]:
+    return ["--readings", files.readings, "--track", files.track, "--video", files.video]
 
 
 def rows_of(truck: Truck, log: Path) -> None:
@@ -56,16 +56,16 @@ def rows_of(truck: Truck, log: Path) -> None:
     ]
 
 
-def test_a_drive_becomes_one_sealed_trip(tmp_path: Path, drive: DriveFiles) -> None:
+def test_one_source_becomes_one_sealed_trip(tmp_path: Path, files: TripFiles) -> None:
     truck = Truck(tmp_path)
-    made = truck.must("record", *options(drive), "--start", "2026-05-01T00:00:00Z")
-    size = drive.video.stat().st_size
+    made = truck.must("record", *options(files), "--start", "2026-05-01T00:00:00Z")
+    size = files.video.stat().st_size
     assert made | {"trip": ""} == {"trip": "", "readings": 1080, "recordings": 1, "bytes": size}
     start, records, seal = walk(truck.batches())
     assert start is not None
-    rows_of(truck, drive.readings)
+    rows_of(truck, files.readings)
     assert [source.role for source in start.derived_from] == ["readings", "track", "video"]
-    assert start.derived_from[0].sha256 == CsvReplay.check(drive.readings).sha256
+    assert start.derived_from[0].sha256 == CsvReplay.check(files.readings).sha256
     assert start.started_at_ms == 1_777_593_600_000
     assert all(record.derived for record in records)
     assert {record.clock.origin for record in records} == {Clock.GNSS}
@@ -73,21 +73,21 @@ def test_a_drive_becomes_one_sealed_trip(tmp_path: Path, drive: DriveFiles) -> N
     assert all(reading_of(record).position for record in records)
     video = decode(truck.batches()[-1].transactions[0].payload)
     assert isinstance(video, RecordVideo)
-    digest = RecordingDigest.of_file(drive.video)
+    digest = RecordingDigest.of_file(files.video)
     assert (video.sha256, video.size, video.tree_root) == (digest.sha256, size, digest.tree_root)
     assert video.source_sha256 == digest.sha256
     assert video.derived
     assert video.media_type == "video/x-msvideo"
     assert [item.sha256 for item in seal.recordings] == [digest.sha256]
     (copy,) = (truck.data / "videos").rglob("*.avi")
-    assert copy.read_bytes() == drive.video.read_bytes()
+    assert copy.read_bytes() == files.video.read_bytes()
 
 
 def test_the_rule_book_finds_the_excursion_and_the_open_door(
-    tmp_path: Path, drive: DriveFiles
+    tmp_path: Path, files: TripFiles
 ) -> None:
     truck = Truck(tmp_path)
-    truck.must("record", *options(drive))
+    truck.must("record", *options(files))
     host = DirectHost()
     apply_all(host, registrations())
     events = apply_all(host, truck.batches())
@@ -126,16 +126,16 @@ def runs_of(batch: Batch) -> list[list[RecordReading]]:
 
 
 @pytest.mark.parametrize("size", [2, 60, 300])
-def test_runs_are_the_same_chain(tmp_path: Path, drive: DriveFiles, size: int) -> None:
+def test_runs_are_the_same_chain(tmp_path: Path, files: TripFiles, size: int) -> None:
     single = Truck(tmp_path / "single")
-    single.must("record", *options(drive))
+    single.must("record", *options(files))
     _, alone, _ = walk(single.batches())
     truck = Truck(
         tmp_path / "runs",
         f"[batch]\nmax_readings = 300\nmax_seconds = 3600\nreadings_per_transaction = {size}\n",
     )
-    assert truck.must("record", *options(drive))["readings"] == 1080
-    rows_of(truck, drive.readings)
+    assert truck.must("record", *options(files))["readings"] == 1080
+    rows_of(truck, files.readings)
     _, records, _ = walk(truck.batches())
     assert [reading_of(one).position for one in records] == [
         reading_of(one).position for one in alone
@@ -145,7 +145,7 @@ def test_runs_are_the_same_chain(tmp_path: Path, drive: DriveFiles, size: int) -
     assert truck.must("status")["trips"][0]["batches"]["unsigned"] == 0
 
 
-def test_a_second_drive_is_a_second_trip_and_other_input_must_wait(tmp_path: Path) -> None:
+def test_a_second_source_is_a_second_trip_and_other_input_must_wait(tmp_path: Path) -> None:
     truck = Truck(tmp_path)
     log = write_log(tmp_path / "log.csv", 40)
     first = truck.must("record", "--readings", log)["trip"]
@@ -170,14 +170,14 @@ def test_a_second_drive_is_a_second_trip_and_other_input_must_wait(tmp_path: Pat
 
 @one_or_runs
 def test_kill_9_while_recording_loses_and_doubles_nothing(
-    tmp_path: Path, drive: DriveFiles, batch: str
+    tmp_path: Path, files: TripFiles, batch: str
 ) -> None:
     log = write_log(tmp_path / "log.csv", 6_000)
     truck = Truck(tmp_path / "truck", batch)
     dice = random.Random(11)
     reached = []
     for _ in range(10):
-        with truck.start("record", "--readings", log, "--video", drive.video) as process:
+        with truck.start("record", "--readings", log, "--video", files.video) as process:
             try:
                 process.wait(0.4 + dice.random() * 0.5)
                 break
@@ -189,7 +189,7 @@ def test_kill_9_while_recording_loses_and_doubles_nothing(
         trips = truck.must("status")["trips"]
         reached.append(trips[0]["readings"] if trips else 0)
     else:
-        truck.must("record", "--readings", log, "--video", drive.video)
+        truck.must("record", "--readings", log, "--video", files.video)
     assert reached
     assert reached == sorted(reached)
     (trip,) = truck.must("status")["trips"]
@@ -224,26 +224,26 @@ def test_a_power_cut_at_any_byte_of_the_write_ahead_log(tmp_path: Path, batch: s
 
 def check_whole(path: Path) -> int:
     """Check that an open trip's journal agrees with itself; return its number of readings."""
-    with Database.open(path, "truck-1", key("truck-1").public_key) as database:
-        trips = database.all("SELECT trip_id, readings, head_sha256 FROM trips")
+    with Database(path, "truck-1", key("truck-1").public_key) as database:
+        trips = database.query("SELECT trip_id, readings, head_sha256 FROM trips")
         if not trips:
             return 0
         ((trip_id, readings, head),) = trips
         wires = [
             transaction
-            for (wire,) in database.all("SELECT wire FROM batches ORDER BY number")
+            for (wire,) in database.query("SELECT wire FROM batches ORDER BY number")
             for transaction in parse(Batch, wire).transactions
         ]
         wires += [
             Transaction.FromString(wire)
-            for (wire,) in database.all("SELECT wire FROM pending ORDER BY number")
+            for (wire,) in database.query("SELECT wire FROM pending ORDER BY number")
         ]
-        waiting = database.all("SELECT record FROM waiting ORDER BY number")
+        waiting = database.query("SELECT record FROM waiting ORDER BY number")
     records = [
         record for transaction in wires for record in records_in(decode(transaction.payload))
     ]
     records += [RecordReading.FromString(record) for (record,) in waiting]
-    place = Link(trip_id, "truck-1", 0, b"")
+    place = ChainLink(trip_id, "truck-1", 0, b"")
     for record in records:
         assert link_of(record) == place
         place = place.after(record)
@@ -292,9 +292,9 @@ def test_a_full_journal_refuses_and_can_still_be_closed(tmp_path: Path, batch: s
     assert len(records) == made["readings"] == status["trips"][0]["readings"]
 
 
-def test_a_full_video_buffer_starts_no_trip(tmp_path: Path, drive: DriveFiles) -> None:
+def test_a_full_video_buffer_starts_no_trip(tmp_path: Path, files: TripFiles) -> None:
     truck = Truck(tmp_path, f"[buffer]\nvideo_bytes_max = {MIB}\n")
-    code, _, err = truck.run("record", *options(drive))
+    code, _, err = truck.run("record", *options(files))
     assert code == 1
     assert "buffer.video_bytes_max = 1048576" in err
     assert truck.must("status")["trips"] == []
@@ -302,35 +302,35 @@ def test_a_full_video_buffer_starts_no_trip(tmp_path: Path, drive: DriveFiles) -
 
 @pytest.mark.parametrize("limit", [300_000, 2 * MIB])
 def test_a_full_disk_refuses_loses_nothing_and_goes_on_later(
-    tmp_path: Path, drive: DriveFiles, limit: int
+    tmp_path: Path, files: TripFiles, limit: int
 ) -> None:
     truck = Truck(tmp_path)
     code, _, err = truck.run(
         "record",
-        *options(drive),
+        *options(files),
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
     )
     assert code == 1, err
     assert err.count("\n") == 1
-    assert truck.must("record", *options(drive))["readings"] == 1080
-    rows_of(truck, drive.readings)
+    assert truck.must("record", *options(files))["readings"] == 1080
+    rows_of(truck, files.readings)
 
 
 def test_a_journal_that_is_none_is_one_error(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite"
     path.write_bytes(b"something else" * 1000)
     with pytest.raises(RejectedError, match="not a database"):
-        Database.open(path, "truck-1", key("truck-1").public_key)
+        Database(path, "truck-1", key("truck-1").public_key)
     path.unlink()
-    with Database.open(path, "truck-1", key("truck-1").public_key):
+    with Database(path, "truck-1", key("truck-1").public_key):
         pass
     connection = sqlite3.connect(path)
-    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
+    connection.execute(f"PRAGMA user_version = {JOURNAL.version + 1}")
     connection.close()
-    with pytest.raises(RejectedError, match=f"expected version 1 to {SCHEMA_VERSION}"):
-        Database.open(path, "truck-1", key("truck-1").public_key)
+    with pytest.raises(RejectedError, match=f"expected version 1 to {JOURNAL.version}"):
+        Database(path, "truck-1", key("truck-1").public_key)
     with pytest.raises(UnavailableError):
-        Database.open(tmp_path / "missing" / "j", "truck-1", key("truck-1").public_key)
+        Database(tmp_path / "missing" / "j", "truck-1", key("truck-1").public_key)
 
 
 def test_status_needs_no_camera_library(tmp_path: Path) -> None:

@@ -5,15 +5,18 @@ In golden/journal-v2.sql is a sealed trip of five readings, without a receipt.
 """
 
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from device.journal.database import SCHEMA_VERSION, Database
+from contracts.errors import UnavailableError
+from contracts.runtime.sqlite import VersionedDatabase
+from device.journal.database import JOURNAL, Database
 from device.journal.logbook import Logbook
 from device.journal.outbox import Outbox
-from support.truck import RUNS, Truck, walk, write_log
-from support.world import key
+from support.network.world import key
+from support.trucks.truck import RUNS, Truck, walk, write_log
 
 pytestmark = pytest.mark.integration
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -69,31 +72,23 @@ def test_a_sealed_trip_goes_on_to_a_provisional_receipt(tmp_path: Path) -> None:
     )
     batches = truck.batches()
     path = truck.data / "journal.sqlite"
-    with Database.open(path, "truck-1", key("truck-1").public_key) as database:
+    with Database(path, "truck-1", key("truck-1").public_key) as database:
         outbox = Outbox(database)
         assert outbox.keep_provisional(trip["trip"], b"", ["a copy"])
         assert outbox.provisional() == {trip["trip"]: ["a copy"]}
     assert truck.batches() == batches
 
 
-class MortalDatabase(Database):
-    """A journal whose process dies at the last step of the upgrade."""
-
-    def execute(self, statement: str, *values: object) -> int:
-        if statement.startswith("CREATE TABLE lacking"):
-            raise KeyboardInterrupt
-        return super().execute(statement, *values)
-
-
 def test_an_upgrade_is_whole_or_not_at_all(tmp_path: Path) -> None:
     truck = old_truck(tmp_path / "truck", "")
     path = truck.data / "journal.sqlite"
     before = schema(path)
-    with pytest.raises(KeyboardInterrupt):
-        MortalDatabase.open(path, "truck-1", key("truck-1").public_key)
+    broken = (*JOURNAL.steps, "CREATE TABLE last (number INTEGER); CREATE TABLE lacking (what);")
+    with pytest.raises(UnavailableError, match="table lacking already exists"):
+        VersionedDatabase(path, replace(JOURNAL, steps=broken))
     assert schema(path) == before
-    with Database.open(path, "truck-1", key("truck-1").public_key) as database:
-        assert database.one("PRAGMA user_version") == (SCHEMA_VERSION,)
+    with Database(path, "truck-1", key("truck-1").public_key) as database:
+        assert database.one("PRAGMA user_version") == (JOURNAL.version,)
         (trip,) = Logbook(database, journal_bytes_max=1, video_bytes_max=1).trips()
         assert (trip.readings, trip.device_id, trip.joined_at_ms) == (5, "truck-1", None)
-        assert database.all("SELECT readings FROM pending") == [(1,), (1,)]
+        assert database.query("SELECT readings FROM pending") == [(1,), (1,)]

@@ -1,4 +1,4 @@
-"""What another site stored goes to the ledger only once it was read here."""
+"""The digest of a recording that another site stored is submitted only after it was read here."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,15 +7,15 @@ import pytest
 
 from contracts.chunktree import leaf_hash
 from contracts.proto.wire_pb2 import RecordingOffer
-from gateway.admission import admit_offer
-from gateway.inbox import State
+from gateway.intake.admission import admit_offer
+from gateway.intake.held import State
 from storage.blobs.port import Blob
 from storage.recordings.manifest import StoredRecording
-from support.chain import digest_of
-from support.desk import Desk, open_desk
-from support.rogue import wire_of
-from support.stores import open_store, put
-from support.world import Trip, reading, registrations
+from support.evidence.chain import digest_of
+from support.gateways.desk import Desk, open_desk
+from support.network.world import Trip, reading, registrations
+from support.storage.stores import open_store, put
+from support.trucks.rogue import wire_of
 
 pytestmark = pytest.mark.integration
 
@@ -29,7 +29,7 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
 
 
 def offered(desk: Desk) -> str:
-    """Adopt what is whole in the blob store, for a truck that offers it; return the digest's id."""
+    """Adopt a whole recording from the blob store for a truck's offer; return the digest's id."""
     made, trip = digest_of(VIDEO), Trip()
     assert desk.shelf.store.adopt(made.sha256, made.size) is not None
     *batches, digest = trip.whole([reading(0)], [made])
@@ -45,7 +45,7 @@ def offered(desk: Desk) -> str:
 
 
 def test_its_digest_waits_until_every_byte_was_read_here(desk: Desk, tmp_path: Path) -> None:
-    with open_store(tmp_path / "there", desk.shelf.store.shelves.blobs) as there:
+    with open_store(tmp_path / "there", desk.shelf.store.places.blobs) as there:
         put(there, VIDEO)
     name = offered(desk)
     desk.saga.step()
@@ -57,7 +57,7 @@ def test_its_digest_waits_until_every_byte_was_read_here(desk: Desk, tmp_path: P
 
 def test_a_word_that_nobody_read_puts_no_digest_aside(desk: Desk) -> None:
     """Whoever puts a false manifest there would have honest digests quarantined."""
-    blobs, recording_id = desk.shelf.store.shelves.blobs, digest_of(VIDEO).sha256
+    blobs, recording_id = desk.shelf.store.places.blobs, digest_of(VIDEO).sha256
     false = b"other"
     leaf = leaf_hash(false)
     blobs.put(recording_id, Blob(0, false, leaf))

@@ -1,4 +1,4 @@
-"""A gateway whose blobs rest in a real Cassandra, which dies while a truck uploads."""
+"""A gateway with its blobs in a real Cassandra, which dies while a truck uploads."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,20 +7,20 @@ from typing import Final
 import httpx
 import pytest
 
+from contracts.actions.payload import decode
 from contracts.chunktree import BLOB_BYTES
-from contracts.payload import decode
 from contracts.proto.payload_pb2 import RecordVideo
 from contracts.proto.wire_pb2 import RecordingOffer
+from storage.bench.servers.cassandra.cluster import Cluster
 from storage.blobs.cassandra.config import CassandraConfig
-from storage.localcassandra.cluster import Cluster
 from storage.recordings.splitter import GROUP_BLOBS
-from support.blobsuite import blob
-from support.cassandras import config_of, opened
-from support.chain import blobs_of, digest_of
-from support.rogue import DEADLINE_S, Rogue, Site, until
-from support.truck import Truck
-from support.uploads import TUS, announce
-from support.visits import copies_of, loaded, meet, offload_provisionally
+from support.evidence.chain import blobs_of, digest_of
+from support.storage.blobsuite import blob
+from support.storage.cassandras import config_of, opened
+from support.trucks.rogue import DEADLINE_S, Rogue, Site, until
+from support.trucks.truck import Truck
+from support.trucks.uploads import TUS, announce
+from support.trucks.visits import copies_of, loaded, meet, offload_provisionally
 
 pytestmark = pytest.mark.integration
 LEAVE_S: Final = 240
@@ -99,7 +99,7 @@ class Upload:
             )
 
     def end_while_it_dies(self, cassandra: Cluster) -> None:
-        """Send the rest in one request, in the middle of which the cluster is killed."""
+        """Send the rest in one request; the cluster is killed in the middle of it."""
         rest = self.content[ACKNOWLEDGED:]
 
         def body() -> Iterator[bytes]:

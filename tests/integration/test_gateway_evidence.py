@@ -1,44 +1,54 @@
-"""Evidence leans on more than its trip: other trips of a delivery, keys of whoever signed."""
+"""Evidence needs more than its trip: other trips of a delivery, and the keys of all signers."""
 
 import io
 from collections.abc import Iterator, Sequence
 
 import pytest
 
-from contracts.evidence.container import Part, parse_part, read_frames
+from contracts.actions.payload import FAMILIES, build, decode
+from contracts.evidence.container import EvidenceReader, Part, parse_part
 from contracts.keys import Signer
-from contracts.payload import build, decode
 from contracts.proto.payload_pb2 import (
     CARRIER,
     SELLER,
     AcceptDelivery,
     OpenDelivery,
+    PackUnit,
     RecordReading,
-    RegisterDevice,
     RegisterParty,
     RegisterSite,
     SealTrip,
 )
 from contracts.proto.sawtooth_pb2 import Batch
-from contracts.records.reading import Link, record_of
-from contracts.sawtooth.batches import build_batch
-from support.chain import digest_of
-from support.goods import hold, made, newcomers
-from support.rogue import Site, nonce, until
-from support.world import START_MS, TERMS, Trip, delivering, key, loading, one, reading
+from contracts.records.reading import ChainLink, record_of
+from contracts.sawtooth.batches import Family, build_batch, parse_header
+from support.evidence.chain import digest_of
+from support.network.goods import hold, made, newcomers
+from support.network.world import (
+    START_MS,
+    TERMS,
+    Trip,
+    delivering,
+    device,
+    key,
+    loading,
+    one,
+    party,
+    reading,
+)
+from support.trucks.rogue import Site, nonce, running_site, until
 
 pytestmark = pytest.mark.integration
+
+UNITS = ["340123450000000000", "340123450000000017"]
+OUTER = "340123450000000024"
 
 
 @pytest.fixture
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    made = Site(tmp_path_factory.mktemp("evidence"))
-    try:
-        made.start()
+    with running_site(tmp_path_factory.mktemp("evidence")) as made:
         made.commit(newcomers())
         yield made
-    finally:
-        made.stop()
 
 
 def judged(site: Site, trip: Trip) -> list[str]:
@@ -47,6 +57,7 @@ def judged(site: Site, trip: Trip) -> list[str]:
     assert answer.is_success, answer.text
     problems: list[str] = answer.json()["problems"]
     assert (answer.json()["verdict"] == "holds") == (not problems)
+    assert "which was begun at 20" in answer.json()["not_shown"][-1]
     return problems
 
 
@@ -54,9 +65,11 @@ def trips_told(site: Site, trip: Trip) -> dict[str, set[str]]:
     """Return the kinds of action that a trip's evidence holds of each trip."""
     answer = site.operator.get(f"/v1/evidence?trip={trip.trip_id}")
     kinds: dict[str, set[str]] = {}
-    for part, payload in read_frames(io.BytesIO(answer.content)):
+    for part, payload in EvidenceReader(io.BytesIO(answer.content)).frames():
         if part is Part.BATCH:
             for each in parse_part(Batch, payload).transactions:
+                if Family.of(parse_header(each)) not in FAMILIES:
+                    continue  # the time with which a block begins
                 action = decode(each.payload)
                 trip_id = getattr(action, "trip_id", "")
                 kinds.setdefault(trip_id, set()).add(type(action).__name__)
@@ -90,20 +103,66 @@ def test_a_delivery_over_two_trips_proves_each_of_them(site: Site) -> None:
     assert judged(site, second) == []
 
 
-def test_another_trip_of_the_delivery_is_not_told_whole(site: Site) -> None:
+def test_another_trip_that_changed_the_delivery_is_told_whole(site: Site) -> None:
+    """Else nobody could compute the delivery's end, which the ledger's state proves."""
     (first, one_way), (second, other_way) = driven(1), driven(2)
     deliver = delivering(second.trip_id)
     site.commit([*one_way, *other_way, one(key("carrier"), deliver), one(key("buyer"), deliver)])
     at_last(site, "deliveries/delivery-1", "status", "delivered")
     found = trips_told(site, first)
     assert "SealTrip" in found[first.trip_id]
-    assert found[second.trip_id] == {"StartTrip", "RecordReading", "HandOver"}
+    assert found[second.trip_id] == {"StartTrip", "RecordReading", "HandOver", "SealTrip"}
     assert judged(site, first) == []
+
+
+def test_a_stranger_who_packs_everybodys_units_enlarges_no_evidence(site: Site) -> None:
+    """Each word on units would lead to all that it names, and from there to the next."""
+    terms = OpenDelivery()
+    terms.CopyFrom(TERMS)
+    terms.delivery_id = "delivery-3"
+    terms.units.append(UNITS[0])
+    site.commit([packed("carrier", UNITS[0])])
+    site.commit([one(key("seller"), terms), one(key("buyer"), terms)])
+    trip = Trip(nonce=nonce(3), deliveries=["delivery-3"])
+    site.commit(trip.whole([reading(at) for at in range(4)], size=2))
+    site.commit([party("stranger", CARRIER)])
+    site.commit([packed("kitchen", each) for each in UNITS[1:]])
+    site.commit([packed("stranger", OUTER, *UNITS)])
+    at_last(site, f"units/{OUTER}", "units")
+    assert site.ask("/v1/deliveries/delivery-3")["findings"] == []
+    assert judged(site, trip) == []
+    assert "PackUnit" not in set().union(*trips_told(site, trip).values())
+
+
+def packed(by: str, sscc: str, *units: str) -> Batch:
+    action = PackUnit(
+        party_id=by, sscc=sscc, site_id="site-kitchen", units=list(units), at_ms=START_MS
+    )
+    return one(key(by), action)
+
+
+def test_the_longest_silence_of_a_sealed_trip_is_told_over_rest(site: Site) -> None:
+    trip, batches = driven(1)
+    site.commit(batches)
+    at_last(site, f"trips/{trip.trip_id}", "seals")
+    told = site.operator.get(f"/v1/trips/{trip.trip_id}").json()["silences"]
+    assert told == [
+        {
+            "device_id": "truck-1",
+            "quantity": "temperature",
+            "measured": True,
+            "longest_s": 5.0,
+            "allowed_s": 900.0,
+            "gaps": 0,
+        }
+    ]
+    delivery = site.operator.get("/v1/deliveries/delivery-1").json()
+    assert (delivery["silences"], delivery["limits"][0]["longest_silence_s"]) == (0, 900)
 
 
 def test_a_reading_that_another_device_signed_spoils_no_evidence(site: Site) -> None:
     trip, batches = driven(1)
-    place = Link(trip.trip_id, "truck-1", 4, bytes(32))
+    place = ChainLink(trip.trip_id, "truck-1", 4, bytes(32))
     foreign = build(key("truck-2"), record_of(reading(4), place))
     site.commit([*batches, build_batch(key("truck-2"), [foreign])])
     at_last(site, f"trips/{trip.trip_id}/findings", "items")
@@ -125,13 +184,13 @@ def test_what_shares_a_batch_is_proved_too(site: Site) -> None:
 def test_lots_made_in_one_batch_bring_each_other_and_their_makers(site: Site) -> None:
     trip, batches = driven(1)
     both = [
-        made(name, "kitchen", inputs, outputs).transactions[0]
+        made(name, "seller", inputs, outputs).transactions[0]
         for name, inputs, outputs in (
             ("mixing", ["M1"], ["L42"]),
             ("elsewhere", ["X1"], ["X2"]),
         )
     ]
-    site.commit([build_batch(key("kitchen"), both), *batches])
+    site.commit([build_batch(key("seller"), both), *batches])
     at_last(site, f"trips/{trip.trip_id}", "seals")
     assert judged(site, trip) == []
     assert trips_told(site, trip)[""] >= {"TransformLots", "RegisterSite"}
@@ -142,10 +201,7 @@ def mallory(site: Site) -> Signer:
     party = RegisterParty(
         party_id="mallory", name="M", public_keys=[key("mallory").public_key], roles=[SELLER]
     )
-    device = RegisterDevice(
-        device_id="spy", party_id="mallory", public_keys=[key("spy").public_key]
-    )
-    site.commit([one(key("admin"), party), one(key("mallory"), device)])
+    site.commit([one(key("admin"), party), device("spy", "mallory")])
     return key("spy")
 
 
@@ -158,7 +214,7 @@ def far(site: Site) -> str:
 
 def on(trip: Trip, device_id: str, sequence: int = 0, dependencies: Sequence[str] = ()) -> Batch:
     """Return one reading on a trip."""
-    place = Link(trip.trip_id, device_id, sequence, bytes(32) if sequence else b"")
+    place = ChainLink(trip.trip_id, device_id, sequence, bytes(32) if sequence else b"")
     record = record_of(reading(sequence), place)
     return build_batch(key(device_id), [build(key(device_id), record, dependencies=dependencies)])
 

@@ -1,4 +1,4 @@
-"""What an auditor sees of goods: lots traced, deliveries to their end, runs, keys, holds."""
+"""What an auditor sees of goods: traced lots, finished deliveries, runs, keys, holds."""
 
 import io
 import json
@@ -6,115 +6,34 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlencode
 
-import httpx
 import pytest
 
-from contracts.evidence.container import Part, parse_part, read_frames
-from contracts.payload import Action, decode
-from contracts.proto.payload_pb2 import AcceptDelivery, RotateKeys, TransformLots
-from contracts.proto.sawtooth_pb2 import Batch
+from contracts.evidence.report import as_json
+from contracts.evidence.verify import verify_evidence
+from contracts.evidence.words import as_text
+from contracts.proto.payload_pb2 import (
+    CertifyParty,
+    LotQuantity,
+    SetLotStatus,
+    TransformLots,
+)
 from contracts.records.clock import moment
-from support.goods import closed, companion, hold, made, newcomers, released
-from support.lots import GTIN
-from support.pages import ROOT, code_lines
-from support.rogue import Site, nonce, until
-from support.world import START_MS, STEP_MS, Trip, handovers, key, one, reading
+from support.gateways.goods_site import TEMPERATURES, Scene, goods_site
+from support.network.goods import SSCC, goods, made
+from support.network.world import GTIN, START_MS, STEP_MS, Trip, key, one, reading
+from support.project.pages import ROOT, code_lines
+from support.trucks.rogue import nonce, until
 
 pytestmark = pytest.mark.integration
-
-WARM: Final = 9000
-TEMPERATURES: Final = [5000, *[WARM] * 6, 5000, 5000]
-ACCEPT: Final = AcceptDelivery(delivery_id="delivery-1", at_ms=START_MS)
-ROTATE: Final = RotateKeys(
-    party_id="seller", added=[key("seller-2").public_key], revoked=[key("seller").public_key]
-)
-
-
-@dataclass
-class Scene:
-    """A site after one trip by two trucks, with all that parties may say about it."""
-
-    site: Site
-    trip: Trip
-    driven: list[Batch]
-
-    def ask(self, path: str) -> Any:  # noqa: ANN401 - JSON
-        return self.site.ask(f"/v1/{path}")
-
-    def get(self, path: str) -> httpx.Response:
-        return self.site.operator.get(f"/v1/{path}")
-
-    def of_trip(self, path: str = "") -> Any:  # noqa: ANN401 - JSON
-        return self.ask(f"trips/{self.trip.trip_id}{path}")
-
-    def trace(self, lot: str, query: str = "") -> Any:  # noqa: ANN401 - JSON
-        return self.ask(f"lots/{GTIN}/{lot}/trace{query}")
-
-    def exported(self, query: str = "") -> list[Action]:
-        """Return all actions in the trip's evidence."""
-        answer = self.get(f"evidence?trip={self.trip.trip_id}{query}")
-        assert answer.is_success, answer.text
-        batches = [
-            parse_part(Batch, payload)
-            for part, payload in read_frames(io.BytesIO(answer.content))
-            if part is Part.BATCH
-        ]
-        return [decode(each.payload) for batch in batches for each in batch.transactions]
-
-
-def driven(trip: Trip) -> list[Batch]:
-    """Return a trip in batches, its readings alone and in a run."""
-    values = [reading(at, value) for at, value in enumerate(TEMPERATURES)]
-    signed = [trip.sign(trip.start), trip.record(values[0]), trip.run(values[1:8])]
-    signed += [trip.record(values[8]), trip.seal()]
-    return trip.batches(signed, 3)
-
-
-def told(trip_id: str) -> list[Batch]:
-    """Return what parties say once the trip is over."""
-    return [
-        *handovers(trip_id),
-        one(key("buyer"), ACCEPT),
-        closed(trip_id, "buyer"),
-        hold(trip_id, "case-17", "customs"),
-        hold(trip_id, "case-18", "customs"),
-        released(trip_id, "case-18", "customs"),
-        made("cooking", "kitchen", ["L42"], ["P1", "P2"]),
-        made("serving", "kitchen", ["P2"], ["menu/7"]),
-        one(key("seller"), ROTATE),
-    ]
 
 
 @pytest.fixture(scope="module")
 def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
-    site = Site(tmp_path_factory.mktemp("goods"))
-    try:
-        site.start()
-        site.commit(newcomers())
-        site.commit(
-            [
-                made("milking", "seller", [], ["M1", "M2"]),
-                made("mixing", "seller", ["M1", "sugar"], ["L42"]),
-                made("churning", "seller", ["M2"], ["B1"]),
-            ]
-        )
-        trip = Trip(nonce=nonce(1), others=["truck-2"], via=["site-hub"])
-        scene = Scene(site, trip, driven(trip))
-        beside = companion(trip, "truck-2", [reading(at) for at in range(3)])
-        with site.device() as first, site.device("truck-2") as second:
-            assert len(first.send(*scene.driven).batch_ids) == len(scene.driven)
-            until("the first truck", lambda: site.offload(trip.trip_id)["receipted"])
-            assert list(second.send(beside).batch_ids) == [beside.header_signature]
-            assert second.receipt().signature
-        site.commit(told(trip.trip_id))
-        until("the last word", lambda: bool(scene.ask("parties/seller")["revoked_keys"]))
-        yield scene
-    finally:
-        site.stop()
+    with goods_site(tmp_path_factory.mktemp("goods")) as driven:
+        yield driven
 
 
 def test_readings_of_a_run_are_listed_like_single_ones(scene: Scene) -> None:
@@ -195,7 +114,7 @@ def test_a_lot_is_traced_to_its_sources_and_to_all_that_it_reached(scene: Scene)
     found = scene.trace("L42")
     assert names(found["backward"]) == {"L42": 0, "M1": 1, "sugar": 1}
     made_by = [each["transformation_id"] for each in found["backward"]["transformations"]]
-    assert made_by == ["mixing", "milking"]
+    assert made_by == ["made-for-delivery-1", "mixing", "milking"]
     assert names(found["forward"]) == {"L42": 0, "P1": 1, "P2": 1, "menu/7": 2}
     for side in (found["backward"], found["forward"]):
         assert (side["complete"], side["cut_at"], side["left_out"]) == (True, [], [])
@@ -263,7 +182,9 @@ def test_lots_and_transformations_are_listed(scene: Scene) -> None:
     lots = {item["lot"] for item in scene.ask("lots")["items"]}
     assert lots == {"L42", "M1", "M2", "B1", "sugar", "P1", "P2", "menu/7"}
     listed = [item["transformation_id"] for item in scene.ask("transformations")["items"]]
-    assert listed == ["milking", "mixing", "churning", "cooking", "serving"]
+    first, *later = listed
+    assert first == "made-for-delivery-1"
+    assert later == ["milking", "mixing", "churning", "cooking", "serving"]
     assert scene.ask(f"lots/{GTIN}/P1") == []
     assert [each["delivery_id"] for each in scene.ask(f"lots/{GTIN}/L42")] == ["delivery-1"]
 
@@ -271,7 +192,7 @@ def test_lots_and_transformations_are_listed(scene: Scene) -> None:
 def test_evidence_holds_what_led_to_the_lots_and_what_parties_said(scene: Scene) -> None:
     actions = scene.exported()
     ways = [each.transformation_id for each in actions if isinstance(each, TransformLots)]
-    assert ways == ["milking", "mixing"]
+    assert ways == ["made-for-delivery-1", "milking", "mixing"]
     kinds = {type(action).__name__ for action in actions}
     assert kinds >= {
         "RecordRun",
@@ -283,9 +204,13 @@ def test_evidence_holds_what_led_to_the_lots_and_what_parties_said(scene: Scene)
     }
 
 
-def test_evidence_without_lots_holds_no_transformation(scene: Scene) -> None:
+def test_evidence_without_lots_holds_the_delivered_lots_and_not_their_sources(
+    scene: Scene,
+) -> None:
     actions = scene.exported("&lots=false")
-    assert not any(isinstance(action, TransformLots) for action in actions)
+    ways = [each for each in actions if isinstance(each, TransformLots)]
+    assert all("L42" in {lot.lot for lot in (*each.inputs, *each.outputs)} for each in ways)
+    assert "made-for-delivery-1" in {each.transformation_id for each in ways}
 
 
 def test_the_evidence_of_all_this_holds(scene: Scene) -> None:
@@ -331,10 +256,78 @@ def test_the_auditors_page_tells_what_to_type(scene: Scene) -> None:
         assert printed == expected, line
 
 
-@pytest.mark.parametrize("lot", ["..", "a/trace", "a/../b", "?x=1&lot=2#"])
+@pytest.mark.parametrize("lot", ["..", "a/trace", "a/../b", "?x=1&lot=2%"])
 def test_a_lot_that_no_path_can_hold_is_named_in_the_query(scene: Scene, lot: str) -> None:
     scene.site.commit([made(f"odd-{lot.encode().hex()}", "kitchen", [], [lot])])
     query = urlencode({"gtin": GTIN, "lot": lot})
     until("the lot", lambda: scene.get(f"lot?{query}").is_success)
     assert scene.ask(f"lot?{query}") == []
     assert names(scene.ask(f"trace?{query}")["backward"]) == {lot: 0}
+
+
+CERTIFIED: Final = CertifyParty(
+    party_id="customs",
+    holder_id="carrier",
+    kind="GDP",
+    valid_from_ms=START_MS,
+    valid_until_ms=START_MS + 86_400_000,
+    at_ms=START_MS,
+)
+
+
+def test_the_goods_of_a_delivery_are_shown_and_proved(scene: Scene) -> None:
+    signer = key("seller-2")
+    terms = goods("delivery-goods", "G1", 1)
+    making = TransformLots(
+        transformation_id="making-g1",
+        party_id="seller",
+        site_id="site-seller",
+        outputs=[LotQuantity(gtin=GTIN, lot="G1", quantity=1, unit="C62")],
+        at_ms=START_MS,
+    )
+    scene.site.commit([one(signer, making), one(key("customs"), CERTIFIED), one(signer, terms)])
+    path = f"deliveries/{terms.delivery_id}"
+    until("the offer", lambda: scene.get(path).is_success)
+    offered = scene.ask(path)
+    assert offered["findings"] == []
+    assert [each["held"] for each in offered["required_certificates"]] == [None, None]
+
+    recall = SetLotStatus(
+        party_id="seller",
+        gtin=GTIN,
+        lot="G1",
+        status=SetLotStatus.RECALLED,
+        reason="listeria",
+        at_ms=START_MS,
+    )
+    trip = Trip(nonce=nonce(2), deliveries=[terms.delivery_id], number=2)
+    scene.site.commit(
+        [one(key("buyer"), terms), *trip.whole([reading(0), reading(1)]), one(signer, recall)]
+    )
+    until("the trip", lambda: scene.get(f"trips/{trip.trip_id}").is_success)
+    until("the recall", lambda: scene.trace("G1")["backward"]["lots"][0]["status"] is not None)
+    found = scene.ask(path)
+    item = {"gtin": GTIN, "lot": "G1", "product": "milk", "quantity": 1, "unit": "C62"}
+    assert found["items"] == [item, item | {"lot": "ghost"}]
+    assert found["units"] == [SSCC]
+    carrier, seller = found["required_certificates"]
+    assert (seller["holder_id"], seller["held"]) == ("seller", [])
+    (held,) = carrier["held"]
+    assert (held["authority_id"], held["revoked"]) == ("customs", False)
+    assert held["valid_until"] == "2025-06-16T15:06:40Z"
+    told = [(each["rule"], each["detail"]) for each in found["findings"]]
+    assert told == [
+        ("lot-unknown", f"nobody is on record as the maker of lot {GTIN}:ghost"),
+        ("unit-unknown", f"nobody is on record as the packer of unit {SSCC}"),
+        ("certificate-missing", "seller holds no certificate 'GDP'"),
+    ]
+    for query in ("", "&lots=false"):
+        evidence = scene.get(f"evidence?trip={trip.trip_id}{query}")
+        verdict = verify_evidence(io.BytesIO(evidence.content), None, [])
+        assert verdict.problems == []
+        ((delivery,),) = (each["deliveries"] for each in as_json(verdict)["trips"])
+        assert (delivery["items"], delivery["units"]) == (found["items"], [SSCC])
+        proved = [each["held"] for each in delivery["required_certificates"]]
+        assert [[each["authority_id"] for each in held] for held in proved] == [["customs"], []]
+        assert [(each["rule"], each["detail"]) for each in delivery["findings"]] == told
+        assert f"  lot {GTIN}:G1 recalled by seller" in as_text(verdict)

@@ -1,4 +1,4 @@
-"""The index and the saga against a ledger that forks, is busy, refuses, forgets, or babbles."""
+"""The index and the saga with a ledger that forks, is busy, refuses, forgets, or talks nonsense."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -8,19 +8,20 @@ from pathlib import Path
 import pytest
 
 from contracts import address
+from contracts.actions.payload import decode
 from contracts.errors import UnavailableError
 from contracts.keys import Signer
-from contracts.ledger import BACK_OFF_S
-from contracts.payload import decode
+from contracts.ledger.client import BACK_OFF_S
 from contracts.proto.sawtooth_pb2 import Batch
 from contracts.records.recording import RecordingDigest
 from contracts.sawtooth.batches import build_batch
-from gateway.admission import admit_records
-from gateway.inbox import Inbox, State
-from gateway.index.schema import TABLES
-from support.desk import MIB, Desk, open_desk, sealed
-from support.rogue import nonce, until, wire_of
-from support.world import Trip, key, reading, registrations
+from gateway.intake.admission import admit_records
+from gateway.intake.held import State
+from gateway.intake.inbox import Inbox
+from support.gateways.desk import MIB, Desk, open_desk, sealed
+from support.gateways.parsing import count_parsing
+from support.network.world import Trip, key, reading, registrations
+from support.trucks.rogue import nonce, until, wire_of
 
 pytestmark = pytest.mark.integration
 
@@ -60,7 +61,7 @@ def test_a_cut_leaves_no_row_above(desk: Desk) -> None:
     desk.ledger.extend([registrations(), trip_batches(1), trip_batches(2)])
     desk.follow()
     desk.index.cut(1)
-    for table in TABLES:
+    for (table,) in desk.index.query("SELECT name FROM sqlite_master WHERE type = 'table'"):
         assert desk.index.query(f"SELECT 1 FROM {table} WHERE block_num > 1") == []  # noqa: S608
     desk.follow()
     assert len(readings_of(desk)) == 2
@@ -76,6 +77,19 @@ def test_a_busy_ledger_is_given_time_and_nothing_is_lost(desk: Desk) -> None:
     desk.saga.step()
     assert desk.ledger.submitted == [names]
     assert set(desk.states(names)) == {State.SUBMITTED}
+
+
+def test_a_batch_is_parsed_once_on_its_way_to_the_ledger(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batches = Trip().whole([reading(at) for at in range(8)], size=4)
+    names = desk.hold(batches)
+    parsed = count_parsing(monkeypatch)
+    desk.saga.step()
+    assert desk.ledger.submitted == [names]
+    for batch in batches:
+        assert (parsed[wire_of(batch)], parsed[batch.header]) == (1, 1)
+        assert not any(parsed[each.header] for each in batch.transactions)
 
 
 def test_an_invalid_batch_is_quarantined_with_the_ledgers_words(desk: Desk) -> None:
@@ -198,7 +212,7 @@ class Rear(Trip):
         return Trip().trip_id
 
     def joined(self, start_id: str, made: RecordingDigest) -> list[Batch]:
-        """Return its batches, each of up to three transactions, that of its recording last."""
+        """Return its batches of up to three transactions; the batch of its recording is last."""
         first = decode(self.record(reading(0)).payload)
         readings = [self.sign(first, [start_id]), self.record(reading(1)), self.seal([made])]
         return [

@@ -1,6 +1,5 @@
-"""What a stranger, or a lost key, may not cost: connections, memory, receipts that count."""
+"""Strangers and lost keys cannot use up connections or memory, or forge receipts that count."""
 
-import asyncio
 import socket
 import threading
 from collections.abc import Iterator
@@ -10,14 +9,11 @@ from pathlib import Path
 import pytest
 from paho.mqtt.client import Client
 from paho.mqtt.enums import CallbackAPIVersion
-from starlette.applications import Starlette
 
-import contracts.serving
-import gateway.broker
+import gateway.intake.broker
 from contracts.errors import RejectedError
-from contracts.serving import Server, listening
-from gateway.broker import PACKET_BYTES_MAX, BrokerAccess, EmbeddedBroker
-from gateway.services import own_key
+from gateway.intake.broker import PACKET_BYTES_MAX, BrokerAccess, EmbeddedBroker
+from gateway.ownkey import own_key
 from gateway.settings import Settings
 
 pytestmark = pytest.mark.integration
@@ -27,7 +23,7 @@ DEADLINE_S = 15.0
 
 @pytest.fixture
 def broker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[EmbeddedBroker]:
-    monkeypatch.setattr(gateway.broker, "CONNECT_TIMEOUT_S", 0.2)
+    monkeypatch.setattr(gateway.intake.broker, "CONNECT_TIMEOUT_S", 0.2)
     access = BrokerAccess(tmp_path / "tokens.json", "gateway", "secret")
     with closing(EmbeddedBroker("127.0.0.1", 0, access)) as made:
         yield made
@@ -52,24 +48,6 @@ def test_a_packet_larger_than_any_of_ours_ends_its_connection(broker: EmbeddedBr
     finally:
         client.disconnect()
         client.loop_stop()
-
-
-def test_a_slow_head_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(contracts.serving, "HEAD_TIMEOUT_S", 0.2)
-
-    async def ended(port: socket.socket) -> bytes:
-        server = Server(Starlette())
-        task = asyncio.create_task(server.serve(sockets=[port]))
-        reader, writer = await asyncio.open_connection(*port.getsockname()[:2])
-        writer.write(b"GET / HTTP/1.1\r\nHost: x\r\n")
-        got = await asyncio.wait_for(reader.read(), DEADLINE_S)
-        writer.close()
-        server.should_exit = True
-        await task
-        return got
-
-    with listening("127.0.0.1", 0) as port:
-        assert asyncio.run(ended(port)) == b""
 
 
 def test_a_gateway_that_worked_does_not_make_another_key(tmp_path: Path) -> None:

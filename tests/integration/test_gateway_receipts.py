@@ -1,4 +1,4 @@
-"""What receipts say, when they say it, and what becomes of them on a ledger that forks."""
+"""What receipts say, when they are signed, and what happens to them when the ledger forks."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -12,13 +12,15 @@ from contracts.copies import Copy, Place, Policy
 from contracts.errors import RejectedError, UnavailableError
 from contracts.proto.wire_pb2 import ReceiptBody
 from contracts.receipt import body_of, sign_receipt
-from gateway.admission import admit_records
-from gateway.inbox import HeldBatch, Inbox, State
-from gateway.inboxschema import STEPS
+from gateway.intake.admission import admit_records
+from gateway.intake.held import HeldBatch, State
+from gateway.intake.inbox import Inbox
+from gateway.intake.schema import INBOX
 from storage.recordings.manifest import StoredRecording
-from support.desk import MIB, Desk, Shelf, open_desk
-from support.rogue import nonce, wire_of
-from support.world import Trip, key, reading
+from support.gateways.desk import MIB, Desk, Shelf, open_desk
+from support.network.world import Trip, key, reading
+from support.storage.databases import edited
+from support.trucks.rogue import nonce, wire_of
 
 pytestmark = pytest.mark.integration
 
@@ -250,7 +252,7 @@ def test_an_inbox_of_version_1_keeps_all_it_has(tmp_path: Path) -> None:
     path, trip = tmp_path / "inbox.db", Trip()
     wire = sign_receipt(key("gateway-buyer"), ReceiptBody(trip_id=trip.trip_id, block_num=9))
     database = sqlite3.connect(path)
-    database.executescript(f"{STEPS[0]} PRAGMA user_version = 1;")
+    database.executescript(f"{INBOX.steps[0]} PRAGMA user_version = 1;")
     for statement, values in (
         ("INSERT INTO visits VALUES (?, 'truck-1', 5)", (trip.trip_id,)),
         ("INSERT INTO visits VALUES ('other', 'truck-1', 6)", ()),
@@ -280,8 +282,9 @@ def test_an_inbox_of_version_1_keeps_all_it_has(tmp_path: Path) -> None:
 def test_an_inbox_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "inbox.db"
     Inbox(path, bytes_max=MIB, quarantine_bytes_max=MIB).close()
-    database = sqlite3.connect(path)
-    database.execute(f"PRAGMA user_version = {len(STEPS) + 1}")
-    database.close()
-    with pytest.raises(UnavailableError, match=f"has schema {len(STEPS) + 1}"):
+    with edited(path) as database:
+        database.execute(f"PRAGMA user_version = {INBOX.version + 1}")
+    with pytest.raises(
+        UnavailableError, match=f"got {INBOX.version + 1}: a newer program wrote it"
+    ):
         Inbox(path, bytes_max=MIB, quarantine_bytes_max=MIB)

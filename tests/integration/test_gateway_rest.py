@@ -1,11 +1,12 @@
-"""REST asked well and badly: a real gateway with one whole trip, never a 5xx other than 503."""
+"""Valid and invalid REST requests to a real gateway with one whole trip: no 5xx except 503."""
 
 import hashlib
+import socket
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, urlencode, urlsplit
 
 import httpx
 import pytest
@@ -13,13 +14,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from contracts.payload import decode
-from contracts.proto.payload_pb2 import RecordVideo, RegisterDevice, RegisterParty
+from contracts.actions.payload import decode
+from contracts.proto.payload_pb2 import RecordVideo, RegisterParty
 from contracts.records.recording import RecordingDigest
-from support.chain import digest_of
-from support.rogue import Rogue, Site, nonce, until
-from support.uploads import announce, offer_of, send
-from support.world import Trip, key, one, reading
+from support.evidence.chain import digest_of
+from support.network.world import Trip, device, key, one, reading
+from support.trucks.rogue import Rogue, Site, nonce, running_site, until
+from support.trucks.uploads import announce, offer_of, send
 
 pytestmark = pytest.mark.integration
 
@@ -49,9 +50,7 @@ class Scene:
 
 @pytest.fixture(scope="module")
 def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
-    site = Site(tmp_path_factory.mktemp("rest"))
-    try:
-        site.start()
+    with running_site(tmp_path_factory.mktemp("rest")) as site:
         trip = Trip(nonce=nonce(1))
         *batches, video = trip.whole([reading(at) for at in range(7)], [digest_of(CONTENT)])
         with site.device() as truck:
@@ -64,8 +63,6 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
             send(made.clients["truck-1"], CONTENT)
             until("the receipt", lambda: site.offload(trip.trip_id)["receipted"])
             yield made
-    finally:
-        site.stop()
 
 
 def document(scene: Scene) -> dict[str, Any]:
@@ -109,6 +106,15 @@ def test_every_route_asks_for_a_token(scene: Scene) -> None:
                     assert answer.headers["content-type"] == PROBLEM, (method, path)
             walked += 1
     assert walked > 20
+
+
+def test_what_is_no_request_is_answered_in_tus_too(scene: Scene) -> None:
+    where = urlsplit(scene.site.appliance.rest)
+    with socket.create_connection((where.hostname, where.port)) as link:
+        link.sendall(b"no request\r\n\r\n")
+        said = link.recv(1000)
+    assert said.startswith(b"HTTP/1.1 400 ")
+    assert b"\r\nTus-Resumable: 1.0.0\r\n" in said
 
 
 def test_a_wrong_role_is_403(scene: Scene) -> None:
@@ -235,10 +241,7 @@ def stranger(scene: Scene) -> Trip:
     party = RegisterParty(
         party_id="stranger", name="Stranger", public_keys=[key("stranger").public_key]
     )
-    device = RegisterDevice(
-        device_id="other-1", party_id="stranger", public_keys=[key("other-1").public_key]
-    )
-    scene.site.commit([one(key("admin"), party), one(key("stranger"), device)])
+    scene.site.commit([one(key("admin"), party), device("other-1", "stranger")])
     return Trip(device_id="other-1", signer=key("other-1"), nonce=nonce(4), deliveries=[])
 
 
@@ -338,8 +341,9 @@ def test_a_broken_token_file_lets_nobody_in_until_it_is_mended(scene: Scene) -> 
     try:
         path.write_text("{ not json")
         answer = scene.get("/v1/parties")
-        assert not answer.is_success
-        assert answer.status_code < 500 or answer.status_code == 503
+        assert answer.status_code == 503  # the gateway's trouble: trucks try again
+        assert "tokens.json" not in answer.text  # any stranger reads this
+        assert announce(scene.clients["truck-1"], b"film").status_code == 503
         with Rogue(scene.site.appliance.mqtt, "truck-9", "any") as stranger:
             assert stranger.refused.is_set()
     finally:

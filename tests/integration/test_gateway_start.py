@@ -1,4 +1,4 @@
-"""Starting the gateway: with a ledger or without, on taken ports, with broken files, and full."""
+"""Starting the gateway: with or without a ledger, on used ports, with broken files, when full."""
 
 import socket
 import sqlite3
@@ -11,9 +11,10 @@ import pytest
 from contracts.errors import UnavailableError
 from contracts.wire import Topic, pack_records
 from demo.processes import Service, run
-from support.ledgerwalk import committed
-from support.rogue import Site, nonce, until, wire_of
-from support.world import Trip, reading
+from support.ledgers.walk import committed
+from support.machine.private import write_private
+from support.network.world import Trip, reading
+from support.trucks.rogue import Site, nonce, running_site, until, wire_of
 
 pytestmark = pytest.mark.integration
 
@@ -22,12 +23,8 @@ SMALLEST_INBOX_BYTES = 1 << 20
 
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Site]:
-    made = Site(tmp_path)
-    try:
-        made.start()
+    with running_site(tmp_path) as made:
         yield made
-    finally:
-        made.stop()
 
 
 def serve(tmp_path: Path, text: str) -> tuple[int, str]:
@@ -64,7 +61,7 @@ def test_a_data_directory_that_cannot_be_is_one_clear_error(tmp_path: Path) -> N
 def test_a_broken_key_file_is_never_replaced(tmp_path: Path) -> None:
     key_file = tmp_path / "data" / "gateway.key"
     key_file.parent.mkdir()
-    key_file.write_text("no key\n")
+    write_private(key_file, "no key\n")
     status, said = serve(tmp_path, settings_text(tmp_path / "data"))
     assert status == 1
     assert str(key_file) in said
@@ -199,7 +196,7 @@ def test_what_was_held_survives_kill_9(site: Site) -> None:
     with site.device() as truck:
         assert truck.send(*batches).batch_ids
     site.appliance.gateway.kill()
-    database = sqlite3.connect(site.appliance.gateway_data / "inbox.db")
+    database = sqlite3.connect(f"file:{site.appliance.gateway_data}/inbox.db?mode=ro", uri=True)
     try:
         ((kept,),) = database.execute(
             "SELECT count(*) FROM batches WHERE trip_id = ?", (trip.trip_id,)

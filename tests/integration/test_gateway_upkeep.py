@@ -1,99 +1,25 @@
-"""Scrub and retention of a real gateway: what operators ask for, what auditors are told."""
+"""Scrub and retention of a real gateway, as operators and auditors see them."""
 
 import base64
-import hashlib
-import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-import httpx
 import pytest
 
 from contracts.deletion import open_deletion
 from contracts.proto.deletion_pb2 import Deletion
 from contracts.proto.payload_pb2 import PlaceHold, ReleaseHold
-from support.chain import digest_of
-from support.rogue import Site, nonce, until
-from support.stores import flip
-from support.uploads import offer_of, send
-from support.world import Trip, key, one, reading
+from support.gateways.dock import CONTENT, VIDEO, Dock
+from support.network.world import key, one
+from support.storage.stores import flip
+from support.trucks.rogue import until
 
 pytestmark = pytest.mark.integration
 
-CONTENT: Final = bytes(range(256)) * 6000
-VIDEO: Final = hashlib.sha256(CONTENT).hexdigest()
-DAY_S: Final = 86_400
 SLOW: Final = {"WAYSEAL_SCRUB__BYTES_PER_S": "1024"}
-
-
-class Dock:
-    """A site after one trip with one video."""
-
-    def __init__(self, root: Path) -> None:
-        self.site = Site(root)
-        self.site.start()
-        self.trip = Trip(nonce=nonce(1))
-        *batches, video = self.trip.whole([reading(at) for at in range(3)], [digest_of(CONTENT)])
-        with self.site.device() as truck:
-            truck.send(*batches)
-            truck.ask(recordings=[offer_of(self.trip, CONTENT, video)])
-            send(self.site.client("truck-1", "device"), CONTENT)
-            until("the receipt", lambda: self.site.offload(self.trip.trip_id)["receipted"])
-        self.auditor = self.site.client("auditor", "auditor")
-
-    @property
-    def data(self) -> Path:
-        return self.site.appliance.gateway_data
-
-    def restart(self, variables: dict[str, str], *, kill: bool = False) -> None:
-        """Start the gateway anew with other settings."""
-        gateway = self.site.appliance.gateway
-        assert gateway is not None
-        if kill:
-            gateway.kill()
-        else:
-            gateway.stop()
-        self.site.appliance.variables = variables
-        self.site.appliance.start_gateway()
-
-    def blob(self, index: int) -> Path:
-        return self.data / "blobs" / VIDEO[:2] / VIDEO[2:4] / VIDEO / f"{index:08d}"
-
-    def volume_file(self) -> Path:
-        return self.data / "volume" / VIDEO[:2] / VIDEO
-
-    def crowded(self) -> dict[str, str]:
-        """Return settings under which nothing fits onto the volume."""
-        volume = {"path": str(self.data / "volume"), "quota_bytes": 1}
-        return {"WAYSEAL_VOLUMES": json.dumps({"volume": volume})}
-
-    def age(self, days: float) -> None:
-        """Make all that was released older, while the gateway is down."""
-        with closing(sqlite3.connect(self.data / "retention.db")) as db, db:
-            db.execute("UPDATE clock SET elapsed_s = elapsed_s + ?", (days * DAY_S,))
-
-    def get(self, path: str) -> httpx.Response:
-        return self.auditor.get(path)
-
-    def deletions(self) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = self.get("/v1/deletions").json()["items"]
-        return found
-
-    def ended(self, number: int) -> dict[str, Any] | None:
-        """Return a round of the scrub once it has ended."""
-        rounds = self.site.ask("/v1/scrub")["last"]
-        return next((each for each in rounds if each["number"] == number), None)
-
-    def scrubbed(self) -> dict[str, Any]:
-        """Have a round made; return it."""
-        number = self.site.operator.post("/v1/scrub").json()["number"]
-        until("the end of the round", lambda: self.ended(number) is not None)
-        ended = self.ended(number)
-        assert ended is not None
-        return ended
 
 
 @pytest.fixture(scope="module")
@@ -140,6 +66,54 @@ def test_a_killed_scrub_goes_on_where_it_was(dock: Dock) -> None:
     assert ended is not None
     assert (ended["recordings"], ended["found"], ended["mended"]) == (1, 1, 1)
     assert dock.site.ask("/v1/scrub")["last"][0]["number"] == number
+
+
+def test_a_lost_entry_of_the_catalogue_comes_back_by_itself(dock: Dock) -> None:
+    """The lost file and one rotten blob made the video break off, beside an intact whole file."""
+    dock.scrubbed()
+    dock.entry().unlink()
+    flip(dock.blob(1), 77)
+    assert dock.get(f"/v1/recordings/{VIDEO}/content").content == CONTENT
+    dock.restart({})
+    until("the entry", lambda: dock.entry().exists())
+    assert dock.get(f"/v1/recordings/{VIDEO}/content").content == CONTENT
+    until("its copies", lambda: dock.get(f"/v1/recordings/{VIDEO}").json()["stored"])
+    report = dock.auditor.post(f"/v1/recordings/{VIDEO}/verify").json()
+    assert {each["copy_name"] for each in report["copies"]} == {"volume:volume", "blobs:files"}
+    dock.entry().unlink()
+    dock.blob(0).parent.joinpath("manifest").unlink()
+    ended = dock.scrubbed()
+    found = dock.site.ask(f"/v1/scrub/findings?round={ended['number']}")["items"]
+    assert ("missing", "mended") in {
+        (each["kind"], each["outcome"]) for each in found if each["copy_name"] == "manifest"
+    }
+    assert dock.entry().exists()
+    until("all copies", lambda: dock.site.ask("/v1/backlog") == [])
+    assert dock.auditor.post(f"/v1/recordings/{VIDEO}/verify").json()["intact"]
+
+
+def test_a_rotten_index_is_made_again_and_not_believed(dock: Dock) -> None:
+    readings = f"/v1/trips/{dock.trip.trip_id}/readings"
+    before = dock.get(readings).json()
+    gateway, index = dock.site.appliance.gateway, dock.data / "index.db"
+    assert gateway is not None
+    gateway.stop()
+    wire = bytearray(index.read_bytes())
+    for place in range(5000, len(wire), 4096):  # in every page but the first
+        wire[place] ^= 1
+    index.write_bytes(wire)
+    dock.site.appliance.start_gateway()
+    answers = []
+
+    def answered() -> bool:
+        answers.append(dock.get(readings))
+        return answers[-1].status_code == 200
+
+    until("the answer", answered)
+    assert answers[-1].json() == before
+    assert {each.status_code for each in answers[:-1]} <= {503}
+    assert dock.get("/v1/status").json()["index_rebuild"] is None
+    assert "wayseal_index_rebuilds 1.0" in dock.site.operator.get("/metrics").text
 
 
 def test_a_slow_scrub_does_not_hold_up_the_end_of_the_gateway(dock: Dock) -> None:

@@ -1,4 +1,4 @@
-"""The intake's thread outlives whatever fails beneath it: a dead one would look like silence."""
+"""The intake's thread survives every failure below it, because a dead thread would go unnoticed."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -10,10 +10,10 @@ from contracts.errors import UnavailableError
 from contracts.proto.wire_pb2 import Offer
 from contracts.wire import Topic
 from gateway.access import Role, Tokens
-from gateway.broker import BrokerAccess, EmbeddedBroker
-from gateway.inbox import Inbox
-from gateway.intake import Intake
-from support.rogue import DEADLINE_S, Rogue
+from gateway.intake.broker import BrokerAccess, EmbeddedBroker
+from gateway.intake.inbox import Inbox
+from gateway.intake.mqtt import Intake
+from support.trucks.rogue import DEADLINE_S, Rogue
 
 pytestmark = pytest.mark.integration
 

@@ -22,8 +22,8 @@ from contracts.proto.sawtooth_pb2 import (
     Transaction,
     TransactionHeader,
 )
-from support.intkey_node import FAMILIES, NAMESPACE
-from support.nodes import OCTETS, Node, intkey_batch, running
+from support.ledgers.intkey_node import FAMILIES, NAMESPACE
+from support.ledgers.nodes import OCTETS, Node, intkey_batch, running
 
 pytestmark = pytest.mark.integration
 

@@ -11,8 +11,9 @@ import httpx
 import pytest
 
 from contracts.keys import Signer
-from support.nodes import WAIT_S, Node, intkey_batch, running, wait_until
-from support.subscriber import subscribe_deaf
+from support.ledgers.nodes import WAIT_S, Node, intkey_batch, running
+from support.ledgers.subscriber import subscribe_deaf
+from support.machine.waiting import wait_until
 
 pytestmark = pytest.mark.integration
 

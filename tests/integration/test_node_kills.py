@@ -18,13 +18,25 @@ import httpx
 import pytest
 
 from contracts.keys import Signer
+from contracts.ledger.state.runs import SUFFIX
 from contracts.proto.sawtooth_pb2 import Batch
-from support.nodes import Node, intkey_batch, naive_root, node_command, running, whole_state
+from support.ledgers import busy_index_node
+from support.ledgers.nodes import (
+    INTKEY_NODE,
+    Node,
+    intkey_batch,
+    naive_root,
+    node_command,
+    running,
+    whole_state,
+)
+from support.project.pages import ROOT
 
 pytestmark = pytest.mark.integration
 
 KILLS: Final = int(os.environ.get("WAYSEAL_KILLS", "10"))
 SEED: Final = int(os.environ.get("WAYSEAL_SEED", "20261121"))
+BUSY_INDEX_NODE: Final = Path(busy_index_node.__file__)
 LOADERS: Final = 3
 BATCH_TRANSACTIONS: Final = 3
 LONGEST_WAIT_S: Final = 0.5
@@ -91,10 +103,14 @@ def moments() -> Iterator[float]:
         yield chance.uniform(0, LONGEST_WAIT_S)
 
 
-def test_kills_lose_nothing_committed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("script", [INTKEY_NODE, BUSY_INDEX_NODE], ids=["node", "busy index"])
+def test_kills_lose_nothing_committed(
+    tmp_path: Path, script: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT / "tests"))
     load, waits = Load(), moments()
     for kill in range(1, KILLS + 1):
-        with running(tmp_path / "data") as node:
+        with running(tmp_path / "data", script=script) as node:
             check(node, load, kill)
             begun = threading.Event()
             loaders = [
@@ -108,16 +124,18 @@ def test_kills_lose_nothing_committed(tmp_path: Path) -> None:
             for loader in loaders:
                 loader.join()
         if kill % START_KILLS_EVERY == 0:
-            kill_while_starting(tmp_path / "data", next(waits))
+            kill_while_starting(tmp_path / "data", script, next(waits))
     assert len(load.reported) >= KILLS
+    files = len(list((tmp_path / "data" / "index").glob(f"*{SUFFIX}")))
+    assert bool(files) == (script == BUSY_INDEX_NODE)
     with running(tmp_path / "data") as node:
         check(node, load, 0)
         node.commit(load.next_batch())
 
 
-def kill_while_starting(data: Path, wait_s: float) -> None:
+def kill_while_starting(data: Path, script: Path, wait_s: float) -> None:
     with subprocess.Popen(  # noqa: S603 - our own script
-        node_command(data), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        node_command(data, script=script), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     ) as process:
         time.sleep(wait_s)
         process.kill()

@@ -19,13 +19,13 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from support.nodes import GOLDEN, OCTETS, WAIT_S, Node, recorded_options, running
-from support.pages import ROOT
+from support.ledgers.nodes import GOLDEN, OCTETS, WAIT_S, Node, recorded_options, running
+from support.project.pages import ROOT
 
 pytestmark = pytest.mark.integration
 
 CASES: Final = int(os.environ.get("WAYSEAL_FUZZ_CASES", "40"))
-DESCRIPTION: Final = ROOT / "contracts" / "node" / "rest" / "openapi.yaml"
+DESCRIPTION: Final = ROOT / "contracts" / "ledger" / "rest" / "openapi.yaml"
 ROUTE: Final = re.compile(r'[Rr]oute\("([^"]+)"')
 ID: Final = re.compile(r'"([0-9a-f]{128})"')
 KNOWN: Final = sorted(set(ID.findall((GOLDEN / "devmode" / "060-blocks-all.json").read_text())))

@@ -7,15 +7,18 @@ import subprocess
 import sys
 from pathlib import Path
 
+import lmdb
 import pytest
 
 from contracts import address
+from contracts.address import ADMIN_KEYS_SETTING
 from contracts.keys import Signer
-from contracts.payload import ADMIN_KEYS_SETTING
+from contracts.ledger.state.state import NODE
 from contracts.proto.sawtooth_pb2 import Batch, BatchList, Setting
-from contracts.sawtooth.batches import build_batch
-from contracts.sawtooth.transactions import Family, build_transaction
-from support.nodes import (
+from contracts.sawtooth.batches import Family, build_batch, build_transaction
+from support.ledgers.damage import change_all, flipped
+from support.ledgers.intkey_node import address_of
+from support.ledgers.nodes import (
     OCTETS,
     READY,
     WAIT_S,
@@ -24,15 +27,20 @@ from support.nodes import (
     naive_root,
     recorded_options,
     running,
-    wait_until,
     whole_state,
 )
+from support.machine.waiting import wait_until
 
 pytestmark = pytest.mark.integration
 
 
 def start(*options: str) -> "subprocess.CompletedProcess[str]":
-    command = [sys.executable, "-c", "from contracts.node.main import main; main()", *options]
+    command = [
+        sys.executable,
+        "-c",
+        "from contracts.ledger.wayseal_node import main; main()",
+        *options,
+    ]
     return subprocess.run(  # noqa: S603 - our own module
         command, capture_output=True, text=True, timeout=60, check=False
     )
@@ -208,8 +216,37 @@ def test_damage_at_every_byte_is_one_clear_error(tmp_path: Path) -> None:
         assert node.statuses(batch) in (["COMMITTED"], ["UNKNOWN"])
         node.commit(batch)
         blocks = node.client.get("/blocks").json()["data"]
-    held = [one["header_signature"] for block in blocks[:-1] for one in block["batches"]]
+    held = [one["header_signature"] for block in blocks[:-1] for one in block["batches"][1:]]
     assert held == [batch.header_signature]
+
+
+def test_a_changed_state_is_one_clear_error(tmp_path: Path) -> None:
+    data, signer = tmp_path / "data", Signer.generate()
+    with running(data) as node:
+        node.commit(intkey_batch(signer, 1))
+        assert node.stop() == 0
+
+    def change(view: lmdb.Transaction, key: bytes, value: bytes) -> None:
+        if b"k1" in value:  # the first thing that a node reads is not it, but a setting
+            flipped(view, key, value)
+
+    change_all(data / "index", NODE, change)
+    remedy = f"Stop the node, delete {data / 'index'} and start it again"
+    with running(data) as node:
+        answer = node.client.get(f"/state/{address_of('k1')}")
+        assert (answer.status_code, answer.json()["error"]["code"]) == (503, 203)
+        assert remedy in answer.json()["error"]["message"]
+        node.post(build_batch(signer, [intkey(signer, "inc", "k1", 1)]))
+        assert node.process.wait(WAIT_S) == 1
+    assert remedy in data.with_name("data.stderr").read_text()
+    change_all(data / "index", NODE, flipped)
+    done = start("--data", str(data), "--rest", "127.0.0.1:0")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert remedy in done.stderr.splitlines()[-1]
+    shutil.rmtree(data / "index")
+    with running(data) as node:
+        assert node.client.get(f"/state/{address_of('k1')}").status_code == 200
+        node.commit(intkey_batch(signer, 2))
 
 
 def test_oversized_bodies_are_refused(tmp_path: Path) -> None:

@@ -11,16 +11,17 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
 from contracts.keys import Signer
-from contracts.node.rest.subscriptions import (
+from contracts.ledger.rest.subscriptions import (
     PREFIXES_MAX,
     SUBSCRIBERS_MAX,
+    SUBSCRIBERS_PER_ADDRESS_MAX,
     SUBSCRIPTIONS_MAX,
 )
 from contracts.proto.sawtooth_pb2 import Batch
+from contracts.runtime.serving.server import SOCKET_MESSAGE_BYTES_MAX
 from contracts.sawtooth.batches import build_batch
-from contracts.serving import SOCKET_MESSAGE_BYTES_MAX
-from support.intkey_node import NAMESPACE
-from support.nodes import (
+from support.ledgers.intkey_node import NAMESPACE
+from support.ledgers.nodes import (
     GOLDEN,
     WAIT_S,
     Node,
@@ -28,9 +29,8 @@ from support.nodes import (
     intkey_batch,
     recorded_options,
     running,
-    wait_until,
 )
-from support.subscriber import (
+from support.ledgers.subscriber import (
     ABNORMAL,
     Subscriber,
     address_of,
@@ -38,6 +38,7 @@ from support.subscriber import (
     subscribe_deaf,
     subscriber,
 )
+from support.machine.waiting import wait_until
 
 pytestmark = pytest.mark.integration
 
@@ -228,7 +229,10 @@ def test_limits_are_said(node: Node) -> None:
 
 
 def test_too_many_subscribers_are_refused(node: Node) -> None:
-    held = [connect(address_of(node)) for _ in range(SUBSCRIBERS_MAX)]
+    held = [
+        connect(address_of(node), source_address=(f"127.0.0.{1 + number % 3}", 0))
+        for number in range(SUBSCRIBERS_MAX)
+    ]
     with pytest.raises(InvalidStatus) as refused, connect(address_of(node)):
         pass
     assert refused.value.response.status_code == 503
@@ -237,6 +241,18 @@ def test_too_many_subscribers_are_refused(node: Node) -> None:
         connection.close()
     with subscriber(node) as client:
         assert client.subscribe()["block_num"] == "0"
+
+
+def test_one_address_cannot_take_all_places(node: Node) -> None:
+    held = [connect(address_of(node)) for _ in range(SUBSCRIBERS_PER_ADDRESS_MAX)]
+    with pytest.raises(InvalidStatus) as refused, connect(address_of(node)):
+        pass
+    assert refused.value.response.status_code == 503
+    assert b"50 of one address" in refused.value.response.body
+    with connect(address_of(node), source_address=("127.0.0.2", 0)) as socket:
+        assert Subscriber(socket).subscribe()["block_num"] == "0"
+    for connection in held:
+        connection.close()
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""`wayseal-party` against a node: what parties sign from the first registration to the end."""
+"""`wayseal-party` against a node: all actions of parties, from registration to closed delivery."""
 
 import json
 from collections.abc import Iterator
@@ -9,22 +9,30 @@ from pathlib import Path
 import pytest
 
 from contracts import address
-from contracts.commands import FAILED, WORKED
-from contracts.ledger import LedgerClient
-from contracts.party import main as party
+from contracts.ledger.client import LedgerClient
+from contracts.party import wayseal_party as party
 from contracts.proto.payload_pb2 import DUE, RELEASED, WITHHELD, Role
+from contracts.proto.sawtooth_pb2 import Batch
 from contracts.proto.state_pb2 import Delivery, Hold, Lot, Party, Trip
+from contracts.runtime.commands import FAILED, WORKED, WRONG_USAGE
+from contracts.sawtooth.batches import build_batch
+from contracts.sawtooth.settings import propose
 from demo.appliance import Appliance
-from support.rogue import nonce
-from support.world import Trip as Drive
-from support.world import key, reading
+from support.network.world import Trip as Drive
+from support.network.world import key, reading
+from support.trucks.rogue import nonce
 
 pytestmark = pytest.mark.integration
 
 AT = ["--at", "2026-03-02T08:00:00Z"]
-ROLES = {"seller": "seller", "carrier": "carrier", "buyer": "buyer", "customs": "authority"}
+ROLES = {
+    **{name: name for name in ("seller", "carrier", "buyer")},
+    "haulier": "carrier",
+    "customs": "authority",
+}
+LOT = "00012345678905:L42"
 TERMS = [
-    *("--order", "4711", "--lot", "00012345678905:L42", "--product", "milk", "--quantity", "100"),
+    *("--order", "4711", "--lot", LOT, "--product", "milk", "--quantity", "100"),
     *("--seller", "seller", "--carrier", "carrier", "--buyer", "buyer"),
     *("--limit", "temperature:2:8:20"),
 ]
@@ -80,10 +88,13 @@ class Desk:
         """Let the truck record one reading of a trip; return the trip's id."""
         drive = Drive(nonce=nonce(number), deliveries=[delivery_id])
         signed = [drive.sign(drive.start), drive.record(reading(0))]
-        self.ledger.submit(batches := drive.batches(signed, 10))
+        self.commit(*drive.batches(signed, 10))
+        return drive.trip_id
+
+    def commit(self, *batches: Batch) -> None:
+        self.ledger.submit(batches)
         found = self.ledger.statuses([batch.header_signature for batch in batches], wait_s=30)
         assert {answer.status for answer in found.values()} == {"COMMITTED"}
-        return drive.trip_id
 
     def hand_over(self, delivery_id: str, trip_id: str) -> None:
         for site, giver, taker in (("seller", "seller", "carrier"), ("buyer", "carrier", "buyer")):
@@ -128,6 +139,58 @@ def test_a_party_has_roles_and_rotates_its_keys(desk: Desk) -> None:
     assert desk.refused("seller-2", "rotate-keys", "seller", "--revoke", new) == "last-key"
 
 
+def test_the_network_s_longest_silence_is_written_into_the_terms(desk: Desk) -> None:
+    desk.open("D1")
+    desk.open("D2", "--limit", "humidity::80:60:120")
+    usual = propose(key("admin"), "wayseal.longest_silence_s", "300")
+    desk.commit(build_batch(key("admin"), [usual]))
+    desk.open("D3")
+    named = {name: desk.delivery(name).terms.limits for name in ("D1", "D2", "D3")}
+    told = {name: [each.longest_silence_s for each in limits] for name, limits in named.items()}
+    assert told == {"D1": [900], "D2": [900, 120], "D3": [300]}
+    desk.commit(
+        build_batch(key("admin"), [propose(key("admin"), "wayseal.longest_silence_s", "soon")])
+    )
+    status, said = desk.run("seller", "sign-delivery", "D4", *TERMS)
+    assert status == WRONG_USAGE
+    assert "expected seconds, 1..4294967295, got 'soon'" in said
+
+
+def test_goods_and_certificates_are_in_the_terms_that_both_sign(desk: Desk) -> None:
+    words = ["sign-delivery", "D1", *(each for each in TERMS if each not in ("--lot", LOT))]
+    goods = ["--item", f"{LOT}=60:C62:milk", "--item", "00012345678905:L4=3=40:C62:a=b: c"]
+    words += [*goods, "--sscc", "340123450000000000", "--require-certificate", "carrier=GDP"]
+    for side in ("seller", "buyer"):
+        desk.must(side, *words)
+    entry = desk.delivery("D1")
+    terms = entry.terms
+    assert [f"{each.gtin}:{each.lot}" for each in terms.lots] == [LOT, "00012345678905:L4=3"]
+    assert [each.lot for each in terms.items] == list(terms.lots)
+    told = [(each.quantity, each.unit, each.product) for each in terms.items]
+    assert told == [(60, "C62", "milk"), (40, "C62", "a=b: c")]
+    assert list(terms.units) == ["340123450000000000"]
+    (required,) = terms.required_certificates
+    assert (required.holder_id, required.kind) == ("carrier", "GDP")
+    assert [each.rule for each in entry.findings] == [
+        "lot-unknown",
+        "unit-unknown",
+        "certificate-missing",
+    ]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        ["--item", "00012345678905:L43=1:C62:milk"],
+        ["--item", "00012345678905:L42=1:XYZ:milk"],
+        ["--sscc", "340123450000000001"],
+        ["--require-certificate", "customs=GDP"],
+    ],
+)
+def test_goods_of_a_wrong_form_are_refused(desk: Desk, more: list[str]) -> None:
+    assert desk.refused("seller", "sign-delivery", "D1", *TERMS, *more) == "form"
+
+
 def test_a_delivery_is_accepted_and_closed_by_both(desk: Desk) -> None:
     desk.open("D1")
     trip_id = desk.drive(1, "D1")
@@ -155,6 +218,41 @@ def test_a_delivery_is_disputed_with_a_reason_and_settled(desk: Desk) -> None:
     for side in ("buyer", "seller"):
         desk.must(side, "close-delivery", "D1", "--payment", "withheld", *AT)
     assert desk.delivery("D1").status == Delivery.CLOSED
+
+
+def test_a_delivery_is_cancelled_by_both_and_settled_by_an_authority(desk: Desk) -> None:
+    desk.open("D1")
+    cancel = ["cancel-delivery", "D1", "--reason", "ordered twice", *AT]
+    desk.must("seller", *cancel)
+    desk.must("buyer", *cancel)
+    assert desk.delivery("D1").status == Delivery.CANCELLED
+    desk.open("D2", "--deadline", "2026-03-02T06:00:00Z", "--authority", "customs")
+    settle = ["--authority", "customs", "--payment", "withheld", "--reason", "case 17"]
+    desk.must("customs", "settle-delivery", "D2", *settle)
+    assert desk.delivery("D2").status == Delivery.SETTLED
+    desk.open("D3")
+    assert desk.refused("customs", "settle-delivery", "D3", *settle) == "not-announced"
+    notice = ["--authority", "customs", "--reason", "case 18"]
+    desk.must("customs", "announce-settlement", "D3", *notice)
+    assert desk.refused("customs", "settle-delivery", "D3", *settle) == "too-early"
+
+
+def test_a_part_changes_hands_before_the_offload_and_is_accepted(desk: Desk) -> None:
+    desk.open("D1", "--other-carrier", "haulier")
+    drive = Drive(nonce=nonce(1), deliveries=["D1"])
+    words = ["--trip", drive.trip_id, "--site", "site-buyer", "--quantity", "60", *AT]
+    for giver, taker in (("seller", "carrier"), ("carrier", "haulier"), ("haulier", "buyer")):
+        hands = ["--giver", giver, "--taker", taker, "--seal-number", "A17"]
+        for side in (giver, taker):
+            desk.must(side, "hand-over", "D1", *words, *hands)
+    entry = desk.delivery("D1")
+    assert (entry.status, entry.received_quantity) == (Delivery.PART_DELIVERED, 60)
+    assert len(entry.early) == 3
+    assert desk.drive(1, "D1") == drive.trip_id
+    desk.must("buyer", "accept", "D1", "--received", "59", *AT)
+    entry = desk.delivery("D1")
+    assert (entry.accepted_quantity, list(entry.early)) == (59, [])
+    assert [each.rule for each in entry.findings] == ["lot-unknown", "quantity-differs"]
 
 
 def test_a_trip_is_closed_and_its_evidence_held(desk: Desk) -> None:

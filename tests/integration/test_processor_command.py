@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from contracts import address
-from support.ledgers import Ledgers, ledgers
-from support.processors import WAIT_S, processing, wayseal_processor
-from support.world import registrations
+from support.ledgers.processors import WAIT_S, processing, wayseal_processor
+from support.ledgers.rest_hosts import Ledgers, ledgers
+from support.network.world import registrations
 
 pytestmark = pytest.mark.integration
 
-COMMAND = [sys.executable, "-m", "contracts.processor.main"]
+COMMAND = [sys.executable, "-m", "contracts.ledger.processor.wayseal_tp"]
 
 
 @pytest.fixture

@@ -7,11 +7,13 @@ transaction then is lost: no entry at all, where nothing is stored there is one 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
 import pytest
 import zmq
 from google.protobuf.message import Message as Content
 
+from contracts.actions.payload import FAMILIES
 from contracts.proto.component_pb2 import (
     Message,
     TpEventAddResponse,
@@ -25,10 +27,10 @@ from contracts.proto.component_pb2 import (
 )
 from contracts.proto.sawtooth_pb2 import Transaction
 from contracts.rules.ids import Rule
-from support.component import Kind
-from support.hosts import DirectHost
-from support.processors import WAIT_S, wayseal_processor
-from support.world import registrations
+from support.ledgers.component_peer import Kind
+from support.ledgers.hosts import DirectHost
+from support.ledgers.processors import WAIT_S, wayseal_processor
+from support.network.world import registrations
 
 pytestmark = pytest.mark.integration
 
@@ -48,10 +50,11 @@ class Validator:
         self.takes_events = True
 
     def accept(self) -> None:
-        """Take a registration."""
-        message = self._receive()
-        assert message.message_type == Message.TP_REGISTER_REQUEST
-        self._send(Message.TP_REGISTER_RESPONSE, REGISTERED, message.correlation_id)
+        """Take the registration of each version."""
+        for _ in FAMILIES:
+            message = self._receive()
+            assert message.message_type == Message.TP_REGISTER_REQUEST
+            self._send(Message.TP_REGISTER_RESPONSE, REGISTERED, message.correlation_id)
 
     def execute(self, transaction: Transaction) -> TpProcessResponse:
         request = TpProcessRequest(
@@ -88,6 +91,10 @@ class Validator:
             else [TpStateEntry(address=place, data=state.get(place, b"")) for place in places]
         )
         return TpStateGetResponse(status=TpStateGetResponse.OK, entries=entries)
+
+    def say(self, wire: bytes) -> None:
+        """Send bytes that need be no message."""
+        self._router.send_multipart([self._peer, wire])
 
     def _receive(self) -> Message:
         assert self._router.poll(WAIT_S * 1000), "nothing came"
@@ -132,3 +139,20 @@ def test_neither_is_an_event_that_nobody_takes(tmp_path: Path) -> None:
         made.takes_events = False
         assert made.execute(OFFER).status == TpProcessResponse.OK
         assert "Traceback" not in (tmp_path / "wayseal-tp.stderr").read_text()
+
+
+GARBAGE: Final = {
+    "no message": b"\xff\xff",
+    "an unknown type": b"\x08\x8f\x4e",
+    "a malformed request": Message(
+        message_type=Message.TP_PROCESS_REQUEST, correlation_id="x", content=b"\xff\xff"
+    ).SerializeToString(),
+}
+
+
+@pytest.mark.parametrize("garbage", GARBAGE)
+def test_what_no_validator_says_does_not_silence_it(tmp_path: Path, garbage: str) -> None:
+    with validator(tmp_path) as made:
+        made.say(GARBAGE[garbage])
+        made.state = {}
+        assert made.execute(ACTIONS[0]).status == TpProcessResponse.INVALID_TRANSACTION

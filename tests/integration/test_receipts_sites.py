@@ -9,10 +9,11 @@ import pytest
 
 from contracts.proto.payload_pb2 import RegisterDevice
 from contracts.receipt import open_receipt
-from demo.appliance import Appliance, Existing
-from support.rogue import Rogue, Site, nonce, until
-from support.visits import copies_of, loaded, meet, offload_provisionally
-from support.world import Trip, key, one, reading
+from demo.appliance import Existing
+from support.gateways.appliance import QuickAppliance
+from support.network.world import Trip, key, one, reading
+from support.trucks.rogue import Rogue, Site, nonce, until
+from support.trucks.visits import copies_of, loaded, meet, offload_provisionally
 
 pytestmark = pytest.mark.integration
 
@@ -110,7 +111,7 @@ def other(site: Site, tmp_path: Path) -> Iterator[Site]:
     """Return a second site of the same network; it has no node of its own."""
     directory = tmp_path / "other"
     existing = Existing("", site.appliance.directory / "keys" / "admin.key")
-    made = Site(directory, Appliance(directory / "site-c", existing=existing))
+    made = Site(directory, QuickAppliance(directory / "site-c", existing=existing))
     made.appliance.variables["WAYSEAL_SITE_ID"] = "site-c"
     try:
         yield made

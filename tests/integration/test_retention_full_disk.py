@@ -9,8 +9,8 @@ import pytest
 from contracts.errors import UnavailableError
 from gateway.retention.reserve import Reserve
 from gateway.storagesettings import RetentionSettings
-from support.mounts import tmpfs
-from support.retention import BLOBS, RESERVE_BYTES, VOLUME, Desk, trip
+from support.gateways.retention import BLOBS, RESERVE_BYTES, VOLUME, Desk, trip
+from support.machine.mounts import tmpfs
 
 pytestmark = pytest.mark.integration
 

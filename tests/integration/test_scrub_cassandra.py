@@ -7,15 +7,15 @@ from typing import Any, Final
 import pytest
 
 from contracts.chunktree import BLOB_BYTES
-from storage.localcassandra.cluster import Cluster
-from storage.recordings.examining import NO_BLOB
+from storage.bench.servers.cassandra.cluster import Cluster
+from storage.recordings.blobcopies import NO_BLOB
 from storage.recordings.store import RecordingStore
-from storage.scrub.journal import Journal, Outcome
-from support.blobsuite import blob, recording
-from support.cassandras import config_of, cql, make_cassandra, opened, wait_until_it_works
-from support.rogue import until
-from support.scrubs import go_round
-from support.stores import flip, open_store, put, volume_file
+from storage.scrub.report import FindingOutcome, ScrubReport
+from support.storage.blobsuite import blob, recording
+from support.storage.cassandras import config_of, cql, make_cassandra, opened, wait_until_it_works
+from support.storage.scrubs import go_round
+from support.storage.stores import flip, open_store, put, volume_file
+from support.trucks.rogue import until
 
 pytestmark = pytest.mark.integration
 
@@ -26,19 +26,19 @@ ROW: Final = " WHERE recording = %s AND bucket = 0 AND blob_index = %s"
 
 
 @pytest.fixture
-def journal(tmp_path: Path) -> Iterator[Journal]:
-    made = Journal(tmp_path / "scrub.db")
+def report(tmp_path: Path) -> Iterator[ScrubReport]:
+    made = ScrubReport(tmp_path / "scrub.db")
     yield made
     made.close()
 
 
-def found(store: RecordingStore, journal: Journal) -> list[tuple[Any, ...]]:
+def found(store: RecordingStore, report: ScrubReport) -> list[tuple[Any, ...]]:
     """Go round; return blob, copy, kind and outcome of each finding."""
-    return [row[1:] for row in go_round(store, journal)]
+    return [row[1:] for row in go_round(store, report)]
 
 
 def test_a_rotten_replica_is_named_and_mended(
-    cassandra: Cluster, tmp_path: Path, journal: Journal
+    cassandra: Cluster, tmp_path: Path, report: ScrubReport
 ) -> None:
     config = config_of(cassandra, KEYSPACE)
     with opened(config) as blobs, open_store(tmp_path, blobs) as store:
@@ -51,48 +51,51 @@ def test_a_rotten_replica_is_named_and_mended(
         flip(volume_file(tmp_path, one), 2 * BLOB_BYTES)
         blobs.put(recording("of nobody"), blob(0, b"data"))
         replica = f"blobs:cassandra {cassandra.addresses[0]}"
-        orphan = (NO_BLOB, "blobs:cassandra", "orphan", Outcome.NAMED)
-        assert found(store, journal) == [
-            (0, replica, "rotten", Outcome.MENDED),
-            (1, replica, "missing", Outcome.MENDED),
-            (2, "volume:volume", "rotten", Outcome.MENDED),
+        orphan = (NO_BLOB, "blobs:cassandra", "orphan", FindingOutcome.NAMED)
+        assert found(store, report) == [
+            (0, replica, "rotten", FindingOutcome.MENDED),
+            (1, replica, "missing", FindingOutcome.MENDED),
+            (2, "volume:volume", "rotten", FindingOutcome.MENDED),
             orphan,
         ]
-        assert found(store, journal) == [orphan]
-        assert journal.rounds(1)[0].bytes_read == 2 * len(DATA)
+        assert found(store, report) == [orphan]
+        assert report.rounds(1)[0].bytes_read == 2 * len(DATA)
         assert store.verify(one).holds
 
 
 def test_a_cluster_that_is_down_holds_up_no_round(
-    cassandra: Cluster, tmp_path: Path, journal: Journal
+    cassandra: Cluster, tmp_path: Path, report: ScrubReport
 ) -> None:
     """What it did not give is counted; the next round reads it, and finds what rotted meanwhile."""
     config = config_of(cassandra, f"{KEYSPACE}_down")
     with opened(config) as blobs, open_store(tmp_path, blobs) as store:
         blobs.check()
         one = put(store, DATA)
-        assert found(store, journal) == []
+        assert found(store, report) == []
         flip(volume_file(tmp_path, one), BLOB_BYTES)
         cassandra.kill()
         try:
             replica = f"blobs:cassandra {cassandra.addresses[0]}"
-            assert found(store, journal) == [
-                (0, replica, "unread", Outcome.NOT_MENDED),
-                (1, "volume:volume", "rotten", Outcome.NOT_MENDED),
-                (1, replica, "unread", Outcome.NOT_MENDED),
-                (2, replica, "unread", Outcome.NOT_MENDED),
-                (NO_BLOB, "blobs:cassandra", "not-looked-at", Outcome.NAMED),
+            assert found(store, report) == [
+                (0, replica, "unread", FindingOutcome.NOT_MENDED),
+                (1, "volume:volume", "rotten", FindingOutcome.NOT_MENDED),
+                (1, replica, "unread", FindingOutcome.NOT_MENDED),
+                (2, replica, "unread", FindingOutcome.NOT_MENDED),
+                (NO_BLOB, "blobs", "not-looked-at", FindingOutcome.NAMED),  # for deletions
+                (NO_BLOB, "blobs:cassandra", "not-looked-at", FindingOutcome.NAMED),
             ]
-            (ended,) = journal.rounds(1)
+            (ended,) = report.rounds(1)
             assert (ended.blobs, ended.bytes_read, ended.not_read) == (3, len(DATA), 3)
         finally:
             cassandra.start()
         wait_until_it_works(blobs)
-        assert found(store, journal) == [(1, "volume:volume", "rotten", Outcome.MENDED)]
-        assert journal.rounds(1)[0].not_read == 0
+        assert found(store, report) == [(1, "volume:volume", "rotten", FindingOutcome.MENDED)]
+        assert report.rounds(1)[0].not_read == 0
 
 
-def test_a_node_that_may_let_others_answer_is_not_judged(tmp_path: Path, journal: Journal) -> None:
+def test_a_node_that_may_let_others_answer_is_not_judged(
+    tmp_path: Path, report: ScrubReport
+) -> None:
     """Where a site has several copies, that would be another one's answer. The rest is mended."""
     with (
         make_cassandra(tmp_path / "cluster", yaml={"dynamic_snitch": True}) as cluster,
@@ -101,7 +104,7 @@ def test_a_node_that_may_let_others_answer_is_not_judged(tmp_path: Path, journal
     ):
         blobs.check()
         one = put(store, DATA)
-        assert found(store, journal) == []  # with one copy in the data centre nobody else can
+        assert found(store, report) == []  # with one copy in the data centre nobody else can
         with cql(config_of(cluster, KEYSPACE)) as session:
             session.execute(
                 f"ALTER KEYSPACE {KEYSPACE} WITH replication ="
@@ -110,13 +113,13 @@ def test_a_node_that_may_let_others_answer_is_not_judged(tmp_path: Path, journal
         until("news of that", lambda: any(each.error for each in blobs.replicas(one, 0)))
         flip(volume_file(tmp_path, one), BLOB_BYTES)
         replica = f"blobs:cassandra {cluster.addresses[0]}"
-        assert found(store, journal) == [
-            (0, replica, "unread", Outcome.NOT_MENDED),
-            (1, "volume:volume", "rotten", Outcome.MENDED),
-            (1, replica, "unread", Outcome.NOT_MENDED),
-            (2, replica, "unread", Outcome.NOT_MENDED),
+        assert found(store, report) == [
+            (0, replica, "unread", FindingOutcome.NOT_MENDED),
+            (1, "volume:volume", "rotten", FindingOutcome.MENDED),
+            (1, replica, "unread", FindingOutcome.NOT_MENDED),
+            (2, replica, "unread", FindingOutcome.NOT_MENDED),
         ]
-        said = journal.query("SELECT DISTINCT detail FROM findings WHERE kind = 'unread'")
+        said = report.query("SELECT DISTINCT detail FROM findings WHERE kind = 'unread'")
         why = "may let others answer: set dynamic_snitch: false there"
         assert said == [(f"node {cluster.addresses[0]} {why}",)]
-        assert journal.rounds(1)[0].not_read == 3
+        assert report.rounds(1)[0].not_read == 3

@@ -7,19 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from support.killed import STEPS
+from support.storage.killed import STEPS
 
 pytestmark = pytest.mark.integration
 
-SUPPORT = Path(__file__).parents[1] / "support"
+TESTS = Path(__file__).parents[1]
 LIMIT_S = 300
 
 
 @pytest.mark.parametrize("step", STEPS)
 def test_a_kill_before_any_change_loses_nothing(tmp_path: Path, step: str) -> None:
-    environment = {**os.environ, "PYTHONPATH": str(SUPPORT.parent)}
+    environment = {**os.environ, "PYTHONPATH": str(TESTS)}
     done = subprocess.run(  # noqa: S603
-        [sys.executable, SUPPORT / "killed.py", tmp_path / "house", step],
+        [sys.executable, TESTS / "support/storage/killed.py", tmp_path / "house", step],
         check=False,
         capture_output=True,
         text=True,

@@ -17,9 +17,9 @@ from storage.recordings.writer import RecordingWriter
 from storage.volumes.directory import VolumeDirectory
 from storage.volumes.volume import VolumePlace
 from storage.volumes.volumes import Volumes
-from support.mounts import ext4, frozen, run, run_when_idle, tmpfs
-from support.rogue import until
-from support.stores import open_store, open_volumes, put, volume_file
+from support.machine.mounts import ext4, frozen, run, run_when_idle, tmpfs
+from support.storage.stores import open_store, open_volumes, put, volume_file
+from support.trucks.rogue import until
 
 pytestmark = pytest.mark.integration
 

@@ -15,9 +15,9 @@ from contracts.copies import Copy
 from gateway.retention.deletions import DeletionState
 from gateway.storagesettings import RetentionSettings
 from storage.recordings.store import RecordingStore
-from storage.scrub.journal import Journal, Outcome
-from support.retention import BLOBS, VOLUME, real_desk, trip
-from support.stores import blob_file, flip, open_store, put, volume_file
+from storage.scrub.report import FindingOutcome, ScrubReport
+from support.gateways.retention import BLOBS, VOLUME, real_desk, trip
+from support.storage.stores import blob_file, flip, open_store, put, volume_file
 
 pytestmark = pytest.mark.integration
 
@@ -50,7 +50,7 @@ RETENTION: Final = (
     + """
 from pathlib import Path
 from gateway.storagesettings import RetentionSettings
-from support.retention import real_desk
+from support.gateways.retention import real_desk
 
 root, days, step = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
 with real_desk(root, RetentionSettings(volume_days=10, blobs_days=100)) as desk:
@@ -66,18 +66,21 @@ SCRUB: Final = (
     KILLER
     + """
 from pathlib import Path
-from support.stores import open_store
+from support.storage.stores import open_store
 from storage.recordings.store import RecordingStore
-from storage.scrub.journal import Journal
+from storage.scrub.report import ScrubReport
 from storage.scrub.pace import Pace
 from storage.scrub.scrub import Scrub
-from storage.scrub.upkeep import Upkeep
 
 root, step = Path(sys.argv[1]), int(sys.argv[2])
 with open_store(root) as store:
-    journal = Journal(root / "scrub.db")
+    report = ScrubReport(root / "scrub.db")
     scrub = Scrub(
-        Upkeep(store), journal, Pace(1 << 40, lambda _: None), every_days=0, stopping=lambda: False
+        store,
+        report,
+        Pace(1 << 40, lambda _: None),
+        every_days=0,
+        stopping=lambda: False,
     )
     kill_at(step)
     scrub.begin()
@@ -149,13 +152,13 @@ def test_a_mend_that_is_killed_anywhere_is_ended_and_told(tmp_path: Path) -> Non
         shutil.copytree(template, root)
         lived = survived(SCRUB, root, step)
         assert survived(SCRUB, root, 1 << 30)
-        with open_store(root) as store, closing(Journal(root / "scrub.db")) as journal:
+        with open_store(root) as store, closing(ScrubReport(root / "scrub.db")) as report:
             assert store.verify(one).holds
-            rounds = journal.rounds(9)
+            rounds = report.rounds(9)
             assert [each.ended_ms is None for each in rounds] == [False] * len(rounds)
             assert (sum(each.found for each in rounds), rounds[-1].mended) == (2, 2)
-            outcomes = journal.query("SELECT outcome FROM findings")
-            assert outcomes == [(Outcome.MENDED,)] * 2
+            outcomes = report.query("SELECT outcome FROM findings")
+            assert outcomes == [(FindingOutcome.MENDED,)] * 2
         if lived:
             assert step > 3
             return

@@ -1,4 +1,4 @@
-"""Writers that are killed, and a disk that is full: real processes, a real file system."""
+"""Uploads that are killed, and a full disk, with real processes and a real file system."""
 
 import hashlib
 import os
@@ -15,8 +15,8 @@ from contracts.copies import Place
 from contracts.errors import UnavailableError
 from storage.recordings.writer import RecordingWriter
 from storage.volumes.directory import VolumeDirectory
-from support.mounts import run, tmpfs
-from support.stores import open_store
+from support.machine.mounts import run, tmpfs
+from support.storage.stores import open_store
 
 pytestmark = pytest.mark.integration
 
@@ -27,8 +27,8 @@ ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
 WRITER = """
 import sys
 from pathlib import Path
-from support.mounts import run, tmpfs
-from support.stores import open_store
+from support.machine.mounts import run, tmpfs
+from support.storage.stores import open_store
 
 root, source = Path(sys.argv[1]), Path(sys.argv[2])
 with (

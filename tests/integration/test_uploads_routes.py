@@ -1,178 +1,59 @@
-"""The tus routes, spoken to over real sockets by a plain client and by a foreign one."""
+"""The tus routes over real sockets, used by a plain client and by a third-party client."""
 
-import base64
 import hashlib
-import random
 import resource
 import socket
-import threading
-import time
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import ExitStack, asynccontextmanager, contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
-from typing import Annotated
 
 import httpx
 import pytest
-import uvicorn
-from fastapi import FastAPI, Header, HTTPException
 from tusclient.client import TusClient
 
 from contracts.chunktree import BLOB_BYTES
-from contracts.errors import RejectedError
-from gateway.access import Caller, Role
-from gateway.api.uploads import uploads_router
-from gateway.uploads.service import UPLOAD_BYTES_MAX, Uploads
-from support.stores import open_store
+from gateway.uploads.status import UPLOAD_BYTES_MAX
+from support.gateways.tus import (
+    DEADLINE_S,
+    STREAM,
+    TUS,
+    UploadServer,
+    announce,
+    announced_as,
+    b64,
+    content,
+    create,
+    half_open_patch,
+    id_of,
+    offset,
+    patch,
+    problem,
+)
+from support.machine.waiting import wait_until
 
 pytestmark = pytest.mark.integration
 
-DEADLINE_S = 20.0
-QUIET_S = 0.2
 RECEIVE_BUFFER_BYTES = 512 * 1024
-TUS = {"Tus-Resumable": "1.0.0", "Authorization": "Bearer truck-1"}
-STREAM = {**TUS, "Content-Type": "application/offset+octet-stream"}
-
-
-def require_device(authorization: Annotated[str, Header()] = "") -> Caller:
-    scheme, _, name = authorization.partition(" ")
-    if scheme != "Bearer" or not name:
-        raise HTTPException(401, "no token")
-    return Caller(name, Role.DEVICE)
-
-
-@dataclass
-class Gateway:
-    """A server on a free port, and what it has."""
-
-    root: Path
-    finished: list[bytes] = field(default_factory=list)
-    refused: set[bytes] = field(default_factory=set)
-    port: int = 0
-    idle_limit_s: float = DEADLINE_S
-
-    def start(self) -> None:
-        self.opened = ExitStack()
-        self.store = self.opened.enter_context(open_store(self.root))
-        self.uploads = Uploads(
-            self.store,
-            self.finished.append,
-            self.accept,
-            open_max=2,
-            idle_limit_s=self.idle_limit_s,
-            quiet_s=QUIET_S,
-        )
-        app = FastAPI(lifespan=self.serving)
-        app.include_router(uploads_router(self.uploads, require_device))
-        listener = socket.create_server(("127.0.0.1", self.port))
-        self.port = listener.getsockname()[1]
-        config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1)
-        self.server = uvicorn.Server(config)
-        self.thread = threading.Thread(target=self.server.run, args=([listener],))
-        self.thread.start()
-        wait_until(lambda: self.server.started)
-
-    def stop(self) -> None:
-        self.server.should_exit = True
-        self.thread.join()
-        self.opened.close()
-
-    @asynccontextmanager
-    async def serving(self, _: FastAPI) -> AsyncIterator[None]:
-        yield
-        await self.uploads.close()
-
-    def accept(self, recording_id: bytes, size: int, caller: Caller) -> None:
-        if recording_id in self.refused:
-            raise RejectedError(f"{caller.name} did not offer {recording_id.hex()} of {size} bytes")
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + DEADLINE_S
-    while not condition():
-        assert time.monotonic() < deadline, "nothing happened"
-        time.sleep(0.01)
 
 
 @pytest.fixture
-def gateway(tmp_path: Path) -> Iterator[Gateway]:
-    gateway = Gateway(tmp_path)
+def gateway(tmp_path: Path) -> Iterator[UploadServer]:
+    gateway = UploadServer(tmp_path)
     gateway.start()
     yield gateway
     gateway.stop()
 
 
 @pytest.fixture
-def client(gateway: Gateway) -> Iterator[httpx.Client]:
+def client(gateway: UploadServer) -> Iterator[httpx.Client]:
     with httpx.Client(base_url=f"http://127.0.0.1:{gateway.port}", timeout=DEADLINE_S) as client:
         yield client
 
 
-def content(size: int, seed: int = 0) -> bytes:
-    return random.Random(seed).randbytes(size)
-
-
-def b64(data: bytes) -> str:
-    return base64.b64encode(data).decode()
-
-
-def id_of(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
-
-
-def announce(client: httpx.Client, name: str, size: int) -> httpx.Response:
-    metadata = f"sha256 {b64(name.encode())},device {b64(b'truck-1')}"
-    headers = {**TUS, "Upload-Length": str(size), "Upload-Metadata": metadata}
-    return client.post("/v1/uploads", headers=headers)
-
-
-def create(client: httpx.Client, data: bytes) -> str:
-    answer = announce(client, id_of(data), len(data))
-    assert answer.status_code == 201, answer.text
-    return answer.headers["location"]
-
-
-def patch(client: httpx.Client, url: str, offset: int, data: bytes, **more: str) -> httpx.Response:
-    extra = {name.replace("_", "-"): value for name, value in more.items()}
-    headers = {**STREAM, "Upload-Offset": str(offset), **extra}
-    return client.patch(url, headers=headers, content=data)
-
-
-def offset(client: httpx.Client, url: str) -> int:
-    answer = client.head(url, headers=TUS)
-    assert answer.status_code == 200
-    return int(answer.headers["upload-offset"])
-
-
-def problem(answer: httpx.Response, status: int) -> dict[str, str | int]:
-    assert answer.status_code == status, answer.text
-    assert answer.headers["content-type"] == "application/problem+json"
-    assert answer.headers["tus-resumable"] == "1.0.0"
-    document: dict[str, str | int] = answer.json()
-    assert document["status"] == status
-    assert document["type"]
-    assert document["title"]
-    assert document["detail"]
-    return document
-
-
-@contextmanager
-def half_open_patch(gateway: Gateway, url: str, length: int) -> Iterator[socket.socket]:
-    """A PATCH from 0 over a bare socket, which can fall silent or break."""
-    headers = {**STREAM, "Upload-Offset": 0, "Content-Length": length, "Host": "gateway"}
-    headers["Expect"] = "100-continue"
-    lines = [f"PATCH {url} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items())]
-    with socket.create_connection(("127.0.0.1", gateway.port)) as link:
-        link.settimeout(DEADLINE_S)
-        link.sendall("\r\n".join([*lines, "", ""]).encode())
-        assert link.recv(100) == b"HTTP/1.1 100 Continue\r\n\r\n"
-        yield link
-
-
 @pytest.mark.parametrize("size", [0, 1, BLOB_BYTES, 3 * BLOB_BYTES + 1])
-def test_an_upload_becomes_a_recording(gateway: Gateway, client: httpx.Client, size: int) -> None:
+def test_an_upload_becomes_a_recording(
+    gateway: UploadServer, client: httpx.Client, size: int
+) -> None:
     data = content(size)
     url = create(client, data)
     assert url == f"/v1/uploads/{id_of(data)}"
@@ -183,14 +64,14 @@ def test_an_upload_becomes_a_recording(gateway: Gateway, client: httpx.Client, s
     head = client.head(url, headers=TUS)
     assert head.headers["upload-offset"] == head.headers["upload-length"] == str(size)
     assert head.headers["cache-control"] == "no-store"
-    assert head.headers["upload-metadata"] == f"sha256 {b64(id_of(data).encode())}"
+    assert head.headers["upload-metadata"] == announced_as(id_of(data))
     recording_id = bytes.fromhex(id_of(data))
     assert gateway.finished == [recording_id]
     assert b"".join(gateway.store.read(recording_id)) == data
     assert gateway.store.verify(recording_id).holds
 
 
-def test_a_foreign_client_uploads_in_pieces(gateway: Gateway) -> None:
+def test_a_foreign_client_uploads_in_pieces(gateway: UploadServer) -> None:
     data = content(2 * BLOB_BYTES + 99)
     client = TusClient(f"http://127.0.0.1:{gateway.port}/v1/uploads", headers=TUS)
     uploader = client.uploader(
@@ -204,7 +85,7 @@ def test_a_foreign_client_uploads_in_pieces(gateway: Gateway) -> None:
     assert b"".join(gateway.store.read(bytes.fromhex(id_of(data)))) == data
 
 
-def test_announcing_twice_is_harmless(gateway: Gateway, client: httpx.Client) -> None:
+def test_announcing_twice_is_harmless(gateway: UploadServer, client: httpx.Client) -> None:
     data = content(10)
     url = create(client, data)
     patch(client, url, 0, data[:4])
@@ -248,7 +129,7 @@ def test_too_many_bytes_are_refused(client: httpx.Client) -> None:
 
 @pytest.mark.parametrize("algorithm", ["sha256", "sha1"])
 def test_a_wrong_checksum_does_not_advance_the_offset(
-    gateway: Gateway, client: httpx.Client, algorithm: str
+    gateway: UploadServer, client: httpx.Client, algorithm: str
 ) -> None:
     data = content(2 * BLOB_BYTES)
     url = create(client, data)
@@ -265,7 +146,7 @@ def test_a_wrong_checksum_does_not_advance_the_offset(
     assert gateway.store.verify(bytes.fromhex(id_of(data))).holds
 
 
-def test_a_forged_recording_starts_over(gateway: Gateway, client: httpx.Client) -> None:
+def test_a_forged_recording_starts_over(gateway: UploadServer, client: httpx.Client) -> None:
     data, forged = content(BLOB_BYTES + 1), content(BLOB_BYTES + 1, seed=1)
     url = create(client, data)
     document = problem(patch(client, url, 0, forged), 422)
@@ -280,7 +161,7 @@ def test_a_forged_recording_starts_over(gateway: Gateway, client: httpx.Client) 
 
 @pytest.mark.parametrize("sent", [BLOB_BYTES, 2 * BLOB_BYTES + 3, 3 * BLOB_BYTES - 1])
 def test_what_came_before_the_link_broke_is_kept(
-    gateway: Gateway, client: httpx.Client, sent: int
+    gateway: UploadServer, client: httpx.Client, sent: int
 ) -> None:
     data = content(3 * BLOB_BYTES)
     url = create(client, data)
@@ -297,7 +178,7 @@ def test_what_came_before_the_link_broke_is_kept(
 
 
 def test_a_newer_request_takes_over_from_a_silent_one(
-    gateway: Gateway, client: httpx.Client
+    gateway: UploadServer, client: httpx.Client
 ) -> None:
     data = content(BLOB_BYTES)
     url = create(client, data)
@@ -319,7 +200,7 @@ def test_a_newer_request_takes_over_from_a_silent_one(
 
 def test_a_silent_request_is_ended_and_what_came_is_kept(tmp_path: Path) -> None:
     data = content(BLOB_BYTES)
-    gateway = Gateway(tmp_path, idle_limit_s=0.1)
+    gateway = UploadServer(tmp_path, idle_limit_s=0.1)
     gateway.start()
     with httpx.Client(base_url=f"http://127.0.0.1:{gateway.port}") as client:
         url = create(client, data)
@@ -331,7 +212,7 @@ def test_a_silent_request_is_ended_and_what_came_is_kept(tmp_path: Path) -> None
 
 
 def test_a_medium_that_takes_no_more_is_a_problem_that_passes(
-    gateway: Gateway, client: httpx.Client
+    gateway: UploadServer, client: httpx.Client
 ) -> None:
     data = content(3 * BLOB_BYTES)
     url = create(client, data)
@@ -349,7 +230,7 @@ def test_a_medium_that_takes_no_more_is_a_problem_that_passes(
     assert gateway.store.verify(bytes.fromhex(id_of(data))).holds
 
 
-def test_uploads_at_once_are_bounded(gateway: Gateway, client: httpx.Client) -> None:
+def test_uploads_at_once_are_bounded(gateway: UploadServer, client: httpx.Client) -> None:
     first, second, third = (content(BLOB_BYTES, seed) for seed in range(3))
     urls = [create(client, data) for data in (first, second)]
     with (
@@ -357,7 +238,7 @@ def test_uploads_at_once_are_bounded(gateway: Gateway, client: httpx.Client) -> 
         half_open_patch(gateway, urls[1], BLOB_BYTES) as two,
     ):
         answer = announce(client, id_of(third), len(third))
-        assert "2 uploads are under way" in str(problem(answer, 503)["detail"])
+        assert "2 uploads of truck-1 are under way" in str(problem(answer, 503)["detail"])
         assert answer.headers["retry-after"] == "5"
         for link, data in ((one, first), (two, second)):
             link.sendall(data)
@@ -367,7 +248,7 @@ def test_uploads_at_once_are_bounded(gateway: Gateway, client: httpx.Client) -> 
 
 
 def test_terminating_forgets_a_part_but_no_recording(
-    gateway: Gateway, client: httpx.Client
+    gateway: UploadServer, client: httpx.Client
 ) -> None:
     data = content(10)
     url = create(client, data)
@@ -381,11 +262,11 @@ def test_terminating_forgets_a_part_but_no_recording(
     headers = {**STREAM, "Upload-Offset": "0", "X-HTTP-Method-Override": "PATCH"}
     assert client.post(url, headers=headers, content=data).status_code == 204
     problem(client.delete(url, headers=TUS), 403)
-    problem(client.post(url, headers={**TUS, "X-HTTP-Method-Override": "PUT"}), 400)
+    problem(client.post(url, headers={**TUS, "X-HTTP-Method-Override": "PUT"}), 405)
     assert gateway.store.verify(bytes.fromhex(id_of(data))).holds
 
 
-def test_the_gate_refuses_what_was_not_offered(gateway: Gateway, client: httpx.Client) -> None:
+def test_the_gate_refuses_what_was_not_offered(gateway: UploadServer, client: httpx.Client) -> None:
     data = content(10)
     gateway.refused.add(bytes.fromhex(id_of(data)))
     document = problem(announce(client, id_of(data), 10), 403)
@@ -393,7 +274,9 @@ def test_the_gate_refuses_what_was_not_offered(gateway: Gateway, client: httpx.C
     assert list(gateway.store.partial()) == []
 
 
-def test_a_caller_is_known_before_a_byte_is_read(gateway: Gateway, client: httpx.Client) -> None:
+def test_a_caller_is_known_before_a_byte_is_read(
+    gateway: UploadServer, client: httpx.Client
+) -> None:
     data = content(10)
     url = create(client, data)
     lines = [
@@ -414,7 +297,7 @@ def test_a_caller_is_known_before_a_byte_is_read(gateway: Gateway, client: httpx
 
 
 def test_an_upload_that_has_all_its_bytes_is_brought_to_an_end(
-    gateway: Gateway, client: httpx.Client
+    gateway: UploadServer, client: httpx.Client
 ) -> None:
     data = content(10)
     recording_id = bytes.fromhex(id_of(data))
@@ -423,10 +306,10 @@ def test_an_upload_that_has_all_its_bytes_is_brought_to_an_end(
         writer.sync()  # the kill is here
     assert offset(client, f"/v1/uploads/{id_of(data)}") == 10
     assert gateway.finished == [recording_id]
-    status = gateway.uploads.status(recording_id)
+    status = gateway.uploads.status(recording_id, "truck-1")
     assert status is not None
     assert (status.whole, status.offset, status.size) == (True, 10, 10)
-    assert gateway.uploads.status(bytes(32)) is None
+    assert gateway.uploads.status(bytes(32), "truck-1") is None
 
 
 def test_malformed_requests_are_named(client: httpx.Client) -> None:
@@ -449,7 +332,7 @@ def test_the_routes_are_described(client: httpx.Client) -> None:
     options = client.options("/v1/uploads")
     assert options.status_code == 204
     assert options.headers["tus-version"] == "1.0.0"
-    assert options.headers["tus-extension"] == "creation,checksum,termination"
+    assert options.headers["tus-extension"] == "creation,expiration,checksum,termination"
     assert options.headers["tus-max-size"] == str(UPLOAD_BYTES_MAX)
     paths = client.get("/openapi.json").json()["paths"]
     assert set(paths["/v1/uploads/{recording}"]) == {"head", "patch", "delete", "options"}

@@ -13,15 +13,15 @@ import pytest
 from storage.drives.counters import counters
 from storage.drives.devices import Device, devices
 from storage.drives.filesystems import filesystems
-from storage.drives.health import Verdict, health
+from storage.drives.health import Condition, health
 from storage.drives.inventory import take
 from storage.drives.kernel import Kernel
 from storage.drives.links import LinkWatch
 from storage.drives.mounts import mounts
 from storage.drives.tools import run_tool
 from storage.volumes.volume import VolumePlace
-from support.loops import loop_device, make_ext4, mounted_at
-from support.mounts import run
+from support.machine.loops import loop_device, make_ext4, mounted_at
+from support.machine.mounts import run
 
 pytestmark = pytest.mark.integration
 
@@ -142,7 +142,7 @@ def test_without_fabrics_a_connection_fails_clearly() -> None:
         pytest.skip("this machine can do NVMe-oF")
     said = volumes("connect", "127.0.0.1", "nqn.2026-01.example:video")
     assert said.returncode == 1
-    assert "/dev/nvme-fabrics is not there: modprobe nvme-fabrics" in said.stderr
+    assert "/dev/nvme-fabrics is missing: run modprobe nvme-fabrics" in said.stderr
 
 
 def test_the_real_smartctl_is_understood(loop: Path) -> None:
@@ -153,7 +153,7 @@ def test_the_real_smartctl_is_understood(loop: Path) -> None:
         drive.name, drive.number, "sata-hdd", 1, read_only=False, removable=False, rotational=True
     )
     told = health(as_sata, run_tool)
-    assert told.verdict is Verdict.UNKNOWN
+    assert told.verdict is Condition.UNKNOWN
     assert told.why == (f"{loop}: Unable to detect device type",)
 
 

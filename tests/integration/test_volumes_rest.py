@@ -1,23 +1,16 @@
 """`GET /v1/volumes` of a real gateway."""
 
-from pathlib import Path
-
 import pytest
 
-from support.rogue import Site
+from support.trucks.rogue import Site
 
 pytestmark = pytest.mark.integration
 
 
-def test_operators_see_drives_and_volumes_and_auditors_do_not(tmp_path: Path) -> None:
-    site = Site(tmp_path)
-    try:
-        site.start()
-        with site.client("dock", "operator") as operator, site.client("ann", "auditor") as auditor:
-            assert auditor.get("/v1/volumes").status_code == 403
-            answer = operator.get("/v1/volumes", params={"health": "true"})
-    finally:
-        site.stop()
+def test_operators_see_drives_and_volumes_and_auditors_do_not(site: Site) -> None:
+    with site.client("dock", "operator") as operator, site.client("ann", "auditor") as auditor:
+        assert auditor.get("/v1/volumes").status_code == 403
+        answer = operator.get("/v1/volumes", params={"health": "true"})
     assert answer.status_code == 200
     told = answer.json()
     (volume,) = told["volumes"]

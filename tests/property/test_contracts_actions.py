@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contracts import address
-from contracts.payload import FAMILY, Action, OfReadings, build, encode, scope
+from contracts.actions.payload import FAMILY, build, encode, may_mark, scope
+from contracts.actions.table import Action
 from contracts.proto.payload_pb2 import (
     AUTHORITY,
-    PROCESSOR,
+    MANUFACTURER,
     HandOver,
     LotQuantity,
     Payload,
@@ -22,11 +23,11 @@ from contracts.proto.payload_pb2 import (
 from contracts.records.run import run_of
 from contracts.rules.context import InvalidTransactionError
 from contracts.rules.ids import Rule
-from contracts.sawtooth.batches import build_batch
-from contracts.sawtooth.transactions import build_transaction
-from support.chain import digest_of
-from support.hosts import DirectHost, apply_all
-from support.world import (
+from contracts.rules.version import LATEST
+from contracts.sawtooth.batches import build_batch, build_transaction
+from support.evidence.chain import digest_of
+from support.ledgers.hosts import DirectHost, apply_all
+from support.network.world import (
     BOOT,
     START_MS,
     TERMS,
@@ -55,6 +56,9 @@ TEXTS = {
     "gln": ["", "4006381333931"],
     "hold_id": ["h1", "h2"],
     "transformation_id": ["t1", "t2"],
+    "sscc": ["340123450000000000", "340123450000000017"],
+    "units": ["340123450000000000", "340123450000000017"],
+    "kind": ["GDP"],
 }
 """What names something that may be there, by the end of a field's name."""
 HASHES = [bytes(32), RECORDED.sha256, RECORDED.tree_root, b"", b"x" * 33]
@@ -74,12 +78,12 @@ def mostly(draw: st.DrawFn, usual: st.SearchStrategy[Any], odd: st.SearchStrateg
 
 def texts(name: str) -> st.SearchStrategy[Any]:
     """Draw what a field of text may say; mostly something that means something."""
-    if name.endswith(("public_keys", "added", "revoked")):
+    if name.endswith(("public_keys", "public_key", "added", "revoked")):
         return st.sampled_from([key(each).public_key for each in [*SIGNERS, "new", "newer"]])
     for end, pool in TEXTS.items():
         if name.endswith((end, f"{end}s")):
             return mostly(st.sampled_from(pool), st.text(max_size=3))
-    party = name in ("seller_id", "carrier_id", "buyer_id")
+    party = name in ("seller_id", "carrier_id", "buyer_id", "holder_id")
     return texts("party_id") if party else mostly(st.just("a-name"), st.text(max_size=3))
 
 
@@ -163,7 +167,7 @@ def world() -> DirectHost:
         party_id="dairy",
         name="Dairy",
         public_keys=[key("dairy").public_key],
-        roles=[PROCESSOR, AUTHORITY],
+        roles=[MANUFACTURER, AUTHORITY],
     )
     apply_all(host, [*registrations(), one(key("admin"), dairy)])
     assert TERMS.delivery_id == "delivery-1"
@@ -172,7 +176,7 @@ def world() -> DirectHost:
 
 def applied(host: DirectHost, signer: str, action: Action) -> object:
     """Return what an action comes to: its events, or the rule that refuses it."""
-    places = [address.delivery("delivery-1")] if isinstance(action, OfReadings) else []
+    places = [address.delivery("delivery-1")] if may_mark(action, LATEST) else []
     batch = build_batch(key(signer), [build(key(signer), action, deliveries=places)])
     try:
         return host.apply(batch)

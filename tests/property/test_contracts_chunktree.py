@@ -1,4 +1,4 @@
-"""Roots of trees tell their leaves apart."""
+"""Different leaves have different roots."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,7 @@
-"""A delivery's states: whatever its parties sign, in any order, it moves as the contract says."""
+"""A delivery's states under version 1.0: whatever is signed, it moves as the contract says.
+
+Version 1.1: test_contracts_life.py.
+"""
 
 from collections.abc import Callable
 from typing import Final
@@ -8,8 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from contracts import address
+from contracts.actions.table import Action
 from contracts.errors import RejectedError
-from contracts.payload import Action
 from contracts.proto.payload_pb2 import (
     DUE,
     PAYMENT_NONE,
@@ -24,11 +27,12 @@ from contracts.proto.payload_pb2 import (
 from contracts.proto.state_pb2 import Delivery
 from contracts.rules.case import EVENT_DELIVERY
 from contracts.rules.ids import Rule
-from support.heard import told
-from support.hosts import DirectHost, apply_all, refused
-from support.world import START_MS, TERMS, Trip, key, one, registrations
+from contracts.rules.version import RulesVersion
+from support.ledgers.hosts import DirectHost, apply_all, refused, told
+from support.network.world import START_MS, TERMS, Trip, key, one, registrations
 
 Step = Callable[[], object]
+OLD: Final = RulesVersion.V1_0
 PARTIES: Final = ["seller", "carrier", "buyer"]
 parties = st.sampled_from(PARTIES)
 MOVES: Final = {
@@ -72,7 +76,7 @@ class DeliveryStates(RuleBasedStateMachine):
     @initialize(steps=st.integers(0, 7), disputing=st.sampled_from(["", "seller", "buyer"]))
     def begin(self, steps: int, disputing: str) -> None:
         """Go some way along the usual path, since chance alone would rarely get far."""
-        apply_all(self.host, registrations()[:-2])
+        apply_all(self.host, registrations(OLD)[:-2])
         path: list[Step] = [
             lambda: self.open("seller"),
             lambda: self.open("buyer"),
@@ -94,7 +98,7 @@ class DeliveryStates(RuleBasedStateMachine):
 
     def sign(self, signer: str, action: Action) -> Rule | None:
         """Let a party sign; return the rule that refuses it, if one does."""
-        before, batch = self.status(), one(key(signer), action)
+        before, batch = self.status(), one(key(signer), action, version=OLD)
         try:
             events = self.host.apply(batch)
         except RejectedError:

@@ -1,31 +1,30 @@
-"""Encodings are bijections; whatever happens to their bytes, nothing but a clear error follows."""
+"""Encodings are bijections, and damaged bytes lead to a clear error and nothing else."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from contracts.actions.payload import build, decode, encode
+from contracts.actions.table import Action
 from contracts.encoding import canonical, parse
 from contracts.errors import RejectedError
 from contracts.keys import Signer, verify
-from contracts.payload import Action, build, decode, encode
 from contracts.proto.sawtooth_pb2 import Batch
 from contracts.proto.wire_pb2 import Receipt, ReceiptBody, Records, StoredRecording
 from contracts.receipt import open_receipt, sign_receipt
 from contracts.records.clock import UTC_MS_MAX, Clock, ClockOrigin
 from contracts.records.reading import (
-    Link,
+    ChainLink,
     Position,
     Reading,
     Tamper,
-    link_of,
     reading_of,
     record_of,
 )
-from contracts.sawtooth.batches import build_batch, check_batch
-from contracts.sawtooth.transactions import parse_header
+from contracts.sawtooth.batches import build_batch, check_batch, parse_header
 from contracts.wire import MESSAGE_BYTES_MAX, pack_records, parse_message
-from support.chain import digest_of
-from support.world import TERMS, Trip, handovers, key, one, reading, registrations
+from support.evidence.chain import digest_of
+from support.network.world import TERMS, Trip, handovers, key, link_of, one, reading, registrations
 
 clocks = st.builds(
     Clock,
@@ -51,13 +50,13 @@ readings = st.builds(
     derived=st.booleans(),
 )
 links = st.builds(
-    Link,
+    ChainLink,
     trip_id=st.text("0123456789abcdef", min_size=32, max_size=32),
     device_id=st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", fullmatch=True),
     sequence=st.just(0),
     previous_sha256=st.just(b""),
 ) | st.builds(
-    Link,
+    ChainLink,
     trip_id=st.text("0123456789abcdef", min_size=32, max_size=32),
     device_id=st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", fullmatch=True),
     sequence=st.integers(1, (1 << 63) - 1),
@@ -66,7 +65,7 @@ links = st.builds(
 
 
 @given(readings, links)
-def test_a_reading_comes_back_from_its_payload(value: Reading, link: Link) -> None:
+def test_a_reading_comes_back_from_its_payload(value: Reading, link: ChainLink) -> None:
     record = record_of(value, link)
     assert reading_of(record) == value
     assert link_of(record) == link

@@ -4,16 +4,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contracts import address
+from contracts.actions.payload import build
 from contracts.errors import RejectedError
-from contracts.payload import build
 from contracts.proto.payload_pb2 import Clock, Position, RecordReading, RegisterDevice
 from contracts.proto.state_pb2 import Chain
 from contracts.records.clock import UTC_MS_MAX
-from contracts.records.reading import link_of, reading_of
+from contracts.records.reading import reading_of
 from contracts.rules.ids import Rule
 from contracts.sawtooth.batches import build_batch
-from support.hosts import DirectHost, apply_all, breaches, refused, rules_found
-from support.world import START_MS, Trip, key, one, reading, registrations
+from support.ledgers.hosts import DirectHost, apply_all, breaches, refused, rules_found
+from support.network.world import START_MS, Trip, key, link_of, one, reading, registrations
 
 TRIP = Trip()
 U32, U63, U64 = (1 << 32) - 1, (1 << 63) - 1, (1 << 64) - 1

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contracts import address
-from contracts.payload import build
+from contracts.actions.payload import build
 from contracts.proto.payload_pb2 import (
     Clock,
     Limit,
@@ -20,8 +20,8 @@ from contracts.proto.state_pb2 import Finding
 from contracts.records.reading import digest
 from contracts.records.run import run_of
 from contracts.sawtooth.batches import build_batch
-from support.hosts import DirectHost, apply_all, breaches, findings, tampers
-from support.world import START_MS, TERMS, Trip, key, one, registrations
+from support.ledgers.hosts import DirectHost, apply_all, breaches, findings, tampers
+from support.network.world import START_MS, TERMS, Trip, key, one, registrations
 
 TRIP = Trip(deliveries=["delivery-1", "delivery-2"])
 UNTIL_MS = START_MS + 60_000

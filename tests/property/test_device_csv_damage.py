@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from contracts.errors import RejectedError
 from device.sensors.port import Sample
 from device.sensors.replay_csv import CsvReplay
-from support.truck import write_log
+from support.trucks.truck import write_log
 
 ROWS = 6
 

@@ -10,23 +10,27 @@ from typing import ClassVar, Final
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from contracts.actions.payload import decode
+from contracts.address import series
 from contracts.encoding import parse
+from contracts.ids import trip_id_of
 from contracts.keys import Signer
-from contracts.payload import decode, trip_id_of
 from contracts.proto.payload_pb2 import StartTrip
 from contracts.proto.sawtooth_pb2 import Batch, TransactionHeader
 from contracts.records.clock import Clock, ClockOrigin
 from contracts.records.reading import Reading
-from device.batcher import BatchLimits
+from contracts.rules.series import seal_digest
+from contracts.runtime.sqlite import Connection
+from device.chain.batcher import BatchLimits
+from device.chain.writer import ChainWriter
 from device.journal.database import Database
 from device.journal.logbook import Logbook
 from device.journal.trip import Trip, TripState
-from device.journey import Journey
-from support.truck import records_in, walk
-from support.world import BOOT, START_MS
+from support.network.world import BOOT, START_MS
+from support.trucks.truck import records_in, walk
 
 LIMIT_BYTES: Final = 1 << 30
-INPUTS_OF_READINGS: Final = 3
+INPUTS_OF_READINGS: Final = 4
 DEVICE: Final = "truck-1"
 
 
@@ -41,10 +45,10 @@ class MortalDatabase(Database):
     after = False
 
     @contextmanager
-    def transaction(self) -> Iterator[None]:
+    def transaction(self) -> Iterator[Connection]:
         dies = self.commits_left == 0
-        with super().transaction():
-            yield
+        with super().transaction() as connection:
+            yield connection
             if dies and not self.after:
                 raise CutError
         self.commits_left -= 1
@@ -104,6 +108,7 @@ def start() -> StartTrip:
         origin_site_id="a",
         destination_site_id="b",
         started_at_ms=START_MS,
+        trip_number=1,
     )
 
 
@@ -113,7 +118,7 @@ def clock(at_s: int) -> Clock:
 
 @contextmanager
 def opened(path: Path, signer: Signer) -> Iterator[MortalDatabase]:
-    with MortalDatabase.open(path, DEVICE, signer.public_key) as database:
+    with MortalDatabase(path, DEVICE, signer.public_key) as database:
         yield database
 
 
@@ -126,16 +131,16 @@ def live(database: MortalDatabase, signer: Signer, life: Life, number: int) -> N
     (trip,) = book(database).trips()
     database.commits_left, database.after = life.cut, life.after
     with suppress(CutError):
-        journey = Journey(book(database), signer, life.limits, trip)
+        chain = ChainWriter(book(database), signer, life.limits, trip)
         at_s = trip.clock.monotonic_ms // 1000
         for step in life.steps:
             if step:
                 at_s += step
                 # Its number tells what this process measured from what another one did.
-                journey.record(Reading(clock(at_s), temperature_mcel=number))
+                chain.record(Reading(clock(at_s), temperature_mcel=number))
             else:
-                journey.commit()
-        journey.commit()
+                chain.commit()
+        chain.commit()
 
 
 @settings(max_examples=60)
@@ -158,10 +163,14 @@ def test_no_waiting_reading_is_ever_signed_in_two_ways(course: list[Life], last:
         close(path, signer, last)
         assert close(path, signer, replace(last, cut=-1)).readings == durable
         with opened(path, signer) as database:
-            wires = database.all("SELECT wire FROM batches ORDER BY number")
-            assert database.all("SELECT * FROM waiting") == database.all("SELECT * FROM pending")
+            wires = database.query("SELECT wire FROM batches ORDER BY number")
+            assert database.query("SELECT * FROM waiting") == database.query(
+                "SELECT * FROM pending"
+            )
+            row = book(database).series()
     batches = [parse(Batch, wire) for (wire,) in wires]
-    _, records, _ = walk(batches)
+    _, records, seal = walk(batches)
+    assert row == (1, seal_digest(seal))
     assert [record.sequence for record in records] == list(range(durable))
     assert runs_signed(signer) == runs_kept(batches)
 
@@ -176,13 +185,13 @@ def test_a_power_cut_at_any_byte_loses_nothing_that_was_committed(
     with tempfile.TemporaryDirectory() as folder:
         path, cut_path = Path(folder) / "journal.sqlite", Path(folder) / "cut.sqlite"
         with opened(path, signer) as database:
-            journey = begun(database, signer, limits)
+            chain = begun(database, signer, limits)
             durable = [(wal_of(path).stat().st_size, 0)]
             for at_s, commit in enumerate(commits):
-                journey.record(Reading(clock(at_s), temperature_mcel=at_s))
+                chain.record(Reading(clock(at_s), temperature_mcel=at_s))
                 if commit:
-                    journey.commit()
-                durable.append((wal_of(path).stat().st_size, journey.trip.readings))
+                    chain.commit()
+                durable.append((wal_of(path).stat().st_size, chain.trip.readings))
             whole, written = path.read_bytes(), wal_of(path).read_bytes()
         cut = data.draw(st.integers(durable[0][0], len(written)))
         cut_path.write_bytes(whole)
@@ -190,12 +199,12 @@ def test_a_power_cut_at_any_byte_loses_nothing_that_was_committed(
         with opened(cut_path, signer) as database:
             (trip,) = book(database).trips()
             assert trip.readings >= max(count for size, count in durable if size <= cut)
-            journey = Journey(book(database), signer, limits, trip)
+            chain = ChainWriter(book(database), signer, limits, trip)
             for at_s in range(trip.readings, len(commits)):
-                journey.record(Reading(clock(at_s), temperature_mcel=at_s))
-            journey.commit()
-            journey.close()
-            wires = database.all("SELECT wire FROM batches ORDER BY number")
+                chain.record(Reading(clock(at_s), temperature_mcel=at_s))
+            chain.commit()
+            chain.close()
+            wires = database.query("SELECT wire FROM batches ORDER BY number")
     _, records, _ = walk([parse(Batch, wire) for (wire,) in wires])
     assert [record.temperature_mcel for record in records] == list(range(len(commits)))
 
@@ -204,8 +213,8 @@ def wal_of(path: Path) -> Path:
     return path.with_name(path.name + "-wal")
 
 
-def begun(database: Database, signer: Signer, limits: BatchLimits) -> Journey:
-    return Journey.begin(
+def begun(database: Database, signer: Signer, limits: BatchLimits) -> ChainWriter:
+    return ChainWriter.begin(
         book(database), signer, limits, start=start(), clock=clock(0), input_id=bytes(32)
     )
 
@@ -217,7 +226,7 @@ def close(path: Path, signer: Signer, life: Life) -> Trip:
         if trip.state is TripState.OPEN:
             database.commits_left, database.after = life.cut, life.after
             with suppress(CutError):
-                Journey(book(database), signer, life.limits, trip).close()
+                ChainWriter(book(database), signer, life.limits, trip).close()
         return book(database).trips()[0]
 
 
@@ -227,9 +236,11 @@ def runs_signed(signer: Notary) -> set[bytes]:
     return {
         message
         for message, header in headers.items()
-        # Readings declare key, device and trip; a start its sites too, a seal no device. What is
-        # no transaction's header but a batch's names no family.
-        if header.family_name and len(header.inputs) == INPUTS_OF_READINGS
+        # Readings declare key, device, times of blocks and trip; a start its sites too, a seal the
+        # row of trips. What is no transaction's header but a batch's names no family.
+        if header.family_name
+        and len(header.inputs) == INPUTS_OF_READINGS
+        and series(signer.public_key) not in header.outputs
     }
 
 

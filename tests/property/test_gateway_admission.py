@@ -1,4 +1,4 @@
-"""What is not the very bytes that a device signed is never held."""
+"""Only the exact bytes that a device signed are held."""
 
 import contextlib
 
@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contracts.errors import RejectedError
-from gateway.admission import admit_records
-from gateway.inbox import State
-from support.rogue import wire_of
-from support.world import Trip, reading
+from gateway.intake.admission import admit_records
+from gateway.intake.held import State
+from support.network.world import Trip, reading
+from support.trucks.rogue import wire_of
 
 WIRE = wire_of(Trip().whole([reading(0), reading(1)])[0])
 

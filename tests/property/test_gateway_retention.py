@@ -1,4 +1,4 @@
-"""Whatever commits, holds, quotas, kills and clocks do, nothing goes that must not."""
+"""Nothing is deleted that must be kept, whatever commits, holds, quotas, kills and clocks do."""
 
 import tempfile
 from pathlib import Path
@@ -8,14 +8,15 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from contracts.copies import Copy, Place
-from gateway.inbox import State
+from gateway.intake.held import State
 from gateway.retention.deletions import DeletionState
 from gateway.storagesettings import RetentionSettings
 from storage.recordings.manifest import Progress
-from support.retention import BLOBS, DAY_S, VOLUME, Desk, KilledError, recording, trip
+from support.gateways.retention import BLOBS, DAY_S, VOLUME, Desk, KilledError, recording, trip
 
 RECORDINGS = st.integers(0, 2).map(recording)
 TRIPS = st.integers(0, 2).map(trip)
+LISTED_MAX = 1000
 VOLUME_DAYS, BLOBS_DAYS, PARTIAL_DAYS = 10, 40, 5
 
 
@@ -184,7 +185,7 @@ class RetentionMachine(RuleBasedStateMachine):
             self.desk.restart()
         self.desk.store.kills = -1
         self.desk.after_record = lambda: None
-        event(f"{len(self.desk.deletions.query('SELECT 1 FROM deletions'))} deletions")  # noqa: S608
+        event(f"{len(self.desk.deletions.listed(0, LISTED_MAX))} deletions")
 
     @rule()
     def restart(self) -> None:
@@ -198,7 +199,7 @@ class RetentionMachine(RuleBasedStateMachine):
     def in_step(self) -> bool:
         """Say whether the index has all that the ledger has."""
         head = self.desk.index.head()
-        return head is not None and head[1] == self.desk.ledger.block_ids[-1]
+        return head is not None and head.block_id == self.desk.ledger.block_ids[-1]
 
 
 TestRetention = RetentionMachine.TestCase

@@ -1,4 +1,4 @@
-"""A walk through any graph of lots, cycles and all, reaches exactly what can be reached."""
+"""A walk through any graph of lots, with or without cycles, reaches exactly the reachable lots."""
 
 import tempfile
 from collections.abc import Iterator
@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.index.store import IndexStore
-from gateway.index.tracing import Direction, walk
-from support.lots import Made, add_made, lot
+from gateway.records.tracing import Direction, walk
+from support.gateways.indexed_lots import Made, add_made, lot
 
 NAMES = st.sampled_from([f"L{at}" for at in range(8)])
 SIDE = st.lists(NAMES, max_size=3, unique=True)

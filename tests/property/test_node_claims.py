@@ -5,11 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contracts.keys import Signer
-from contracts.node.execution import claims as claims_module
-from contracts.node.execution.claims import Claims
-from contracts.node.verify import VerifiedBatch, verify_batch
-from contracts.sawtooth.batches import build_batch
-from contracts.sawtooth.transactions import Family, build_transaction
+from contracts.ledger.execution.verify import VerifiedBatch, verify_batch
+from contracts.ledger.solo import claims as claims_module
+from contracts.ledger.solo.claims import Claims
+from contracts.sawtooth.batches import Family, build_batch, build_transaction
 
 SIGNER = Signer.from_hex("22" * 32)
 PLACES = st.text("0a", max_size=4).filter(lambda text: len(text) % 2 == 0)

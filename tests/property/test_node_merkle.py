@@ -5,18 +5,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contracts.errors import RejectedError
-from contracts.node.store.merkle import (
-    EMPTY_ROOT,
+from contracts.ledger.state.merkle import (
     Branch,
     Edge,
     Tree,
     Update,
     decode_branch,
     encode_branch,
-    find,
-    walk,
+    find_leaf,
+    has_branch,
+    has_leaf,
+    root_edge,
+    walk_leaves,
 )
-from support.nodes import naive_root
+from contracts.sawtooth.nodes import EMPTY_ROOT
+from support.ledgers.nodes import naive_root
 
 FILLING = "ab" * 35
 addresses = st.builds(
@@ -38,11 +41,18 @@ class Nodes:
     def __init__(self) -> None:
         self.branches: dict[int, bytes] = {}
         self.leaves: dict[int, bytes] = {}
-        self.root = 0
-        self.tree = Tree(self.branch, self.leaves.__getitem__, 1)
+        self.root = root_edge(0, EMPTY_ROOT)
+        self.tree = Tree(self.branch, self.leaf, 1)
 
-    def branch(self, number: int) -> Branch:
-        return decode_branch(self.branches[number])
+    def branch(self, edge: Edge) -> Branch:
+        branch = decode_branch(self.branches[edge.node])
+        assert has_branch(edge, branch)
+        return branch
+
+    def leaf(self, edge: Edge) -> bytes:
+        value = self.leaves[edge.node]
+        assert has_leaf(edge, value)
+        return value
 
     def apply(self, changes: dict[str, bytes | None]) -> Update:
         update = self.tree.update(self.root, changes)
@@ -51,21 +61,21 @@ class Nodes:
                 del self.leaves[number]
         self.branches.update((n, encode_branch(b)) for n, b in update.branches.items())
         self.leaves.update(update.leaves)
-        self.root = update.root
+        self.root = root_edge(update.root, update.root_hash)
         return update
 
     def reachable(self) -> tuple[set[int], set[int]]:
         branches: set[int] = set()
         leaves: set[int] = set()
-        todo = [self.root] if self.root else []
+        todo = [self.root] if self.root.node else []
         while todo:
-            number = todo.pop()
-            branches.add(number)
-            for edge in self.branch(number).values():
+            above = todo.pop()
+            branches.add(above.node)
+            for edge in self.branch(above).values():
                 if edge.is_leaf:
                     leaves.add(edge.node)
                 else:
-                    todo.append(edge.node)
+                    todo.append(edge)
         return branches, leaves
 
 
@@ -78,11 +88,11 @@ def test_roots_are_those_of_the_plain_tree(changes: list[dict[str, bytes | None]
         assert update.root_hash == (naive_root(state) if state else EMPTY_ROOT)
         assert nodes.reachable() == (set(nodes.branches), set(nodes.leaves))
         found = {
-            address: find(nodes.branch, nodes.root, bytes.fromhex(address))
+            address: find_leaf(nodes.branch, nodes.root, bytes.fromhex(address))
             for address in state.keys() | block.keys()
         }
-        for address, number in found.items():
-            assert state.get(address) == (None if number is None else nodes.leaves[number])
+        for address, edge in found.items():
+            assert state.get(address) == (None if edge is None else nodes.leaf(edge))
 
 
 @given(st.dictionaries(addresses, st.binary(max_size=3), max_size=12), addresses, st.booleans())
@@ -95,8 +105,8 @@ def test_walk_is_in_order_from_anywhere(
     nodes.apply(dict(state))
     for prefix in ("", "ab", "00", start[:8], start):
         walked = [
-            (address.hex(), nodes.leaves[number])
-            for address, number in walk(
+            (address.hex(), nodes.leaf(edge))
+            for address, edge in walk_leaves(
                 nodes.branch,
                 nodes.root,
                 bytes.fromhex(prefix),

@@ -10,15 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contracts.keys import Signer
-from contracts.node.genesis import found, own_genesis
-from contracts.node.publisher import Publisher
-from contracts.node.rest.app import build_app
-from contracts.node.rest.submit import Submit
-from contracts.node.rest.subscriptions import Subscriptions
-from contracts.node.statuses import Outcome, Statuses
-from contracts.node.store.chain import Chain
-from contracts.node.verify import Verifier
-from support.intkey_node import FAMILIES
+from contracts.ledger.blocks.chain import Chain
+from contracts.ledger.engine.genesis import own_genesis
+from contracts.ledger.engine.submissions import Submissions
+from contracts.ledger.execution.verify import Verifier
+from contracts.ledger.rest.app import build_app
+from contracts.ledger.rest.subscriptions import Subscriptions
+from contracts.ledger.solo.publisher import found
+from support.ledgers.intkey_node import FAMILIES
 
 SIGNER = Signer.from_hex("11" * 32)
 TIMED_OUT = 17
@@ -69,10 +68,8 @@ async def ask(
     chain: Chain, method: str, path: str, query: list[tuple[str, str]], body: bytes
 ) -> Response:
     verifier = Verifier()
-    statuses = Statuses(lambda name: chain.blocks.find_batch(name) is not None)
-    publisher = Publisher(chain, SIGNER, FAMILIES, ignore, ignore)
-    submit = Submit(publisher, verifier, statuses)
-    app = build_app(chain, submit, statuses, Subscriptions(chain))
+    submissions = Submissions(lambda _: None, lambda: None, lambda _: False)
+    app = build_app(chain, submissions, verifier, Subscriptions(chain))
     kind = "application/octet-stream" if path == "/batches" else "application/json"
     async with AsyncClient(transport=ASGITransport(app), base_url="http://node") as client:
         answer = await client.request(
@@ -80,7 +77,3 @@ async def ask(
         )
     verifier.close()
     return answer
-
-
-def ignore(_: Outcome | Exception) -> None:
-    return None

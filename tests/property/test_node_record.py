@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contracts.errors import RejectedError
-from contracts.node.store import record as record_module
-from contracts.node.store.record import decode_parts, encode_parts
+from contracts.ledger.blocks import record as record_module
+from contracts.ledger.blocks.record import decode_parts, encode_parts
 
 PARTS = st.lists(
     st.binary(max_size=300) | st.text("0123456789abcdef", max_size=300).map(str.encode)

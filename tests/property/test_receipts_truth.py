@@ -21,14 +21,15 @@ from contracts.receipt import body_of, lacking
 from device.journal.database import Database
 from device.journal.outbox import Outbox
 from device.offload.receipts import accept
-from gateway.completed import Completed
-from gateway.inbox import Inbox
-from gateway.receipts import Receipts
+from gateway.intake.inbox import Inbox
+from gateway.offload.ledgerfacts import Completed
+from gateway.offload.receipts import Receipts
 from storage.recordings.manifest import StoredRecording as Manifest
-from support.world import key
+from support.network.world import key
 
 TRIP: Final = "0" * 32
 SIGNER: Final = key("gateway-buyer")
+GENESIS: Final = "9" * 128
 MIB: Final = 1 << 20
 
 
@@ -59,7 +60,9 @@ class OneVisit(Completed):
 
     def body(self, trip_id: str, device_id: str) -> ReceiptBody | None:
         named = [StoredRecording(sha256=recording_id) for recording_id in MANIFESTS]
-        return ReceiptBody(trip_id=trip_id, device_id=device_id, recordings=named)
+        return ReceiptBody(
+            trip_id=trip_id, device_id=device_id, recordings=named, genesis_id=GENESIS
+        )
 
     def confirmations(self, body: ReceiptBody) -> int | None:
         del body
@@ -68,25 +71,21 @@ class OneVisit(Completed):
 
 def sealed_journal(path: Path) -> Database:
     """Return a truck's journal with one sealed trip, its recordings and a batch."""
-    database = Database.open(path, "truck-1", key("truck-1").public_key)
-    with database.transaction():
-        database.execute(
+    database = Database(path, "truck-1", key("truck-1").public_key)
+    with database.transaction() as connection:
+        connection.execute(
             "INSERT INTO trips (trip_id, input_id, start, state, last_transaction_id, clock)"
             " VALUES (?, x'', x'', 'sealed', '', x'')",
-            TRIP,
+            (TRIP,),
         )
-        database.execute(
-            "INSERT INTO batches (batch_id, trip_id, wire, held) VALUES ('b', ?, x'00', 1)", TRIP
+        connection.execute(
+            "INSERT INTO batches (batch_id, trip_id, wire, held) VALUES ('b', ?, x'00', 1)", (TRIP,)
         )
-        for each in MANIFESTS.values():
-            database.execute(
-                "INSERT INTO recordings (trip_id, sha256, size, tree_root, name, media_type,"
-                " duration_ms, source_sha256) VALUES (?, ?, ?, ?, 'v', 'video/mp4', 0, x'')",
-                TRIP,
-                each.sha256,
-                each.size,
-                each.tree_root,
-            )
+        connection.executemany(
+            "INSERT INTO recordings (trip_id, sha256, size, tree_root, name, media_type,"
+            " duration_ms, source_sha256) VALUES (?, ?, ?, ?, 'v', 'video/mp4', 0, x'')",
+            ((TRIP, each.sha256, each.size, each.tree_root) for each in MANIFESTS.values()),
+        )
     return database
 
 
@@ -174,6 +173,7 @@ class CopiesComeAndGo(RuleBasedStateMachine):
                 device_id="truck-1",
                 trusted_keys=[SIGNER.public_key],
                 policy=self.trucks,
+                genesis_block_id=GENESIS,
                 videos=self.directory,
             )
         if not outdated:
@@ -181,7 +181,7 @@ class CopiesComeAndGo(RuleBasedStateMachine):
             self.released |= not (body.lacking or lacking(self.trucks, body.recordings))
 
     def deleted(self) -> bool:
-        ((left,),) = self.journal.all("SELECT COUNT(*) FROM recordings")
+        ((left,),) = self.journal.query("SELECT COUNT(*) FROM recordings")
         return bool(left == 0)
 
     @invariant()
@@ -199,7 +199,7 @@ class CopiesComeAndGo(RuleBasedStateMachine):
             shutil.rmtree(self.directory)
 
     def end(self) -> None:
-        """With all copies there at last, whoever asks gets what lets it delete."""
+        """Once all copies exist, every device that asks gets a final receipt."""
         self.held = {name: set(COPIES) for name in MANIFESTS}
         self.look()
         self.ask()

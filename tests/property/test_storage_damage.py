@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from contracts.chunktree import BLOB_BYTES
 from contracts.errors import RejectedError
-from support.rogue import until
-from support.stores import open_store, put
+from support.storage.stores import open_store, put
+from support.trucks.rogue import until
 
 
 def holds(path: Path, wire: bytes) -> bool:

@@ -1,4 +1,4 @@
-"""Whether a run of `wayseal-bench io` compared volumes: judged by its result and its page."""
+"""Checks by result and page that a run of `wayseal-bench io` compared volumes."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping
@@ -9,16 +9,16 @@ from typing import Final
 from storage.bench.io.content import BLOCK_BYTES
 from storage.bench.io.measured import COUNTED_LEAST
 from storage.bench.machine.watch import DRIVE_WRITTEN
-from storage.bench.report.savedrun import SavedRun, Table, opened, these
+from storage.bench.run.savedrun import SavedRun, Table, opened, these
 
 MOVING: Final = "direct"
-"""The workload whose bytes are known: it writes a file, then reads it."""
+"""The workload with a known number of bytes: it writes a file, then reads it."""
 COUNTED: Final = {"write": "written_bytes_per_s", "read": "read_bytes_per_s"}
 """Its tables, and the column of each that must hold the file's bytes."""
 UNTRUE: Final = ("CACHED", "INVALID")
-"""Flags that no figure of drives that were really there may have."""
+"""Flags that no figure of a real drive may have."""
 TOLD_BY_SOME: Final = {DRIVE_WRITTEN.name}
-"""Figures that not every drive lets one see."""
+"""Figures that not every drive reports."""
 _PICTURE: Final = re.compile(r"<figure>.*?</figure>", re.DOTALL)
 
 
@@ -78,14 +78,14 @@ def counted_bytes(run: SavedRun, target: str, way: str) -> list[float]:
 
 
 def _sum(table: Table, column: str) -> float:
-    """Return what rates add up to, each until the end of its sample."""
+    """Return the sum of rates over time, each until the end of its sample."""
     ends = [0.0, *table.column("s")]
     lengths = [end - begin for begin, end in pairwise(ends)]
     return sum(rate * length for rate, length in zip(table.column(column), lengths, strict=True))
 
 
 def _require_counted(run: SavedRun, names: Iterable[str]) -> None:
-    """Check that each device, or its paths together, counted the whole file, there and back."""
+    """Check that each device, or its paths together, counted the whole file written and read."""
     size = run.result["settings"]["io"]["volumes"]["direct_blocks"] * BLOCK_BYTES
     for name in names:
         for way in COUNTED:

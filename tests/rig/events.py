@@ -1,4 +1,4 @@
-"""What the machine tells while it runs: a line of JSON when a scenario begins and when it ends."""
+"""Events of the running machine: a line of JSON when a scenario begins and when it ends."""
 
 import json
 from collections.abc import Iterator

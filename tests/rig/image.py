@@ -4,29 +4,40 @@ import compileall
 import hashlib
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from py_compile import PycInvalidationMode
 from typing import Final
 
 from rig.cpio import CpioWriter
-from rig.kernel import in_order, modules, vmlinux
+from rig.guest.scenario import Kernel
+from rig.kernel import bare_module, built_in, in_order, modules, vmlinux
 
 PYTHON: Final = f"python{sys.version_info.major}.{sys.version_info.minor}"
 GUEST: Final = Path(__file__).parent / "guest"
 PROJECT: Final = Path(__file__).parents[2] / "pyproject.toml"
 PACKAGES: Final = (
-    *("linux-image-amd64", "dash", "busybox-static", "coreutils", "util-linux", "mount", "sed"),
+    *("dash", "busybox-static", "coreutils", "util-linux", "mount", "sed"),
     *("python3", "nvme-cli", "e2fsprogs", "xfsprogs", "smartmontools", "dmsetup", "iproute2"),
-    *("udev", "fio"),
+    *("udev", "fio", "cryptsetup-bin"),
 )
+KERNELS: Final = {
+    Kernel.RELEASE: "linux-image-amd64",
+    Kernel.BACKPORTS: "linux-image-amd64/{codename}-backports",
+}
+"""Package of each kernel."""
 MODULES: Final = (
     *("virtio_pci", "virtio_blk", "virtio_console", "9pnet_virtio", "9p", "configfs"),
     *("crc32c_generic", "crc32c_intel", "crct10dif_generic", "ext4", "xfs", "loop", "veth"),
     *("ahci", "sd_mod", "nvme", "nvme_tcp", "nvmet", "nvmet_tcp", "dm_mod", "dm_flakey"),
-    *("xhci_pci", "usb_storage", "uas"),
+    *("xhci_pci", "usb_storage", "uas", "dm_crypt", "xts", "ecb"),
 )
+MODULES_MORE: Final = {
+    Kernel.RELEASE: (),
+    Kernel.BACKPORTS: ("nvme_fc", "nvmet_fc", "nvme_fcloop"),
+}
+"""Debian 12's own kernel has no loop for Fibre Channel."""
 LEFT_OUT: Final = (
     *("usr/share/doc", "usr/share/man", "usr/share/locale", "usr/share/info", "usr/share/perl"),
     *("usr/share/bash-completion", "usr/share/lintian", "usr/lib/x86_64-linux-gnu/perl"),
@@ -48,36 +59,43 @@ class Image:
     initrd: Path
 
 
-def make_image(root: Path, directory: Path) -> Image:
+def make_image(root: Path, kernel: Path, directory: Path, more: Iterable[str] = ()) -> Image:
     """Make kernel and archive from unpacked packages; taken as they are if nothing changed.
+
+    Args:
+        root: Of the unpacked packages.
+        kernel: Root of the unpacked kernel.
+        directory: Where kernel and archive go.
+        more: Modules of this kernel besides those of every kernel.
 
     Raises:
         ValueError: The packages are not what the machine needs; says why.
     """
     image = Image(directory / "vmlinux", directory / "initrd.cpio")
     stamp = directory / "stamp"
-    wanted = _fingerprint(root)
+    wanted = _fingerprint(root, kernel)
     if not stamp.exists() or stamp.read_text() != wanted:
         _require_python(root)
         directory.mkdir(exist_ok=True)
         _compile(root)
-        (packed,) = (root / "boot").glob("vmlinuz-*")
+        (packed,) = (kernel / "boot").glob("vmlinuz-*")
         image.kernel.write_bytes(vmlinux(packed.read_bytes()))
         with image.initrd.open("wb") as out, CpioWriter(out) as archive:
-            _fill(archive, root)
+            _fill(archive, root, kernel / "lib/modules", more)
         stamp.write_text(wanted)
     return image
 
 
-def _fill(archive: CpioWriter, root: Path) -> None:
+def _fill(archive: CpioWriter, root: Path, drivers: Path, more: Iterable[str]) -> None:
     archive.console()
     archive.tree(root, _kept(root))
     for name in MOUNTS:
         archive.directory(name)
     archive.directory("modules")
-    order = in_order(MODULES, modules(root / "lib/modules"))
+    inside = built_in(drivers)
+    order = in_order((name for name in (*MODULES, *more) if name not in inside), modules(drivers))
     for module in order:
-        archive.file(f"modules/{module.name}", module.read_bytes())
+        archive.file(f"modules/{module.name}", bare_module(module))
     archive.file("modules/order", "".join(f"{module.name}\n" for module in order).encode())
     for applet in APPLETS:
         archive.link(f"sbin/{applet}", "/bin/busybox")
@@ -121,8 +139,8 @@ def _kept(root: Path) -> Iterator[Path]:
             yield path
 
 
-def _fingerprint(root: Path) -> str:
-    made_by = [(root.parent / "stamp").read_bytes()]
+def _fingerprint(*roots: Path) -> str:
+    made_by = [(root.parent / "stamp").read_bytes() for root in roots]
     made_by += [
         path.read_bytes() for path in (PROJECT, GUEST / "init", *sorted(GUEST.parent.glob("*.py")))
     ]

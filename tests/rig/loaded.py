@@ -5,23 +5,23 @@ from pathlib import Path
 from typing import Final
 
 from contracts.chunktree import BLOB_BYTES
-from device.sensors.simulated import SimulatedDrive
-from device.simulate import write_drive
-from support.truck import Truck
+from device.commands.simulate import write_trip
+from device.sensors.simulated import SimulatedTrip
+from support.trucks.truck import Truck
 
 VIDEO_BLOBS: Final = 16
 FOLDER: Final = "truck"
-_TRIP: Final = "trip"
+_TRIP: Final = "trip-id"
 
 
 def load_truck(results: Path) -> None:
     """Record a trip into a folder among the results, where the guest finds it."""
     truck = Truck(results / FOLDER)
-    drive = write_drive(SimulatedDrive(20, seed=5), truck.folder / "drive")
+    files = write_trip(SimulatedTrip(20, seed=5), truck.folder / "trip")
     chance = random.Random(21)
-    with drive.video.open("ab") as video:  # behind the last frame players do not look
+    with files.video.open("ab") as video:  # behind the last frame players do not look
         video.write(chance.randbytes(VIDEO_BLOBS * BLOB_BYTES))
-    made = truck.must("record", "--readings", drive.readings, "--video", drive.video)
+    made = truck.must("record", "--readings", files.readings, "--video", files.video)
     (truck.folder / _TRIP).write_text(str(made["trip"]), "utf-8")
 
 

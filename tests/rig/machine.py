@@ -73,7 +73,8 @@ def arguments(image: Image, shares: Shares, run: Path, scenarios: list[str]) -> 
         *("-m", str(MEMORY_MIB), "-nodefaults", "-no-reboot", "-display", "none"),
         *("-kernel", str(image.kernel), "-initrd", str(image.initrd)),
         *("-append", " ".join([KERNEL_OPTIONS, "--", *scenarios])),
-        *("-serial", f"file:{shares.results / CONSOLE}"),
+        *("-chardev", f"file,id=console,path={shares.results / CONSOLE},append=on"),
+        *("-serial", "chardev:console"),
         *("-device", "isa-debug-exit,iobase=0xf4,iosize=0x04"),
         *_share("repo", shares.repo, readonly=True),
         *_share("site", shares.site, readonly=True),
@@ -136,7 +137,7 @@ def wait(machine: subprocess.Popen[str], late: Callable[[], str]) -> tuple[int |
         late: Says what takes too long, or nothing.
 
     Returns:
-        The code that PID 1 gave, None when there is none, and why.
+        The exit code of PID 1, or None if it gave none, and the reason.
     """
     while machine.poll() is None:
         reason = late()

@@ -14,6 +14,8 @@ from typing import Final
 
 DOWNLOAD_LIMIT_S: Final = 300
 UNPACK_LIMIT_S: Final = 60
+KEYRING: Final = "/usr/share/keyrings/debian-archive-keyring.gpg"
+"""Debian's own keys; every Debian has them there."""
 
 
 class PackagesError(Exception):
@@ -36,6 +38,8 @@ def apt_options(state: Path, archives: Path) -> list[str]:
 def provide(names: Sequence[str], directory: Path) -> Path:
     """Unpack packages with all that they depend on; return the root of that tree.
 
+    A name such as `linux-image-amd64/{codename}-backports` is taken from there.
+
     What is there from an earlier run is taken as it is, until the names change.
 
     Raises:
@@ -50,7 +54,9 @@ def provide(names: Sequence[str], directory: Path) -> Path:
     shutil.rmtree(root, ignore_errors=True)
     root.mkdir(parents=True)
     archives = directory / "archives"
-    for package in _fetch(names, directory.parent / "apt", archives):
+    backports = any("{codename}" in name for name in names)
+    state = directory.parent / ("apt-backports" if backports else "apt")
+    for package in _fetch(names, state, archives):
         _run(["dpkg-deb", "-x", str(package), str(root)], UNPACK_LIMIT_S)
     shutil.rmtree(archives)  # or else other versions would be among them the next time
     stamp.write_text(wanted)
@@ -65,6 +71,9 @@ def _fetch(names: Sequence[str], state: Path, archives: Path) -> list[Path]:
     if not (state / "updated").exists():
         _run(["apt-get", *options, "update"], DOWNLOAD_LIMIT_S)
         (state / "updated").touch()
+    if any("{codename}" in name for name in names):
+        codename, options = _with_backports(state, options)
+        names = [name.format(codename=codename) for name in names]
     download = ["install", "--download-only", "--yes", "--no-install-recommends", *names]
     try:
         _run(["apt-get", *options, *download], DOWNLOAD_LIMIT_S)
@@ -74,7 +83,24 @@ def _fetch(names: Sequence[str], state: Path, archives: Path) -> list[Path]:
     return sorted(archives.glob("*.deb"))
 
 
-def _run(command: list[str], limit_s: float) -> None:
+def _with_backports(state: Path, options: list[str]) -> tuple[str, list[str]]:
+    """Return Debian's codename here, and options that add its backports from the same mirror."""
+    wanted = ("--format", "$(ORIGIN) $(CODENAME) $(COMPONENT) $(REPO_URI)", "Created-By: Packages")
+    said = _run(["apt-get", *options, "indextargets", *wanted], UNPACK_LIMIT_S)
+    rows = (line.split() for line in said.splitlines())
+    found = [row for row in rows if row[0] == "Debian" and row[2] == "main" and "-" not in row[1]]
+    if not found:
+        raise PackagesError("no package source of this machine is Debian's own")
+    _, codename, _, mirror = found[0]
+    line = f"deb [signed-by={KEYRING}] {mirror} {codename}-backports main\n"
+    source = state / "backports.list"
+    source.write_text(line, "utf-8")
+    more = [*options, "-o", f"Dir::Etc::sourcelist={source}"]
+    _run(["apt-get", *more, "update"], DOWNLOAD_LIMIT_S)
+    return codename, more
+
+
+def _run(command: list[str], limit_s: float) -> str:
     try:
         done = subprocess.run(  # noqa: S603 - Debian's own tools
             command, capture_output=True, text=True, timeout=limit_s, check=False
@@ -86,3 +112,4 @@ def _run(command: list[str], limit_s: float) -> None:
     if done.returncode != 0:
         said = (done.stderr.strip() or done.stdout.strip()).splitlines()[-3:]
         raise PackagesError(f"{command[0]} ended with {done.returncode}: {' / '.join(said)}")
+    return done.stdout

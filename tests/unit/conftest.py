@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from support.hosts import DirectHost, Host
-from support.ledgers import Ledgers, RestHost, ledgers
-from support.sawtooth import Chains, is_brought
-from support.sharedstores import Sites, two_sites
-from support.world import key
+from support.ledgers.brought import Chains, is_brought
+from support.ledgers.hosts import DirectHost, Host
+from support.ledgers.rest_hosts import Ledgers, RestHost, ledgers
+from support.network.world import key
+from support.storage.shared_stores import Sites, two_sites
 
 
 @pytest.fixture(scope="session")

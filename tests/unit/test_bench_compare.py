@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from scipy.stats import mannwhitneyu
 
-from storage.bench.main import main
-from storage.bench.report.compare import WIDTH
-from storage.bench.report.savedrun import SavedRun
+from storage.bench.report.terminal import WIDTH
 from storage.bench.run.plan import Part
+from storage.bench.run.savedrun import SavedRun
 from storage.bench.stats.difference import Telling, difference
-from support.benchresults import HEADING, NVMEOF, SATA, made_run
+from storage.bench.wayseal_bench import main
+from support.bench.results import HEADING, NVMEOF, SATA, made_run
 
 
 def test_values_apart_differ_by_more_than_noise() -> None:
@@ -179,5 +179,5 @@ def test_what_cannot_be_compared_is_refused(
 
 
 def test_commands_that_do_not_compare_start_without_scipy() -> None:
-    look = "import sys, storage.bench.main; sys.exit('scipy' in sys.modules)"
+    look = "import sys, storage.bench.wayseal_bench; sys.exit('scipy' in sys.modules)"
     subprocess.run([sys.executable, "-c", look], check=True)  # noqa: S603 - our own Python

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from contracts.errors import RejectedError
-from storage.bench.cost.command import costs
 from storage.bench.cost.model import NodeHour, ownership
 from storage.bench.cost.parameters import DEFAULT, parameters_of, read_parameters
-from storage.bench.main import main
+from storage.bench.cost.rates import costs
 from storage.bench.run.document import SCHEMA
-from support.benchresults import HEADING, made_run
+from storage.bench.wayseal_bench import main
+from support.bench.results import HEADING, made_run
 
 PAPER = read_parameters()
 MINE = {

@@ -10,18 +10,19 @@ import pytest
 from hdrh.histogram import HdrHistogram
 
 from contracts.errors import UnavailableError
+from storage.bench.commands.io import Io
 from storage.bench.io import fio
 from storage.bench.io.ceilings import ceiling
-from storage.bench.io.command import Io
 from storage.bench.io.fio import Job, Report, Timings, Transfer
 from storage.bench.io.ground import Ground
 from storage.bench.io.measured import Method, both_ways, cached, percentiles, rate, sampled
-from storage.bench.io.sampler import Sample, Samples, counting, sampling
-from storage.bench.io.sweep import Point
+from storage.bench.io.sampler import DeviceSample, Samples, counting, sampling
+from storage.bench.io.sweep import SweepPoint
 from storage.bench.run.flags import Flag
+from storage.bench.run.latency import counted
 from storage.bench.run.outcome import Metric, Observation
-from storage.bench.stats.latency import counted
-from storage.bench.stats.steady import Rounds, not_steady, steadiness
+from storage.bench.run.rounds import Rounds, not_steady
+from storage.bench.stats.steady import steadiness
 from storage.drives.devices import Device
 from storage.drives.nvme import Controller, NvmePath, Timeouts
 from storage.drives.tools import Said
@@ -50,7 +51,9 @@ def way(name: str, *, kind: str = "tcp") -> NvmePath:
 
 
 def samples(*written: float, length_s: float = 1.0) -> Samples:
-    taken = [Sample(at + length_s, length_s, 0, round(bytes_)) for at, bytes_ in enumerate(written)]
+    taken = [
+        DeviceSample(at + length_s, length_s, 0, round(bytes_)) for at, bytes_ in enumerate(written)
+    ]
     return Samples("sda", taken)
 
 
@@ -293,8 +296,8 @@ def test_a_colon_in_a_path_does_not_make_two() -> None:
 
 
 def test_points_have_names_and_fios_words() -> None:
-    points = [Point("random", 4096, 32, 70), Point("random", 4096, 1, 100)]
-    points += [Point("sequential", 1 << 20, 8, 0), Point("sequential", 512, 8, 50)]
+    points = [SweepPoint("random", 4096, 32, 70), SweepPoint("random", 4096, 1, 100)]
+    points += [SweepPoint("sequential", 1 << 20, 8, 0), SweepPoint("sequential", 512, 8, 50)]
     assert [(each.name, each.rw) for each in points] == [
         ("random-4k-qd32-read70", "randrw"),
         ("random-4k-qd1-read100", "randread"),

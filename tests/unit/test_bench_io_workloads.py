@@ -14,17 +14,18 @@ from hdrh.histogram import HdrHistogram
 from contracts.errors import RejectedError
 from storage.bench.disk import cool_all
 from storage.bench.io import keyspaces
+from storage.bench.io.blobpass import segments, written
 from storage.bench.io.cassandra import Existing, add_cassandra_options
-from storage.bench.io.commitlog import segments, written
-from storage.bench.io.figures import Watched, invalid
+from storage.bench.io.figures import DeviceTraffic, invalid
 from storage.bench.io.gateway import add_gateway_options
 from storage.bench.io.ground import Ground
-from storage.bench.io.sampler import Sample, Samples
-from storage.bench.payload import PIECE_BYTES, Payload, pieces_of
-from storage.bench.procfs import began_ticks, forget_peak, peak_mb, resident_mb
-from storage.bench.stats.latency import latencies
+from storage.bench.io.sampler import DeviceSample, Samples
+from storage.bench.run.directories import began_ticks
+from storage.bench.run.latency import latencies
+from storage.bench.servers.usage import forget_peak, peak_mb, resident_mb
+from storage.bench.trucks.payload import PIECE_BYTES, Payload, pieces_of
 from storage.drives.devices import Device
-from support.benchstages import parsed
+from support.bench.stages import parsed
 
 DISK = Device("sda", "8:0", "sata-ssd", 1 << 40, False, False, False, link="SATA 6.0 Gb/s")  # noqa: FBT003
 GROUND = Ground("a", Path("/a"), (DISK,), "ext4")
@@ -33,7 +34,7 @@ MB = 1_000_000
 
 def samples(*moved: tuple[int, int]) -> Samples:
     """Return seconds with so many bytes read and written."""
-    taken = [Sample(at + 1.0, 1.0, *both) for at, both in enumerate(moved)]
+    taken = [DeviceSample(at + 1.0, 1.0, *both) for at, both in enumerate(moved)]
     return Samples("sda", taken)
 
 
@@ -101,35 +102,35 @@ def test_only_what_an_ended_process_of_this_machine_made_is_left_over(
 
 def test_maximum_and_mean_are_those_of_whole_seconds_and_few_are_flagged() -> None:
     many = samples((0, 5 * MB), *((0, at * MB) for at in (12, 13, 12, 13, 12, 13)), (0, MB))
-    most, mean = Watched(GROUND, many).seconds("write")
+    most, mean = DeviceTraffic(GROUND, many).seconds("write")
     assert [each.metric.name for each in (mean, most)] == ["write-mean", "write-max"]
     assert (mean.value, most.value) == (12.5 * MB, 13 * MB)
     assert mean.flags == most.flags == ()
-    most, mean = Watched(GROUND, samples((0, 3 * MB), (0, MB))).seconds("write")
+    most, mean = DeviceTraffic(GROUND, samples((0, 3 * MB), (0, MB))).seconds("write")
     assert (mean.value, most.value) == (2 * MB, 3 * MB)
     assert [each.flag for each in most.flags] == ["FEW SAMPLES"]
-    assert Watched(GROUND, Samples("")).seconds("write") == []
+    assert DeviceTraffic(GROUND, Samples("")).seconds("write") == []
 
 
 def test_more_than_a_link_carries_is_flagged() -> None:
-    watched = Watched(GROUND, samples())
+    watched = DeviceTraffic(GROUND, samples())
     assert watched.rate("read-rate", 599 * MB).flags == ()
     (flag,) = watched.rate("read-rate", 601 * MB).flags
     assert (flag.flag, "SATA 6.0 Gb/s" in flag.why) == ("OVER LINK RATE", True)
 
 
 def test_what_the_device_did_not_read_came_from_a_cache() -> None:
-    assert Watched(GROUND, samples((6 * MB, 0), (3 * MB, 0))).cached(10 * MB) == ()
-    (flag,) = Watched(GROUND, samples((8 * MB, 0))).cached(10 * MB)
+    assert DeviceTraffic(GROUND, samples((6 * MB, 0), (3 * MB, 0))).cached(10 * MB) == ()
+    (flag,) = DeviceTraffic(GROUND, samples((8 * MB, 0))).cached(10 * MB)
     assert (flag.flag, flag.why) == (
         "CACHED",
         "expected 10000000 bytes from the device, it read 8000000",
     )
-    nowhere = Watched(replace(GROUND, drives=()), Samples(""))
+    nowhere = DeviceTraffic(replace(GROUND, drives=()), Samples(""))
     (flag,) = nowhere.cached(1)
-    assert flag.why == "expected a device that counts below /a, there is none"
+    assert flag.why == "expected a device below /a that counts, got none"
     assert nowhere.amplification(1) == []
-    (seen,) = Watched(GROUND, samples((0, 25 * MB))).amplification(10 * MB)
+    (seen,) = DeviceTraffic(GROUND, samples((0, 25 * MB))).amplification(10 * MB)
     assert seen.value == 2.5
 
 
@@ -138,7 +139,7 @@ def test_wrong_bytes_make_a_figure_invalid() -> None:
     (flag,) = invalid([9, 4, 2, 7])
     assert (flag.flag, flag.why) == (
         "INVALID",
-        "expected all as it was written, 4 pieces are not, as piece 2, 4, 7",
+        "expected all pieces as they were written, got 4 wrong ones, as piece 2, 4, 7",
     )
 
 

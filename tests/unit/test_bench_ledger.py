@@ -6,23 +6,24 @@ from pathlib import Path
 import pytest
 
 from contracts import address
+from contracts.actions.payload import decode
 from contracts.errors import RejectedError
-from contracts.node.execution.executor import Execution, execute
-from contracts.node.execution.families import BUILT_IN
-from contracts.node.genesis import own_genesis
-from contracts.node.verify import parse_batches, verify_batch
-from contracts.payload import decode
+from contracts.ledger.engine.genesis import own_genesis
+from contracts.ledger.execution.executor import Execution, execute
+from contracts.ledger.execution.families import BUILT_IN
+from contracts.ledger.execution.verify import parse_batches, verify_batch
 from contracts.proto.payload_pb2 import StartTrip
 from contracts.proto.sawtooth_pb2 import Batch, BatchList
 from contracts.proto.state_pb2 import Chain
 from contracts.rules.case import EVENT_BREACH, EVENT_FINDING, EVENT_TAMPER
-from storage.bench.ledger.command import LEDGER, QUICK_OPEN_S, QUICK_PROBE_S
-from storage.bench.ledger.fleet import Load, Truck, departures, key, network
-from storage.bench.ledger.signed import read_signed, signed
+from storage.bench.commands.ledger import LEDGER, QUICK_OPEN_S, QUICK_PROBE_S
+from storage.bench.goals.goals import LEDGER_GOALS, missed, row
+from storage.bench.goals.ledger.chains import median_rate
+from storage.bench.goals.ledger.figures import FIGURES, figures_of, observations
 from storage.bench.ledger.wire import batch_list
-from storage.bench.ours.ledger.targets import TARGETS
-from storage.bench.ours.targets import missed, row
-from support.benchstages import parsed, setup_on
+from storage.bench.trucks.fleet import Load, Truck, departures, key, network
+from storage.bench.trucks.signed import read_signed, signed
+from support.bench.stages import parsed, setup_on
 
 LOAD = Load("test", devices=2, readings=25, per_transaction=1, per_batch=10)
 RUNS = Load("runs", devices=2, readings=25, per_transaction=10, per_batch=2)
@@ -57,6 +58,9 @@ def test_what_was_signed_is_kept(tmp_path: Path) -> None:
     assert seen == [(1, 2), (2, 2)]
     expected = [(batch.header_signature, batch) for batch in Truck(LOAD, 1).batches()]
     assert [(name, Batch.FromString(wire)) for name, wire in read_signed(paths[1])] == expected
+    for first in range(len(expected) + 2):
+        found = [(name, Batch.FromString(wire)) for name, wire in read_signed(paths[1], first)]
+        assert found == expected[first:]
     assert signed(LOAD, tmp_path, lambda done, of: seen.append((done, of))) == paths
     assert len(seen) == 2
     paths[0].write_bytes(paths[0].read_bytes()[:-1])
@@ -72,13 +76,21 @@ def test_a_list_of_serialised_batches_is_a_batch_list() -> None:
 
 
 def test_a_figure_beyond_its_bound_is_missed() -> None:
-    good = {name: target.bound for name, target in TARGETS.items()}
-    assert missed(good, TARGETS) == []
-    for name, target in TARGETS.items():
-        worse = target.bound + (1 if target.most else -1)
-        assert missed({**good, name: worse}, TARGETS) == [name]
-        assert "MISSED" in row(name, worse, TARGETS)
-        assert "ok" in row(name, target.bound, TARGETS)
+    good = {name: goal.bound for name, goal in LEDGER_GOALS.items()}
+    assert missed(good, LEDGER_GOALS) == []
+    for name, goal in LEDGER_GOALS.items():
+        worse = goal.bound + (1 if goal.most else -1)
+        assert missed({**good, name: worse}, LEDGER_GOALS) == [name]
+        assert "MISSED" in row(name, worse, LEDGER_GOALS)
+        assert "ok" in row(name, goal.bound, LEDGER_GOALS)
+
+
+def test_a_figure_comes_back_from_a_result_as_it_was_measured() -> None:
+    figures = dict.fromkeys(FIGURES, 123.456)
+    found = [{"metric": each.metric.name, "median": each.value} for each in observations(figures)]
+    result = {"figures": [*found, {"metric": "cpu-busy", "median": 1.0}]}
+    assert figures_of(result) == pytest.approx(figures)
+    assert LEDGER_GOALS.keys() <= FIGURES.keys()
 
 
 def test_the_search_takes_no_longer_at_a_rate_than_asked(tmp_path: Path) -> None:
@@ -88,3 +100,11 @@ def test_the_search_takes_no_longer_at_a_rate_than_asked(tmp_path: Path) -> None
             prepared = LEDGER.prepare(parsed(LEDGER.add_options, *words), setup, stack)
             took.append((prepared.settings["open_s"], prepared.settings["probe_s"]))
     assert took == [(QUICK_OPEN_S, QUICK_PROBE_S), (0.2, 0.2)]
+
+
+def test_a_rate_is_the_median_of_equal_shares() -> None:
+    steady = [number / 50 for number in range(1_000)]
+    assert median_rate(steady) == pytest.approx(50)
+    pause = [at_s + 60 * (at_s > 4) for at_s in steady]  # as when a neighbour takes the machine
+    assert median_rate(pause) == pytest.approx(50)
+    assert median_rate(list(reversed(steady[:11]))) == pytest.approx(50)

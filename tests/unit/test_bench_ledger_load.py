@@ -11,23 +11,23 @@ from pathlib import Path
 import pytest
 
 from contracts.errors import RejectedError
-from contracts.node.execution.executor import Execution, TransactionContext, execute
-from contracts.node.verify import verify_batch
+from contracts.ledger.execution.executor import Execution, TransactionContext, execute
+from contracts.ledger.execution.verify import verify_batch
 from contracts.proto.sawtooth_pb2 import Batch, TransactionHeader
 from contracts.rules.context import InvalidTransactionError
-from storage.bench.checkpoint import node
 from storage.bench.ledger.committing import commit, transactions_in_blocks
 from storage.bench.ledger.consensus import near, read_consensus
 from storage.bench.ledger.family import CREATE, FAMILY, GET, PUT, Call, address_of, apply, balance
-from storage.bench.ledger.fleet import Load, departures, network
 from storage.bench.ledger.ledgers import NODE
-from storage.bench.ledger.loader import Fate, Open, Outcome, Plan, load
+from storage.bench.ledger.loader import Fate, LoadOutcome, LoadPlan, Open, load
 from storage.bench.ledger.papers import PaperLoad
 from storage.bench.ledger.sawtoothrest import SawtoothRest
-from storage.bench.ledger.signed import signed
 from storage.bench.ledger.timeline import CSV_COLUMNS, Timeline
 from storage.bench.ledger.watch import watching
 from storage.bench.run.flags import Flag
+from storage.bench.servers.checkpoint import node
+from storage.bench.trucks.fleet import Load, departures, network
+from storage.bench.trucks.signed import signed
 
 FLEET = Load("load", devices=2, readings=12, per_transaction=1, per_batch=2)
 
@@ -104,7 +104,7 @@ def test_all_is_committed_in_order(
     ledger: tuple[str, Open], files: list[str], rate_per_s: float
 ) -> None:
     url, connect = ledger
-    plan = Plan(url, files, 0, 6, per_list=1 if rate_per_s else 3, rate_per_s=rate_per_s)
+    plan = LoadPlan(url, files, 0, 6, per_list=1 if rate_per_s else 3, rate_per_s=rate_per_s)
     done = asyncio.run(load(plan, connect))
     assert sorted(fate.batch_id for fate in done.fates) == sorted(ids(files))
     for fate in done.fates:
@@ -120,7 +120,7 @@ def test_all_is_committed_in_order(
         assert gaps == pytest.approx([1 / rate_per_s] * 11)
 
 
-def loaded(plan: Plan, made: MemoryLedger) -> Outcome:
+def loaded(plan: LoadPlan, made: MemoryLedger) -> LoadOutcome:
     async def connect(_: str) -> MemoryLedger:
         return made
 
@@ -135,7 +135,7 @@ def test_a_slow_answer_delays_what_follows_and_counts_against_it(files: list[str
             await asyncio.sleep(0.05)
             return await super().submit(batches)
 
-    done = loaded(Plan("", files, 0, 6, rate_per_s=1_000.0), Slow())
+    done = loaded(LoadPlan("", files, 0, 6, rate_per_s=1_000.0), Slow())
     own = [fate for fate in done.fates if fate.lane == 0]
     for before, after in pairwise(own):
         assert after.intended_s == pytest.approx(before.intended_s + 0.002)
@@ -144,21 +144,21 @@ def test_a_slow_answer_delays_what_follows_and_counts_against_it(files: list[str
 
 def test_a_lane_keeps_to_its_window(files: list[str]) -> None:
     made = MemoryLedger(block=1)
-    loaded(Plan("", files, 0, 6, window=2), made)
+    loaded(LoadPlan("", files, 0, 6, window=2), made)
     assert made.most_held <= 4
     assert len(made.committed) == 12
 
 
 def test_what_is_refused_says_why(files: list[str]) -> None:
     names = ids(files)
-    done = loaded(Plan("", files, 0, 6), Refusing(names[:6], names[7]))
+    done = loaded(LoadPlan("", files, 0, 6), Refusing(names[:6], names[7]))
     said = {fate.batch_id: fate.error for fate in done.fates}
     assert [said[name] for name in names] == ["not from you"] * 6 + ["", "INVALID: no"] + [""] * 4
 
 
 def test_a_file_with_too_few_batches_is_refused(files: list[str]) -> None:
     with pytest.raises(RejectedError, match="expected 9 batches"):
-        loaded(Plan("", files, 3, 6), MemoryLedger())
+        loaded(LoadPlan("", files, 3, 6), MemoryLedger())
 
 
 def fates(*times: tuple[float, float]) -> list[Fate]:
@@ -196,7 +196,7 @@ def test_the_backlog_is_what_was_accepted_and_is_not_committed() -> None:
 
 
 def test_the_table_is_that_of_bep_23_with_two_columns_more(files: list[str]) -> None:
-    done = loaded(Plan("", files, 0, 6), MemoryLedger())
+    done = loaded(LoadPlan("", files, 0, 6), MemoryLedger())
     done.fates[0].error = "INVALID"
     first = next(FLEET.batches(done.fates[0].lane))
     name = first.transactions[1].header_signature

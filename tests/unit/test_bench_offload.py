@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from contracts.errors import RejectedError, UnavailableError
-from storage.bench.offload.command import Offload, outcome_of
+from storage.bench.commands.offload import Offload, outcome_of
 from storage.bench.offload.sizes import Trucks
 from storage.bench.offload.visit import Visit
 from storage.bench.run.flags import Flag
@@ -63,13 +63,13 @@ def test_the_room_is_asked_for_before_anything_is_written(tmp_path: Path) -> Non
     with volume_targets([("here", tmp_path)]) as volumes, ExitStack() as stack:
         setup = Setup(volumes, quick=True, repetitions=1, seed=1, work=tmp_path)
         much = parser.parse_args(["--trucks", "1000000", "--truck-video-mb", "1000000"])
-        with pytest.raises(UnavailableError, match="MB of room"):
+        with pytest.raises(UnavailableError, match="MB free"):
             part.prepare(much, setup, stack)
         with pytest.raises(RejectedError, match="--trucks: expected a whole number from 1, got 0"):
             part.prepare(parser.parse_args(["--trucks", "0"]), setup, stack)
         prepared = part.prepare(parser.parse_args([]), setup, stack)
         assert prepared.settings["fleet"]["count"] == 4
-        with prepared.stages[0].opened() as steps:
+        with prepared.groups[0].opened() as steps:
             assert {(step.workload, step.target) for step in steps} == {
                 ("fleet", "here"),
                 ("long-trip", "here"),

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from storage.bench.main import main
-from storage.bench.paper.beside import Pair, Verdict, beside
 from storage.bench.paper.known import known
-from storage.bench.report.savedrun import SavedRun
+from storage.bench.report.beside import Comparability, PaperPair, beside
 from storage.bench.run.plan import Part
-from support.benchresults import HEADING, NVMEOF, SATA, made_run
-from support.pages import ROOT
-from support.papers import EXECUTED
+from storage.bench.run.savedrun import SavedRun
+from storage.bench.wayseal_bench import main
+from support.bench.papers import EXECUTED
+from support.bench.results import HEADING, NVMEOF, SATA, made_run
+from support.project.pages import ROOT
 
 FIGURES: dict[str, Any] = json.loads(
     (ROOT / "storage" / "bench" / "paper" / "figures.json").read_text("utf-8")
@@ -31,7 +31,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> SavedRun:
     return made_run(tmp_path_factory.mktemp("run"), repetitions=2, parts=[Part.IO, Part.LEDGER])
 
 
-def pair(run: SavedRun, where: str, metric: str, config: str) -> Pair:
+def pair(run: SavedRun, where: str, metric: str, config: str) -> PaperPair:
     (found,) = [
         each
         for each in beside(run).rows
@@ -90,21 +90,21 @@ def test_the_tables_of_paper_002_are_whole() -> None:
 def test_a_paper_s_interface_stands_beside_the_target_of_that_interface(run: SavedRun) -> None:
     found = pair(run, "T.I", "cassandra_mean_write", "nvmeof")
     assert found.measured["target"] == NVMEOF
-    assert found.verdict is Verdict.COMPARABLE
+    assert found.verdict is Comparability.COMPARABLE
     assert found.ratio == pytest.approx(found.measured["median"] / 328e6)
     assert (found.paper_text, found.ratio_text[:2]) == ("328 MB/s", "1.")
 
 
 def test_sata_above_its_link_exceeds_the_limit(run: SavedRun) -> None:
     found = pair(run, "T.II", "direct_mean_write", "sata")
-    assert found.verdict is Verdict.PAPER_EXCEEDS_LIMIT
+    assert found.verdict is Comparability.PAPER_EXCEEDS_LIMIT
     assert "2.50 times" in found.why
-    assert pair(run, "T.I", "cassandra_mean_read", "sata").verdict is Verdict.COMPARABLE
+    assert pair(run, "T.I", "cassandra_mean_read", "sata").verdict is Comparability.COMPARABLE
 
 
 def test_transaction_rates_above_the_consensus_ceiling_exceed_the_limit(run: SavedRun) -> None:
-    assert pair(run, "T.III", "TER_avg", "nvmeof").verdict is Verdict.PAPER_EXCEEDS_LIMIT
-    assert pair(run, "T.III", "TER_avg", "sata").verdict is Verdict.PAPER_AMBIGUOUS
+    assert pair(run, "T.III", "TER_avg", "nvmeof").verdict is Comparability.PAPER_EXCEEDS_LIMIT
+    assert pair(run, "T.III", "TER_avg", "sata").verdict is Comparability.PAPER_AMBIGUOUS
 
 
 def test_bep_23s_two_medians_are_ambiguous() -> None:
@@ -120,18 +120,18 @@ def test_without_that_interface_it_is_different_hardware(tmp_path: Path) -> None
     assert {each.measured["target"] for each in found} == {NVMEOF, SATA}
     verdicts = {(each.paper.interfaces[0], each.verdict) for each in found}
     assert verdicts == {
-        ("nvme-tcp", Verdict.DIFFERENT_HARDWARE),
-        ("sata-ssd", Verdict.PAPER_EXCEEDS_LIMIT),
+        ("nvme-tcp", Comparability.DIFFERENT_HARDWARE),
+        ("sata-ssd", Comparability.PAPER_EXCEEDS_LIMIT),
     }
 
 
 @pytest.mark.parametrize(
     ("model", "verdict"),
-    [("Intel(R) Xeon(R) Gold 5115 CPU @ 2.40GHz", Verdict.COMPARABLE),
-     ("AMD EPYC", Verdict.DIFFERENT_HARDWARE)],
+    [("Intel(R) Xeon(R) Gold 5115 CPU @ 2.40GHz", Comparability.COMPARABLE),
+     ("AMD EPYC", Comparability.DIFFERENT_HARDWARE)],
 )  # fmt: skip
 def test_a_paper_s_processor_is_known_by_its_name(
-    run: SavedRun, model: str, verdict: Verdict
+    run: SavedRun, model: str, verdict: Comparability
 ) -> None:
     share = {**run.result["figures"][0], "part": "ledger", "workload": "poet-readings"}
     share |= {"metric": "node-cpu-share", "unit": "1", "median": 0.05, "low": 0.05, "high": 0.06}
@@ -152,6 +152,6 @@ def test_the_command_has_a_line_for_each_figure_measured_or_not(
     reasons = [line for line in lines[:coremark] if line.startswith("  not measured: ")]
     assert reasons[-1].startswith("  not measured: CoreMark is in no package registry")
     assert "  not measured: not in this run (system: tcp received on link)" in lines
-    assert set(counts) == {*Verdict, "not-measured"}
+    assert set(counts) == {*Comparability, "not-measured"}
     assert counts["paper-exceeds-limit"] == 9
     assert len(known().figures) == len(FIGURES["figures"])

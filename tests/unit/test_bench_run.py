@@ -10,19 +10,25 @@ from pathlib import Path
 from statistics import median
 
 import pytest
+from scipy.stats import quantile_test
 
 from contracts.errors import RejectedError, UnavailableError
-from storage.bench.procfs import began_ticks
-from storage.bench.report.savedrun import opened
+from storage.bench.run.directories import (
+    WORKPLACE,
+    began_ticks,
+    remove_left_in,
+    remove_left_scratch,
+    scratch,
+    workplace,
+)
 from storage.bench.run.document import Document, Heading
 from storage.bench.run.flags import Flag
 from storage.bench.run.folder import RESULT, Folder
 from storage.bench.run.outcome import Metric, Observation, Outcome, Series
-from storage.bench.run.plan import Part, Place, Stage, Step, order
+from storage.bench.run.plan import Part, Place, Step, StepGroup, order
 from storage.bench.run.runner import Runner
-from storage.bench.run.scratch import remove_left_scratch, scratch
+from storage.bench.run.savedrun import opened
 from storage.bench.run.volumetarget import volume_targets
-from storage.bench.run.workplace import NAME, remove_left_in, workplace
 from storage.bench.stats.interval import interval
 
 RATE = Metric("rate", "B/s")
@@ -49,9 +55,9 @@ class Quiet:
         assert 0 <= share <= 1
 
 
-def stage(
+def group(
     *executes: Callable[[Place], Outcome], repetitions: int = 6, ended: list[str] | None = None
-) -> Stage:
+) -> StepGroup:
     @contextmanager
     def opened() -> Iterator[Sequence[Step]]:
         try:
@@ -60,11 +66,11 @@ def stage(
             if ended is not None:
                 ended.append("closed")
 
-    return Stage(Part.IO, "a stage", 1.0, opened, repetitions)
+    return StepGroup(Part.IO, "a group", 1.0, opened, repetitions)
 
 
-def run(directory: Path, *stages: Stage) -> Document:
-    return valid(directory, Runner(Folder(directory), HEADING, Quiet()).run(stages))
+def run(directory: Path, *groups: StepGroup) -> Document:
+    return valid(directory, Runner(Folder(directory), HEADING, Quiet()).run(groups))
 
 
 def valid(directory: Path, result: Document) -> Document:
@@ -102,9 +108,18 @@ def test_the_interval_is_that_of_the_tables(
     assert found.median == median(values)
 
 
+@pytest.mark.parametrize("count", range(6, 40))
+def test_the_interval_is_that_of_scipy(count: int) -> None:
+    """SciPy has no interval for fewer values, nor the confidence that it has."""
+    values = [float(each) for each in range(count)]
+    found = interval(values)
+    theirs = quantile_test(values, p=0.5).confidence_interval(confidence_level=0.95)
+    assert (found.low, found.high) == (theirs.low, theirs.high)
+
+
 def test_a_result_says_what_was_measured_and_how_sure_it_is(tmp_path: Path) -> None:
     values = iter([3.0, 1.0, 2.0, 6.0, 5.0, 4.0])
-    result = run(tmp_path, stage(lambda _: Outcome([Observation(RATE, next(values))])))
+    result = run(tmp_path, group(lambda _: Outcome([Observation(RATE, next(values))])))
     (figure,) = result["figures"]
     assert figure["values"] == [3.0, 1.0, 2.0, 6.0, 5.0, 4.0]
     assert (figure["median"], figure["low"], figure["high"]) == (3.5, 1.0, 6.0)
@@ -113,13 +128,13 @@ def test_a_result_says_what_was_measured_and_how_sure_it_is(tmp_path: Path) -> N
 
 
 def test_few_repetitions_are_flagged(tmp_path: Path) -> None:
-    (figure,) = run(tmp_path, stage(one(1), repetitions=2))["figures"]
+    (figure,) = run(tmp_path, group(one(1), repetitions=2))["figures"]
     assert [each["flag"] for each in figure["flags"]] == [Flag.FEW_REPETITIONS]
 
 
 def test_tables_and_raw_output_are_kept_beside_the_result(tmp_path: Path) -> None:
     outcome = Outcome([], [Series("rates", ["s", "b"], [[0, 1], [1, 2]])], (), {"raw.txt": b"x"})
-    result = run(tmp_path, stage(lambda _: outcome, repetitions=1))
+    result = run(tmp_path, group(lambda _: outcome, repetitions=1))
     folder = tmp_path / result["executions"][0]["folder"]
     assert (folder / "rates.csv").read_text("utf-8") == "s,b\n0,1\n1,2\n"
     assert (folder / "raw.txt").read_bytes() == b"x"
@@ -129,7 +144,7 @@ def test_what_fails_is_in_the_result_and_the_rest_goes_on(tmp_path: Path) -> Non
     def fail(_: Place) -> Outcome:
         raise UnavailableError("expected a disk, got none")
 
-    result = run(tmp_path, stage(fail, one(2), repetitions=6))
+    result = run(tmp_path, group(fail, one(2), repetitions=6))
     assert len(result["failures"]) == 6
     assert result["failures"][0]["why"] == "expected a disk, got none"
     assert [each["target"] for each in result["figures"]] == ["t1"]
@@ -141,7 +156,7 @@ def test_a_signal_ends_a_run_early_with_a_valid_result(tmp_path: Path) -> None:
         pytest.fail("goes on after the signal")
 
     before, ended = signal.getsignal(signal.SIGINT), list[str]()
-    result = run(tmp_path, stage(one(1)), stage(interrupt, ended=ended), stage(one(3)))
+    result = run(tmp_path, group(one(1)), group(interrupt, ended=ended), group(one(3)))
     assert (result["complete"], result["ended"]) == (False, "interrupted by SIGINT")
     assert [each["values"] for each in result["figures"]] == [[1] * 6]
     assert ended == ["closed"]
@@ -155,7 +170,7 @@ def test_a_defect_ends_a_run_early_with_a_valid_result(tmp_path: Path) -> None:
     ended = list[str]()
     runner = Runner(Folder(tmp_path), HEADING, Quiet())
     result = valid(
-        tmp_path, runner.run([stage(one(1)), stage(break_off, ended=ended), stage(one(3))])
+        tmp_path, runner.run([group(one(1)), group(break_off, ended=ended), group(one(3))])
     )
     assert (result["complete"], result["ended"]) == (False, "KeyError: 'no such drive'")
     assert [each["values"] for each in result["figures"]] == [[1] * 6]
@@ -164,7 +179,7 @@ def test_a_defect_ends_a_run_early_with_a_valid_result(tmp_path: Path) -> None:
 
 
 def test_a_workplace_is_empty_and_goes_away(tmp_path: Path) -> None:
-    left = tmp_path / NAME
+    left = tmp_path / WORKPLACE
     with workplace(tmp_path) as work:
         (work / "chain").mkdir()
         with pytest.raises(UnavailableError, match="another wayseal-bench"), workplace(tmp_path):
@@ -203,15 +218,15 @@ def test_scratch_of_the_living_stays_and_that_of_the_dead_goes(
 
 def test_runs_that_were_killed_are_cleaned_and_those_that_run_are_not(tmp_path: Path) -> None:
     (tmp_path / "running").mkdir()
-    (tmp_path / "killed" / NAME / "cassandra").mkdir(parents=True)
-    (tmp_path / "killed" / NAME / "made-by-wayseal-bench").touch()
+    (tmp_path / "killed" / WORKPLACE / "cassandra").mkdir(parents=True)
+    (tmp_path / "killed" / WORKPLACE / "made-by-wayseal-bench").touch()
     (tmp_path / "killed" / RESULT).touch()
-    (tmp_path / "theirs" / NAME).mkdir(parents=True)
+    (tmp_path / "theirs" / WORKPLACE).mkdir(parents=True)
     with workplace(tmp_path / "running") as work:
         remove_left_in(tmp_path)
         assert work.exists()
     assert [path.name for path in (tmp_path / "killed").iterdir()] == [RESULT]
-    assert (tmp_path / "theirs" / NAME).exists()
+    assert (tmp_path / "theirs" / WORKPLACE).exists()
     remove_left_in(tmp_path / "none")
 
 

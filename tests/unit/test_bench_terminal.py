@@ -13,7 +13,7 @@ from storage.bench.run.document import Document
 from storage.bench.run.flags import Flag
 from storage.bench.run.plan import Part
 from storage.bench.run.progress import Bar
-from support.benchresults import DRIVES, made_run, quick
+from support.bench.results import DRIVES, made_run, quick
 
 
 def told(result: Document) -> Sequence[str]:

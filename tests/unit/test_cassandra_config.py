@@ -6,13 +6,20 @@ from pathlib import Path
 import pytest
 
 from contracts.errors import RejectedError
-from storage.localcassandra.config import Options, Place, Ports, Tls, initial_token, write_config
+from storage.bench.servers.cassandra.config import (
+    NodePlace,
+    Options,
+    Ports,
+    Tls,
+    initial_token,
+    write_config,
+)
 
 PORTS = Ports(native=9042, storage=7000, jmx=(7199,))
 
 
 def yaml_of(directory: Path, options: Options) -> dict[str, object]:
-    write_config(directory, Place("127.0.0.2", "site2", "r1"), options, PORTS, ["127.0.0.1"], 5)
+    write_config(directory, NodePlace("127.0.0.2", "site2", "r1"), options, PORTS, ["127.0.0.1"], 5)
     text = (directory / "cassandra.yaml").read_text("utf-8")
     loaded: dict[str, object] = json.loads(text)
     return loaded

@@ -4,7 +4,7 @@ import pytest
 
 from contracts.errors import UnavailableError
 from storage.blobs.cassandra.marks import MARK_KEPT_S, MARKS_MAX, Marks, later_us
-from support.blobsuite import recording
+from support.storage.blobsuite import recording
 
 ONE, TWO = recording("one"), recording("two")
 

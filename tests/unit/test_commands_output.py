@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 COMMANDS = [
-    "contracts.evidence.main",
-    "contracts.node.main",
-    "contracts.party.main",
+    "contracts.evidence.wayseal_verify",
+    "contracts.ledger.wayseal_node",
+    "contracts.party.wayseal_party",
     "demo.down",
     "demo.main",
     "demo.measure",
     "demo.up",
-    "device.main",
-    "gateway.main",
+    "device.wayseal_device",
+    "gateway.wayseal_gateway",
 ]
 SCRIPT = """
 import contextlib, importlib, sys

@@ -1,34 +1,38 @@
 """Peers of the component port that are silent, deaf or stuck: found, and hung up on."""
 
 import queue
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 import zmq
 
 from contracts.keys import Signer
-from contracts.node.candidate import Candidate
-from contracts.node.component import connections, events
-from contracts.node.component import contexts as contexts_module
-from contracts.node.component import registry as registry_module
-from contracts.node.component.port import Port
-from contracts.node.execution.executor import EFFECT_BYTES_MAX, Read, TransactionContext, Verdict
-from contracts.node.execution.families import BUILT_IN
-from contracts.node.execution.jobs import Answer, Job, Lost
-from contracts.node.genesis import found, own_genesis
-from contracts.node.publisher import publish
-from contracts.node.store.chain import Chain
-from contracts.node.verify import verify_batch
+from contracts.ledger.component import connections, events
+from contracts.ledger.component import contexts as contexts_module
+from contracts.ledger.component import registry as registry_module
+from contracts.ledger.component.listening import Listening
+from contracts.ledger.component.port import Port
+from contracts.ledger.execution.executor import (
+    EFFECT_BYTES_MAX,
+    InvalidTransaction,
+    Read,
+    TransactionContext,
+)
+from contracts.ledger.execution.families import BUILT_IN
+from contracts.ledger.execution.jobs import Answer, Job, Lost
+from contracts.ledger.execution.verify import verify_batch
 from contracts.proto.component_pb2 import (
     ClientEventsSubscribeResponse,
     EventFilter,
     Message,
+    PingRequest,
     PingResponse,
     TpEventAddRequest,
     TpEventAddResponse,
     TpProcessResponse,
+    TpRegisterResponse,
     TpStateEntry,
     TpStateGetRequest,
     TpStateGetResponse,
@@ -36,30 +40,28 @@ from contracts.proto.component_pb2 import (
     TpStateSetResponse,
 )
 from contracts.proto.sawtooth_pb2 import Event
-from contracts.sawtooth.batches import build_batch
+from contracts.sawtooth.batches import build_batch, parse_header
 from contracts.sawtooth.blocks import NULL_BLOCK_ID
 from contracts.sawtooth.settings import propose
-from contracts.sawtooth.transactions import parse_header
-from support.component import Peer, connected, wanted
-from support.intkey_node import address_of
-from support.nodes import WAIT_S, intkey
+from support.ledgers.component_peer import Peer, connected, wanted
+from support.ledgers.intkey_node import address_of
+from support.ledgers.memory_engine import MemoryEngine
+from support.ledgers.nodes import WAIT_S, intkey
 
 SIGNER = Signer.from_hex("11" * 32)
 OK = TpProcessResponse(status=TpProcessResponse.OK).SerializeToString()
 
 
 @pytest.fixture
-def chain(tmp_path: Path) -> Iterator[Chain]:
-    made = Chain.open(tmp_path)
-    found(made, SIGNER, BUILT_IN, [own_genesis(SIGNER, [SIGNER.public_key])])
-    yield made
-    made.close()
+def engine() -> MemoryEngine:
+    """Makes the blocks that subscribers hear of; the integration tests have the node's."""
+    return MemoryEngine(SIGNER, BUILT_IN)
 
 
 @pytest.fixture
-def port(chain: Chain) -> Iterator[Port]:
-    made = Port("tcp://127.0.0.1:0", BUILT_IN)
-    made.start(chain.blocks, lambda _: None)
+def port(engine: MemoryEngine) -> Iterator[Port]:
+    made = Port(Listening("tcp://127.0.0.1:0"), BUILT_IN)
+    made.start(engine, lambda _: None)
     yield made
     made.stop()
 
@@ -125,6 +127,25 @@ def test_a_processor_that_answers_pings_stays(port: Port, monkeypatch: pytest.Mo
         assert isinstance(task.answer(), TransactionContext)
 
 
+def test_a_quiet_peer_makes_room_for_another(port: Port, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "PEERS_MAX", 2)
+    with (
+        connected(port.endpoint) as quiet,
+        connected(port.endpoint) as other,
+        connected(port.endpoint) as late,
+        watched(quiet) as monitor,
+    ):
+        for peer in (quiet, other):
+            assert peer.register("intkey").status == TpRegisterResponse.OK
+        assert late.register("intkey").status == TpRegisterResponse.ERROR
+        assert late.subscribe(wanted("x")).status != ClientEventsSubscribeResponse.OK
+        other.ask(Message.PING_REQUEST, PingRequest(), PingResponse)
+        monkeypatch.setattr(connections, "QUIET_S", 0.0)
+        assert late.register("intkey").status == TpRegisterResponse.OK
+        assert monitor.poll(WAIT_S * 1000)
+        other.ask(Message.PING_REQUEST, PingRequest(), PingResponse)
+
+
 def test_a_stuck_processor_is_hung_up_on(port: Port, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry_module, "PROCESS_TIMEOUT_S", 0.2)
     monkeypatch.setattr(registry_module, "INTERNAL_ERROR_BACK_OFF_S", (0.01,))
@@ -140,6 +161,31 @@ def test_a_stuck_processor_is_hung_up_on(port: Port, monkeypatch: pytest.MonkeyP
             assert lost.answer() == Lost()
 
 
+def test_only_the_stuck_processor_is_hung_up_on(
+    port: Port, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two transactions that are due at once are lost by one processor, not by the next one too."""
+    monkeypatch.setattr(registry_module, "PROCESS_TIMEOUT_S", 1.0)
+    monkeypatch.setattr(registry_module, "INTERNAL_ERROR_BACK_OFF_S", (0.01,))
+    with connected(port.endpoint) as stuck, connected(port.endpoint) as other:
+        for peer in (stuck, other):
+            peer.register("intkey")
+        tasks = [Task(port) for _ in range(4)]  # the processors take turns
+        for _ in range(2):
+            other.send(Message.TP_PROCESS_RESPONSE, OK, other.task()[0])
+        for task in (tasks[1], tasks[3]):
+            assert isinstance(task.answer(), TransactionContext)
+        transaction = intkey(SIGNER, "set", "a", 1)
+        header = parse_header(transaction)
+        header.family_name = "unknown"
+        # It is answered in the port's thread, which so finds both transactions due in one turn.
+        port.process(Job(transaction, header, lambda _: None, lambda _: time.sleep(1.2), 0))
+        for _ in range(2):
+            other.send(Message.TP_PROCESS_RESPONSE, OK, other.task()[0])
+        for task in (tasks[0], tasks[2]):
+            assert isinstance(task.answer(), TransactionContext)
+
+
 def test_a_transaction_that_is_always_stuck_is_invalid(
     port: Port, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -148,7 +194,7 @@ def test_a_transaction_that_is_always_stuck_is_invalid(
     with connected(port.endpoint) as peer:
         peer.register("intkey")
         answer = Task(port).answer()
-    assert isinstance(answer, Verdict)
+    assert isinstance(answer, InvalidTransaction)
     assert answer.message == "no answer in 0 s"
 
 
@@ -168,17 +214,15 @@ def test_a_lost_processor_s_late_answer_means_nothing(port: Port) -> None:
 
 
 def test_a_deaf_subscriber_is_hung_up_on(
-    chain: Chain,
+    engine: MemoryEngine,
     port: Port,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     monkeypatch.setattr(connections, "STALL_MAX_S", 0.5)
     for number in range(60):
-        candidate = Candidate(chain.blocks, chain.state.get, BUILT_IN)
         big = propose(SIGNER, "a.b.c", str(number) * 200_000)
-        assert candidate.add(verify_batch(build_batch(SIGNER, [big]))) is None
-        publish(chain, SIGNER, candidate)
+        engine.submit([verify_batch(build_batch(SIGNER, [big]))], 0)
     with (
         connected(port.endpoint, RCVHWM=1, RCVBUF=4096) as deaf,
         watched(deaf) as monitor,
@@ -214,7 +258,7 @@ def test_effects_are_bounded(port: Port) -> None:
         assert event.status == TpEventAddResponse.ERROR
         peer.send(Message.TP_PROCESS_RESPONSE, OK, name)
         refusal = task.answer()
-        assert isinstance(refusal, Verdict)
+        assert isinstance(refusal, InvalidTransaction)
         assert refusal.message == f"effects of a batch beyond {EFFECT_BYTES_MAX} bytes"
 
 
@@ -242,7 +286,7 @@ def test_state_in_one_answer_is_bounded(port: Port, monkeypatch: pytest.MonkeyPa
         assert read == [one, two, *more[:3]]
         peer.send(Message.TP_PROCESS_RESPONSE, OK, name)
         refusal = task.answer()
-        assert isinstance(refusal, Verdict)
+        assert isinstance(refusal, InvalidTransaction)
         assert refusal.message == "asked for more than 1000 bytes of state at once"
 
 

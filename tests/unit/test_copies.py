@@ -1,4 +1,4 @@
-"""What copies are called, and when they are enough."""
+"""The text form of copies, and when copies meet a policy."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Deletions: what a gateway says it removed can be shown to others, and not changed later."""
+"""Deletions: a gateway's signed deletion can be shown to others, and cannot be changed later."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from contracts.errors import RejectedError
 from contracts.proto.deletion_pb2 import Deletion, DeletionBody
 from contracts.proto.wire_pb2 import Receipt, ReceiptBody
 from contracts.receipt import open_receipt, sign_receipt
-from support.world import key
+from support.network.world import key
 
 GATEWAY = key("gateway-buyer")
 BODY = DeletionBody(number=1, recording_sha256=bytes(32), rule="quota", copies=["volume:v:fsync"])

@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from support.project.checkout import HEEDING
+
 PROGRAM = """\
 from contracts.errors import RejectedError
 from demo.ending import conclude
@@ -69,7 +71,7 @@ def test_wrong_usage_was_explained_already(status: int) -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_second_signal_does_not_stop_the_cleaning(number: signal.Signals) -> None:
     with subprocess.Popen(  # noqa: S603 - our own program
-        [sys.executable, "-c", WAITING],
+        [*HEEDING, sys.executable, "-c", WAITING],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

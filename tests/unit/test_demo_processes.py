@@ -8,7 +8,7 @@ import pytest
 
 from contracts.errors import RejectedError
 from demo import pids
-from storage.bench.processes import environment
+from storage.bench.servers.processes import environment
 
 SLEEPER = "import sys; print('begun', flush=True); sys.stdin.read()"
 

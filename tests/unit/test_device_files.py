@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from contracts.errors import RejectedError, UnavailableError
-from contracts.files import locked
-from device.files import create
+from contracts.runtime.files import create, locked
 
 
 def broken() -> Iterator[bytes]:

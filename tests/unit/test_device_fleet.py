@@ -9,7 +9,7 @@ from contracts.records.recording import RecordingDigest
 from device.camera.seeded import SeededCamera
 from device.fleet.report import ERRORS_SHOWN_MAX, Report
 from device.fleet.truck import INTERVAL_MS, Leg, Load, Offloaded
-from device.sensors.simulated import SimulatedDrive
+from device.sensors.simulated import SimulatedTrip
 
 LOAD = Load(readings=10, per_transaction=1, video_bytes=1_000_000, seed=1)
 
@@ -45,5 +45,5 @@ def test_a_film_by_chance_is_the_same_for_the_same_seed(size: int, tmp_path: Pat
 
 
 def test_a_leg_has_a_reading_each_second() -> None:
-    samples = list(Leg(SimulatedDrive(20, 1), 100).samples())
+    samples = list(Leg(SimulatedTrip(20, 1), 100).samples())
     assert [sample.offset_ms for sample in samples] == [at * INTERVAL_MS for at in range(100)]

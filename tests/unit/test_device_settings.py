@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from device.main import main
-from device.settings import load
-from device.settings_keys import SettingsError
-from support.truck import Truck
-from support.world import key
+from device.settings import SettingsError
+from device.settings_file import load
+from device.wayseal_device import main
+from support.machine.private import write_private
+from support.network.world import key
+from support.trucks.truck import Truck
 
 GATEWAY = (
     '[gateway]\nmqtt = "[::1]:1883"\nrest = "http://g:1/"\ntoken = "secret-word"\n'
@@ -17,9 +18,7 @@ GATEWAY = (
 
 
 def write(folder: Path, text: str) -> Path:
-    path = folder / "device.toml"
-    path.write_text(text)
-    return path
+    return write_private(folder / "device.toml", text)
 
 
 def test_file_and_defaults(tmp_path: Path) -> None:
@@ -51,12 +50,22 @@ def test_environment_wins_and_foreign_variables_are_left_alone(tmp_path: Path) -
     assert settings.need_trip().deliveries == ("one", "two")
 
 
+def test_an_error_names_where_the_value_came_from(tmp_path: Path) -> None:
+    path = write(tmp_path, 'device_id = "t"\ndata = "d"\n[batch]\nmax_seconds = 0\n')
+    with pytest.raises(SettingsError, match=rf"within 1\.\.86400, got 0 in {path}"):
+        load(path, {})
+    environment = {"WAYSEAL_BATCH__MAX_SECONDS": "soon"}
+    with pytest.raises(SettingsError, match=r"got 'soon' in \$WAYSEAL_BATCH__MAX_SECONDS"):
+        load(path, environment)
+
+
 @pytest.mark.parametrize(
     ("text", "named"),
     [
         ('data = "d"', "key device_id: expected a value, it is missing"),
         ('device_id = "a/b"\ndata = "d"', "key device_id"),
-        ('device_id = 3\ndata = "d"', "key device_id: expected a text, got 3"),
+        ('device_id = 3\ndata = "d"', "key device_id: expected an id of 1 to 64 ASCII letters"),
+        ('device_id = "t"\ndata = ["d"]', "key data: expected a path, got ['d'] in"),
         ('device_id = "t"\ndata = "d"\nextra = 1', "key extra: unknown"),
         ('device_id = "t"\ndata = "d"\n[batch]\nmax_readings = 0', "key batch.max_readings"),
         (
@@ -75,7 +84,7 @@ def test_environment_wins_and_foreign_variables_are_left_alone(tmp_path: Path) -
         ('device_id = "t"\ndata = "d"\n' + GATEWAY.replace('"02', '"2'), "gateway.public_keys"),
         (
             'device_id = "t"\ndata = "d"\n' + GATEWAY + "receipt_requires = []\n",
-            "key gateway.receipt_requires: a policy asks for 1..4 copies, got none",
+            "key gateway.receipt_requires: expected a list of 1 to 4 copies, each once, got []",
         ),
         (
             'device_id = "t"\ndata = "d"\n' + GATEWAY + 'receipt_requires = ["tape"]\n',
@@ -123,7 +132,7 @@ def test_init_is_safe_to_repeat_and_guards_the_journal(tmp_path: Path) -> None:
     assert "belongs to device truck-1" in err
 
 
-def test_a_simulated_drive_takes_no_files(tmp_path: Path) -> None:
+def test_a_simulated_trip_takes_no_files(tmp_path: Path) -> None:
     code, _, err = Truck(tmp_path).run("record", "--simulate", "--video", tmp_path / "film.avi")
     assert code == 2
     assert "--simulate" in err

@@ -9,12 +9,12 @@ from contracts.errors import RejectedError
 from contracts.records.reading import Position, Tamper
 from device.camera.opencv import inspect
 from device.camera.replay import ReplayCamera
-from device.drives import replayed_drive
+from device.commands.simulate import write_trip
 from device.sensors.replay_csv import LINE_BYTES_MAX, CsvReplay
-from device.sensors.simulated import SimulatedDrive
-from device.simulate import write_drive
-from device.track import TRACK_BYTES_MAX, Track
-from support.truck import HEADER, write_log
+from device.sensors.simulated import SimulatedTrip
+from device.sensors.track import TRACK_BYTES_MAX, Track
+from device.tripsource import replayed_trip
+from support.trucks.truck import HEADER, write_log
 
 GPX = '<gpx version="1.1" creator="t"><trk><trkseg>{}</trkseg></trk></gpx>'
 
@@ -170,8 +170,8 @@ def test_a_broken_track_is_one_error(tmp_path: Path, text: str, named: str) -> N
         Track.load(track(tmp_path, text))
 
 
-def test_the_simulated_drive_has_one_excursion_and_one_tamper_event() -> None:
-    samples = list(SimulatedDrive().samples())
+def test_the_simulated_trip_has_one_excursion_and_one_tamper_event() -> None:
+    samples = list(SimulatedTrip().samples())
     assert len(samples) == 1_080
     hot = [
         number
@@ -186,23 +186,23 @@ def test_the_simulated_drive_has_one_excursion_and_one_tamper_event() -> None:
     assert open_door == list(range(open_door[0], open_door[-1] + 1))
     assert {samples[number].tamper for number in open_door} == {Tamper.DOOR_OPEN}
     with pytest.raises(RejectedError, match="20"):
-        SimulatedDrive(19)
+        SimulatedTrip(19)
 
 
 def test_simulated_files_replay_to_the_very_same_samples(tmp_path: Path) -> None:
-    drive = SimulatedDrive(30, seed=9)
-    files = write_drive(drive, tmp_path / "a")
-    again = write_drive(drive, tmp_path / "b")
+    trip = SimulatedTrip(30, seed=9)
+    files = write_trip(trip, tmp_path / "a")
+    again = write_trip(trip, tmp_path / "b")
     assert files.readings.read_bytes() == again.readings.read_bytes()
     assert files.track.read_bytes() == again.track.read_bytes()
-    assert list(CsvReplay.check(files.readings).samples()) == list(drive.samples())
+    assert list(CsvReplay.check(files.readings).samples()) == list(trip.samples())
     assert len(Track.load(files.track).times_ms) > 100
     size = files.video.stat().st_size
     assert size > 3 << 20
     assert size % (1 << 20)
     assert inspect(files.video).duration_ms == 12_000
     with pytest.raises(RejectedError, match="exists"):
-        write_drive(drive, tmp_path / "a")
+        write_trip(trip, tmp_path / "a")
 
 
 def test_films_that_are_none(tmp_path: Path) -> None:
@@ -214,6 +214,6 @@ def test_films_that_are_none(tmp_path: Path) -> None:
 
 
 def test_the_same_film_twice_is_refused(tmp_path: Path) -> None:
-    files = write_drive(SimulatedDrive(20), tmp_path)
+    files = write_trip(SimulatedTrip(20), tmp_path)
     with pytest.raises(RejectedError, match="same bytes"):
-        replayed_drive(files.readings, None, [files.video, files.video], None)
+        replayed_trip(files.readings, None, [files.video, files.video], None)

@@ -4,7 +4,6 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-from contracts.copies import DEFAULT_POLICY
 from device.journal.trip import Recording
 from device.offload.progress import Progress
 from device.offload.upload import TusClient
@@ -12,7 +11,7 @@ from device.offload.uploads import Uploads
 from device.settings import GatewaySettings
 
 TRIES = 200
-GATEWAY = GatewaySettings("127.0.0.1", 1, "http://127.0.0.1:1", "token", (), DEFAULT_POLICY, 1)
+GATEWAY = GatewaySettings("127.0.0.1:1", "http://127.0.0.1:1", "token", (), timeout_s=1)
 
 
 def nothing_after(go: threading.Event) -> Iterator[Recording]:

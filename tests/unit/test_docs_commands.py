@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from contracts.evidence import main as verify
-from contracts.node import main as node
-from contracts.party import main as party
-from contracts.processor import main as processor
-from device import main as device
-from gateway import main as gateway
-from storage.bench import main as bench
-from support.pages import PAGES, ROOT, code_lines, inline_code, name_of
+from contracts.evidence import wayseal_verify as verify
+from contracts.ledger import wayseal_node as node
+from contracts.ledger.processor import wayseal_tp as processor
+from contracts.party import wayseal_party as party
+from device import wayseal_device as device
+from gateway import wayseal_gateway as gateway
+from storage.bench import wayseal_bench as bench
+from support.project.pages import PAGES, ROOT, code_lines, inline_code, name_of
 
 COMMANDS: dict[str, Callable[[list[str]], object]] = {
     "wayseal-bench": bench.main,
@@ -25,7 +25,12 @@ COMMANDS: dict[str, Callable[[list[str]], object]] = {
     "wayseal-tp": processor.main,
     "wayseal-verify": verify.main,
 }
-FOREIGN_FLAGS = {"--require-hashes"}
+FOREIGN_FLAGS = {
+    "--require-hashes",
+    "--pbkdf-memory",
+    "--cipher",
+    "--key-size",
+}  # of pip, cryptsetup
 SUBCOMMAND = re.compile(r"^ {4}([a-z][a-z-]*)(?: |$)", re.MULTILINE)
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 OURS = re.compile(r"\bwayseal-(?:bench|device|gateway|node|party|tp|verify)\b(?!:)[^>|#;`]*")

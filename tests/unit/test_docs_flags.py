@@ -3,7 +3,7 @@
 import re
 
 from storage.bench.run.flags import Flag
-from support.pages import ROOT
+from support.project.pages import ROOT
 
 PAGE = ROOT / "docs" / "benchmarks.md"
 

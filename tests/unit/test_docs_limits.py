@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from support.pages import ROOT
+from support.project.pages import ROOT
 
 PAGE = ROOT / "docs" / "limits.md"
 ROW = re.compile(r"^\| `([A-Z_]+)` \| ([^|]+) \| `([\w/]+\.py)` \| \S.* \|$", re.MULTILINE)

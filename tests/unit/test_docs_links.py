@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from support.pages import PAGES, ROOT, inline_code, name_of, prose
+from support.project.pages import PAGES, ROOT, inline_code, name_of, prose
 
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)

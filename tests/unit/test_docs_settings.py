@@ -1,15 +1,16 @@
 """docs/operator.md names every setting with its variable and default, and no other."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import get_args, get_origin
 
+from msgspec import NODEFAULT
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
-from device.settings import _KEYS as DEVICE_KEYS
-from device.settings_keys import REQUIRED
+from device.settings_file import KEYS as DEVICE_KEYS
 from gateway.settings import Settings
-from support.pages import ROOT, rows
+from support.project.pages import ROOT, rows
 
 PAGE = ROOT / "docs" / "operator.md"
 PREFIX = "WAYSEAL_"
@@ -25,19 +26,18 @@ def gateway_keys(table: type[BaseModel], prefix: str = "") -> Iterator[tuple[str
         elif isinstance(kind, type) and issubclass(kind, BaseModel):
             yield from gateway_keys(kind, f"{name}.")
         else:
-            yield prefix + name, REQUIRED if field.default is PydanticUndefined else field.default
+            yield prefix + name, NODEFAULT if field.default is PydanticUndefined else field.default
 
 
 def device_keys() -> Iterator[tuple[str, object]]:
     """Yield every key of the device with its default."""
-    for section, keys in DEVICE_KEYS.items():
-        for name, key in keys.items():
-            yield f"{section}.{name}" if section else name, key.default
+    for name, field in DEVICE_KEYS.items():
+        yield name, None if field.default == Path() else field.default
 
 
 def shown(default: object) -> set[str]:
     """Return how a default may stand in the table."""
-    if default is REQUIRED:
+    if default is NODEFAULT:
         return {"required"}
     if default in (None, "", (), {}):
         return {"none", "empty"}

@@ -8,7 +8,7 @@ from gateway.access import Tokens
 from gateway.api.app import build_app
 from gateway.services import Services
 from gateway.settings import Settings
-from support.pages import ROOT
+from support.project.pages import ROOT
 
 PAGE = (ROOT / "docs" / "architecture.md").read_text("utf-8").split("\n## On the wire\n", 1)[1]
 ROUTE = re.compile(r"`(GET|HEAD|OPTIONS|PATCH|POST|DELETE) (/(?:v1/[^`]+|metrics))`")

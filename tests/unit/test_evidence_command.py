@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from support.chain import seal, story, trust_in, unseal
+from support.evidence.chain import seal, story, trust_in, unseal
 
 VIDEO = b"a short clip" * 60
 STORY = story([VIDEO])
@@ -34,7 +34,7 @@ def keys(tmp_path: Path) -> Path:
 def verify(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
     clean = {name: value for name, value in os.environ.items() if name != "WAYSEAL_TRUST"}
     return subprocess.run(  # noqa: S603 - our own command
-        [sys.executable, "-m", "contracts.evidence.main", *map(str, arguments)],
+        [sys.executable, "-m", "contracts.evidence.wayseal_verify", *map(str, arguments)],
         capture_output=True,
         text=True,
         check=False,
@@ -88,12 +88,12 @@ def test_what_does_not_hold_exits_1_and_says_what(
     assert (found.returncode, document(found)["verdict"]) == (1, "does-not-hold")
 
 
-@pytest.mark.parametrize("content", [b"", b"{}", b"WAYSEAL EVIDENCE 2\n"])
+@pytest.mark.parametrize("content", [b"", b"{}", b"WAYSEAL EVIDENCE 3\n"])
 def test_no_evidence_file_exits_2(evidence: Path, keys: Path, content: bytes) -> None:
     evidence.write_bytes(content)
     done = verify(evidence, "--trust", keys)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("wayseal-verify: no evidence file: begins with ")
+    assert done.stderr.startswith("wayseal-verify: not an evidence file: begins with ")
     found = verify(evidence, "--trust", keys, "--json")
     assert (found.returncode, document(found)["verdict"]) == (2, "no-evidence")
 
@@ -147,7 +147,7 @@ def test_video_files_are_compared(evidence: Path, keys: Path, tmp_path: Path) ->
     clip.write_bytes(VIDEO[:-1])
     done = verify(evidence, "--trust", keys, "--video", clip)
     assert done.returncode == 1
-    assert "is none of the 1 recordings" in done.stdout
+    assert "is not one of the 1 recordings" in done.stdout
 
 
 def test_help_teaches() -> None:

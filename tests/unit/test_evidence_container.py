@@ -14,21 +14,22 @@ from contracts.evidence.container import (
     HEADER_BYTES_MAX,
     LEAF_HASHES_BYTES_MAX,
     MAGIC,
+    STATE_NODE_BYTES_MAX,
+    EvidenceReader,
     EvidenceWriter,
     Part,
-    read_frames,
 )
 from contracts.evidence.verify import verify_evidence
 from contracts.keys import Signer
-from contracts.node.publisher import QUEUED_BATCHES_MAX
-from contracts.node.rest.submit import BATCHES_BODY_BYTES_MAX
-from contracts.proto.evidence_pb2 import Blob, BlockHead, LeafHashes
+from contracts.ledger.engine.submissions import QUEUED_BATCHES_MAX
+from contracts.ledger.execution.executor import STATE_VALUE_BYTES_MAX
+from contracts.ledger.rest.submit import BATCHES_BODY_BYTES_MAX
+from contracts.proto.evidence_pb2 import Blob, BlockHead, LeafHashes, StateNode
 from contracts.proto.sawtooth_pb2 import Batch, BlockHeader, Transaction
-from contracts.sawtooth.batches import build_batch
-from contracts.sawtooth.transactions import Family, build_transaction
+from contracts.sawtooth.batches import Family, build_batch, build_transaction
 from storage.recordings.manifest import RECORDING_BYTES_MAX
-from support.chain import Evidence, chain_blocks, pack, story, trust_in
-from support.world import key
+from support.evidence.chain import Evidence, chain_blocks, pack, story, trust_in
+from support.network.world import key
 
 VIDEO = b"a short clip" * 60
 STORY = story([VIDEO])
@@ -37,7 +38,8 @@ STORY = story([VIDEO])
 def written(evidence: Evidence) -> bytes:
     """Return the file as an exporter writes it."""
     writer = EvidenceWriter()
-    parts = [*evidence.heads, *evidence.batches, *evidence.leaves, *evidence.blobs]
+    videos = [*evidence.leaves, *evidence.blobs]
+    parts = [*evidence.heads, *evidence.batches, *videos, *evidence.nodes]
     frames = [writer.start(evidence.header), *map(writer.frame, parts)]
     return b"".join(frames) + writer.end()
 
@@ -49,7 +51,7 @@ def test_the_writer_writes_what_the_page_describes() -> None:
 def test_what_is_written_is_read() -> None:
     wire = written(STORY.evidence)
     assert wire.startswith(MAGIC)
-    frames = [(kind, payload) for kind, payload in read_frames(io.BytesIO(wire))]
+    frames = [(kind, payload) for kind, payload in EvidenceReader(io.BytesIO(wire)).frames()]
     assert frames == [(Part(kind), payload) for kind, payload in STORY.evidence.frames()]
 
 
@@ -70,6 +72,7 @@ MOST = {
     Part.BATCH: BATCH_FRAME_BYTES_MAX,
     Part.LEAF_HASHES: LEAF_HASHES_BYTES_MAX,
     Part.BLOB: BLOB_FRAME_BYTES_MAX,
+    Part.STATE_NODE: STATE_NODE_BYTES_MAX,
     Part.END: 32,
 }
 
@@ -80,9 +83,9 @@ def test_every_kind_of_frame_has_its_own_limit(part: Part) -> None:
     most = MOST[part]
     head = MAGIC + bytes([part])
     with pytest.raises(RejectedError, match=f"of {most + 1} bytes, at most {most} allowed"):
-        list(read_frames(io.BytesIO(head + (most + 1).to_bytes(4, "big"))))
+        list(EvidenceReader(io.BytesIO(head + (most + 1).to_bytes(4, "big"))).frames())
     with pytest.raises(RejectedError, match="file ends early"):
-        list(read_frames(io.BytesIO(head + most.to_bytes(4, "big"))))
+        list(EvidenceReader(io.BytesIO(head + most.to_bytes(4, "big"))).frames())
 
 
 def test_the_limits_leave_room_for_what_is_honest() -> None:
@@ -94,6 +97,8 @@ def test_the_limits_leave_room_for_what_is_honest() -> None:
     header = BlockHeader(batch_ids=["a" * 128] * 4 * QUEUED_BATCHES_MAX)
     assert BlockHead(header=canonical(header)).ByteSize() <= BLOCK_HEAD_BYTES_MAX
     assert BATCHES_BODY_BYTES_MAX <= BATCH_FRAME_BYTES_MAX
+    node = StateNode(path=bytes(35), value=bytes(STATE_VALUE_BYTES_MAX))
+    assert node.ByteSize() <= STATE_NODE_BYTES_MAX
 
 
 def test_the_writer_writes_no_frame_that_no_reader_takes() -> None:

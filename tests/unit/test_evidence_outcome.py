@@ -1,11 +1,11 @@
-"""What evidence tells beside readings and video: runs, devices, holds, how a trip ended, lots."""
+"""Evidence beside readings and video: runs, devices, holds, the end of a trip, lots."""
 
 from collections.abc import Callable, Sequence
 
+from contracts.actions.table import Action
 from contracts.evidence.report import as_json
 from contracts.evidence.verify import Verdict
 from contracts.evidence.words import as_text
-from contracts.payload import Action
 from contracts.proto.payload_pb2 import (
     AUTHORITY,
     AcceptDelivery,
@@ -14,7 +14,6 @@ from contracts.proto.payload_pb2 import (
     LotQuantity,
     PlaceHold,
     RegisterDevice,
-    RegisterParty,
     ReleaseHold,
     RotateKeys,
     TransformLots,
@@ -23,9 +22,20 @@ from contracts.proto.sawtooth_pb2 import Batch
 from contracts.records.clock import rfc3339
 from contracts.rules.ids import Rule
 from contracts.sawtooth.batches import build_batch
-from support.chain import WARM, digest_of, evidence_of, trust_in
-from support.forgery import SpyTrip, problems, verdict_on
-from support.world import START_MS, Trip, handovers, key, one, reading, registrations
+from support.evidence.chain import WARM, digest_of, evidence_of, trust_in
+from support.evidence.forgery import SpyTrip, problems, verdict_on
+from support.network.world import (
+    START_MS,
+    Trip,
+    delivering,
+    handovers,
+    key,
+    loading,
+    one,
+    party,
+    reading,
+    registrations,
+)
 
 VALUES = [reading(number, value) for number, value in enumerate(WARM)]
 AT = rfc3339(START_MS)
@@ -130,21 +140,62 @@ def test_how_the_delivery_ended() -> None:
         {
             "delivery_id": "delivery-1",
             "lots": [{"gtin": "00012345678905", "lot": "L42"}],
+            "items": [],
+            "units": [],
+            "required_certificates": [],
             "status": "disputed",
             "payment": "withheld",
             "custodian_id": "buyer",
+            "draft_signed_by": None,
             "breaches": 1,
             "tampers": 0,
+            "silences": 0,
+            "limits_kept": False,
+            "between_trips": [],
+            "quantity": 100,
+            "unit": "C62",
+            "sent_quantity": 100,
+            "received_quantity": 100,
+            "returned_quantity": 0,
+            "accepted_quantity": None,
+            "holdings": [{"party_id": "buyer", "quantity": 100}],
+            "awaited_trip_ids": [],
+            "notices": [],
+            "settlement": None,
+            "findings": [],
             "disputed_by": "buyer",
             "dispute_reason": "too warm",
         }
     ]
     assert (
         "  delivery delivery-1: disputed, payment withheld, with buyer, 1 breaches, "
-        "0 tamper events, disputed by buyer: too warm\n"
+        "0 silences, 0 tamper events, 0 findings, disputed by buyer: too warm; "
+        "of 100 C62, 100 sent, 100 received, 0 returned\n"
     ) in as_text(told)
     told = verdict(arrived, signed(("buyer", accept)))
     assert "  delivery delivery-1: accepted, payment released, with buyer" in as_text(told)
+
+
+def test_a_part_that_was_accepted_is_told_with_what_each_party_has() -> None:
+    trip_id = Trip().trip_id
+    loaded, given = loading(trip_id), delivering(trip_id)
+    given.quantity = 60
+    accept = AcceptDelivery(delivery_id="delivery-1", at_ms=START_MS, received_quantity=59)
+    arrived = [
+        *Trip().whole(VALUES),
+        *signed(("seller", loaded), ("carrier", loaded), ("carrier", given), ("buyer", given)),
+    ]
+    told = verdict(arrived, signed(("buyer", accept)))
+    (delivery,) = as_json(told)["trips"][0]["deliveries"]
+    assert delivery["findings"] == [
+        {"rule": "quantity-differs", "detail": "59 C62 received, 100 sent, 100 ordered"}
+    ]
+    assert "with carrier (40), buyer (60), " in as_text(told)
+    assert "; of 100 C62, 100 sent, 60 received, 0 returned, 59 accepted\n" in as_text(told)
+    assert (
+        "  finding on delivery delivery-1: quantity-differs: 59 C62 received, 100 sent, "
+        "100 ordered\n"
+    ) in as_text(told)
 
 
 def test_handovers_that_leave_a_gap() -> None:
@@ -154,9 +205,6 @@ def test_handovers_that_leave_a_gap() -> None:
 
 def test_how_the_trip_was_closed_and_held() -> None:
     trip_id = Trip().trip_id
-    court = RegisterParty(
-        party_id="court", name="Court", public_keys=[key("court").public_key], roles=[AUTHORITY]
-    )
     first = PlaceHold(
         trip_id=trip_id, hold_id="c-1", party_id="court", reason="case 1", at_ms=START_MS
     )
@@ -164,7 +212,7 @@ def test_how_the_trip_was_closed_and_held() -> None:
         trip_id=trip_id, hold_id="b-1", party_id="buyer", reason="claim", at_ms=START_MS
     )
     told = verdict(
-        [one(key("admin"), court), *Trip().whole(VALUES)],
+        [party("court", AUTHORITY), *Trip().whole(VALUES)],
         signed(
             ("court", first),
             ("buyer", second),
@@ -212,7 +260,7 @@ def test_lots_made_from_lots() -> None:
     told = verdict(
         signed(
             ("seller", made("t1", [], [lot("milk", 100)])),
-            ("seller", made("t2", [lot("milk", 101)], [lot("L42", 9), lot("whey", 90)])),
+            ("seller", made("t2", [lot("milk", 101)], [lot("L43", 9), lot("whey", 90)])),
         ),
         Trip().whole(VALUES),
     )
@@ -223,10 +271,10 @@ def test_lots_made_from_lots() -> None:
     ) in text
     assert (
         f"transformation t2 by seller at site-seller, {AT}: 101 KGM of 00012345678905:milk "
-        "into 9 KGM of 00012345678905:L42, 90 KGM of 00012345678905:whey\n"
+        "into 9 KGM of 00012345678905:L43, 90 KGM of 00012345678905:whey\n"
         "  finding: lot-overdrawn, 1 times\n"
     ) in text
-    said = as_json(told)["transformations"][1]
+    said = as_json(told)["transformations"][2]
     assert said["inputs"] == [
         {"gtin": "00012345678905", "lot": "milk", "quantity": 101, "unit": "KGM"}
     ]
@@ -247,4 +295,4 @@ def test_a_party_that_rotated_its_keys_signs_on() -> None:
         [registrations(), arrived, [one(key("buyer"), rotation), one(key("buyer"), accept)]],
         [Trip().trip_id],
     )
-    assert "no current key of a party" in problems(evidence, trust_in(evidence.heads))
+    assert "not a current key of a party" in problems(evidence, trust_in(evidence.heads))

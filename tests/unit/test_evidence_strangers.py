@@ -1,16 +1,16 @@
-"""What strangers wrote about a trip spoils no evidence; what its own wrote may not be missing."""
+"""Strangers' actions on a trip spoil no evidence; actions of the trip's own must not be missing."""
 
 import pytest
 
-from contracts.payload import build
+from contracts.actions.payload import build
 from contracts.proto.payload_pb2 import CloseTrip, RegisterSite
 from contracts.proto.sawtooth_pb2 import Batch
-from contracts.records.reading import Link, record_of
+from contracts.records.reading import ChainLink, record_of
 from contracts.sawtooth.batches import build_batch
-from support.chain import Evidence, evidence_of, trust_in
-from support.forgery import problems, verdict_on
-from support.goods import newcomers
-from support.world import START_MS, Trip, key, one, reading, registrations
+from support.evidence.chain import Evidence, evidence_of, trust_in
+from support.evidence.forgery import problems, verdict_on
+from support.network.goods import newcomers
+from support.network.world import START_MS, Trip, key, one, reading, registrations
 
 FAR = one(key("carrier"), RegisterSite(site_id="far", party_id="carrier", name="Far"))
 TRIP = Trip()
@@ -25,7 +25,7 @@ def depending_on_far(batch: Batch) -> Evidence:
 
 
 def reading_by(device_id: str) -> Batch:
-    place = Link(TRIP.trip_id, device_id, 2, bytes(32))
+    place = ChainLink(TRIP.trip_id, device_id, 2, bytes(32))
     record = record_of(reading(2), place)
     signer = key(device_id)
     far = FAR.transactions[0].header_signature

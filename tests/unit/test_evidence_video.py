@@ -1,4 +1,4 @@
-"""Video in and beside evidence: what the device signed, and nothing else."""
+"""Video in and beside evidence: only what the device signed is accepted."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -9,14 +9,23 @@ from contracts.evidence.words import as_text
 from contracts.proto.evidence_pb2 import Blob
 from contracts.proto.payload_pb2 import RegisterDevice
 from contracts.sawtooth.batches import build_batch
-from support.chain import (
+from support.evidence.chain import (
     blobs_of,
     digest_of,
     evidence_of,
     trust_in,
 )
-from support.forgery import LONG, SHORT, STORY, TRUST, SpyTrip, honest, problems, verdict_on
-from support.world import Trip, key, one, reading, registrations
+from support.evidence.forgery import (
+    LONG,
+    SHORT,
+    STORY,
+    TRUST,
+    SpyTrip,
+    honest,
+    problems,
+    verdict_on,
+)
+from support.network.world import Trip, device, key, one, reading, registrations
 
 # Video.
 
@@ -34,7 +43,7 @@ def test_altered_leaf_hashes() -> None:
 def test_leaf_hashes_given_twice() -> None:
     evidence = honest()
     evidence.leaves.append(evidence.leaves[0])
-    assert "its leaf hashes are here twice" in problems(evidence)
+    assert "its leaf hashes come twice" in problems(evidence)
 
 
 def blob(index: int, data: bytes, of: bytes = LONG) -> Blob:
@@ -112,10 +121,9 @@ def test_a_second_device_that_gives_a_video_another_tree() -> None:
 
 
 def test_a_second_device_that_withholds_its_video() -> None:
-    spy = RegisterDevice(device_id="cam", party_id="carrier", public_keys=[key("cam").public_key])
     cam = SpyTrip(device_id="cam", signer=key("cam"))
     groups = [
-        [*registrations(), one(key("carrier"), spy), *Trip(others=["cam"]).whole([reading(0)])],
+        [*registrations(), device("cam", "carrier"), *Trip(others=["cam"]).whole([reading(0)])],
         [build_batch(cam.signer, [cam.seal([digest_of(SHORT)])])],
     ]
     evidence = evidence_of(groups, [cam.trip_id])
@@ -132,4 +140,4 @@ def test_video_files_beside_the_evidence(tmp_path: Path) -> None:
     for other in (LONG[:-1], LONG + b"!", b"", LONG[::-1]):
         path.write_bytes(other)
         verdict = verdict_on(wire, TRUST, [path])
-        assert "is none of the 2 recordings" in "\n".join(verdict.problems)
+        assert "is not one of the 2 recordings" in "\n".join(verdict.problems)

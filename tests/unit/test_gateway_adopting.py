@@ -1,4 +1,4 @@
-"""What another site stored is taken as whole here if it is what the devices announced."""
+"""A recording from another site counts as whole only if it fits what the devices announced."""
 
 import asyncio
 from collections.abc import Iterator
@@ -12,12 +12,12 @@ import pytest
 from contracts.chunktree import EMPTY_ROOT
 from gateway.access import Role, Tokens
 from gateway.api.app import build_app
-from gateway.inbox import HeldBatch, Offer
+from gateway.intake.held import HeldBatch, Offer
 from gateway.services import Services
 from gateway.settings import Settings
 from storage.blobs.port import Blob
 from storage.recordings.manifest import StoredRecording
-from support.stores import put
+from support.storage.stores import put
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def elsewhere(services: Services) -> StoredRecording:
     recording_id = put(services.recordings, b"video")
     stored = services.recordings.manifest(recording_id)
     assert stored is not None
-    catalogue = services.recordings.shelves.catalogue
+    catalogue = services.recordings.places.catalogue
     catalogue.start_leaving(recording_id)
     catalogue.end_leaving(recording_id)
     assert services.recordings.manifest(recording_id) is None
@@ -66,7 +66,7 @@ def test_what_holds_nowhere_is_shown_as_damaged(services: Services, tmp_path: Pa
     stored = elsewhere(services)
     announce(services, stored, 1)
     assert services.recordings.adopt(stored.sha256, stored.size) is not None
-    services.recordings.shelves.blobs.put(stored.sha256, Blob(0, b"ideov", stored.leaves[0]))
+    services.recordings.places.blobs.put(stored.sha256, Blob(0, b"ideov", stored.leaves[0]))
     for volume in services.volumes:
         volume.call(lambda directory: directory.delete(stored.sha256))
     services.filling.step()

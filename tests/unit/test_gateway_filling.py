@@ -1,4 +1,4 @@
-"""The backlog is worked off when a place is back, and what another site has is not taken twice."""
+"""Missing copies are made when a place is back, and recordings of other sites are not uploaded."""
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,12 +12,12 @@ from contracts.chunktree import leaf_hash
 from contracts.copies import Place
 from contracts.errors import UnavailableError
 from gateway.access import Caller, Role
-from gateway.filling import FAILURES_MAX, Filling
-from gateway.uploads.service import Uploads
+from gateway.upkeep.filling import FAILURES_MAX, Filling
 from storage.blobs.files import FileBlobs
 from storage.blobs.port import Blob
 from storage.recordings.store import RecordingStore
-from support.stores import open_store, put
+from support.gateways.uploads import uploads_to
+from support.storage.stores import open_store, put
 
 CALLER = Caller("truck-1", Role.DEVICE)
 
@@ -27,7 +27,7 @@ class Blobs(FileBlobs):
 
     Attributes:
         down: Whether nothing works.
-        refused: Recordings of which nothing can be put.
+        refused: Recordings whose blobs it refuses.
         poisoned: Recordings at which it fails in a way that nobody foresaw.
     """
 
@@ -114,7 +114,7 @@ def test_what_cannot_be_filled_holds_up_nothing_else(site: Site) -> None:
 def test_what_fails_in_an_unforeseen_way_holds_up_nothing_else(site: Site) -> None:
     site.blobs.down = True
     ids = [put(site.store, f"video {number}".encode()) for number in range(3)]
-    site.store.shelves.catalogue.start_leaving(ids[0])
+    site.store.places.catalogue.start_leaving(ids[0])
     site.blobs.down = False
     site.blobs.poisoned = frozenset(ids[:2])
     assert site.filling.step()
@@ -128,12 +128,12 @@ def create(store: RecordingStore, recording_id: bytes, size: int) -> tuple[int, 
     finished: list[bytes] = []
 
     async def announce() -> tuple[int, bool]:
-        uploads = Uploads(store, finished.append)
-        try:
-            status = await uploads.create(recording_id, size, CALLER)
-            return status.offset, status.whole
-        finally:
-            await uploads.close()
+        with uploads_to(store, finished) as uploads:
+            try:
+                status = await uploads.create(recording_id, size, CALLER)
+                return status.offset, status.whole
+            finally:
+                await uploads.close()
 
     return *asyncio.run(announce()), finished
 

@@ -1,4 +1,4 @@
-"""The Range header: what is asked for, or one clear refusal."""
+"""The Range header gives the requested bytes or one clear error."""
 
 import pytest
 

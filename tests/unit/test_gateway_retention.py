@@ -1,6 +1,5 @@
-"""Retention: what is due goes, on record; what must be kept stays, whatever happens meanwhile."""
+"""Retention deletes what is due, on record, and keeps the rest, whatever happens in between."""
 
-import hashlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -9,16 +8,24 @@ import pytest
 from contracts.chunktree import BLOB_BYTES
 from contracts.copies import Policy
 from contracts.deletion import deletion_hash, open_deletion
-from contracts.errors import UnavailableError
-from gateway.inbox import State
-from gateway.retention.deletions import COLUMNS, Deletions, DeletionState, Recorded
+from gateway.intake.held import State
+from gateway.retention.deletions import DeletionState
 from gateway.storagesettings import RetentionSettings
 from storage.recordings.manifest import Progress
-from storage.retention.ages import Ages
-from support.retention import BLOBS, DAY_S, SIGNER, VOLUME, Desk, KilledError, recording, trip
+from support.gateways.retention import (
+    BLOBS,
+    DAY_S,
+    SIGNER,
+    VOLUME,
+    Desk,
+    KilledError,
+    recording,
+    trip,
+)
 
 DAYS = RetentionSettings(volume_days=10, blobs_days=100, partial_days=5)
 NEVER = RetentionSettings(partial_days=0)
+LISTED_MAX = 1000
 
 Open = Callable[..., Desk]
 
@@ -44,9 +51,7 @@ def desk(desks: Open) -> Desk:
 
 
 def states(desk: Desk) -> list[tuple[str, DeletionState]]:
-    rows = desk.deletions.query(f"SELECT {COLUMNS} FROM deletions ORDER BY number")  # noqa: S608
-    recorded = [Recorded.from_row(row) for row in rows]
-    return [(each.body.rule, each.state) for each in recorded]
+    return [(each.body.rule, each.state) for _, each in desk.deletions.listed(0, LISTED_MAX)]
 
 
 def test_the_whole_copy_goes_first_and_then_all(desk: Desk) -> None:
@@ -372,34 +377,3 @@ def test_what_comes_again_is_new(desk: Desk) -> None:
     desk.upload(one)
     desk.steps()
     assert desk.store.copies[one] == [VOLUME, BLOBS]
-
-
-@pytest.mark.parametrize("name", ["deletions.db", "retention.db"])
-def test_a_file_of_another_version_is_refused(tmp_path: Path, name: str) -> None:
-    def opened() -> Deletions | Ages:
-        path = tmp_path / name
-        return Deletions(path, SIGNER) if name == "deletions.db" else Ages(path)
-
-    made = opened()
-    made._db.execute("PRAGMA user_version = 99")  # noqa: SLF001 - no other way to an old file
-    made.close()
-    with pytest.raises(UnavailableError, match="has schema 99, this version reads 1"):
-        opened()
-
-
-def test_ages_count_what_the_monotonic_clock_saw(tmp_path: Path) -> None:
-    clock = [1000.0]
-    one = hashlib.sha256().digest()
-    ages = Ages(tmp_path / "retention.db", lambda: clock[0])
-    ages.release(one)
-    clock[0] += 50
-    ages.advance()
-    assert ages.released() == {one: 50.0}
-    ages.close()
-    clock[0] = 3.0  # another boot
-    ages = Ages(tmp_path / "retention.db", lambda: clock[0])
-    ages.release(one)
-    clock[0] += 7
-    ages.advance()
-    assert ages.released() == {one: 57.0}
-    ages.close()

@@ -1,15 +1,15 @@
-"""A batch of runs is held under the same few conditions as one of single readings."""
+"""A batch of runs is held under the same conditions as a batch of single readings."""
 
 import pytest
 
-from contracts.payload import build
+from contracts.actions.payload import build
 from contracts.proto.sawtooth_pb2 import Batch
 from contracts.records.run import RUN_READINGS_MAX, run_of
 from contracts.sawtooth.batches import build_batch
-from gateway.admission import admit_records
-from gateway.inbox import State
-from support.rogue import wire_of
-from support.world import Trip, key, reading
+from gateway.intake.admission import admit_records
+from gateway.intake.held import State
+from support.network.world import Trip, key, reading
+from support.trucks.rogue import wire_of
 
 
 def run_batch(count: int) -> Batch:

@@ -1,4 +1,4 @@
-"""The gateway's settings: every mistake is one clear error, and no secret is in it."""
+"""Every mistake in the settings gives one clear error, which shows no secret."""
 
 from pathlib import Path
 
@@ -6,14 +6,13 @@ import pytest
 
 from contracts.errors import RejectedError
 from gateway.settings import load_settings
+from support.machine.private import write_private
 
 GOOD = 'data = "/tmp/gateway"\nsite_id = "site-b"\n'
 
 
 def load(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "gateway.toml"
-    path.write_text(text)
-    load_settings(path)
+    load_settings(write_private(tmp_path / "gateway.toml", text))
 
 
 @pytest.mark.parametrize(
@@ -43,6 +42,22 @@ def test_a_wrong_file_is_one_clear_error(tmp_path: Path, text: str, words: str) 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(RejectedError, match=r"nowhere\.toml"):
         load_settings(tmp_path / "nowhere.toml")
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "192.0.2.1", "::", "", "dock", "127.0.0.1.example"])  # noqa: S104  # refused
+def test_an_embedded_broker_listens_on_no_other_address(tmp_path: Path, host: str) -> None:
+    """A stranger's connect or a rogue token stops it, so only its own machine may reach it."""
+    with pytest.raises(RejectedError) as caught:
+        load(tmp_path, GOOD + f'[mqtt]\nhost = "{host}"\nembedded = true\npassword = "987654"\n')
+    said = str(caught.value)
+    assert f"got {host!r}" in said
+    assert "`wayseal-gateway mosquitto`" in said
+    assert "987654" not in said
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.2", "localhost"])
+def test_an_embedded_broker_may_serve_its_own_machine(tmp_path: Path, host: str) -> None:
+    load(tmp_path, GOOD + f'[mqtt]\nhost = "{host}"\nembedded = true\n')
 
 
 @pytest.mark.parametrize("text", ["[mqtt]\npassword = 987654\n", '[mqtt]\npassword = "987654"\n'])

@@ -1,10 +1,11 @@
-"""Evidence that would need too much is refused with the way out, never cut in silence."""
+"""Evidence that would become too large is refused with advice, and is never cut silently."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from contracts import address
 from contracts.encoding import canonical
 from contracts.errors import RejectedError
 from contracts.proto.payload_pb2 import Lot, OpenDelivery
@@ -12,9 +13,10 @@ from contracts.proto.sawtooth_pb2 import BlockHeader
 from contracts.proto.state_pb2 import Delivery
 from gateway.index.schema import SORT_IN_BLOCKS
 from gateway.index.store import IndexStore
-from gateway.subjects import TRANSFORMATIONS_MAX, UnknownTripError, batches_about
-from support.lots import GTIN, Made, add_made
-from support.world import Trip
+from gateway.records.registry import NotOnLedgerError
+from gateway.records.subjects import TRANSFORMATIONS_MAX, Gathering
+from support.gateways.indexed_lots import Made, add_made
+from support.network.world import GTIN, Trip
 
 TRIP = Trip()
 
@@ -38,7 +40,7 @@ def index(tmp_path: Path) -> Iterator[IndexStore]:
 
 
 def about(index: IndexStore, *, with_lots: bool) -> dict[tuple[int, int], str]:
-    return batches_about(index, [TRIP.trip_id], with_lots=with_lots)
+    return Gathering(index, [TRIP.trip_id], with_lots=with_lots, up_to=1 << 20).places
 
 
 def test_what_led_to_the_lots_comes_along_unless_told_not_to(index: IndexStore) -> None:
@@ -72,5 +74,31 @@ def test_what_a_trip_depends_on_comes_along_sorted_in_or_not(
 
 
 def test_a_trip_that_is_not_there_is_named(index: IndexStore) -> None:
-    with pytest.raises(UnknownTripError, match="'none'"):
-        batches_about(index, ["none"], with_lots=True)
+    with pytest.raises(NotOnLedgerError, match="'none'"):
+        Gathering(index, ["none"], with_lots=True, up_to=0)
+
+
+@pytest.mark.parametrize("changed", [(), ("delivery-1",)], ids=["nothing", "the delivery"])
+def test_another_trip_is_told_whole_if_it_changed_the_delivery(
+    index: IndexStore, changed: tuple[str, ...]
+) -> None:
+    header = canonical(BlockHeader(batch_ids=["start", "reading"]))
+    writes = [(address.delivery(each), 2, 1) for each in changed]
+    index.add(
+        {
+            "blocks": [(2, "block", header)],
+            "writes": list(writes),
+            "batches": [
+                ("delivery delivery-1", "start", "key", 2, 0),
+                ("trip other", "start", "key", 2, 0),
+                ("trip other", "reading", "key", 2, 1),
+                ("trip other", "seal", "key", 3, 0),
+            ],
+        }
+    )
+    whole = {(2, 1): "reading", (3, 0): "seal"} if changed else {}
+    assert about(index, with_lots=False) == {(1, 0): "batch", (2, 0): "start", **whole}
+
+
+def test_nothing_after_the_last_block_is_gathered(index: IndexStore) -> None:
+    assert Gathering(index, [TRIP.trip_id], with_lots=False, up_to=0).places == {}

@@ -1,4 +1,4 @@
-"""What a trace says of deliveries and trips, and what it leaves out, is bounded and told."""
+"""A trace bounds the deliveries and trips that it lists, and says what it leaves out."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -8,13 +8,13 @@ import pytest
 from contracts.encoding import canonical
 from contracts.proto.payload_pb2 import OpenDelivery
 from contracts.proto.state_pb2 import Delivery
-from gateway.api.tracing import TRACE_DELIVERIES_MAX, TRACE_TRIPS_MAX, trace_side
+from gateway.api.tracing import TraceSide, trace_side
 from gateway.index.projection import LotRole, Row
 from gateway.index.store import IndexStore
-from gateway.index.tracing import Direction
-from support.lots import GTIN, Made, add_made, lot
-
-FORWARD = Direction.FORWARD
+from gateway.records.lots import TRACE_DELIVERIES_MAX, TRACE_TRIPS_MAX, Lots
+from gateway.records.tracing import Direction
+from support.gateways.indexed_lots import Made, add_made, lot
+from support.network.world import GTIN
 
 
 @pytest.fixture
@@ -41,11 +41,15 @@ def carry(index: IndexStore, delivery_id: str, trip_ids: Sequence[str]) -> None:
     index.add({"trip_deliveries": rows})
 
 
+def trace_of_milk(index: IndexStore) -> TraceSide:
+    return trace_side(Lots(index).trace(lot("milk"), Direction.FORWARD, 10))
+
+
 def test_a_delivery_signed_by_both_is_told_once_as_it_stands(index: IndexStore) -> None:
     add_made(index, [Made(["milk"], ["curd"])])
     deliver(index, "milk", ["D1", "D2"])
     deliver(index, "curd", ["D2"])
-    side = trace_side(index, lot("milk"), FORWARD, 10)
+    side = trace_of_milk(index)
     assert [(each.lot, each.delivery_ids) for each in side.lots] == [
         ("milk", ["D1", "D2"]),
         ("curd", ["D2"]),
@@ -59,9 +63,9 @@ def test_a_delivery_signed_by_both_is_told_once_as_it_stands(index: IndexStore) 
 
 def test_too_many_deliveries_are_left_out_and_told(index: IndexStore) -> None:
     deliver(index, "milk", [f"D{at}" for at in range(TRACE_DELIVERIES_MAX)])
-    assert trace_side(index, lot("milk"), FORWARD, 10).complete
+    assert trace_of_milk(index).complete
     deliver(index, "milk", ["one-more"])
-    side = trace_side(index, lot("milk"), FORWARD, 10)
+    side = trace_of_milk(index)
     assert (side.complete, side.left_out) == (False, ["deliveries"])
     assert len(side.deliveries) == TRACE_DELIVERIES_MAX
 
@@ -70,8 +74,8 @@ def test_too_many_trips_are_left_out_and_told(index: IndexStore) -> None:
     deliver(index, "milk", ["D1", "D2"])
     carry(index, "D1", [f"T{at}" for at in range(TRACE_TRIPS_MAX - 1)])
     carry(index, "D2", ["a"])
-    assert trace_side(index, lot("milk"), FORWARD, 10).complete
+    assert trace_of_milk(index).complete
     carry(index, "D2", ["b"])
-    side = trace_side(index, lot("milk"), FORWARD, 10)
+    side = trace_of_milk(index)
     assert (side.complete, side.left_out) == (False, ["trips"])
     assert [len(each.trips) for each in side.deliveries] == [TRACE_TRIPS_MAX - 1, 1]

@@ -1,4 +1,4 @@
-"""Names and GS1 keys."""
+"""Ids and GS1 keys."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The walk through lots made from lots: cycles end, limits are told, nothing is split."""
+"""The walk through lots ends in cycles, reports limits, and splits no transformation."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from gateway.index.store import IndexStore
-from gateway.index.tracing import Direction, LotId, walk
-from support.lots import Made, add_made, lot
+from gateway.records.tracing import Direction, LotId, walk
+from support.gateways.indexed_lots import Made, add_made, lot
 
 LIMIT = 100
 

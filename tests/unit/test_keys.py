@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from contracts.errors import RejectedError
-from contracts.keys import PublicKeys, Signer, is_public_key, is_signature, verify
+from contracts.keys import Signer, is_public_key, is_signature, point, verify
 
 ORDER = 0xFFFFFFFF_FFFFFFFF_FFFFFFFF_FFFFFFFE_BAAEDCE6_AF48A03B_BFD25E8C_D0364141
 SIGNER = Signer.from_hex("11" * 32)
@@ -153,7 +153,7 @@ def test_a_missing_key_file_is_one_clear_error(tmp_path: Path) -> None:
 
 
 def test_parsed_keys_are_kept_up_to_a_limit() -> None:
-    keys = PublicKeys()
     texts = [Signer.from_hex(f"{number:064x}").public_key for number in range(1, 10)]
-    assert all(keys.get(text) is not None for text in texts)
-    assert keys.get(texts[0]) is keys.get(texts[0])
+    assert all(point(text) is not None for text in texts)
+    assert point(texts[0]) is point(texts[0])
+    assert point.cache_info().maxsize is not None

@@ -2,21 +2,20 @@
 
 import pytest
 
-from contracts import answer
 from contracts.errors import RejectedError
 from contracts.keys import Signer
-from contracts.node import verify as verify_module
-from contracts.node.candidate import BLOCK_BATCH_BYTES_MAX, BLOCK_EFFECT_BYTES_SOFT
-from contracts.node.execution.executor import EFFECT_BYTES_MAX
-from contracts.node.rest.envelope import JsonResponse
-from contracts.node.rest.submit import BATCHES_BODY_BYTES_MAX
-from contracts.node.rest.views import block_view
-from contracts.node.store.log import RECORD_BYTES_MAX
-from contracts.node.verify import ADDRESSES_MAX, BATCH_ADDRESSES_MAX, verify_batch
+from contracts.ledger import answers as answer
+from contracts.ledger.blocks.log import RECORD_BYTES_MAX
+from contracts.ledger.engine.blocks import BLOCK_BATCH_BYTES_MAX, BLOCK_EFFECT_BYTES_SOFT
+from contracts.ledger.execution import verify as verify_module
+from contracts.ledger.execution.executor import EFFECT_BYTES_MAX
+from contracts.ledger.execution.verify import ADDRESSES_MAX, BATCH_ADDRESSES_MAX, verify_batch
+from contracts.ledger.rest.envelope import JsonResponse
+from contracts.ledger.rest.submit import BATCHES_BODY_BYTES_MAX
+from contracts.ledger.rest.views import block_view
 from contracts.proto.sawtooth_pb2 import Batch, Transaction, TransactionHeader
-from contracts.sawtooth.batches import build_batch
+from contracts.sawtooth.batches import Family, build_batch, build_transaction
 from contracts.sawtooth.blocks import build_block
-from contracts.sawtooth.transactions import Family, build_transaction
 
 SIGNER = Signer.from_hex("11" * 32)
 FRAMES_BYTES = 4 << 20

@@ -1,60 +1,31 @@
 """Blocks and state together: reopening, a torn tail, a lost index, old states."""
 
 import shutil
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import lmdb
 import pytest
 
 from contracts.errors import RejectedError, UnavailableError
-from contracts.keys import Signer
-from contracts.node.candidate import Candidate
-from contracts.node.genesis import found, own_genesis
-from contracts.node.publisher import publish
-from contracts.node.store import index as index_module
-from contracts.node.store import state as state_module
-from contracts.node.store.chain import Chain
-from contracts.node.store.index import LAYER_ENTRIES, Index, Table
-from contracts.node.store.log import START, NoRoomError
-from contracts.node.store.state import NotKeptError
-from contracts.node.verify import verify_batch
-from support.intkey_node import FAMILIES, address_of
-from support.nodes import intkey_batch, naive_root
-
-SIGNER = Signer.from_hex("11" * 32)
-
-
-@contextmanager
-def opened(path: Path) -> Iterator[Chain]:
-    chain = Chain.open(path)
-    try:
-        yield chain
-    finally:
-        chain.close()
+from contracts.ledger.blocks import progress as progress_module
+from contracts.ledger.blocks.blockstore import BLOCK, POSITION
+from contracts.ledger.blocks.chain import META, TABLES, Chain
+from contracts.ledger.blocks.log import START
+from contracts.ledger.state import runs as runs_module
+from contracts.ledger.state import state as state_module
+from contracts.ledger.state import store as store_module
+from contracts.ledger.state.reader import NotKeptError
+from contracts.ledger.state.runs import FANOUT, ListedRun, Runs
+from contracts.ledger.state.store import LAYER_ENTRIES, NoRoomError, Store
+from support.ledgers.chains import everything, extend, head_of, opened, small_chain
+from support.ledgers.intkey_node import address_of
+from support.ledgers.nodes import naive_root
+from support.machine.waiting import wait_until
 
 
-def extend(chain: Chain, number: int) -> None:
-    candidate = Candidate(chain.blocks, chain.state.get, FAMILIES)
-    assert candidate.add(verify_batch(intkey_batch(SIGNER, number))) is None
-    publish(chain, SIGNER, candidate)
-
-
-def small_chain(path: Path, blocks: int) -> None:
-    with opened(path) as chain:
-        found(chain, SIGNER, FAMILIES, [own_genesis(SIGNER, [SIGNER.public_key])])
-        for number in range(1, blocks):
-            extend(chain, number)
-
-
-def everything(chain: Chain) -> Mapping[str, bytes]:
-    return dict(chain.state.leaves_at(chain.state.root))
-
-
-def head_of(chain: Chain) -> tuple[int, str]:
-    assert chain.head is not None
-    return chain.head.num, chain.head.header.state_root_hash
+def newest_root(chain: Chain) -> str:
+    return chain.state.update({}).root_hash
 
 
 def test_reopened_chain_is_the_same(tmp_path: Path) -> None:
@@ -62,7 +33,7 @@ def test_reopened_chain_is_the_same(tmp_path: Path) -> None:
     with opened(tmp_path) as chain:
         number, root = head_of(chain)
         assert number == 3
-        assert root == chain.state.root_hash == naive_root(dict(everything(chain)))
+        assert root == newest_root(chain) == naive_root(dict(everything(chain)))
         extend(chain, 4)
     with opened(tmp_path) as chain:
         assert head_of(chain)[0] == 4
@@ -80,7 +51,7 @@ def test_rot_that_the_index_hides_is_said_once_it_is_read(
     with opened(tmp_path) as chain:
         assert head_of(chain)[0] == 19
         with pytest.raises(UnavailableError, match="is damaged"):
-            chain.blocks.by_num(0)
+            chain.by_num(0)
     assert f"record at byte {START} is damaged; restore the file from a copy" in caplog.text
 
 
@@ -97,7 +68,7 @@ def test_cut_at_every_byte_of_the_last_block(tmp_path: Path) -> None:
         with opened(tmp_path / "a") as chain:
             number, root = head_of(chain)
             assert number == (2 if cut == len(whole) else 1)
-            assert chain.state.root_hash == root
+            assert newest_root(chain) == root
         assert log.stat().st_size == (cut if cut == len(whole) else before)
 
 
@@ -111,6 +82,23 @@ def test_lost_or_unreadable_index_is_made_anew(tmp_path: Path) -> None:
     (tmp_path / "index" / "data.mdb").write_bytes(b"rubbish" * 1000)
     with opened(tmp_path) as chain:
         assert (head_of(chain), everything(chain)) == want
+
+
+def test_a_long_replay_says_how_far_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    small_chain(tmp_path, 4)
+    shutil.rmtree(tmp_path / "index")
+    with opened(tmp_path):
+        assert "replay" not in caplog.text  # it is over before anybody wonders
+    monkeypatch.setattr(progress_module, "EVERY_S", 0)
+    shutil.rmtree(tmp_path / "index")
+    with opened(tmp_path):
+        assert caplog.text.count("replaying the block log: ") == 4
+        for said in ("2 of 4 blocks, at block 1; about ", "4 of 4 blocks, at block 3; about 0 s"):
+            assert said in caplog.text
+        assert "replayed 4 blocks in " in caplog.text
 
 
 def test_missing_committed_blocks_are_not_forgotten_silently(tmp_path: Path) -> None:
@@ -128,12 +116,12 @@ def test_old_states_are_kept_for_a_while(tmp_path: Path, monkeypatch: pytest.Mon
         for number in range(8):
             if number <= 4:
                 with pytest.raises(NotKeptError):
-                    chain.state.root_after(number)
+                    chain.state_after(number)
                 continue
-            root = chain.state.root_after(number)
-            known = [n for n in range(1, 8) if chain.state.get_at(root, address_of(f"k{n}"))]
+            state = chain.state_after(number)
+            known = [n for n in range(1, 8) if state.get(address_of(f"k{n}"))]
             assert known == list(range(1, number + 1))
-    env = lmdb.open(str(tmp_path / "index"), max_dbs=len(Table), readonly=True)
+    env = lmdb.open(str(tmp_path / "index"), max_dbs=len(TABLES), readonly=True)
     tables = [env.open_db(name, create=False) for name in (b"node", b"root")]
     with env.begin() as view:
         nodes, roots = (view.stat(table)["entries"] for table in tables)
@@ -143,35 +131,69 @@ def test_old_states_are_kept_for_a_while(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_index_layers_reach_lmdb_while_open(tmp_path: Path) -> None:
-    index = Index(tmp_path / "index")
+    index = Store(tmp_path / "index", TABLES, POSITION)
     for part in range(3):
         entries = {
             (part * LAYER_ENTRIES + n).to_bytes(8, "big"): b"v" for n in range(LAYER_ENTRIES)
         }
         index.make_room()
-        index.put({Table.BLOCK: entries})
-    index.put({Table.BLOCK: {bytes(8): None}})
-    assert index.get(Table.BLOCK, bytes(8)) is None
-    assert index.get(Table.BLOCK, (1).to_bytes(8, "big")) == b"v"
-    assert index.get(Table.META, b"nothing") is None
+        index.put({BLOCK: entries})
+    index.put({BLOCK: {bytes(8): None}})
+    assert index.get(BLOCK, bytes(8)) is None
+    assert index.get(BLOCK, (1).to_bytes(8, "big")) == b"v"
+    assert index.get(META, b"nothing") is None
     index.close()
-    again = Index(tmp_path / "index")
-    assert again.get(Table.BLOCK, bytes(8)) is None
-    assert again.get(Table.BLOCK, (3 * LAYER_ENTRIES - 1).to_bytes(8, "big")) == b"v"
+    again = Store(tmp_path / "index", TABLES, POSITION)
+    assert again.get(BLOCK, bytes(8)) is None
+    assert again.get(BLOCK, (3 * LAYER_ENTRIES - 1).to_bytes(8, "big")) == b"v"
     again.close()
+
+
+def test_a_long_merge_lets_short_ones_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    events: list[str] = []
+    put: list[bytes] = []
+
+    def layers(count: int) -> None:
+        for _ in range(count):
+            put.append(len(put).to_bytes(12, "big"))
+            index.make_room()
+            index.put({POSITION: {put[-1]: bytes(11)}})
+
+    def noted(
+        runs: Runs, sources: Sequence[ListedRun], going_on: Callable[[], bool]
+    ) -> ListedRun | None:
+        level = sources[0].level
+        events.append(f"begin {level}")
+        if level and "end 1" not in events:
+            layers(3 * FANOUT)  # they come while the first long merge runs
+        new = merged(runs, sources, going_on)
+        events.append(f"end {level}")
+        return new
+
+    merged = Runs.merged
+    monkeypatch.setattr(Runs, "merged", noted)
+    monkeypatch.setattr(runs_module, "BREATH_RECORDS", 1)
+    monkeypatch.setattr(store_module, "LAYER_ENTRIES", 1)
+    index = Store(tmp_path / "index", TABLES, POSITION)
+    layers(FANOUT * FANOUT + 2)
+    wait_until(lambda: "end 1" in events)
+    between = events[events.index("begin 1") : events.index("end 1")]
+    assert "end 0" in between
+    assert {index.get(POSITION, key) for key in put} == {bytes(11)}
+    index.close()
 
 
 def test_an_index_without_room_says_so_and_keeps_what_it_has(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(index_module, "MAP_BYTES", 1 << 17)
-    monkeypatch.setattr(index_module, "LAYER_ENTRIES", 1)
-    index = Index(tmp_path / "index")
-    index.put({Table.BLOCK: {b"large": bytes(1 << 18)}})
+    monkeypatch.setattr(store_module, "MAP_BYTES", 1 << 17)
+    monkeypatch.setattr(store_module, "LAYER_ENTRIES", 1)
+    index = Store(tmp_path / "index", TABLES, POSITION)
+    index.put({BLOCK: {b"large": bytes(1 << 18)}})
     index.make_room()
-    index.put({Table.BLOCK: {b"small": b"v"}})
+    index.put({BLOCK: {b"small": b"v"}})
     with pytest.raises(NoRoomError, match="index"):
         index.make_room()
-    assert index.get(Table.BLOCK, b"large") == bytes(1 << 18)
-    assert index.get(Table.BLOCK, b"small") == b"v"
+    assert index.get(BLOCK, b"large") == bytes(1 << 18)
+    assert index.get(BLOCK, b"small") == b"v"
     index.close()

@@ -5,14 +5,18 @@ from collections.abc import Callable
 import pytest
 
 from contracts.keys import Signer
-from contracts.node.execution import executor as executor_module
-from contracts.node.execution.executor import MESSAGE_CHARS_MAX, Execution, Verdict, execute
-from contracts.node.execution.families import Families
-from contracts.node.verify import VerifiedBatch, verify_batch
+from contracts.ledger.execution import executor as executor_module
+from contracts.ledger.execution.executor import (
+    MESSAGE_CHARS_MAX,
+    Execution,
+    InvalidTransaction,
+    execute,
+)
+from contracts.ledger.execution.families import Families
+from contracts.ledger.execution.verify import VerifiedBatch, verify_batch
 from contracts.proto.sawtooth_pb2 import StateChange, Transaction, TransactionHeader
 from contracts.rules.context import Context, InvalidTransactionError
-from contracts.sawtooth.batches import build_batch
-from contracts.sawtooth.transactions import Family, build_transaction
+from contracts.sawtooth.batches import Family, build_batch, build_transaction
 
 SIGNER = Signer.generate()
 FAMILY = Family("probe", "1.0")
@@ -79,7 +83,7 @@ def test_prefixes_allow(scope: str) -> None:
 )
 def test_outside_is_refused(action: Action, message: str) -> None:
     result = execute(batch_of((["aa"], ["aa"])), families(action), nothing)
-    assert isinstance(result, Verdict)
+    assert isinstance(result, InvalidTransaction)
     assert result.message.startswith(message)
 
 
@@ -88,7 +92,7 @@ def test_malformed_scope_is_refused(scope: str) -> None:
     scopes: list[tuple[list[str], list[str]]] = [([scope], []), ([], [scope])]
     for declared in scopes:
         result = execute(batch_of(declared), families(lambda _: None), nothing)
-        assert isinstance(result, Verdict)
+        assert isinstance(result, InvalidTransaction)
         assert "is not valid" in result.message
 
 
@@ -96,7 +100,7 @@ def test_no_scope_allows_nothing() -> None:
     result = execute(
         batch_of(([], [])), families(lambda context: _drop(context.get(INSIDE))), nothing
     )
-    assert isinstance(result, Verdict)
+    assert isinstance(result, InvalidTransaction)
 
 
 def _drop(_: object) -> None:
@@ -156,7 +160,9 @@ def test_one_refusal_voids_the_batch() -> None:
 
     batch = batch_of((["aa"], ["aa"]), ([], []))
     result = execute(batch, families(lambda context: context.set(INSIDE, b"1"), refuse), nothing)
-    assert result == Verdict(batch.batch.transactions[1].header_signature, "x" * MESSAGE_CHARS_MAX)
+    assert result == InvalidTransaction(
+        batch.batch.transactions[1].header_signature, "x" * MESSAGE_CHARS_MAX
+    )
 
 
 @pytest.mark.parametrize(
@@ -181,7 +187,7 @@ def test_effects_of_a_batch_are_bounded(step: Action, monkeypatch: pytest.Monkey
 
     batch = batch_of(*[(["aa"], ["aa"])] * 9)
     result = execute(batch, families(*[act] * 9), nothing)
-    assert isinstance(result, Verdict)
+    assert isinstance(result, InvalidTransaction)
     assert result.message == "effects of a batch beyond 1000 bytes"
     assert 6 < steps < 20
 
@@ -205,5 +211,5 @@ def test_a_failing_family_is_one_invalid_batch() -> None:
         raise ZeroDivisionError
 
     result = execute(batch_of(([], [])), families(fail), nothing)
-    assert isinstance(result, Verdict)
+    assert isinstance(result, InvalidTransaction)
     assert result.message == "internal error of family 'probe'"

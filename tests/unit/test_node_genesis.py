@@ -7,14 +7,15 @@ import pytest
 
 from contracts.errors import RejectedError
 from contracts.keys import Signer
-from contracts.node import candidate as candidate_module
-from contracts.node.candidate import BLOCK_BATCH_BYTES_MAX
-from contracts.node.genesis import found, read_genesis
-from contracts.node.store.chain import Chain
+from contracts.ledger.blocks.chain import Chain
+from contracts.ledger.engine import candidate as candidate_module
+from contracts.ledger.engine.blocks import BLOCK_BATCH_BYTES_MAX
+from contracts.ledger.engine.genesis import read_genesis
+from contracts.ledger.solo.publisher import found
 from contracts.proto.sawtooth_pb2 import Batch
 from contracts.sawtooth.batches import build_batch
-from support.intkey_node import FAMILIES
-from support.nodes import intkey, intkey_batch
+from support.ledgers.intkey_node import FAMILIES
+from support.ledgers.nodes import intkey, intkey_batch
 
 SIGNER = Signer.from_hex("11" * 32)
 SET = intkey(SIGNER, "set", "a", 1)
@@ -65,5 +66,16 @@ def test_more_than_a_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         with pytest.raises(RejectedError, match="one block takes batches of"):
             found(chain, SIGNER, FAMILIES, [intkey_batch(SIGNER, each) for each in range(2)])
         assert chain.head is None
+    finally:
+        chain.close()
+
+
+def test_a_batch_of_the_first_block_may_depend_on_its_own_transaction(tmp_path: Path) -> None:
+    first = intkey(SIGNER, "set", "a", 1)
+    second = intkey(SIGNER, "set", "b", 1, dependencies=[first.header_signature])
+    chain = Chain.open(tmp_path)
+    try:
+        found(chain, SIGNER, FAMILIES, [build_batch(SIGNER, [first, second])])
+        assert chain.find_transaction(second.header_signature) is not None
     finally:
         chain.close()

@@ -3,11 +3,11 @@
 import pytest
 
 from contracts.keys import Signer
-from contracts.node.execution import parked as parked_module
-from contracts.node.execution.parked import Parked
-from contracts.node.verify import VerifiedBatch, verify_batch
-from contracts.sawtooth.transactions import Family
-from support.nodes import intkey_batch
+from contracts.ledger.execution.verify import VerifiedBatch, verify_batch
+from contracts.ledger.solo import waiting as waiting_module
+from contracts.ledger.solo.waiting import Parked
+from contracts.sawtooth.batches import Family
+from support.ledgers.nodes import intkey_batch
 
 SIGNER = Signer.from_hex("22" * 32)
 INTKEY, OTHER = Family("intkey", "1.0"), Family("other", "1.0")
@@ -38,7 +38,7 @@ def test_a_second_copy_changes_nothing() -> None:
 def test_over_a_limit_the_oldest_is_forgotten(limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
     one, two, three = batches(3)
     allowed = 2 if limit == "PARKED_MAX" else one.size + two.size + three.size - 1
-    monkeypatch.setattr(parked_module, limit, allowed)
+    monkeypatch.setattr(waiting_module, limit, allowed)
     parked = Parked()
     assert parked.add(one, INTKEY) == parked.add(two, INTKEY) == []
     assert parked.add(three, INTKEY) == [one.id]

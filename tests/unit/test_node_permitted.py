@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from contracts.node.execution.permitted import Permitted, parse_permitted
+from contracts.ledger.execution.permitted import Permitted, parse_permitted
 from contracts.proto.sawtooth_pb2 import TransactionHeader
 from contracts.rules.context import InvalidTransactionError
 

@@ -1,70 +1,24 @@
 """The publisher's thread: what arrives soon after a block shares the next one."""
 
 import json
-import queue
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from contracts import address
-from contracts.keys import Signer
-from contracts.node import candidate as candidate_module
-from contracts.node import publisher as publisher_module
-from contracts.node.execution.families import Families
-from contracts.node.genesis import found, own_genesis
-from contracts.node.publisher import Publisher, Submission
-from contracts.node.statuses import Outcome
-from contracts.node.store import log as log_module
-from contracts.node.store.chain import Chain
-from contracts.node.verify import verify_batch
-from contracts.proto.sawtooth_pb2 import Batch, TransactionHeader
+from contracts.ledger.blocks import log as log_module
+from contracts.ledger.engine import candidate as candidate_module
+from contracts.ledger.solo import publisher as publisher_module
+from contracts.proto.sawtooth_pb2 import TransactionHeader
 from contracts.rules.context import Context
-from contracts.sawtooth.batches import build_batch
+from contracts.sawtooth.batches import Family, build_batch, build_transaction
 from contracts.sawtooth.settings import MAX_BATCHES_PER_BLOCK, TRANSACTION_FAMILIES, propose
-from contracts.sawtooth.transactions import Family, build_transaction
-from support.intkey_node import FAMILIES
-from support.nodes import intkey_batch
+from support.ledgers.founding import untimed_genesis
+from support.ledgers.intkey_node import FAMILIES
+from support.ledgers.nodes import intkey_batch
+from support.ledgers.publishing import SIGNER, publishing
 
-SIGNER = Signer.from_hex("11" * 32)
-WAIT_S = 30
-
-
-@dataclass(frozen=True)
-class Running:
-    """A publisher, and what it says."""
-
-    chain: Chain
-    publisher: Publisher
-    said: "queue.SimpleQueue[Outcome | Exception]"
-
-    def submit(self, *batches: Batch) -> None:
-        self.publisher.submit(Submission([verify_batch(batch) for batch in batches], 1))
-
-    def outcome(self) -> Outcome:
-        said = self.said.get(timeout=WAIT_S)
-        assert isinstance(said, Outcome), said
-        return said
-
-    def decide(self, batch: Batch) -> Outcome:
-        self.submit(batch)
-        return self.outcome()
-
-
-@contextmanager
-def publishing(directory: Path, families: Families = FAMILIES) -> Iterator[Running]:
-    chain = Chain.open(directory)
-    found(chain, SIGNER, families, [own_genesis(SIGNER, [SIGNER.public_key])])
-    said: queue.SimpleQueue[Outcome | Exception] = queue.SimpleQueue()
-    publisher = Publisher(chain, SIGNER, families, said.put, said.put)
-    publisher.start()
-    try:
-        yield Running(chain, publisher, said)
-    finally:
-        publisher.stop()
-        chain.close()
+GENESIS = untimed_genesis(SIGNER, [SIGNER.public_key])
 
 
 def test_what_arrives_soon_after_a_block_shares_the_next(
@@ -73,7 +27,7 @@ def test_what_arrives_soon_after_a_block_shares_the_next(
     monkeypatch.setattr(publisher_module, "BLOCK_GAP_S", 1.0)
     batches = [intkey_batch(SIGNER, number) for number in range(3)]
     names = [batch.header_signature for batch in batches]
-    with publishing(tmp_path) as running:
+    with publishing(tmp_path, GENESIS) as running:
         assert running.decide(batches[0]).decided == names[:1]
         running.submit(batches[1])
         running.submit(batches[2])
@@ -95,7 +49,7 @@ def test_what_is_no_setting_stops_no_block(tmp_path: Path, name: str) -> None:
         inputs=[place],
         outputs=[place],
     )
-    with publishing(tmp_path, {**FAMILIES, vandal: spoil}) as running:
+    with publishing(tmp_path, GENESIS, {**FAMILIES, vandal: spoil}) as running:
         for batch in (build_batch(SIGNER, [spoiling]), intkey_batch(SIGNER, 0)):
             assert not running.decide(batch).invalid
 
@@ -107,7 +61,7 @@ def test_a_family_in_this_process_is_permitted_or_not(tmp_path: Path) -> None:
         for value in (listed, "")
     )
     refused = intkey_batch(SIGNER, 0)
-    with publishing(tmp_path) as running:
+    with publishing(tmp_path, GENESIS) as running:
         assert not running.decide(only).invalid
         assert list(running.decide(refused).invalid) == [refused.header_signature]
         assert not running.decide(everything).invalid
@@ -128,14 +82,14 @@ def test_a_block_is_closed_by_what_it_takes(
     """Each batch has a receipt of about 100 bytes, is of 900, and names two addresses."""
     monkeypatch.setattr(candidate_module, limit, value)
     batches = [intkey_batch(SIGNER, number) for number in range(5)]
-    with publishing(tmp_path) as running:
+    with publishing(tmp_path, GENESIS) as running:
         running.submit(*batches)
         decided: list[str] = []
         while len(decided) < len(batches):
             decided += running.outcome().decided
         assert decided == [batch.header_signature for batch in batches]
         assert running.chain.head is not None
-        blocks = [running.chain.blocks.by_num(number) for number in range(1, 4)]
+        blocks = [running.chain.by_num(number) for number in range(1, 4)]
         assert [len(block.block.batches) for block in blocks if block is not None] == [2, 2, 1]
 
 
@@ -143,7 +97,7 @@ def test_a_block_that_the_log_refuses_ends_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     refused = intkey_batch(SIGNER, 0)
-    with publishing(tmp_path) as running:
+    with publishing(tmp_path, GENESIS) as running:
         with monkeypatch.context() as patch:
             patch.setattr(log_module, "RECORD_BYTES_MAX", 100)
             outcome = running.decide(refused)

@@ -2,110 +2,80 @@
 
 import asyncio
 import threading
+from base64 import b64decode
 from collections.abc import AsyncIterator, Iterator
 from itertools import pairwise
 from typing import Any
 
 import pytest
-from httpx import ASGITransport, AsyncClient, Response
+from httpx import ASGITransport, AsyncClient
 
-from contracts.keys import Signer
-from contracts.ledger import block_from_json
-from contracts.node import verify as verify_module
-from contracts.node.candidate import Candidate
-from contracts.node.genesis import found, own_genesis
-from contracts.node.publisher import Publisher, Submission, publish
-from contracts.node.rest import body as body_module
-from contracts.node.rest import envelope as envelope_module
-from contracts.node.rest import submit as submit_module
-from contracts.node.rest.app import build_app
-from contracts.node.rest.submit import Submit
-from contracts.node.rest.subscriptions import Subscriptions
-from contracts.node.rest.views import receipt_view
-from contracts.node.statuses import Outcome, Statuses
-from contracts.node.store.chain import Chain
-from contracts.node.verify import AT_ONCE_BYTES, Verifier, verify_batch
-from contracts.pages import MEDIA_TYPE, Committed, decode_page
-from contracts.proto.sawtooth_pb2 import Batch, BatchList
-from contracts.sawtooth.batches import build_batch
-from contracts.sawtooth.transactions import build_transaction
-from support.intkey_node import FAMILIES, INTKEY, address_of
-from support.nodes import OCTETS, intkey_batch
-
-SIGNER = Signer.from_hex("11" * 32)
-BLOCKS = 4
-JSON = {"Content-Type": "application/json"}
+from contracts.ledger.blocks.chain import Chain
+from contracts.ledger.client import block_from_json
+from contracts.ledger.engine import submissions as submissions_module
+from contracts.ledger.engine.candidate import Candidate
+from contracts.ledger.engine.genesis import own_genesis
+from contracts.ledger.engine.submissions import Submission
+from contracts.ledger.execution import verify as verify_module
+from contracts.ledger.execution.verify import AT_ONCE_BYTES, Verifier
+from contracts.ledger.pages import MEDIA_TYPE, Committed, decode_page
+from contracts.ledger.rest import body as body_module
+from contracts.ledger.rest import envelope as envelope_module
+from contracts.ledger.rest.app import build_app
+from contracts.ledger.rest.subscriptions import Subscriptions
+from contracts.ledger.rest.views import receipt_view
+from contracts.ledger.solo.publisher import found, publish
+from contracts.proto.sawtooth_pb2 import Batch
+from contracts.sawtooth.batches import build_batch, build_transaction
+from support.ledgers.intkey_node import FAMILIES, INTKEY, address_of
+from support.ledgers.memory_engine import MemoryEngine
+from support.ledgers.nodes import OCTETS, intkey, intkey_batch, naive_root
+from support.ledgers.rest_api import (
+    BLOCKS,
+    JSON,
+    SIGNER,
+    Api,
+    batches_of,
+    code,
+    names,
+    page,
+    queueing,
+    wire,
+)
 
 
 @pytest.fixture(scope="module")
 def chain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chain]:
-    """A genesis block, then blocks of two batches of two transactions each."""
     chain = Chain.open(tmp_path_factory.mktemp("rest"))
     found(chain, SIGNER, FAMILIES, [own_genesis(SIGNER, [SIGNER.public_key])])
     for number in range(1, BLOCKS):
-        candidate = Candidate(chain.blocks, chain.state.get, FAMILIES)
-        for batch in (0, 1):
-            first = 10 * number + 2 * batch
-            assert candidate.add(verify_batch(intkey_batch(SIGNER, first, 2))) is None
+        candidate = Candidate(chain, chain.state.get, FAMILIES)
+        for batch in batches_of(number):
+            assert candidate.add(batch) is None
         publish(chain, SIGNER, candidate)
     yield chain
     chain.close()
 
 
-class Api:
-    """The application in this process; its publisher never starts unless told to."""
-
-    def __init__(self, chain: Chain) -> None:
-        self._chain = chain
-
-    def ask(self, *requests: tuple[str, str, dict[str, Any]]) -> list[Response]:
-        return asyncio.run(self._ask(requests))
-
-    def get(self, path: str, headers: dict[str, str] | None = None) -> Response:
-        return self.ask(("GET", path, {"headers": headers}))[0]
-
-    def post(self, path: str, **more: Any) -> Response:  # noqa: ANN401 - httpx takes what it takes
-        return self.ask(("POST", path, more))[0]
-
-    async def _ask(self, requests: tuple[tuple[str, str, dict[str, Any]], ...]) -> list[Response]:
-        verifier = Verifier()
-        statuses = Statuses(lambda name: self._chain.blocks.find_batch(name) is not None)
-        publisher = Publisher(self._chain, SIGNER, FAMILIES, _ignore, _ignore)
-        app = build_app(
-            self._chain,
-            Submit(publisher, verifier, statuses),
-            statuses,
-            Subscriptions(self._chain),
-        )
-        transport = ASGITransport(app)
-        async with AsyncClient(transport=transport, base_url="http://node") as client:
-            answers = [await client.request(how, path, **more) for how, path, more in requests]
-        verifier.close()
-        return answers
-
-
-def _ignore(_: Outcome | Exception) -> None:
-    return None
+@pytest.fixture(scope="module")
+def memory() -> MemoryEngine:
+    engine = MemoryEngine(SIGNER, FAMILIES)
+    for number in range(1, BLOCKS):
+        engine.submit(batches_of(number), 0)
+    return engine
 
 
 @pytest.fixture
-def api(chain: Chain) -> Api:
-    return Api(chain)
+def solo(chain: Chain) -> Api:
+    return Api(chain, lambda: queueing(chain))
 
 
-def names(api: Api, path: str) -> list[str]:
-    """Return the ids or addresses of a whole list, page by page."""
-    found: list[str] = []
-    while path:
-        page = api.get(path).json()
-        found += [one.get("header_signature") or one["address"] for one in page["data"]]
-        path = page["paging"].get("next", "")
-    return found
-
-
-def code(answer: Response) -> int:
-    number: int = answer.json()["error"]["code"]
-    return number
+@pytest.fixture(params=["solo", "memory"])
+def api(request: pytest.FixtureRequest, chain: Chain, memory: MemoryEngine) -> Api:
+    """The application on either engine: it must not tell them apart."""
+    if request.param == "memory":
+        return Api(memory, lambda: memory)
+    return Api(chain, lambda: queueing(chain))
 
 
 @pytest.mark.parametrize("resource", ["blocks", "batches", "transactions", "state"])
@@ -280,31 +250,27 @@ def test_receipts_tell_what_changed(api: Api) -> None:
     assert "data" not in receipt["events"][0]
 
 
-def wire(*batches: Batch) -> bytes:
-    return BatchList(batches=batches).SerializeToString()
-
-
 def submission(first: int) -> tuple[str, str, dict[str, Any]]:
     content = wire(intkey_batch(SIGNER, first))
     return ("POST", "/batches", {"content": content, "headers": OCTETS})
 
 
-def test_a_full_queue_pushes_back(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(submit_module, "QUEUED_BATCHES_MAX", 2)
-    answers = api.ask(*(submission(first) for first in range(100, 104)))
+def test_a_full_queue_pushes_back(solo: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(submissions_module, "QUEUED_BATCHES_MAX", 2)
+    answers = solo.ask(*(submission(first) for first in range(100, 104)))
     assert [answer.status_code for answer in answers] == [202, 202, 429, 429]
     assert code(answers[-1]) == 31
     size = len(submission(100)[2]["content"])
-    monkeypatch.setattr(submit_module, "QUEUED_BATCHES_MAX", 100)
-    monkeypatch.setattr(submit_module, "QUEUED_BYTES_MAX", 2 * size + 50)
-    answers = api.ask(*(submission(first) for first in range(100, 104)))
+    monkeypatch.setattr(submissions_module, "QUEUED_BATCHES_MAX", 100)
+    monkeypatch.setattr(submissions_module, "QUEUED_BYTES_MAX", 2 * size + 50)
+    answers = solo.ask(*(submission(first) for first in range(100, 104)))
     assert [answer.status_code for answer in answers] == [202, 202, 429, 429]
 
 
 def test_what_is_refused_leaves_the_queue_as_it_was(
-    api: Api, monkeypatch: pytest.MonkeyPatch
+    solo: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(submit_module, "QUEUED_BATCHES_MAX", 1)
+    monkeypatch.setattr(submissions_module, "QUEUED_BATCHES_MAX", 1)
     good = submission(100)
     bad = bytearray(good[2]["content"])
     bad[-1] ^= 1
@@ -312,9 +278,24 @@ def test_what_is_refused_leaves_the_queue_as_it_was(
         ("POST", "/batches", {"content": content, "headers": OCTETS})
         for content in (b"", b"\xff", b"\x12\x00", bytes(bad), wire(Batch()))
     ]
-    answers = api.ask(*refused, *refused, good)
+    answers = solo.ask(*refused, *refused, good)
     assert [answer.status_code for answer in answers] == [400] * 10 + [202]
     assert [code(answer) for answer in answers[:5]] == [34, 35, 34, 30, 30]
+
+
+def test_what_an_engine_decided_is_told() -> None:
+    engine = MemoryEngine(SIGNER, FAMILIES)
+    api = Api(engine, lambda: engine)
+    good, bad = intkey_batch(SIGNER, 100), build_batch(SIGNER, [intkey(SIGNER, "inc", "x", 1)])
+    submitted = api.post("/batches", content=wire(good, bad), headers=OCTETS).json()["link"]
+    committed, invalid = api.get(f"{submitted}&wait=60").json()["data"]
+    assert (committed["status"], invalid["status"]) == ("COMMITTED", "INVALID")
+    (reason,) = invalid["invalid_transactions"]
+    assert reason["message"] == 'Verb is "inc" but name "x" not in state'
+    assert names(api, "/batches")[0] == good.header_signature
+    head = api.get("/blocks?limit=1").json()["data"][0]["header"]
+    state = {entry["address"]: b64decode(entry["data"]) for entry in page(api, "/state")}
+    assert head["state_root_hash"] == naive_root(state)
 
 
 HEADER = b"\x0a\x00"
@@ -349,7 +330,7 @@ def test_the_event_loop_parses_nothing_large(chain: Chain, monkeypatch: pytest.M
     content = wire(intkey_batch(SIGNER, 100, 20))
     assert len(content) > AT_ONCE_BYTES
     large = ("POST", "/batches", {"content": content, "headers": OCTETS})
-    for answer in Api(chain).ask(large, submission(100)):
+    for answer in Api(chain, lambda: queueing(chain)).ask(large, submission(100)):
         assert answer.status_code == 202
     assert [name.startswith("verify") for name in threads] == [True, False]
 
@@ -393,19 +374,12 @@ def test_submissions_keep_their_order(chain: Chain) -> None:
     """A large submission that arrived first is queued before a small one that arrived later."""
     order: list[str] = []
 
-    class Listener(Publisher):
-        """Takes note of the order instead of making blocks."""
-
-        def submit(self, submission: Submission) -> None:
-            order.extend(batch.id for batch in submission.batches)
+    def put(submission: Submission) -> None:
+        order.extend(batch.id for batch in submission.batches)
 
     async def walk() -> list[str]:
         verifier = Verifier()
-        statuses = Statuses(lambda _: False)
-        publisher = Listener(chain, SIGNER, FAMILIES, _ignore, _ignore)
-        app = build_app(
-            chain, Submit(publisher, verifier, statuses), statuses, Subscriptions(chain)
-        )
+        app = build_app(chain, queueing(chain, put), verifier, Subscriptions(chain))
         large, small = intkey_batch(SIGNER, 1_000, 300), intkey_batch(SIGNER, 2_000)
         async with AsyncClient(transport=ASGITransport(app), base_url="http://node") as client:
             first = asyncio.create_task(

@@ -1,125 +1,30 @@
 """Batches that are executed elsewhere: which block, which order, what waits for what."""
 
-import queue
-from collections.abc import Iterator, Sequence
-from itertools import count
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from contracts.keys import Signer
-from contracts.node.execution import scheduler as scheduler_module
-from contracts.node.execution.executor import EFFECT_BYTES_MAX, TransactionContext, Verdict
-from contracts.node.execution.families import BUILT_IN
-from contracts.node.execution.jobs import Job, Lost
-from contracts.node.genesis import found, own_genesis
-from contracts.node.publisher import Publisher, Submission
-from contracts.node.statuses import Outcome
-from contracts.node.store import log as log_module
-from contracts.node.store.chain import Chain
-from contracts.node.verify import verify_batch
-from contracts.proto.sawtooth_pb2 import Batch
+from contracts.ledger.blocks import log as log_module
+from contracts.ledger.execution.executor import (
+    EFFECT_BYTES_MAX,
+    InvalidTransaction,
+)
+from contracts.ledger.execution.jobs import Lost
+from contracts.ledger.solo import scheduler as scheduler_module
 from contracts.sawtooth.batches import build_batch
 from contracts.sawtooth.settings import propose
-from contracts.sawtooth.transactions import Family
-from support.intkey_node import INTKEY, address_of
-from support.nodes import intkey
-
-SIGNER = Signer.from_hex("11" * 32)
-WAIT_S = 30
-SIZE = 1_000
-NUMBERS = count()
-"""Make transactions differ."""
-
-
-class Elsewhere:
-    """Executes nothing until told to."""
-
-    def __init__(self) -> None:
-        self.families = {INTKEY}
-        self.jobs: queue.SimpleQueue[Job] = queue.SimpleQueue()
-
-    def has(self, family: Family) -> bool:
-        return family in self.families
-
-    def process(self, job: Job) -> None:
-        self.jobs.put(job)
-
-    def job(self) -> Job:
-        return self.jobs.get(timeout=WAIT_S)
-
-
-class Ledger:
-    """A chain with its publisher, and what it reports."""
-
-    def __init__(self, directory: Path) -> None:
-        self.chain = Chain.open(directory)
-        found(self.chain, SIGNER, BUILT_IN, [own_genesis(SIGNER, [SIGNER.public_key])])
-        self.elsewhere = Elsewhere()
-        self.outcomes: queue.SimpleQueue[Outcome] = queue.SimpleQueue()
-        self.publisher = Publisher(
-            self.chain,
-            SIGNER,
-            BUILT_IN,
-            self.outcomes.put,
-            lambda error: self.outcomes.put(Outcome(stuck=[str(error)])),
-            processors=self.elsewhere,
-        )
-        self.publisher.start()
-
-    def submit(self, *batches: Batch) -> None:
-        self.publisher.submit(Submission([verify_batch(batch) for batch in batches], SIZE))
-
-    def until(self, *batches: Batch) -> Outcome:
-        """Return all outcomes together, once these batches are decided."""
-        total = Outcome()
-        wanted = {batch.header_signature for batch in batches}
-        while wanted - set(total.decided):
-            outcome = self.outcomes.get(timeout=WAIT_S)
-            total.decided += outcome.decided
-            total.invalid |= outcome.invalid
-            total.stuck += outcome.stuck
-            total.queued_batches += outcome.queued_batches
-            total.queued_bytes += outcome.queued_bytes
-        assert not total.stuck
-        return total
-
-    def blocks(self) -> list[list[str]]:
-        """Return the batch ids of every block after the genesis."""
-        assert self.chain.head is not None
-        found_ = [self.chain.blocks.by_num(number) for number in range(1, self.chain.head.num + 1)]
-        return [list(each.header.batch_ids) for each in found_ if each is not None]
+from support.ledgers.founding import untimed_genesis
+from support.ledgers.intkey_node import INTKEY, address_of
+from support.ledgers.scheduling import SIGNER, SIZE, WAIT_S, Ledger, answer, ids, own, setting
 
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    made = Ledger(tmp_path)
+    made = Ledger(tmp_path, untimed_genesis(SIGNER, [SIGNER.public_key]))
     yield made
     made.publisher.stop()
     made.chain.close()
-
-
-def answer(job: Job, value: bytes = b"1") -> None:
-    """Execute a transaction: write at its first output what was there, and `value`."""
-    context = TransactionContext(job.header, job.read)
-    place = job.header.outputs[0]
-    context.set(place, (context.get(place) or b"") + value)
-    job.done(context)
-
-
-def setting(*names: str, dependencies: Sequence[str] = ()) -> Batch:
-    return build_batch(
-        SIGNER,
-        [intkey(SIGNER, "set", name, next(NUMBERS), dependencies=dependencies) for name in names],
-    )
-
-
-def own(value: str) -> Batch:
-    return build_batch(SIGNER, [propose(SIGNER, "a.b.c", value)])
-
-
-def ids(*batches: Batch) -> list[str]:
-    return [batch.header_signature for batch in batches]
 
 
 def test_one_submission_one_block_in_order_of_arrival(ledger: Ledger) -> None:
@@ -209,7 +114,7 @@ def test_a_refusal_undoes_the_batch_only(ledger: Ledger) -> None:
     ledger.submit(bad, behind)
     answer(ledger.elsewhere.job(), b"1")
     second = ledger.elsewhere.job()
-    verdict = Verdict(second.transaction.header_signature, "no", b"data")
+    verdict = InvalidTransaction(second.transaction.header_signature, "no", b"data")
     second.done(verdict)
     answer(ledger.elsewhere.job(), b"2")
     assert ledger.until(bad, behind).invalid == {bad.header_signature: verdict}

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from contracts import address
-from contracts.node.execution.settings import apply, get_setting
+from contracts.ledger.execution.settings import apply, get_setting
 from contracts.proto.sawtooth_pb2 import (
     SettingCandidates,
     SettingProposal,

@@ -5,35 +5,35 @@ import asyncio
 import pytest
 
 from contracts.keys import Signer
-from contracts.node import statuses as statuses_module
-from contracts.node.execution import orphans as orphans_module
-from contracts.node.execution.executor import Verdict
-from contracts.node.execution.orphans import Orphans
-from contracts.node.rest.byids import WAIT_MAX_S, WAIT_S, wait_s
-from contracts.node.statuses import Outcome, Statuses
-from contracts.node.verify import verify_batch
+from contracts.ledger.engine import statuses as statuses_module
+from contracts.ledger.engine.statuses import Outcome, Statuses
+from contracts.ledger.execution.executor import InvalidTransaction
+from contracts.ledger.execution.verify import verify_batch
+from contracts.ledger.rest.byids import WAIT_MAX_S, WAIT_S, wait_s
+from contracts.ledger.solo import waiting as waiting_module
+from contracts.ledger.solo.waiting import Orphans
 from contracts.sawtooth.batches import Status
-from support.nodes import intkey_batch
+from support.ledgers.nodes import intkey_batch
 
 SIGNER = Signer.generate()
-NO = Verdict("t", "no")
+NO = InvalidTransaction("t", "no")
 
 
 def test_status_follows_the_batch() -> None:
     on_chain: set[str] = set()
     statuses = Statuses(on_chain.__contains__)
-    assert statuses.get("a") is Status.UNKNOWN
+    assert statuses.status("a") is Status.UNKNOWN
     statuses.add_pending(["a", "a"])
     statuses.apply(Outcome(decided=["a"], invalid={"a": NO}))
-    assert (statuses.get("a"), statuses.verdict("a")) == (Status.INVALID, NO)
+    assert (statuses.status("a"), statuses.refusal("a")) == (Status.INVALID, NO)
     statuses.add_pending(["a"])
-    assert statuses.get("a") is Status.PENDING
+    assert statuses.status("a") is Status.PENDING
     statuses.apply(Outcome(decided=["a", "a"]))
-    assert statuses.get("a") is Status.UNKNOWN
+    assert statuses.status("a") is Status.UNKNOWN
     statuses.apply(Outcome(decided=["b"], stuck=["b"]))
-    assert statuses.get("b") is Status.PENDING
+    assert statuses.status("b") is Status.PENDING
     on_chain.add("a")
-    assert statuses.get("a") is Status.COMMITTED
+    assert statuses.status("a") is Status.COMMITTED
 
 
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -42,7 +42,7 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     statuses = Statuses(lambda _: False)
     for name in "abc":
         statuses.apply(Outcome(invalid={name: NO}, stuck=[name.upper()]))
-    assert [statuses.get(name).value for name in "abcABC"] == [
+    assert [statuses.status(name).value for name in "abcABC"] == [
         "UNKNOWN",
         "INVALID",
         "INVALID",
@@ -65,7 +65,7 @@ def test_waiting_ends_when_all_are_decided() -> None:
         await waiting
         statuses.add_pending(["a"])
         await statuses.wait(["a"], 0.01)
-        assert statuses.get("a") is Status.PENDING
+        assert statuses.status("a") is Status.PENDING
         left = asyncio.create_task(statuses.wait(["a"], 60))
         await asyncio.sleep(0)
         statuses.close()
@@ -110,17 +110,17 @@ def test_orphans_are_handed_out_once_and_in_order() -> None:
 
 def test_orphans_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     batches = [verify_batch(intkey_batch(SIGNER, number)) for number in range(4)]
-    monkeypatch.setattr(orphans_module, "ORPHANS_MAX", 3)
+    monkeypatch.setattr(waiting_module, "ORPHANS_MAX", 3)
     by_number = Orphans()
     for batch in batches:
         by_number.add(batch, "x")
     assert by_number.release("x") == batches[1:]
-    monkeypatch.setattr(orphans_module, "ORPHAN_BYTES_MAX", batches[0].size + batches[1].size)
+    monkeypatch.setattr(waiting_module, "ORPHAN_BYTES_MAX", batches[0].size + batches[1].size)
     by_size = Orphans()
     for batch in batches[:3]:
         by_size.add(batch, "x")
     assert by_size.release("x") == batches[1:3]
-    monkeypatch.setattr(orphans_module, "ORPHAN_S", -1.0)
+    monkeypatch.setattr(waiting_module, "ORPHAN_S", -1.0)
     by_age = Orphans()
     by_age.add(batches[0], "x")
     assert by_age.release("x") == []

@@ -5,13 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from contracts.commands import FAILED, WORKED, WRONG_USAGE
 from contracts.keys import Signer
-from contracts.party import main as party
+from contracts.party import wayseal_party as party
+from contracts.runtime.commands import FAILED, WORKED, WRONG_USAGE
+from support.machine.private import write_private
 
 LEDGER = ["--ledger", "http://127.0.0.1:1"]
 DELIVERY = ["sign-delivery", "D1", "--order", "4711", "--lot", "00012345678905:L42"]
 TERMS = ["--product", "milk", "--seller", "dairy", "--carrier", "haulier", "--buyer", "shop"]
+
+UNNAMED = ["sign-delivery", "D1", "--order", "4711", *TERMS, "--quantity=1"]
 
 
 @pytest.fixture
@@ -48,7 +51,7 @@ def test_make_key_never_overwrites(tmp_path: Path, capsys: pytest.CaptureFixture
     public_key, content = made_key(path, capsys), path.read_bytes()
     assert made_key(path, capsys) == public_key
     assert path.read_bytes() == content
-    path.write_text("no key")
+    write_private(path, "no key")
     assert status_of(["--key", str(path), "make-key"]) == WRONG_USAGE
     assert str(path) in capsys.readouterr().err
     assert path.read_text() == "no key"
@@ -66,7 +69,7 @@ def test_a_key_that_cannot_be_made_is_one_clear_error(
 def test_make_key_makes_no_directories(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "kyes" / "dairy.key"
     assert status_of(["--key", str(path), "make-key"]) == WRONG_USAGE
-    assert f"{path.parent} is no directory" in capsys.readouterr().err
+    assert f"{path.parent} is not an existing directory" in capsys.readouterr().err
     assert not path.parent.exists()
 
 
@@ -114,6 +117,11 @@ def test_a_quantity_beyond_the_field_is_wrong_usage(
         "temperature:NaN:8:1",
         "temperature:2:9999999999:1",
         "temperature:²:8:1",
+        "temperature:2:8:1:",
+        "temperature:2:8:1:0",
+        "temperature:2:8:1:-900",
+        "temperature:2:8:1:4294967296",
+        "temperature:2:8:1:900:1",
     ],
 )
 def test_a_limit_of_another_form_is_wrong_usage(
@@ -125,7 +133,7 @@ def test_a_limit_of_another_form_is_wrong_usage(
 
 
 @pytest.mark.parametrize(
-    "limit", ["temperature:-2.125:8.000000:600", "pressure:900.25::0", "humidity::95:1"]
+    "limit", ["temperature:-2.125:8.000000:600", "pressure:900.25::0:60", "humidity::95:1"]
 )
 def test_a_limit_with_decimals_gets_as_far_as_the_ledger(
     signed: list[str], limit: str, capsys: pytest.CaptureFixture[str]
@@ -152,9 +160,29 @@ MADE = ["--input", LOT, "--output", LOT]
 @pytest.mark.parametrize(
     "words",
     [
-        ["register-party", "dairy", "--name", "Dairy", "--role", "seller", "--role", "processor"],
+        ["register-party", "dairy", "--name=Dairy", "--role", "seller", "--role", "manufacturer"],
         ["rotate-keys", "dairy", "--add", "02" * 33, "--revoke", "03" * 33],
-        ["accept", "D1"],
+        ["accept", "D1", "--received", "98"],
+        ["cancel-delivery", "D1", "--reason", "twice", *AT],
+        ["announce-settlement", "D1", "--authority", "court", "--reason", "case 17"],
+        [
+            *["settle-delivery", "D1", "--authority", "court"],
+            *["--payment", "withheld", "--reason", "case 17"],
+        ],
+        [
+            *["hand-over", "D1", "--trip", TRIP, "--site", "dock", "--giver", "haulier"],
+            *["--taker", "shop", "--quantity", "60", "--seal-number", "A17", "--returned", *AT],
+        ],
+        [
+            *[*DELIVERY, *TERMS, "--quantity", "1", "--other-carrier", "store"],
+            *["--deadline", "2026-03-09T06:00:00Z", "--authority", "court"],
+        ],
+        [
+            *["sign-delivery", "D1", "--order", "4711", *TERMS, "--quantity", "100"],
+            *["--item", "00012345678905:L=4:2=60:C62:milk, 3.5%: fresh"],
+            *["--item", "00012345678905:L43=40:LTR:butter=milk", "--sscc", "340123450000000000"],
+            *["--require-certificate", "haulier=GDP", "--require-certificate", "dairy=ISO=9001"],
+        ],
         ["dispute", "D1", "--reason", "thawed", *AT],
         ["close-delivery", "D1", "--payment", "withheld", *AT],
         ["close-trip", TRIP, "--party", "shop"],
@@ -179,6 +207,12 @@ def test_a_whole_command_gets_as_far_as_the_ledger(
         (["close-delivery", "D1", "--payment", "released"], "--at"),
         (["register-party", "dairy", "--name", "Dairy", "--role", "baker"], "'baker'"),
         (["accept", "D1", "--at", "noon"], "'noon'"),
+        (["accept", "D1", "--received", "-1"], "-1"),
+        (["cancel-delivery", "D1", "--reason", "twice"], "--at"),
+        (["settle-delivery", "D1", "--authority", "court", "--payment", "due"], "'due'"),
+        ([*DELIVERY, *TERMS, "--quantity=1", "--deadline", "soon"], "'soon'"),
+        ([*UNNAMED, "--require-certificate", "haulier"], "--lot GTIN:LOT, or --item GTIN:LOT="),
+        ([*DELIVERY, *TERMS, "--quantity=1", "--lot", "L42"], "a lot is GTIN:LOT, got 'L42'"),
     ],
 )
 def test_words_that_say_nothing_are_wrong_usage(
@@ -207,6 +241,31 @@ def test_a_lot_of_another_form_is_wrong_usage(
     assert "GTIN/LOT=QUANTITY:UNIT" in error
 
 
+@pytest.mark.parametrize(
+    ("flag", "text", "told"),
+    [
+        ("--item", "1:L", "an item is GTIN:LOT=QUANTITY:UNIT:PRODUCT"),
+        ("--item", "1:L=4:LTR", "an item is GTIN:LOT=QUANTITY:UNIT:PRODUCT"),
+        ("--item", "1:L=x:LTR:milk", "an item is GTIN:LOT=QUANTITY:UNIT:PRODUCT"),
+        ("--item", "1:L=-4:LTR:milk", "an item is GTIN:LOT=QUANTITY:UNIT:PRODUCT"),
+        ("--item", "1:L=²:LTR:milk", "an item is GTIN:LOT=QUANTITY:UNIT:PRODUCT"),
+        ("--item", "1:L=4:LTR:milk=5:LTR:", "with one amount"),
+        ("--item", "1L=4:LTR:milk", "a lot is GTIN:LOT"),
+        ("--item", f"1:L={1 << 64}:LTR:milk", str(1 << 64)),
+        ("--require-certificate", "haulier", "a required certificate is PARTY=KIND"),
+        ("--require-certificate", "=GDP", "a required certificate is PARTY=KIND"),
+        ("--require-certificate", "haulier=", "a required certificate is PARTY=KIND"),
+    ],
+)
+def test_goods_or_a_certificate_of_another_form_are_wrong_usage(
+    signed: list[str], flag: str, text: str, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert status_of([*signed, *DELIVERY, *TERMS, "--quantity=1", flag, text]) == WRONG_USAGE
+    error = capsys.readouterr().err
+    assert told in error
+    assert error.count("\n") == 1
+
+
 JSON_LOTS = """{"outputs": [{"gtin": "1", "lot": "L", "quantity": 4, "unit": "LTR"}]}"""
 TOML_LOTS = """[[outputs]]\ngtin = "1"\nlot = "L"\nquantity = 4\nunit = "LTR"\n"""
 
@@ -216,16 +275,16 @@ TOML_LOTS = """[[outputs]]\ngtin = "1"\nlot = "L"\nquantity = 4\nunit = "LTR"\n"
     [
         ("lots.json", JSON_LOTS, "did not answer"),
         ("lots.toml", TOML_LOTS, "did not answer"),
-        ("lots.json", TOML_LOTS, "JSON expected"),
-        ("lots.toml", JSON_LOTS, "TOML expected"),
+        ("lots.json", TOML_LOTS, "expected JSON"),
+        ("lots.toml", JSON_LOTS, "expected TOML"),
         ("lots.json", "[]", "an object with `inputs` and `outputs`"),
-        ("lots.json", "{}", "at least one lot is made"),
+        ("lots.json", "{}", "at least one output is needed"),
         ("lots.json", '{"outputs": 3}', "must be a list, got 3"),
         ("lots.json", JSON_LOTS.replace("4", "true"), "a whole number"),
         ("lots.json", JSON_LOTS.replace("4", str(1 << 64)), "outputs"),
         ("lots.json", JSON_LOTS.replace("unit", "units"), "'units'"),
-        ("lots.json", JSON_LOTS[:-1] + ', "outputs": []}', "'outputs' stands twice"),
-        ("lots.json", "[" * 100_000, "JSON expected"),
+        ("lots.json", JSON_LOTS[:-1] + ', "outputs": []}', "'outputs' appears twice"),
+        ("lots.json", "[" * 100_000, "expected JSON"),
         ("lots.json", " " * (1 << 20) + JSON_LOTS, "at most 1048576 bytes"),
         ("none.json", None, "none.json"),
     ],

@@ -1,4 +1,4 @@
-"""A party's word is told to be on the ledger once it is, and not before."""
+"""`submit` returns once a party's action is on the ledger, and not before."""
 
 from typing import Any
 
@@ -7,8 +7,8 @@ import pytest
 from contracts.errors import RejectedError
 from contracts.party.submit import submit
 from contracts.proto.payload_pb2 import RegisterParty
-from support.fake_ledger import FakeLedger
-from support.world import key
+from support.ledgers.fake import FakeLedger
+from support.network.world import key
 
 PARTY = RegisterParty(party_id="p", name="P")
 

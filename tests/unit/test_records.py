@@ -1,129 +1,122 @@
-"""Readings and recordings: values that cannot be built invalid."""
+"""Typed questions to the index: which digest counts, whose batch it is, what a page holds."""
 
-import hashlib
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from contracts.chunktree import BLOB_BYTES, EMPTY_ROOT, leaf_hash
-from contracts.errors import RejectedError
-from contracts.proto.payload_pb2 import RecordReading
-from contracts.records.clock import UTC_MS_MAX, Clock, ClockOrigin
-from contracts.records.reading import (
-    Link,
-    Position,
-    Reading,
-    Tamper,
-    digest,
-    link_of,
-    reading_of,
-    record_of,
-)
-from contracts.records.recording import RecordingDigest, pseudo_file_id
-from support.world import START_MS, Trip, reading
+from contracts.chunktree import EMPTY_ROOT, leaf_hash, root_hash
+from contracts.encoding import canonical
+from contracts.proto.payload_pb2 import RecordVideo, StartTrip
+from contracts.proto.state_pb2 import Party
+from gateway.index.store import IndexStore
+from gateway.records.blocks import BlockRecord
+from gateway.records.records import Records
+from gateway.records.registry import NotOnLedgerError
+from storage.recordings.manifest import StoredRecording
 
-CLOCK = Clock(START_MS, 0, bytes(16), ClockOrigin.NONE)
-LINK = Link("0" * 32, "truck-1", 0, b"")
+SHA256 = b"s" * 32
+LEAVES = (leaf_hash(b"video"),)
+STORED = StoredRecording(SHA256, 5, root_hash(LEAVES), LEAVES, ())
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda: replace(CLOCK, utc_ms=-1),
-        lambda: replace(CLOCK, utc_ms=UTC_MS_MAX + 1),
-        lambda: replace(CLOCK, monotonic_ms=-1),
-        lambda: replace(CLOCK, monotonic_ms=1 << 63),
-        lambda: replace(CLOCK, boot_id=bytes(15)),
-        lambda: Position(900_000_001, 0),
-        lambda: Position(0, -1_800_000_001),
-        lambda: Position(0, 0, -1),
-        lambda: Position(0, 0, 1 << 32),
-        lambda: Reading(CLOCK, temperature_mcel=-273_151),
-        lambda: Reading(CLOCK, temperature_mcel=1_000_001),
-        lambda: Reading(CLOCK, humidity_mpct=-1),
-        lambda: Reading(CLOCK, humidity_mpct=100_001),
-        lambda: Reading(CLOCK, pressure_pa=-1),
-        lambda: Reading(CLOCK, pressure_pa=2_000_001),
-        lambda: Reading(CLOCK, tamper=Tamper(64)),
-        lambda: replace(LINK, trip_id="trip"),
-        lambda: replace(LINK, device_id=""),
-        lambda: replace(LINK, device_id="a/b"),
-        lambda: replace(LINK, sequence=-1),
-        lambda: replace(LINK, sequence=1 << 63, previous_sha256=bytes(32)),
-        lambda: replace(LINK, sequence=1),
-        lambda: replace(LINK, previous_sha256=bytes(32)),
-        lambda: RecordingDigest(bytes(31), 0, bytes(32)),
-        lambda: RecordingDigest(bytes(32), 0, bytes(33)),
-        lambda: RecordingDigest(bytes(32), -1, bytes(32)),
-        lambda: RecordingDigest(bytes(32), 1 << 63, bytes(32)),
-    ],
-)
-def test_nothing_outside_its_range_can_be_built(make: Callable[[], object]) -> None:
-    with pytest.raises(RejectedError, match=r"must|are|is"):
-        make()
+@pytest.fixture
+def index(tmp_path: Path) -> Iterator[IndexStore]:
+    store = IndexStore(tmp_path / "index.db")
+    yield store
+    store.close()
 
 
-def test_what_was_not_measured_is_absent_and_zero_is_not() -> None:
-    absent = record_of(Reading(CLOCK), LINK)
-    zero = record_of(Reading(CLOCK, 0, 0, 0, Position(0, 0)), LINK)
-    assert reading_of(absent).temperature_mcel is None
-    assert reading_of(absent).position is None
-    assert reading_of(zero) == Reading(CLOCK, 0, 0, 0, Position(0, 0))
-    assert digest(absent) != digest(zero)
+@pytest.fixture
+def records(index: IndexStore) -> Records:
+    return Records(index)
 
 
-def test_each_reading_names_the_one_before() -> None:
-    trip = Trip()
-    for number in range(3):
-        trip.record(reading(number))
-    first, second, third = trip.records
-    assert link_of(first).previous_sha256 == b""
-    assert link_of(second).previous_sha256 == digest(first)
-    assert link_of(third) == link_of(second).after(second)
+def say(index: IndexStore, trip_id: str, size: int, tree_root: bytes) -> None:
+    """Put a digest of the recording on record."""
+    action = RecordVideo(sha256=SHA256, trip_id=trip_id, size=size, tree_root=tree_root)
+    index.add({"videos": [(SHA256, trip_id, canonical(action), f"tx {trip_id}", 1)]})
 
 
-def test_the_digest_is_that_of_the_bytes() -> None:
-    record = record_of(Reading(CLOCK, 21_500), LINK)
-    assert digest(record) == hashlib.sha256(record.SerializeToString()).digest()
+def counting(records: Records, stored: StoredRecording | None) -> list[str]:
+    found = records.digests.that_count(SHA256, lambda _: stored)
+    assert found.stored is stored
+    return [each.digest.trip_id for each in found.digests]
 
 
-def test_an_unknown_clock_or_flag_does_not_decode() -> None:
-    record = record_of(Reading(CLOCK), LINK)
-    record.tamper_flags = 1 << 31
-    with pytest.raises(RejectedError, match="tamper flags must be"):
-        reading_of(record)
-    record = RecordReading.FromString(record_of(Reading(CLOCK), LINK).SerializeToString())
-    record.clock.origin = 4  # type: ignore[assignment] # as a newer device would send
-    with pytest.raises(RejectedError, match=r"clock origin must be 0\.\.3: 4"):
-        reading_of(record)
+def test_digests_that_fit_the_bytes_count(index: IndexStore, records: Records) -> None:
+    say(index, "lie", 6, STORED.tree_root)
+    say(index, "truth", STORED.size, STORED.tree_root)
+    say(index, "another lie", STORED.size, EMPTY_ROOT)
+    assert counting(records, STORED) == ["truth"]
+    assert records.digests.trip_ids(SHA256) == {"lie", "truth", "another lie"}
 
 
-def test_a_file_has_its_digest(tmp_path: Path) -> None:
-    path = tmp_path / "video.mp4"
-    content = b"v" * (BLOB_BYTES + 5)
-    path.write_bytes(content)
-    leaves = leaf_hash(content[:BLOB_BYTES]) + leaf_hash(content[BLOB_BYTES:])
-    root = hashlib.sha256(b"\x01" + leaves).digest()
-    assert RecordingDigest.of_file(path) == RecordingDigest(
-        hashlib.sha256(content).digest(), len(content), root
+def test_without_bytes_digests_count_only_if_they_agree(
+    index: IndexStore, records: Records
+) -> None:
+    say(index, "first", STORED.size, STORED.tree_root)
+    say(index, "second", STORED.size, STORED.tree_root)
+    assert counting(records, None) == ["first", "second"]
+    say(index, "third", STORED.size, EMPTY_ROOT)
+    with pytest.raises(NotOnLedgerError, match="contradict"):
+        counting(records, None)
+
+
+def test_no_digest_counts_that_fits_nothing(index: IndexStore, records: Records) -> None:
+    say(index, "lie", 6, STORED.tree_root)
+    with pytest.raises(NotOnLedgerError, match="tree root"):
+        counting(records, replace(STORED, copies=()))
+
+
+def test_bytes_are_looked_for_only_if_a_digest_is_committed(records: Records) -> None:
+    def find(_: bytes) -> StoredRecording | None:
+        raise AssertionError("no store is asked about a recording that nobody announced")
+
+    with pytest.raises(NotOnLedgerError, match=SHA256.hex()):
+        records.digests.that_count(SHA256, find)
+
+
+def test_a_batch_is_told_only_to_a_device_that_recorded_on_its_trip(
+    index: IndexStore, records: Records
+) -> None:
+    start = canonical(StartTrip(trip_id="T", device_id="truck-1"))
+    index.add(
+        {
+            "trips": [("T", "truck-1", start, "tx", 1)],
+            "batches": [("start T", "batch", "key", 1, 0), ("trip T", "batch", "key", 1, 0)],
+        }
     )
+    assert records.visits.trip_of("batch", "truck-1") == "T"
+    assert records.visits.trip_of("batch", "truck-2") is None
+    assert records.visits.trip_of("other", "truck-1") is None
+    assert records.visits.uncommitted({"batch", "other"}) == {"other"}
 
 
-def test_the_empty_file_is_defined(tmp_path: Path) -> None:
-    path = tmp_path / "empty.mp4"
-    path.write_bytes(b"")
-    assert RecordingDigest.of_file(path) == RecordingDigest(EMPTY_ROOT, 0, EMPTY_ROOT)
+def test_a_record_that_changed_is_listed_once_as_it_stands(
+    index: IndexStore, records: Records
+) -> None:
+    for party_id, name in (("a", "old"), ("b", "b"), ("a", "new")):
+        entry = canonical(Party(party_id=party_id, name=name, public_keys=[name]))
+        index.add({"parties": [(party_id, entry, 1)], "keys": [(name, f"party {party_id}", 1)]})
+    (at, first), (_, second) = records.parties.listed(0, 10)
+    assert [first.entry.name, second.entry.name] == ["b", "new"]
+    assert second.revoked_keys == ("old",)
+    assert [each.entry.name for _, each in records.parties.listed(at, 10)] == ["new"]
+    assert len(records.parties.listed(0, 1)) == 1
+    assert records.parties.get("a").entry.name == "new"
+    with pytest.raises(NotOnLedgerError, match="no party 'c'"):
+        records.parties.get("c")
 
 
-def test_a_file_that_cannot_be_read_is_one_clear_error(tmp_path: Path) -> None:
-    for path in (tmp_path, tmp_path / "none"):
-        with pytest.raises(RejectedError, match=f"recording {path}"):
-            RecordingDigest.of_file(path)
-
-
-def test_a_pseudo_file_id_tells_devices_and_names_apart() -> None:
-    ids = {pseudo_file_id(device, name) for device in ("a", "b") for name in ("x.mp4", "y.mp4")}
-    assert len(ids) == 4
-    assert all(len(each) == 32 and "x" not in each for each in ids)
+def test_blocks_are_known_by_height_and_id(index: IndexStore, records: Records) -> None:
+    assert (records.blocks.head(), records.blocks.genesis_id()) == (None, None)
+    for number in range(3):
+        index.add({"blocks": [(number, f"block {number}", b"")]})
+    assert records.blocks.head() == BlockRecord(2, "block 2")
+    assert records.blocks.genesis_id() == "block 0"
+    assert records.blocks.has(1, "block 1")
+    assert not records.blocks.has(1, "block 2")
+    assert not records.blocks.has(3, "block 3")
+    assert [each.block_num for each in records.blocks.newest(2)] == [2, 1]

@@ -10,14 +10,14 @@ import pytest
 
 from contracts.chunktree import BLOB_BYTES
 from contracts.copies import FSYNC, Copy, Place
-from gateway.inbox import HeldBatch, Inbox, Offer
-from gateway.retention.holdings import LISTED_S
-from gateway.retention.room import Room
+from gateway.intake.held import HeldBatch, Offer
+from gateway.intake.inbox import Inbox
+from gateway.retention.room import LISTED_S, Room
 from storage.recordings.store import RecordingStore
 from storage.volumes.directory import VolumeDirectory
 from storage.volumes.volume import VolumePlace
-from support.retention import DEVICE, recording, trip
-from support.stores import open_store, put, volume_file
+from support.gateways.retention import DEVICE, recording, trip
+from support.storage.stores import open_store, put, volume_file
 
 QUOTA = 8 * BLOB_BYTES
 DATA = bytes(2 * BLOB_BYTES)
@@ -30,12 +30,12 @@ class Hall:
     def __init__(self, store: RecordingStore, inbox: Inbox) -> None:
         self.store, self.inbox = store, inbox
         self.now_s = 0.0
-        self.room = Room(store.shelves.volumes, store, inbox, lambda: self.now_s)
+        self.room = Room(store.places.volumes, store, inbox, QUOTA, lambda: self.now_s)
 
-    def announce(self, number: int, size: int) -> bytes:
+    def announce(self, number: int, size: int, device_id: str = DEVICE) -> bytes:
         name = recording(number)
-        held = HeldBatch(name.hex(), DEVICE, trip(1), b"wire", 0, "", name.hex(), name)
-        self.inbox.add([held], [Offer(trip(1), DEVICE, name, size, bytes(32), name.hex())])
+        held = HeldBatch(name.hex(), device_id, trip(1), b"wire", 0, "", name.hex(), name)
+        self.inbox.add([held], [Offer(trip(1), device_id, name, size, bytes(32), name.hex())])
         return name
 
     def needed(self) -> int:
@@ -108,7 +108,7 @@ def test_a_copy_in_the_backlog_needs_room_and_one_that_was_dropped_does_not(hall
 
 
 def test_a_volume_that_is_out_is_left_out(hall: Hall) -> None:
-    (volume,) = hall.store.shelves.volumes
+    (volume,) = hall.store.places.volumes
     volume.take_out("a test")
     hall.announce(1, 1)
     assert hall.room.fills() == []
@@ -169,9 +169,20 @@ def test_uploads_are_followed_between_two_listings(hall: Hall, asked: Counter[st
 def test_a_volume_that_was_out_is_listed_anew(hall: Hall, tmp_path: Path) -> None:
     one, two = put(hall.store, DATA), put(hall.store, b"two")
     assert hall.held() == {one: len(DATA), two: 3}
-    (volume,) = hall.store.shelves.volumes
+    (volume,) = hall.store.places.volumes
     volume.take_out("a test")
     assert hall.room.fills() == []
     volume_file(tmp_path, one).unlink()
     volume.probe()
     assert hall.held() == {two: 3}
+
+
+def test_what_one_device_announces_frees_no_more_than_its_share(hall: Hall) -> None:
+    share = 3 * BLOB_BYTES
+    hall.room = Room(hall.store.places.volumes, hall.store, hall.inbox, share)
+    put(hall.store, bytes(6 * BLOB_BYTES))
+    hall.announce(1, share, "truck-2")
+    hall.announce(2, 7 * BLOB_BYTES, "truck-2")  # fits on the volume, not in the device's share
+    assert hall.needed() == share
+    hall.announce(3, share)
+    assert hall.needed() == share

@@ -12,12 +12,12 @@ from rig.events import Begun, Ended, tell, told
 from rig.guest.scenario import Scenario
 from rig.guest.scenarios import SCENARIOS
 from rig.image import Image
-from rig.kernel import in_order, modules, vmlinux
+from rig.kernel import bare_module, built_in, in_order, modules, vmlinux
 from rig.machine import DRIVES, Shares, arguments
 from rig.main import GRACE_S, Watch, main
 from rig.packages import PackagesError, provide
 from rig.report import failed, judged, table, tail
-from support.pages import ROOT, rows
+from support.project.pages import ROOT, rows
 
 NAMES = ["first", "second", "third"]
 
@@ -72,8 +72,29 @@ def test_the_bare_kernel_comes_out_of_its_image() -> None:
     image[0x248:0x250] = struct.pack("<II", 512, len(packed))
     assert vmlinux(bytes(image) + packed) == b"\x7fELF the kernel"
     for other in (b"\x1f\x8b of gzip", bytes(len(packed))):
-        with pytest.raises(ValueError, match="expected a kernel packed with xz, got"):
+        with pytest.raises(ValueError, match="expected a kernel packed with xz or zstd, got"):
             vmlinux(bytes(image) + other)
+
+
+def test_a_kernel_that_python_cannot_unpack_unpacks_itself() -> None:
+    packed = b"\x28\xb5\x2f\xfd" + bytes(28)
+    image = bytearray(4 * 512)
+    image[0x1F1] = 2
+    image[0x248:0x250] = struct.pack("<II", 512, len(packed))
+    assert vmlinux(bytes(image) + packed) == bytes(image) + packed
+
+
+def test_packed_modules_are_unpacked_and_built_in_ones_known(tmp_path: Path) -> None:
+    module(tmp_path / "nvme-tcp.ko", "nvme-core")
+    plain = (tmp_path / "nvme-tcp.ko").read_bytes()
+    (tmp_path / "nvme-tcp.ko.xz").write_bytes(lzma.compress(plain))
+    (tmp_path / "nvme-tcp.ko").unlink()
+    module(tmp_path / "nvme-core.ko")
+    (tmp_path / "modules.builtin").write_text("kernel/crypto/crct10dif_generic.ko\n")
+    order = in_order(["nvme_tcp"], modules(tmp_path))
+    assert [path.name for path in order] == ["nvme-core.ko", "nvme-tcp.ko.xz"]
+    assert bare_module(order[1]) == plain
+    assert built_in(tmp_path) == {"crct10dif_generic"}
 
 
 def test_modules_come_behind_those_that_they_need(tmp_path: Path) -> None:

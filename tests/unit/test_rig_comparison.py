@@ -12,11 +12,11 @@ import pytest
 
 from contracts.errors import RejectedError
 from rig.comparison import counted_bytes, require_compared, require_one_page
-from storage.bench.report.command import PAGE, written
-from storage.bench.report.savedrun import SavedRun, opened
+from storage.bench.commands.report import PAGE, written
 from storage.bench.run.folder import RESULT
 from storage.bench.run.plan import Part
-from support.benchresults import HEADING, NVMEOF, SATA, made_run
+from storage.bench.run.savedrun import SavedRun, opened
+from support.bench.results import HEADING, NVMEOF, SATA, made_run
 
 INTERFACES = {NVMEOF: "nvme-tcp", SATA: "sata-ssd"}
 BLOCKS = 1000

@@ -1,12 +1,21 @@
-"""What one transaction may cause is bounded, whoever signs it and whatever it says."""
+"""The effects of one transaction are bounded, for any signer and any content."""
 
-from collections.abc import Sequence
 from functools import cache
 
 import pytest
 
 from contracts import address
-from contracts.payload import DELIVERIES_MAX
+from contracts.actions.fields import NAME_MAX
+from contracts.actions.form import (
+    DELIVERIES_MAX,
+    LOTS_MAX,
+    OTHER_CARRIERS_MAX,
+    OTHER_DEVICES_MAX,
+    RECORDINGS_MAX,
+    SEAL_NUMBERS_MAX,
+)
+from contracts.encoding import canonical
+from contracts.ids import ID_MAX
 from contracts.proto.payload_pb2 import (
     CloseTrip,
     Limit,
@@ -19,14 +28,19 @@ from contracts.proto.state_pb2 import Delivery
 from contracts.records.clock import Clock, ClockOrigin
 from contracts.records.reading import Position, Reading, Tamper
 from contracts.records.run import RUN_READINGS_MAX
+from contracts.rules.custody import HELD_MAX
 from contracts.rules.excursions import BREACHES_MAX
-from contracts.rules.form import LOTS_MAX, OTHER_DEVICES_MAX, RECORDINGS_MAX
+from contracts.rules.handovers import EARLY_MAX
 from contracts.rules.ids import Rule
-from contracts.rules.trips import MISSING_NAMED_MAX
+from contracts.rules.lots import LOT_QUANTITY_MAX
+from contracts.rules.settling import NOTICES_MAX
+from contracts.rules.tripend import MISSING_NAMED_MAX
+from contracts.rules.version import RulesVersion
 from contracts.sawtooth.batches import build_batch
-from support.chain import digest_of
-from support.hosts import DirectHost, breaches, findings, tampers
-from support.world import BOOT, START_MS, Trip, key, one, registrations
+from support.evidence.chain import digest_of
+from support.ledgers.hosts import DirectHost, breaches, findings, tampers
+from support.network.driving import drive
+from support.network.world import BOOT, START_MS, Trip, key, one, registrations
 
 CAUSED_BYTES = 1536 * 1024
 """What docs/limits.md promises: events and state, together, of any one transaction."""
@@ -45,7 +59,7 @@ def terms(delivery_id: str) -> OpenDelivery:
     return OpenDelivery(
         delivery_id=delivery_id,
         order_id="o" * 64,
-        lots=[Lot(gtin="00012345678905", lot=f"{at:03}" + widest * 17) for at in range(LOTS_MAX)],
+        lots=[Lot(gtin="00012345678905", lot=f"{at:03}" + "Z" * 17) for at in range(LOTS_MAX)],
         product=widest * 200,
         quantity=(1 << 63) - 1,
         unit="C62",
@@ -70,8 +84,13 @@ def opened() -> tuple[Batch, ...]:
         )
         for name in (DEVICE, *other_devices())
     ]
-    offers = [one(key(who), terms(name)) for name in NAMES for who in ("seller", "buyer")]
-    return (*registrations(), *(one(key("carrier"), each) for each in devices), *offers)
+    # Version 1.0 allowed lots of any characters, and later versions go on with such deliveries.
+    old = RulesVersion.V1_0
+    offers = [
+        one(key(who), terms(name), version=old) for name in NAMES for who in ("seller", "buyer")
+    ]
+    owned = [one(key("carrier"), each, version=old) for each in devices]
+    return (*registrations(old), *owned, *offers)
 
 
 def other_devices() -> list[str]:
@@ -132,6 +151,47 @@ def test_the_worst_run() -> None:
     assert (entry.breaches, entry.tampers) == (150 * len(LIMITS), 300)
 
 
+def grown(host: DirectHost) -> None:
+    """Let every delivery hold as much as parties can make it hold under version 1.1."""
+    wide = "\U0001f4a0" * NAME_MAX
+    names = [f"{at}" + "c" * (ID_MAX - 1) for at in range(2 + 1 + OTHER_CARRIERS_MAX)]
+    seals = [f"{at}" + "s" * 19 for at in range(SEAL_NUMBERS_MAX)]
+    for delivery_id in NAMES:
+        place = address.delivery(delivery_id)
+        entry = Delivery.FromString(host.state(place) or b"")
+        entry.terms.other_carrier_ids[:] = names[: OTHER_CARRIERS_MAX - 1]
+        entry.terms.authority_id = names[-1]
+        for name in names:
+            entry.holdings.add(
+                party_id=name, quantity=-HELD_MAX, received_seals=seals, given_seals=seals
+            )
+        for at in range(EARLY_MAX):
+            entry.early.add(
+                trip_id=f"{at:032}",
+                delivery_id=delivery_id,
+                site_id=names[0],
+                from_party_id=names[1],
+                to_party_id=names[2],
+                at_ms=START_MS,
+                quantity=LOT_QUANTITY_MAX,
+                seal_numbers=seals,
+            )
+        for name in names[:NOTICES_MAX]:
+            entry.announced.add(delivery_id=delivery_id, authority_id=name, reason=wide)
+        entry.dispute.reason = entry.cancelling.reason = wide
+        entry.cancelling_signed_by.append(names[0])
+        host.put(place, canonical(entry))
+
+
+def test_the_worst_run_on_deliveries_with_all_that_parties_say() -> None:
+    host, driven = under_way()
+    grown(host)
+    size, events = caused(host, build_batch(driven.signer, [driven.run(flapping(300))]))
+    assert size < CAUSED_BYTES
+    assert Rule.CARRIER_MISMATCH not in [each.rule for each in findings(events)]
+    assert marks(host) == [(150 * len(LIMITS), 300)] * DELIVERIES_MAX
+
+
 def test_the_worst_run_under_a_revoked_key() -> None:
     host, driven = under_way()
     host.apply(one(key("carrier"), RegisterDevice(device_id=DEVICE, party_id="carrier")))
@@ -166,14 +226,6 @@ def test_that_a_delivery_is_not_declared_is_found_once() -> None:
     driven.deliveries = []
     found = [each.rule for each in findings(drive(host, driven, flapping(20)))]
     assert found.count(Rule.DELIVERY_NOT_DECLARED) == DELIVERIES_MAX
-
-
-def drive(host: DirectHost, driven: Trip, values: Sequence[Reading]) -> list[Event]:
-    return [
-        event
-        for value in values
-        for event in host.apply(build_batch(driven.signer, [driven.record(value)]))
-    ]
 
 
 def test_the_worst_start() -> None:

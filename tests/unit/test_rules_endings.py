@@ -3,7 +3,7 @@
 import pytest
 
 from contracts import address
-from contracts.payload import Action
+from contracts.actions.table import Action
 from contracts.proto.payload_pb2 import (
     DUE,
     PAYMENT_NONE,
@@ -17,9 +17,8 @@ from contracts.proto.payload_pb2 import (
 from contracts.proto.state_pb2 import Delivery
 from contracts.rules.case import EVENT_DELIVERY
 from contracts.rules.ids import Rule
-from support.heard import told
-from support.hosts import Host, apply_all, refused
-from support.world import START_MS, TERMS, Trip, handovers, key, one, registrations
+from support.ledgers.hosts import Host, apply_all, refused, told
+from support.network.world import START_MS, TERMS, Trip, handovers, key, one, registrations
 
 SELLER, CARRIER, BUYER = key("seller"), key("carrier"), key("buyer")
 TRIP = Trip()
@@ -85,8 +84,8 @@ def test_a_dispute_withholds_the_payment_and_keeps_the_reason(
     assert (entry.dispute, entry.disputed_by) == (DISPUTE, signer)
 
 
-@pytest.mark.parametrize("status", ["offered", "open", "accepted", "disputed", "closed"])
-def test_what_is_not_under_way_is_not_disputed(host: Host, status: str) -> None:
+@pytest.mark.parametrize("status", ["offered", "accepted", "disputed", "closed"])
+def test_what_is_not_open_or_has_ended_is_not_disputed(host: Host, status: str) -> None:
     bring(host, status)
     assert refused(host, one(BUYER, DISPUTE)) is Rule.WRONG_STATE
 

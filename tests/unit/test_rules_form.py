@@ -1,4 +1,4 @@
-"""What every transaction must obey, and that every rule has a test."""
+"""The form of every transaction; and every rule has a test."""
 
 import re
 from pathlib import Path
@@ -6,17 +6,17 @@ from pathlib import Path
 import pytest
 
 from contracts import address
+from contracts.actions.form import DELIVERIES_MAX
+from contracts.actions.payload import FAMILY, PAYLOAD_BYTES_MAX, build, encode, scope
 from contracts.errors import RejectedError
 from contracts.keys import Signer
-from contracts.payload import DELIVERIES_MAX, FAMILY, PAYLOAD_BYTES_MAX, build, encode, scope
 from contracts.proto.payload_pb2 import RegisterParty, Source
 from contracts.proto.sawtooth_pb2 import Batch
 from contracts.rules.ids import Rule
-from contracts.sawtooth.batches import build_batch
-from contracts.sawtooth.transactions import build_transaction
-from support.chain import digest_of
-from support.hosts import DirectHost, Host, apply_all, refused, rules_found
-from support.world import TERMS, Trip, handovers, key, one, reading, registrations
+from contracts.sawtooth.batches import build_batch, build_transaction
+from support.evidence.chain import digest_of
+from support.ledgers.hosts import DirectHost, Host, apply_all, refused, rules_found
+from support.network.world import TERMS, Trip, handovers, key, one, reading, registrations
 
 ADMIN = key("admin")
 PARTY = RegisterParty(party_id="p", name="P")
@@ -100,10 +100,20 @@ def test_a_reading_that_declares_too_many_deliveries_is_refused(
 @pytest.mark.parametrize("which", [0, 1])
 def test_other_inputs_or_outputs_are_refused(host: Host, which: int) -> None:
     rightful = scope(PARTY, ADMIN.public_key)
-    for wrong in ([], [""], rightful[which][:-1], [*rightful[which], "00"], rightful[which][::-1]):
+    for wrong in ([], rightful[which][:-1], [*rightful[which], "ff"], rightful[which][::-1]):
         declared = list(rightful)
         declared[which] = wrong
         assert refused(host, signed(encode(PARTY), declared[0], declared[1])) is Rule.FORM
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_nobody_may_declare_all_addresses(host: Host, which: int) -> None:
+    """The rules refuse it, or the ledger before them: other families' addresses are among these."""
+    declared = list(scope(PARTY, ADMIN.public_key))
+    declared[which] = [""]
+    with pytest.raises(RejectedError):
+        host.apply(signed(encode(PARTY), declared[0], declared[1]))
+    assert host.dump() == {}
 
 
 def test_a_forged_signature_or_foreign_batcher_changes_nothing(host: Host) -> None:

@@ -1,12 +1,13 @@
-"""Handovers: custody moves from hand to hand, and a hand that is missing shows."""
+"""Handovers: custody passes from party to party, and a gap is found."""
 
-from contracts import address
-from contracts.proto.payload_pb2 import DUE, PAYMENT_NONE, HandOver, RegisterSite
+from contracts import address, rendered_delivery
+from contracts.proto.payload_pb2 import DUE, HandOver, RegisterSite
 from contracts.proto.sawtooth_pb2 import Event
-from contracts.proto.state_pb2 import Delivery
+from contracts.proto.state_pb2 import Delivery, HandOverState
 from contracts.rules.ids import Rule
-from support.hosts import Host, apply_all, findings, rules_found
-from support.world import (
+from contracts.rules.version import RulesVersion
+from support.ledgers.hosts import DirectHost, Host, apply_all, findings, refused, rules_found
+from support.network.world import (
     START_MS,
     TERMS,
     Trip,
@@ -53,7 +54,8 @@ def test_a_hand_that_did_not_have_the_goods_is_found(host: Host) -> None:
     ready(host)
     (gap,) = findings(signed(host, delivering(TRIP.trip_id)))
     assert (gap.rule, gap.trip_id, gap.device_id) == (Rule.CUSTODY_GAP, TRIP.trip_id, "")
-    assert "was with seller, not with carrier" in gap.detail
+    assert gap.detail == "carrier hands over 100 C62 of delivery-1 and has 0 on record"
+    assert gap.delivery_id == "delivery-1"
     assert delivery(host).custodian_id == "buyer"
     assert delivery(host).status == Delivery.DELIVERED
 
@@ -83,13 +85,14 @@ def test_goods_that_go_back_are_still_delivered(host: Host) -> None:
         from_party_id="buyer",
         to_party_id="carrier",
         at_ms=START_MS,
+        returned=True,
     )
     assert rules_found(signed(host, back)) == []
     entry = delivery(host)
     assert (entry.custodian_id, entry.status, entry.payment) == ("carrier", Delivery.DELIVERED, DUE)
 
 
-def test_goods_of_terms_that_one_side_signed_move_and_are_not_delivered(host: Host) -> None:
+def test_goods_move_under_terms_that_one_side_signed_and_the_other_signs_later(host: Host) -> None:
     apply_all(host, [*registrations()[:-1], one(TRIP.signer, TRIP.start)])
     found = rules_found(signed(host, delivering(TRIP.trip_id)))
     assert found == [Rule.CUSTODY_GAP]
@@ -97,8 +100,8 @@ def test_goods_of_terms_that_one_side_signed_move_and_are_not_delivered(host: Ho
     assert (entry.custodian_id, entry.status) == ("buyer", Delivery.OFFERED)
     host.apply(one(key("buyer"), TERMS))
     entry = delivery(host)
-    assert (entry.custodian_id, entry.status) == ("buyer", Delivery.OPEN)
-    assert entry.payment == PAYMENT_NONE
+    assert (entry.custodian_id, entry.status) == ("buyer", Delivery.DELIVERED)
+    assert entry.payment == DUE
 
 
 def test_handed_over_twice_is_delivered_once(host: Host) -> None:
@@ -109,3 +112,28 @@ def test_handed_over_twice_is_delivered_once(host: Host) -> None:
     again = signed(host, at(delivering(trip.trip_id), "site-depot"))
     assert rules_found(again) == [Rule.CUSTODY_GAP]
     assert delivery(host).status == Delivery.DELIVERED
+
+
+def test_a_handover_says_when_it_happened(host: Host) -> None:
+    """Else a second one, without a time, would take the time of the first one off the trip."""
+    ready(host)
+    action = loading(TRIP.trip_id)
+    action.at_ms = 0
+    assert refused(host, one(key("seller"), action)) is Rule.FORM
+    assert rules_found(signed(host, loading(TRIP.trip_id))) == []
+
+
+def test_a_handover_of_version_1_0_may_have_no_time_and_is_shown_without_one() -> None:
+    host = DirectHost()
+    apply_all(host, registrations(RulesVersion.V1_0))
+    host.apply(one(TRIP.signer, TRIP.start, version=RulesVersion.V1_0))
+    action = loading(TRIP.trip_id)
+    action.at_ms = 0
+    for party_id in ("seller", "carrier"):
+        host.apply(one(key(party_id), action, version=RulesVersion.V1_0))
+    place = address.handover(
+        TRIP.trip_id, "delivery-1", action.site_id, action.from_party_id, action.to_party_id
+    )
+    entry = HandOverState.FromString(host.state(place) or b"")
+    assert rendered_delivery.handover(entry)["at"] is None
+    assert rendered_delivery.handover(HandOverState(terms=loading(TRIP.trip_id)))["at"]

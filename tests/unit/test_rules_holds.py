@@ -1,16 +1,16 @@
-"""Legal holds: who places one, who releases it, and that everybody hears."""
+"""Legal holds: which party places one, which releases it, and the events."""
 
 import pytest
 
 from contracts import address
-from contracts.payload import Action
+from contracts.actions.table import Action
 from contracts.proto.payload_pb2 import AUTHORITY, PlaceHold, RegisterParty, ReleaseHold
 from contracts.proto.state_pb2 import Hold
 from contracts.rules.case import EVENT_HOLD
 from contracts.rules.ids import Rule
-from support.heard import told
-from support.hosts import Host, apply_all, refused
-from support.world import START_MS, Trip, key, one, registrations
+from contracts.rules.version import LATEST
+from support.ledgers.hosts import Host, apply_all, refused, told
+from support.network.world import START_MS, Trip, key, one, registrations
 
 TRIP = Trip()
 
@@ -53,7 +53,7 @@ def test_a_party_of_the_trip_or_an_authority_places_and_releases_a_hold(
     ready(host)
     placed = told(EVENT_HOLD, host.apply(one(key(party_id), place(party_id))))
     assert placed == [{"trip_id": TRIP.trip_id, "hold_id": "case-7", "on": "true"}]
-    assert hold(host) == Hold(placed=place(party_id))
+    assert hold(host) == Hold(placed=place(party_id), rules=LATEST)
     released = told(EVENT_HOLD, host.apply(one(key(party_id), release(party_id))))
     assert released == [{"trip_id": TRIP.trip_id, "hold_id": "case-7", "on": "false"}]
     assert hold(host).released == release(party_id)

@@ -1,4 +1,4 @@
-"""Lots made from lots: who makes them, how much of each there is, and what does not add up."""
+"""Lots made from lots: their makers, their quantities, and quantities that do not add up."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ import pytest
 
 from contracts import address
 from contracts.proto.payload_pb2 import (
-    PROCESSOR,
+    MANUFACTURER,
     LotQuantity,
     RegisterParty,
     TransformLots,
@@ -15,9 +15,9 @@ from contracts.proto.sawtooth_pb2 import Event
 from contracts.proto.state_pb2 import Lot, Transformation
 from contracts.rules.case import EVENT_FINDING, EVENT_TRANSFORMATION
 from contracts.rules.ids import Rule
-from support.heard import told
-from support.hosts import Host, apply_all, findings, refused, rules_found
-from support.world import START_MS, key, one, registrations
+from contracts.rules.version import LATEST
+from support.ledgers.hosts import Host, apply_all, findings, refused, rules_found, told
+from support.network.world import START_MS, key, one, registrations
 
 GTIN = "00012345678905"
 MOST = 10**15
@@ -46,7 +46,7 @@ def transformation(
 
 def ready(host: Host) -> None:
     dairy = RegisterParty(
-        party_id="dairy", name="Dairy", public_keys=[key("dairy").public_key], roles=[PROCESSOR]
+        party_id="dairy", name="Dairy", public_keys=[key("dairy").public_key], roles=[MANUFACTURER]
     )
     apply_all(host, [*registrations(), one(key("admin"), dairy)])
 
@@ -82,11 +82,11 @@ def test_lots_begin_and_become_others(host: Host) -> None:
     assert told(EVENT_TRANSFORMATION, events) == [{"transformation_id": "t1", "party_id": "dairy"}]
     action = transformation("t2", [lot("milk", 90)], [lot("cheese", 9), lot("whey", 80)])
     assert rules_found(host.apply(one(key("dairy"), action))) == []
-    milk = Lot(gtin=GTIN, lot="milk", party_id="dairy", unit="KGM", made=100, used=90)
+    milk = Lot(gtin=GTIN, lot="milk", party_id="dairy", unit="KGM", made=100, used=90, rules=LATEST)
     assert state(host, "milk") == milk
     assert state(host, "cheese").made == 9
     kept = host.state(address.transformation("t2")) or b""
-    assert Transformation.FromString(kept) == Transformation(terms=action)
+    assert Transformation.FromString(kept) == Transformation(terms=action, rules=LATEST)
 
 
 def test_a_lot_is_made_little_by_little_by_its_maker_alone(host: Host) -> None:
@@ -122,7 +122,7 @@ def test_a_lot_of_unknown_origin_is_found_and_later_taken_by_its_maker(host: Hos
     ready(host)
     assert rules_found(make(host, "t1", [lot("milk", 30)], [lot("cheese")])) == [Rule.LOT_UNKNOWN]
     assert rules_found(make(host, "t2", [lot("milk", 30)], [lot("butter")])) == [Rule.LOT_UNKNOWN]
-    assert state(host, "milk") == Lot(gtin=GTIN, lot="milk", unit="KGM", used=60)
+    assert state(host, "milk") == Lot(gtin=GTIN, lot="milk", unit="KGM", used=60, rules=LATEST)
     found = rules_found(make(host, "t3", [], [lot("milk", 50)], "seller"))
     assert found == [Rule.LOT_OVERDRAWN]
     assert state(host, "milk").party_id == "seller"
@@ -142,7 +142,7 @@ def test_nobody_spoils_a_lot_for_its_maker_by_using_it_first(host: Host) -> None
     ready(host)
     make(host, "t1", [lot("milk", MOST, "LTR")], [lot("cheese")])
     assert rules_found(make(host, "t2", [], [lot("milk", 7)], "seller")) == [Rule.UNIT_MISMATCH]
-    maker = Lot(gtin=GTIN, lot="milk", party_id="seller", unit="KGM", made=7)
+    maker = Lot(gtin=GTIN, lot="milk", party_id="seller", unit="KGM", made=7, rules=LATEST)
     assert state(host, "milk") == maker
 
 

@@ -1,12 +1,15 @@
-"""Parties, sites and devices, and whose each key is."""
+"""Parties, sites and devices, and the owner of each key."""
 
 from collections.abc import Mapping, Sequence
 
 import pytest
 
 from contracts import address
+from contracts.actions.apply import apply
+from contracts.actions.table import Action
+from contracts.address import ADMIN_KEYS_SETTING
 from contracts.encoding import canonical
-from contracts.payload import ADMIN_KEYS_SETTING, Action
+from contracts.evidence.memory import MemoryHost
 from contracts.proto.payload_pb2 import CARRIER as CARRIER_ROLE
 from contracts.proto.payload_pb2 import (
     ROLE_UNSET,
@@ -17,13 +20,10 @@ from contracts.proto.payload_pb2 import (
 )
 from contracts.proto.sawtooth_pb2 import Setting
 from contracts.proto.state_pb2 import Device, Key, Party, Site
-from contracts.rules.apply import apply
 from contracts.rules.ids import Rule
-from contracts.rules.memory import MemoryHost
-from contracts.sawtooth.batches import build_batch
-from contracts.sawtooth.transactions import parse_header
-from support.hosts import Host, apply_all, refused, rules_found
-from support.world import TERMS, Trip, key, one, reading, registrations
+from contracts.sawtooth.batches import build_batch, parse_header
+from support.ledgers.hosts import Host, apply_all, refused, rules_found
+from support.network.world import TERMS, Trip, key, one, reading, registrations
 
 ADMIN, CARRIER, SELLER = key("admin"), key("carrier"), key("seller")
 
@@ -144,7 +144,8 @@ def test_a_party_rotates_its_keys_and_keeps_the_rest(host: Host) -> None:
     assert list(state.public_keys) == [key("spare").public_key, key("new").public_key]
     assert state.name == "Carrier"
     assert key_state(host, "carrier").revoked
-    assert key_state(host, "new") == Key(owner=Key.PARTY, owner_id="carrier")
+    descends = Key(owner=Key.PARTY, owner_id="carrier", descends_from=CARRIER.public_key)
+    assert key_state(host, "new") == descends
     assert refused(host, one(CARRIER, device("truck-1"))) is Rule.NOT_THE_PARTY
     host.apply(one(key("new"), device("truck-1")))
     host.apply(one(key("spare"), device("truck-1")))

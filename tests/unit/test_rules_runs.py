@@ -13,8 +13,8 @@ from contracts.records.reading import Tamper, digest
 from contracts.records.run import RUN_READINGS_MAX, run_of
 from contracts.rules.ids import Rule
 from contracts.sawtooth.batches import build_batch
-from support.hosts import Host, apply_all, breaches, findings, refused, rules_found, tampers
-from support.world import Trip, key, one, reading, registrations
+from support.ledgers.hosts import Host, apply_all, breaches, findings, refused, rules_found, tampers
+from support.network.world import Trip, device, key, one, reading, registrations
 
 VALUES = [reading(number) for number in range(8)]
 
@@ -125,10 +125,7 @@ def test_every_reading_of_a_run_that_does_not_count_is_found(host: Host) -> None
 
 def test_a_run_in_anothers_name_reaches_no_chain(host: Host) -> None:
     ready(host)
-    other = RegisterDevice(
-        device_id="truck-2", party_id="seller", public_keys=[key("truck-2").public_key]
-    )
-    host.apply(one(key("seller"), other))
+    host.apply(device("truck-2", "seller"))
     forged = Trip(signer=key("truck-2"))
     events = commit(host, forged, forged.run(VALUES[:2]))
     assert numbered(events) == [(Rule.SIGNER_MISMATCH, 0), (Rule.SIGNER_MISMATCH, 1)]

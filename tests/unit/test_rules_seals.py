@@ -1,20 +1,20 @@
-"""Seals and video digests: what is withheld shows as missing."""
+"""Seals and video digests: a withheld recording is found missing."""
 
 from dataclasses import replace
 
 import pytest
 
 from contracts import address
-from contracts.payload import build, decode
+from contracts.actions.payload import build, decode
 from contracts.proto.payload_pb2 import RecordVideo, SealedRecording, SealTrip
 from contracts.proto.sawtooth_pb2 import Batch
 from contracts.proto.state_pb2 import Chain
 from contracts.records.recording import RecordingDigest
 from contracts.rules.ids import Rule
 from contracts.sawtooth.batches import build_batch
-from support.chain import digest_of
-from support.hosts import Host, apply_all, refused, rules_found
-from support.world import Trip, key, one, reading, registrations
+from support.evidence.chain import digest_of
+from support.ledgers.hosts import Host, apply_all, refused, rules_found
+from support.network.world import Trip, key, one, reading, registrations
 
 FIRST, SECOND = digest_of(b"first"), digest_of(b"second")
 COMMITTED = registrations()[0].transactions[0].header_signature
@@ -145,8 +145,10 @@ def test_a_seal_over_other_readings_is_found(host: Host) -> None:
 
 def test_a_trip_without_readings_can_be_sealed(host: Host) -> None:
     trip = ready(host, readings=0)
-    sealed = seal(host, trip, FIRST)
-    assert rules_found(host.apply(trip.video(FIRST, sealed))) == []
+    made = trip.seal([FIRST])
+    found = rules_found(host.apply(build_batch(trip.signer, [made])))
+    assert found == [Rule.QUANTITY_MISSING]
+    assert rules_found(host.apply(trip.video(FIRST, made.header_signature))) == []
 
 
 HASHES = [bytes([number // 256, number % 256]) * 16 for number in range(513)]

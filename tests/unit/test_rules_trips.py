@@ -5,14 +5,14 @@ from collections.abc import Callable
 import pytest
 
 from contracts import address
-from contracts.payload import trip_id_of
+from contracts.ids import trip_id_of
 from contracts.proto.payload_pb2 import (
     AUTHORITY,
     CARRIER,
     SELLER,
     CloseTrip,
+    Limit,
     OpenDelivery,
-    RegisterDevice,
     RegisterParty,
     Source,
     StartTrip,
@@ -20,9 +20,20 @@ from contracts.proto.payload_pb2 import (
 from contracts.proto.state_pb2 import Chain, Delivery
 from contracts.proto.state_pb2 import Trip as TripState
 from contracts.rules.ids import Rule
-from support.chain import digest_of
-from support.hosts import Host, apply_all, findings, refused, rules_found
-from support.world import START_MS, TERMS, Trip, key, one, reading, registrations
+from contracts.rules.silence import LONGEST_SILENCE_S
+from support.evidence.chain import digest_of
+from support.ledgers.hosts import Host, apply_all, findings, refused, rules_found
+from support.network.world import (
+    START_MS,
+    TERMS,
+    Trip,
+    device,
+    handovers,
+    key,
+    one,
+    reading,
+    registrations,
+)
 
 
 def start(change: Callable[[StartTrip], object] = lambda _: None) -> StartTrip:
@@ -42,7 +53,7 @@ def test_a_trip_keeps_the_limits_as_they_stood(host: Host) -> None:
     assert rules_found(host.apply(one(key("truck-1"), start()))) == []
     state = TripState.FromString(host.state(address.trip(Trip().trip_id)) or b"")
     assert state.start == start()
-    assert list(state.deliveries[0].limits) == list(TERMS.limits)
+    assert list(state.deliveries[0].limits) == [cold()]
 
 
 @pytest.mark.parametrize("name", ["stranger", "carrier", "admin"])
@@ -53,10 +64,7 @@ def test_only_a_device_starts_a_trip(host: Host, name: str) -> None:
 
 def test_a_device_starts_its_own_trips_only(host: Host) -> None:
     apply_all(host, registrations())
-    other = RegisterDevice(
-        device_id="truck-2", party_id="carrier", public_keys=[key("truck-2").public_key]
-    )
-    host.apply(one(key("carrier"), other))
+    host.apply(device("truck-2", "carrier"))
     assert refused(host, one(key("truck-2"), start())) is Rule.UNKNOWN_DEVICE
 
 
@@ -95,11 +103,13 @@ def test_what_is_odd_about_a_start_is_found(host: Host) -> None:
     assert status(host) == Delivery.OFFERED
 
 
-def test_a_delivery_travels_once(host: Host) -> None:
+def test_a_delivery_travels_until_it_is_delivered(host: Host) -> None:
     apply_all(host, registrations())
     host.apply(one(key("truck-1"), start()))
-    second = Trip(nonce=bytes(15) + b"2")
-    assert rules_found(host.apply(one(key("truck-1"), second.start))) == [Rule.DELIVERY_NOT_OPEN]
+    second, third = (Trip(nonce=bytes(15) + each) for each in (b"2", b"3"))
+    assert rules_found(host.apply(one(key("truck-1"), second.start))) == []
+    apply_all(host, handovers(second.trip_id))
+    assert rules_found(host.apply(one(key("truck-1"), third.start))) == [Rule.DELIVERY_NOT_OPEN]
 
 
 def test_a_stranger_moves_no_delivery_along(host: Host) -> None:
@@ -119,7 +129,15 @@ def test_a_stranger_moves_no_delivery_along(host: Host) -> None:
     assert rules_found(host.apply(one(trip.signer, trip.start))) == [Rule.CARRIER_MISMATCH]
     assert status(host, "delivery-2") == Delivery.OPEN
     state = TripState.FromString(host.state(address.trip(trip.trip_id)) or b"")
-    assert list(state.deliveries[0].limits) == list(TERMS.limits)
+    assert list(state.deliveries[0].limits) == [cold()]
+
+
+def cold() -> Limit:
+    """Return the limit of the terms, with the longest silence that it leaves open."""
+    limit = Limit()
+    limit.CopyFrom(TERMS.limits[0])
+    limit.longest_silence_s = LONGEST_SILENCE_S
+    return limit
 
 
 def state_of(host: Host) -> TripState:

@@ -1,4 +1,4 @@
-"""Counting what bytes hold, before they are parsed: as the parser will, and no further."""
+"""Counting batches and transactions before parsing: as the parser counts, up to the limit."""
 
 from contextlib import suppress
 
@@ -18,7 +18,7 @@ from contracts.sawtooth.counts import (
     check_transactions_of,
     count_batches,
 )
-from support.nodes import intkey_batch
+from support.ledgers.nodes import intkey_batch
 
 EMPTY = b"\x1a\x00"
 """An empty transaction, as it stands in a batch."""

@@ -11,9 +11,14 @@ from contracts.encoding import canonical, parse
 from contracts.errors import RejectedError
 from contracts.keys import Signer
 from contracts.proto.sawtooth_pb2 import Batch, BatchHeader, BatchList, TransactionHeader
-from contracts.sawtooth.batches import build_batch, check_batch
+from contracts.sawtooth.batches import (
+    Family,
+    build_batch,
+    build_transaction,
+    check_batch,
+    parse_header,
+)
 from contracts.sawtooth.blocks import NULL_BLOCK_ID, build_block, check_block_signature
-from contracts.sawtooth.transactions import Family, build_transaction, parse_header
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "devmode"
 LISTS = sorted(GOLDEN.glob("batchlist-*.bin"))
@@ -154,15 +159,15 @@ def test_a_foreign_batcher_is_named() -> None:
 
 @pytest.mark.parametrize("junk", [b"\xff", b"\x0a\xff", b"\x12\x01\xff"])
 def test_bytes_that_are_no_message(junk: bytes) -> None:
-    with pytest.raises(RejectedError, match="no Batch message"):
+    with pytest.raises(RejectedError, match="not a valid Batch message"):
         parse(Batch, junk)
-    with pytest.raises(RejectedError, match="no BatchList message"):
+    with pytest.raises(RejectedError, match="not a valid BatchList message"):
         parse(BatchList, b"\x0a\x02\x0a\xff")
-    with pytest.raises(RejectedError, match="no BatchHeader"):
+    with pytest.raises(RejectedError, match="not a valid BatchHeader"):
         check_batch(changed(header=b"\xff"))
     batch = changed()
     batch.transactions[0].header = junk
-    with pytest.raises(RejectedError, match="no TransactionHeader"):
+    with pytest.raises(RejectedError, match="not a valid TransactionHeader"):
         check_batch(batch)
-    with pytest.raises(RejectedError, match="no BlockHeader"):
+    with pytest.raises(RejectedError, match="not a valid BlockHeader"):
         check_block_signature(b"\xff", "00" * 64)

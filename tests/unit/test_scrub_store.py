@@ -11,17 +11,16 @@ from contracts.chunktree import BLOB_BYTES
 from contracts.copies import FSYNC, Copy, Place
 from contracts.errors import UnavailableError
 from storage.blobs.files import FileBlobs
-from storage.recordings.examining import NO_BLOB, SEAL
+from storage.recordings.blobcopies import NO_BLOB, SEAL
 from storage.recordings.store import RecordingStore
-from storage.scrub.journal import Journal, Outcome
 from storage.scrub.pace import Pace
+from storage.scrub.report import FindingOutcome, ScrubReport
 from storage.scrub.scrub import Scrub
 from storage.scrub.silence import SILENT_AFTER
-from storage.scrub.upkeep import Upkeep
 from storage.volumes.volumes import Volumes
-from support.blobsuite import blob, recording
-from support.faulty import FaultyBlobs
-from support.stores import blob_file, flip, open_store, put, volume_file
+from support.storage.blobsuite import blob, recording
+from support.storage.faulty_blobs import FaultyBlobs
+from support.storage.stores import blob_file, flip, open_store, put, volume_file
 
 DATA = random.Random(7).randbytes(3 * BLOB_BYTES + 5)
 VOLUME, BLOBS = "volume:volume", "blobs:files"
@@ -36,10 +35,10 @@ class Bench:
     def __init__(self, root: Path, store: RecordingStore) -> None:
         self.root, self.store = root, store
         self.one = next(store.recordings(), b"") or put(store, DATA)
-        self.journal = Journal(root / "scrub.db")
+        self.report = ScrubReport(root / "scrub.db")
         self.scrub = Scrub(
-            Upkeep(store),
-            self.journal,
+            store,
+            self.report,
             Pace(1 << 40, lambda _: None),
             every_days=0,
             stopping=lambda: False,
@@ -47,13 +46,13 @@ class Bench:
 
     @property
     def volumes(self) -> Volumes:
-        return self.store.shelves.volumes
+        return self.store.places.volumes
 
     def round(self) -> list[Entry]:
         """Let it go round once; return what it found."""
         number = self.scrub.begin().number
         assert self.scrub.step()
-        rows = self.journal.query(
+        rows = self.report.query(
             "SELECT recording, blob, copy, kind, outcome FROM findings WHERE round = ?"
             " ORDER BY finding",
             number,
@@ -69,12 +68,12 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
     with open_store(tmp_path) as store:
         made = Bench(tmp_path, store)
         yield made
-        made.journal.close()
+        made.report.close()
 
 
 def test_nothing_is_found_where_nothing_is_wrong(bench: Bench) -> None:
     assert bench.round() == []
-    (ended,) = bench.journal.rounds(1)
+    (ended,) = bench.report.rounds(1)
     assert (ended.recordings, ended.blobs, ended.bytes_read) == (1, 4, 2 * len(DATA))
 
 
@@ -84,9 +83,9 @@ def test_rot_in_either_copy_is_mended(bench: Bench) -> None:
     flip(blob_file(bench.root, bench.one, 1), 100)
     blob_file(bench.root, bench.one, 3).unlink()
     assert bench.round() == [
-        (name, 1, BLOBS, "rotten", Outcome.MENDED),
-        (name, 2, VOLUME, "rotten", Outcome.MENDED),
-        (name, 3, BLOBS, "missing", Outcome.MENDED),
+        (name, 1, BLOBS, "rotten", FindingOutcome.MENDED),
+        (name, 2, VOLUME, "rotten", FindingOutcome.MENDED),
+        (name, 3, BLOBS, "missing", FindingOutcome.MENDED),
     ]
     assert bench.round() == []
     assert bench.store.verify(bench.one).holds
@@ -98,15 +97,15 @@ def test_what_rotted_in_every_copy_is_told_again_in_each_round(bench: Bench) -> 
     flip(blob_file(bench.root, bench.one, 0), 100)
     for _ in range(2):
         assert bench.round() == [
-            (name, 0, VOLUME, "rotten", Outcome.NOT_MENDED),
-            (name, 0, BLOBS, "rotten", Outcome.NOT_MENDED),
+            (name, 0, VOLUME, "rotten", FindingOutcome.NOT_MENDED),
+            (name, 0, BLOBS, "rotten", FindingOutcome.NOT_MENDED),
         ]
 
 
 def test_a_whole_file_that_is_gone_is_made_again_by_the_backlog(bench: Bench) -> None:
     volume_file(bench.root, bench.one).unlink()
     found = bench.round()
-    assert found == [(bench.one.hex()[:8], 0, VOLUME, "missing", Outcome.TO_BE_FILLED)]
+    assert found == [(bench.one.hex()[:8], 0, VOLUME, "missing", FindingOutcome.TO_BE_FILLED)]
     assert [each.recording_id for each in bench.store.backlog()] == [bench.one]
     assert bench.store.fill(bench.one)
     assert bench.round() == []
@@ -114,13 +113,15 @@ def test_a_whole_file_that_is_gone_is_made_again_by_the_backlog(bench: Bench) ->
 
 
 @pytest.mark.parametrize("whole_copy", [True, False])
-def test_a_damaged_manifest_is_made_anew(bench: Bench, whole_copy: bool) -> None:  # noqa: FBT001
+def test_a_damaged_manifest_is_made_again(bench: Bench, whole_copy: bool) -> None:  # noqa: FBT001
     path = bench.root / "c" / "whole" / bench.one.hex()[:2] / bench.one.hex()
     flip(path, 60)
     if not whole_copy:
         flip(volume_file(bench.root, bench.one), 1)
-    assert bench.round() == [(bench.one.hex()[:8], None, "manifest", "rotten", Outcome.MENDED)]
-    other = Place.BLOBS if whole_copy else Place.VOLUME  # was not read to make it anew
+    assert bench.round() == [
+        (bench.one.hex()[:8], None, "manifest", "rotten", FindingOutcome.MENDED)
+    ]
+    other = Place.BLOBS if whole_copy else Place.VOLUME  # was not read to rebuild it
     assert [each.lacks for each in bench.store.backlog()] == [(other,)]
     assert bench.store.fill(bench.one)
     assert bench.round() == []
@@ -132,7 +133,9 @@ def test_a_damaged_manifest_without_another_is_told(bench: Bench) -> None:
     flip(path, 60)
     flip(volume_file(bench.root, bench.one), 1)
     blob_file(bench.root, bench.one, 0).with_name("manifest").unlink()
-    assert bench.round() == [(bench.one.hex()[:8], None, "manifest", "rotten", Outcome.NOT_MENDED)]
+    assert bench.round() == [
+        (bench.one.hex()[:8], None, "manifest", "rotten", FindingOutcome.NOT_MENDED)
+    ]
 
 
 @pytest.mark.parametrize("at_once", [True, False])
@@ -157,25 +160,25 @@ def test_orphans_that_cannot_be_listed_are_left_to_the_next_round(
     with open_store(tmp_path, blobs) as store:
         bench = Bench(tmp_path, store)
         blobs.put(ORPHAN, blob(0, b"data"))
-        assert bench.round() == [("", None, BLOBS, "not-looked-at", Outcome.NAMED)]
-        (detail,) = bench.journal.query("SELECT detail FROM findings")
+        assert bench.round() == [("", None, BLOBS, "not-looked-at", FindingOutcome.NAMED)]
+        (detail,) = bench.report.query("SELECT detail FROM findings")
         assert detail == ("for orphans: no list now",)
         blobs.fails = False
-        assert bench.round() == [(ORPHAN.hex()[:8], None, BLOBS, "orphan", Outcome.NAMED)]
-        bench.journal.close()
+        assert bench.round() == [(ORPHAN.hex()[:8], None, BLOBS, "orphan", FindingOutcome.NAMED)]
+        bench.report.close()
 
 
-def test_a_manifest_in_the_blob_store_is_put_anew(bench: Bench) -> None:
+def test_a_manifest_in_the_blob_store_is_written_again(bench: Bench) -> None:
     name = bench.one.hex()[:8]
     path = blob_file(bench.root, bench.one, 0).with_name("manifest")
     flip(path, 60)
-    assert bench.round() == [(name, None, SEAL, "rotten", Outcome.MENDED)]
+    assert bench.round() == [(name, None, SEAL, "rotten", FindingOutcome.MENDED)]
     assert bench.round() == []
     path.unlink()
-    assert bench.round() == [(name, None, SEAL, "missing", Outcome.MENDED)]
-    (ended,) = bench.journal.rounds(1)
+    assert bench.round() == [(name, None, SEAL, "missing", FindingOutcome.MENDED)]
+    (ended,) = bench.report.rounds(1)
     assert (ended.found, ended.mended) == (1, 1)
-    assert bench.store.shelves.shared(bench.one)
+    assert bench.store.places.shared(bench.one)
 
 
 def test_after_the_disk_of_blobs_was_replaced_all_is_there_again(tmp_path: Path) -> None:
@@ -185,9 +188,9 @@ def test_after_the_disk_of_blobs_was_replaced_all_is_there_again(tmp_path: Path)
     with open_store(tmp_path) as store:
         bench = Bench(tmp_path, store)
         assert [found[1] for found in bench.round()] == [0, 1, 2, 3, None]
-        assert bench.store.shelves.shared(bench.one)
+        assert bench.store.places.shared(bench.one)
         assert bench.round() == []
-        bench.journal.close()
+        bench.report.close()
 
 
 def test_a_manifest_is_not_put_where_blobs_are_missing(tmp_path: Path) -> None:
@@ -217,8 +220,8 @@ def test_what_belongs_to_nothing_is_named_and_left(bench: Bench) -> None:
     upload.write(b"half")
     upload.close()
     assert bench.round() == [
-        ("abababab", None, VOLUME, "orphan", Outcome.NAMED),
-        ("cdcdcdcd", None, BLOBS, "orphan", Outcome.NAMED),
+        ("abababab", None, VOLUME, "orphan", FindingOutcome.NAMED),
+        ("cdcdcdcd", None, BLOBS, "orphan", FindingOutcome.NAMED),
     ]
     assert on_volume.exists()
     assert in_blobs.exists()
@@ -234,16 +237,20 @@ def test_a_blob_store_that_is_down_holds_up_no_round(tmp_path: Path) -> None:
         blobs.down = True
         for _ in range(2):
             assert bench.round() == [
-                *((name, at, BLOBS, "unread", Outcome.NOT_MENDED) for at in range(SILENT_AFTER)),
-                ("", None, BLOBS, "not-looked-at", Outcome.NAMED),
-                (name, 3, VOLUME, "rotten", Outcome.NOT_MENDED),
+                *(
+                    (name, at, BLOBS, "unread", FindingOutcome.NOT_MENDED)
+                    for at in range(SILENT_AFTER)
+                ),
+                ("", None, BLOBS, "not-looked-at", FindingOutcome.NAMED),
+                (name, 3, VOLUME, "rotten", FindingOutcome.NOT_MENDED),
+                ("", None, Place.BLOBS, "not-looked-at", FindingOutcome.NAMED),  # for deletions
             ]
-            (ended,) = bench.journal.rounds(1)
+            (ended,) = bench.report.rounds(1)
             assert (ended.blobs, ended.bytes_read, ended.not_read) == (4, len(DATA), 4)
         blobs.down = False
-        assert bench.round() == [(name, 3, VOLUME, "rotten", Outcome.MENDED)]
-        assert bench.journal.rounds(1)[0].not_read == 0
-        bench.journal.close()
+        assert bench.round() == [(name, 3, VOLUME, "rotten", FindingOutcome.MENDED)]
+        assert bench.report.rounds(1)[0].not_read == 0
+        bench.report.close()
 
 
 @pytest.mark.parametrize("deleted", [False, True])
@@ -264,12 +271,12 @@ def test_what_is_being_written_is_come_back_to(bench: Bench, deleted: bool) -> N
 
     assert bench.store.fill(bench.one, scrub_meanwhile)
     assert ended == [False, False]
-    assert bench.journal.query("SELECT blob, outcome FROM findings") == [(3, Outcome.OPEN)]
+    assert bench.report.query("SELECT blob, outcome FROM findings") == [(3, FindingOutcome.OPEN)]
     if deleted:
         bench.store.delete(bench.one)
     else:
         flip(volume_file(bench.root, bench.one), 3 * BLOB_BYTES)
-    mended = [(bench.one.hex()[:8], 3, VOLUME, "rotten", Outcome.MENDED)]
+    mended = [(bench.one.hex()[:8], 3, VOLUME, "rotten", FindingOutcome.MENDED)]
     assert bench.round() == ([] if deleted else mended)
 
 
@@ -278,8 +285,8 @@ def test_a_volume_that_is_out_is_passed_over_and_said_to_be(bench: Bench) -> Non
     (bench.root / "v" / ".wayseal-volume").unlink()
     volume.probe()
     assert not volume.usable
-    assert bench.round() == [("", None, VOLUME, "not-looked-at", Outcome.NAMED)]
-    (ended,) = bench.journal.rounds(1)
+    assert bench.round() == [("", None, VOLUME, "not-looked-at", FindingOutcome.NAMED)]
+    (ended,) = bench.report.rounds(1)
     assert ended.blobs == 4
 
 
@@ -288,4 +295,4 @@ def test_what_is_deleted_or_given_up_is_no_finding(bench: Bench) -> None:
     assert bench.round() == []
     bench.store.delete(bench.one)
     assert bench.round() == []
-    assert bench.journal.rounds(1)[0].recordings == 0
+    assert bench.report.rounds(1)[0].recordings == 0

@@ -1,4 +1,4 @@
-"""What another site sealed in a shared blob store, taken over here; and manifests made anew."""
+"""Recordings that another site sealed in a shared blob store are adopted; manifests are rebuilt."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -7,9 +7,9 @@ import pytest
 
 from contracts.copies import Place
 from contracts.errors import RejectedError, UnavailableError
-from storage.recordings.strays import find_damaged
-from support.faulty import FaultyBlobs
-from support.sharedstores import (
+from storage.recordings.orphans import find_damaged
+from support.storage.faulty_blobs import FaultyBlobs
+from support.storage.shared_stores import (
     DATA,
     ID,
     WRONG,
@@ -19,7 +19,7 @@ from support.sharedstores import (
     rot,
     without_volume,
 )
-from support.stores import flip, open_store, put, volume_file
+from support.storage.stores import flip, open_store, put, volume_file
 
 
 def test_an_adopted_recording_has_no_copy_until_it_was_read(sites: Sites) -> None:
@@ -41,18 +41,18 @@ def test_an_adopted_recording_that_holds_nowhere_is_damaged_until_it_is_brought(
     rot(sites.blobs, 1)
     with pytest.raises(RejectedError, match="no copy holds"):
         sites.here.fill(ID)
-    assert (sites.here.shelves.catalogue.is_damaged(ID), sites.here.manifest(ID)) == (True, None)
+    assert (sites.here.places.catalogue.is_damaged(ID), sites.here.manifest(ID)) == (True, None)
     assert list(sites.here.recordings()) == []
     assert list(sites.here.backlog()) == []
     sites.here.tidy()
     assert sites.here.adopt(ID, len(DATA)) is None
-    (found,) = find_damaged(sites.here.shelves)
+    (found,) = find_damaged(sites.here.places)
     assert (found.recording_id, found.copy) == (ID, "blobs:files")
     with open_store(tmp_path / "here", sites.blobs, volumes=sites.volumes) as restarted:
-        assert restarted.shelves.catalogue.is_damaged(ID)
+        assert restarted.places.catalogue.is_damaged(ID)
     put(sites.here, DATA)
-    assert not sites.here.shelves.catalogue.is_damaged(ID)
-    assert list(find_damaged(sites.here.shelves)) == []
+    assert not sites.here.places.catalogue.is_damaged(ID)
+    assert list(find_damaged(sites.here.places)) == []
     assert sites.here.verify(ID).holds
     assert sites.there.verify(ID).holds
 
@@ -62,13 +62,13 @@ def test_what_is_damaged_and_sealed_no_more_is_forgotten(sites: Sites) -> None:
     assert sites.here.adopt(ID, len(WRONG)) is not None
     with pytest.raises(RejectedError, match="together have SHA-256"):
         sites.here.fill(ID)
-    assert sites.here.shelves.catalogue.is_damaged(ID)
+    assert sites.here.places.catalogue.is_damaged(ID)
     faulty = FaultyBlobs(sites.blobs)
     faulty.down = True
-    assert len(list(find_damaged(replace(sites.here.shelves, blobs=faulty)))) == 1
+    assert len(list(find_damaged(replace(sites.here.places, blobs=faulty)))) == 1
     sites.blobs.delete(ID)
-    assert list(find_damaged(sites.here.shelves)) == []
-    assert not sites.here.shelves.catalogue.is_damaged(ID)
+    assert list(find_damaged(sites.here.places)) == []
+    assert not sites.here.places.catalogue.is_damaged(ID)
 
 
 def test_what_was_read_here_once_is_not_put_aside_for_rot(sites: Sites, tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ def test_what_was_read_here_once_is_not_put_aside_for_rot(sites: Sites, tmp_path
     flip(volume_file(tmp_path / "here", ID), 5)
     with pytest.raises(RejectedError, match="no copy holds"):
         sites.here.fill(ID)
-    assert not sites.here.shelves.catalogue.is_damaged(ID)
+    assert not sites.here.places.catalogue.is_damaged(ID)
     assert list(sites.here.recordings()) == [ID]
 
 
@@ -143,7 +143,7 @@ def test_without_a_copy_that_holds_no_manifest_is_restored(sites: Sites, tmp_pat
     forge(sites.blobs)
     flip(manifest_file(tmp_path), 60)
     flip(volume_file(tmp_path / "here", ID), 5)
-    with pytest.raises(RejectedError, match="not its bytes"):
+    with pytest.raises(RejectedError, match="have another SHA-256"):
         sites.here.restore_manifest(ID)
 
 
@@ -162,7 +162,7 @@ def test_a_copy_that_is_given_up_is_not_what_a_manifest_is_restored_from(
     sites: Sites, tmp_path: Path
 ) -> None:
     put(sites.here, DATA)
-    catalogue = sites.here.shelves.catalogue
+    catalogue = sites.here.places.catalogue
     catalogue.start_dropping(ID, Place.VOLUME)
     flip(manifest_file(tmp_path), 60)
     assert sites.here.restore_manifest(ID)

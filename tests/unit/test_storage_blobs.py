@@ -8,7 +8,7 @@ import pytest
 from contracts.chunktree import BLOB_BYTES, HASH_BYTES, leaf_hash
 from contracts.errors import RejectedError, UnavailableError
 from storage.blobs.files import FileBlobs
-from support.blobsuite import SUITE, Case, blob
+from support.storage.blobsuite import SUITE, Case, blob
 
 ONE = bytes(range(32))
 

@@ -8,15 +8,23 @@ from contracts.errors import RejectedError, UnavailableError
 from storage.blobs.both import MirroredBlobs
 from storage.blobs.files import FileBlobs
 from storage.blobs.port import Blob
-from support.blobsuite import SUITE, Case, blob, recording
+from support.storage.blobsuite import SUITE, Case, blob, recording
 
 ONE = recording("one")
 
 
 class Far(FileBlobs):
-    """Files that pass as a cluster, and may be out of reach."""
+    """Files that pass as a cluster, and may be out of reach.
+
+    Attributes:
+        mended: Blobs that were put one by one, which mends every replica of a cluster.
+    """
 
     down = False
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        self.mended: list[Blob] = []
 
     @property
     def name(self) -> str:
@@ -25,6 +33,10 @@ class Far(FileBlobs):
     @property
     def durability(self) -> str:
         return "QUORUM"
+
+    def put(self, recording_id: bytes, blob: Blob) -> None:
+        self.mended.append(blob)
+        super().put(recording_id, blob)
 
     def put_many(self, recording_id: bytes, blobs: object) -> None:
         self.check()
@@ -73,6 +85,12 @@ def test_a_put_is_in_both(near: FileBlobs, far: Far, both: MirroredBlobs) -> Non
     both.put(ONE, blob(0, b"data"))
     assert near.get(ONE, 0) == far.get(ONE, 0) == blob(0, b"data")
     assert [each.name for each in both.replicas(ONE, 0)] == ["files", "far"]
+
+
+def test_a_put_mends_every_replica_of_each(far: Far, both: MirroredBlobs) -> None:
+    """A cluster's `put_many` returns once enough replicas have the blob; a repair needs all."""
+    both.put(ONE, blob(3, b"data"))
+    assert far.mended == [blob(3, b"data")]
 
 
 def test_a_put_that_one_refuses_is_no_put(near: FileBlobs, far: Far, both: MirroredBlobs) -> None:

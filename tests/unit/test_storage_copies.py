@@ -12,8 +12,8 @@ from contracts.errors import RejectedError, UnavailableError
 from storage.blobs.files import FileBlobs
 from storage.recordings.splitter import GROUP_BLOBS
 from storage.volumes.volume import VolumePlace
-from support.stores import blob_file, flip, open_store, put, volume_file
-from support.twovolumes import BLOBS, MAIN, Site, content
+from support.storage.stores import blob_file, flip, open_store, put, volume_file
+from support.storage.two_volumes import BLOBS, MAIN, Site, content
 
 
 @pytest.fixture
@@ -98,7 +98,7 @@ def test_damage_in_every_copy_stays_and_is_told(site: Site) -> None:
     assert "no copy holds" in found[0].detail
 
 
-def test_a_whole_file_that_is_gone_is_made_anew(site: Site) -> None:
+def test_a_whole_file_that_is_gone_is_made_again(site: Site) -> None:
     data = content(BLOB_BYTES + 7)
     recording_id = put(site.store, data)
     volume_file(site.root, recording_id, "main").unlink()
@@ -156,7 +156,7 @@ def test_a_copy_that_is_given_up_is_not_made_again(site: Site) -> None:
         assert not volume_file(site.root, recording_id, "main").exists()
         site.holds(data)
         site.restart()
-    with pytest.raises(RejectedError, match="has no copy but in blobs"):
+    with pytest.raises(RejectedError, match="has copies only in blobs"):
         site.store.drop(recording_id, BLOBS)
     site.store.delete(recording_id)
     assert put(site.store, data) == recording_id
@@ -167,9 +167,9 @@ def test_what_is_on_a_volume_that_is_out_goes_when_it_is_back(site: Site) -> Non
     dropped, deleted = content(9), content(9, seed=1)
     first, second = put(site.store, dropped), put(site.store, deleted)
     site.take_away("main")
-    with pytest.raises(UnavailableError, match="is not gone everywhere: volume main is out"):
+    with pytest.raises(UnavailableError, match="is not deleted everywhere: volume main is out"):
         site.store.drop(first, MAIN)
-    with pytest.raises(UnavailableError, match="is not gone everywhere: volume main is out"):
+    with pytest.raises(UnavailableError, match="is not deleted everywhere: volume main is out"):
         site.store.delete(second)
     site.restart()
     assert site.store.manifest(second) is None

@@ -6,8 +6,8 @@ import threading
 import pytest
 
 from contracts.errors import UnavailableError
-from storage.recordings.examining import Finding, Flaw
-from storage.recordings.mending import Mender
+from storage.recordings.blobcopies import Finding, Flaw
+from storage.recordings.repair import Mender
 
 ID = bytes(range(32))
 WHY = "its leaf hash is another"

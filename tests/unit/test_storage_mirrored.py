@@ -13,14 +13,14 @@ from storage.blobs.files import FileBlobs
 from storage.blobs.port import Blob
 from storage.recordings.store import RecordingStore
 from storage.recordings.writer import DigestError
-from support.sharedstores import (
+from support.storage.shared_stores import (
     DATA,
     ID,
     WRONG,
     forget_blobs,
     rot,
 )
-from support.stores import open_store, put
+from support.storage.stores import open_store, put
 
 
 def test_a_mirror_takes_nothing_from_another_site_either(tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ def mirrored(tmp_path: Path) -> Iterator[Mirrored]:
 
 def test_what_rotted_in_the_far_one_is_put_again_by_an_upload(mirrored: Mirrored) -> None:
     piece = DATA[:BLOB_BYTES]
-    mirrored.store.shelves.blobs.put(ID, Blob(0, piece, leaf_hash(piece)))
+    mirrored.store.places.blobs.put(ID, Blob(0, piece, leaf_hash(piece)))
     rot(mirrored.far, 0)
     put(mirrored.store, DATA)
     assert mirrored.whole_in_far()

@@ -14,8 +14,8 @@ from storage.recordings.splitter import GROUP_BLOBS
 from storage.recordings.store import RecordingStore
 from storage.recordings.writer import DigestError
 from storage.volumes.volume import VolumePlace
-from support.stores import open_store, put, volume_file
-from support.twovolumes import BLOBS, COLD, MAIN, Site, content
+from support.storage.stores import open_store, put, volume_file
+from support.storage.two_volumes import BLOBS, COLD, MAIN, Site, content
 
 SIZES = [0, 1, BLOB_BYTES, BLOB_BYTES + 5, 2 * GROUP_BLOBS * BLOB_BYTES + 77]
 
@@ -216,5 +216,5 @@ def test_a_quota_passes_on_to_the_next_volume_and_then_refuses(tmp_path: Path) -
             COLD,
             COLD,
         ]
-        with pytest.raises(UnavailableError, match="60 bytes needed, 180 of the quota's 200"):
+        with pytest.raises(UnavailableError, match="60 bytes do not fit, 180 of its quota of 200"):
             store.begin(bytes(32), 60)

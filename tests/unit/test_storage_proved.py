@@ -11,14 +11,14 @@ from contracts.errors import RejectedError, UnavailableError
 from storage.blobs.files import FileBlobs
 from storage.blobs.port import Blob
 from storage.recordings.store import RecordingStore
-from support.faulty import FaultyBlobs
-from support.stores import blob_file, flip, open_store, put, volume_file
+from support.storage.faulty_blobs import FaultyBlobs
+from support.storage.stores import blob_file, flip, open_store, put, volume_file
 
 DATA = os.urandom(2 * BLOB_BYTES + 7)
 
 
 class Errs(FileBlobs):
-    """Files of which one cannot be read until it is written anew."""
+    """Files of which one cannot be read until it is overwritten."""
 
     bad: int | None = None
     mendable = True

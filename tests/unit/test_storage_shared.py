@@ -11,7 +11,7 @@ from contracts.errors import UnavailableError
 from storage.blobs.files import FileBlobs
 from storage.blobs.port import Blob
 from storage.recordings.writer import DigestError
-from support.sharedstores import (
+from support.storage.shared_stores import (
     DATA,
     ID,
     WRONG,
@@ -20,7 +20,7 @@ from support.sharedstores import (
     rot,
     without_volume,
 )
-from support.stores import blob_file, open_store, open_volumes, put
+from support.storage.stores import blob_file, open_store, open_volumes, put
 
 
 def test_an_upload_that_is_deleted_takes_nothing_from_another_site(sites: Sites) -> None:

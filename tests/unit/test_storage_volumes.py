@@ -10,11 +10,11 @@ import pytest
 
 from contracts.errors import RejectedError, UnavailableError
 from storage.volumes.directory import VolumeDirectory
-from storage.volumes.guarded import open_part
 from storage.volumes.marker import MARKER, OWNER
 from storage.volumes.volume import Volume, VolumePlace
+from storage.volumes.volumepart import open_part
 from storage.volumes.volumes import Volumes
-from support.stores import open_store, open_volumes
+from support.storage.stores import open_store, open_volumes
 
 ONE, TWO = bytes(32), bytes(range(32))
 
@@ -72,10 +72,10 @@ def test_a_volume_belongs_to_one_gateway(tmp_path: Path) -> None:
     with open_volumes(tmp_path / "first", places) as first:
         (ours,) = first
         with open_part(ours, ONE, 60, 0), open_store(tmp_path / "second", places=places) as other:
-            (theirs,) = other.shelves.volumes
+            (theirs,) = other.places.volumes
             other.tidy()
             assert "volume main belongs to gateway" in theirs.reason
-            assert f"remove {tmp_path / 'main' / OWNER} to take it over" in theirs.reason
+            assert f"remove {tmp_path / 'main' / OWNER} to take the volume over" in theirs.reason
             assert list(ours.call(VolumeDirectory.parts)) == [ONE]
     (tmp_path / "main" / OWNER).unlink()
     with open_volumes(tmp_path / "second", places) as volumes:
@@ -134,7 +134,7 @@ def test_states_tell_room_and_use(tmp_path: Path) -> None:
     with open_volumes(tmp_path, places) as volumes:
         (main,) = volumes
         with open_part(main, ONE, 60, 0) as part:
-            part.append(bytes(60))
+            part.wait(part.begin_append(bytes(60)))
             part.sync()
             part.publish()
         with open_part(main, TWO, 30, 0):
@@ -143,7 +143,7 @@ def test_states_tell_room_and_use(tmp_path: Path) -> None:
         assert (state.used_bytes, state.quota_bytes, state.usable) == (90, 100, True)
         assert state.free_bytes is not None
         main.require_room(TWO, 40)  # what is reserved for it already counts once
-        with pytest.raises(UnavailableError, match="41 bytes needed, 60 of the quota's 100"):
+        with pytest.raises(UnavailableError, match="41 bytes do not fit, 60 of its quota of 100"):
             main.require_room(TWO, 41)
 
 
@@ -157,7 +157,7 @@ def test_a_part_is_reserved_whole_and_comes_out_exact(tmp_path: Path, size: int)
             assert path.stat().st_size == size
             assert path.stat().st_blocks * 512 >= size
             for start in range(0, size, 1_000_001):
-                part.append(data[start : start + 1_000_001])
+                part.wait(part.begin_append(data[start : start + 1_000_001]))
                 part.sync()
             part.publish()
         assert volume.read(ONE, 0, size + 1) == data
@@ -172,13 +172,13 @@ def test_a_part_goes_on_at_any_byte(tmp_path: Path, kept: int) -> None:
     with open_volumes(tmp_path) as volumes:
         (volume,) = volumes
         with open_part(volume, ONE, size, 0) as part:
-            part.append(data[:kept])
+            part.wait(part.begin_append(data[:kept]))
             part.sync()
-            part.append(os.urandom(9000))  # came, but was never synced
+            part.wait(part.begin_append(os.urandom(9000)))  # came, but was never synced
         with open_part(volume, ONE, size, kept) as part:
             assert part.offset == kept
             assert part.read(0, kept) == data[:kept]
-            part.append(data[kept:])
+            part.wait(part.begin_append(data[kept:]))
             part.sync()
             part.publish()
         assert volume.read(ONE, 0, size + 1) == data
@@ -195,5 +195,5 @@ class ClosesInBetween(Volume):
 def test_a_volume_that_is_closed_in_between_says_so(tmp_path: Path) -> None:
     volume = ClosesInBetween("main", VolumePlace(tmp_path / "main"), tmp_path / "memory")
     volume.probe()
-    with pytest.raises(UnavailableError, match="volume main is out: we stop"):
+    with pytest.raises(UnavailableError, match="volume main is out: the gateway stops"):
         volume.begin(VolumeDirectory.free_bytes)

@@ -1,4 +1,4 @@
-"""An upload of what is whole on a volume already, though no record says so."""
+"""Announcing a recording whose bytes are on a volume, although no catalogue lists it."""
 
 import asyncio
 import hashlib
@@ -6,8 +6,8 @@ import shutil
 from pathlib import Path
 
 from gateway.access import Caller, Role
-from gateway.uploads.service import Uploads
-from support.stores import open_store, put, volume_file
+from support.gateways.uploads import uploads_to
+from support.storage.stores import open_store, put, volume_file
 
 DATA = b"whole before"
 ONE = hashlib.sha256(DATA).digest()
@@ -23,10 +23,10 @@ def test_an_announcement_is_enough_after_the_catalogue_was_lost(tmp_path: Path) 
     with open_store(tmp_path) as store:
 
         async def announced() -> bool:
-            uploads = Uploads(store, finished.append)
-            status = await uploads.create(ONE, len(DATA), Caller("operator", Role.OPERATOR))
-            await uploads.close()
-            return status.whole
+            with uploads_to(store, finished) as uploads:
+                status = await uploads.create(ONE, len(DATA), Caller("operator", Role.OPERATOR))
+                await uploads.close()
+                return status.whole
 
         assert asyncio.run(announced())
         assert finished == [ONE]

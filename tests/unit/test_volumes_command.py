@@ -9,16 +9,15 @@ from pathlib import Path
 import pytest
 
 from contracts.errors import UnavailableError
-from gateway.main import main
-from gateway.volumes.changes import told_of
-from gateway.volumes.follow import DriveFollower
-from gateway.volumes.models import Volumes, volumes_of
+from gateway.volumes.document import Volumes, volumes_of
+from gateway.volumes.follow import DriveFollower, facts_of
 from gateway.volumes.table import page, size
+from gateway.wayseal_gateway import main
 from storage.drives.inventory import observe, take
 from storage.drives.links import LinkWatch
 from storage.drives.tools import Said
 from storage.volumes.volume import VolumePlace
-from support.sysfs import Machine
+from support.machine.sysfs import Machine
 
 NQN = "nqn.2026-01.example:video"
 PLACES = {
@@ -132,7 +131,7 @@ def test_what_changes_is_told_and_time_alone_changes_nothing(machine: Machine) -
     watch = LinkWatch(lambda: float(next(clock)))
 
     def look() -> dict[str, str]:
-        facts = told_of(observe(machine.kernel, PLACES, watch))
+        facts = facts_of(observe(machine.kernel, PLACES, watch))
         return {key: told.state for key, told in facts.items()}
 
     before = look()
@@ -207,6 +206,22 @@ def test_settings_that_are_named_must_be_right(
     ("words", "problem"),
     [
         (("connect", "127.0.0.1", "video"), "expected the NQN of a subsystem"),
+        (
+            ("connect", "nn-0x1", "nqn.2026-01.example:video", "--transport", "fc"),
+            "address: fc needs a port's names",
+        ),
+        (
+            ("discover", "127.0.0.1", "--transport", "rdma", "--host-iface", "eth0"),
+            "host-iface: only tcp has it",
+        ),
+        (
+            ("connect", "127.0.0.1", "nqn.2026-01.example:video", "--tls-keyring", "mine"),
+            "expected tls to be on",
+        ),
+        (
+            ("connect", "127.0.0.1", "nqn.a", "--transport", "rdma", "--data-digest"),
+            "digests and TLS: only tcp has them",
+        ),
         (("disconnect", "nqn.2026-01.example:none"), "not connected to nqn.2026-01.example:none"),
         (("fstab", "none0n1", "/srv"), "no block device none0n1"),
     ],

@@ -8,7 +8,7 @@ from storage.drives.counters import Counters, counters
 from storage.drives.devices import Device, below, devices
 from storage.drives.kernel import Kernel
 from storage.drives.mounts import mount_of, mounts, parse_mount
-from support.sysfs import STAT, Machine
+from support.machine.sysfs import STAT, Machine
 
 NQN = "nqn.2026-01.example:video"
 TWO_WAYS = {"nvme1": "optimized", "nvme2": "non-optimized"}

@@ -3,7 +3,6 @@
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +10,9 @@ import pytest
 
 from contracts.errors import UnavailableError
 from storage.drives.devices import devices
-from storage.drives.health import Health, Verdict, health
+from storage.drives.health import Condition, Health, health
 from storage.drives.tools import Said, run_tool
-from support.sysfs import Machine
+from support.machine.sysfs import Machine
 
 NVME_1 = """\
 {
@@ -115,7 +114,8 @@ def sata(machine: Machine, attribute: int | None = None, raw: int = 0, **more: o
 @pytest.mark.parametrize("printed", [NVME_1, json.dumps(NVME_2)], ids=["1.x", "2.x"])
 def test_a_good_nvme_drive(machine: Machine, printed: str) -> None:
     told = asked(machine, Said(0, printed), "nvme0n1")
-    assert replace(told, written_bytes=None) == Health(Verdict.OK, (), 38, 3)
+    assert (told.verdict, told.why, told.temperature_c, told.used_percent) == ("ok", (), 38, 3)
+    assert told.power_on_hours == 8760
     # 124,577,521 units of 1000 * 512 bytes, where the log has them
     assert told.written_bytes == (63_783_690_752_000 if printed is NVME_1 else None)
 
@@ -124,6 +124,32 @@ def test_how_often_an_nvme_drive_slowed_itself_down(machine: Machine) -> None:
     told = nvme(machine, thm_temp1_trans_count=3, thm_temp2_trans_count=1)
     assert told.throttled_times == 4
     assert nvme(machine).throttled_times is None
+
+
+def test_how_an_nvme_drive_was_treated(machine: Machine) -> None:
+    told = nvme(machine, power_on_hours="8,761", unsafe_shutdowns="17")
+    assert (told.power_on_hours, told.unsafe_shutdowns) == (8761, 17)
+    assert told.endurance_warnings == ()
+    warned = nvme(machine, endurance_grp_critical_warning_summary=8)
+    assert warned.endurance_warnings == ("read-only",)
+
+
+def test_what_a_drive_does_not_report_is_not_zero(machine: Machine) -> None:
+    told = asked(machine, Said(0, NVME_1.replace("power_on_hours", "x")), "nvme0n1")
+    assert (told.power_on_hours, told.unsafe_shutdowns) == (None, None)
+    assert told.endurance_warnings is None
+
+
+def test_the_hours_of_a_sata_drive(machine: Machine) -> None:
+    assert sata(machine, power_on_time={"hours": 20_017}).power_on_hours == 20_017
+    assert sata(machine).power_on_hours is None
+
+
+def test_a_drive_is_asked_while_its_target_keeps_reads_and_writes_out(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    machine.controller("nvme1", "nqn.a", "traddr=192.168.7.2,trsvcid=4420")
+    machine.head("nqn.a", {"nvme1": "change"})
+    assert asked(machine, Said(0, json.dumps(NVME_2)), "nvme1n1").verdict is Condition.OK
 
 
 def test_what_was_written_to_a_sata_drive(machine: Machine) -> None:
@@ -145,6 +171,16 @@ def test_what_was_written_to_a_sata_drive(machine: Machine) -> None:
         ({"percent_used": 89}, "ok", ""),
         ({"media_errors": 2}, "worn", "2 media errors"),
         ({"media_errors": "2"}, "worn", "2 media errors"),
+        (
+            {"endurance_grp_critical_warning_summary": 1},
+            "failing",
+            "endurance group: spare blocks below their threshold",
+        ),
+        (
+            {"endurance_grp_critical_warning_summary": {"value": 12}},
+            "failing",
+            "endurance group: reliability degraded by media errors, endurance group: read-only",
+        ),
     ],
 )
 def test_what_speaks_against_an_nvme_drive(
@@ -156,13 +192,13 @@ def test_what_speaks_against_an_nvme_drive(
 
 def test_what_fails_comes_before_what_wears(machine: Machine) -> None:
     told = nvme(machine, critical_warning=2, percent_used=120)
-    assert told.verdict is Verdict.FAILING
+    assert told.verdict is Condition.FAILING
     assert told.why == ("temperature outside its limits", "120% of its endurance used")
 
 
 def test_a_target_in_software_knows_nothing_of_its_medium(machine: Machine) -> None:
     told = nvme(machine, temperature=0, avail_spare=0, spare_thresh=0, percent_used=0)
-    assert told.verdict is Verdict.UNKNOWN
+    assert told.verdict is Condition.UNKNOWN
     assert told.why == ("its target tells nothing of the medium: look there",)
 
 
@@ -181,11 +217,11 @@ def test_a_target_in_software_knows_nothing_of_its_medium(machine: Machine) -> N
     ],
 )
 def test_a_tool_that_does_not_tell(machine: Machine, said: Said, why: str) -> None:
-    assert asked(machine, said, "nvme0n1") == Health(Verdict.UNKNOWN, (why,))
+    assert asked(machine, said, "nvme0n1") == Health(Condition.UNKNOWN, (why,))
 
 
 def test_a_good_sata_drive(machine: Machine) -> None:
-    assert sata(machine) == Health(Verdict.OK, (), 31, 4)
+    assert sata(machine) == Health(Condition.OK, (), 31, 4)
 
 
 def test_a_sata_drive_that_fails_by_its_own_word(machine: Machine) -> None:
@@ -243,7 +279,7 @@ def test_no_tool_is_said(machine: Machine) -> None:
 def test_a_virtual_disk_is_not_asked(machine: Machine) -> None:
     machine.virtio("vda")
     told = asked(machine, Said(0, ""), "vda")
-    assert told == Health(Verdict.UNKNOWN, ("virtio devices do not tell",))
+    assert told == Health(Condition.UNKNOWN, ("virtio devices do not tell",))
 
 
 def test_a_tool_that_is_not_there() -> None:

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from storage.drives.keeper import REMOUNT_EVERY_S, Keeper
-from storage.drives.nvmeof import Reconnect, Target
-from storage.drives.saved import FSTAB, Saved, add_to_fstab, fstab_line, remember
-from storage.drives.tools import Said
-from support.sysfs import Machine
+from storage.drives.saved import FSTAB, add_to_fstab, fstab_line, remember
+from storage.drives.targets import Reconnect, Target, WantedConnection
+from storage.drives.tools import Run, Said
+from support.machine.sysfs import Machine
 
 NQN = "nqn.2026-01.example:video"
 TARGET = Target("tcp", "192.168.7.2", "4420", NQN)
@@ -30,7 +30,12 @@ class Host:
     number: str = ""
 
     def __post_init__(self) -> None:
-        self.keeper = Keeper(self.machine.kernel, self.machine.root, self.run, lambda: self.now)
+        self.keeper = self.watched_by(self.run)
+
+    def watched_by(self, run: Run) -> Keeper:
+        """Return a keeper whose targets all answer."""
+        root = self.machine.root
+        return Keeper(self.machine.kernel, root, run, lambda: self.now, lambda _: None)
 
     def connect(self) -> None:
         self.machine.controller("nvme1", NQN, "traddr=192.168.7.2,trsvcid=4420")
@@ -61,7 +66,7 @@ def host(tmp_path: Path) -> Host:
     (tmp_path / FSTAB).parent.mkdir()
     (tmp_path / FSTAB).write_text("UUID=1 / ext4 defaults 0 1\nUUID=2 /other xfs _netdev 0 0\n")
     add_to_fstab(tmp_path, fstab_line("xfs", "3", Path(POINT), network=True))
-    remember(tmp_path, Saved(TARGET, Reconnect()))
+    remember(tmp_path, WantedConnection(TARGET, Reconnect()))
     return made
 
 
@@ -97,7 +102,7 @@ def test_while_the_link_is_down_nothing_is_touched(host: Host, state: str) -> No
     assert host.called == []
 
 
-def test_a_file_system_that_shut_down_is_mounted_anew(host: Host) -> None:
+def test_a_file_system_that_shut_down_is_mounted_again(host: Host) -> None:
     host.keeper.step()
     host.answers = False
     assert host.keeper.step() == [
@@ -106,7 +111,7 @@ def test_a_file_system_that_shut_down_is_mounted_anew(host: Host) -> None:
     ]
 
 
-def test_a_file_system_that_turned_read_only_is_mounted_anew(host: Host) -> None:
+def test_a_file_system_that_turned_read_only_is_mounted_again(host: Host) -> None:
     host.connect()
     host.mount("ro")
     assert host.keeper.step() == [
@@ -131,7 +136,7 @@ def test_what_is_in_use_is_not_torn_away(host: Host) -> None:
     assert len(host.keeper.step()) == 2
 
 
-def test_a_drive_that_came_back_as_another_device_is_mounted_anew(host: Host) -> None:
+def test_a_drive_that_came_back_as_another_device_is_mounted_again(host: Host) -> None:
     host.connect()
     host.machine.mount("259:99", POINT.replace(" ", r"\040"), "xfs", "/dev/nvme7n1")
     assert host.keeper.step()[0] == f"{POINT}: unmounted, its drive (nvme7n1) is gone"
@@ -147,7 +152,7 @@ def test_a_drive_of_this_machine_that_errs_is_left_to_people(host: Host) -> None
 
 def test_one_target_that_is_away_does_not_keep_others_out(host: Host) -> None:
     other = Target("tcp", "192.168.9.9", "4420", "nqn.2026-01.example:other")
-    remember(host.machine.root, Saved(other, Reconnect()))
+    remember(host.machine.root, WantedConnection(other, Reconnect()))
     run = host.run
 
     def refuse(command: Sequence[str], limit_s: float) -> Said:
@@ -155,7 +160,7 @@ def test_one_target_that_is_away_does_not_keep_others_out(host: Host) -> None:
             return Said(1, "", "Connection refused")
         return run(command, limit_s)
 
-    host.keeper = Keeper(host.machine.kernel, host.machine.root, refuse)
+    host.keeper = host.watched_by(refuse)
     said = host.keeper.step()
     assert any("Connection refused" in words for words in said)
     assert f"{POINT}: mounted" in said

@@ -8,7 +8,7 @@ import pytest
 from storage.drives.inventory import observe
 from storage.drives.links import LinkState, LinkWatch, Word
 from storage.volumes.volume import VolumePlace
-from support.sysfs import Machine
+from support.machine.sysfs import Machine
 
 NQN = "nqn.2026-01.example:video"
 ONE, TWO = "traddr=192.168.7.2,trsvcid=4420", "traddr=192.168.8.2,trsvcid=4420"
@@ -73,7 +73,7 @@ def test_after_that_reads_and_writes_fail(site: Site) -> None:
     assert "reads and writes fail with EIO, a volume on it is out" in told.words
 
 
-def test_a_link_that_comes_back_begins_anew(site: Site) -> None:
+def test_a_link_that_comes_back_starts_over(site: Site) -> None:
     site.look()
     for state, word in (("connecting", Word.WAITING), ("live", Word.LIVE)) * 2:
         site.machine.set("nvme1", state=state)
@@ -136,6 +136,66 @@ def test_a_namespace_that_its_target_took_away(site: Site) -> None:
     (site.machine.kernel.sys / "class/nvme/nvme1/nvme1c1n1").rename(site.machine.root / "elsewhere")
     told = site.look()
     assert "is connected, but offers this namespace no more" in told.words
+
+
+def ana(site: Site, *states: str) -> LinkState:
+    """Return the state of the link while the target calls its paths so."""
+    for number, state in enumerate(states, start=1):
+        site.machine.write(f"class/nvme/nvme{number}/nvme1c{number}n1", ana_state=state)
+    return site.look(after_s=3)
+
+
+def test_a_path_that_changes_is_a_wait_and_no_loss(site: Site) -> None:
+    site.look()
+    told = ana(site, "change")
+    assert (told.word, told.fails_in_s, told.given_up_in_s) == (Word.CHANGING, None, None)
+    assert told.words == (
+        "nvme1 to 192.168.7.2:4420 is connected, but its target calls the path change: reads and "
+        "writes wait until the target has changed it, normally for seconds. The kernel connects "
+        "again if that takes longer than the target promised"
+    )
+    assert ana(site, "optimized").word is Word.LIVE
+
+
+@pytest.mark.parametrize("state", ["inaccessible", "persistent-loss"])
+def test_a_drive_that_its_target_keeps_back_waits_without_a_limit(site: Site, state: str) -> None:
+    site.look()
+    told = ana(site, state)
+    assert (told.word, told.fails_in_s) == (Word.WAITING, None)
+    assert f"calls the path {state}: reads and writes wait, without a limit" in told.words
+
+
+@pytest.mark.parametrize(
+    ("second", "word"),
+    [
+        ("non-optimized", Word.LIVE),
+        ("inaccessible", Word.LIVE),
+        ("change", Word.LIVE),
+        ("persistent-loss", Word.DEGRADED),
+    ],
+)
+def test_what_a_target_calls_its_second_path(site: Site, second: str, word: Word) -> None:
+    second_path(site, "live")
+    told = ana(site, "optimized", second)
+    assert told.word is word
+    assert second in told.words
+
+
+def test_a_path_that_changes_counts_more_than_one_that_is_lost(site: Site) -> None:
+    second_path(site, "connecting")
+    assert ana(site, "change").word is Word.CHANGING
+    told = ana(site, "inaccessible")
+    assert (told.word, told.fails_in_s) == (Word.WAITING, None)
+
+
+def test_a_volume_has_no_problem_while_its_target_changes_paths(site: Site) -> None:
+    number = (site.machine.kernel.block("nvme1n1") / "dev").read_text().strip()
+    site.machine.mount(number, "/srv/video", "xfs", "/dev/nvme1n1")
+    places = {"main": VolumePlace(Path("/srv/video/recordings"))}
+    for state, problem in (("change", False), ("inaccessible", True)):
+        ana(site, state)
+        (volume,) = observe(site.machine.kernel, places, site.watch).volumes
+        assert bool(volume.problem) is problem
 
 
 def test_a_volume_on_a_lost_drive_says_so(site: Site) -> None:

@@ -7,25 +7,22 @@ from pathlib import Path
 import pytest
 
 from contracts.errors import RejectedError, UnavailableError
-from storage.drives.kernel import text
-from storage.drives.nvme import controllers
-from storage.drives.nvmeof import (
-    Reconnect,
-    Target,
-    connect,
-    disconnect,
+from storage.drives.discovery import (
     discover,
     parse_discovery,
     require_fabrics,
     resolve,
+    service,
 )
+from storage.drives.kernel import text
+from storage.drives.nvme import controllers
+from storage.drives.nvmeof import Fabric
 from storage.drives.saved import (
     CONNECTIONS,
     ENABLED,
     FSTAB,
     HOST_NQN,
     UNIT,
-    Saved,
     add_to_fstab,
     enable,
     forget,
@@ -35,11 +32,14 @@ from storage.drives.saved import (
     remember,
     saved,
 )
+from storage.drives.targets import Reconnect, Target, WantedConnection
 from storage.drives.tools import Said
-from support.sysfs import Machine
+from support.machine.nvmecli import NvmeCli
+from support.machine.sysfs import Machine
 
 NQN = "nqn.2026-01.example:video"
 TARGET = Target("tcp", "192.168.7.2", "4420", NQN)
+AT = service("tcp", "192.168.7.2", "4420", "", "")
 COMMAND = ("/opt/wayseal/bin/wayseal-gateway", "volumes", "keep")
 LOG = {
     "genctr": 4,
@@ -68,34 +68,14 @@ LOG = {
 }
 
 
-class NvmeCli:
-    """nvme-cli, with a kernel that connects at once, or refuses."""
-
-    def __init__(self, machine: Machine, refusal: str = "") -> None:
-        self.machine = machine
-        self.refusal = refusal
-        self.called: list[list[str]] = []
-
-    def __call__(self, command: Sequence[str], limit_s: float) -> Said:
-        assert limit_s > 0
-        self.called.append(list(command))
-        if self.refusal:
-            return Said(1, "", self.refusal)
-        if command[1] == "connect":
-            address = "traddr=192.168.7.2,trsvcid=4420,src_addr=192.168.7.9"
-            self.machine.controller("nvme1", NQN, address, ctrl_loss_tmo=600)
-            self.machine.head(NQN, {"nvme1": "optimized"})
-        return Said(0, json.dumps(LOG) if command[1] == "discover" else "")
-
-
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
     return Machine(tmp_path)
 
 
 def test_a_discovery_log_names_what_is_offered(machine: Machine) -> None:
-    cli = NvmeCli(machine)
-    assert discover("tcp", "192.168.7.2", "4420", cli) == (TARGET,)
+    cli = NvmeCli(machine, log=LOG)
+    assert discover(AT, cli) == (TARGET,)
     assert cli.called == [
         [
             "nvme",
@@ -110,20 +90,20 @@ def test_a_discovery_log_names_what_is_offered(machine: Machine) -> None:
 
 @pytest.mark.parametrize("said", ["", "No discovery log entries to fetch.\n"])
 def test_a_target_may_offer_nothing(said: str) -> None:
-    assert list(parse_discovery(said, "tcp")) == []
+    assert list(parse_discovery(said, AT)) == []
 
 
 @pytest.mark.parametrize("said", ["{", '{"records": [{}]}', '{"records": 5}'])
 def test_a_discovery_log_that_is_none(said: str) -> None:
     with pytest.raises(UnavailableError, match="nvme discover said"):
-        list(parse_discovery(said, "tcp"))
+        list(parse_discovery(said, AT))
 
 
 def test_what_a_target_offers_forges_no_line_on_the_terminal() -> None:
     record = {"subtype": "nvme subsystem", "trtype": "tcp", "traddr": "1.2.3.4", "trsvcid": "1"}
     said = json.dumps({"records": [{**record, "subnqn": "nqn.x\x1b[2J\nnqn.good"}]})
     with pytest.raises(UnavailableError, match="expected the NQN"):
-        list(parse_discovery(said, "tcp"))
+        list(parse_discovery(said, AT))
 
 
 def test_what_a_drive_says_of_itself_has_no_control_characters(tmp_path: Path) -> None:
@@ -133,18 +113,18 @@ def test_what_a_drive_says_of_itself_has_no_control_characters(tmp_path: Path) -
 
 def test_a_connection_gets_our_settings(machine: Machine) -> None:
     cli = NvmeCli(machine)
-    controller, disks = connect(TARGET, Reconnect(), machine.kernel, cli)
+    made = cli.fabric.connect(WantedConnection(TARGET))
     assert cli.called == [
         [
             "nvme",
             "connect",
             "--transport=tcp",
             "--traddr=192.168.7.2",
+            "--trsvcid=4420",
             f"--nqn={NQN}",
             "--keep-alive-tmo=5",
             "--reconnect-delay=2",
             "--ctrl-loss-tmo=-1",
-            "--trsvcid=4420",
         ]
     ]
     place = machine.kernel.sys / "class" / "nvme" / "nvme1"
@@ -157,14 +137,15 @@ def test_a_connection_gets_our_settings(machine: Machine) -> None:
         "ctrl_loss_tmo": "-1\n",
         "fast_io_fail_tmo": "60\n",
     }
-    assert controller.name == "nvme1"
-    assert [each.name for each in disks] == ["nvme1n1"]
+    assert made.controller.name == "nvme1"
+    assert made.own
+    assert [each.name for each in made.devices] == ["nvme1n1"]
 
 
 def test_what_is_connected_is_not_connected_again_but_set(machine: Machine) -> None:
     cli = NvmeCli(machine)
-    connect(TARGET, Reconnect(), machine.kernel, cli)
-    connect(TARGET, Reconnect(fast_io_fail_s=30), machine.kernel, cli)
+    cli.fabric.connect(WantedConnection(TARGET))
+    cli.fabric.connect(WantedConnection(TARGET, Reconnect(fast_io_fail_s=30)))
     assert len(cli.called) == 1
     (controller,) = controllers(machine.kernel)
     assert controller.timeouts.fast_io_fail_s == 30
@@ -181,7 +162,7 @@ def test_what_is_connected_is_not_connected_again_but_set(machine: Machine) -> N
 def test_another_path_to_the_subsystem_is_another_connection(
     machine: Machine, address: str, port: str, *, ours: bool
 ) -> None:
-    connect(TARGET, Reconnect(), machine.kernel, NvmeCli(machine))
+    NvmeCli(machine).fabric.connect(WantedConnection(TARGET))
     (controller,) = controllers(machine.kernel)
     assert Target("tcp", address, port, NQN).is_of(controller) is ours
 
@@ -189,7 +170,7 @@ def test_another_path_to_the_subsystem_is_another_connection(
 def test_a_refusal_is_told(machine: Machine) -> None:
     cli = NvmeCli(machine, "failed to write to nvme-fabrics device: Connection refused\nmore")
     with pytest.raises(UnavailableError, match=r"nvme connect failed: .*Connection refused"):
-        connect(TARGET, Reconnect(), machine.kernel, cli)
+        cli.fabric.connect(WantedConnection(TARGET))
 
 
 def test_a_controller_that_does_not_come_is_not_waited_for_without_end(machine: Machine) -> None:
@@ -198,16 +179,17 @@ def test_a_controller_that_does_not_come_is_not_waited_for_without_end(machine: 
     def nothing(*_: object) -> Said:
         return Said(0, "")
 
+    fabric = Fabric(machine.kernel, machine.root, nothing, lambda _: None, lambda: next(times))
     with pytest.raises(UnavailableError, match="but the controller is not there"):
-        connect(TARGET, Reconnect(), machine.kernel, nothing, lambda: next(times))
+        fabric.connect(WantedConnection(TARGET))
 
 
 def test_a_disconnection(machine: Machine) -> None:
     cli = NvmeCli(machine)
-    assert disconnect(NQN, machine.kernel, cli) == 0
-    connect(TARGET, Reconnect(), machine.kernel, cli)
-    assert disconnect(NQN, machine.kernel, cli) == 1
-    assert cli.called[-1] == ["nvme", "disconnect", f"--nqn={NQN}"]
+    assert not cli.fabric.disconnect(NQN).ended
+    cli.fabric.connect(WantedConnection(TARGET))
+    assert [each.name for each in cli.fabric.disconnect(NQN).ended] == ["nvme1"]
+    assert cli.called[-1] == ["nvme", "disconnect", "--device=nvme1"]
 
 
 @pytest.mark.parametrize(
@@ -238,7 +220,7 @@ def test_a_kernel_without_fabrics_is_told_before_anything_is_tried(tmp_path: Pat
     def refuse(*_: object) -> Said:
         raise UnavailableError("modprobe is not installed")
 
-    with pytest.raises(UnavailableError, match="is not there: modprobe nvme-fabrics, as root"):
+    with pytest.raises(UnavailableError, match="is missing: run modprobe nvme-fabrics as root"):
         require_fabrics(refuse, gate)
     require_fabrics(load, gate)
     require_fabrics(refuse, gate)
@@ -252,10 +234,14 @@ def test_names_become_addresses() -> None:
 
 
 def test_a_connection_is_remembered_once(tmp_path: Path) -> None:
-    other = Saved(Target("rdma", "192.168.9.2", "4420", f"{NQN}-2"), Reconnect())
-    for each in (Saved(TARGET, Reconnect()), other, Saved(TARGET, Reconnect(ctrl_loss_s=600))):
+    other = WantedConnection(Target("rdma", "192.168.9.2", "4420", f"{NQN}-2"), Reconnect())
+    for each in (
+        WantedConnection(TARGET, Reconnect()),
+        other,
+        WantedConnection(TARGET, Reconnect(ctrl_loss_s=600)),
+    ):
         remember(tmp_path, each)
-    assert saved(tmp_path) == (other, Saved(TARGET, Reconnect(ctrl_loss_s=600)))
+    assert saved(tmp_path) == (other, WantedConnection(TARGET, Reconnect(ctrl_loss_s=600)))
 
 
 def test_the_keeper_is_enabled_once(tmp_path: Path) -> None:
@@ -268,7 +254,7 @@ def test_the_keeper_is_enabled_once(tmp_path: Path) -> None:
 
 def test_what_is_so_already_is_not_written_again(tmp_path: Path) -> None:
     def make() -> list[int]:
-        remember(tmp_path, Saved(TARGET, Reconnect()))
+        remember(tmp_path, WantedConnection(TARGET, Reconnect()))
         enable(tmp_path, COMMAND)
         return [(tmp_path / file).lstat().st_ino for file in (CONNECTIONS, UNIT, ENABLED)]
 
@@ -277,7 +263,7 @@ def test_what_is_so_already_is_not_written_again(tmp_path: Path) -> None:
 
 def test_what_is_forgotten_is_not_connected_again(tmp_path: Path) -> None:
     assert forget(tmp_path, NQN) == 0
-    remember(tmp_path, Saved(TARGET, Reconnect()))
+    remember(tmp_path, WantedConnection(TARGET, Reconnect()))
     assert forget(tmp_path, NQN) == 1
     assert saved(tmp_path) == ()
 

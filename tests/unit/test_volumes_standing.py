@@ -14,7 +14,7 @@ from storage.drives.mounts import mounts
 from storage.drives.standing import Standing, standing
 from storage.drives.tools import Said, run_tool
 from storage.volumes.volume import VolumePlace
-from support.sysfs import Machine
+from support.machine.sysfs import Machine
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Topics, limits and packing of what goes over MQTT."""
+"""Topics, limits and packing of MQTT messages."""
 
 import pytest
 
@@ -6,8 +6,8 @@ from contracts import wire
 from contracts.encoding import canonical
 from contracts.errors import RejectedError
 from contracts.proto.wire_pb2 import Held, Offer, Receipt, RecordingOffer, Records
-from support.chain import digest_of
-from support.world import Trip
+from support.evidence.chain import digest_of
+from support.network.world import Trip
 
 
 @pytest.mark.parametrize("kind", wire.Topic)
@@ -39,7 +39,7 @@ def test_other_topics_are_refused(name: str) -> None:
 def test_junk_and_oversized_messages_are_one_clear_error(
     kind: type[Records | Offer | Held | Receipt],
 ) -> None:
-    with pytest.raises(RejectedError, match=f"no {kind.__name__} message"):
+    with pytest.raises(RejectedError, match=f"not a valid {kind.__name__} message"):
         wire.parse_message(kind, b"\xff")
     with pytest.raises(RejectedError, match="at most 262144 allowed"):
         wire.parse_message(kind, bytes(wire.MESSAGE_BYTES_MAX + 1))

@@ -1,1 +1,1 @@
-"""What a node costs: its price, its energy, and the people who look after it."""
+"""The cost of a node: price, energy and manpower."""

@@ -8,12 +8,12 @@ _W_PER_KW: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Cluster:
-    """What holds of all nodes alike; money is in one currency throughout.
+class ClusterPrices:
+    """Prices shared by all nodes; all money is in one currency.
 
     Attributes:
         lifetime_h: From purchase to disposal.
-        nodes: That one technician looks after.
+        nodes: Number that one technician looks after.
         electricity_per_kwh: Price.
         manpower_per_h: Price of the technician, for each hour of the lifetime.
     """
@@ -26,13 +26,13 @@ class Cluster:
 
 @dataclass(frozen=True, slots=True)
 class NodeHour:
-    """What one node costs for one hour.
+    """The cost of one node for one hour.
 
     Attributes:
-        hardware: Its price over its lifetime; of a rented node, the rent.
-        energy: 0 for a rented node, whose rent has it.
-        manpower: Its share of the technician; 0 for a rented node, for the paper charges it to
-            those who keep hardware.
+        hardware: Price over lifetime; for a rented node, the rent.
+        energy: 0 for a rented node: the rent includes it.
+        manpower: Share of the technician; 0 for a rented node: the paper charges manpower only
+            to owners of hardware.
     """
 
     hardware: float
@@ -50,11 +50,11 @@ class NodeHour:
         return self.machine + self.manpower
 
 
-def owned_node_hour(cluster: Cluster, acquisition: float, power_w: float) -> NodeHour:
+def owned_node_hour(cluster: ClusterPrices, acquisition: float, power_w: float) -> NodeHour:
     """Return Cs / T, Pa Cph and Cmh / N of a node that was bought.
 
     Args:
-        cluster: What holds of all nodes.
+        cluster: Shared prices.
         acquisition: Price of the node.
         power_w: On average over its lifetime.
     """
@@ -65,17 +65,17 @@ def owned_node_hour(cluster: Cluster, acquisition: float, power_w: float) -> Nod
     )
 
 
-def ownership(cluster: Cluster, node: NodeHour) -> float:
-    """Return what the cluster costs in its lifetime: N Cs + N T Pa Cph + T Cmh."""
+def ownership(cluster: ClusterPrices, node: NodeHour) -> float:
+    """Return the cost of the cluster over its lifetime: N Cs + N T Pa Cph + T Cmh."""
     return node.all_in * cluster.nodes * cluster.lifetime_h
 
 
 def cost_of(amount: float, rate_per_s: float, per_h: float) -> float:
-    """Return what it costs to do an amount of work.
+    """Return the cost of an amount of work.
 
     Args:
         amount: As in a million transactions.
         rate_per_s: In the same unit, above 0.
-        per_h: What the machines that reach this rate cost.
+        per_h: Cost of the machines that reach this rate.
     """
     return amount / rate_per_s / SECONDS_PER_H * per_h

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from contracts.errors import RejectedError
-from storage.bench.cost.model import Cluster, NodeHour, owned_node_hour
+from storage.bench.cost.model import ClusterPrices, NodeHour, owned_node_hour
 
 DEFAULT: Final = Path(__file__).with_name("default.toml")
 _SHARED: Final = ("lifetime_h", "nodes", "electricity_per_kwh", "manpower_per_h")
 _DIVISORS: Final = ("lifetime_h", "nodes")
 _MOST: Final = sys.float_info.max
-"""TOML has infinity and integers without an end; money has neither."""
+"""TOML allows infinity and integers of any size; prices do not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Owned:
     """A kind of node that is bought.
 
     Attributes:
-        power_w: On average; None: as measured in the run that is costed.
+        power_w: On average; None takes the power that the run measured.
     """
 
     name: str
@@ -40,23 +40,22 @@ class Rented:
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """All that the cost model is fed with.
+    """The input of the cost model.
 
     Attributes:
         currency: Of every price.
     """
 
     currency: str
-    cluster: Cluster
+    cluster: ClusterPrices
     owned: tuple[Owned, ...]
     rented: tuple[Rented, ...]
 
     def node_hours(self, measured_w: float | None = None) -> dict[str, NodeHour | None]:
-        """Return what an hour of each kind of node costs, by name.
+        """Return the cost of an hour of each kind of node, by name.
 
         Args:
-            measured_w: Takes the place of a power that is not given; without it such a node has
-                no cost: None.
+            measured_w: Used for nodes without a given power; without both, the cost is None.
         """
         costs: dict[str, NodeHour | None] = {}
         for node in self.owned:
@@ -69,13 +68,13 @@ class Parameters:
         return costs | {node.name: NodeHour(node.per_h, 0, 0) for node in self.rented}
 
     def power_of(self, name: str) -> str:
-        """Return where a kind of node has its power from: `given`, `rent`; empty if nowhere."""
+        """Return the source of a node's power: `given`, `rent`, or empty if unknown."""
         known = {node.name: "" if node.power_w is None else "given" for node in self.owned}
         return known.get(name, "rent")
 
     @property
     def described(self) -> dict[str, Any]:
-        """Return them as a file has them, for the result of a run."""
+        """Return the parameters in the form of a file, for the result of a run."""
         return {
             "currency": self.currency,
             **asdict(self.cluster),
@@ -91,7 +90,7 @@ def read_parameters(path: Path = DEFAULT) -> Parameters:
     """Return the parameters of a file.
 
     Raises:
-        RejectedError: It is not there, is no TOML, or lacks, misspells or mistypes something.
+        RejectedError: The file is missing, is not TOML, or has a wrong parameter.
     """
     try:
         document = tomllib.loads(path.read_text("utf-8"))
@@ -101,14 +100,14 @@ def read_parameters(path: Path = DEFAULT) -> Parameters:
 
 
 def parameters_of(document: Mapping[str, Any], where: str) -> Parameters:
-    """Return the parameters that a document holds.
+    """Return the parameters in a document.
 
     Args:
-        document: As a file has it.
-        where: It came from, for errors.
+        document: In the form of a file.
+        where: Its origin, for errors.
 
     Raises:
-        RejectedError: It lacks, misspells or mistypes something.
+        RejectedError: A parameter is missing, unknown or of the wrong type.
     """
     _no_others(document, {"currency", *_SHARED, "owned", "rented"}, where)
     currency = _word(document, "currency", where)
@@ -118,7 +117,7 @@ def parameters_of(document: Mapping[str, Any], where: str) -> Parameters:
             raise RejectedError(f"{where}: expected {name} above 0, got 0")
     if shared["nodes"] % 1:
         raise RejectedError(f"{where}: expected a whole number of nodes, got {shared['nodes']}")
-    cluster = Cluster(
+    cluster = ClusterPrices(
         shared["lifetime_h"],
         int(shared["nodes"]),
         shared["electricity_per_kwh"],

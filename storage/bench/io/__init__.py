@@ -1,1 +1,1 @@
-"""The part `io`: what a gateway's storage does on each of the volumes that are compared."""
+"""The part `io`: the gateway's storage on each of the compared volumes."""

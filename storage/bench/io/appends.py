@@ -1,4 +1,4 @@
-"""How long a small append takes until it is durable: what a journal or a ledger waits for."""
+"""Time until a small append is durable: a journal and a ledger wait for it."""
 
 from dataclasses import dataclass, field
 from typing import Final
@@ -9,7 +9,7 @@ from storage.bench.io.layout import on_file
 from storage.bench.io.measured import Method, measure, percentiles, timed, transferred
 from storage.bench.run.outcome import Outcome
 from storage.bench.run.plan import Place, Step
-from storage.bench.stats.steady import Rounds
+from storage.bench.run.rounds import Rounds
 
 FILE: Final = "appends.dat"
 APPEND_BYTES: Final = 4096
@@ -21,7 +21,7 @@ class Appends:
     """The workload on one target.
 
     Attributes:
-        count: Appends, unless the time is over first.
+        count: Appends, unless the time ends first.
         seconds: At most.
     """
 
@@ -48,7 +48,7 @@ class Appends:
             "runtime": self.seconds,
             "fdatasync": 1,
             "fallocate": "none",
-            "create_on_open": 1,  # else fio makes it as long as it will be: nothing would append
+            "create_on_open": 1,  # otherwise fio makes it in full size: no appends
         }
         self.ground.remove(FILE)
         with place.counted():

@@ -1,4 +1,4 @@
-"""Those who watch videos over the gateway's REST interface, range by range, and check each byte."""
+"""Auditors: they read videos over the gateway's REST interface in ranges, and check each byte."""
 
 import random
 import threading
@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from contracts.errors import RejectedError, UnavailableError
 from contracts.records.recording import RecordingDigest
-from storage.bench.payload import PIECE_BYTES, Payload
+from storage.bench.trucks.payload import PIECE_BYTES, Payload
 
 RANGE_PIECES: Final = 8
 """Pieces of one request: 8 MB."""
@@ -27,7 +27,7 @@ _NOT_FOUND: Final = 404
 
 @dataclass(frozen=True, slots=True)
 class Video:
-    """A recording that a gateway has, and what it must be."""
+    """A recording on a gateway, and the bytes that it must have."""
 
     payload: Payload
     digest: RecordingDigest
@@ -44,14 +44,14 @@ class Video:
 
 
 @dataclass(slots=True)
-class Seen:
-    """What came.
+class RangesRead:
+    """The ranges that auditors read.
 
     Attributes:
         size: Bytes.
         elapsed_s: From the first request to the last byte.
-        took_s: Of each range.
-        wrong: Pieces that are not what was uploaded.
+        took_s: Seconds of each range.
+        wrong: Pieces that differ from the upload.
     """
 
     size: int = 0
@@ -81,33 +81,35 @@ class Auditor:
         """Return once the gateway shows a video: its digest is committed and indexed.
 
         Raises:
-            UnavailableError: It does not come.
+            UnavailableError: The video is not listed in time.
         """
         end_s = time.monotonic() + LISTED_TIMEOUT_S
         while not self._is_listed(video):
             if time.monotonic() > end_s:
-                raise UnavailableError(f"{video.path} does not come in {LISTED_TIMEOUT_S} s")
+                raise UnavailableError(
+                    f"expected {video.path} listed within {LISTED_TIMEOUT_S} s, it is not"
+                )
             time.sleep(_POLL_S)
 
-    def watch(self, video: Video, firsts: Iterable[int]) -> Seen:
+    def watch(self, video: Video, firsts: Iterable[int]) -> RangesRead:
         """Read ranges of a video one after the other.
 
         Args:
-            video: Which.
+            video: To read.
             firsts: The first piece of each range.
 
         Raises:
-            RejectedError: The gateway gives something else than the range.
+            RejectedError: The gateway does not send the range.
             UnavailableError: It does not answer, or breaks off.
         """
-        seen, start_s = Seen(), time.monotonic()
+        seen, start_s = RangesRead(), time.monotonic()
         for first in firsts:
             with gateway_errors():
                 self._read(video, first, seen)
         seen.elapsed_s = time.monotonic() - start_s
         return seen
 
-    def _read(self, video: Video, first: int, seen: Seen) -> None:
+    def _read(self, video: Video, first: int, seen: RangesRead) -> None:
         start_s = time.monotonic()
         end = min(first + RANGE_PIECES, video.payload.pieces)
         bounds = f"bytes={first * PIECE_BYTES}-{end * PIECE_BYTES - 1}"
@@ -125,7 +127,7 @@ class Auditor:
             seen.size += len(piece)
             if not video.payload.holds(index, piece):
                 seen.wrong.append(index)
-        answer.read()  # to its end, which is here: the next request needs the connection
+        answer.read()  # the next request needs the connection with nothing unread
         seen.took_s.append(time.monotonic() - start_s)
 
     def _is_listed(self, video: Video) -> bool:
@@ -140,7 +142,7 @@ class Auditor:
 
 @contextmanager
 def gateway_errors() -> Iterator[None]:
-    """Turn what a connection may end with into an UnavailableError."""
+    """Turn errors of a connection into an UnavailableError."""
     try:
         yield
     except (OSError, HTTPException) as error:
@@ -148,13 +150,13 @@ def gateway_errors() -> Iterator[None]:
 
 
 class Audits:
-    """Several auditors, who read a video's ranges in random order until they are told to end.
+    """Several auditors that read a video's ranges in random order until told to end.
 
-    No range is read again before all were, and then the caches are emptied first.
+    All ranges are read before any is read again, and the caches are emptied between.
 
     Args:
         auditors: Each with a connection of its own.
-        video: What they read.
+        video: To read.
         seed: Of the order.
         cool: Empties the caches.
     """
@@ -170,12 +172,12 @@ class Audits:
         self._lock = threading.Lock()
         self._waiting: list[int] = []
 
-    def run(self, work: Callable[[], None]) -> Seen:
-        """Let all of them read while `work` is done; each ends with the range that it is at.
+    def run(self, work: Callable[[], None]) -> RangesRead:
+        """Let all of them read while `work` runs; each finishes its current range.
 
         Raises:
-            RejectedError: What one of them got is no range.
-            UnavailableError: One of them gets no answer.
+            RejectedError: An auditor did not get a range.
+            UnavailableError: An auditor got no answer.
         """
         start_s = time.monotonic()
         with ThreadPoolExecutor(len(self._auditors)) as pool:
@@ -188,7 +190,7 @@ class Audits:
             finally:
                 self._ended.set()
             each = [future.result() for future in reading]
-        return Seen(
+        return RangesRead(
             sum(seen.size for seen in each),
             time.monotonic() - start_s,
             [took_s for seen in each for took_s in seen.took_s],

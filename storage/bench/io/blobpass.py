@@ -1,26 +1,32 @@
-"""One video into Cassandra and back, and what that took of device, server and client."""
+"""One video into Cassandra and back, with the work of device, server and client."""
 
+import re
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from storage.bench.disk import cool_all
 from storage.bench.io.blobtable import BlobTable, Passed
-from storage.bench.io.commitlog import segments, written
-from storage.bench.io.figures import Cpu, Watched, cpu, invalid
+from storage.bench.io.figures import Cpu, DeviceTraffic, cpu, invalid
 from storage.bench.io.ground import Ground
 from storage.bench.io.sampler import sampling
-from storage.bench.payload import Payload
 from storage.bench.run.flags import Flag, Raised
+from storage.bench.run.latency import latencies
 from storage.bench.run.outcome import Better, Latencies, Metric, Observation, Outcome, Work
 from storage.bench.run.plan import Place
-from storage.bench.stats.latency import latencies
-from storage.localcassandra.node import Node
+from storage.bench.servers.cassandra.node import Node
+from storage.bench.trucks.payload import Payload
 
 COMMIT_LOG: Final = Metric("commit-log-bytes", "B", Better.LOWER)
 _ID_BYTES: Final = 32
+_SEGMENT: Final = re.compile(r"CommitLog-\d+-(\d+)\.log")
+Segments = Mapping[int, int]
+"""Bytes by the number of a segment; numbers grow by one."""
 _PLACEMENT: Final = Raised(
     Flag.UNKNOWN_PLACEMENT,
-    "expected a drive whose counters can be read, got a cluster that somebody else placed",
+    "expected a drive whose counters can be read, got a cluster on unknown drives",
 )
 
 
@@ -35,7 +41,7 @@ class OwnServer:
 def on_volume(
     own: OwnServer, table: BlobTable, pieces: int, in_flight: int, place: Place
 ) -> Outcome:
-    """Write a video, flush it to tables, let the kernel forget them, and read it back.
+    """Write a video, flush it to tables, drop them from the page cache, and read it back.
 
     Raises:
         UnavailableError: The server failed.
@@ -58,14 +64,14 @@ def on_volume(
             read = table.read(recording, payload, in_flight)
         read_cpu = cpu("read", payload.size, before, node.pid)
     wrong = invalid(read.wrong)
-    sink, source = Watched(own.ground, writing), Watched(own.ground, reading)
+    sink, source = DeviceTraffic(own.ground, writing), DeviceTraffic(own.ground, reading)
     flags = (*wrong, *source.cached(payload.size))
     observations = [
         *sink.seconds("write", *wrong),
         sink.rate("write-rate", payload.size / wrote.elapsed_s, *wrong),
         *source.seconds("read", *flags),
         source.rate("read-rate", payload.size / read.elapsed_s, *flags),
-        *Watched(own.ground, until_flushed).amplification(payload.size),
+        *DeviceTraffic(own.ground, until_flushed).amplification(payload.size),
         Observation(COMMIT_LOG, in_log),
         *write_cpu,
         *read_cpu,
@@ -75,7 +81,7 @@ def on_volume(
 
 
 def elsewhere(table: BlobTable, pieces: int, in_flight: int, place: Place) -> Outcome:
-    """Write a video into a cluster of which only the client's side can be seen, and read it back.
+    """Write a video into an existing cluster and read it back; only the client is measured.
 
     Raises:
         UnavailableError: The cluster failed.
@@ -103,3 +109,32 @@ def _latencies(wrote: Passed, read: Passed) -> list[Latencies]:
         latencies("write-response", wrote.took_s, intended=False),
         latencies("read-response", read.took_s, intended=False),
     ]
+
+
+def segments(directory: Path) -> Segments:
+    """Return the segments that exist now."""
+    found = {}
+    for path in directory.iterdir():
+        if name := _SEGMENT.fullmatch(path.name):
+            with suppress(FileNotFoundError):  # removed just now: its tables are flushed
+                found[int(name[1])] = path.stat().st_size
+    return found
+
+
+def written(before: Segments, after: Segments) -> int:
+    """Return the bytes that a server wrote into its commit log from one look to the next.
+
+    With direct I/O the file of a segment grows with what is written. Where the file system has no
+    direct I/O the file is mapped and has its full size from the start; then the answer is in whole
+    segments.
+
+    At the first look the server writes into the last segment but one; the last is its spare. A
+    segment that is gone at the second look counts as large as the largest segment seen.
+    """
+    if not before or not after:
+        return 0
+    full = max((*before.values(), *after.values()))
+    first = max(min(before), max(before) - 1)
+    return sum(
+        after.get(number, full) - before.get(number, 0) for number in range(first, max(after) + 1)
+    )

@@ -8,10 +8,11 @@ from typing import Final, Self
 
 from cassandra import ConsistencyLevel
 from cassandra.cluster import Cluster, ResponseFuture, Session
+from cassandra.query import PreparedStatement
 
-from storage.bench.inflight import Rows, keep_in_flight
+from storage.bench.io.inflight import Rows, keep_in_flight
 from storage.bench.io.keyspaces import left_over
-from storage.bench.payload import Payload
+from storage.bench.trucks.payload import Payload
 from storage.blobs.cassandra.config import CassandraConfig
 from storage.blobs.cassandra.driver import make_cluster
 from storage.blobs.cassandra.errors import DRIVER_ERRORS, peer_errors, schema_errors
@@ -28,8 +29,8 @@ class Passed:
 
     Attributes:
         elapsed_s: From the first request until all were answered.
-        took_s: Of each request, from its sending to its answer.
-        wrong: Pieces that came back as other bytes than were written, or not at all.
+        took_s: Seconds of each request, from sending to answer.
+        wrong: Pieces that were missing or differed from the bytes written.
     """
 
     elapsed_s: float = 0.0
@@ -51,21 +52,12 @@ class BlobTable:
         self._session = session
         self._table = f"{keyspace}.blob"
         with peer_errors("prepare statements"):
-            self._insert = session.prepare(
-                f"INSERT INTO {self._table} (recording, bucket, blob_index, leaf_hash, data)"  # noqa: S608
-                " VALUES (?, ?, ?, ?, ?)"
-            )
-            self._select = session.prepare(
-                f"SELECT data FROM {self._table}"  # noqa: S608 - a name of ours
-                " WHERE recording = ? AND bucket = ? AND blob_index = ?"
-            )
-        for statement in (self._insert, self._select):
-            statement.consistency_level = ConsistencyLevel.QUORUM
+            self._insert, self._select = prepared(session, keyspace)
 
     @classmethod
     @contextmanager
     def made(cls, config: CassandraConfig) -> Iterator[Self]:
-        """Make the keyspace; drop it on the way out, however that comes.
+        """Make the keyspace; drop it at the end.
 
         Raises:
             RejectedError: The login is wrong, or the role may not do this.
@@ -86,7 +78,7 @@ class BlobTable:
                 drop(session, config.keyspace)
 
     def empty(self) -> None:
-        """Remove all blobs, so that every pass begins alike.
+        """Remove all blobs, so that every pass begins with an empty table.
 
         Raises:
             UnavailableError: It failed.
@@ -108,7 +100,7 @@ class BlobTable:
         return _pass(payload.pieces, in_flight, send, lambda _, __: True)
 
     def read(self, recording: bytes, payload: Payload, in_flight: int) -> Passed:
-        """Read a video, and compare every byte with what was written.
+        """Read a video, and compare every byte with the written ones.
 
         Raises:
             UnavailableError: A blob could not be read.
@@ -130,7 +122,7 @@ def connected(config: CassandraConfig) -> Iterator[tuple[Cluster, Session]]:
 
     Raises:
         RejectedError: The login or TLS is wrong.
-        UnavailableError: Nobody answers.
+        UnavailableError: The cluster does not answer.
     """
     with peer_errors("find the names of its nodes"):
         cluster = make_cluster(config)
@@ -138,6 +130,21 @@ def connected(config: CassandraConfig) -> Iterator[tuple[Cluster, Session]]:
         yield cluster, connect(cluster, config)
     finally:
         cluster.shutdown()
+
+
+def prepared(session: Session, keyspace: str) -> tuple[PreparedStatement, PreparedStatement]:
+    """Return the statements that write and read one blob at QUORUM."""
+    insert = session.prepare(
+        f"INSERT INTO {keyspace}.blob (recording, bucket, blob_index, leaf_hash, data)"  # noqa: S608
+        " VALUES (?, ?, ?, ?, ?)"
+    )
+    select = session.prepare(
+        f"SELECT data FROM {keyspace}.blob"  # noqa: S608 - a name of ours
+        " WHERE recording = ? AND bucket = ? AND blob_index = ?"
+    )
+    for statement in (insert, select):
+        statement.consistency_level = ConsistencyLevel.QUORUM
+    return insert, select
 
 
 def drop_left_over(cluster: Cluster, session: Session) -> list[str]:
@@ -154,7 +161,7 @@ def drop_left_over(cluster: Cluster, session: Session) -> list[str]:
 
 
 def drop(session: Session, keyspace: str) -> None:
-    """Drop a keyspace of the benchmark; none being there is fine.
+    """Drop a keyspace of the benchmark, if it exists.
 
     Raises:
         RejectedError: The role may not.

@@ -1,10 +1,10 @@
-"""Checks the Cassandra figures: our loop beside one by hand, by turns, over the same table.
+"""Checks the Cassandra figures: our loop and one by hand, by turns, over the same table.
 
 Usage: python -m storage.bench.io.byhand DIRECTORY [--video-gb GB] [--pairs N]
 
-The loop by hand is what one writes first: as many futures as shall be in flight, the oldest waited
-for before the next is sent. It measures, compares and notes nothing. The last line is a JSON
-object: medians in B/s, and ratios; from 0.9 to 1.1 is as it should be.
+The loop by hand is the simplest one: it keeps a fixed number of futures in flight and waits for the
+oldest before it sends the next. It measures, compares and notes nothing. The last line is a JSON
+object with medians in B/s and with ratios, which should be from 0.9 to 1.1.
 """
 
 import argparse
@@ -17,20 +17,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from cassandra import ConsistencyLevel
 from cassandra.cluster import ResponseFuture, Session
 
 from contracts.chunktree import HASH_BYTES
 from contracts.errors import RejectedError
-from storage.bench.cassandra import cassandra
-from storage.bench.io.blobtable import BlobTable, connected
+from storage.bench.arguments import video_gb
+from storage.bench.io.blobtable import BlobTable, connected, prepared
 from storage.bench.io.cassandra import IN_FLIGHT, QUICK_VIDEO_GB, TIMEOUT_S
 from storage.bench.io.keyspaces import new_name
-from storage.bench.io.options import gb
-from storage.bench.payload import Payload, pieces_of
+from storage.bench.servers.cassandra.cluster import fresh_server
+from storage.bench.servers.cassandra.config import Options
+from storage.bench.trucks.payload import Payload, pieces_of
 from storage.blobs.cassandra.config import CassandraConfig
 from storage.blobs.cassandra.schema import BUCKET_BLOBS
-from storage.localcassandra.config import Options
 
 PAIRS: Final = 6
 _RECORDING: Final = bytes(HASH_BYTES)
@@ -46,16 +45,7 @@ class ByHand:
 
     def __init__(self, session: Session, keyspace: str) -> None:
         self._session = session
-        self._insert = session.prepare(
-            f"INSERT INTO {keyspace}.blob (recording, bucket, blob_index, leaf_hash, data)"  # noqa: S608
-            " VALUES (?, ?, ?, ?, ?)"
-        )
-        self._select = session.prepare(
-            f"SELECT data FROM {keyspace}.blob"  # noqa: S608 - a name of ours
-            " WHERE recording = ? AND bucket = ? AND blob_index = ?"
-        )
-        for statement in (self._insert, self._select):
-            statement.consistency_level = ConsistencyLevel.QUORUM
+        self._insert, self._select = prepared(session, keyspace)
 
     def write(self, payload: Payload) -> float:
         """Write a video; return seconds."""
@@ -82,15 +72,15 @@ class ByHand:
 
 
 def compare(directory: Path, payload: Payload, pairs: int) -> dict[str, float]:
-    """Return medians of both loops, B/s, and how ours stands to that by hand.
+    """Return medians of both loops, B/s, and the ratios of ours to the one by hand.
 
     Args:
         directory: For a server; what it stores is removed.
-        payload: What to write and read.
-        pairs: How often each loop writes and reads; whichever was first is second the next time.
+        payload: To write and read.
+        pairs: Repetitions; the loop that was first is second the next time.
     """
     took_s: dict[str, list[float]] = {}
-    with cassandra(directory, Options()) as server:
+    with fresh_server(directory, Options()) as server:
         config = CassandraConfig(
             tuple(server.addresses),
             server.ports.native,
@@ -123,15 +113,17 @@ def _both_ways(who: str, ours: BlobTable, theirs: ByHand, payload: Payload) -> t
     wrote = ours.write(_RECORDING, payload, IN_FLIGHT)
     read = ours.read(_RECORDING, payload, IN_FLIGHT)
     if read.wrong:
-        raise RejectedError(f"expected all as it was written, {len(read.wrong)} blobs are not")
+        raise RejectedError(
+            f"expected all blobs as they were written, got {len(read.wrong)} wrong ones"
+        )
     return wrote.elapsed_s, read.elapsed_s
 
 
 def main() -> None:
-    """Compare, and print what came of it."""
+    """Compare, and print the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("directory", type=Path)
-    parser.add_argument("--video-gb", type=gb, default=QUICK_VIDEO_GB)
+    parser.add_argument("--video-gb", type=video_gb, default=QUICK_VIDEO_GB)
     parser.add_argument("--pairs", type=int, default=PAIRS)
     options = parser.parse_args()
     payload = Payload(1, pieces_of(options.video_gb))

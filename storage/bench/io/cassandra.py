@@ -1,4 +1,4 @@
-"""The papers' video through Cassandra, on each volume and in clusters that are there already."""
+"""The papers' video through Cassandra, on each volume and in existing clusters."""
 
 import argparse
 import os
@@ -12,21 +12,20 @@ from typing import Any, Final
 
 from contracts.chunktree import HASH_BYTES
 from contracts.errors import RejectedError, WaysealError
-from storage.bench.cassandra import cassandra
+from storage.bench.arguments import video_gb
 from storage.bench.disk import require_room
 from storage.bench.io.blobpass import OwnServer, elsewhere, on_volume
 from storage.bench.io.blobtable import BlobTable, connected, drop_left_over
 from storage.bench.io.ground import Ground
 from storage.bench.io.keyspaces import new_name
-from storage.bench.io.options import gb
-from storage.bench.payload import PIECE_BYTES, Payload, pieces_of
 from storage.bench.run.part import Prepared, Setup
-from storage.bench.run.plan import Execute, Part, Stage, Step
+from storage.bench.run.plan import Execute, Part, Step, StepGroup
 from storage.bench.run.volumetarget import VolumeTarget
+from storage.bench.servers.cassandra.artifacts import installed
+from storage.bench.servers.cassandra.cluster import Cluster, fresh_server
+from storage.bench.servers.cassandra.config import Options
+from storage.bench.trucks.payload import PIECE_BYTES, Payload, pieces_of
 from storage.blobs.cassandra.config import CassandraConfig
-from storage.localcassandra.artifacts import installed
-from storage.localcassandra.cluster import Cluster
-from storage.localcassandra.config import Options
 
 WORKLOAD: Final = "cassandra"
 VIDEO_GB: Final = 5.39
@@ -36,9 +35,9 @@ IN_FLIGHT: Final = 16
 """As a gateway has; see docs/performance.md, blobs in flight."""
 TIMEOUT_S: Final = 60.0
 PASSWORD: Final = "WAYSEAL_BENCH_CASSANDRA_PASSWORD"  # noqa: S105 - the variable's name
-"""In the environment: what is typed is in the result."""
+"""In the environment, since the result keeps the command line."""
 UNKNOWN: Final = "unknown"
-"""Interface of a cluster of which nobody knows where it stores."""
+"""Interface of a cluster on unknown drives."""
 _ROOM: Final = 4
 """Commit log, tables, and tables being compacted, each as large as the video, and one spare."""
 _SLACK_BYTES: Final = 2 << 30
@@ -57,7 +56,7 @@ _GUESSED_READ: Final = 300e6
 
 @dataclass(frozen=True, slots=True)
 class Existing:
-    """A cluster that is there already.
+    """An existing cluster.
 
     Attributes:
         address: Of a node.
@@ -70,14 +69,14 @@ class Existing:
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
-    """What is measured.
+class CassandraLoad:
+    """The load on each cluster.
 
     Attributes:
         pieces: Blobs of the video.
         in_flight: Requests at once.
-        warm: Blobs written and read before anything counts: a JVM that has just begun is slow.
-        seed: Of what warms.
+        warm: Blobs written and read before the measurement: a new JVM is slow.
+        seed: Of the blobs that warm the JVM.
     """
 
     pieces: int
@@ -87,13 +86,13 @@ class Chosen:
 
 
 def add_cassandra_options(parser: argparse.ArgumentParser) -> None:
-    """Add what may be asked of Cassandra."""
+    """Add the options of Cassandra."""
     add = parser.add_argument
     add(
         "--video-gb",
-        type=gb,
+        type=video_gb,
         metavar="GB",
-        help=f"of the video through Cassandra; default {VIDEO_GB}, quick {QUICK_VIDEO_GB}; 0: none",
+        help=f"size of the video; default {VIDEO_GB}, quick {QUICK_VIDEO_GB}; 0 skips Cassandra",
     )
     add(
         "--cassandra",
@@ -101,7 +100,7 @@ def add_cassandra_options(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=HOST[:PORT]",
-        help="an existing cluster too, of unknown placement; may be repeated",
+        help="also measure an existing cluster on unknown drives; may be repeated",
     )
     add(
         "--cassandra-user",
@@ -115,17 +114,17 @@ def add_cassandra_options(parser: argparse.ArgumentParser) -> None:
         choices=range(1, 257),
         default=IN_FLIGHT,
         metavar="N",
-        help="blobs on their way to Cassandra at once; default %(default)s",
+        help="blobs in flight to Cassandra; default %(default)s",
     )
 
 
 def prepare_cassandra(options: argparse.Namespace, setup: Setup, _stack: ExitStack) -> Prepared:
-    """Check that all of it can be done, and return the stage.
+    """Check that the load can be carried out, and return the group.
 
     Keyspaces that killed runs of this machine left in existing clusters are dropped here.
 
     Raises:
-        RejectedError: There is no java, a name is taken, a login is wrong, or there is no room.
+        RejectedError: java is missing, a name is taken, a login is wrong, or a disk is too full.
         UnavailableError: A cluster does not answer.
     """
     size_gb = options.video_gb
@@ -143,7 +142,7 @@ def prepare_cassandra(options: argparse.Namespace, setup: Setup, _stack: ExitSta
     if not size_gb:
         return Prepared((), {WORKLOAD: settings})
     warm = _QUICK_WARM_PIECES if setup.quick else _WARM_PIECES
-    chosen = Chosen(pieces_of(size_gb), options.in_flight, warm, setup.seed)
+    chosen = CassandraLoad(pieces_of(size_gb), options.in_flight, warm, setup.seed)
     size = chosen.pieces * PIECE_BYTES
     for volume in setup.volumes:
         require_room(volume.directory, _ROOM * size + _SLACK_BYTES)
@@ -152,24 +151,22 @@ def prepare_cassandra(options: argparse.Namespace, setup: Setup, _stack: ExitSta
     targets = [_described(name, config) for name, config in configs.items()]
     count = len(setup.volumes) + len(configs)
     each_s = size / _GUESSED_WRITE + size / _GUESSED_READ
-    stage = Stage(
+    group = StepGroup(
         Part.IO,
         "Cassandra on each volume",
         _START_S * len(setup.volumes) + count * setup.repetitions * each_s,
         partial(_opened, chosen, setup.volumes, configs, lib),
         setup.repetitions,
     )
-    return Prepared((stage,), {WORKLOAD: settings}, targets)
+    return Prepared((group,), {WORKLOAD: settings}, targets)
 
 
 def _configs(options: argparse.Namespace, taken: Sequence[str]) -> dict[str, CassandraConfig]:
-    """Return how to reach each existing cluster, by name; the keyspaces have their names."""
+    """Return the configuration for each existing cluster, by name."""
     configs: dict[str, CassandraConfig] = {}
     for each in options.cassandra:
         if each.name in configs or each.name in taken:
-            raise RejectedError(
-                f"expected a name of its own for each target, got {each.name} twice"
-            )
+            raise RejectedError(f"expected a different name for each target, got {each.name} twice")
         configs[each.name] = CassandraConfig(
             (each.address,),
             each.port,
@@ -182,7 +179,7 @@ def _configs(options: argparse.Namespace, taken: Sequence[str]) -> dict[str, Cas
 
 
 def _described(name: str, config: CassandraConfig) -> dict[str, Any]:
-    """Return what a result says of an existing cluster, which answers now."""
+    """Ask an existing cluster, and return it as a result describes it."""
     try:
         with connected(config) as (cluster, session):
             drop_left_over(cluster, session)
@@ -201,7 +198,7 @@ def _described(name: str, config: CassandraConfig) -> dict[str, Any]:
 
 @contextmanager
 def _opened(
-    chosen: Chosen,
+    chosen: CassandraLoad,
     volumes: Sequence[VolumeTarget],
     configs: Mapping[str, CassandraConfig],
     lib: Path,
@@ -210,7 +207,7 @@ def _opened(
     with ExitStack() as stack:
         executes: dict[str, Execute] = {}
         for volume in volumes:
-            server = stack.enter_context(cassandra(volume.work, Options(), lib))
+            server = stack.enter_context(fresh_server(volume.work, Options(), lib))
             table = stack.enter_context(BlobTable.made(_own(server)))
             _warm(table, chosen)
             own = OwnServer(Ground.of(volume, buffered=True), server.nodes[0])
@@ -231,7 +228,7 @@ def _own(server: Cluster) -> CassandraConfig:
     )
 
 
-def _warm(table: BlobTable, chosen: Chosen) -> None:
+def _warm(table: BlobTable, chosen: CassandraLoad) -> None:
     payload = Payload(chosen.seed, chosen.warm)
     recording = bytes(HASH_BYTES)
     table.write(recording, payload, chosen.in_flight)

@@ -1,4 +1,4 @@
-"""What a link can carry at most, from how the kernel says that it runs."""
+"""The ceiling of a link, from its state as the kernel reports it."""
 
 import re
 from collections.abc import Sequence
@@ -26,9 +26,9 @@ _UNITS: Final = {"G": 1e9, "M": 1e6}
 
 
 def ceiling(drives: Sequence[Device]) -> Ceiling | None:
-    """Return the most that can go one way to a directory's drive, before any protocol's share.
+    """Return the most bytes per second one way to a directory's drive, protocol overhead included.
 
-    None where the link is not known, or where several drives share the work.
+    None if the link is unknown, or if several drives share the work.
 
     Args:
         drives: From the directory's own device down.
@@ -40,7 +40,7 @@ def ceiling(drives: Sequence[Device]) -> Ceiling | None:
 
 
 def half_duplex(limit: Ceiling) -> bool:
-    """Tell whether reads and writes share a ceiling, since the link carries one way at a time.
+    """Tell whether reads and writes share a ceiling: the link carries one way at a time.
 
     Source: Serial ATA specification 3.5, 9 (transport layer); USB 2.0 specification, 7.1.
     """
@@ -64,7 +64,7 @@ def _coding(paths: Sequence[tuple[float, str] | None]) -> str:
 
 
 def _carried(link: str) -> tuple[float, str] | None:
-    """Return bytes per second and the line code of one link; None if it is not known."""
+    """Return bytes per second and the line code of one link; None if it is unknown."""
     if found := _PCIE_LINK.fullmatch(link):
         return _coded(float(found[1]) * 1e9 * int(found[2]), _PCIE.get(found[1]))
     if found := _SATA_LINK.fullmatch(link):
@@ -72,7 +72,7 @@ def _carried(link: str) -> tuple[float, str] | None:
     if link.startswith("USB "):
         words = link.removeprefix("USB ")
         return _coded(_bits(words), _USB.get(words))
-    return _coded(_bits(link), (1, 1))  # of Ethernet the speed is what it carries
+    return _coded(_bits(link), (1, 1))  # the speed of Ethernet is its payload
 
 
 def _bits(link: str) -> float:

@@ -1,9 +1,9 @@
-"""Whether a device gives back what was written, byte for byte: SHA-256 of both.
+"""Checks that a device returns the bytes that were written: SHA-256 of both.
 
-fio makes incompressible data from a seed. The same seed makes the same data again, into a socket
-this time: what is expected is never taken from the device. With N requests under way fio fills N
+fio makes incompressible data from a seed. The same seed makes the same data again, this time into
+a socket: the expected bytes never come from the device. With N requests under way fio fills N
 buffers at its start and so begins at the Nth block of that stream, not at the first; `repeats`
-tells whether the fio at hand does so.
+checks that the installed fio does so.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from contracts.errors import UnavailableError
-from contracts.files import disk_errors
+from contracts.runtime.files import disk_errors
 from storage.bench.io.fio import ENGINES, Options, quoted, run, unanswered_s
 from storage.bench.run.flags import Flag, Raised
 
@@ -31,7 +31,7 @@ _CHECK_SEED: Final = 7
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What is written, in blocks of `BLOCK_BYTES`.
+    """The data to write, in blocks of `BLOCK_BYTES`.
 
     Attributes:
         blocks: How many.
@@ -45,12 +45,12 @@ class Content:
 
     @property
     def size_bytes(self) -> int:
-        """Return the bytes of it all."""
+        """Return the size in bytes."""
         return self.blocks * BLOCK_BYTES
 
     @property
     def options(self) -> Options:
-        """Return fio's options to write it from its begin to its end."""
+        """Return fio's options to write it in order."""
         return {
             "rw": "write",
             "bs": BLOCK_BYTES,
@@ -66,15 +66,15 @@ def data(seed: int) -> Options:
 
 
 def read_back(content: Content, file: Path, *, direct: bool) -> tuple[Raised, ...]:
-    """Return INVALID if a file or device does not hold what was written.
+    """Return INVALID if a file or device does not hold the bytes that were written.
 
     Args:
-        content: What was.
-        file: Where.
+        content: That was written.
+        file: Or device.
         direct: Read past the page cache.
 
     Raises:
-        UnavailableError: It cannot be read, or fio does not make the data again.
+        UnavailableError: The file cannot be read, or fio does not make the data again.
     """
     expected, actual = _expected(content), _actual(content.size_bytes, file, direct=direct)
     if expected == actual:
@@ -84,7 +84,7 @@ def read_back(content: Content, file: Path, *, direct: bool) -> tuple[Raised, ..
 
 
 def repeats(engine: str, scratch: Path) -> bool:
-    """Return whether fio makes the same data again; what a read-back is worth hangs on it.
+    """Return whether fio makes the same data again; otherwise no read-back can be checked.
 
     Raises:
         UnavailableError: The engine does not work here.
@@ -100,14 +100,14 @@ def repeats(engine: str, scratch: Path) -> bool:
 
 
 def working_engine(wanted: str | None, scratch: Path) -> str:
-    """Return the first engine of fio's that works, once fio is known to make its data again.
+    """Return the first engine of fio that works and makes its data again.
 
     Args:
-        wanted: The only one to try; None: all.
+        wanted: The only engine to try; None tries all.
         scratch: A directory for a file.
 
     Raises:
-        UnavailableError: None works, or fio does not.
+        UnavailableError: No engine works, or fio does not.
     """
     problems = []
     for engine in ENGINES if wanted is None else (wanted,):
@@ -154,10 +154,10 @@ def _expected(content: Content) -> str:
 
 
 def _hash(listening: socket.socket, digest: "hashlib._Hash", skipped: int, wanted: int) -> None:
-    """Hash what comes, without what is skipped and without fio's word of farewell at the end."""
+    """Hash the received bytes, without the skipped ones and without fio's closing message."""
     try:
         connection, _ = listening.accept()
-    except OSError:  # fio does not come: its own complaint says why
+    except OSError:  # fio does not connect: its own error says why
         return
     buffer = memoryview(bytearray(BLOCK_BYTES))
     with closing(connection):

@@ -1,4 +1,4 @@
-"""The paper's direct workload: one large file, written, then read, as fast as the volume can."""
+"""The paper's direct workload: one large file, written and read as fast as the volume can."""
 
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -21,7 +21,7 @@ from storage.bench.io.measured import (
 from storage.bench.io.sampler import Way
 from storage.bench.run.outcome import Outcome
 from storage.bench.run.plan import Place, Step
-from storage.bench.stats.steady import Rounds
+from storage.bench.run.rounds import Rounds
 
 FILE: Final = "direct.dat"
 DEPTH: Final = 32
@@ -59,9 +59,9 @@ class Direct:
         self.ground.remove(FILE)
 
     def execute(self, place: Place) -> Outcome:
-        """Write with the final fsync, read, and compare what was read with what was written.
+        """Write with the final fsync, read, and compare the bytes.
 
-        A new file each time, as a gateway writes; one that was preconditioned is overwritten.
+        Each time writes a new file, as a gateway does; a preconditioned file is overwritten.
         """
         content = Content(self.blocks, DEPTH, place.seed)
         if not self.method.preconditioned:

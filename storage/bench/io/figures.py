@@ -1,4 +1,4 @@
-"""What the gateway's workloads tell alike: per-second rates of the device, CPU, and their flags."""
+"""Figures that the gateway's workloads share: rates of the device, CPU, and their flags."""
 
 import time
 from collections.abc import Sequence
@@ -8,9 +8,9 @@ from typing import Final
 from storage.bench.io.ground import Ground
 from storage.bench.io.measured import COUNTED_LEAST, rate, sampled
 from storage.bench.io.sampler import Samples, Way
-from storage.bench.procfs import cpu_s
 from storage.bench.run.flags import Flag, Raised
 from storage.bench.run.outcome import Better, Metric, Observation
+from storage.bench.servers.usage import cpu_s
 
 GB: Final = 1_000_000_000
 _SHOWN: Final = 3
@@ -18,8 +18,8 @@ _AMPLIFICATION: Final = Metric("write-amplification", "1", Better.LOWER)
 
 
 @dataclass(frozen=True, slots=True)
-class Watched:
-    """What a volume's device moved while something was done."""
+class DeviceTraffic:
+    """The traffic of a volume's device during a phase."""
 
     ground: Ground
     samples: Samples
@@ -29,17 +29,17 @@ class Watched:
         return sampled(self.samples, way, self.ground, flags)
 
     def rate(self, name: str, value: float, *flags: Raised) -> Observation:
-        """Return B/s beside what the link can carry, flagged if they are more."""
+        """Return B/s with the ceiling of the link, flagged above it."""
         return rate(name, value, self.ground, flags)
 
     def cached(self, size: int) -> tuple[Raised, ...]:
-        """Raise CACHED where the device did not read what was read through it.
+        """Raise CACHED if the device read fewer bytes than the workload.
 
         Args:
-            size: Bytes that were read.
+            size: Bytes that the workload read.
         """
         if not self.samples.device:
-            why = f"expected a device that counts below {self.ground.place}, there is none"
+            why = f"expected a device below {self.ground.place} that counts, got none"
         elif self.samples.read_bytes < COUNTED_LEAST * size:
             why = f"expected {size} bytes from the device, it read {self.samples.read_bytes}"
         else:
@@ -54,11 +54,11 @@ class Watched:
 
 
 def invalid(wrong: Sequence[int]) -> tuple[Raised, ...]:
-    """Raise INVALID where pieces came back as other bytes than were written, or not at all."""
+    """Raise INVALID if pieces are missing or differ from the bytes written."""
     if not wrong:
         return ()
     first = ", ".join(map(str, sorted(wrong)[:_SHOWN]))
-    why = f"expected all as it was written, {len(wrong)} pieces are not, as piece {first}"
+    why = f"expected all pieces as they were written, got {len(wrong)} wrong ones, as piece {first}"
     return (Raised(Flag.INVALID, why),)
 
 
@@ -76,7 +76,7 @@ class Cpu:
 
     @classmethod
     def now(cls, pid: int | None) -> "Cpu":
-        """Look at both; a process elsewhere counts as nothing."""
+        """Read both; a process on another machine counts as 0."""
         return cls(time.process_time(), cpu_s(pid) if pid is not None else 0.0)
 
 
@@ -86,8 +86,8 @@ def cpu(phase: str, size: int, before: Cpu, pid: int | None, *flags: Raised) -> 
     Args:
         phase: `write` or `read`.
         size: Bytes of payload.
-        before: As it was.
-        pid: Of the server; None if it is elsewhere.
+        before: At the begin of the phase.
+        pid: Of the server; None if it is on another machine.
         *flags: Of the figures.
     """
     after = Cpu.now(pid)

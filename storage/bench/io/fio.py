@@ -1,4 +1,4 @@
-"""fio as the engine of all volume workloads: called, ended, understood. Source: fio(1)."""
+"""fio, the engine of all volume workloads: its call, its time limit, its JSON. Source: fio(1)."""
 
 import json
 import re
@@ -11,12 +11,12 @@ from contracts.errors import UnavailableError
 from storage.drives.tools import Said, run_tool
 
 FIO_TIMEOUT_S: Final = 120
-"""Beyond the time that its jobs must take."""
+"""Beyond the time that its jobs take."""
 SLOWEST_BYTES_PER_S: Final = 5_000_000
-"""A volume that takes bytes more slowly than this counts as one that does not answer."""
+"""A slower volume counts as not answering."""
 PERCENTILES: Final = (50.0, 68.0, 90.0, 95.0, 99.0, 99.7, 99.9)
 ENGINES: Final = ("io_uring", "libaio")
-"""Those that really keep many requests under way; the first that works is taken."""
+"""Engines that really keep many requests under way; the first that works is used."""
 _VERSION_TIMEOUT_S: Final = 10
 _BEGIN: Final = re.compile(r"^\{", re.MULTILINE)
 _NS_PER_S: Final = 1e9
@@ -43,7 +43,7 @@ class Timings:
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """What went one way in one job.
+    """The transfer of one job in one direction.
 
     Attributes:
         elapsed_s: From the first request to the last answer, the final fsync included.
@@ -66,10 +66,10 @@ class Transfer:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What one job did.
+    """The result of one job.
 
     Attributes:
-        sync: Its fsyncs or fdatasyncs but the final one.
+        sync: Its fsyncs or fdatasyncs, without the final one.
     """
 
     read: Transfer
@@ -79,11 +79,11 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What fio said.
+    """The output of fio.
 
     Attributes:
         jobs: By name.
-        raw: All of it, as it was said.
+        raw: The whole output.
     """
 
     jobs: Mapping[str, Job]
@@ -91,36 +91,38 @@ class Report:
 
 
 def version() -> str:
-    """Return which fio is installed, as in `fio-3.33`.
+    """Return the version of the installed fio, as in `fio-3.33`.
 
     Raises:
-        UnavailableError: None, or it does not run.
+        UnavailableError: fio is missing or does not run.
     """
     try:
         said = run_tool(("fio", "--version"), _VERSION_TIMEOUT_S)
     except UnavailableError as error:
-        raise UnavailableError(f"{error}: apt install fio, or your distribution's way") from error
+        raise UnavailableError(
+            f"{error}: apt install fio, or the package of your distribution"
+        ) from error
     if said.status or not said.out.startswith("fio-"):
         raise UnavailableError(f"expected fio to say its version, got {said.complaint}")
     return said.out.strip()
 
 
 def quoted(path: Path) -> str:
-    """Return a path as fio wants a file's name: a colon would separate two."""
+    """Return a path as a file name for fio: an unquoted colon would separate two."""
     return str(path).replace("\\", "\\\\").replace(":", "\\:")
 
 
 def run(jobs: Mapping[str, Options], expected_s: float) -> Report:
-    """Run jobs beside each other to their end.
+    """Run jobs at the same time to their end.
 
-    They are threads of one process, so that whoever ends it ends them all.
+    They are threads of one process, so they end with it.
 
     Args:
         jobs: Options by name.
-        expected_s: The longest that they may take by themselves.
+        expected_s: Longest duration of the jobs themselves.
 
     Raises:
-        UnavailableError: fio is missing, failed, did not end, or says what we don't understand.
+        UnavailableError: fio is missing, failed, did not end, or answers in an unknown form.
     """
     listed = ":".join(f"{each:g}" for each in PERCENTILES)
     common = {"thread": 1, "lat_percentiles": 1, "clat_percentiles": 0, "percentile_list": listed}
@@ -132,10 +134,10 @@ def run(jobs: Mapping[str, Options], expected_s: float) -> Report:
 
 
 def report(said: Said) -> Report:
-    """Understand what fio said; its complaints may stand before the JSON.
+    """Parse the output of fio; error messages may stand before the JSON.
 
     Raises:
-        UnavailableError: It failed, or a job of it did.
+        UnavailableError: fio or one of its jobs failed.
     """
     begin = _BEGIN.search(said.out)
     before = said.out[: begin.start()] if begin else said.out
@@ -173,5 +175,5 @@ def _timings(told: Mapping[str, Any]) -> Timings:
 
 
 def unanswered_s(moved_bytes: Sequence[int]) -> float:
-    """Return how long moving so many bytes may take before nobody believes in it any more."""
+    """Return the seconds after which moving so many bytes counts as failed."""
     return sum(moved_bytes) / SLOWEST_BYTES_PER_S

@@ -8,19 +8,19 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from storage.bench.checkpoint import GatewayFiles, node
+from storage.bench.arguments import video_gb
 from storage.bench.disk import require_room
-from storage.bench.filmed import DEVICE, registrations
 from storage.bench.io.auditors import Auditor
 from storage.bench.io.ground import Ground
-from storage.bench.io.options import gb
 from storage.bench.io.videos import Checkpoint, both_at_once, in_and_out
 from storage.bench.ledger.committing import commit
-from storage.bench.payload import PIECE_BYTES, pieces_of
+from storage.bench.run.directories import scratch
 from storage.bench.run.part import Prepared, Setup
-from storage.bench.run.plan import Part, Place, Stage, Step
-from storage.bench.run.scratch import scratch
+from storage.bench.run.plan import Part, Place, Step, StepGroup
 from storage.bench.run.volumetarget import VolumeTarget
+from storage.bench.servers.checkpoint import GatewayFiles, node
+from storage.bench.trucks.filmed import DEVICE, registrations
+from storage.bench.trucks.payload import PIECE_BYTES, pieces_of
 
 IN_AND_OUT: Final = "gateway"
 MIXED: Final = "gateway-mixed"
@@ -29,7 +29,7 @@ QUICK_VIDEO_GB: Final = 0.128
 AUDITORS: Final = 4
 AUDITORS_MAX: Final = 64
 _COPIES: Final = 2
-"""Whole on the volume, and as blobs."""
+"""A whole file on the volume, and blobs."""
 _SLACK_BYTES: Final = 1 << 30
 _START_S: Final = 10.0
 _GUESSED: Final = 100e6
@@ -37,12 +37,12 @@ _GUESSED: Final = 100e6
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
-    """What is measured.
+class GatewayLoad:
+    """The load on each gateway.
 
     Attributes:
         pieces: Of each video.
-        auditors: Who read while a truck uploads.
+        auditors: Number that read while a truck uploads.
         seed: Of the video that they read.
     """
 
@@ -52,12 +52,12 @@ class Chosen:
 
 
 def add_gateway_options(parser: argparse.ArgumentParser) -> None:
-    """Add what may be asked of the gateway."""
+    """Add the options of the gateway."""
     parser.add_argument(
         "--gateway-video-gb",
-        type=gb,
+        type=video_gb,
         metavar="GB",
-        help=f"of a video through a gateway; default {VIDEO_GB}, quick {QUICK_VIDEO_GB}; 0: none",
+        help=f"size of each video; default {VIDEO_GB}, quick {QUICK_VIDEO_GB}; 0 skips the gateway",
     )
     parser.add_argument(
         "--auditors",
@@ -65,15 +65,15 @@ def add_gateway_options(parser: argparse.ArgumentParser) -> None:
         choices=range(1, AUDITORS_MAX + 1),
         default=AUDITORS,
         metavar="N",
-        help="who read while a truck uploads; default %(default)s",
+        help="auditors that read while a truck uploads; default %(default)s",
     )
 
 
 def prepare_gateway(options: argparse.Namespace, setup: Setup, _stack: ExitStack) -> Prepared:
-    """Check that there is room, and return the stage.
+    """Check the free space, and return the group.
 
     Raises:
-        RejectedError: There is no room.
+        RejectedError: A disk is too full.
     """
     size_gb = options.gateway_video_gb
     if size_gb is None:
@@ -88,20 +88,20 @@ def prepare_gateway(options: argparse.Namespace, setup: Setup, _stack: ExitStack
         require_room(volume.directory, videos * _COPIES * size + _SLACK_BYTES)
     require_room(setup.work, size + _SLACK_BYTES)
     each_s = _START_S + (videos + setup.repetitions) * size / _GUESSED
-    chosen = Chosen(pieces, options.auditors, setup.seed)
-    stage = Stage(
+    chosen = GatewayLoad(pieces, options.auditors, setup.seed)
+    group = StepGroup(
         Part.IO,
         "a gateway on each volume",
         len(setup.volumes) * each_s,
         partial(_opened, chosen, setup.volumes),
         setup.repetitions,
     )
-    return Prepared((stage,), settings)
+    return Prepared((group,), settings)
 
 
 @contextmanager
-def _opened(chosen: Chosen, volumes: Sequence[VolumeTarget]) -> Iterator[Sequence[Step]]:
-    """Start node and gateway on each volume, and upload what auditors are going to read."""
+def _opened(chosen: GatewayLoad, volumes: Sequence[VolumeTarget]) -> Iterator[Sequence[Step]]:
+    """Start node and gateway on each volume, and upload the video that auditors will read."""
     with ExitStack() as stack:
         steps = []
         for volume in volumes:
@@ -119,7 +119,7 @@ def _opened(chosen: Chosen, volumes: Sequence[VolumeTarget]) -> Iterator[Sequenc
 
 @contextmanager
 def _checkpoint(volume: VolumeTarget, auditors: int) -> Iterator[Checkpoint]:
-    """Run node and gateway on a volume; remove all that they stored."""
+    """Run node and gateway on a volume; remove their data at the end."""
     home = volume.work / "checkpoint"
     try:
         with ExitStack() as stack:

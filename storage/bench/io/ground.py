@@ -1,4 +1,4 @@
-"""What fio reads and writes: a file of ours on a volume, or a whole device."""
+"""The place where fio reads and writes: a file on a volume, or a whole device."""
 
 import errno
 import os
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from contracts.files import OWNER_ONLY, disk_errors
+from contracts.runtime.files import OWNER_ONLY, disk_errors
 from storage.bench.io.ceilings import ceiling
 from storage.bench.run.outcome import Ceiling
 from storage.bench.run.volumetarget import VolumeTarget
@@ -18,14 +18,14 @@ _TRIED: Final = "direct.dat"
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """Where one target's workloads run.
+    """The place of a target's workloads.
 
     Attributes:
         name: Of the target.
         place: A directory for files, or the file of a raw device.
-        drives: From its own device down; empty if there is none.
+        drives: From its own device down; empty without one.
         filesystem: Empty on a raw device.
-        direct: Past the page cache, as it should be.
+        direct: With O_DIRECT, past the page cache.
     """
 
     name: str
@@ -36,10 +36,10 @@ class Ground:
 
     @classmethod
     def of(cls, volume: VolumeTarget, *, buffered: bool) -> "Ground":
-        """Return a volume's; what it writes goes past the page cache unless that is not possible.
+        """Return the ground of a volume, with O_DIRECT if the file system has it.
 
         Raises:
-            UnavailableError: Nothing can be written there.
+            UnavailableError: The volume cannot be written.
         """
         direct = not buffered and _takes_direct(volume.work / _TRIED)
         return cls(volume.name, volume.work, volume.drives, volume.filesystem, direct)
@@ -51,15 +51,15 @@ class Ground:
 
     @property
     def ceiling(self) -> Ceiling | None:
-        """Return what its link can carry."""
+        """Return the ceiling of its link."""
         return ceiling(self.drives)
 
     def file(self, name: str) -> Path:
-        """Return a file of ours on it: the device itself if it is raw."""
+        """Return the path of a workload's file; on a raw device, the device itself."""
         return self.place if self.raw else self.place / name
 
     def remove(self, name: str) -> None:
-        """Remove a file of ours; a raw device stays as it is."""
+        """Remove a workload's file; a raw device stays as it is."""
         if not self.raw:
             self.file(name).unlink(missing_ok=True)
 

@@ -1,7 +1,7 @@
-"""Keyspaces of the benchmark in clusters of others: named so that a killed run's are found.
+"""Keyspaces of the benchmark in existing clusters; their names show those of killed runs.
 
-A name tells machine, process and when that began: whatever no living process of this machine
-made is a leftover, and what another machine made is nobody's business here.
+A name has the machine, the process and the start of the process. A keyspace of this machine without
+a living process is a leftover; those of other machines are left alone.
 """
 
 import hashlib
@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from storage.bench.procfs import began_ticks
+from storage.bench.run.directories import began_ticks
 
 _PREFIX: Final = "wayseal_bench"
 _NAME: Final = re.compile(_PREFIX + r"_([0-9a-f]{8})_([0-9]+)_([0-9]+)_[0-9a-f]{4}")
@@ -21,16 +21,16 @@ _MACHINE_ID: Final = Path("/etc/machine-id")
 
 
 def new_name(pid: int) -> str:
-    """Return a name that no keyspace had before: a dropped table's id never comes back.
+    """Return a new name: the id of a dropped table cannot be used again.
 
     Args:
-        pid: The process that makes it.
+        pid: Of the process that makes the keyspace.
     """
     return f"{_PREFIX}_{_machine()}_{pid}_{began_ticks(pid)}_{uuid.uuid4().hex[:4]}"
 
 
 def left_over(names: Iterable[str]) -> list[str]:
-    """Return those of these keyspaces that a run of this machine made which no longer runs."""
+    """Return the keyspaces that ended runs of this machine left."""
     return sorted(name for name in names if _is_left_over(name))
 
 
@@ -42,7 +42,7 @@ def _is_left_over(name: str) -> bool:
 
 
 def _machine() -> str:
-    """Return what tells this machine from others, containers on it too."""
+    """Return a name for this machine, different for each container on it."""
     known = socket.gethostname()
     with suppress(OSError):
         known += _MACHINE_ID.read_text("utf-8")

@@ -1,4 +1,4 @@
-"""Files of ours that workloads read and write: how fio opens them, how they come to be."""
+"""Files of workloads: how fio opens them, and how they are written first."""
 
 from storage.bench.io.content import Content
 from storage.bench.io.fio import Options, quoted, run, unanswered_s

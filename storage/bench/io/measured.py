@@ -1,4 +1,4 @@
-"""One call of fio beside a look at the device's counters, and what may be said of its figures."""
+"""One call of fio with the device's counters, and the flags of its figures."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,6 +9,7 @@ from storage.bench.io.fio import Job, Options, Report, Timings, Transfer, run
 from storage.bench.io.ground import Ground
 from storage.bench.io.sampler import Samples, Way, sampling
 from storage.bench.run.flags import Flag, Raised
+from storage.bench.run.latency import counted
 from storage.bench.run.outcome import (
     Better,
     Ceiling,
@@ -19,15 +20,14 @@ from storage.bench.run.outcome import (
     Series,
     Work,
 )
-from storage.bench.stats.latency import counted
-from storage.bench.stats.steady import Rounds, not_steady
+from storage.bench.run.rounds import Rounds, not_steady
 
 COUNTED_LEAST: Final = 0.9
-"""Of the bytes of a workload, what the device must have counted for it to have done the work."""
+"""Share of a workload's bytes that the device must count, or a cache did the work."""
 SAMPLES_BEYOND: Final = 10
-"""Operations slower than a percentile that must have been seen: 10,000 in all for 99.9 %."""
+"""Operations needed above a percentile: 10,000 in all for 99.9 %."""
 WHOLE_SECONDS_LEAST: Final = 5
-"""For a maximum and a mean over seconds to mean something."""
+"""Needed for a maximum and a mean over seconds."""
 _MEMORY: Final = ("tmpfs", "ramfs")
 _WAYS: Final[Sequence[Way]] = ("read", "write")
 
@@ -39,8 +39,8 @@ class Method:
     """How all workloads of a run are executed.
 
     Attributes:
-        engine: fio's, which keeps requests under way.
-        preconditioned: What is overwritten was written twice before.
+        engine: Of fio.
+        preconditioned: The working set was written twice before.
     """
 
     engine: str
@@ -49,12 +49,12 @@ class Method:
     def options(self, ground: Ground) -> Options:
         """Return fio's options for every job on a target."""
         direct = int(ground.direct)
-        # fio would empty the page cache first, which is there to help if it is wanted at all.
+        # A buffered run wants the page cache as it is; fio would empty it first.
         return {"ioengine": self.engine, "direct": direct, "invalidate": direct}
 
     @property
     def flags(self) -> Flags:
-        """Return what holds for every figure."""
+        """Return the flags of every figure."""
         if self.preconditioned:
             return ()
         why = "expected the drive purged and written twice before, got it as it is"
@@ -63,11 +63,11 @@ class Method:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What one call of fio brought.
+    """The result of one call of fio.
 
     Attributes:
-        name: Of what it did, as in `write`.
-        samples: Of the device; empty if none counts.
+        name: Of the call, as in `write`.
+        samples: Of the device; empty if no device counts.
         flags: Of all its figures.
     """
 
@@ -78,7 +78,7 @@ class Measured:
     flags: Flags
 
     def outcome(self, observations: Sequence[Observation], timed: Iterable[Latencies]) -> Outcome:
-        """Return its figures with what they stand on."""
+        """Return figures with series, histograms and fio's output."""
         raw = {f"{self.name}.fio.json": self.report.raw}
         work = Work(self.moved_bytes)
         observations = both_ways(observations, self.ground)
@@ -86,7 +86,7 @@ class Measured:
 
     @property
     def moved_bytes(self) -> int:
-        """Return what all its jobs read and wrote, by fio's own count."""
+        """Return the bytes that all jobs read and wrote, by fio's own count."""
         jobs = self.report.jobs.values()
         return sum(job.read.moved_bytes + job.write.moved_bytes for job in jobs)
 
@@ -98,7 +98,7 @@ def measure(
     jobs: Mapping[str, Options],
     expected_s: float,
 ) -> Measured:
-    """Let fio run jobs on a target, and watch the device meanwhile.
+    """Let fio run jobs on a target, and sample the device during them.
 
     Raises:
         UnavailableError: fio failed.
@@ -110,7 +110,7 @@ def measure(
 
 
 def cached(ground: Ground, report: Report, samples: Samples) -> Flags:
-    """Return the flag if memory did the device's work, once for each thing that says so."""
+    """Return a flag for each sign that memory did the device's work."""
     reasons = []
     if ground.filesystem in _MEMORY:
         reasons.append(f"expected a drive, got {ground.filesystem}, which is memory")
@@ -130,7 +130,7 @@ def _way(job: Job, way: Way) -> Transfer:
 
 
 def rate(metric: str, value: float, ground: Ground, flags: Flags) -> Observation:
-    """Return bytes per second with what the link can carry, and the flag if they are more."""
+    """Return bytes per second with the ceiling of the link, flagged above it."""
     limit = ground.ceiling
     return Observation(Metric(metric, "B/s"), value, limit, (*flags, *_over(value, limit)))
 
@@ -143,7 +143,7 @@ def _over(value: float, limit: Ceiling | None) -> Flags:
 
 
 def both_ways(figures: Sequence[Observation], ground: Ground) -> list[Observation]:
-    """Return figures, with the rates of reading and writing at once flagged if the sum can't be."""
+    """Return figures; rates of both ways are flagged if their sum is above the link's ceiling."""
     limit, names = ground.ceiling, [f"{way}-rate" for way in _WAYS]
     rates = [each.value for each in figures if each.metric.name in names]
     total = sum(rates)
@@ -158,7 +158,7 @@ def both_ways(figures: Sequence[Observation], ground: Ground) -> list[Observatio
 
 
 def sampled(samples: Samples, way: Way, ground: Ground, flags: Flags) -> list[Observation]:
-    """Return maximum and mean of the device's seconds, as a paper would; nothing without one."""
+    """Return maximum and mean of the device's seconds, as in papers; nothing without a device."""
     if not samples.device:
         return []
     seconds = samples.seconds(way)
@@ -175,7 +175,7 @@ def sampled(samples: Samples, way: Way, ground: Ground, flags: Flags) -> list[Ob
 
 
 def _spans(seconds: Sequence[float]) -> list[float]:
-    """Return the means of as many spans of equal length as a window of rounds has."""
+    """Return the means of spans of equal length, as many as a window has rounds."""
     length = len(seconds) // WHOLE_SECONDS_LEAST
     begins = range(len(seconds) % WHOLE_SECONDS_LEAST, len(seconds), length)
     return [sum(seconds[begin : begin + length]) / length for begin in begins]
@@ -196,12 +196,12 @@ def transferred(
 def percentiles(
     name: str, timings: Timings, wanted: Iterable[float], flags: Flags
 ) -> list[Observation]:
-    """Return how long operations took, those percentiles; one that few samples reach is flagged.
+    """Return percentiles of latency; those with few samples are flagged.
 
     Args:
         name: Of the operation.
         timings: Of fio.
-        wanted: Among those that fio was asked for.
+        wanted: Per cents, among those in fio's report.
         flags: Of all of them.
     """
     found = []
@@ -218,14 +218,14 @@ def percentiles(
 
 
 def timed(operations: Mapping[str, Timings]) -> list[Latencies]:
-    """Return histograms of those operations that happened."""
+    """Return histograms of the kinds of operations that happened."""
     return [
         counted(name, each.bins, intended=False) for name, each in operations.items() if each.count
     ]
 
 
 def joined(outcomes: Sequence[Outcome]) -> Outcome:
-    """Return all that several calls of one execution brought."""
+    """Return the outcomes of several calls as one."""
     series: list[Series] = [each for one in outcomes for each in one.series]
     raw = {name: content for one in outcomes for name, content in one.attachments.items()}
     return Outcome(

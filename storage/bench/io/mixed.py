@@ -1,4 +1,4 @@
-"""Audits while trucks offload: random reads of whole blobs beside a paced, durable writer."""
+"""Audits while trucks offload: random reads of whole blobs during paced, durable writes."""
 
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -12,7 +12,7 @@ from storage.bench.io.sweep import FILE as READ_FILE
 from storage.bench.run.flags import Flag, Raised
 from storage.bench.run.outcome import Outcome
 from storage.bench.run.plan import Place, Step
-from storage.bench.stats.steady import Rounds
+from storage.bench.run.rounds import Rounds
 
 FILE: Final = "ingest.dat"
 SYNC_EVERY: Final = 16
@@ -20,7 +20,7 @@ SYNC_EVERY: Final = 16
 READERS: Final = 2
 """Blobs that are read at a time."""
 ON_SCHEDULE: Final = 0.95
-"""Of the rate asked for, what the writer must reach."""
+"""Share of the given rate that the writer must reach."""
 _PERCENTILES: Final = (50.0, 99.0)
 
 
@@ -29,7 +29,7 @@ class Mixed:
     """The workload on one target.
 
     Attributes:
-        ingest: Bytes per second that the writer shall write.
+        ingest: Bytes per second of the writer.
         working_bytes: Of the file that is read.
     """
 

@@ -1,6 +1,6 @@
 """A whole device without a file system as a target: everything on it is lost.
 
-Nothing here happens unless its name is given twice, and nothing speaks against it.
+This needs the name of the device twice, and a device that is not in use.
 """
 
 import argparse
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from contracts.errors import RejectedError, UnavailableError
-from contracts.files import disk_errors
+from contracts.runtime.files import disk_errors
 from storage.bench.io.ground import Ground
 from storage.drives.devices import Device, below, devices
 from storage.drives.kernel import Kernel, names
@@ -26,24 +26,29 @@ _NOTHING_FOUND: Final = 2
 
 
 def add_raw_options(parser: argparse.ArgumentParser) -> None:
-    """Add what destroys data."""
+    """Add the options that destroy data."""
     add = parser.add_argument
-    add("--raw", type=Path, metavar="DEVICE", help="a whole device too: ALL ON IT IS LOST")
+    add(
+        "--raw",
+        type=Path,
+        metavar="DEVICE",
+        help="also measure a whole device: ALL DATA ON IT ARE LOST",
+    )
     add("--i-mean-it", type=Path, metavar="DEVICE", help="the same device again")
     add("--purge", action="store_true", help="discard all of the raw device first (blkdiscard)")
 
 
 @contextmanager
 def held(options: argparse.Namespace) -> Iterator[Ground | None]:
-    """Hold the raw device that was asked for, so that nobody mounts it meanwhile; None without.
+    """Hold the raw device of the options open, so that it cannot be mounted; None without one.
 
     Raises:
-        RejectedError: It was not named twice, or something is on it or uses it.
-        UnavailableError: It cannot be opened.
+        RejectedError: The device was not named twice, is in use or is not empty.
+        UnavailableError: The device cannot be opened.
     """
     if options.raw is None:
         if options.i_mean_it is not None or options.purge:
-            raise RejectedError("expected --raw DEVICE with --i-mean-it and --purge, got none")
+            raise RejectedError("expected --raw DEVICE with --i-mean-it and --purge, got no --raw")
         yield None
         return
     if options.i_mean_it != options.raw:
@@ -61,19 +66,19 @@ def held(options: argparse.Namespace) -> Iterator[Ground | None]:
 
 
 def purge(device: Path) -> None:
-    """Tell a device that nothing on it is needed any more. It must be held.
+    """Discard everything on a device, which must be held.
 
     Raises:
-        UnavailableError: It does not take that.
+        UnavailableError: The device refuses.
     """
-    # It would refuse what is held, though it is held by us: --force.
+    # Without --force blkdiscard refuses a device that is held, by this process too.
     said = run_tool(("blkdiscard", "--force", str(device)), PURGE_TIMEOUT_S)
     if said.status:
         raise UnavailableError(f"cannot purge {device}: {said.complaint}")
 
 
 def _ground(named: Path) -> Ground:
-    """Return the device as a target, if nothing speaks against writing over all of it."""
+    """Return the device as a target, if it is safe to overwrite all of it."""
     device = named.resolve()
     if not device.exists() or not stat.S_ISBLK(device.stat().st_mode):
         raise RejectedError(f"expected a block device, got {named}")

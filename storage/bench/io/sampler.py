@@ -1,4 +1,4 @@
-"""What went through a device in each second of an execution, by the kernel's own counters."""
+"""Bytes through a device in each second of an execution, by the kernel's counters."""
 
 import threading
 import time
@@ -15,22 +15,22 @@ from storage.drives.kernel import Kernel
 SECOND_S: Final = 1.0
 COLUMNS: Final = ("s", "read_bytes_per_s", "written_bytes_per_s")
 _WHOLE: Final = 0.9
-"""Of a second, at least, for a sample to count as one: the last is cut off."""
+"""Least length of a sample that counts as a second: the last one is cut off."""
 
 Way = Literal["read", "write"]
 
 
 class OnDrives(Protocol):
-    """Whatever stands on drives."""
+    """A directory or a device that stands on drives."""
 
     @property
     def drives(self) -> Sequence[Device]:
-        """Return what it stands on, from its own device down; nothing without one."""
+        """Return its drives, from its own device down; empty without one."""
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
-    """What was moved since the sample before.
+class DeviceSample:
+    """Bytes moved since the previous sample.
 
     Attributes:
         at_s: Its end, since the first began.
@@ -52,14 +52,14 @@ class Sample:
 
 @dataclass(slots=True)
 class Samples:
-    """What a device counted, in order.
+    """The samples of a device, in order.
 
     Attributes:
-        device: Its name; empty if none counts.
+        device: Its name; empty if no device counts.
     """
 
     device: str
-    taken: list[Sample] = field(default_factory=list)
+    taken: list[DeviceSample] = field(default_factory=list)
 
     @property
     def rows(self) -> list[tuple[float, float, float]]:
@@ -68,12 +68,12 @@ class Samples:
 
     @property
     def read_bytes(self) -> int:
-        """Return what was read in all."""
+        """Return the bytes read in all."""
         return self.moved("read")
 
     @property
     def written_bytes(self) -> int:
-        """Return what was written in all."""
+        """Return the bytes written in all."""
         return self.moved("write")
 
     def moved(self, way: Way) -> int:
@@ -87,23 +87,23 @@ class Samples:
     def seconds(self, way: Way) -> list[float]:
         """Return the rate of each whole second, without those in which it began and ended.
 
-        A second between them in which nothing moved is one of them: the device stalled, and a mean
-        without it would not say so.
+        A second in between without any traffic counts too: the device stalled, and the mean must
+        show that.
         """
         active = [at for at, sample in enumerate(self.taken) if sample.moved(way)]
         between = self.taken[active[0] + 1 : active[-1]] if active else []
         return [each.rate(way) for each in between if each.length_s >= _WHOLE * SECOND_S]
 
     def series(self, name: str) -> list[Series]:
-        """Return them as a table; nothing if no device counts."""
+        """Return the samples as a table; nothing if no device counts."""
         return [Series(name, COLUMNS, self.rows)] if self.taken else []
 
 
 @contextmanager
 def sampling(what: OnDrives, kernel: Kernel | None = None) -> Iterator[Samples]:
-    """Count each second, in a thread, for as long as the context lasts.
+    """Sample each second, in a thread, until the block ends.
 
-    The samples are complete once it is left; the last is shorter than a second.
+    The samples are complete after the block; the last is shorter than a second.
     """
     samples = Samples(counting(what.drives))
     if not samples.device:
@@ -131,17 +131,17 @@ class _Counter:
         self._seen = self._now()
 
     def run(self, end: threading.Event) -> None:
-        """Take one each second, however long the last one took."""
+        """Take a sample each second, however long the last one took."""
         due_s = self._start_s + SECOND_S
         while not end.wait(max(0.0, due_s - time.monotonic())):
             self.take()
             due_s += SECOND_S
 
     def take(self) -> None:
-        """Take what was moved since the last one."""
+        """Take a sample of the bytes since the last one."""
         now, at_s, before = self._now(), time.monotonic(), self._seen
         self._samples.taken.append(
-            Sample(
+            DeviceSample(
                 at_s - self._start_s,
                 at_s - self._at_s,
                 max(0, now.read_bytes - before.read_bytes),  # less: a path has gone
@@ -155,10 +155,10 @@ class _Counter:
 
 
 def counting(drives: Sequence[Device]) -> str:
-    """Return the name of the device that counts what a directory moves; empty without one.
+    """Return the name of the device that counts a directory's traffic; empty without one.
 
-    It is the directory's own, a partition if it is on one; but partitions of a multipath head
-    count nothing on older kernels, so there it is the head.
+    It is the directory's own device or partition. Partitions of a multipath head count nothing on
+    older kernels, so there it is the head.
 
     Args:
         drives: From the directory's own device down.

@@ -13,7 +13,7 @@ from storage.bench.io.measured import Measured, Method, measure, percentiles, ti
 from storage.bench.io.sampler import Way
 from storage.bench.run.outcome import Observation, Outcome, Work
 from storage.bench.run.plan import Place, Step
-from storage.bench.stats.steady import Rounds
+from storage.bench.run.rounds import Rounds
 
 FILE: Final = "working-set.dat"
 WARM_UP_S: Final = 1
@@ -27,7 +27,7 @@ PATTERNS: Final[Sequence[Pattern]] = ("random", "sequential")
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class SweepPoint:
     """One point of a sweep.
 
     Attributes:
@@ -48,7 +48,7 @@ class Point:
 
     @property
     def ways(self) -> Sequence[Way]:
-        """Return which ways bytes go."""
+        """Return the directions of its requests."""
         reads: Sequence[Way] = ("read",) if self.read_percent else ()
         writes: Sequence[Way] = ("write",) if self.read_percent < _ALL else ()
         return (*reads, *writes)
@@ -62,12 +62,12 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """All points of a sweep, and how each is executed.
+    """All points of a sweep, and the size of each.
 
     Attributes:
-        seconds: That count, of each point.
-        warm_up_s: Before them.
-        working_bytes: Of the file within which all requests are.
+        seconds: Measured at each point.
+        warm_up_s: Before the measured seconds.
+        working_bytes: Size of the file; all requests are within it.
     """
 
     patterns: Sequence[Pattern]
@@ -78,10 +78,10 @@ class Grid:
     warm_up_s: int
     working_bytes: int
 
-    def points(self) -> Iterator[Point]:
+    def points(self) -> Iterator[SweepPoint]:
         """Yield each combination."""
         for each in product(self.patterns, self.block_bytes, self.depths, self.read_percents):
-            yield Point(*each)
+            yield SweepPoint(*each)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class Swept:
     ground: Ground
     method: Method
     grid: Grid
-    point: Point
+    point: SweepPoint
     rounds: Rounds = field(default_factory=Rounds)
 
     @property
@@ -100,7 +100,7 @@ class Swept:
         return Step(self.point.name, self.ground.name, self.execute)
 
     def execute(self, place: Place) -> Outcome:
-        """Keep so many requests under way for the time."""
+        """Keep the point's requests under way for its time."""
         job = {
             **on_file(FILE, self.ground, self.method),
             **data(place.seed),
@@ -109,7 +109,7 @@ class Swept:
             "bs": self.point.block_bytes,
             "iodepth": self.point.depth,
             "size": self.grid.working_bytes,
-            "norandommap": 1,  # a place may come again: that of each request is drawn alone
+            "norandommap": 1,  # each offset is drawn independently, so one may come again
             "time_based": 1,
             "runtime": self.grid.seconds,
             "ramp_time": self.grid.warm_up_s,
@@ -128,7 +128,7 @@ class Swept:
         return replace(outcome, work=self._work(found)) if self.grid.warm_up_s else outcome
 
     def _work(self, found: Measured) -> Work:
-        """Return what the device counted: fio leaves out the warm-up, which takes CPU as well."""
+        """Return the device's own count: fio leaves out the warm-up, which takes CPU as well."""
         return Work(found.samples.read_bytes + found.samples.written_bytes)
 
 

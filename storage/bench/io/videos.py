@@ -1,4 +1,4 @@
-"""A video into a gateway on a volume and out of it again, and what that took."""
+"""A video into a gateway on a volume and out of it again, with CPU, memory and traffic."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,18 +7,18 @@ from typing import Final
 
 from contracts.records.recording import RecordingDigest
 from storage.bench.disk import cool_all
-from storage.bench.filmed import filmed_trip
-from storage.bench.io.auditors import Auditor, Audits, Seen, Video, gateway_errors
-from storage.bench.io.figures import Cpu, Watched, cpu, invalid
+from storage.bench.io.auditors import Auditor, Audits, RangesRead, Video, gateway_errors
+from storage.bench.io.figures import Cpu, DeviceTraffic, cpu, invalid
 from storage.bench.io.ground import Ground
 from storage.bench.io.sampler import sampling
 from storage.bench.ledger.committing import commit
-from storage.bench.payload import Payload
-from storage.bench.procfs import forget_peak, peak_mb
+from storage.bench.run.latency import latencies
 from storage.bench.run.outcome import Better, Latencies, Metric, Observation, Outcome, Work
 from storage.bench.run.plan import Place
-from storage.bench.sender import announce, send
-from storage.bench.stats.latency import latencies
+from storage.bench.servers.usage import forget_peak, peak_mb
+from storage.bench.trucks.filmed import filmed_trip
+from storage.bench.trucks.payload import Payload
+from storage.bench.trucks.sender import announce, send
 
 PEAK_MEMORY: Final = Metric("peak-memory", "B", Better.LOWER)
 _MB: Final = 1_000_000
@@ -26,11 +26,11 @@ _MB: Final = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A gateway whose data are on one volume, with its node beside it.
+    """A gateway with its data on one volume, and its node.
 
     Attributes:
-        data: All that it stores.
-        pid: Its process.
+        data: Directory of all its data.
+        pid: Of the gateway.
         token: Of the device that uploads.
     """
 
@@ -44,11 +44,11 @@ class Checkpoint:
     auditors: Sequence[Auditor]
 
     def film(self, place: Place, pieces: int) -> tuple[Video, Path]:
-        """Make a video, let the ledger know its trip, and offer it; all but the bytes is there.
+        """Make a video, commit its trip, and offer it: everything before the upload of the bytes.
 
         Raises:
             RejectedError: The ledger or the gateway refuses it.
-            UnavailableError: One of them does not answer.
+            UnavailableError: The ledger or the gateway does not answer.
         """
         payload = Payload(place.seed, pieces)
         path = payload.write_to(place.scratch / "video")
@@ -70,12 +70,12 @@ class Checkpoint:
             return send(self.rest, self.token, path, video.digest)
 
     def cool(self) -> None:
-        """Let the kernel forget what the gateway stored."""
+        """Drop the gateway's data from the page cache."""
         cool_all(self.data)
 
 
 def in_and_out(checkpoint: Checkpoint, pieces: int, place: Place) -> Outcome:
-    """Upload a new video, let the kernel forget it, and read it back in ranges, in order.
+    """Upload a new video, drop it from the page cache, and read it back in ranges, in order.
 
     Raises:
         RejectedError: The gateway or the ledger refuses something.
@@ -97,7 +97,7 @@ def in_and_out(checkpoint: Checkpoint, pieces: int, place: Place) -> Outcome:
             seen = watcher.watch(video, video.ranges)
         stream_cpu = cpu("stream", size, before, pid)
     wrong, ground = invalid(seen.wrong), checkpoint.ground
-    sink, source = Watched(ground, uploading), Watched(ground, streaming)
+    sink, source = DeviceTraffic(ground, uploading), DeviceTraffic(ground, streaming)
     flags = (*wrong, *source.cached(size))
     observations = [
         sink.rate("upload-rate", size / took_s, *wrong),
@@ -114,7 +114,7 @@ def in_and_out(checkpoint: Checkpoint, pieces: int, place: Place) -> Outcome:
 
 
 def both_at_once(checkpoint: Checkpoint, audited: Video, pieces: int, place: Place) -> Outcome:
-    """Upload a new video while auditors read one that is there, in random ranges.
+    """Upload a new video while auditors read an earlier one in random ranges.
 
     Raises:
         RejectedError: The gateway or the ledger refuses something.
@@ -130,7 +130,7 @@ def both_at_once(checkpoint: Checkpoint, audited: Video, pieces: int, place: Pla
         with sampling(checkpoint.ground) as both:
             seen = audits.run(lambda: uploads_s.append(checkpoint.take(video, path)))
         used = cpu("mixed", size + seen.size, before, pid)
-    moved = Watched(checkpoint.ground, both)
+    moved = DeviceTraffic(checkpoint.ground, both)
     flags = (*invalid(seen.wrong), *moved.cached(seen.size))
     observations = [
         moved.rate("upload-rate", size / uploads_s[0]),
@@ -144,5 +144,5 @@ def both_at_once(checkpoint: Checkpoint, audited: Video, pieces: int, place: Pla
     return Outcome(observations, both.series("mixed"), [_ranges(seen)], work=work)
 
 
-def _ranges(seen: Seen) -> Latencies:
+def _ranges(seen: RangesRead) -> Latencies:
     return latencies("range-response", seen.took_s, intended=False)

@@ -1,4 +1,4 @@
-"""Files on each volume through fio: what is asked for, and the plan of it."""
+"""Files on each volume through fio: options and plan."""
 
 import argparse
 import os
@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any, Final, TypeVar
 
 from contracts.errors import RejectedError
+from storage.bench.arguments import quantity
 from storage.bench.io import fio
 from storage.bench.io.appends import APPEND_BYTES, Appends
 from storage.bench.io.content import BLOCK_BYTES, Content, working_engine
@@ -22,7 +23,7 @@ from storage.bench.io.mixed import Mixed
 from storage.bench.io.raw import add_raw_options, held, purge
 from storage.bench.io.sweep import FILE, PATTERNS, WARM_UP_S, Grid, Pattern, Swept
 from storage.bench.run.part import Prepared, Setup
-from storage.bench.run.plan import Part, Stage, Step
+from storage.bench.run.plan import Part, Step, StepGroup
 from storage.bench.run.volumetarget import NO_DEVICE
 
 T = TypeVar("T")
@@ -51,8 +52,9 @@ DEPTH_MAX: Final = 1024
 GB_MAX: Final = 100_000
 POINT_S_MAX: Final = 3600
 SPARE_BYTES: Final = 64 << 20
-"""Left free on each volume, for the file system's own sake."""
+"""Left free on each volume for the file system."""
 _GB: Final = 1e9
+_GB_OF_FILES: Final = quantity(GB_MAX, "GB")
 _MB: Final = 1e6
 _ALL: Final = 100
 _PASSES: Final = 2
@@ -65,13 +67,13 @@ _GUESSED_RATE: Final = 1e9
 
 
 @dataclass(frozen=True, slots=True)
-class Sizes:
-    """How much of each workload.
+class VolumeSizes:
+    """The size of each workload.
 
     Attributes:
-        direct_blocks: Of 1 MiB; none: without it.
+        direct_blocks: Of 1 MiB; 0 skips the workload.
         appends: Each waits for the medium.
-        ingest: B/s of the writer beside the audits.
+        ingest: B/s of the writer during the audits.
     """
 
     direct_blocks: int
@@ -83,16 +85,26 @@ class Sizes:
 
     @property
     def needed_bytes(self) -> int:
-        """Return what is on a volume at most, of all stages."""
+        """Return the most bytes on a volume at any time."""
         ingested, appended = self.ingest * self.mixed_s, self.appends * APPEND_BYTES
         return max(self.direct_blocks * BLOCK_BYTES, self.grid.working_bytes + ingested + appended)
 
 
 def add_volume_options(parser: argparse.ArgumentParser) -> None:
-    """Add what may be asked of the volumes themselves."""
+    """Add the options of the volumes themselves."""
     add = parser.add_argument
-    add("--direct-gb", type=_gb, metavar="GB", help=f"of the file; default {DIRECT_GB}; 0: none")
-    add("--working-set-gb", type=_gb, metavar="GB", help=f"of sweeps; default {WORKING_SET_GB:g}")
+    add(
+        "--direct-gb",
+        type=_GB_OF_FILES,
+        metavar="GB",
+        help=f"size of the large file; default {DIRECT_GB}; 0 skips it",
+    )
+    add(
+        "--working-set-gb",
+        type=_GB_OF_FILES,
+        metavar="GB",
+        help=f"size of the file for sweeps; default {WORKING_SET_GB:g}",
+    )
     add(
         "--sweep-patterns",
         type=_patterns,
@@ -103,21 +115,37 @@ def add_volume_options(parser: argparse.ArgumentParser) -> None:
     add(
         "--sweep-depths", type=_depths, metavar="N,…", help="requests under way; default 1,8,32,128"
     )
-    add("--sweep-reads", type=_reads, metavar="PERCENT,…", help="of requests; default 0,70,100")
-    add("--sweep-seconds", type=_seconds, metavar="S", help=f"a point; default {POINT_S}; 0: none")
-    add("--ingest-mb-s", type=_rate, default=INGEST_MB_S, metavar="MB", help="beside the audits")
-    add("--precondition", action="store_true", help="write the working set twice before")
-    add("--buffered", action="store_true", help="through the page cache: shows what flags are for")
-    add("--fio-engine", choices=fio.ENGINES, help="default: the first of them that works")
+    add(
+        "--sweep-reads",
+        type=_reads,
+        metavar="PERCENT,…",
+        help="share of reads among the requests; default 0,70,100",
+    )
+    add(
+        "--sweep-seconds",
+        type=_seconds,
+        metavar="S",
+        help=f"of each point; default {POINT_S}; 0 skips the sweeps",
+    )
+    add(
+        "--ingest-mb-s",
+        type=_rate,
+        default=INGEST_MB_S,
+        metavar="MB",
+        help="rate of the writer during audits; default %(default)g",
+    )
+    add("--precondition", action="store_true", help="write the working set twice first")
+    add("--buffered", action="store_true", help="through the page cache: figures are then flagged")
+    add("--fio-engine", choices=fio.ENGINES, help="default: the first that works")
     add_raw_options(parser)
 
 
 def prepare_volumes(options: argparse.Namespace, setup: Setup, stack: ExitStack) -> Prepared:
-    """Check that all of it can be done, and return the stages.
+    """Check that the plan can be carried out, and return the groups.
 
     Raises:
-        RejectedError: There is no room, or a raw device may not be written.
-        UnavailableError: fio is missing or does not do what is needed.
+        RejectedError: A disk is too full, or a raw device may not be written.
+        UnavailableError: fio is missing or does not work here.
     """
     version = fio.version()
     sizes = _sizes(options, quick=setup.quick)
@@ -137,12 +165,12 @@ def prepare_volumes(options: argparse.Namespace, setup: Setup, stack: ExitStack)
         "repetitions": setup.repetitions,
         **asdict(sizes),
     }
-    stages = _stages(grounds, method, sizes, setup, raw if options.purge else None)
+    groups = _groups(grounds, method, sizes, setup, raw if options.purge else None)
     targets = [] if raw is None else [_described(raw)]
-    return Prepared(tuple(stages), {"volumes": settings}, targets, tuple(_notes(grounds)))
+    return Prepared(tuple(groups), {"volumes": settings}, targets, tuple(_notes(grounds)))
 
 
-def _sizes(options: argparse.Namespace, *, quick: bool) -> Sizes:
+def _sizes(options: argparse.Namespace, *, quick: bool) -> VolumeSizes:
     chosen = partial(_chosen, quick=quick)
     grid = Grid(
         chosen(options.sweep_patterns, PATTERNS, QUICK_PATTERNS),
@@ -158,7 +186,7 @@ def _sizes(options: argparse.Namespace, *, quick: bool) -> Sizes:
             f"expected a working set of at least one block of {max(grid.block_bytes)} bytes, got "
             f"{grid.working_bytes}"
         )
-    return Sizes(
+    return VolumeSizes(
         _whole_blocks(chosen(options.direct_gb, DIRECT_GB, QUICK_DIRECT_GB)) // BLOCK_BYTES,
         grid,
         APPENDS,
@@ -178,8 +206,8 @@ def _whole_blocks(gb: float) -> int:
     return int(gb * _GB) // BLOCK_BYTES * BLOCK_BYTES
 
 
-def _check_room(setup: Setup, sizes: Sizes) -> None:
-    """Check that all targets on each file system have room for theirs at the same time."""
+def _check_room(setup: Setup, sizes: VolumeSizes) -> None:
+    """Check that each file system has room for all its targets at the same time."""
     sharing: dict[int, list[str]] = defaultdict(list)
     free: dict[int, int] = {}
     for volume in setup.volumes:
@@ -195,7 +223,7 @@ def _check_room(setup: Setup, sizes: Sizes) -> None:
             )
 
 
-def _check_raw(raw: Ground, grounds: Iterable[Ground], sizes: Sizes) -> None:
+def _check_raw(raw: Ground, grounds: Iterable[Ground], sizes: VolumeSizes) -> None:
     own = raw.drives[0]
     needed = max(sizes.direct_blocks * BLOCK_BYTES, sizes.grid.working_bytes)
     if own.size_bytes < needed:
@@ -206,14 +234,18 @@ def _check_raw(raw: Ground, grounds: Iterable[Ground], sizes: Sizes) -> None:
         raise RejectedError(f"expected targets with a name each, got {raw.name} twice")
 
 
-def _stages(
-    grounds: Sequence[Ground], method: Method, sizes: Sizes, setup: Setup, purged: Ground | None
-) -> Iterator[Stage]:
+def _groups(
+    grounds: Sequence[Ground],
+    method: Method,
+    sizes: VolumeSizes,
+    setup: Setup,
+    purged: Ground | None,
+) -> Iterator[StepGroup]:
     passes = _PASSES if method.preconditioned else 1
     if sizes.direct_blocks:
         directs = [Direct(ground, method, sizes.direct_blocks) for ground in grounds]
         once_s = 4 * sizes.direct_blocks * BLOCK_BYTES / _GUESSED_RATE + 3 * _CALL_S
-        yield Stage(
+        yield StepGroup(
             Part.IO,
             "one large file",
             once_s * len(grounds) * setup.repetitions,
@@ -226,7 +258,7 @@ def _stages(
         grid, own = sizes.grid, len(grounds) * (sizes.appends_s / 2 + sizes.mixed_s)
         each_s = grid.seconds + grid.warm_up_s + _CALL_S
         laid_out = [(ground, sizes.grid.working_bytes) for ground in grounds]
-        yield Stage(
+        yield StepGroup(
             Part.IO,
             "blocks",
             (len(steps) * each_s + own) * setup.repetitions,
@@ -272,11 +304,11 @@ def _blocks_opened(
             ground.remove(FILE)
 
 
-def _steps(ground: Ground, method: Method, sizes: Sizes) -> Iterator[Step]:
+def _steps(ground: Ground, method: Method, sizes: VolumeSizes) -> Iterator[Step]:
     grid = sizes.grid
     if grid.seconds:
         yield from (Swept(ground, method, grid, point).step for point in grid.points())
-    if not ground.raw:  # both want files that grow
+    if not ground.raw:  # both need files that grow
         yield Appends(ground, method, sizes.appends, sizes.appends_s).step
         yield Mixed(ground, method, sizes.ingest, sizes.mixed_s, grid.working_bytes).step
 
@@ -297,11 +329,11 @@ def _notes(grounds: Iterable[Ground]) -> Iterator[str]:
         if not ground.drives:
             yield (
                 f"{ground.name} is on no block device ({ground.filesystem}; interface "
-                f"{NO_DEVICE}): no device counts what is moved, so there is no maximum and mean "
-                "of its seconds, and nothing shows whether memory did its work."
+                f"{NO_DEVICE}): no device counts its bytes, so it has no maximum and mean of "
+                "seconds, and a cache cannot be detected."
             )
         elif ground.ceiling is None:
-            yield f"{ground.name}: how fast its link can be is not known, so nothing checks it."
+            yield (f"{ground.name}: the speed of its link is unknown, so no rate is checked by it.")
 
 
 def _numbers(text: str, least: int, most: int, what: str) -> tuple[int, ...]:
@@ -345,22 +377,8 @@ def _patterns(text: str) -> tuple[Pattern, ...]:
     return chosen
 
 
-def _gb(text: str) -> float:
-    return _quantity(text, "GB")
-
-
 def _rate(text: str) -> float:
-    found = _quantity(text, "MB/s")
+    found = quantity(GB_MAX, "MB/s")(text)
     if found * _MB < BLOCK_BYTES:
         raise argparse.ArgumentTypeError(f"expected at least one blob per second, got {text!r}")
-    return found
-
-
-def _quantity(text: str, unit: str) -> float:
-    try:
-        found = float(text)
-    except ValueError:
-        found = -1.0
-    if not 0 <= found <= GB_MAX:
-        raise argparse.ArgumentTypeError(f"expected 0 to {GB_MAX} {unit}, got {text!r}")
     return found

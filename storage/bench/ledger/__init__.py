@@ -1,1 +1,1 @@
-"""`wayseal-bench ledger`: how many transactions a ledger takes, and how soon it commits them."""
+"""`wayseal-bench ledger`: transactions per second and time to commit of each ledger."""

@@ -1,4 +1,4 @@
-"""What the consensus settings allow, whatever the storage: transactions per block and interval.
+"""The ceiling that consensus settings set, whatever the storage: batches per block and interval.
 
 Source: Sawtooth 1.2 administration guide, and the documentation of each engine, 1.0 to 1.2.
 """
@@ -7,13 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from contracts.sawtooth.settings import MAX_BATCHES_PER_BLOCK
+from contracts.sawtooth.settings import BATCH_INJECTORS, MAX_BATCHES_PER_BLOCK
 from storage.bench.run.flags import Flag, Raised
 from storage.bench.run.outcome import Ceiling
 
 ALGORITHM: Final = "sawtooth.consensus.algorithm.name"
 NEAR: Final = 0.95
-"""From so much of the ceiling on, a figure shows the settings."""
+"""From this share of the ceiling on, a figure shows the settings."""
 _INTERVALS: Final = {
     "pbft": ("sawtooth.consensus.pbft.block_publishing_delay", 1_000.0, 0.001),
     "poet": ("sawtooth.poet.target_wait_time", 20.0, 1.0),
@@ -29,7 +29,7 @@ class Consensus:
 
     Attributes:
         algorithm: As on-chain.
-        batches_per_block: At most; 0 means any number.
+        batches_per_block: Of clients, at most; 0 means any number.
         interval_s: From block to block, at least or on average; 0 means no pause.
     """
 
@@ -38,7 +38,7 @@ class Consensus:
     interval_s: float
 
     def ceiling(self, per_batch: int) -> Ceiling | None:
-        """Return the most transactions a second, if the settings limit them.
+        """Return the most transactions a second; None if the settings do not limit them.
 
         Args:
             per_batch: Transactions in one batch; Sawtooth counts batches.
@@ -53,22 +53,25 @@ class Consensus:
 
 
 def read_consensus(setting: Callable[[str], str], interval_s: float | None = None) -> Consensus:
-    """Return what a ledger's settings say.
+    """Read the consensus from a ledger's settings.
 
     Args:
-        setting: Returns the value of an on-chain setting, empty when there is none.
-        interval_s: When the interval is known without.
+        setting: Returns the value of an on-chain setting; empty if it is not set.
+        interval_s: The interval, if it is known; else the settings give it.
     """
     algorithm = setting(ALGORITHM)
     most = setting(MAX_BATCHES_PER_BLOCK)
     if interval_s is None:
         name, default, unit_s = _INTERVALS.get(algorithm.lower(), ("", 0.0, 1.0))
         interval_s = _number(setting(name) if name else "", default) * unit_s
-    return Consensus(algorithm, int(_number(most, 0.0)), interval_s)
+    batches = int(_number(most, 0.0))
+    if batches and setting(BATCH_INJECTORS):
+        batches = max(batches - 1, 1)  # each block begins with one of its signer's own
+    return Consensus(algorithm, batches, interval_s)
 
 
 def near(rate: float, ceiling: Ceiling | None) -> tuple[Raised, ...]:
-    """Return the flag of a rate that shows the settings and nothing else."""
+    """Return the flag of a rate that shows only the settings."""
     if ceiling is None or rate < NEAR * ceiling.value:
         return ()
     why = f"{rate:.3g}/s is at the ceiling of {ceiling.value:.3g}/s ({ceiling.why})"

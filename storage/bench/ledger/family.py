@@ -1,6 +1,6 @@
-"""Family `wayseal_bench` 1.0: the papers' workloads as transactions, whichever ledger takes them.
+"""Family `wayseal_bench` 1.0: the papers' workloads as transactions, for any ledger.
 
-A payload is one octet for the verb and what the verb needs. Addresses are the
+A payload is one octet for the verb and the arguments of the verb. Addresses are the
 family's namespace and 64 digits of a SHA-512. Rules and client are the same
 for all ledgers; a transaction processor hosts them (processor.py).
 """
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Self
 
 from contracts.rules.context import Context, InvalidTransactionError
-from contracts.sawtooth.transactions import Family
+from contracts.sawtooth.batches import Family
 
 if TYPE_CHECKING:
     from contracts.proto.sawtooth_pb2 import TransactionHeader
@@ -19,28 +19,28 @@ if TYPE_CHECKING:
 FAMILY: Final = Family("wayseal_bench", "1.0")
 NAMESPACE: Final = hashlib.sha512(b"wayseal_bench").hexdigest()[:6]
 CREATE: Final = b"c"
-"""A value at a key that has none yet; what has been created stays."""
+"""Write a value at a new key; a value that was created stays."""
 PUT: Final = b"p"
 GET: Final = b"g"
-"""A read that the ledger orders among the writes; it finds something, else it is not valid."""
+"""A read that the ledger orders among the writes; invalid if the key is missing."""
 PAY: Final = b"t"
-"""Money from one account to another; not valid when there is too little."""
+"""Move money between two accounts; invalid if the payer has too little."""
 _ADDRESS: Final = struct.Struct("35s")
 _AMOUNT: Final = struct.Struct(">Q")
 
 
 def address_of(key: str) -> str:
-    """Return where the value of a key, or the balance of an account, lies."""
+    """Return the address of a key or an account."""
     return NAMESPACE + hashlib.sha512(key.encode()).hexdigest()[:64]
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What one transaction does.
+    """The call in one transaction.
 
     Attributes:
-        verb: One of those above.
-        addresses: One, or two of `PAY`: from whom, to whom.
+        verb: CREATE, PUT, GET or PAY.
+        addresses: One; for PAY two, payer and payee.
         argument: The value of a write; the amount of a payment.
     """
 
@@ -55,13 +55,13 @@ class Call:
 
     @property
     def payload(self) -> bytes:
-        """Return it as the payload of a transaction."""
+        """Return the call as the payload of a transaction."""
         places = b"".join(bytes.fromhex(place) for place in self.addresses)
         return self.verb + places + self.argument
 
     @property
     def outputs(self) -> tuple[str, ...]:
-        """Return where it writes."""
+        """Return the addresses that it writes."""
         return () if self.verb == GET else self.addresses
 
     @classmethod
@@ -69,18 +69,20 @@ class Call:
         """Read a payload.
 
         Raises:
-            InvalidTransactionError: It is none.
+            InvalidTransactionError: The payload is malformed.
         """
         verb, count = payload[:1], 2 if payload[:1] == PAY else 1
         rest = 1 + count * _ADDRESS.size
         if verb not in {CREATE, PUT, GET, PAY} or len(payload) < rest:
-            raise InvalidTransactionError(f"no call of the family: {payload[:80]!r}")
+            raise InvalidTransactionError(
+                f"expected a call of family {FAMILY.name}, got {payload[:80]!r}"
+            )
         places = [payload[at : at + _ADDRESS.size].hex() for at in range(1, rest, _ADDRESS.size)]
         return cls(verb, tuple(places), payload[rest:])
 
 
 def balance(amount: int) -> bytes:
-    """Return the value of an account that holds so much."""
+    """Return the value of an account with this balance."""
     return _AMOUNT.pack(amount)
 
 
@@ -93,9 +95,9 @@ def apply(_: "TransactionHeader", payload: bytes, __: str, context: Context) -> 
     call = Call.parse(payload)
     found = context.get(call.addresses[0])
     if call.verb == CREATE and found is not None:
-        raise InvalidTransactionError(f"{call.addresses[0]} was created before")
+        raise InvalidTransactionError(f"expected a new key, {call.addresses[0]} exists")
     if call.verb in {GET, PAY} and found is None:
-        raise InvalidTransactionError(f"nothing at {call.addresses[0]}")
+        raise InvalidTransactionError(f"expected a value at {call.addresses[0]}, got none")
     if call.verb == PAY:
         _pay(call, found or b"", context)
     elif call.verb != GET:

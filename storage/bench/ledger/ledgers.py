@@ -1,4 +1,4 @@
-"""The ledgers that are compared: our node with its chain on a volume, or a Sawtooth at a URL."""
+"""The compared ledgers: a wayseal-node with its chain on a volume, or a Sawtooth at a URL."""
 
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,18 +8,18 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from contracts import address
-from contracts.ledger import LedgerClient
+from contracts.ledger.client import LedgerClient
 from contracts.proto.sawtooth_pb2 import Batch
 from contracts.sawtooth.batches import build_batch
 from contracts.sawtooth.settings import MAX_BATCHES_PER_BLOCK, propose
-from storage.bench.checkpoint import node
 from storage.bench.ledger.committing import commit
 from storage.bench.ledger.consensus import Consensus, read_consensus
-from storage.bench.ledger.fleet import Load, key
-from storage.bench.ledger.signed import SignedLoad
 from storage.bench.ledger.workloads import before
-from storage.bench.processes import Service, serving
 from storage.bench.run.volumetarget import VolumeTarget
+from storage.bench.servers.checkpoint import node
+from storage.bench.servers.processes import Service, serving
+from storage.bench.trucks.fleet import Load, key
+from storage.bench.trucks.signed import SignedLoad
 
 NODE: Final = "node"
 PROCESSOR: Final = "processor"
@@ -28,7 +28,7 @@ _EXECUTIONS: Final = "executions"
 
 @dataclass(frozen=True, slots=True)
 class Pacing:
-    """Blocks as a consensus would pace them.
+    """The pace of blocks, as a consensus sets it.
 
     Attributes:
         batches_per_block: At most.
@@ -41,12 +41,13 @@ class Pacing:
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """One that is up, with all on it that a load asks for.
+    """A running ledger that is ready for a load.
 
     Attributes:
         url: Its REST API.
-        processes: Those that can be watched, by name.
-        executions: Where the processor of `wayseal_bench` notes what it executes, if there is one.
+        processes: Process ids by name, of the processes on this machine.
+        executions: File in which the processor of `wayseal_bench` notes executions; None without
+            a processor.
     """
 
     url: str
@@ -65,20 +66,20 @@ class LedgerTarget(Protocol):
 
     @property
     def lasting(self) -> bool:
-        """Say whether what is committed stays, so that each load must be new to it."""
+        """Say whether batches stay on the ledger, so that each load must be new to it."""
         ...
 
     @property
     def described(self) -> Mapping[str, Any]:
-        """Return what a result says of it."""
+        """Return the ledger as a result describes it."""
         ...
 
     def opened(self, load: SignedLoad, pacing: Pacing | None) -> AbstractContextManager["Ledger"]:
-        """Have the ledger up, with all on it that a load asks for.
+        """Run the ledger, with everything committed that a load needs.
 
         Raises:
-            RejectedError: It does not take what must be there.
-            UnavailableError: It does not start, or does not answer.
+            RejectedError: The ledger refuses the registrations.
+            UnavailableError: The ledger does not start or does not answer.
         """
         ...
 
@@ -143,12 +144,12 @@ class NodeOnVolume:
 
 @dataclass(frozen=True, slots=True)
 class Sawtooth:
-    """A Sawtooth network that somebody else runs; nothing of it is watched.
+    """An existing Sawtooth network; its processes are not watched.
 
     Attributes:
-        name: The target's.
+        name: Of the target.
         url: Its REST API.
-        consensus: As its settings said.
+        consensus: From its settings.
         executions: See `Ledger.executions`.
     """
 
@@ -177,7 +178,7 @@ class Sawtooth:
 
     @contextmanager
     def opened(self, load: SignedLoad, pacing: Pacing | None) -> Iterator[Ledger]:
-        """See `LedgerTarget.opened`; a network of somebody else's is not paced."""
+        """See `LedgerTarget.opened`; an existing network is not paced."""
         del pacing
         commit(self.url, before(load, known=has_fleet(self.url)))
         yield Ledger(self.url, {}, self.consensus, self.executions)
@@ -193,7 +194,7 @@ def processing(endpoint: str, executions: Path) -> Iterator[Service]:
 
 
 def consensus_at(url: str, interval_s: float | None = None) -> Consensus:
-    """Return what the settings of a ledger say; see `read_consensus`."""
+    """Return the consensus of a ledger; see `read_consensus`."""
     with closing(LedgerClient(url)) as ledger:
         return read_consensus(ledger.setting, interval_s)
 
@@ -205,6 +206,7 @@ def has_fleet(url: str) -> bool:
 
 
 def _limit(pacing: Pacing) -> Batch:
+    """Return the batch that limits a block of our node, which begins with a batch of its own."""
     admin = key("admin")
-    proposal = propose(admin, MAX_BATCHES_PER_BLOCK, str(pacing.batches_per_block))
+    proposal = propose(admin, MAX_BATCHES_PER_BLOCK, str(pacing.batches_per_block + 1))
     return build_batch(admin, [proposal])

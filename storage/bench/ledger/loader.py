@@ -1,4 +1,4 @@
-"""The loader: a process of its own that submits signed batches and hears when each is decided.
+"""The loader: a separate process that submits signed batches and learns when each is decided.
 
 Usage: python -m storage.bench.ledger.loader PLAN, a JSON object; answers with one on stdout.
 """
@@ -16,19 +16,19 @@ from typing import Final
 import uvloop
 
 from contracts.errors import RejectedError
-from contracts.files import write_all
+from contracts.runtime.files import write_all
 from storage.bench.ledger.port import Driver
 from storage.bench.ledger.sawtoothrest import SawtoothRest
-from storage.bench.ledger.signed import read_signed
+from storage.bench.trucks.signed import read_signed
 
 START_S: Final = 0.2
-"""The schedule begins so many seconds after the connections are there."""
+"""The schedule begins so many seconds after all connections are open."""
 STALLED_S: Final = 60.0
-"""What the ledger has not decided when it decided nothing for so long counts as lost."""
+"""If the ledger decides nothing for so long, all undecided batches count as lost."""
 ASKED_MAX: Final = 1_000
 """Batches asked for in one question."""
 PAUSE_S: Final = 0.005
-"""After a question that brought nothing."""
+"""After a question without a decision."""
 LOST: Final = f"not decided in {STALLED_S:.0f} s"
 
 Open = Callable[[str], Awaitable[Driver]]
@@ -37,8 +37,8 @@ ENGINES: Final[Mapping[str, Open]] = {"sawtooth": SawtoothRest.open}
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """What to submit.
+class LoadPlan:
+    """The plan of a load.
 
     Attributes:
         url: The ledger.
@@ -47,9 +47,9 @@ class Plan:
         count: How many batches of each file.
         per_list: Batches of one lane in one submission.
         window: A lane has at most so many batches undecided; 0 means any number.
-        rate_per_s: Open loop: batches a second, of all lanes in turn, whatever became of those
-            before; 0 means as fast as the ledger takes them.
-        engine: Which driver.
+        rate_per_s: Open loop: batches a second, of all lanes in turn, whether or not earlier ones
+            are decided; 0 means as fast as the ledger takes them.
+        engine: Name of the driver.
     """
 
     url: str
@@ -64,16 +64,16 @@ class Plan:
 
 @dataclass(slots=True)
 class Fate:
-    """What became of one batch. Times are seconds of this machine's monotonic clock.
+    """The fate of one batch. Times are seconds of this machine's monotonic clock.
 
     Attributes:
         batch_id: Its header signature.
-        lane: Whose it is.
-        intended_s: When it should have been sent; without a schedule, when it was.
-        sent_s: When its submission began.
-        accepted_s: When the ledger held it.
-        decided_s: When it was known to be committed, or never to be.
-        error: Why it is not committed; empty when it is.
+        lane: Of its file.
+        intended_s: Time at which it was due; without a schedule, the time of its submission.
+        sent_s: Begin of its submission.
+        accepted_s: Time at which the ledger held it.
+        decided_s: Time at which it was known as committed, or as refused.
+        error: Reason why it is not committed; empty if it is.
     """
 
     batch_id: str
@@ -86,13 +86,13 @@ class Fate:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What came of it.
+class LoadOutcome:
+    """The outcome of a load.
 
     Attributes:
         fates: One for each batch, in the order in which they were due.
-        busy: How often the ledger said that it had too much to do.
-        cpu_s: Of this process meanwhile.
+        busy: Number of answers that the ledger was too busy.
+        cpu_s: CPU seconds of the loader.
     """
 
     fates: Sequence[Fate]
@@ -106,24 +106,24 @@ class Outcome:
 
 
 def main() -> None:
-    """Do what the plan says and print the outcome."""
-    plan = Plan(**json.loads(sys.argv[1]))
+    """Carry out the plan and print the outcome."""
+    plan = LoadPlan(**json.loads(sys.argv[1]))
     outcome = uvloop.run(load(plan, ENGINES[plan.engine]))
-    # Unbuffered, as PYTHONUNBUFFERED has it, `print` loses what a full pipe does not take at once.
+    # With PYTHONUNBUFFERED `print` loses the bytes that a full pipe does not take at once.
     write_all(sys.stdout.fileno(), [json.dumps(asdict(outcome)).encode()])
 
 
-def outcome_of(text: str) -> Outcome:
-    """Return what `main` printed."""
+def outcome_of(text: str) -> LoadOutcome:
+    """Read the output of `main`."""
     said = json.loads(text)
-    return Outcome([Fate(**fate) for fate in said["fates"]], said["busy"], said["cpu_s"])
+    return LoadOutcome([Fate(**fate) for fate in said["fates"]], said["busy"], said["cpu_s"])
 
 
-async def load(plan: Plan, connect: Open) -> Outcome:
-    """Submit all and follow all to its decision.
+async def load(plan: LoadPlan, connect: Open) -> LoadOutcome:
+    """Submit all batches and follow each to its decision.
 
     Raises:
-        RejectedError: A file is cut short or holds too few.
+        RejectedError: A file is cut short or has too few batches.
         UnavailableError: The ledger does not answer.
     """
     batches = [_planned(plan, Path(path)) for path in plan.files]
@@ -144,22 +144,22 @@ async def load(plan: Plan, connect: Open) -> Outcome:
             following.end()
         fates = sorted((fate for lane in lanes for fate in lane.fates), key=_due)
         busy = sum(lane.busy for lane in lanes)
-        return Outcome(fates, busy, time.process_time() - start_cpu_s)
+        return LoadOutcome(fates, busy, time.process_time() - start_cpu_s)
     finally:
         for driver in (*drivers, follower):
             driver.close()
 
 
-def _planned(plan: Plan, path: Path) -> list[tuple[str, bytes]]:
-    """Return ids and bytes, read before the clock runs."""
-    found = list(islice(read_signed(path), plan.first, plan.first + plan.count))
+def _planned(plan: LoadPlan, path: Path) -> list[tuple[str, bytes]]:
+    """Return ids and bytes of the planned batches; read before the clock runs."""
+    found = list(islice(read_signed(path, plan.first), plan.count))
     if len(found) < plan.count:
         raise RejectedError(f"{path}: expected {plan.first + plan.count} batches, got fewer")
     return found
 
 
-def _schedule(plan: Plan, lane: int, start_s: float) -> Iterator[float]:
-    """Yield when each batch of a lane is due: the lanes take turns."""
+def _schedule(plan: LoadPlan, lane: int, start_s: float) -> Iterator[float]:
+    """Yield the due times of a lane's batches: the lanes take turns."""
     number = lane
     while True:
         yield start_s + (number / plan.rate_per_s if plan.rate_per_s else 0.0)
@@ -172,7 +172,7 @@ def _due(fate: Fate) -> tuple[float, float, int]:
 
 @dataclass(slots=True)
 class _Following:
-    """Which batches the ledger holds and has not decided yet, the oldest first."""
+    """Batches that the ledger holds and has not decided, the oldest first."""
 
     driver: Driver
     waiting: dict[str, tuple[Fate, "_Lane"]] = field(default_factory=dict)
@@ -189,7 +189,7 @@ class _Following:
         self.changed.set()
 
     async def run(self) -> None:
-        """Follow until all that was added is decided, or nothing is any more."""
+        """Follow until every batch is decided, or the ledger stalls."""
         moved_s = time.monotonic()
         while True:
             if not self.waiting:
@@ -220,7 +220,7 @@ class _Following:
 class _Lane:
     """Submits the batches of one file in their order."""
 
-    def __init__(self, plan: Plan, number: int, driver: Driver, due: Iterator[float]) -> None:
+    def __init__(self, plan: LoadPlan, number: int, driver: Driver, due: Iterator[float]) -> None:
         self._plan = plan
         self._number = number
         self._driver = driver

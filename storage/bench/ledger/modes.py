@@ -1,4 +1,4 @@
-"""How a workload is measured: flat out, open loop at a rate, or in search of the highest rate."""
+"""The modes of a workload: flat out, open loop at a rate, or a search for the highest rate."""
 
 import json
 import os
@@ -13,50 +13,50 @@ from contracts.errors import UnavailableError
 from storage.bench.ledger.committing import head_num, transactions_in_blocks
 from storage.bench.ledger.consensus import near
 from storage.bench.ledger.ledgers import NODE, Ledger, LedgerTarget, Pacing
-from storage.bench.ledger.loader import Plan, outcome_of
+from storage.bench.ledger.loader import LoadPlan, outcome_of
 from storage.bench.ledger.processor import executions
-from storage.bench.ledger.signed import signed
 from storage.bench.ledger.timeline import CSV, Timeline, percentile
-from storage.bench.ledger.watch import Watched, watching
-from storage.bench.ledger.workloads import Workload
-from storage.bench.processes import ask
+from storage.bench.ledger.watch import ProcessSamples, watching
+from storage.bench.ledger.workloads import LedgerWorkload
 from storage.bench.run.flags import Flag, Raised
+from storage.bench.run.latency import latencies
 from storage.bench.run.outcome import Better, Metric, Observation, Outcome, Series, Work
 from storage.bench.run.plan import Place
-from storage.bench.stats.latency import latencies
+from storage.bench.servers.processes import ask
+from storage.bench.trucks.signed import signed
 
 PER_LIST: Final = 10
 """Batches in one submission, flat out."""
 WINDOW: Final = 40
-"""Batches of one lane that are not decided, flat out: a ledger with more to do is no faster."""
+"""Undecided batches of one lane, flat out: more would not make a ledger faster."""
 NETWORK_SLOWER: Final = 10
-"""A network of Sawtooth's commits a hundredth of what our node does; it gets a tenth to do."""
+"""A Sawtooth network commits a hundredth of our node's rate; it gets a tenth of the load."""
 ON_TIME: Final = 0.95
 """Share of the intended rate below which a figure is behind schedule."""
 TAIL_SAMPLES: Final = 10
-"""A percentile has at least so many operations above it, else it is flagged."""
+"""A percentile with fewer operations above it is flagged."""
 WINDOW_SHARE: Final = 0.4
-"""Of the block interval: the window in which the busiest moment is looked for, 10 s of 25 s."""
+"""Of the block interval: the window for the busiest moment, 10 s of 25 s."""
 _RESPONSES: Final = (50.0, 95.0, 99.0)
 _BEP23: Final = (68.0, 95.0, 99.7)
 
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What was asked for.
+    """The options of a run.
 
     Attributes:
         rate_per_s: Transactions a second in open loop.
         open_s: How long, seconds.
-        scale: Flat out, times the transactions of a quick run; times its records too.
-        latency_s: A rate is met when the latency is no longer.
-        latency_percent: Which percentile of the response time counts.
-        probes: Rates that a search tries.
+        scale: Transactions flat out, and records, as a multiple of a quick run's.
+        latency_s: A rate is met if the latency is at most this.
+        latency_percent: Percentile of the response time that counts.
+        probes: Number of rates that a search tries.
         probe_s: How long each at most, seconds.
         writes: Share of the transactions that write.
         sample_s: Between two looks at the processes.
-        seed: Of all that is signed for ledgers that begin anew.
-        signed: Keeps what was signed.
+        seed: Of the batches for ledgers that begin empty.
+        signed: Directory of signed batches.
     """
 
     rate_per_s: float
@@ -73,32 +73,32 @@ class Choices:
 
 
 @dataclass(frozen=True, slots=True)
-class Bench:
+class Measurement:
     """One workload on one ledger.
 
     Attributes:
-        pacing: As a consensus would; None for as fast as the ledger can.
+        pacing: Of blocks; None for as fast as the ledger can.
     """
 
-    workload: Workload
+    workload: LedgerWorkload
     target: LedgerTarget
     choices: Choices
     pacing: Pacing | None = None
 
     @property
     def _flat_out(self) -> float:
-        """Return how many transactions are submitted flat out."""
+        """Return the number of transactions flat out."""
         count = self.workload.flat_out * self.choices.scale
         return count / NETWORK_SLOWER if self.target.lasting else count
 
     def flat_out(self, place: Place) -> Outcome:
-        """Submit as fast as the ledger takes it."""
+        """Submit as fast as the ledger takes the batches."""
         batches = self.workload.batches(self._flat_out)
         with self._ready(place, batches) as ready:
             return ready.submitted(batches)
 
     def paced(self, place: Place, blocks: int) -> Outcome:
-        """Submit what fills so many blocks at once, and see how the consensus lets it in."""
+        """Submit batches for so many blocks at once, and watch the consensus commit them."""
         if self.pacing is None:
             raise ValueError("without a pacing there is nothing to wait for")
         batches = self.workload.batches(
@@ -115,7 +115,7 @@ class Bench:
             return ready.at(rate_per_s, batches)
 
     def search(self, place: Place) -> Outcome:
-        """Find the highest rate that still meets the latency: by halves, from flat out down."""
+        """Find the highest rate that meets the latency: by bisection, from flat out down."""
         first = self.workload.batches(self._flat_out / 2)
         pool = first * self.choices.probes
         with self._ready(place, first + pool) as ready:
@@ -135,15 +135,15 @@ class Bench:
 
 @dataclass(frozen=True, slots=True)
 class _Ready:
-    """A ledger that is up, and what is signed for it."""
+    """A running ledger, and the batches signed for it."""
 
-    bench: Bench
+    bench: Measurement
     ledger: Ledger
     files: Sequence[Path]
     place: Place
 
     def submitted(self, batches: int) -> Outcome:
-        """Submit all as fast as the ledger takes it."""
+        """Submit all batches as fast as the ledger takes them."""
         before = head_num(self.ledger.url)
         single, paced = self.bench.workload.per_batch == 1, self.bench.pacing is not None
         per_list = batches if paced else 1 if single else PER_LIST
@@ -193,7 +193,7 @@ class _Ready:
         )
 
     def searched(self, first: int, pool: int) -> Outcome:
-        """Halve the rates between none and flat out until the probes are used up."""
+        """Bisect the rates between 0 and flat out until the probes are used up."""
         choices, per_batch = self.bench.choices, self.bench.workload.per_batch
         flat = self._load(0, first, per_list=PER_LIST, window=WINDOW)
         low, high, used = 0.0, flat.rate_per_s, first
@@ -218,7 +218,7 @@ class _Ready:
             )
         ceiling = self.ledger.consensus.ceiling(per_batch)
         why = f"expected p{choices.latency_percent:g} within {choices.latency_s:g} s at some rate"
-        missed = Raised(Flag.BEHIND_SCHEDULE, f"{why}, got it at none that was tried")
+        missed = Raised(Flag.BEHIND_SCHEDULE, f"{why}, got no such rate")
         flags = near(low, ceiling) if low else (missed,)
         found = Observation(Metric("highest-rate", "1/s"), low, ceiling, flags)
         columns = ("rate_per_s", "transactions", "committed_per_s", "response_s", "met")
@@ -234,7 +234,7 @@ class _Ready:
         rate_per_s: float = 0.0,
     ) -> Timeline:
         per_batch = self.bench.workload.per_batch
-        plan = Plan(
+        plan = LoadPlan(
             self.ledger.url,
             [str(path) for path in self.files],
             first,
@@ -252,7 +252,7 @@ class _Ready:
         return Timeline(outcome_of(said).fates, per_batch, executed, scheduled)
 
     def _wrong(self, timeline: Timeline, before: int) -> list[Raised]:
-        """Hold what the ledger said of batches against its blocks."""
+        """Check the ledger's statuses of the batches against its blocks."""
         raised: list[Raised] = []
         refused = [fate for fate in timeline.fates if fate.error]
         if refused:
@@ -284,7 +284,7 @@ class _Ready:
             metric = Metric("readings-rate", "1/s")
             yield Observation(metric, rate_per_s * workload.readings, None, flags)
 
-    def _costs(self, timeline: Timeline, watched: Watched) -> Iterator[Observation]:
+    def _costs(self, timeline: Timeline, watched: ProcessSamples) -> Iterator[Observation]:
         count = len(timeline.committed) * timeline.per_batch
         for name in watched.samples:
             used_s = watched.used_cpu_s(name)
@@ -322,7 +322,7 @@ def _behind(timeline: Timeline, rate_per_s: float) -> list[Raised]:
 
 
 def _response(timeline: Timeline, percent: float) -> float:
-    """Return a percentile of the response time; what was refused took for ever."""
+    """Return a percentile of the response time; refused batches count as infinite."""
     return percentile(
         (
             float("inf") if fate.error else fate.decided_s - fate.intended_s

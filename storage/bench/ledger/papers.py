@@ -9,17 +9,16 @@ from typing import Final
 
 from contracts.keys import Signer
 from contracts.proto.sawtooth_pb2 import Batch, Transaction
-from contracts.sawtooth.batches import build_batch
-from contracts.sawtooth.transactions import build_transaction
+from contracts.sawtooth.batches import build_batch, build_transaction
 from storage.bench.ledger.family import CREATE, FAMILY, GET, PUT, Call, address_of, balance
-from storage.bench.ledger.fleet import key
+from storage.bench.trucks.fleet import key
 
 VALUE_BYTES: Final = 1_000
 """Of a key-value pair. Source: papers 000, section 3."""
 BEP23_BYTES: Final = 765
 """Of one transaction, all of it. Source: BEP-23."""
 BALANCE: Final = 1_000_000_000
-"""What each account has at first: more than all payments together."""
+"""First balance of each account: more than all payments together."""
 FILL_PER_BATCH: Final = 20
 """Records of one batch before the clock runs."""
 
@@ -29,13 +28,13 @@ class PaperLoad:
     """Transactions of family `wayseal_bench`; implements `SignedLoad`.
 
     Attributes:
-        name: Tells it from others on the same ledger.
-        lanes: Each submitted in its order.
+        name: Tells loads on the same ledger apart.
+        lanes: Each is submitted in order.
         transactions: Of one lane.
         per_batch: Transactions in one batch.
-        records: Keys, or accounts, that are there before; 0 means that each transaction makes one.
+        records: Keys or accounts that exist before; 0 lets each transaction create one.
         writes: Share of the transactions that write, 0 to 1; the others read.
-        pays: Whether writing is paying.
+        pays: Whether a write is a payment.
         seed: Of keys and values.
     """
 
@@ -57,7 +56,7 @@ class PaperLoad:
             yield build_batch(signer, group)
 
     def filling(self) -> Iterator[Batch]:
-        """Yield what must be committed before: the records that are read and written."""
+        """Yield the batches that create the records, to be committed before the load."""
         signer, chance = key(f"{self.name} fills"), self._chance(-1)
         values = (
             balance(BALANCE) if self.pays else chance.randbytes(VALUE_BYTES)
@@ -80,7 +79,7 @@ class PaperLoad:
         return Call.pay(place, next(other for other in others if other != place), 1)
 
     def _create(self, lane: int, number: int, chance: random.Random) -> Call:
-        """Return a call whose transaction is of the size that BEP-23 says."""
+        """Return a call whose transaction has the size of BEP-23."""
         place = address_of(f"{self.name} {lane} {number}")
         return Call(CREATE, (place,), chance.randbytes(_room(BEP23_BYTES)))
 
@@ -93,7 +92,7 @@ class PaperLoad:
 
 @lru_cache
 def _room(size: int) -> int:
-    """Return how many bytes the value may have in a creation of so many, all of it."""
+    """Return the size of the value in a creation of so many bytes in all."""
     value = bytes(128)  # lengths below 128 take an octet less
     call = Call(CREATE, (address_of(""),), value)
     return size - _transaction(key(""), call, random.Random(0)).ByteSize() + len(value)  # noqa: S311

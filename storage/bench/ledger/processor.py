@@ -1,10 +1,11 @@
-"""The transaction processor of family `wayseal_bench`, which notes each execution.
+"""The transaction processor of family `wayseal_bench`; it notes each execution.
 
 Usage: python -m storage.bench.ledger.processor --connect tcp://HOST:PORT [--executions FILE]
 
-File, per execution: 8 octets, nanoseconds of this machine's monotonic clock
-when it began, and the 64 of the transaction's id. A ledger may execute a
-transaction several times, and ones that it never commits: all are in it.
+The file has for each execution 8 octets with the begin, in nanoseconds of this
+machine's monotonic clock, and 64 octets with the transaction's id. A ledger may
+execute a transaction several times, or execute one that it never commits: the
+file has all executions.
 """
 
 import argparse
@@ -18,11 +19,11 @@ from pathlib import Path
 from struct import Struct
 from typing import TYPE_CHECKING, Final
 
-from contracts.commands import FAILED, complain
 from contracts.errors import WaysealError
+from contracts.runtime.commands import FAILED, complain
 
 if TYPE_CHECKING:
-    from contracts.processor.host import Rules
+    from contracts.ledger.processor.host import Rules
 
 _ENTRY: Final = Struct(">Q64s")
 _NS: Final = 1_000_000_000
@@ -37,7 +38,7 @@ def main() -> None:
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
     # As wayseal-tp: the SDK's generated code needs it, and before protobuf is imported.
     os.environ["PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION"] = "python"
-    host = importlib.import_module("contracts.processor.host")
+    host = importlib.import_module("contracts.ledger.processor.host")
     try:
         with options.executions.open("ab", buffering=0) as file:
             sys.exit(host.host(options.connect, _noting(file.fileno(), host.Rules)))
@@ -61,7 +62,7 @@ def _noting(descriptor: int, rules: "type[Rules]") -> "Rules":
         os.write(descriptor, _ENTRY.pack(time.monotonic_ns(), bytes.fromhex(name)))
         family.apply(header, payload, name, context)
 
-    return rules(family.FAMILY, family.NAMESPACE, apply)
+    return rules([family.FAMILY], family.NAMESPACE, apply)
 
 
 if __name__ == "__main__":

@@ -17,8 +17,8 @@ BUSY_S: Final = (0.02, 0.04, 0.08, 0.16, 0.32)
 WAIT_S: Final = 1
 """How long, seconds, the ledger may let a question for the oldest batch wait."""
 UNKNOWN_S: Final = 10.0
-"""A batch that a ledger accepted and has not known for so long, seconds, was dropped: a batch may
-be unknown for a moment while it goes from one of the ledger's queues to the next."""
+"""A batch that the ledger accepted, and that is unknown for so many seconds, was dropped. A batch
+may be unknown for a moment while it moves between queues of the ledger."""
 
 
 class SawtoothRest:
@@ -60,8 +60,8 @@ class SawtoothRest:
     async def decided(self, batch_ids: Sequence[str]) -> Mapping[str, str]:
         """See `Driver.decided`.
 
-        Batches are decided in blocks: the ledger tells of the oldest when it is, and is then asked
-        once for all. A question each would cost the ledger more than a batch of one does.
+        Batches are decided in blocks: the driver waits for the oldest and then asks once for all.
+        One question for each batch would cost the ledger more than a small batch itself.
         """
         await self._statuses(f"/batch_statuses?wait={WAIT_S}", batch_ids[:1])
         entries = await self._statuses("/batch_statuses", batch_ids)
@@ -75,7 +75,7 @@ class SawtoothRest:
         return found
 
     def _verdict(self, entry: Mapping[str, Any], now_s: float) -> str | None:
-        """Return why a batch is not committed, empty when it is, None when nobody knows yet."""
+        """Return why a batch is not committed; empty if it is, None if it is undecided."""
         match entry["status"]:
             case Status.COMMITTED:
                 return ""

@@ -1,4 +1,4 @@
-"""Ledgers at URLs: what they are, and whether they take what the benchmark submits."""
+"""Sawtooth networks at URLs: their settings, and whether they take the benchmark's batches."""
 
 import argparse
 import json
@@ -7,17 +7,16 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Final
 
+from contracts.address import ADMIN_KEYS_SETTING
 from contracts.errors import RejectedError
-from contracts.ledger import LedgerClient
-from contracts.payload import ADMIN_KEYS_SETTING
-from contracts.sawtooth.batches import Status
+from contracts.ledger.client import LedgerClient
+from contracts.sawtooth.batches import Family, Status
 from contracts.sawtooth.settings import TRANSACTION_FAMILIES
-from contracts.sawtooth.transactions import Family
 from storage.bench.ledger.consensus import read_consensus
 from storage.bench.ledger.family import FAMILY
-from storage.bench.ledger.fleet import key
 from storage.bench.ledger.ledgers import Sawtooth, has_fleet, processing
 from storage.bench.ledger.papers import PaperLoad
+from storage.bench.trucks.fleet import key
 
 PROBE_S: Final = 60
 """How long, seconds, a network may take for one transaction before the benchmark begins."""
@@ -43,12 +42,12 @@ def sawtooths(
     Args:
         urls: By name.
         components: Component ports by name.
-        work: For what the processors note.
+        work: For the notes of the processors.
         seed: Of this run.
         stack: Ends the processors.
 
     Raises:
-        RejectedError: A component port of no network, or a network that refuses the family.
+        RejectedError: A component port has no network, or a network refuses the family.
         UnavailableError: A network does not answer.
     """
     endpoints = dict(components)
@@ -71,7 +70,7 @@ def sawtooths(
 def takes_readings(network: Sawtooth) -> str:
     """Return why a network does not take the fleet's readings; empty when it does.
 
-    Registering the fleet's parties is a right that only its administrator can give.
+    Only the administrator of the network can allow the registration of the fleet's parties.
     """
     if has_fleet(network.url):
         return ""
@@ -87,7 +86,7 @@ def _check_listed(name: str, value: str) -> None:
     try:
         listed = [Family(entry["family"], entry["version"]) for entry in json.loads(value or "[]")]
     except (ValueError, TypeError, KeyError):
-        return  # what is no list permits everything, as the validator reads it
+        return  # a malformed list permits everything, as in the validator
     if listed and FAMILY not in listed:
         raise RejectedError(
             f"{name}: {TRANSACTION_FAMILIES} does not list family {FAMILY.name} {FAMILY.version}"
@@ -95,7 +94,7 @@ def _check_listed(name: str, value: str) -> None:
 
 
 def _check_taken(name: str, url: str, seed: int) -> None:
-    """Have one transaction committed: what a network permits to whom is not all to be read."""
+    """Commit one transaction: the settings do not show all permissions of a network."""
     load = PaperLoad(f"probe-{seed:08x}", 1, 1, 1, 0, 1.0, pays=False, seed=seed)
     (batch,) = load.batches(0)
     told = f"{name}: one transaction of family {FAMILY.name}"

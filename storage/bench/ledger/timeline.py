@@ -1,4 +1,4 @@
-"""What a load's timestamps say: rates, what happened over time, and BEP-23's table."""
+"""The timestamps of a load: rates, tables over time, and BEP-23's table."""
 
 import csv
 import io
@@ -12,14 +12,14 @@ from typing import Final
 
 from contracts.proto.sawtooth_pb2 import Batch
 from storage.bench.ledger.loader import Fate
-from storage.bench.ledger.signed import read_signed
 from storage.bench.run.outcome import Series
+from storage.bench.trucks.signed import read_signed
 
 CSV: Final = "bep-23.csv"
 CSV_COLUMNS: Final = (
     "txid", "size", "ts_intended", "ts_send", "ts_accept", "ts_exec", "ts_commit", "ts_error",
 )  # fmt: skip
-"""BEP-23's, and when it was due and executed; seconds since the first was due, or empty."""
+"""BEP-23's columns, and due and execution times; seconds since the first due time, or empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +27,9 @@ class Timeline:
     """All timestamps of one load.
 
     Attributes:
-        fates: In the order in which they were due; at least one.
-        per_batch: Transactions in each.
-        executions: Transaction ids and times, when the ledger tells; each as often as it happened.
+        fates: In the order of due times; at least one.
+        per_batch: Transactions in each batch.
+        executions: Transaction ids and times of all executions; None if unknown.
         scheduled: The load, or the consensus, kept to a schedule.
     """
 
@@ -52,8 +52,9 @@ class Timeline:
     def rate_per_s(self) -> float:
         """Return transactions committed per second.
 
-        On a schedule, that of the middle three quarters: how long the first one took, and the last
-        ones, is latency and not rate. Else of all, from the first submission to the last decision.
+        On a schedule, the rate of the middle three quarters: the time of the first and the last
+        batches is latency and not rate. Otherwise the rate of all, from the first submission to
+        the last decision.
         """
         ends_s = sorted(fate.decided_s for fate in self.committed)
         if not ends_s:
@@ -64,13 +65,13 @@ class Timeline:
         return len(ends_s) * self.per_batch / self.span_s
 
     def busiest_per_s(self, window_s: float) -> float:
-        """Return the most transactions committed per second in one window after another."""
+        """Return the most transactions per second that were committed in any window."""
         counts = _counts((fate.decided_s for fate in self.committed), self.start_s, window_s)
         return max(counts.values(), default=0) * self.per_batch / window_s
 
     @property
     def executed_per_s(self) -> float | None:
-        """Return executions per second, also repeated ones and those in vain; None if unknown."""
+        """Return executions per second, repeated and unused ones included; None if unknown."""
         if self.executions is None:
             return None
         count = len(self.committed) * self.per_batch
@@ -83,7 +84,7 @@ class Timeline:
         return ended_s - min(fate.sent_s for fate in self.fates)
 
     def over_time(self, width_s: float) -> Series:
-        """Return what was sent, accepted, executed and committed, and BEP-23's backlog.
+        """Return transactions sent, accepted, executed and committed, and BEP-23's backlog.
 
         Args:
             width_s: Seconds of one row.
@@ -105,7 +106,7 @@ class Timeline:
         return Series("transactions", columns + (["executed_per_s"] if known else []), rows)
 
     def latencies_over_time(self, width_s: float) -> Series:
-        """Return medians of how long it took to accept and to commit, by when it was sent."""
+        """Return median times to accept and to commit, by the time of sending."""
         by_row: dict[int, list[Fate]] = {}
         for fate in self.committed:
             by_row.setdefault(int((fate.sent_s - self.start_s) / width_s), []).append(fate)

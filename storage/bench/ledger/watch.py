@@ -1,4 +1,4 @@
-"""Processes under measurement, looked at again and again: their CPU, and what they write."""
+"""CPU and writes of the measured processes over time."""
 
 import threading
 import time
@@ -8,16 +8,18 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final
 
-from storage.bench.procfs import cpu_s, written_bytes
+import psutil
+
 from storage.bench.run.outcome import Series
+from storage.bench.servers.usage import cpu_s, written_bytes
 
 EVERY_S: Final = 1.0
-"""As the papers sample; a rate over less would be mostly chance."""
+"""As in the papers; a rate over a shorter time would be mostly chance."""
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
-    """What a process had used at one moment.
+class ProcessSample:
+    """CPU and writes of a process up to one moment.
 
     Attributes:
         at_s: Monotonic clock.
@@ -31,10 +33,10 @@ class Sample:
 
 
 @dataclass(slots=True)
-class Watched:
+class ProcessSamples:
     """Samples of each process, by name, in order."""
 
-    samples: dict[str, list[Sample]] = field(default_factory=dict)
+    samples: dict[str, list[ProcessSample]] = field(default_factory=dict)
 
     def used_cpu_s(self, name: str) -> float:
         """Return the CPU seconds of a process from the first sample to the last."""
@@ -42,7 +44,7 @@ class Watched:
         return own[-1].cpu_s - own[0].cpu_s
 
     def written(self, name: str) -> int:
-        """Return the bytes that it wrote meanwhile."""
+        """Return the bytes that it wrote from the first sample to the last."""
         own = self.samples[name]
         return own[-1].written_bytes - own[0].written_bytes
 
@@ -61,14 +63,14 @@ class Watched:
 
 
 @contextmanager
-def watching(processes: Mapping[str, int], every_s: float = EVERY_S) -> Iterator[Watched]:
-    """Look at processes until the end, and once more then.
+def watching(processes: Mapping[str, int], every_s: float = EVERY_S) -> Iterator[ProcessSamples]:
+    """Sample processes until the block ends, and once at its end.
 
     Args:
         processes: Process ids by name; they outlive this.
-        every_s: Seconds from one look to the next.
+        every_s: Seconds between samples.
     """
-    watched = Watched({name: [_sample(pid)] for name, pid in processes.items()})
+    watched = ProcessSamples({name: [_sample(pid)] for name, pid in processes.items()})
     ending = threading.Event()
 
     def watch() -> None:
@@ -85,11 +87,11 @@ def watching(processes: Mapping[str, int], every_s: float = EVERY_S) -> Iterator
         _look(processes, watched)
 
 
-def _look(processes: Mapping[str, int], watched: Watched) -> None:
+def _look(processes: Mapping[str, int], watched: ProcessSamples) -> None:
     for name, pid in processes.items():
-        with suppress(OSError):  # it ended; whoever needs it will say so
+        with suppress(psutil.Error, OSError):  # it ended; the measurement that needs it will fail
             watched.samples[name].append(_sample(pid))
 
 
-def _sample(pid: int) -> Sample:
-    return Sample(time.monotonic(), cpu_s(pid), written_bytes(pid))
+def _sample(pid: int) -> ProcessSample:
+    return ProcessSample(time.monotonic(), cpu_s(pid), written_bytes(pid))

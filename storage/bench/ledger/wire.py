@@ -1,4 +1,4 @@
-"""HTTP as little as a loader needs it, so that its own CPU stays out of the way."""
+"""The HTTP that a loader needs and no more, so that it uses little CPU."""
 
 import asyncio
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ _MORE: Final = 0x80
 
 
 class Connection:
-    """One connection, one request at a time; when the server ends it, it is made anew.
+    """One connection, one request at a time; it reconnects when the server closes it.
 
     Args:
         url: Of the server.
@@ -46,10 +46,10 @@ class Connection:
             self._writer = None
 
     async def post(self, target: str, kind: str, body: bytes) -> tuple[int, bytes]:
-        """Return status and body of the answer; what is posted must bear to be posted twice.
+        """Return status and body of the answer; a request may be sent twice.
 
         Raises:
-            UnavailableError: There is none.
+            UnavailableError: The server gave no answer.
         """
         request = (
             f"POST {self._base}{target} HTTP/1.1\r\nHost: {self._host}:{self._port}\r\n"

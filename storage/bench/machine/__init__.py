@@ -1,1 +1,1 @@
-"""The machine around a run: what it is, and what it went through meanwhile."""
+"""The machine of a run: its fingerprint, CPU, heat, power and wear during the run."""

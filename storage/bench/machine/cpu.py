@@ -1,4 +1,4 @@
-"""Where the CPU time of the whole machine went. Source: proc_stat(5)."""
+"""CPU time of the whole machine by kind. Source: proc_stat(5)."""
 
 import os
 from dataclasses import astuple, dataclass
@@ -15,10 +15,10 @@ class CpuTimes:
         user_s: In programs, niced ones and guests included.
         system_s: In the kernel on their behalf.
         irq_s: In interrupts.
-        softirq_s: In what interrupts leave for later: most of the network's and drives' work.
-        iowait_s: Idle while something waited for a drive.
-        steal_s: Wanted by this virtual machine, and given to others.
-        idle_s: Not wanted.
+        softirq_s: In deferred work of interrupts: most of the work for network and drives.
+        iowait_s: Idle while a process waited for a drive.
+        steal_s: Wanted by this virtual machine but given to other ones.
+        idle_s: Idle.
     """
 
     user_s: float
@@ -31,24 +31,24 @@ class CpuTimes:
 
     @property
     def busy_s(self) -> float:
-        """Return what was spent on work of any kind."""
+        """Return the time spent on work of any kind."""
         return self.user_s + self.system_s + self.irq_s + self.softirq_s
 
     @property
     def stolen(self) -> float:
-        """Return which share of the time that was wanted others got, 0 to 1."""
+        """Return the share of the wanted time that other machines got, 0 to 1."""
         wanted_s = self.busy_s + self.steal_s
         return self.steal_s / wanted_s if wanted_s else 0.0
 
     def since(self, before: Self) -> "CpuTimes":
-        """Return what was spent since an earlier moment."""
+        """Return the times since an earlier moment."""
         # The kernel's idle and iowait may go back by a tick. Source: proc_stat(5).
         pairs = zip(astuple(self), astuple(before), strict=True)
         return CpuTimes(*(max(0.0, now - then) for now, then in pairs))
 
 
 def cpu_times(kernel: Kernel) -> CpuTimes:
-    """Return what was spent since the machine started."""
+    """Return the times since the machine started."""
     first = (kernel.proc / "stat").read_text("ascii").partition("\n")[0].split()
     tick_s = 1 / os.sysconf("SC_CLK_TCK")
     user, nice, system, idle, iowait, irq, softirq, steal = (int(each) for each in first[1:9])

@@ -1,4 +1,4 @@
-"""What a machine is, so that a result can be told from one of another machine."""
+"""The fingerprint of a machine: it tells results of different machines apart."""
 
 import os
 import platform
@@ -11,11 +11,11 @@ from typing import Any, Final
 
 from contracts.errors import UnavailableError
 from storage.bench.machine.heat import heat
+from storage.bench.servers.cassandra.artifacts import CACHE
 from storage.drives.devices import Device
 from storage.drives.health import health
 from storage.drives.kernel import Kernel, number, text
 from storage.drives.tools import Run
-from storage.localcassandra.artifacts import CACHE
 
 VERSION_TIMEOUT_S: Final = 10.0
 ABSENT: Final = "absent"
@@ -25,7 +25,7 @@ _TOOLS: Final = (
     ("nvme-cli", ("nvme", "version")),
     ("smartctl", ("smartctl", "--version")),
 )
-"""Which the parts may use, and how each tells its version; a part's own tools are its settings."""
+"""Tools that several parts use, and the command for the version of each."""
 _CASSANDRA_JAR: Final = re.compile(r"cassandra-all-(\d[\d.]*\d)\.jar")
 _QUEUE: Final = {
     "write_cache": "write_cache",
@@ -37,15 +37,15 @@ _QUEUE: Final = {
 
 
 def fingerprint(kernel: Kernel, drives: Iterable[Device], run: Run, power: str) -> dict[str, Any]:
-    """Return what the machine is, for the heading of a result: JSON.
+    """Return the fingerprint for the heading of a result: JSON.
 
-    What it does not tell is `absent`.
+    Values that the machine does not report are `absent`.
 
     Args:
-        kernel: Which machine.
-        drives: On which the run works.
-        run: Asks tools for their versions, and drives for their health.
-        power: What measures power, or why nothing does.
+        kernel: Of the machine.
+        drives: Used by the run.
+        run: Runs the tools that report versions and health.
+        power: What the power meter covers, or why there is no meter.
     """
     now = heat(kernel)
     return {
@@ -90,7 +90,7 @@ def _cores(kernel: Kernel) -> int | str:
 
 
 def last_level_cache_bytes(kernel: Kernel) -> int:
-    """Return the size of the largest cache of the first core; 0 if it is not told."""
+    """Return the size of the largest cache of the first core; 0 if it is unknown."""
     caches = (kernel.sys / "devices/system/cpu/cpu0/cache").glob("index*/size")
     # As in 32768K; the kernel knows no other unit there.
     sizes = [text(each).removesuffix("K") for each in caches]
@@ -126,7 +126,7 @@ def _software(run: Run) -> dict[str, str]:
 
 
 def tool_version(run: Run, command: tuple[str, ...]) -> str:
-    """Return the first line in which a tool names its version; empty if it is not there."""
+    """Return the first line in which a tool names its version; empty if the tool is missing."""
     try:
         said = run(command, VERSION_TIMEOUT_S)
     except UnavailableError:
@@ -151,5 +151,5 @@ def _drive(kernel: Kernel, drive: Device, run: Run) -> dict[str, Any]:
 
 
 def _chosen(schedulers: str) -> str:
-    """Return the one in brackets: `none [mq-deadline] kyber`."""
+    """Return the scheduler in brackets: `none [mq-deadline] kyber`."""
     return schedulers.partition("[")[2].partition("]")[0] or schedulers

@@ -1,6 +1,6 @@
-"""How hot the machine is, how fast its cores run, and what holds them back.
+"""Temperature of the machine, clock of its cores, and reasons that slow them.
 
-What a machine does not tell is empty or None: a virtual machine tells nothing.
+Values that the machine does not report are empty or None; a virtual machine reports nothing.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ _KHZ_PER_MHZ: Final = 1000
 _THROTTLE_COUNTS: Final = ("core_throttle_count", "package_throttle_count")
 """Source: Documentation/ABI/testing/sysfs-devices-system-cpu."""
 _COOLED_BY_SLOWING: Final = ("cpufreq", "thermal-cpufreq", "Processor", "intel_powerclamp")
-"""How types of cooling devices begin that slow the CPU; others are fans."""
+"""Beginnings of the types of cooling devices that slow the CPU; others are fans."""
 _PI: Final = "devices/platform/soc/soc:firmware/get_throttled"
 _PI_LIMITS: Final = ("under-voltage", "frequency capped", "throttled", "soft temperature limit")
 """Bits of the Pi's word from the lowest: in force now; from bit 16 on: since the start."""
@@ -27,7 +27,7 @@ class Heat:
 
     Attributes:
         celsius: By sensor.
-        mhz: Of all cores on average; None where there is no cpufreq.
+        mhz: Average of all cores; None without cpufreq.
         throttled: Counters of how often cores were slowed down, since the machine started.
         limits: In force now, in words.
     """
@@ -44,12 +44,12 @@ class Heat:
 
 
 def heat(kernel: Kernel) -> Heat:
-    """Return what the machine tells now."""
+    """Return temperature, clock and limits now."""
     return Heat(_celsius(kernel), _mhz(kernel), _throttled(kernel), _limits(kernel))
 
 
 def held_back(before: Heat, after: Heat) -> list[str]:
-    """Return in words what slowed the CPU between two moments; empty if nothing told so."""
+    """Return the reasons that slowed the CPU between two moments, in words."""
     counted = [
         f"{name} went from {before.throttled[name]} to {count}"
         for name, count in after.throttled.items()

@@ -1,6 +1,6 @@
-"""What the machine takes from the wall, or as much of that as something measures.
+"""Power of the machine, or of the part of it that a meter covers.
 
-Nothing is estimated: without a source there is no figure, and the result says why.
+Nothing is estimated. Without a meter there is no figure, and the result says why.
 """
 
 import time
@@ -12,39 +12,35 @@ from typing import Final, Protocol
 from contracts.errors import RejectedError
 from storage.drives.kernel import Kernel, names, number, text
 
-POWER: Final = "power-"
-ENERGY: Final = "energy-"
-"""How names of metrics begin; the source follows, so that sources never meet in a comparison."""
-PER_JOULE: Final = "-per-joule-"
 _MICRO: Final = 1_000_000
 _MILLI: Final = 1000
 _RAPL: Final = "intel-rapl:"
 """AMD's counters have this name too; `intel-rapl-mmio` repeats a package."""
 _RAPL_COUNTED: Final = ("package-", "dram")
-"""Domains apart from each other; core and uncore are inside a package."""
+"""Domains that do not overlap; core and uncore are inside a package."""
 _SENSORS: Final = ("ina", "power_meter")
-"""How names of chips begin that sit on a supply line; others measure a part, such as a GPU."""
+"""Beginnings of the names of chips on a supply line; other chips measure a part, such as a GPU."""
 
 Joules = Callable[[], float | None]
-"""Returns the joules since it was made, None if nothing answers; call it at least each minute."""
+"""Returns the joules since it was made; None without an answer. Call it at least each minute."""
 
 
 class Meter(Protocol):
-    """Something that tells what the machine takes."""
+    """Measures the energy that the machine takes."""
 
     @property
     def source(self) -> str:
-        """Return what kind of meter it is, in one word."""
+        """Return the kind of meter, in one word."""
 
     @property
     def covers(self) -> str:
         """Return which part of the machine it measures, in words."""
 
     def begin(self, *, at_rest: bool) -> Joules | None:
-        """Begin to count; None when it can't tell of a machine in this state.
+        """Begin to count; None if the meter has no value for a machine in this state.
 
         Args:
-            at_rest: Nothing runs but what always does.
+            at_rest: The benchmark does nothing.
         """
 
 
@@ -53,7 +49,7 @@ class Domain:
     """A counter of RAPL.
 
     Attributes:
-        range_uj: It begins again at 0 after this.
+        range_uj: The counter begins again at 0 after this value.
     """
 
     name: str
@@ -103,7 +99,7 @@ class Sensor:
     Attributes:
         name: Chip and channel, as `--power-sensor` takes it.
         chip: Its directory.
-        channel: `power1`, or `1` for a chip that tells volts and amperes.
+        channel: `power1`, or `1` for a chip that reports volts and amperes.
         clock: Monotonic seconds.
     """
 
@@ -119,7 +115,7 @@ class Sensor:
         return f"the supply line at sensor {self.name}"
 
     def watts(self) -> float | None:
-        """Return what it shows now; None if it does not answer."""
+        """Return its value now; None if it does not answer."""
         if self.channel.startswith("power"):
             micro_watts = number(self.chip / f"{self.channel}_input")
             return None if micro_watts is None else micro_watts / _MICRO
@@ -130,7 +126,7 @@ class Sensor:
         return milli_volts * milli_amperes / _MILLI**2
 
     def begin(self, *, at_rest: bool) -> Joules | None:  # noqa: ARG002 - it always knows
-        """Begin to count; between two answers the power is taken to change evenly."""
+        """Begin to count; power is taken to change evenly between two values."""
         first_w = self.watts()
         if first_w is None:
             return None
@@ -150,11 +146,11 @@ class Sensor:
 
 @dataclass(frozen=True, slots=True)
 class WallMeter:
-    """What somebody read from a meter at the plug, and typed in.
+    """Values that the user read from a meter at the plug.
 
     Attributes:
         watts: On average while the machine works.
-        idle_watts: While it is at rest; None if nobody looked.
+        idle_watts: At rest; None if the user gave none.
         clock: Monotonic seconds.
     """
 
@@ -171,17 +167,17 @@ class WallMeter:
         )
 
     def begin(self, *, at_rest: bool) -> Joules | None:
-        """Begin to count; at rest only with a reading of that."""
+        """Begin to count; at rest only if the user gave a value for that."""
         watts, start_s = self.idle_watts if at_rest else self.watts, self.clock()
         return None if watts is None else lambda: watts * (self.clock() - start_s)
 
 
 @dataclass(frozen=True, slots=True)
 class Metered:
-    """What measures power, if anything does.
+    """The meter of a run, if there is one.
 
     Attributes:
-        words: What it covers; or why there is none.
+        words: What the meter covers, or why there is no meter.
     """
 
     meter: Meter | None
@@ -189,18 +185,17 @@ class Metered:
 
     @classmethod
     def by(cls, meter: Meter) -> "Metered":
-        """Return what that meter measures."""
+        """Return a meter with its words."""
         return cls(meter, f"{meter.source}: {meter.covers}")
 
 
 def metered(kernel: Kernel, wall: WallMeter | None, sensor: str | None) -> Metered:
     """Return the best meter there is.
 
-    A reading at the wall tells more than a sensor that was named, that more than RAPL, and a
-    sensor that nobody named serves only where it is the only one.
+    The order of preference: a reading at the wall, a named sensor, RAPL, the only sensor.
 
     Raises:
-        RejectedError: There is no sensor of that name.
+        RejectedError: No sensor has that name.
     """
     if wall is not None:
         return Metered.by(wall)
@@ -219,12 +214,12 @@ def metered(kernel: Kernel, wall: WallMeter | None, sensor: str | None) -> Meter
 
 
 def performance_to_power(rate_per_s: float, power_w: float) -> float:
-    """Return what one joule does: PPR. Source: papers/000, equation 1."""
+    """Return the work of one joule, PPR. Source: papers/000, equation 1."""
     return rate_per_s / power_w
 
 
 def rapl(kernel: Kernel) -> tuple[Rapl | None, str]:
-    """Return the processor's counters; or None, and why not."""
+    """Return the processor's counters; or None, and the reason."""
     place = kernel.sys / "class" / "powercap"
     zones = [
         Domain(name, place / zone, range_uj)

@@ -1,4 +1,4 @@
-"""Carries out each step, and adds to its outcome what the machine went through meanwhile."""
+"""Executes each step, and adds CPU, heat, power and wear of the machine to its outcome."""
 
 import json
 import math
@@ -10,24 +10,36 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final
 
 from storage.bench.machine.cpu import CpuTimes, cpu_times
+from storage.bench.machine.fingerprint import fingerprint
 from storage.bench.machine.heat import Heat, heat, held_back
-from storage.bench.machine.power import ENERGY, PER_JOULE, POWER, Meter, performance_to_power
+from storage.bench.machine.power import Meter, Metered, performance_to_power
 from storage.bench.run.flags import Flag, Raised
-from storage.bench.run.outcome import Better, Metric, Observation, Outcome, Series, Work
+from storage.bench.run.outcome import (
+    ENERGY,
+    PER_JOULE,
+    POWER,
+    Better,
+    Metric,
+    Observation,
+    Outcome,
+    Series,
+    Work,
+)
 from storage.bench.run.plan import Place, Step
+from storage.bench.run.volumetarget import VolumeTarget
 from storage.drives.devices import Device
 from storage.drives.health import Health, health
 from storage.drives.kernel import Kernel
-from storage.drives.tools import Run
+from storage.drives.tools import Run, run_tool
 
 AT_REST: Final = "at-rest"
-"""Workload of a step that does nothing: a wall meter's reading at rest is its power."""
+"""Workload of a step that does nothing. Its power is the wall meter's reading at rest."""
 RECORD: Final = "machine.json"
 SAMPLES_EVERY_S: Final = 1.0
 NOISY_SHARE: Final = 0.02
-"""Of the CPU time that was wanted; what others take beyond this makes a figure theirs too."""
+"""Of the CPU time wanted; if other machines take more, the figure is flagged."""
 _NOISY_S: Final = 0.1
-"""Less than this are a few ticks of the clock."""
+"""Less stolen time than this is only a few ticks of the clock."""
 _GB: Final = 1_000_000_000
 _RATES: Final = {"B/s": "B/J", "1/s": "1/J"}
 CPU_BUSY: Final = Metric("cpu-busy", "s", Better.NEITHER)
@@ -37,13 +49,13 @@ DRIVE_WRITTEN: Final = Metric("drive-written", "B", Better.NEITHER)
 
 
 class Watch:
-    """Sees what the machine goes through.
+    """Watches the machine during steps.
 
     Args:
         kernel: Which machine.
-        drives: By target: what is asked for its wear before and after.
-        run: Asks the drives.
-        meter: Tells the power, if anything does.
+        drives: Drives of each target; each is asked for its wear before and after.
+        run: Runs the tools that ask the drives.
+        meter: Measures power; None without one.
     """
 
     def __init__(
@@ -86,14 +98,35 @@ class Watch:
         return {each.name: health(each, self._run) for each in self._drives.get(target, ())}
 
 
+class Machine:
+    """This machine during a run.
+
+    Args:
+        volumes: Their drives are fingerprinted, and asked for their wear.
+        power: Its meter.
+    """
+
+    def __init__(self, volumes: Sequence[VolumeTarget], power: Metered) -> None:
+        drives = {volume.name: volume.bottom for volume in volumes}
+        distinct = {drive.name: drive for each in drives.values() for drive in each}
+        self.fingerprint: dict[str, Any] = fingerprint(
+            Kernel(), distinct.values(), run_tool, power.words
+        )
+        self._watch = Watch(Kernel(), drives, run_tool, power.meter)
+
+    def carry(self, step: Step, place: Place) -> Outcome:
+        """Execute a step; return its outcome with the machine's observations added."""
+        return self._watch.carry(step, place)
+
+
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """What the machine went through in a span of time.
+class MachineSpan:
+    """CPU, heat, power and wear of the machine in a span of time.
 
     Attributes:
-        joules: None when nothing measures them.
+        joules: None without a meter.
         source: Of the joules.
-        held_back: What slowed the CPU, in words.
+        held_back: Reasons that slowed the CPU, in words.
         samples: See `_COLUMNS`.
         drives: By name, before and after.
     """
@@ -117,14 +150,14 @@ _COLUMNS: Final = (
 
 
 class _Span:
-    """Counts from now on, and looks each second, until its end."""
+    """Counts from now until `end`, with a sample each second."""
 
     def __init__(self, kernel: Kernel, meter: Meter | None, *, at_rest: bool) -> None:
         self._kernel = kernel
         self._stop = threading.Event()
         self._samples: list[tuple[float, ...]] = []
         self._limits: dict[str, None] = {}
-        self._seen: Seen | None = None
+        self._seen: MachineSpan | None = None
         self._before = heat(kernel)
         self._source = "" if meter is None else meter.source
         self._cpu, self._start_s = cpu_times(kernel), time.monotonic()
@@ -133,8 +166,8 @@ class _Span:
         self._sampler = threading.Thread(target=self._look_on, name="machine", daemon=True)
         self._sampler.start()
 
-    def end(self) -> Seen:
-        """Stop to count; return what was seen, the same at each call."""
+    def end(self) -> MachineSpan:
+        """Stop counting; return the span, the same at each call."""
         if self._seen is None:
             self._stop.set()
             self._sampler.join()
@@ -143,7 +176,7 @@ class _Span:
             cpu = cpu_times(self._kernel).since(self._cpu)
             after = heat(self._kernel)
             told = dict.fromkeys(held_back(self._before, after)) | self._limits
-            self._seen = Seen(
+            self._seen = MachineSpan(
                 elapsed_s,
                 cpu,
                 self._before,
@@ -159,7 +192,7 @@ class _Span:
         while not self._stop.wait(SAMPLES_EVERY_S):
             now_s, cpu, warmth = time.monotonic(), cpu_times(self._kernel), heat(self._kernel)
             counted = None if self._joules is None else self._joules()
-            joules = math.nan if counted is None else counted  # which no arithmetic trips over
+            joules = math.nan if counted is None else counted  # arithmetic goes on with it
             before_s, cpu_before, joules_before = self._last
             self._last = (now_s, cpu, joules)
             took_s = now_s - before_s
@@ -177,8 +210,8 @@ def _pairs(
     return {name: (before[name], after[name]) for name in before}
 
 
-def _joined(outcome: Outcome, seen: Seen) -> Outcome:
-    """Return the outcome with what was seen, and every figure with the flags that this raises."""
+def _joined(outcome: Outcome, seen: MachineSpan) -> Outcome:
+    """Return the outcome with the machine's figures, and the flags of the span on every figure."""
     own = [*_cpu(seen, outcome.work), *_energy(seen, outcome.observations), *_wear(seen)]
     flags = tuple(_flags(seen))
     record = json.dumps(_record(seen), indent=1).encode() + b"\n"
@@ -192,7 +225,7 @@ def _joined(outcome: Outcome, seen: Seen) -> Outcome:
     )
 
 
-def _cpu(seen: Seen, work: Work) -> Iterator[Observation]:
+def _cpu(seen: MachineSpan, work: Work) -> Iterator[Observation]:
     busy_s = seen.cpu.busy_s
     yield Observation(CPU_BUSY, busy_s)
     if work.bytes_moved:
@@ -201,7 +234,7 @@ def _cpu(seen: Seen, work: Work) -> Iterator[Observation]:
         yield Observation(CPU_PER_TRANSACTION, busy_s / work.transactions)
 
 
-def _energy(seen: Seen, figures: Sequence[Observation]) -> Iterator[Observation]:
+def _energy(seen: MachineSpan, figures: Sequence[Observation]) -> Iterator[Observation]:
     if seen.joules is None:
         return
     watts = seen.joules / seen.elapsed_s
@@ -214,7 +247,7 @@ def _energy(seen: Seen, figures: Sequence[Observation]) -> Iterator[Observation]
             yield Observation(metric, performance_to_power(each.value, watts), flags=each.flags)
 
 
-def _wear(seen: Seen) -> Iterator[Observation]:
+def _wear(seen: MachineSpan) -> Iterator[Observation]:
     grown = [
         after.written_bytes - before.written_bytes
         for before, after in seen.drives.values()
@@ -224,7 +257,7 @@ def _wear(seen: Seen) -> Iterator[Observation]:
         yield Observation(DRIVE_WRITTEN, sum(grown))
 
 
-def _flags(seen: Seen) -> Iterator[Raised]:
+def _flags(seen: MachineSpan) -> Iterator[Raised]:
     why = list(seen.held_back)
     for name, (before, after) in seen.drives.items():
         times, had = after.throttled_times, before.throttled_times
@@ -240,7 +273,7 @@ def _flags(seen: Seen) -> Iterator[Raised]:
         )
 
 
-def _record(seen: Seen) -> dict[str, Any]:
+def _record(seen: MachineSpan) -> dict[str, Any]:
     return {
         "elapsed_s": seen.elapsed_s,
         "cpu": asdict(seen.cpu),

@@ -1,1 +1,1 @@
-"""`wayseal-bench offload`: trucks to ledger, the whole way, and where the time goes."""
+"""`wayseal-bench offload`: the whole way from trucks to ledger, with the time of each stage."""

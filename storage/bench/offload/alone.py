@@ -1,68 +1,42 @@
-"""What ledger and disk take alone for what a truck brings: the limits of an offload."""
+"""The limits of an offload: the seconds that ledger and disk need alone for a truck's load."""
 
-import time
-from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Final
 
-from contracts.errors import RejectedError, UnavailableError
-from contracts.ledger import LedgerClient
-from contracts.proto.sawtooth_pb2 import Batch
-from contracts.sawtooth.batches import Status
-from storage.bench.checkpoint import node
-from storage.bench.ledger.fleet import Load, Truck, departures, network
-from storage.bench.ours.storage.media import dd_twice, random_file, timed
+from contracts.ledger.client import LedgerClient
+from storage.bench.disk import dd_twice, random_file, timed
+from storage.bench.ledger.committing import commit_flat_out
+from storage.bench.servers.checkpoint import node
+from storage.bench.trucks.fleet import Load, Truck, departures, network
 
 PER_BATCH: Final = 60
-"""Readings of one batch, as a truck closes them with a reading each second."""
-PER_LIST: Final = 20
-"""Batches of one list, as a gateway hands them over."""
-COMMIT_TIMEOUT_S: Final = 600
-_STATUS_WAIT_S: Final = 5
+"""Readings of one batch, as a truck closes it with a reading each second."""
 
 
 def ledger_alone_s(directory: Path, readings: int) -> float:
-    """Return the seconds that a new node in a directory takes for one truck's readings.
+    """Return the seconds that a new node in a directory needs for one truck's readings.
 
-    They are signed beforehand, and posted by a bare loop as fast as the node takes them.
+    They are signed before, and posted by a bare loop as fast as the node takes them.
 
     Raises:
-        RejectedError: The node refuses one.
-        UnavailableError: It failed, or did not commit them in COMMIT_TIMEOUT_S.
+        RejectedError: The node refuses a batch.
+        UnavailableError: The node failed, or did not commit them in time.
     """
     load = Load("alone", devices=1, readings=readings, per_transaction=1, per_batch=PER_BATCH)
     batches = list(Truck(load, 0).batches())
     with node(directory) as running, closing(LedgerClient(running.addresses["rest"])) as ledger:
-        _commit(ledger, [*network(), *departures(load)])
-        return timed(lambda: _commit(ledger, batches))
+        commit_flat_out(ledger, [*network(), *departures(load)])
+        return timed(lambda: commit_flat_out(ledger, batches))
 
 
 def disk_alone_s(directory: Path, scratch: Path, size: int) -> float:
-    """Return the seconds that dd takes to write so many random bytes twice, synced once.
+    """Return the seconds that dd needs to write random bytes twice, synced once.
 
-    Twice, since a gateway keeps a whole file and blobs.
+    A gateway too writes them twice: a whole file and blobs.
     """
     payload = random_file(scratch / "payload", size)
     try:
         return timed(lambda: dd_twice(payload, directory / "dd"))
     finally:
         payload.unlink()
-
-
-def _commit(ledger: LedgerClient, batches: Sequence[Batch]) -> None:
-    for at in range(0, len(batches), PER_LIST):
-        ledger.submit(batches[at : at + PER_LIST])
-    waiting = [batch.header_signature for batch in batches]
-    deadline_s = time.monotonic() + COMMIT_TIMEOUT_S
-    while waiting:
-        found = ledger.statuses(waiting, wait_s=_STATUS_WAIT_S)
-        for answer in found.values():
-            if answer.status is Status.INVALID:
-                raise RejectedError(f"the node refuses a batch: {answer.reason}")
-        waiting = [name for name in waiting if found[name].status is not Status.COMMITTED]
-        if waiting and time.monotonic() > deadline_s:
-            raise UnavailableError(
-                f"expected all batches committed within {COMMIT_TIMEOUT_S} s, "
-                f"{len(waiting)} are not"
-            )

@@ -1,4 +1,4 @@
-"""How much trucks bring, and how much disk that takes."""
+"""The loads of fleets, and the disk space that they need."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -6,7 +6,7 @@ from typing import Final
 MB: Final = 1_000_000
 MIB: Final = 1 << 20
 SLACK_BYTES: Final = 512 * MB
-"""Chain, inbox, index, and what a file system keeps for itself."""
+"""For chain, inbox, index and file system."""
 BYTES_PER_READING: Final = 8_000
 """In journals, inbox, chain and index together, with their write-ahead logs."""
 COPIES: Final = 2
@@ -28,12 +28,12 @@ class Trucks:
 
     @property
     def on_trucks(self) -> int:
-        """Return the bytes of disk that the trucks themselves need."""
+        """Return the bytes of disk that the trucks need."""
         return self.count * (self.video_bytes + self.readings * BYTES_PER_READING) + SLACK_BYTES
 
     @property
     def on_volume(self) -> int:
-        """Return the bytes of disk that gateway and node need for them."""
+        """Return the bytes of disk that gateway and node need."""
         stored = COPIES * self.video_bytes + self.readings * BYTES_PER_READING
         return self.count * stored + SLACK_BYTES
 

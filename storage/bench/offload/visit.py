@@ -1,4 +1,4 @@
-"""One visit: a fleet comes to a new checkpoint on a volume, and is watched until it is gone."""
+"""One visit: a fleet offloads at a new checkpoint on a volume, which is watched until the end."""
 
 import json
 import subprocess
@@ -8,21 +8,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from contracts.commands import FAILED, WORKED
+import httpx
+from prometheus_client.parser import text_string_to_metric_families
+
 from contracts.errors import UnavailableError
-from contracts.files import make_directory
-from storage.bench.checkpoint import GatewayFiles, node
-from storage.bench.ledger.fleet import key
+from contracts.runtime.commands import FAILED, WORKED
+from contracts.runtime.files import OWNER_ONLY, make_directory
+from contracts.runtime.processes import tied
 from storage.bench.offload.sizes import MB, Trucks
-from storage.bench.offload.stages import stage_seconds
-from storage.bench.processes import SAID_CHARS_MAX, Service, environment, executable
-from storage.bench.procfs import cpu_s, peak_bytes, resident_bytes
+from storage.bench.servers.checkpoint import GatewayFiles, node
+from storage.bench.servers.processes import SAID_CHARS_MAX, Service, environment, executable
+from storage.bench.servers.usage import cpu_s, peak_bytes, resident_bytes
+from storage.bench.trucks.fleet import key
 from storage.stages import Stage
 
 SAMPLE_S: Final = 1.0
 PATIENCE_S: Final = 120
-"""Of a truck without any progress: a slow disk is to be measured, not given up."""
+"""Without any progress of a truck: long, since slow disks are to be measured."""
 END_TIMEOUT_S: Final = 60
+_STAGE_SECONDS: Final = "wayseal_stage_seconds_sum"
 COLUMNS: Final = (
     "s",
     "gateway_cpu_s_per_s",
@@ -34,13 +38,13 @@ COLUMNS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """What was seen.
+    """The measurements of a visit.
 
     Attributes:
         fleet: The JSON object of `wayseal-device fleet`.
-        stages_s: How long the gateway's threads were at each stage.
-        gateway_cpu_s: From before the trucks were made until they were gone.
-        node_cpu_s: The same of the node.
+        stages_s: Seconds of the gateway's threads at each stage.
+        gateway_cpu_s: From before the trucks were made until they ended.
+        node_cpu_s: The same for the node.
         gateway_peak_bytes: The most memory that the gateway had resident.
         samples: Rows of COLUMNS.
     """
@@ -57,14 +61,14 @@ def visit(directory: Path, trucks: Trucks, scratch: Path, seed: int) -> Visit:
     """Start node and gateway with their data in a directory, send a fleet, and stop them.
 
     Args:
-        directory: New; on the volume that is measured.
-        trucks: What comes.
+        directory: New; on the measured volume.
+        trucks: The fleet.
         scratch: On no target; for the trucks' own files.
         seed: Of readings and video.
 
     Raises:
-        UnavailableError: One of the processes failed. A truck that did not get its receipt is no
-            failure of the visit: the fleet's object tells of it.
+        UnavailableError: One of the processes failed. A truck without its receipt does not fail
+            the visit: the fleet's object reports it.
     """
     make_directory(directory)
     with node(directory / "node") as ledger:
@@ -81,7 +85,7 @@ def visit(directory: Path, trucks: Trucks, scratch: Path, seed: int) -> Visit:
             )
             return Visit(
                 said,
-                stage_seconds(gateway.addresses["rest"], operator),
+                _stage_seconds(gateway.addresses["rest"], operator),
                 cpu_s(gateway.pid) - watch.gateway_cpu_s,
                 cpu_s(ledger.pid) - watch.node_cpu_s,
                 peak_bytes(gateway.pid),
@@ -90,9 +94,11 @@ def visit(directory: Path, trucks: Trucks, scratch: Path, seed: int) -> Visit:
 
 
 def _command(files: GatewayFiles, trucks: Trucks, scratch: Path, seed: int) -> list[str | Path]:
-    # In the volume's directory, which so stands in the command: what a kill left is found by it.
+    # These files are on the volume, so its directory is in the command: after a kill the next run
+    # finds the process by it.
     tokens, admin = files.directory / "fleet.tokens", files.directory / "admin.key"
     names = [f"fleet-{number}" for number in range(trucks.count)]
+    tokens.touch(OWNER_ONLY)
     tokens.write_text(files.tokens(names, "device"), "utf-8")
     key("admin").save(admin)
     return [
@@ -135,13 +141,13 @@ def _carry_out(
     with (
         log.open("wb") as errors,
         subprocess.Popen(  # noqa: S603 - our own command
-            command, stdout=subprocess.PIPE, stderr=errors, env=environment(), text=True
+            tied(command), stdout=subprocess.PIPE, stderr=errors, env=environment(), text=True
         ) as process,
     ):
         try:
             said = _listen(process, sample)
         except BaseException:
-            process.terminate()  # it removes its files and ends
+            process.terminate()  # the fleet removes its files and ends
             try:
                 process.wait(END_TIMEOUT_S)
             finally:
@@ -163,3 +169,34 @@ def _listen(process: "subprocess.Popen[str]", sample: Callable[[], None]) -> str
             sample()
         else:
             return said
+
+
+def _stage_seconds(rest: str, token: str) -> Mapping[Stage, float]:
+    """Return the seconds of a gateway's threads at each stage since its start.
+
+    Raises:
+        UnavailableError: The gateway does not answer, or lacks a stage.
+    """
+    return _by_stage(_metrics(rest, token))
+
+
+def _metrics(rest: str, token: str) -> str:
+    try:
+        answer = httpx.get(
+            f"{rest}/metrics", headers={"Authorization": f"Bearer {token}"}, trust_env=False
+        ).raise_for_status()
+    except httpx.HTTPError as error:
+        raise UnavailableError(f"{rest}/metrics: {error}") from error
+    return answer.text
+
+
+def _by_stage(text: str) -> Mapping[Stage, float]:
+    found = {
+        sample.labels["stage"]: sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+        if sample.name == _STAGE_SECONDS
+    }
+    if found.keys() != set(Stage):
+        raise UnavailableError(f"/metrics: expected stages {', '.join(Stage)}, got {set(found)}")
+    return {stage: found[stage] for stage in Stage}

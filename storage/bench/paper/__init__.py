@@ -1,1 +1,1 @@
-"""The papers' figures, and how they stand beside measured ones."""
+"""The figures that the papers print."""

@@ -1,4 +1,4 @@
-"""The papers' figures as data: figures.json beside this module, written by us from the papers."""
+"""The papers' figures as data, from figures.json beside this module."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """What the paper's own hardware or settings can't pass.
+    """A bound that the paper's own hardware or settings cannot pass.
 
     Attributes:
         value: In an SI unit.
@@ -28,11 +28,11 @@ class PaperFigure:
     Attributes:
         where: Table, figure or section.
         value: In `unit`, as printed.
-        config: What it was measured with, in words.
-        flag: What a careful reader noted.
-        interfaces: Of the drive, as docs/storage.md has them; nothing where none is named.
-        processors: Parts of the names of the processors it was measured on.
-        ambiguous: Why it may mean something else; empty where it is clear.
+        config: Configuration of the measurement, in words.
+        flag: Note of a careful reader.
+        interfaces: Of the drive, in the words of docs/storage.md; empty if the paper names none.
+        processors: Parts of the names of its processors.
+        ambiguous: Why the figure may mean something else; empty if it is clear.
     """
 
     paper: str
@@ -50,16 +50,16 @@ class PaperFigure:
 
 @dataclass(frozen=True, slots=True)
 class Correspondence:
-    """Which of our figures is measured as one of a paper's.
+    """The figure of a run that corresponds to a paper's.
 
     Attributes:
-        paper: Which.
-        metric: The paper's.
-        config: How the configuration of the paper's figure begins; empty for any.
-        part: Of ours, and so on.
-        workload: Likewise.
-        measured: Our metric.
-        target: Of ours; empty for any.
+        paper: Number of the paper.
+        metric: Of the paper.
+        config: Beginning of the configuration of the paper's figure; empty for any.
+        part: Of the run's figure.
+        workload: Of the run's figure.
+        measured: Metric of the run's figure.
+        target: Of the run's figure; empty for any.
     """
 
     paper: str
@@ -72,11 +72,11 @@ class Correspondence:
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
+class PaperCurve:
     """One line in a panel of a redrawn figure.
 
     Attributes:
-        shown: In the legend.
+        shown: Words in the legend.
         series: Table of an execution.
         column: Of the table.
     """
@@ -92,8 +92,8 @@ class Redrawn:
 
     Attributes:
         figure: As in `Figure 5 (a, b)`.
-        shown: What it shows, in words.
-        note: What the paper's own shows, as its text says.
+        shown: Its content, in words.
+        note: The content of the paper's own figure, by its text.
     """
 
     figure: str
@@ -101,17 +101,17 @@ class Redrawn:
     note: str
     part: str
     workload: str
-    curves: tuple[Curve, ...]
+    curves: tuple[PaperCurve, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """All that is known of the papers.
+    """The data of all papers.
 
     Attributes:
         papers: Titles by number.
         units: By a paper's unit: (factor, SI unit).
-        apart: By paper and its metric: why no figure of ours can stand beside it.
+        apart: By paper and metric: reason why no figure of a run corresponds to it.
     """
 
     papers: Mapping[str, str]
@@ -122,7 +122,7 @@ class Known:
     apart: Mapping[tuple[str, str], str]
 
     def about(self, figure: PaperFigure) -> list[Correspondence]:
-        """Return which of our figures are measured as a paper's."""
+        """Return the correspondences of a paper's figure."""
         return [
             each
             for each in self.correspondences
@@ -138,7 +138,7 @@ class Known:
 
 @cache
 def known() -> Known:
-    """Return what figures.json says."""
+    """Return the content of figures.json."""
     page: dict[str, Any] = json.loads(
         files("storage.bench.paper").joinpath("figures.json").read_text("utf-8")
     )
@@ -151,7 +151,7 @@ def known() -> Known:
             for each in page["correspondences"]
         ],
         [
-            Redrawn(**{**each, "curves": tuple(Curve(*curve) for curve in each["curves"])})
+            Redrawn(**{**each, "curves": tuple(PaperCurve(*curve) for curve in each["curves"])})
             for each in page["redrawn"]
         ],
         {

@@ -1,1 +1,1 @@
-"""What people read of a run: a page and charts, and what differs between two."""
+"""The page of a run, its charts, and the tables on a terminal."""

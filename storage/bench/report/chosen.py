@@ -1,4 +1,4 @@
-"""The few figures of a part that matter most: for a terminal, and for the head of a page."""
+"""The most important figures of a part, for a terminal and for the head of a page."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -25,14 +25,14 @@ _FIRST: Final[dict[str, Sequence[str]]] = {
 }
 """By part, in the order in which they are shown."""
 _OPEN_LOOP: Final = ("response-p95", "committed-rate")
-"""Of workloads at a given rate, of which only the answer's time tells something."""
+"""For workloads at a given rate, where the response time is what matters."""
 _SMALL: Final = ("write-operations", "read-operations")
-"""Of points of a sweep in small blocks, in place of rates."""
+"""For points of a sweep with small blocks, instead of rates."""
 _SMALL_BYTES: Final = 64 << 10
 
 
 def chosen(figures: Sequence[Document]) -> list[Document]:
-    """Return those of some figures of one part that matter most, in order; sweeps come last."""
+    """Return the most important figures of one part, in order; sweeps come last."""
     return sorted((each for each in figures if each["metric"] in _wanted(each)), key=_place)
 
 

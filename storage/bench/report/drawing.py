@@ -1,4 +1,4 @@
-"""Which charts a run gets, and where they belong."""
+"""The charts of a run, by workload."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -13,17 +13,17 @@ from storage.bench.report.charts.style import colours
 from storage.bench.report.charts.sweeps import sweep_charts
 from storage.bench.report.gallery import Gallery, Placed
 from storage.bench.report.latencies import Distribution, distribution
-from storage.bench.report.savedrun import SavedRun, these
-from storage.bench.report.sweeps import Point, by_numbers, point_of
+from storage.bench.report.sweeps import PlottedPoint, by_numbers, point_of
 from storage.bench.report.transactions import Transactions, transactions
 from storage.bench.run.document import Document
 from storage.bench.run.outcome import Better
 from storage.bench.run.plan import Part
+from storage.bench.run.savedrun import SavedRun, these
 
 SECONDS: Final = ("s", "seconds")
-"""What the first column of a table over time is called."""
+"""Names of the first column of a table over time."""
 NOT_DRAWN: Final = frozenset({"machine"})
-"""Tables that every execution has: CPU, heat and power, kept beside the result."""
+"""Tables of every execution (CPU, heat, power) that are kept but not drawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Timed:
     """One kind of latency of one workload.
 
     Attributes:
-        intended: Counted from when each operation should have begun.
+        intended: Counted from the intended start of each operation.
         found: By target.
     """
 
@@ -41,13 +41,13 @@ class Timed:
 
 
 @dataclass(frozen=True, slots=True)
-class Workload:
-    """All that a page shows of one workload.
+class ShownWorkload:
+    """The content of a page for one workload.
 
     Attributes:
         figures: Of the result.
-        problems: Why something is not shown, in sentences.
-        swept: It is all points of one sweep, their workloads together.
+        problems: Reasons why something is not shown, in sentences.
+        swept: It stands for all points of one sweep.
     """
 
     part: str
@@ -61,13 +61,13 @@ class Workload:
 
 
 def targets_of(run: SavedRun) -> list[str]:
-    """Return the names of all targets, those first that the result describes."""
+    """Return the names of all targets, described ones first."""
     described = [each["name"] for each in run.result["targets"]]
     measured = [each["target"] for each in (*run.result["figures"], *run.result["executions"])]
     return list(dict.fromkeys([*described, *measured]))
 
 
-def workloads(run: SavedRun, gallery: Gallery) -> Iterator[Workload]:
+def workloads(run: SavedRun, gallery: Gallery) -> Iterator[ShownWorkload]:
     """Yield each workload with its charts, in the order of parts and names.
 
     The points of a sweep are one workload: their latencies are drawn over the requests under way.
@@ -82,7 +82,7 @@ def workloads(run: SavedRun, gallery: Gallery) -> Iterator[Workload]:
     for part, name in sorted(executions, key=_order):
         if point_of(name) is not None:
             continue
-        work = Workload(part, name, figures.get((part, name), []), executions[part, name])
+        work = ShownWorkload(part, name, figures.get((part, name), []), executions[part, name])
         if work.figures:
             judged = [each for each in work.figures if each["better"] != Better.NEITHER]
             work.charts.extend(map(gallery.keep, bars(name, judged, places)))
@@ -95,15 +95,15 @@ def workloads(run: SavedRun, gallery: Gallery) -> Iterator[Workload]:
 
 def _sweeps(
     figures: dict[tuple[str, ...], list[Document]], gallery: Gallery, places: dict[str, int]
-) -> Iterator[Workload]:
-    sweeps: dict[tuple[str, str], list[tuple[Point, Document]]] = {}
+) -> Iterator[ShownWorkload]:
+    sweeps: dict[tuple[str, str], list[tuple[PlottedPoint, Document]]] = {}
     for (part, name), some in figures.items():
         point = point_of(name)
         if point is not None:
             sweeps.setdefault((part, point.sweep), []).extend((point, each) for each in some)
     for (part, title), found in sorted(sweeps.items()):
         found.sort(key=lambda each: each[0])
-        work = Workload(part, title, [each for _, each in found], [], swept=True)
+        work = ShownWorkload(part, title, [each for _, each in found], [], swept=True)
         work.charts.extend(map(gallery.keep, sweep_charts(title, found, places)))
         yield work
 
@@ -118,11 +118,11 @@ def _order(work: tuple[str, ...]) -> tuple[int, list[str | int]]:
     return known.index(part) if part in known else len(known), by_numbers(name)
 
 
-def _titled(work: Workload, name: str) -> str:
+def _titled(work: ShownWorkload, name: str) -> str:
     return work.name if name == work.name else f"{work.name}: {name}"
 
 
-def _add_latencies(work: Workload, gallery: Gallery, places: dict[str, int]) -> None:
+def _add_latencies(work: ShownWorkload, gallery: Gallery, places: dict[str, int]) -> None:
     kinds = dict.fromkeys(
         (each["name"], each["intended"]) for done in work.executions for each in done["latencies"]
     )
@@ -148,7 +148,9 @@ def _add_latencies(work: Workload, gallery: Gallery, places: dict[str, int]) -> 
             work.charts.append(gallery.keep(drawn))
 
 
-def _add_series(run: SavedRun, work: Workload, gallery: Gallery, places: dict[str, int]) -> None:
+def _add_series(
+    run: SavedRun, work: ShownWorkload, gallery: Gallery, places: dict[str, int]
+) -> None:
     names = dict.fromkeys(name for done in work.executions for name in done["series"])
     for name in (each for each in names if each not in NOT_DRAWN):
         traced = []
@@ -167,7 +169,7 @@ def _add_series(run: SavedRun, work: Workload, gallery: Gallery, places: dict[st
 
 
 def _add_transactions(
-    run: SavedRun, work: Workload, gallery: Gallery, places: dict[str, int]
+    run: SavedRun, work: ShownWorkload, gallery: Gallery, places: dict[str, int]
 ) -> None:
     found: dict[str, list[Transactions]] = {}
     for done in work.executions:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from contracts.files import disk_errors
+from contracts.runtime.files import disk_errors
 from storage.bench.report.charts.style import Chart
 from storage.bench.run.folder import Folder
 
@@ -16,11 +16,11 @@ _NAME_CHARS_MAX: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A chart that lies in the folder of its run.
+    """A chart in the folder of its run.
 
     Attributes:
-        svg: Where, from that folder.
-        png: Likewise.
+        svg: Path in that folder.
+        png: Path in that folder.
     """
 
     chart: Chart
@@ -29,7 +29,7 @@ class Placed:
 
 
 class Gallery:
-    """Keeps charts in a folder of their own; those of an earlier report go away.
+    """Keeps charts in their own folder; removes those of an earlier report.
 
     Args:
         run: The run's folder.

@@ -1,4 +1,4 @@
-"""The head of a page: the figures that matter most, targets side by side, and which is ahead."""
+"""The head of a page: the most important figures, targets side by side, and the best target."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
@@ -9,11 +9,11 @@ from typing import Final
 from storage.bench.report.chosen import chosen
 from storage.bench.report.flagged import MOST, names
 from storage.bench.report.numbers import digits, scale, unit_of
-from storage.bench.report.savedrun import these
 from storage.bench.report.sweeps import point_of
 from storage.bench.run.document import Document
 from storage.bench.run.flags import Flag
 from storage.bench.run.outcome import Better
+from storage.bench.run.savedrun import these
 from storage.bench.stats.difference import Telling, difference
 
 TITLES: Final = {
@@ -24,15 +24,15 @@ TITLES: Final = {
 }
 """Of the parts."""
 _UNFIT: Final = {Flag.INVALID, Flag.CACHED, Flag.OVER_LINK_RATE}
-"""Flags of figures that say nothing of their target."""
+"""Flags of figures that cannot be compared."""
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class Cell:
     """A figure of one target in words.
 
     Attributes:
-        flags: Except those that stand below the table.
+        flags: Without those below the table.
     """
 
     median: str
@@ -45,22 +45,22 @@ class Row:
     """One figure of a workload.
 
     Attributes:
-        found: By target; None for one that has no such figure.
-        ahead: Which target is better than the next one, and how far; empty for one alone.
+        found: By target; None for a target without such a figure.
+        ahead: The best target and its distance to the next; empty for one target.
     """
 
     workload: str
     metric: str
-    found: Sequence[Seen | None]
+    found: Sequence[Cell | None]
     ahead: str
 
 
 @dataclass(frozen=True, slots=True)
 class Glance:
-    """What matters most of one part.
+    """The most important figures of one part.
 
     Attributes:
-        flags: That most of its figures have.
+        flags: Of most of its figures.
     """
 
     title: str
@@ -77,12 +77,12 @@ class Glance:
 def glances(
     figures: Sequence[Document], targets: Sequence[str], of_all: Sequence[Document]
 ) -> Iterator[Glance]:
-    """Yield the tables; sweeps, which need a chart to be read, are in none of them.
+    """Yield the tables, without sweeps: those need a chart.
 
     Args:
         figures: Of a result, in its order.
         targets: All of them, in the order of the page.
-        of_all: Flags that every figure has, and that these are without.
+        of_all: Flags of all figures; already removed from them.
     """
     unfit = _UNFIT & {each["flag"] for each in of_all}
     for part, some in groupby(figures, key=lambda each: str(each["part"])):
@@ -107,7 +107,7 @@ def glances(
 
 def _side_by_side(
     found: Sequence[Document], targets: Sequence[str], common: Collection[str]
-) -> Iterator[Seen | None]:
+) -> Iterator[Cell | None]:
     suits = scale([each["median"] for each in found], unit_of(found[0]))
     by_target = {each["target"]: each for each in found}
     for target in targets:
@@ -116,7 +116,7 @@ def _side_by_side(
             yield None
         else:
             flags = [name for name in names(each) if name not in common]
-            yield Seen(suits.text(each["median"]), suits.interval(each), flags)
+            yield Cell(suits.text(each["median"]), suits.interval(each), flags)
 
 
 def _ahead(found: Sequence[Document]) -> str:

@@ -1,4 +1,4 @@
-"""Latencies of a result: the percentiles that the samples suffice for."""
+"""Latencies of a result: percentiles, as far as there are enough samples."""
 
 import zlib
 from collections import Counter
@@ -17,9 +17,9 @@ from hdrh.histogram import HdrHistogram
 from contracts.errors import RejectedError
 
 PERCENTILES: Final = (50.0, 68.0, 90.0, 95.0, 99.0, 99.7, 99.9)
-"""Those of the papers, and the usual ones."""
+"""The papers' percentiles and the usual ones."""
 SAMPLES_BEYOND: Final = 10
-"""A percentile needs so many samples above it: 99.9 % needs 10,000 in all."""
+"""Samples needed above a percentile: 99.9 % needs 10,000 in all."""
 _MICROSECONDS: Final = 1e6
 _HUNDRED: Final = 100
 _DAMAGED: Final = (
@@ -34,7 +34,7 @@ _DAMAGED: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """How long operations took.
+    """A distribution of latencies.
 
     Attributes:
         values_s: Ascending, each once.
@@ -46,11 +46,11 @@ class Distribution:
 
     @property
     def samples(self) -> int:
-        """Return of how many operations it is."""
+        """Return the number of operations."""
         return self.counts[-1] if self.counts else 0
 
     def at(self, percentile: float) -> float:
-        """Return the smallest value that so many percent do not exceed."""
+        """Return the smallest value that a percentage of samples does not exceed."""
         needed = self.samples * percentile / _HUNDRED
         return next(
             value
@@ -59,7 +59,7 @@ class Distribution:
         )
 
     def suffices(self, percentile: float) -> bool:
-        """Tell whether there are samples enough to name a percentile."""
+        """Tell whether there are enough samples for a percentile."""
         return self.samples * (_HUNDRED - percentile) / _HUNDRED >= SAMPLES_BEYOND - 1e-9
 
     @property

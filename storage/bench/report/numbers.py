@@ -1,17 +1,17 @@
-"""Figures as people read them: three significant digits, SI prefixes."""
+"""Figures for people: three significant digits, SI prefixes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import floor, isfinite, log10
 from typing import Final
 
-from storage.bench.machine.power import PER_JOULE
 from storage.bench.run.document import Document
+from storage.bench.run.outcome import PER_JOULE
 
 DIGITS: Final = 3
 _PREFIXES: Final = {-4: "p", -3: "n", -2: "µ", -1: "m", 0: "", 1: "k", 2: "M", 3: "G", 4: "T"}
 _PREFIXED: Final = ("B", "s", "J", "W", "1/", "Hz", "bit")
-"""What units begin with that take a prefix; others, as money and ratios, take none."""
+"""Beginnings of units that take a prefix; money and ratios take none."""
 _COUNTED: Final = {
     **dict.fromkeys(("highest-rate", "committed-rate", "committed-max", "executed-rate"), "tx"),
     **dict.fromkeys(("readings-rate", "readings"), "readings"),
@@ -20,7 +20,7 @@ _COUNTED: Final = {
     "verify": "verifications",
     "events": "events",
 }
-"""By metric, what a figure of unit 1/s counts."""
+"""By metric, the things that a figure of unit 1/s counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +28,8 @@ class Scale:
     """A unit with a prefix that suits some figures.
 
     Attributes:
-        factor: What a value is divided by.
-        label: As in `MB/s`; empty for a mere number.
+        factor: Divides values.
+        label: As in `MB/s`; empty for a plain number.
     """
 
     factor: float
@@ -50,14 +50,14 @@ class Scale:
 
 
 def unit_of(figure: Document) -> str:
-    """Return the unit of a figure in words: `tx/s` where the result has the bare `1/s`."""
+    """Return the unit of a figure in words: `tx/s` for the plain `1/s` of the result."""
     unit: str = figure["unit"]
     counted = _COUNTED.get(figure["metric"].split(PER_JOULE)[0])
     return f"{counted}{unit[1:]}" if counted and unit.startswith("1/") else unit
 
 
 def scale(values: Sequence[float], unit: str) -> Scale:
-    """Return the unit that the largest of some values reads best in."""
+    """Return the unit that suits the largest of some values."""
     largest = max((abs(value) for value in values if isfinite(value)), default=0.0)
     counted = unit.partition("/")[0] in _COUNTED.values()
     if largest == 0 or not (counted or unit.startswith(_PREFIXED)):
@@ -76,7 +76,7 @@ def text(value: float, unit: str) -> str:
 
 
 def digits(value: float) -> str:
-    """Return three significant digits, thousands apart, never an exponent for what people type."""
+    """Return three significant digits, with commas, and an exponent only for extreme values."""
     if not isfinite(value):
         return str(value)
     rounded = _rounded(value)
@@ -89,7 +89,7 @@ def digits(value: float) -> str:
 
 
 def digits_short(value: float) -> str:
-    """Return a number without zeros that say nothing."""
+    """Return a number without trailing zeros."""
     shown = digits(value)
     return shown.rstrip("0").rstrip(".") if "." in shown and "e" not in shown else shown
 

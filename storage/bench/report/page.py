@@ -1,4 +1,4 @@
-"""The page of a run: one HTML file that needs nothing else."""
+"""The page of a run: one HTML file without dependencies."""
 
 import json
 from collections import Counter
@@ -12,16 +12,16 @@ from markupsafe import Markup
 
 from storage.bench.report.charts.style import Chart
 from storage.bench.report.chosen import chosen
-from storage.bench.report.drawing import Workload, targets_of
+from storage.bench.report.drawing import ShownWorkload, targets_of
 from storage.bench.report.flagged import MOST, meanings, without
 from storage.bench.report.glance import TITLES, glances
 from storage.bench.report.latencies import PERCENTILES, Distribution
 from storage.bench.report.numbers import Scale, digits, scale, text, unit_of
-from storage.bench.report.savedrun import SavedRun, these
 from storage.bench.report.sweeps import point_of
 from storage.bench.run.document import Document
 from storage.bench.run.flags import Flag
 from storage.bench.run.plan import REPETITIONS
+from storage.bench.run.savedrun import SavedRun, these
 from storage.bench.stats.difference import SIGNIFICANCE
 
 _OF_A_DRIVE: Final = ("name", "model", "firmware", "interface", "link", "scheduler")
@@ -34,7 +34,7 @@ class Figure:
 
     Attributes:
         point: Of a sweep; empty for others.
-        flags: Each once, with its reasons, except those that stand below the table.
+        flags: Each once, with its reasons, without those below the table.
     """
 
     metric: str
@@ -53,8 +53,8 @@ class Figures:
     """One table of figures.
 
     Attributes:
-        notes: Flags with a reason that several rows share, and which do. What most have stands
-            only here.
+        notes: Flags that several rows share for one reason, and which rows. Those of most rows
+            stand only here.
     """
 
     rows: Sequence[Figure]
@@ -76,7 +76,7 @@ class Percentile:
     """One cell of a table of latencies.
 
     Attributes:
-        few: There are too few samples to name it.
+        few: There are too few samples for it.
     """
 
     head: str
@@ -84,13 +84,13 @@ class Percentile:
     few: bool
 
 
-def render(run: SavedRun, shown: Sequence[Workload], sections: Mapping[str, Any]) -> str:
+def render(run: SavedRun, shown: Sequence[ShownWorkload], sections: Mapping[str, Any]) -> str:
     """Return the page.
 
     Args:
-        run: What it is of.
+        run: Of the page.
         shown: Its workloads with their charts.
-        sections: What else the template asks for: the papers' part of the page, the cost.
+        sections: Further variables of the template: the papers, the cost.
     """
     environment = Environment(
         loader=PackageLoader("storage.bench.report", "."),
@@ -108,7 +108,7 @@ def render(run: SavedRun, shown: Sequence[Workload], sections: Mapping[str, Any]
     environment.filters["duration"] = lambda value: text(value, "s")
     environment.filters["flat"] = lambda value: list(flat(value))
     result = run.result
-    by_part: dict[str, list[Workload]] = {}
+    by_part: dict[str, list[ShownWorkload]] = {}
     for work in shown:
         by_part.setdefault(work.part, []).append(work)
     seen = list(glances(result["figures"], targets_of(run), sections["of_all"]))
@@ -133,7 +133,7 @@ def render(run: SavedRun, shown: Sequence[Workload], sections: Mapping[str, Any]
 
 
 def figures(found: Sequence[Document]) -> Figures:
-    """Return figures as rows; those of one metric stand together, in one unit."""
+    """Return figures as rows; those of one metric stand together and share a unit."""
     reasons = Counter((flag["flag"], flag["why"]) for each in found for flag in each["flags"])
     shared = {reason for reason, times in reasons.items() if times > 1}
     most = [reason for reason in shared if reasons[reason] >= MOST * len(found)]
@@ -152,7 +152,7 @@ def figures(found: Sequence[Document]) -> Figures:
 
 
 def _whose(found: Sequence[Document], reason: tuple[str, str]) -> str:
-    """Return in words which figures of a table a flag is on that most of them have."""
+    """Return in words the figures of a table that have a common flag."""
     others = dict.fromkeys(
         each["metric"]
         for each in found
@@ -187,7 +187,7 @@ def percentiles(found: Distribution) -> Iterator[Percentile]:
 
 
 def failures(result: Document) -> list[tuple[str, str, str, int]]:
-    """Return what failed as (workload, target, why, how often), equal ones once."""
+    """Return failures as (workload, target, why, count), equal ones once."""
     return [
         (workload, target, why, len(same))
         for (workload, target, why), same in these(
@@ -197,12 +197,12 @@ def failures(result: Document) -> list[tuple[str, str, str, int]]:
 
 
 def svg(chart: Chart) -> Markup:
-    """Return a chart's picture as markup: drawn by us, with every name in it escaped."""
+    """Return a chart's picture as markup; matplotlib escaped every name in it."""
     return Markup(chart.inline)  # noqa: S704 - matplotlib escapes all text
 
 
 def flat(value: object, path: str = "") -> Iterator[tuple[str, str]]:
-    """Yield what a JSON value holds as (path, words)."""
+    """Yield the content of a JSON value as (path, words)."""
     if isinstance(value, dict) and value:
         for name, inner in value.items():
             yield from flat(inner, f"{path}.{name}" if path else str(name))
@@ -218,7 +218,7 @@ def flat(value: object, path: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _target(described: Document) -> dict[str, Any]:
-    """Return what is known of a target in words; its kind decides which members there are."""
+    """Return the description of a target in words; its kind decides the members."""
     known = {"name", "interface", "drives"}
     others = {name: value for name, value in described.items() if name not in known}
     return {

@@ -1,4 +1,4 @@
-"""Workloads that are points of one sweep, told by their names."""
+"""Workloads that are points of a sweep; their names show it."""
 
 import re
 from dataclasses import dataclass
@@ -10,13 +10,13 @@ _BYTES: Final = {"": 1, "k": 1 << 10, "m": 1 << 20}
 
 
 @dataclass(frozen=True, order=True, slots=True)
-class Point:
-    """Where in a sweep a workload is.
+class PlottedPoint:
+    """The place of a workload in a sweep.
 
     Attributes:
-        sweep: Pattern and share of reads, in words; a chart has one of them.
+        sweep: Pattern and share of reads, in words; one chart for each.
         block_bytes: Of each request.
-        block: The same in fio's words.
+        block: The same as fio writes it.
         depth: Requests under way.
     """
 
@@ -27,23 +27,23 @@ class Point:
 
     @property
     def name(self) -> str:
-        """Return what tells it from the other points of its sweep."""
+        """Return its name among the points of its sweep."""
         return f"{self.block}, depth {self.depth}"
 
 
 def by_numbers(name: str) -> list[str | int]:
-    """Return what names are sorted by when the numbers in them count as numbers."""
+    """Return a sort key that orders the numbers in names as numbers."""
     words = re.split(r"([0-9]+)", name)
     return [int(word) if word.isdecimal() else word for word in words]
 
 
-def point_of(workload: str) -> Point | None:
-    """Return which point a workload is; None for one that is no point of a sweep."""
+def point_of(workload: str) -> PlottedPoint | None:
+    """Return the point of a workload; None for a workload outside sweeps."""
     found = _NAME.fullmatch(workload)
     if found is None:
         return None
     pattern, count, unit, depth, reads = found.groups()
     share = {"0": "writes", "100": "reads"}.get(reads, f"{reads} % reads")
-    return Point(
+    return PlottedPoint(
         f"sweep: {pattern}, {share}", int(count) * _BYTES[unit], f"{count}{unit}", int(depth)
     )

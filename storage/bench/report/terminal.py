@@ -1,6 +1,6 @@
-"""A result on a terminal: a table for each part, the few figures that matter; all are in the page.
+"""A result on a terminal: a table of the most important figures for each part.
 
-What holds for every figure is said once, and so is what holds for most of a table.
+The page has all figures. Flags of all figures, or of most of a table, are shown once.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,9 +17,9 @@ from storage.bench.report.numbers import scale, unit_of
 from storage.bench.run.document import Document
 
 WIDTH: Final = 100
-"""Columns where standard output is no terminal."""
+"""Columns if standard output is not a terminal."""
 ROWS_MAX: Final = 40
-"""Figures of one part; further ones are counted only."""
+"""Figures of one part; further ones are only counted."""
 _SIGNS: Final = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -62,7 +62,7 @@ def _part(part: str, figures: Sequence[Document], everywhere: set[str]) -> Rende
 
 
 def _others(figures: Sequence[Document], shown: Sequence[Document], everywhere: set[str]) -> str:
-    """Return how many are not shown, with their flags: none is silent."""
+    """Return the number of figures that are not shown, with their flags."""
     others = [each for each in figures if each not in shown]
     raised = [name for each in others for name in names(each) if name not in everywhere]
     flags = ", ".join(f"{name} {raised.count(name)}" for name in sorted(set(raised)))
@@ -70,7 +70,7 @@ def _others(figures: Sequence[Document], shown: Sequence[Document], everywhere: 
 
 
 def _signs(shown: Sequence[Document], everywhere: set[str]) -> dict[str, str]:
-    """Return a letter for each flag that most rows have: its words stand below the table."""
+    """Return a letter for each flag of most rows; its words stand below the table."""
     raised = [name for each in shown for name in names(each) if name not in everywhere]
     common = [name for name in dict.fromkeys(raised) if 2 * raised.count(name) > len(shown) > 1]
     return dict(zip(common, _SIGNS, strict=False))

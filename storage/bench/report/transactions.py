@@ -1,4 +1,4 @@
-"""BEP-23's table of transactions: when each was sent, accepted and committed."""
+"""BEP-23's table of transactions: times of sending, acceptance and commit."""
 
 import csv
 from collections.abc import Iterator, Sequence
@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Final
 
 from contracts.errors import RejectedError
-from storage.bench.report.savedrun import SavedRun
 from storage.bench.run.document import Document
+from storage.bench.run.savedrun import SavedRun
 
 _NEEDED: Final = frozenset({"txid", "size", "ts_send", "ts_accept", "ts_commit", "ts_error"})
 _IN_MS: Final = 1e11
-"""Times since 1970 beyond this are milliseconds."""
+"""Larger times since 1970 are milliseconds."""
 _MS: Final = 1000
 
 
@@ -21,10 +21,10 @@ class Transactions:
     """One table; all times are seconds since the first was sent.
 
     Attributes:
-        accepted_s: Of each that was accepted, and how long that took.
-        committed_s: Of each that was committed, and how long that took after it was accepted:
-            BEP-23 calls it to finalise.
-        failed: How many ended with an error.
+        accepted_s: Time and duration of each acceptance.
+        committed_s: Time of each commit, and its duration from acceptance: BEP-23 calls this to
+            finalise.
+        failed: Number that ended with an error.
     """
 
     accepted_s: Sequence[tuple[float, float]]
@@ -36,7 +36,7 @@ def transactions(run: SavedRun, execution: Document) -> Iterator[Transactions]:
     """Yield the tables of transactions that an execution left.
 
     Raises:
-        RejectedError: One is damaged.
+        RejectedError: A table is damaged.
     """
     for path in sorted(run.inside(execution["folder"]).glob("*.csv")):
         if found := _read(path):

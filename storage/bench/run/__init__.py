@@ -1,1 +1,1 @@
-"""One run of the benchmark: what is measured in which order, and what is kept of it."""
+"""One run of the benchmark: its plan, its order, its result and its files."""

@@ -13,7 +13,7 @@ from storage.bench.run.record import Execution, Record
 from storage.bench.stats.interval import interval
 
 SCHEMA: Final = "wayseal-bench-result/1"
-"""The number grows when a reader of the old one would misread the new one."""
+"""The number grows when readers of the old schema would misread the new one."""
 
 Document = dict[str, Any]
 """JSON of the schema."""
@@ -21,14 +21,14 @@ Document = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """What is known of a run before it measures.
+    """The heading of a result: everything known before the run measures.
 
     Attributes:
         run: Its name, and its folder's.
         command: As typed.
         seed: Of the order and of all data.
         quick: Sizes are small and repetitions few: the figures are indicative.
-        settings: Everything that was chosen or left at its default; hashed.
+        settings: All options, chosen or default; hashed.
         machine: Its fingerprint.
         targets: Each with at least `name` and `interface`.
     """
@@ -49,9 +49,9 @@ def document(heading: Heading, record: Record, ended: str | None, ended_at: str)
     """Return the result.
 
     Args:
-        heading: What was known before.
-        record: What was measured.
-        ended: None when the plan was carried out; else why not, as in `interrupted by SIGINT`.
+        heading: Of the run.
+        record: Its measurements.
+        ended: None if the plan was carried out, else the reason, as in `interrupted by SIGINT`.
         ended_at: RFC 3339.
     """
     settings = json.dumps(heading.settings, sort_keys=True, separators=(",", ":"))
@@ -105,5 +105,5 @@ def _execution(done: Execution) -> Document:
 
 
 def folder_of(done: Execution) -> str:
-    """Return where an execution's tables and raw files are, from the run's folder."""
+    """Return the folder of an execution's tables and raw files, relative to the run's folder."""
     return f"raw/{done.ordinal:03}-{done.part}-{done.workload}-{done.target}-{done.repetition}"

@@ -1,4 +1,4 @@
-"""What is wrong with a figure, so that nobody reads it as if it were sound."""
+"""Flags: doubts about a figure that its readers must know."""
 
 from dataclasses import dataclass
 from enum import StrEnum

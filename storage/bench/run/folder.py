@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Final
 
-from contracts.files import write_file
+from contracts.runtime.files import write_file
 from storage.bench.run.document import Document, folder_of
 from storage.bench.run.outcome import Series
 from storage.bench.run.record import Execution
@@ -16,7 +16,7 @@ RESULT: Final = "result.json"
 
 
 class Folder:
-    """One run's folder; each file in it is whole, whenever the run is cut off.
+    """The folder of one run; every file in it is whole, even after a kill.
 
     Args:
         path: Made with the first file.

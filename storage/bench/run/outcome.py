@@ -1,10 +1,16 @@
-"""What one execution of one workload on one target brings."""
+"""The outcome of one execution of a workload on a target."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Final
 
 from storage.bench.run.flags import Raised
+
+POWER: Final = "power-"
+ENERGY: Final = "energy-"
+"""Beginnings of metric names. The source follows, so that sources are never compared."""
+PER_JOULE: Final = "-per-joule-"
 
 
 class Better(StrEnum):
@@ -17,7 +23,7 @@ class Better(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """What a figure counts.
+    """The name, unit and direction of a figure.
 
     Attributes:
         name: Words with dashes, as in `write-mean`.
@@ -31,7 +37,7 @@ class Metric:
 
 @dataclass(frozen=True, slots=True)
 class Ceiling:
-    """What the figure can't pass, for a reason outside what is measured.
+    """A bound that the figure cannot pass, for a reason outside the thing measured.
 
     Attributes:
         value: In the metric's unit.
@@ -73,7 +79,7 @@ class Latencies:
     Attributes:
         name: As in `write-response`.
         hdr: HdrHistogram V2 compressed and base64-encoded; values are microseconds.
-        intended: Counted from when each should have begun, so without coordinated omission.
+        intended: Counted from the intended start of each operation: no coordinated omission.
     """
 
     name: str
@@ -83,11 +89,11 @@ class Latencies:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """How much was done, for what it cost of the CPU; 0 where the word does not apply.
+    """Amount of work, to divide CPU time by; 0 where a kind does not apply.
 
     Attributes:
         bytes_moved: Of the caller's data, written and read.
-        transactions: Executed.
+        transactions: Committed.
     """
 
     bytes_moved: int = 0
@@ -96,11 +102,11 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """All that one execution brings.
+    """Everything that one execution measured.
 
     Attributes:
         attachments: Raw output of tools, by file name, kept as it is.
-        work: Done while it counted, see `Place.counted`.
+        work: Done while the machine counted, see `Place.counted`.
     """
 
     observations: Sequence[Observation]

@@ -1,4 +1,4 @@
-"""What each part of the benchmark is to its command."""
+"""The port of a part: its options and its plan."""
 
 import argparse
 from collections.abc import Mapping, Sequence
@@ -7,17 +7,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from storage.bench.run.plan import Part, Stage
+from storage.bench.run.plan import Part, StepGroup
 from storage.bench.run.volumetarget import VolumeTarget
 
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What all parts share in one run.
+    """The setup that all parts of a run share.
 
     Attributes:
         volumes: At least one.
-        quick: Small sizes and few repetitions: a look.
+        quick: Small sizes and few repetitions.
         repetitions: Of each step.
         work: A directory on no target, removed at the end.
     """
@@ -31,15 +31,15 @@ class Setup:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What a part is going to do.
+    """The plan of a part.
 
     Attributes:
-        settings: Everything that was chosen or left at its default: JSON.
+        settings: All options, chosen or default: JSON.
         targets: Besides the volumes, each with `name`, `kind` and `interface`.
-        notes: What a reader must know, in sentences.
+        notes: For the reader of the result, in sentences.
     """
 
-    stages: Sequence[Stage]
+    groups: Sequence[StepGroup]
     settings: Mapping[str, Any]
     targets: Sequence[Mapping[str, Any]] = ()
     notes: Sequence[str] = field(default=())
@@ -51,7 +51,7 @@ class PartCommand(Protocol):
     part: Part
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Add what is asked of this part; no name may be another part's: `all` takes them all."""
+        """Add the options of this part. Their names are unique: `all` takes those of all parts."""
 
     def prepare(self, options: argparse.Namespace, setup: Setup, stack: ExitStack) -> Prepared:
         """Check everything that can be checked before anything is written, and return the plan.
@@ -62,6 +62,6 @@ class PartCommand(Protocol):
             stack: Left at the end of the run.
 
         Raises:
-            RejectedError: What was asked for can't be done: what was expected, what came.
+            RejectedError: The options cannot be carried out: expected and actual.
             UnavailableError: A tool is missing, a server does not answer, there is no room.
         """

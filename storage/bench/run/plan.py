@@ -1,4 +1,4 @@
-"""Which workload runs on which target, how often, and in which order."""
+"""The plan of a run: steps on targets, their repetitions and their order."""
 
 import random
 from collections.abc import Callable, Iterator, Sequence
@@ -15,7 +15,7 @@ REPETITIONS: Final = 6
 
 
 class Part(StrEnum):
-    """What the benchmark is asked for."""
+    """A part of the benchmark."""
 
     SYSTEM = "system"
     IO = "io"
@@ -23,24 +23,30 @@ class Part(StrEnum):
     OFFLOAD = "offload"
 
 
+def _unheard(_: str) -> None:
+    """Drop the words."""
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where an execution may leave files.
+    """The surroundings of one execution.
 
     Attributes:
-        scratch: A directory of its own, removed afterwards, on no target.
+        scratch: A directory of its own on no target, removed afterwards.
         seed: Of all data of this execution: the same run with the same seed writes the same bytes.
-        counted: Entered, at most once, around the part of the execution that CPU, power and other
-            counters of the machine shall be of; if it is not, they are of the whole execution.
+        counted: Entered at most once, around the part of the execution for which CPU, power and
+            other counters of the machine are taken. Never entered, they cover all of it.
+        says: Shows people the current activity.
     """
 
     scratch: Path
     seed: int
     counted: Callable[[], AbstractContextManager[None]] = nullcontext
+    says: Callable[[str], None] = _unheard
 
 
 Execute = Callable[[Place], Outcome]
-"""Does a step once."""
+"""Executes a step once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +56,7 @@ class Step:
     Attributes:
         workload: Words with dashes, as in `direct-write`.
         target: Name of a target of the run.
-        execute: Does it once.
+        execute: Executes the workload once.
     """
 
     workload: str
@@ -59,13 +65,12 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
-    """Steps that are compared with each other, and what must be up meanwhile.
+class StepGroup:
+    """Steps that are compared with each other, and the servers that they need.
 
     Attributes:
-        expected_s: How long all of it takes, for the time left.
-        opened: Starts what the steps need, such as a Cassandra on each target, yields the steps,
-            and stops it however they end.
+        expected_s: Duration of the group, for the time left.
+        opened: Starts the servers that the steps need, yields the steps, and stops the servers.
         repetitions: How often each step is executed.
     """
 
@@ -79,9 +84,10 @@ class Stage:
 def order(
     steps: Sequence[Step], repetitions: int, chance: random.Random
 ) -> Iterator[tuple[int, Step]]:
-    """Yield (repetition, step): every step once before any runs again, each round shuffled anew.
+    """Yield (repetition, step): rounds of all steps, each in a new random order.
 
-    A drift of the machine then hits all alike. Source: Maricq et al., OSDI 2018, section 6.
+    A drift of the machine then affects all steps equally. Source: Maricq et al., OSDI
+    2018, section 6.
     """
     for repetition in range(repetitions):
         yield from ((repetition, step) for step in chance.sample(steps, len(steps)))

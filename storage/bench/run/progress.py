@@ -15,7 +15,7 @@ _MINUTE_S: Final = 60
 
 
 class _TimeLeft(ProgressColumn):
-    """Counts down between steps, which may take minutes, to what the plan has left."""
+    """Counts down the time left, between steps too: a step may take minutes."""
 
     def render(self, task: Task) -> Text:
         """Return the words."""
@@ -40,13 +40,13 @@ class Bar:
         self._start_s = time.monotonic()
 
     def says(self, words: str) -> None:
-        """Say what is done now."""
+        """Show the current activity."""
         self._bar.update(self._task, description=words)
 
     def stands_at(self, share: float) -> None:
-        """Say how much of the whole plan's time is behind us, 0 to 1."""
+        """Show the share of the plan's time that has passed, 0 to 1."""
         now_s = time.monotonic()
-        # The plan's guess at first, then more and more what this machine really took.
+        # The plan's guess at first, then more and more the real pace of this machine.
         paced_s = (now_s - self._start_s) / share if share else self._expected_s
         whole_s = share * paced_s + (1 - share) * self._expected_s
         ends_s = now_s + (1 - share) * whole_s
@@ -62,19 +62,19 @@ class Lines:
         self._share = 0.0
 
     def says(self, words: str) -> None:
-        """Say what is done now, once."""
+        """Print the current activity, once."""
         if words != self._said:
             self._console.print(f"{self._share:4.0%} {words}", markup=False, highlight=False)
             self._said = words
 
     def stands_at(self, share: float) -> None:
-        """Say how much of the whole plan's time is behind us, 0 to 1."""
+        """Show the share of the plan's time that has passed, 0 to 1."""
         self._share = share
 
 
 @contextmanager
 def progress(expected_s: float) -> Iterator[Bar | Lines]:
-    """Show on standard error how far a run is.
+    """Show the progress of a run on standard error.
 
     Args:
         expected_s: Of the whole plan.
@@ -97,7 +97,7 @@ def progress(expected_s: float) -> Iterator[Bar | Lines]:
 
 @contextmanager
 def waiting(words: str) -> Iterator[None]:
-    """Show on a terminal what is being done, for as long as it takes."""
+    """Show words on a terminal until the block ends."""
     console = Console(stderr=True)
     if not console.is_terminal:
         yield

@@ -1,4 +1,4 @@
-"""What a run has measured so far, in memory."""
+"""The executions and failures of a run so far, in memory."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -9,11 +9,11 @@ from storage.bench.run.plan import Part
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """One step, done.
+    """One execution of a step.
 
     Attributes:
         repetition: Counted from 0.
-        ordinal: Its place in the order of the whole run, from 0.
+        ordinal: Position in the order of the whole run, from 0.
         started_at_ms: UTC.
         elapsed_s: By the monotonic clock.
     """
@@ -30,7 +30,7 @@ class Execution:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """One step, or the start of a stage, that ended with an error.
+    """One step, or the start of a group, that ended with an error.
 
     Attributes:
         why: In words.

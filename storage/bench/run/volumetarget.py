@@ -1,4 +1,4 @@
-"""A directory to measure in: on which drive it is, how that is attached, what it can't pass."""
+"""A directory to measure in, with its drives and how they are attached."""
 
 import argparse
 import re
@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from contracts.errors import RejectedError
-from storage.bench.run.workplace import workplace
+from storage.bench.run.directories import workplace
 from storage.drives.devices import Device, below, devices
 from storage.drives.kernel import Kernel
 from storage.drives.mounts import mounts
 from storage.drives.standing import standing
 
 NO_DEVICE: Final = "none"
-"""Interface of a directory on no block device: memory, a network file system."""
+"""Interface of a directory without a block device: memory, a network file system."""
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,31}")
 
 
@@ -27,7 +27,7 @@ class VolumeTarget:
     Attributes:
         work: Empty at the start; removed at the end.
         interface: One word, see docs/storage.md: `nvme-tcp`, `sata-ssd`, `virtio`, ….
-        drives: What the directory stands on, from its own device down to the drives.
+        drives: From the directory's own device down to the drives.
     """
 
     name: str
@@ -40,12 +40,12 @@ class VolumeTarget:
 
     @property
     def bottom(self) -> tuple[Device, ...]:
-        """Return the drives that stand on nothing else: those that wear."""
+        """Return the drives at the bottom: they wear."""
         return tuple(drive for drive in self.drives if not drive.stands_on)
 
     @property
     def described(self) -> dict[str, Any]:
-        """Return what a result says of it."""
+        """Return the target as a result describes it."""
         return {
             "name": self.name,
             "kind": "volume",
@@ -72,7 +72,7 @@ def volume_targets(chosen: Sequence[tuple[str, Path]]) -> Iterator[tuple[VolumeT
     """Make a workplace on each target, and remove it at the end.
 
     Raises:
-        RejectedError: A name or a directory is given twice, or one is no directory.
+        RejectedError: A name or a directory is given twice, or a path is not a directory.
         UnavailableError: Another run works there, or the medium failed.
     """
     names = [name for name, _ in chosen]

@@ -10,13 +10,13 @@ from typing import Final
 import numpy as np
 
 SIGNIFICANCE: Final = 0.05
-"""A difference that chance alone makes less often than this counts as more than noise."""
+"""A difference that chance makes less often than this counts as more than noise."""
 _EXACT: Final = 100_000
-"""So many ways to share the values out between the two sides are all tried."""
+"""Up to so many ways to divide the values between the sides, all are tried."""
 
 
 class Telling(StrEnum):
-    """What can be said of a difference."""
+    """The conclusion about a difference."""
 
     MORE_THAN_NOISE = "more than noise"
     WITHIN_NOISE = "within noise"
@@ -30,7 +30,7 @@ class Difference:
     Attributes:
         ratio: Of the second median to the first; None where that is 0.
         p: Chance that values which do not differ look at least as different, two-sided.
-        least_p: The least that so few values can give.
+        least_p: The smallest p that so few values can give.
     """
 
     medians: tuple[float, float]
@@ -40,18 +40,18 @@ class Difference:
 
     @property
     def telling(self) -> Telling:
-        """Return what can be said of it."""
+        """Return the conclusion."""
         if self.least_p >= SIGNIFICANCE:
             return Telling.TOO_FEW
         return Telling.MORE_THAN_NOISE if self.p < SIGNIFICANCE else Telling.WITHIN_NOISE
 
 
 def difference(first: Sequence[float], second: Sequence[float]) -> Difference:
-    """Compare by the Mann-Whitney U test, which asks nothing of the distributions.
+    """Compare by the Mann-Whitney U test, which assumes nothing about the distributions.
 
-    It is exact, with ties too, as long as there are at most 100,000 ways to share the values out:
-    up to nine on each side, and no tie beside a single value. Source: Mann and Whitney, Annals of
-    Mathematical Statistics 18, 1947.
+    The test is exact, with ties too, up to 100,000 ways to divide the values between the sides:
+    up to nine on each side, and no tie if one side has a single value. Source: Mann and Whitney,
+    Annals of Mathematical Statistics 18, 1947.
 
     Args:
         first: At least one value.
@@ -68,7 +68,7 @@ def difference(first: Sequence[float], second: Sequence[float]) -> Difference:
 
 
 def _p(first: Sequence[float], second: Sequence[float], ways: int) -> float:
-    # Not at the top: it is nearly half of what any command would wait for at its start.
+    # Not at the top: it would take nearly half of the start of every command.
     from scipy.stats import PermutationMethod, mannwhitneyu  # noqa: PLC0415
 
     tied = len({*first, *second}) < len(first) + len(second)

@@ -24,11 +24,12 @@ class Interval:
 
 
 def interval(values: Sequence[float]) -> Interval:
-    """Return the narrowest interval of two values, alike far from the ends, with CONFIDENCE.
+    """Return the narrowest interval between two values, equally far from the ends, with CONFIDENCE.
 
-    It asks nothing of the distribution. With fewer than six values none suffices: the whole range
-    is returned, with the confidence that it has. Source: Le Boudec, Performance Evaluation of
-    Computer and Communication Systems, theorem 2.1.
+    It assumes nothing about the distribution. Fewer than six values cannot give CONFIDENCE; then
+    the whole range is returned with the confidence that it has. SciPy's `quantile_test` gives the
+    same bounds from six values on, but no confidence and nothing for fewer values.
+    Source: Le Boudec, Performance Evaluation of Computer and Communication Systems, theorem 2.1.
 
     Args:
         values: At least one.
@@ -43,7 +44,7 @@ def interval(values: Sequence[float]) -> Interval:
 
 
 def _confidence(count: int, skipped: int) -> float:
-    """Return the chance that the median is inside when so many values are cut off at each end."""
+    """Return the chance that the median is inside after cutting off values at each end."""
     if 2 * skipped >= count:
         return 0.0
     outside = sum(comb(count, below) for below in range(skipped + 1))

@@ -1,1 +1,1 @@
-"""What the machine can do without us: CPU, signatures, digests, memory, network, storage."""
+"""The limits of the machine itself: CPU, signatures, digests, memory, network, storage."""

@@ -18,15 +18,15 @@ DIGEST: Final = Metric("digest", "B/s")
 MESSAGE: Final = bytes(64)
 """As long as the paper's. Source: papers/000, section 4.2."""
 DIGEST_BLOCK: Final = 1 << 20
-"""Our blobs have this size."""
+"""The size of a blob."""
 _AT_ONCE: Final = 100
-"""Operations between two looks at the clock."""
+"""Operations between two readings of the clock."""
 _SIGNED: Final = re.compile(r"^\+F4:\d+:256:([\d.]+):([\d.]+)$", re.MULTILINE)
 _DIGESTED: Final = re.compile(r"^\+F:\d+:sha256:([\d.]+)$", re.MULTILINE)
 
 
 def secp256k1(seconds: float, place: Place) -> Outcome:
-    """Sign and verify on one core with what gateways and devices sign with.
+    """Sign and verify on one core with the library of gateways and devices.
 
     Raises:
         UnavailableError: A signature does not verify.
@@ -34,7 +34,7 @@ def secp256k1(seconds: float, place: Place) -> Outcome:
     signer = Signer.generate()
     signature = signer.sign(MESSAGE)
     if not verify(signer.public_key, signature, MESSAGE):
-        raise UnavailableError("expected a signature that verifies, got another")
+        raise UnavailableError("expected a signature that verifies, got one that does not")
     with place.counted():
         observations = [
             Observation(SIGN, _per_s(lambda: signer.sign(MESSAGE), seconds)),
@@ -93,5 +93,5 @@ def _per_s(operation: Callable[[], object], seconds: float) -> float:
 def _found(pattern: re.Pattern[str], out: str) -> tuple[str, ...]:
     match = pattern.search(out)
     if match is None:
-        raise UnavailableError(f"openssl answered in a form that is not known: {out[-300:]!r}")
+        raise UnavailableError(f"openssl answered in an unknown form: {out[-300:]!r}")
     return match.groups()

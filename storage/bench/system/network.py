@@ -1,4 +1,4 @@
-"""The network: iperf3 for what goes through it, ping for how long a packet takes."""
+"""The network: throughput by iperf3, round trips by ping."""
 
 import json
 import re
@@ -18,9 +18,9 @@ from storage.drives.tools import Run
 
 LOOPBACK: Final = "127.0.0.1"
 IDLE_TIMEOUT_S: Final = 30
-"""For our server to wait for a client."""
+"""For the benchmark's own server to wait for a client."""
 PING_EVERY_S: Final = 0.005
-"""The least that ping lets everyone choose is 0.002."""
+"""The least that ping allows without root is 0.002."""
 RECEIVED: Final = Metric("received", "B/s")
 LOST: Final = Metric("lost", "1", Better.LOWER)
 ROUND_TRIP: Final = Metric("round-trip", "s", Better.LOWER)
@@ -35,28 +35,28 @@ _PINGED: Final = re.compile(r"= [\d.]+/([\d.]+)/[\d.]+/[\d.]+ ms")
 
 
 @dataclass(frozen=True, slots=True)
-class Peer:
+class IperfPeer:
     """A host with an iperf3 server."""
 
     host: str
     port: int = _PORT
 
 
-def peer(text: str) -> Peer:
+def peer(text: str) -> IperfPeer:
     """Read HOST, HOST:PORT or [ADDRESS]:PORT, for argparse."""
     found = _PEER.fullmatch(text)
     if found is None or not 0 < (port := int(found["port"] or _PORT)) < _PORTS:
         raise ArgumentTypeError(f"expected HOST or HOST:PORT, got {text!r}")
-    return Peer(found["host"].strip("[]"), port)
+    return IperfPeer(found["host"].strip("[]"), port)
 
 
-def tcp(run: Run, link: Peer | None, seconds: int, place: Place) -> Outcome:
+def tcp(run: Run, link: IperfPeer | None, seconds: int, place: Place) -> Outcome:
     """Send over one TCP connection.
 
     Args:
         run: Runs iperf3.
-        link: To whom; None is the loopback, with a server of our own.
-        seconds: How long.
+        link: The receiver; None is the loopback, with a server of the benchmark.
+        seconds: Duration.
         place: Of the execution.
 
     Raises:
@@ -71,8 +71,8 @@ def tcp(run: Run, link: Peer | None, seconds: int, place: Place) -> Outcome:
     )
 
 
-def udp(run: Run, link: Peer | None, seconds: int, place: Place) -> Outcome:
-    """Send UDP packets as fast as they go; count those that arrive. Arguments as of `tcp`.
+def udp(run: Run, link: IperfPeer | None, seconds: int, place: Place) -> Outcome:
+    """Send UDP packets at full speed; count those that arrive. Arguments as for `tcp`.
 
     Raises:
         UnavailableError: iperf3 failed, or there is no server.
@@ -89,11 +89,11 @@ def udp(run: Run, link: Peer | None, seconds: int, place: Place) -> Outcome:
     )
 
 
-def round_trips(run: Run, link: Peer | None, seconds: int, place: Place) -> Outcome:
-    """Wait for the echo of one packet after the other; return the mean. Arguments as of `tcp`.
+def round_trips(run: Run, link: IperfPeer | None, seconds: int, place: Place) -> Outcome:
+    """Wait for the echo of each packet; return the mean time. Arguments as for `tcp`.
 
     Raises:
-        UnavailableError: ping failed, or nothing came back.
+        UnavailableError: ping failed, or no echo came back.
     """
     host = LOOPBACK if link is None else link.host
     count = int(seconds / 2 / PING_EVERY_S)  # on a busy machine it falls behind
@@ -102,13 +102,15 @@ def round_trips(run: Run, link: Peer | None, seconds: int, place: Place) -> Outc
         out = said(run, command, seconds).out
     match = _PINGED.search(out)
     if match is None:
-        raise UnavailableError(f"ping answered in a form that is not known: {out[-300:]!r}")
+        raise UnavailableError(f"ping answered in an unknown form: {out[-300:]!r}")
     return Outcome(
         [Observation(ROUND_TRIP, float(match[1]) / 1000)], attachments={"ping.txt": out.encode()}
     )
 
 
-def _sent(run: Run, link: Peer | None, seconds: int, place: Place, *options: str) -> dict[str, Any]:
+def _sent(
+    run: Run, link: IperfPeer | None, seconds: int, place: Place, *options: str
+) -> dict[str, Any]:
     with nullcontext(link) if link is not None else _own_server() as server, place.counted():
         command = ("iperf3", "--client", server.host, "--port", str(server.port))
         return said_json(
@@ -117,7 +119,7 @@ def _sent(run: Run, link: Peer | None, seconds: int, place: Place, *options: str
 
 
 @contextmanager
-def _own_server() -> Iterator[Peer]:
+def _own_server() -> Iterator[IperfPeer]:
     """Run an iperf3 server on the loopback, for one test.
 
     Raises:
@@ -126,7 +128,7 @@ def _own_server() -> Iterator[Peer]:
     with socket.socket() as free:
         free.bind((LOOPBACK, 0))
         port = free.getsockname()[1]
-    # It ends by itself, also when whoever started it was killed.
+    # It ends by itself, even if this process is killed.
     ends = ("--one-off", "--idle-timeout", str(IDLE_TIMEOUT_S))
     command = ("iperf3", "--server", "--bind", LOOPBACK, "--port", str(port), "--forceflush", *ends)
     with subprocess.Popen(  # noqa: S603 - a tool from the PATH, as everywhere
@@ -140,7 +142,7 @@ def _own_server() -> Iterator[Peer]:
                     break
             else:
                 raise UnavailableError(f"iperf3 --server does not listen: {said_so_far[-300:]!r}")
-            yield Peer(LOOPBACK, port)
+            yield IperfPeer(LOOPBACK, port)
         finally:
             process.kill()
 

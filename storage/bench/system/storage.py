@@ -1,4 +1,4 @@
-"""Storage in four points for each volume; the part io looks closer, with the same means."""
+"""Storage at four points for each volume; the part io looks closer with the same tools."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -12,22 +12,22 @@ from storage.bench.io.content import BLOCK_BYTES, Content, working_engine
 from storage.bench.io.ground import Ground
 from storage.bench.io.layout import write_whole
 from storage.bench.io.measured import Method
-from storage.bench.io.sweep import FILE, Grid, Point, Swept
+from storage.bench.io.sweep import FILE, Grid, SweepPoint, Swept
 from storage.bench.run.plan import Step
 from storage.bench.run.volumetarget import VolumeTarget
 
 POINTS: Final = (
-    Point("sequential", 1 << 20, 8, 0),
-    Point("sequential", 1 << 20, 8, 100),
-    Point("random", 4 << 10, 1, 0),
-    Point("random", 4 << 10, 1, 100),
+    SweepPoint("sequential", 1 << 20, 8, 0),
+    SweepPoint("sequential", 1 << 20, 8, 100),
+    SweepPoint("random", 4 << 10, 1, 0),
+    SweepPoint("random", 4 << 10, 1, 100),
 )
-"""In sequence for what a volume carries, one small request at a time for how long it takes."""
+"""Sequential for the rate of a volume, single small requests for its latency."""
 BLOCKS: Final = 1024
 QUICK_BLOCKS: Final = 64
-"""MiB of the file on each volume, within which all requests are."""
+"""MiB of the file on each volume; all requests are within it."""
 SPARE_BYTES: Final = 1 << 30
-"""Left free on each volume, for the file system's own sake."""
+"""Left free on each volume for the file system."""
 _LAYOUT_DEPTH: Final = 8
 
 
@@ -38,7 +38,7 @@ class Storage:
     Attributes:
         blocks: MiB of each file.
         seconds: Of each point.
-        seed: Of what is in the files at first.
+        seed: Of the files' first content.
     """
 
     grounds: Sequence[Ground]
@@ -51,10 +51,10 @@ class Storage:
     def checked(
         cls, volumes: Sequence[VolumeTarget], work: Path, seed: int, seconds: int, *, quick: bool
     ) -> "Storage":
-        """Return it once fio is known to work, and that there is room.
+        """Check fio and the free space, and return the workload.
 
         Raises:
-            RejectedError: There is no room.
+            RejectedError: A disk is too full.
             UnavailableError: fio is missing, or does not work here.
         """
         fio.version()

@@ -12,24 +12,24 @@ from storage.bench.system.tools import said
 from storage.drives.tools import Run
 
 EVENTS: Final = Metric("events", "1/s")
-"""One event of sysbench cpu tests all numbers up to 10,000 for being prime."""
+"""One event of sysbench cpu finds all primes up to 10,000."""
 READ: Final = Metric("read", "B/s")
 WRITE: Final = Metric("write", "B/s")
 CACHES: Final = 4
 """Working set in sizes of the last cache, before it is rounded down. Source: STREAM's rule."""
 WORKING_SET_BYTES: Final = 64 << 20
-"""At least: that of a quick run, which may stay in a cache."""
+"""Least working set, and the one of a quick run; it may fit in a cache."""
 _EVENTS: Final = re.compile(r"events per second:\s+([\d.]+)")
 _MOVED: Final = re.compile(r"([\d.]+) MiB transferred")
 _TOOK: Final = re.compile(r"total time:\s+([\d.]+)s")
 
 
 @dataclass(frozen=True, slots=True)
-class Sizes:
-    """What memory is measured with.
+class MemorySizes:
+    """The sizes of a memory measurement.
 
     Attributes:
-        threads: That read and write at once.
+        threads: Number that read and write at once.
         block_bytes: Of each.
         cache_bytes: The last cache.
     """
@@ -48,11 +48,11 @@ class Sizes:
         return (Raised(Flag.CACHED, why),)
 
 
-def sizes(cache_bytes: int, threads: int, *, quick: bool) -> Sizes:
-    """Return sizes of which no cache holds all blocks together, unless it is a quick look."""
+def sizes(cache_bytes: int, threads: int, *, quick: bool) -> MemorySizes:
+    """Return sizes whose blocks together exceed every cache, except in a quick run."""
     whole = WORKING_SET_BYTES if quick else max(CACHES * cache_bytes, WORKING_SET_BYTES)
     # sysbench wants a power of two.
-    return Sizes(threads, 1 << (whole // threads).bit_length() - 1, cache_bytes)
+    return MemorySizes(threads, 1 << (whole // threads).bit_length() - 1, cache_bytes)
 
 
 def cpu(run: Run, threads: int, seconds: int, place: Place) -> Outcome:
@@ -69,7 +69,7 @@ def cpu(run: Run, threads: int, seconds: int, place: Place) -> Outcome:
     )
 
 
-def memory(run: Run, sizes: Sizes, seconds: int, place: Place) -> Outcome:
+def memory(run: Run, sizes: MemorySizes, seconds: int, place: Place) -> Outcome:
     """Read and write main memory in turn, each thread its own block from one end to the other.
 
     Raises:
@@ -85,7 +85,7 @@ def memory(run: Run, sizes: Sizes, seconds: int, place: Place) -> Outcome:
             )
             out = said(run, command, seconds).out
             moved = _found(_MOVED, out) * (1 << 20)
-            # Not for the time it was given: a block that is begun is ended.
+            # Not the given time: sysbench finishes the block that it has begun.
             rate = moved / _found(_TOOK, out)
             observations.append(Observation(metric, rate, flags=sizes.flags))
             attachments[f"sysbench-{metric.name}.txt"] = out.encode()
@@ -95,5 +95,5 @@ def memory(run: Run, sizes: Sizes, seconds: int, place: Place) -> Outcome:
 def _found(pattern: re.Pattern[str], out: str) -> float:
     match = pattern.search(out)
     if match is None:
-        raise UnavailableError(f"sysbench answered in a form that is not known: {out[-300:]!r}")
+        raise UnavailableError(f"sysbench answered in an unknown form: {out[-300:]!r}")
     return float(match[1])

@@ -1,4 +1,4 @@
-"""The tools that characterise a machine: which package has each, and which version is here."""
+"""The tools that characterise a machine: their packages and versions."""
 
 import json
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from storage.bench.machine.fingerprint import tool_version
 from storage.drives.tools import Run, Said
 
 SLACK_TIMEOUT_S: Final = 120.0
-"""Beyond the time that a tool was told to measure: a slow machine prepares its memory."""
+"""Beyond the measuring time of a tool: a slow machine needs time to prepare its memory."""
 PACKAGES: Final = {
     "sysbench": ("sysbench", "--version"),
     "openssl": ("openssl", "version"),
@@ -17,14 +17,14 @@ PACKAGES: Final = {
     "ping": ("iputils-ping", "-V"),
     "fio": ("fio", "--version"),
 }
-"""By tool: the Debian package that has it, and how it tells its version."""
+"""By tool: its Debian package, and its option for the version."""
 
 
 def versions(run: Run) -> dict[str, str]:
     """Return the version of each tool.
 
     Raises:
-        UnavailableError: Some are missing; says which packages have them.
+        UnavailableError: Tools are missing; names their packages.
     """
     found = {name: tool_version(run, (name, ask)) for name, (_, ask) in PACKAGES.items()}
     missing = [PACKAGES[name][0] for name, version in found.items() if not version]
@@ -42,10 +42,10 @@ def said(run: Run, command: Sequence[str], measures_s: float) -> Said:
     Args:
         run: Runs it.
         command: Its name and arguments.
-        measures_s: What it was told.
+        measures_s: Its measuring time.
 
     Raises:
-        UnavailableError: It failed, or did not end.
+        UnavailableError: The tool failed or did not end.
     """
     done = run(command, measures_s + SLACK_TIMEOUT_S)
     if done.status:
@@ -57,7 +57,7 @@ def said_json(run: Run, command: Sequence[str], measures_s: float) -> dict[str, 
     """Run a tool that answers in JSON, errors too.
 
     Raises:
-        UnavailableError: It failed, or did not end.
+        UnavailableError: The tool failed or did not end.
     """
     done = run(command, measures_s + SLACK_TIMEOUT_S)
     try:

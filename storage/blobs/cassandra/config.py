@@ -1,4 +1,4 @@
-"""How to reach the cluster and what to ask of it."""
+"""The settings of the Cassandra blob store."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,23 +10,23 @@ from contracts.errors import RejectedError
 
 @dataclass(frozen=True, slots=True)
 class CassandraConfig:
-    """The settings of one gateway; defaults and ranges are those of docs/operator.md.
+    """The settings of one gateway; docs/operator.md lists defaults and ranges.
 
     Attributes:
         contact_points: Addresses of nodes to ask first.
         port: Native transport, the same at all nodes.
-        datacentre: The nearest; empty takes that of the first node that answers.
-        keyspace: Made and migrated by us.
-        replication: Copies by data centre; empty is one in each. It only ever grows.
-        write_consistency: When a blob counts as kept.
+        datacentre: The nearest data centre; if empty, the one of the first node that answers.
+        keyspace: Created and migrated by the gateway.
+        replication: Copies by data centre; empty is one in each. It can only grow.
+        write_consistency: When a blob counts as stored.
         read_consistency: How many replicas must agree.
-        username: Empty asks for no login.
+        username: Empty means no login.
         password: Of that role.
-        tls_ca: PEM; given, connections are TLS and nodes must prove their address.
-        tls_certificate: PEM, ours, if nodes ask for one.
+        tls_ca: PEM; if set, connections use TLS and nodes must prove their address.
+        tls_certificate: PEM, the gateway's certificate, if nodes ask for one.
         tls_key: PEM, its key.
-        in_flight: Requests on their way at once; further ones wait.
-        timeout_s: For one request, all tries included.
+        in_flight: Limit of requests under way at once; further ones wait.
+        timeout_s: For one request, with all retries.
     """
 
     contact_points: tuple[str, ...] = ("127.0.0.1",)
@@ -45,9 +45,9 @@ class CassandraConfig:
     timeout_s: float = 20.0
 
     def __post_init__(self) -> None:
-        """Check what no driver would explain."""
+        """Check what the driver would not explain."""
         if not self.contact_points:
-            raise RejectedError("cassandra.contact_points: expected at least one, got none")
+            raise RejectedError("cassandra.contact_points: expected at least one address, got none")
         for level in (self.write_consistency, self.read_consistency):
             if level not in CONSISTENCY_LEVELS:
                 expected = ", ".join(CONSISTENCY_LEVELS)

@@ -1,4 +1,4 @@
-"""What we ask of the driver beyond its defaults: big buffers, back-pressure, retries."""
+"""How we configure the driver: large buffers, back-pressure, retries, nearest replica first."""
 
 import logging
 from typing import Final
@@ -22,13 +22,13 @@ from storage.blobs.cassandra.config import CassandraConfig
 from storage.blobs.cassandra.tls import tls_context
 
 PROTOCOL_VERSION: Final = 4
-"""Version 5 adds a checksum to each frame, and takes 10 to 55 % of the speed: blobs have theirs."""
+"""Version 5 adds a checksum to each frame and costs 10 to 55 % of the speed; blobs have hashes."""
 BUFFER_BYTES: Final = 1 << 20
 REMOTE_HOSTS_MAX: Final = 64
-"""Nodes of each other data centre that we connect to: to ask replicas one by one."""
+"""Connected nodes in each other data centre, for asking single replicas."""
 SPECULATE_READ_S: Final = 1.0
 SPECULATE_WRITE_S: Final = 5.0
-"""Later than reads: on a slow link between sites, sending a blob twice makes it slower still."""
+"""Later than reads: on a slow connection between sites, a second send makes it even slower."""
 SPECULATIONS_MAX: Final = 2
 RETRIES_MAX: Final = 2
 RECONNECT_S: Final = 2.0
@@ -36,22 +36,31 @@ CONNECT_TIMEOUT_S: Final = 5.0
 CONTROL_TIMEOUT_S: Final = 10.0
 HEARTBEAT_S: Final = 5
 HEARTBEAT_TIMEOUT_S: Final = 10
-"""A node that hangs, its connections open, is given up after at most the sum of both."""
+"""A node that hangs with open connections is given up after at most the sum of both."""
 SCHEMA_AGREEMENT_TIMEOUT_S: Final = 30
 WRITES: Final = "writes"
-"""Name of the execution profile of writes; that of reads is the default."""
+"""Name of the execution profile of writes; reads use the default one."""
 
 
 class BlobConnection(LibevConnection):  # type: ignore[misc] # the driver has no types
     """A connection for messages of 1 MiB.
 
-    Stock buffers of 4 KiB cost a tenth of the speed or more. And the stock driver fails a request,
-    or sends it to a farther node, whenever the socket would block, which with 1 MiB messages it
-    does all the time; here what is in flight is bounded by us, so it may wait in the queue.
+    The default buffers of 4 KiB cost a tenth of the speed or more. By default, the driver also
+    fails a request, or sends it to a farther node, when the socket would block, which happens all
+    the time with 1 MiB messages. Here a request may wait in the queue, since we limit what is in
+    flight.
     """
 
     in_buffer_size = BUFFER_BYTES
     out_buffer_size = BUFFER_BYTES
+
+    def push(self, data: bytes) -> None:
+        """Queue a message for the reactor, which cuts it and sends it in parts.
+
+        It cuts a view without copies. Of `bytes`, each part that a socket takes of a message costs
+        a copy of all that is left of it.
+        """
+        super().push(memoryview(data))
 
     @property
     def _socket_writable(self) -> bool:
@@ -59,57 +68,43 @@ class BlobConnection(LibevConnection):  # type: ignore[misc] # the driver has no
 
     @_socket_writable.setter
     def _socket_writable(self, value: bool) -> None:
-        """Let the reactor note what we do not want to know."""
+        """Ignore what the reactor sets."""
 
 
 class IdempotentRetry(RetryPolicy):  # type: ignore[misc] # the driver has no types
-    """Tries the next node, a few times, if the statement may be repeated."""
+    """Retries on the next node, a few times, if the statement is idempotent.
 
-    def on_read_timeout(self, query: Statement, *_: object, retry_num: int, **__: object) -> object:
-        """Replicas did not answer the coordinator in time."""
-        return self._decide(query, retry_num)
+    A coordinator may see too few replicas, hear from too few in time, be overloaded, or lose its
+    connection to us. Another node may have none of these troubles.
+    """
 
-    def on_write_timeout(
-        self, query: Statement, *_: object, retry_num: int, **__: object
-    ) -> object:
-        """Likewise, of a write."""
-        return self._decide(query, retry_num)
-
-    def on_unavailable(self, query: Statement, *_: object, retry_num: int, **__: object) -> object:
-        """The coordinator sees too few replicas; another one may see more."""
-        return self._decide(query, retry_num)
-
-    def on_request_error(
-        self, query: Statement, *_: object, retry_num: int, **__: object
-    ) -> object:
-        """The connection broke, or the coordinator is overloaded."""
-        return self._decide(query, retry_num)
-
-    def _decide(self, query: Statement, retry_num: int) -> object:
+    def _decide(self, query: Statement, *_: object, retry_num: int, **__: object) -> object:
         if query.is_idempotent and retry_num < RETRIES_MAX:
             return self.RETRY_NEXT_HOST, None
         return self.RETHROW, None
 
+    on_read_timeout = on_write_timeout = on_unavailable = on_request_error = _decide
+
 
 class NearestFirst(DCAwareRoundRobinPolicy):  # type: ignore[misc] # the driver has no types
-    """The nodes of this data centre, then those of all others, each of which stays connected.
+    """The nodes of this data centre, then all other nodes; all of them stay connected.
 
-    Stock, a data centre whose last node is down is ignored, and nobody tries to reach it again.
+    By default, the driver ignores a data centre whose last node is down and never tries it again.
     """
 
     def distance(self, host: Host) -> object:
-        """Return LOCAL or REMOTE, be the node up or down."""
+        """Return LOCAL or REMOTE, whether the node is up or down."""
         here = host.datacenter == self.local_dc
         return HostDistance.LOCAL if here else HostDistance.REMOTE
 
 
 def make_cluster(config: CassandraConfig) -> Cluster:
-    """Return the driver's side of the cluster; nothing is connected yet.
+    """Return the driver's cluster object, not yet connected.
 
     Raises:
         RejectedError: A certificate or key cannot be used.
     """
-    # It tells each failed try with a traceback; what matters comes back as an error of ours.
+    # The driver logs each failed attempt with a traceback; we raise what matters as our own error.
     logging.getLogger("cassandra").setLevel(logging.CRITICAL)
     login = PlainTextAuthProvider(config.username, config.password) if config.username else None
     reads = ConstantSpeculativeExecutionPolicy(SPECULATE_READ_S, SPECULATIONS_MAX)
@@ -140,7 +135,7 @@ def make_cluster(config: CassandraConfig) -> Cluster:
 def _profile(
     config: CassandraConfig, speculation: NoSpeculativeExecutionPolicy
 ) -> ExecutionProfile:
-    """Nearest replica first, then the other nodes of this data centre, then those of others."""
+    """Use the nearest replica first, then other nodes of this data centre, then all others."""
     return ExecutionProfile(
         load_balancing_policy=TokenAwarePolicy(
             NearestFirst(config.datacentre, used_hosts_per_remote_dc=REMOTE_HOSTS_MAX)

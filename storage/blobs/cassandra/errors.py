@@ -1,4 +1,4 @@
-"""What the driver's errors mean: does a retry help, and what shall be said."""
+"""Translates the driver's errors: whether a retry helps, and what the message says."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,10 +24,10 @@ from storage.blobs.cassandra.tls import refused
 
 SAID_CHARS_MAX: Final = 300
 DRIVER_ERRORS: Final = (DriverException, NoHostAvailable, ConnectionException, ErrorMessage)
-"""They have no root of their own."""
+"""The driver's errors have no common base class."""
 _WRONG_LOGIN: Final = ("password are incorrect", "requires authentication", "not permitted to log")
-"""Parts of the answers that stay the same however often one asks; others pass by themselves, such
-as a login that fails because the roles cannot be read at their consistency."""
+"""Parts of the answers for which a retry does not help. Other login errors pass by themselves, such
+as roles that cannot be read at their consistency level."""
 
 
 @contextmanager
@@ -45,17 +45,16 @@ def peer_errors(action: str) -> Iterator[None]:
 
 @contextmanager
 def schema_errors(action: str) -> Iterator[None]:
-    """As `peer_errors`, but what the cluster will never allow is a RejectedError."""
-    try:
-        yield
-    except RequestValidationException as error:
-        raise RejectedError(f"Cassandra refuses to {action}: {reason(error)}") from error
-    except DRIVER_ERRORS as error:
-        raise UnavailableError(f"Cassandra cannot {action}: {reason(error)}") from error
+    """Like `peer_errors`, but a refused statement is a RejectedError."""
+    with peer_errors(action):
+        try:
+            yield
+        except RequestValidationException as error:
+            raise RejectedError(f"Cassandra refuses to {action}: {reason(error)}") from error
 
 
 def why_not_connected(error: Exception) -> RejectedError | UnavailableError:
-    """Say of a failed connect whether login or certificate are wrong, or it may work later."""
+    """Return the error of a failed connect: wrong login or certificate, or a retry may help."""
     causes = error.errors if isinstance(error, NoHostAvailable) else {"": error}
     for host, cause in causes.items():
         refusal = refused(str(host), cause) if isinstance(cause, SSLError) else None
@@ -69,7 +68,7 @@ def why_not_connected(error: Exception) -> RejectedError | UnavailableError:
 
 
 def reason(error: Exception) -> str:
-    """Return what an error says, in one line; of several nodes, each."""
+    """Return an error's text in one line, for each node if there are several."""
     if isinstance(error, NoHostAvailable):
         each = (f"{host}: {reason(cause)}" for host, cause in error.errors.items())
         return "; ".join(each) or "no node is up"

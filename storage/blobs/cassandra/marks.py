@@ -1,9 +1,9 @@
-"""Buckets that were marked a short while ago, so that a run of puts marks each of them once.
+"""Remembers which buckets were marked recently, so that a run of puts marks each bucket once.
 
-A mark costs two reads and a synced write that all wait for, for 8 blobs about a third of the time
-of their put. What it guards against is rare: a delete, by another site too, whose clock was ahead.
-Blobs put under a remembered mark that such a delete overtook are hidden by it; hence whoever calls
-a recording whole reads back what is there, and that reading forgets the marks.
+A mark costs two reads and a synced write before the put: for 8 blobs about a third of its time. It
+guards against a rare case: a delete, perhaps by another site, whose clock was ahead. If such a
+delete comes after a remembered mark, it hides the blobs that are put under this mark. Therefore
+blobs are listed before a recording is called whole, and listing forgets the marks.
 """
 
 import threading
@@ -16,21 +16,21 @@ from contracts.errors import UnavailableError
 
 MARK_KEPT_S: Final = 10.0
 MARKS_MAX: Final = 256
-"""Of all uploads; the oldest goes."""
+"""For all uploads together; the oldest is dropped."""
 _BIGINT_MAX: Final = 2**63 - 1
 
 
 def later_us(now_us: int, *before_us: int) -> int:
-    """Return a timestamp that wins over those before, microseconds since 1970.
+    """Return a timestamp greater than all earlier ones, microseconds since 1970.
 
     Raises:
-        UnavailableError: There is none: one before is the greatest that Cassandra knows. No clock
-            shows it; somebody wrote it there.
+        UnavailableError: An earlier one is the greatest that Cassandra knows. No clock shows it;
+            someone must have written it on purpose.
     """
     at_us = max(now_us, *(each + 1 for each in before_us))
     if at_us > _BIGINT_MAX:
         raise UnavailableError(
-            f"a row carries the timestamp {at_us - 1}, which no later write can win over"
+            f"a row carries the timestamp {at_us - 1}, which no later write can exceed"
         )
     return at_us
 
@@ -43,16 +43,16 @@ class _Mark:
 
 
 class Marks:
-    """The timestamps of buckets that were marked; safe to use from many threads."""
+    """The timestamps of recently marked buckets; safe to use from many threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._marks: dict[tuple[bytes, int], _Mark] = {}
 
     def recall(self, recording_id: bytes, bucket: int, indexes: Collection[int]) -> int | None:
-        """Return the timestamp for these blobs, each of which gets it once; None without one.
+        """Return the timestamp for these blobs, or None; each blob gets a timestamp only once.
 
-        Of two values with one timestamp Cassandra keeps the greater, not the later.
+        Of two values with the same timestamp Cassandra keeps the greater, not the later.
         """
         with self._lock:
             mark = self._marks.get((recording_id, bucket))
@@ -71,7 +71,7 @@ class Marks:
             self._marks[recording_id, bucket] = _Mark(at_us, until_s, set(indexes))
 
     def forget(self, recording_id: bytes) -> None:
-        """Let the next put of a recording mark its buckets anew."""
+        """Forget the marks of a recording: its next put marks the buckets again."""
         with self._lock:
             for key in [key for key in self._marks if key[0] == recording_id]:
                 del self._marks[key]

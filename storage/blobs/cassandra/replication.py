@@ -1,4 +1,4 @@
-"""How many copies the keyspace has, and whether the settings can ever be met by them."""
+"""The copies of the keyspace, and whether they can satisfy the settings."""
 
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
@@ -15,16 +15,16 @@ _LOCAL: Final = ("LOCAL_ONE", "LOCAL_QUORUM")
 def wanted(
     asked: Mapping[str, int], present: Mapping[str, int] | None, known: AbstractSet[str]
 ) -> Mapping[str, int]:
-    """Return the copies by data centre that the keyspace shall have.
+    """Return the copies by data centre that the keyspace should have.
 
     Args:
-        asked: The setting; empty is one in each data centre, when the keyspace is made.
-        present: What the keyspace has; None while there is none.
+        asked: The setting; empty is one copy in each data centre when the keyspace is created.
+        present: The keyspace's copies now; None if the keyspace does not exist.
         known: The data centres of the cluster.
 
     Raises:
-        RejectedError: A data centre is unknown, or the keyspace would grow by more than one copy:
-            a quorum of the new replicas could then miss what a quorum of the old ones has.
+        RejectedError: A data centre is unknown, or the keyspace would grow by more than one copy.
+            A quorum of the new replicas could then lack what a quorum of the old ones has.
     """
     unknown = sorted(asked.keys() - known)
     if unknown:
@@ -43,10 +43,10 @@ def wanted(
 
 
 def copies_of(keyspace: str, strategy: ReplicationStrategy) -> Mapping[str, int]:
-    """Return the copies by data centre of a keyspace that is there.
+    """Return the copies by data centre of an existing keyspace.
 
     Raises:
-        RejectedError: Its strategy knows no data centres.
+        RejectedError: Its replication strategy is not NetworkTopologyStrategy.
     """
     if getattr(strategy, "name", "") != "NetworkTopologyStrategy":
         raise RejectedError(
@@ -60,14 +60,14 @@ def copies_of(keyspace: str, strategy: ReplicationStrategy) -> Mapping[str, int]
 
 
 def check_reachable(key: str, level: str, copies: Mapping[str, int], local: str) -> None:
-    """Check that a consistency level can be met at all while every node is up.
+    """Check that a consistency level can be met when every node is up.
 
     Raises:
-        RejectedError: It asks for more copies than there are.
+        RejectedError: It requires more copies than exist.
     """
     if level in _LOCAL and not copies.get(local):
         raise RejectedError(
-            f"cassandra.{key} {level}: data centre {local!r} has no copy, they are {dict(copies)}"
+            f"cassandra.{key} {level}: data centre {local!r} has no copy, got {dict(copies)}"
         )
     if _COUNTED.get(level, 1) > sum(copies.values()):
         raise RejectedError(
@@ -77,6 +77,6 @@ def check_reachable(key: str, level: str, copies: Mapping[str, int], local: str)
 
 def cql_of(copies: Mapping[str, int]) -> str:
     """Return the replication map of CREATE and ALTER KEYSPACE."""
-    # Names of data centres come from the cluster; a quote in one is doubled, as CQL has it.
+    # Names of data centres come from the cluster; CQL doubles a quote in a name.
     each = (f"'{name.replace(chr(39), chr(39) * 2)}': {count}" for name, count in copies.items())
     return "{'class': 'NetworkTopologyStrategy', " + ", ".join(each) + "}"

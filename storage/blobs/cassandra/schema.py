@@ -1,7 +1,7 @@
-"""The tables, made and changed by us in numbered steps; docs/adr/0014 says why they are so.
+"""The tables, created and changed in numbered steps; docs/adr/0014 gives the reasons.
 
-Several gateways may start at once: every statement may be repeated, and a table's
-id is given, so that two nodes that make it at the same moment make the same one.
+Several gateways may start at once: every statement may be repeated, and each table has a fixed id,
+so that two nodes that create it at the same moment create the same table.
 """
 
 import logging
@@ -23,7 +23,7 @@ _VERSION_HERE: Final = "SELECT host_id, schema_version FROM system.local"
 _VERSIONS_THERE: Final = "SELECT host_id, schema_version FROM system.peers_v2"
 SCHEMA_TIMEOUT_S: Final = 60.0
 SPECULATIVE_RETRY_S: Final = 0.5
-"""When a coordinator asks one more replica, since one of those it asked is slow."""
+"""A coordinator asks one more replica if a replica is slower than this."""
 BUCKET_BLOBS: Final = 64
 """Blobs of one partition: 64 MiB."""
 _log = logging.getLogger(__name__)
@@ -77,12 +77,26 @@ MIGRATIONS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
             + _OPTIONS,
         ),
     ),
+    (
+        "deletions that not every replica has confirmed",
+        (
+            "ALTER TABLE {keyspace}.recording ADD IF NOT EXISTS buckets frozen<set<int>>",
+            """
+            CREATE TABLE IF NOT EXISTS {keyspace}.deletion (
+                recording blob PRIMARY KEY,
+                deleted_us bigint,
+                buckets frozen<set<int>>
+            ) WITH id = {id}
+              AND """
+            + _OPTIONS,
+        ),
+    ),
 )
-"""By number, from 1: what changes, and how. A step that was released is never edited."""
+"""Name and statements of each step, numbered from 1. A released step is never edited."""
 
 
 def prepare_schema(cluster: Cluster, session: Session, config: CassandraConfig, local: str) -> None:
-    """Make the keyspace and its tables what this program needs; check that settings fit them.
+    """Create or migrate the keyspace and its tables; check that the settings fit them.
 
     Args:
         cluster: Connected.
@@ -91,9 +105,9 @@ def prepare_schema(cluster: Cluster, session: Session, config: CassandraConfig, 
         local: Data centre of this gateway.
 
     Raises:
-        RejectedError: Another program's keyspace, a newer schema, an unknown data centre, a
-            consistency level that can never be met, or a role that may not do this.
-        UnavailableError: Not now.
+        RejectedError: The keyspace belongs to another program, the schema is newer, a data centre
+            is unknown, a consistency level can never be met, or the role lacks permission.
+        UnavailableError: The cluster cannot do it now.
     """
     known = {str(host.datacenter) for host in cluster.metadata.all_hosts()}
     if local not in known:
@@ -121,7 +135,7 @@ def _prepare_keyspace(
             cluster,
             session,
             f"CREATE KEYSPACE IF NOT EXISTS {name} WITH replication = {cql_of(first)}",
-            f"make keyspace {name}",
+            f"create keyspace {name}",
         )
         # Another gateway may have been first, with other settings.
         cluster.refresh_schema_metadata()
@@ -143,14 +157,14 @@ def _prepare_keyspace(
 
 
 def check_agreed(cluster: Cluster, session: Session) -> None:
-    """See to it that all nodes that are up have one schema, whichever of them answers.
+    """Check that all nodes that are up have the same schema.
 
-    One that has just joined would make the keyspace anew, and its settings, being younger, would
-    win in the whole cluster; or it would say of a keyspace that is to grow that there is none. The
-    driver takes a neighbour without a known version for one that agrees.
+    A node that has just joined would create the keyspace again, and its newer settings would win in
+    the whole cluster; or it would report a missing keyspace, although one exists and only needs
+    more copies. The driver alone counts a neighbour of unknown version as agreeing.
 
     Raises:
-        UnavailableError: They have not, yet.
+        UnavailableError: They do not agree yet.
     """
     with peer_errors("tell the versions of its schema"):
         here = session.execute(_VERSION_HERE)
@@ -165,20 +179,21 @@ def check_agreed(cluster: Cluster, session: Session) -> None:
 
 
 def _steps_taken(cluster: Cluster, session: Session, keyspace: str) -> list[int]:
-    """Return the numbers of the steps that were taken, all of which are known."""
+    """Return the numbers of the schema steps that were taken; create their table if missing."""
     found = cluster.metadata.keyspaces.get(keyspace)
     tables = set(found.tables) if found else set()
     if "migration" not in tables:
         if tables:
             raise RejectedError(
-                f"keyspace {keyspace} is another program's: it has {', '.join(sorted(tables))} "
-                f"and no table migration; choose another cassandra.keyspace"
+                f"keyspace {keyspace} belongs to another program: it has tables "
+                f"{', '.join(sorted(tables))} and no table migration; "
+                f"choose another cassandra.keyspace"
             )
-        _define(cluster, session, _named(_VERSIONS, keyspace), "make table migration")
+        _define(cluster, session, _named(_VERSIONS, keyspace), "create table migration")
     steps = _numbers(session, keyspace, ConsistencyLevel.ONE)
     if steps != list(range(1, len(MIGRATIONS) + 1)):
-        # A replica that was down meanwhile may lack a step; cut off from the others, one that has
-        # exactly ours suffices.
+        # A replica that was down may lack a step. If it is cut off from the others, one replica
+        # with exactly our steps is enough.
         steps = _numbers(session, keyspace, ConsistencyLevel.QUORUM)
     if steps != list(range(1, len(steps) + 1)) or len(steps) > len(MIGRATIONS):
         raise RejectedError(
@@ -212,14 +227,14 @@ def _migrate(cluster: Cluster, session: Session, keyspace: str, number: int) -> 
 
 
 def _named(statement: str, keyspace: str) -> str:
-    """Return a statement for a keyspace; the table in it has an id that only depends on both."""
+    """Return a statement for a keyspace; the id of its table depends only on both names."""
     table = _TABLE.search(statement)
     name = f"{keyspace}.{table[1]}" if table else keyspace
     return statement.format(keyspace=keyspace, id=uuid.uuid5(_TABLE_IDS, name))
 
 
 def _define(cluster: Cluster, session: Session, statement: str, action: str) -> None:
-    """Change the schema; return once all nodes that are up have the change."""
+    """Change the schema; return once all nodes that are up have changed it."""
     with schema_errors(action):
         future = session.execute_async(statement, timeout=SCHEMA_TIMEOUT_S)
         future.result()

@@ -1,4 +1,4 @@
-"""A connected session: prepared statements, what is in flight bounded, errors translated."""
+"""A connected session: prepared statements, a limit on requests in flight, our own errors."""
 
 import threading
 import time
@@ -21,6 +21,7 @@ from contracts.errors import RejectedError, UnavailableError
 from storage.blobs.cassandra.config import CassandraConfig
 from storage.blobs.cassandra.driver import WRITES, make_cluster
 from storage.blobs.cassandra.errors import DRIVER_ERRORS, peer_errors, why_not_connected
+from storage.blobs.cassandra.pools import Pools
 from storage.blobs.cassandra.schema import SPECULATIVE_RETRY_S, prepare_schema
 from storage.blobs.cassandra.tls import check_tls
 
@@ -30,11 +31,11 @@ Row = tuple[object, ...]
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A request on its way.
+    """A request in flight.
 
     Attributes:
         future: The driver's.
-        action: For what it says when it fails.
+        action: For its error message.
     """
 
     future: ResponseFuture
@@ -44,17 +45,26 @@ class Reply:
         """Wait for the answer.
 
         Raises:
-            UnavailableError: None came, or an error.
+            UnavailableError: No answer came, or an error.
         """
         with peer_errors(self.action):
             return list(self.future.result())
 
 
-class Statements:
-    """Everything that is ever asked of the tables.
+@dataclass(frozen=True, slots=True)
+class Deleting:
+    """The statements of a deletion, at one consistency level."""
 
-    Reads of state that decides how to write (`FLOOR…`, `BUCKETS`) are made at the read
-    consistency: with levels that overlap, such as QUORUM both ways, they see every write.
+    recording: PreparedStatement
+    blobs: PreparedStatement
+    buckets: PreparedStatement
+
+
+class Statements:
+    """Every statement that is run on the tables.
+
+    Reads that decide how to write (`deleted`, `marked`, `buckets`) use the read consistency: with
+    overlapping levels, such as QUORUM for both, they see every write.
     """
 
     def __init__(self, session: Session, config: CassandraConfig) -> None:
@@ -63,30 +73,45 @@ class Statements:
         reads = ConsistencyLevel.name_to_value[config.read_consistency]
         writes = ConsistencyLevel.name_to_value[config.write_consistency]
         prepare = self._prepare
-        self.get = prepare(
-            "SELECT leaf_hash, data FROM {}.blob"
-            " WHERE recording = ? AND bucket = ? AND blob_index = ?",
-            reads,
+        get = (
+            "SELECT leaf_hash, data, WRITETIME(leaf_hash) FROM {}.blob"
+            " WHERE recording = ? AND bucket = ? AND blob_index = ?"
         )
-        # At LOCAL_ONE a data centre with one copy has one node that may answer.
-        self.get_here = prepare(
-            "SELECT leaf_hash, data FROM {}.blob"
-            " WHERE recording = ? AND bucket = ? AND blob_index = ?",
-            ConsistencyLevel.LOCAL_ONE,
-        )
-        # Named one by one, rows that were written anew are not looked for in older, perhaps
+        self.get = prepare(get, reads)
+        # At LOCAL_ONE, in a data centre with one copy only one node can answer.
+        here = ConsistencyLevel.LOCAL_ONE
+        self.get_here = prepare(get, here)
+        # With the indexes given, rows that were overwritten are not looked up in older, perhaps
         # rotten, files.
         self.leaves = prepare(
-            "SELECT blob_index, leaf_hash FROM {}.blob"
+            "SELECT blob_index, leaf_hash, WRITETIME(leaf_hash) FROM {}.blob"
             " WHERE recording = ? AND bucket = ? AND blob_index IN ?",
             reads,
         )
-        self.manifest = prepare("SELECT manifest FROM {}.recording WHERE recording = ?", reads)
-        self.deleted = prepare("SELECT deleted_us FROM {}.recording WHERE recording = ?", reads)
+        self.manifest = prepare(
+            "SELECT manifest, WRITETIME(manifest), deleted_us FROM {}.recording"
+            " WHERE recording = ?",
+            reads,
+        )
+        self.deleted = prepare(
+            "SELECT deleted_us, buckets, WRITETIME(buckets) FROM {}.recording WHERE recording = ?",
+            reads,
+        )
+        self.recording_here = prepare(
+            "SELECT deleted_us, WRITETIME(manifest) FROM {}.recording WHERE recording = ?", here
+        )
+        self.deleted_recordings = prepare(
+            "SELECT recording, deleted_us, buckets, WRITETIME(buckets) FROM {}.recording", reads
+        )
+        self.open_deletions = prepare(
+            "SELECT recording, deleted_us, buckets, WRITETIME(deleted_us) FROM {}.deletion", reads
+        )
         self.marked = prepare(
             "SELECT put_us FROM {}.bucket WHERE recording = ? AND bucket = ?", reads
         )
-        self.buckets = prepare("SELECT bucket, put_us FROM {}.bucket WHERE recording = ?", reads)
+        buckets = "SELECT bucket, put_us FROM {}.bucket WHERE recording = ?"
+        self.buckets = prepare(buckets, reads)
+        self.buckets_here = prepare(buckets, here)
         self.recordings = prepare("SELECT DISTINCT recording FROM {}.bucket", reads)
         self.snitch = prepare(
             "SELECT value FROM system_views.settings WHERE name = 'dynamic_snitch'",
@@ -105,51 +130,68 @@ class Statements:
         self.put_manifest = prepare(
             "UPDATE {}.recording USING TIMESTAMP ? SET manifest = ? WHERE recording = ?", writes
         )
-        self.bury = prepare(
-            "UPDATE {}.recording USING TIMESTAMP ? SET manifest = null, deleted_us = ?"
-            " WHERE recording = ?",
+        self.put_buckets = prepare(
+            "UPDATE {}.recording USING TIMESTAMP ? SET buckets = ? WHERE recording = ?", writes
+        )
+        self.open_deletion = prepare(
+            "INSERT INTO {}.deletion (recording, deleted_us, buckets) VALUES (?, ?, ?)"
+            " USING TIMESTAMP ?",
             writes,
         )
-        self.delete_blobs = prepare(
-            "DELETE FROM {}.blob USING TIMESTAMP ? WHERE recording = ? AND bucket = ?", writes
+        self.close_deletion = prepare(
+            "DELETE FROM {}.deletion USING TIMESTAMP ? WHERE recording = ?", writes
         )
-        self.delete_buckets = prepare(
-            "DELETE FROM {}.bucket USING TIMESTAMP ? WHERE recording = ?", writes
+        self.delete = self._deleting(writes)
+        self.delete_everywhere = self._deleting(ConsistencyLevel.ALL)
+
+    def _deleting(self, level: int) -> Deleting:
+        return Deleting(
+            self._prepare(
+                "UPDATE {}.recording USING TIMESTAMP ?"
+                " SET manifest = null, deleted_us = ?, buckets = ? WHERE recording = ?",
+                level,
+            ),
+            self._prepare(
+                "DELETE FROM {}.blob USING TIMESTAMP ? WHERE recording = ? AND bucket = ?", level
+            ),
+            self._prepare("DELETE FROM {}.bucket USING TIMESTAMP ? WHERE recording = ?", level),
         )
 
     def _prepare(self, query: str, level: int) -> PreparedStatement:
         prepared = self._session.prepare(query.format(self._keyspace))
         prepared.consistency_level = level
-        # All of them: what is written has its timestamp given.
+        # All statements are, because writes carry their timestamps.
         prepared.is_idempotent = True
         return prepared
 
 
 class Peer:
-    """The cluster as one gateway meets it; safe to use from many threads.
+    """A gateway's connection to the cluster; safe to use from many threads.
 
     Args:
         config: The settings.
 
     Raises:
-        RejectedError: It will never work as it is set up.
-        UnavailableError: Not now.
+        RejectedError: It cannot work with these settings.
+        UnavailableError: It does not work now.
     """
 
     def __init__(self, config: CassandraConfig) -> None:
         self._config = config
         self._slots = threading.BoundedSemaphore(config.in_flight)
-        self._asks_nobody: set[object] = set()
+        self._answers_alone: set[object] = set()
         try:
             self._cluster = make_cluster(config)
         except UnresolvableContactPoints as error:
             names = ", ".join(config.contact_points)
             raise UnavailableError(
-                f"no name in cassandra.contact_points is known: {names}"
+                f"no name in cassandra.contact_points can be resolved: {names}"
             ) from error
         try:
             self._session = connect(self._cluster, config)
-            prepare_schema(self._cluster, self._session, config, self._local())
+            self._pools = Pools(self._cluster, self._session)
+            self._datacentre = self._local()
+            prepare_schema(self._cluster, self._session, config, self._datacentre)
             with peer_errors("prepare statements"):
                 self.ask: Final = Statements(self._session, config)
         except BaseException:
@@ -163,7 +205,7 @@ class Peer:
         action: str,
         host: Host | None = None,
     ) -> Reply:
-        """Send a request once there is room for it; its answer has one page.
+        """Send a request once fewer than `in_flight` are under way; its answer has one page.
 
         Args:
             statement: One of `ask`.
@@ -172,11 +214,12 @@ class Peer:
             host: The only node to ask.
 
         Raises:
-            UnavailableError: There was no room in time, or nobody to send it to.
+            UnavailableError: Too many requests were under way for too long, or no node is up.
         """
+        self._pools.tend()
         if not self._slots.acquire(timeout=self._config.timeout_s):
             raise UnavailableError(
-                f"Cassandra cannot {action}: {self._config.in_flight} requests are on their way, "
+                f"Cassandra cannot {action}: {self._config.in_flight} requests are under way, "
                 f"none ended in {self._config.timeout_s} s"
             )
         profile = EXEC_PROFILE_DEFAULT if _reads(statement) else WRITES
@@ -206,35 +249,40 @@ class Peer:
         """Yield the rows of an answer that may have many pages, each fetched when it is needed.
 
         Raises:
-            UnavailableError: A page cannot be had.
+            UnavailableError: A page could not be fetched.
         """
         bound = statement.bind(())
         bound.fetch_size = PAGE_ROWS
         with peer_errors(action):
             yield from self._session.execute(bound)
 
+    @property
+    def has_copies_here(self) -> bool:
+        """Say whether this gateway's data centre has a copy of everything."""
+        return self._copies_in(self._datacentre) > 0
+
     def replicas(self, routing_key: bytes) -> list[Host]:
-        """Return every node that has a copy of a partition, be it up or down."""
+        """Return every node that has a copy of a partition, whether it is up or down."""
         return list(self._cluster.metadata.get_replicas(self._config.keyspace, routing_key))
 
     def rows_of(
         self, host: Host, statement: PreparedStatement, values: Sequence[object], action: str
     ) -> list[Row]:
-        """Ask one node what it has itself.
+        """Ask one node for its own rows.
 
         Raises:
-            RejectedError: It has something that cannot be read.
-            UnavailableError: It did not answer, or a neighbour may have answered in its place.
+            RejectedError: It has the rows but cannot read them.
+            UnavailableError: It did not answer, or another node may have answered in its place.
         """
         alone = self._copies_in(host.datacenter) == 1
         if not alone:
-            self._check_asks_nobody(host)
+            self._check_answers_alone(host)
         start_s = time.monotonic()
         try:
             rows = self.send(statement, values, action, host).rows()
         except UnavailableError as error:
             if isinstance(error.__cause__, ReadFailure):
-                raise RejectedError(f"node {host.address} has it, and cannot read it") from error
+                raise RejectedError(f"node {host.address} has it but cannot read it") from error
             raise
         if not alone and time.monotonic() - start_s >= SPECULATIVE_RETRY_S:
             raise UnavailableError(
@@ -243,23 +291,23 @@ class Peer:
         return rows
 
     def close(self) -> None:
-        """Close all connections; requests under way fail."""
+        """Close all connections; requests in flight fail."""
         self._cluster.shutdown()
 
     def _copies_in(self, datacentre: str) -> int:
         strategy = self._cluster.metadata.keyspaces[self._config.keyspace].replication_strategy
         return int(strategy.dc_replication_factors.get(datacentre, 0))
 
-    def _check_asks_nobody(self, host: Host) -> None:
-        """Check that a node does not measure its neighbours, to let a faster one answer."""
-        if host.host_id in self._asks_nobody:
+    def _check_answers_alone(self, host: Host) -> None:
+        """Check that a node does not forward reads to faster neighbours (dynamic snitch)."""
+        if host.host_id in self._answers_alone:
             return
         rows = self.send(self.ask.snitch, (), "tell whether it answers for itself", host).rows()
         if rows != [("false",)]:
             raise UnavailableError(
                 f"node {host.address} may let others answer: set dynamic_snitch: false there"
             )
-        self._asks_nobody.add(host.host_id)
+        self._answers_alone.add(host.host_id)
 
     def _local(self) -> str:
         policy = self._cluster.profile_manager.default.load_balancing_policy
@@ -267,10 +315,10 @@ class Peer:
 
 
 def wait_all(replies: Sequence[Reply]) -> list[list[Row]]:
-    """Wait for all answers, and only then raise the first error: nothing stays on its way.
+    """Wait for all answers, and only then raise the first error, so that no request is in flight.
 
     Raises:
-        UnavailableError: One failed.
+        UnavailableError: A request failed.
     """
     answers: list[list[Row]] = []
     first: UnavailableError | None = None
@@ -285,7 +333,7 @@ def wait_all(replies: Sequence[Reply]) -> list[list[Row]]:
 
 
 def _once(work: Callable[[], None]) -> Callable[[object], None]:
-    """Return a callback that works once: of two coordinators the driver tells both answers."""
+    """Return a callback that works once: the driver calls it for each coordinator that answers."""
     left = [work]
 
     def call(_: object) -> None:
@@ -299,8 +347,8 @@ def connect(cluster: Cluster, config: CassandraConfig) -> Session:
     """Return a session without a keyspace.
 
     Raises:
-        RejectedError: Login or TLS are wrong.
-        UnavailableError: Nobody answers now.
+        RejectedError: Login or TLS settings are wrong.
+        UnavailableError: No node answers now.
     """
     try:
         return cluster.connect()

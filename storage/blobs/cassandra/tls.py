@@ -1,4 +1,4 @@
-"""TLS to the nodes: what a connection needs, and which side is wrong when none comes about."""
+"""TLS to the nodes: the context of connections, and the reason when a handshake fails."""
 
 import socket
 import ssl
@@ -6,17 +6,18 @@ from contextlib import suppress
 from typing import Final
 
 from contracts.errors import RejectedError
+from contracts.runtime.files import check_private
 from storage.blobs.cassandra.config import CassandraConfig
 
 PROBE_TIMEOUT_S: Final = 5.0
 _PROBES: Final = 3
-"""A node that refuses may end the connection before what it says of that was read."""
+"""A node that refuses may close the connection before its alert was read, so ask repeatedly."""
 ALERT_WAIT_S: Final = 1.0
-"""A node that agrees waits for a request, one that does not says so."""
+"""A node that agrees waits for a request; a node that refuses sends an alert."""
 
 
 def tls_context(config: CassandraConfig) -> ssl.SSLContext | None:
-    """Return what connections need to be TLS; None when they are plain.
+    """Return the TLS context of connections; None if they are plain.
 
     Raises:
         RejectedError: A certificate or key cannot be used.
@@ -24,13 +25,15 @@ def tls_context(config: CassandraConfig) -> ssl.SSLContext | None:
     if config.tls_ca is None:
         return None
     try:
-        # Its defaults ask for a certificate that names the address: one of a gateway, by the
-        # same authority, makes no node.
+        # The default context requires a certificate that names the address, so a gateway's
+        # certificate of the same authority does not pass for a node's.
         context = ssl.create_default_context(cafile=str(config.tls_ca))
     except OSError as error:
         raise RejectedError(f"cassandra.tls_ca {config.tls_ca}: {error}") from error
     if config.tls_certificate is not None:
         try:
+            if config.tls_key is not None:
+                check_private("cassandra.tls_key", config.tls_key)
             context.load_cert_chain(config.tls_certificate, config.tls_key)
         except OSError as error:
             raise RejectedError(
@@ -41,25 +44,25 @@ def tls_context(config: CassandraConfig) -> ssl.SSLContext | None:
 
 
 def check_tls(config: CassandraConfig) -> None:
-    """Ask the first contact point that answers for TLS as it is set up, or is not.
+    """Try a TLS handshake with the first contact point that answers.
 
-    The driver hides the reason: of a handshake that failed it tells that the connection ended.
+    The driver hides why a handshake failed: it reports only that the connection ended.
 
     Raises:
-        RejectedError: The two sides do not agree about TLS.
+        RejectedError: The TLS settings of the two sides do not fit.
     """
     for address in config.contact_points * _PROBES:
         try:
             with socket.create_connection((address, config.port), PROBE_TIMEOUT_S) as plain:
                 _handshake(plain, address, tls_context(config))
         except OSError:
-            continue  # down, or busy: not a question of TLS
+            continue  # down or busy, which is not a TLS error
         return
 
 
 def refused(address: str, error: ssl.SSLError) -> RejectedError | None:
-    """Return what a node's alert means; None for another error."""
-    reason = getattr(error, "reason", None) or ""  # what OpenSSL did not raise itself has none
+    """Return the error that a node's alert stands for; None for other errors."""
+    reason = getattr(error, "reason", None) or ""  # only errors of OpenSSL itself have one
     if "ALERT" not in reason:
         return None
     return RejectedError(f"Cassandra node {address} refuses cassandra.tls_certificate: {reason}")
@@ -72,14 +75,14 @@ def _handshake(plain: socket.socket, address: str, context: ssl.SSLContext | Non
         return
     try:
         with context.wrap_socket(plain, server_hostname=address) as wrapped:
-            # Where TLS 1.3 tells that it wanted a certificate. Nothing is sent before: what reaches
-            # a peer that has gone resets the connection, and its alert is lost.
+            # In TLS 1.3 a node asks for a missing certificate only now. Nothing is sent before:
+            # data to a closed peer resets the connection, and its alert is lost.
             wrapped.settimeout(ALERT_WAIT_S)
             with suppress(TimeoutError):
                 wrapped.recv(1)
     except ssl.SSLCertVerificationError as error:
         raise RejectedError(
-            f"the certificate of Cassandra node {address} does not hold against cassandra.tls_ca: "
+            f"the certificate of Cassandra node {address} is not valid under cassandra.tls_ca: "
             f"{error.verify_message}"
         ) from error
     except ssl.SSLError as error:
@@ -96,7 +99,7 @@ def _handshake(plain: socket.socket, address: str, context: ssl.SSLContext | Non
 def _speaks_tls(plain: socket.socket) -> bool:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
-    context.verify_mode = ssl.CERT_NONE  # nothing is said to it
+    context.verify_mode = ssl.CERT_NONE  # no data is sent
     try:
         context.wrap_socket(plain).close()
     except ssl.SSLError as error:

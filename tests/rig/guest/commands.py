@@ -1,4 +1,4 @@
-"""Runs what an operator would type, and waits for what must come."""
+"""Runs an operator's commands, and waits for expected states."""
 
 import subprocess
 import time
@@ -10,14 +10,14 @@ LOOK_S: Final = 0.05
 
 
 class CommandError(Exception):
-    """A command failed; the message has its last words."""
+    """A command failed; the message ends with its last output."""
 
 
 def run(*words: object, limit_s: float = LIMIT_S) -> str:
-    """Run a command and return what it wrote.
+    """Run a command and return its output.
 
     Raises:
-        CommandError: It ended with an error, or not at all.
+        CommandError: It failed, or did not end in time.
     """
     command = [str(word) for word in words]
     try:
@@ -35,7 +35,7 @@ def run(*words: object, limit_s: float = LIMIT_S) -> str:
 def until(
     what: str, condition: Callable[[], bool], limit_s: float = LIMIT_S, *, look_s: float = LOOK_S
 ) -> float:
-    """Return how many seconds it took until `condition` held.
+    """Wait until `condition` is true; return the seconds it took.
 
     Raises:
         AssertionError: It did not within `limit_s`; the message says what never came.

@@ -7,7 +7,7 @@ from rig.guest.commands import CommandError, run, until
 
 BLOCK: Final = Path("/sys/block")
 SERIALS: Final = ("device/serial", "device/vpd_pg80", "serial")
-"""Where the kernel shows it: of NVMe, of SATA and USB, of virtio."""
+"""Where the kernel shows the serial number of NVMe, of SATA and USB, and of virtio."""
 MAKERS: Final = {
     "ext4": ("mkfs.ext4", "-q", "-F", "-E", "nodiscard"),
     "xfs": ("mkfs.xfs", "-q", "-f", "-K"),
@@ -15,7 +15,7 @@ MAKERS: Final = {
 
 
 def drive(serial: str) -> Path:
-    """Return the block device of the drive with that serial number, once it is there."""
+    """Wait for the drive with that serial number; return its block device."""
     until(f"a drive with serial {serial}", lambda: _find(serial) is not None)
     found = _find(serial)
     assert found is not None
@@ -23,23 +23,23 @@ def drive(serial: str) -> Path:
 
 
 def present(serial: str) -> bool:
-    """Say whether the kernel knows a drive with that serial number."""
+    """Return whether the kernel knows a drive with that serial number."""
     return _find(serial) is not None
 
 
 def format_drive(device: Path, kind: str) -> None:
-    """Make a file system."""
+    """Create a file system."""
     run(*MAKERS[kind], device)
 
 
 def remount(at: Path) -> None:
-    """Mount anew what /etc/fstab says."""
+    """Unmount a directory, and mount it again as /etc/fstab says."""
     unmount(at)
     run("mount", at)
 
 
 def unmount(at: Path) -> None:
-    """Unmount; where the drive is gone, let go of it."""
+    """Unmount a directory, lazily if its drive is gone."""
     try:
         run("umount", at, limit_s=20)
     except CommandError:

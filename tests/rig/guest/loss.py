@@ -1,4 +1,4 @@
-"""What must be so whenever a volume is lost in the middle of a write, however it is lost."""
+"""What must hold when a volume is lost in the middle of a write, in any way."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,21 +12,21 @@ from rig.guest.site import VOLUME, kept, site
 
 
 class Mounting(Enum):
-    """Who mounts the volume anew when it is there again."""
+    """Who mounts the volume again once its drive is back."""
 
     NOBODY = "it worked again by itself"
-    KEEPER = "mounted anew by the keeper"
-    OPERATOR = "mounted anew by hand"
+    KEEPER = "mounted again by the keeper"
+    OPERATOR = "mounted again by hand"
 
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """A way to lose a volume, and to have it again.
+    """A way to lose a volume and to get it back.
 
     Attributes:
-        lose: Does it.
-        regain: Undoes it.
-        mounting: What is needed then.
+        lose: Loses the volume.
+        regain: Brings its drive back.
+        mounting: Who mounts it after that.
     """
 
     lose: Callable[[], None]
@@ -35,7 +35,7 @@ class Loss:
 
 
 def survive(device: Path, kind: str, recording: Recording, loss: Loss) -> str:
-    """Lose the volume in the middle of an upload: it goes on elsewhere, and catches up later.
+    """Lose the volume in the middle of an upload: it continues elsewhere; the copy follows later.
 
     Args:
         device: On which the volume's file system is made.

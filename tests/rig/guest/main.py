@@ -1,4 +1,4 @@
-"""Runs scenarios inside the machine, each in a process of its own, and tells how they went."""
+"""Runs scenarios inside the machine, each in a process of its own, and reports the results."""
 
 import os
 import signal
@@ -17,7 +17,7 @@ LOOK_S: Final = 0.05
 KILLED_WITHIN_S: Final = 5
 SEEN_MAX: Final = 400
 CODE_MAX: Final = 13
-"""PID 1 has a greater code of its own, for when not even this program ended."""
+"""PID 1 uses a greater exit code if not even this program ended."""
 
 
 def main() -> int:
@@ -31,7 +31,7 @@ def main() -> int:
             tell(RESULTS / NAME, outcome)
             failures += not outcome.passed
             if hung:
-                break  # what it holds would be in the way of all others
+                break  # its locks and mounts would disturb all other scenarios
     return min(failures, CODE_MAX)
 
 
@@ -76,7 +76,7 @@ def _ended(child: int) -> tuple[int, int] | None:
 
 
 def _stack(child: int) -> str:
-    """Say where a process hangs, then kill it with all that it started, if it can be killed."""
+    """Return where a process hangs, and kill it with its children, if possible."""
     try:
         stack = Path(f"/proc/{child}/stack").read_text("utf-8")
     except OSError as error:

@@ -1,4 +1,4 @@
-"""QEMU's monitor, from inside the machine: what a hand at the drive bay would do."""
+"""QEMU's monitor, used from inside the machine to plug and unplug drives."""
 
 import json
 import uuid
@@ -10,7 +10,7 @@ PORT_NAME: Final = "monitor"
 
 
 class MonitorError(Exception):
-    """QEMU refused; the message is its own."""
+    """QEMU refused a command; the message is QEMU's."""
 
 
 def ask(command: str, **arguments: object) -> Any:  # noqa: ANN401 - whatever QEMU says
@@ -27,7 +27,7 @@ def ask(command: str, **arguments: object) -> Any:  # noqa: ANN401 - whatever QE
 def _exchange(line: Any, command: str, arguments: object) -> dict[str, Any]:  # noqa: ANN401
     mark = uuid.uuid4().hex
     line.write(json.dumps({"execute": command, "arguments": arguments, "id": mark}).encode())
-    while True:  # greetings and events come between
+    while True:  # skip greetings and events
         answer: dict[str, Any] = json.loads(_line(line))
         if answer.get("id") == mark:
             return answer

@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Final, NoReturn
 
-from gateway import main as gateway
+from gateway import wayseal_gateway as gateway
 from rig.guest.commands import CommandError, until
 
 LIMIT_S: Final = 60
@@ -22,7 +22,7 @@ RESULTS: Final = Path("/results")
 
 
 def wayseal(*words: object) -> str:
-    """Run `wayseal-gateway` and return what it wrote.
+    """Run `wayseal-gateway` and return its output.
 
     Raises:
         CommandError: It ended with an error, or not at all.
@@ -42,7 +42,7 @@ def wayseal(*words: object) -> str:
 
 @contextmanager
 def running(log: str, *words: object) -> Iterator[Path]:
-    """Run `wayseal-gateway` beside what is done meanwhile; yield the file with what it says."""
+    """Run `wayseal-gateway` during the block; yield the file with its output."""
     said = RESULTS / f"{log}.log"
     child = _copy([str(word) for word in words], said, said)
     try:

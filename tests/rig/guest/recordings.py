@@ -1,4 +1,4 @@
-"""A recording that can be made again at any time, and a truck that does not give up sending it."""
+"""A recording that can be generated again at any time, and a truck that keeps sending it."""
 
 import hashlib
 import random
@@ -22,7 +22,7 @@ AGAIN_AFTER_S: Final = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """Bytes that nobody has to keep: each piece can be made from its index.
+    """Bytes that need not be stored: each piece is generated from its index.
 
     Attributes:
         seed: Other seeds give other bytes.
@@ -34,7 +34,7 @@ class Recording:
 
     @property
     def size(self) -> int:
-        """Return how many bytes it has."""
+        """Return its size in bytes."""
         return self.pieces * BLOB_BYTES
 
     def piece(self, index: int) -> bytes:
@@ -47,7 +47,7 @@ class Recording:
         return _digest(self)
 
     def require_same(self, stream: Iterator[bytes]) -> None:
-        """Check that a stream has these very bytes.
+        """Check that a stream has exactly these bytes.
 
         Raises:
             AssertionError: It has not.
@@ -69,12 +69,12 @@ def _digest(recording: Recording) -> bytes:
 
 
 class Sender(threading.Thread):
-    """Sends a recording as a truck does: after an error it goes on where the store says.
+    """Sends a recording as a truck does: after an error it continues where the store says.
 
     Attributes:
         acknowledged: Bytes that the store calls durable.
         again_bytes: How many of them it asked for again.
-        errors: What it was told, in order.
+        errors: The error messages that it got, in order.
     """
 
     def __init__(self, store: RecordingStore, recording: Recording) -> None:
@@ -92,7 +92,7 @@ class Sender(threading.Thread):
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Leave it alone: a daemon ends with its process."""
+        """Do nothing: a daemon thread ends with its process."""
 
     def run(self) -> None:
         """Send until it is whole."""
@@ -108,12 +108,12 @@ class Sender(threading.Thread):
             raise
 
     def until_acknowledged(self, pieces: int) -> None:
-        """Wait until that much is durable, and check that the upload is still under way."""
+        """Wait until so many pieces are durable, and check that the upload is still under way."""
         until(f"{pieces} MiB acknowledged", lambda: self.acknowledged >= pieces * BLOB_BYTES)
         assert self.is_alive(), "the upload ended before anything happened to it"
 
     def until_told(self) -> str:
-        """Wait until the store refused something; return what it said."""
+        """Wait until the store refuses something; return its message."""
         until("an error", lambda: bool(self.errors))
         return self.errors[0]
 
@@ -128,7 +128,7 @@ class Sender(threading.Thread):
 
     def _send(self) -> StoredRecording:
         with self._store.begin(self.recording_id, self._recording.size) as writer:
-            # What only a volume had that is out has to come again; the store says how much.
+            # Bytes that only a lost volume had must be sent again; the store says how many.
             self.again_bytes += max(0, self.acknowledged - writer.offset)
             self.acknowledged = writer.offset
             while writer.offset < writer.size:

@@ -1,23 +1,35 @@
-"""What a scenario is."""
+"""Definition of a scenario."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
+
+
+class Kernel(Enum):
+    """The kernel that a scenario needs."""
+
+    RELEASE = "release"
+    """That of this machine's Debian release."""
+    BACKPORTS = "backports"
+    """Its backports' kernel. Debian 12's own (6.1) is built without NVMe in-band authentication."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """One thing that happens to the machine, and what must be so then.
+    """One event in the machine, and what must hold after it.
 
     Attributes:
-        name: As the summary has it.
-        run: Does it and returns what was seen, in one line; raises what was seen instead.
-        limit_s: It is hung when it takes longer.
-        after: Judges on the host what a scenario that passed left in the results, whose directory
-            it gets; returns what more was seen, or raises it.
+        name: As in the summary.
+        run: Runs it and returns what was seen, in one line; raises if something else was seen.
+        limit_s: If it takes longer, it hangs.
+        kernel: The kernel that it runs on.
+        after: After a pass, judges on the host the results in the given directory; returns what
+            was seen, or raises.
     """
 
     name: str
     run: Callable[[], str]
     limit_s: float = 240
+    kernel: Kernel = Kernel.RELEASE
     after: Callable[[Path], str] | None = None

@@ -1,4 +1,4 @@
-"""A site of the rig: its own data on the local NVMe drive, its volume wherever a scenario says."""
+"""A site of the rig: its data is on the local NVMe drive, its volume where a scenario says."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,7 +27,7 @@ BACK_LIMIT_S: Final = 90
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A store with one volume, which comes and goes.
+    """A store with one volume, which may be lost and come back.
 
     Attributes:
         store: It.
@@ -43,17 +43,17 @@ class Site:
         return self.volume.reason
 
     def until_back(self) -> float:
-        """Wait until the volume is in use again, by itself; return how long that took."""
+        """Wait until the volume is in use again by itself; return the seconds."""
         return until("the volume is back", lambda: self.volume.usable, BACK_LIMIT_S)
 
     def fill(self, recording_id: bytes) -> None:
-        """Make the copy that is missing, and check that nothing is missing then."""
+        """Make the missing copy, and check that none is missing after that."""
         assert [each.recording_id for each in self.store.backlog()] == [recording_id]
         assert self.store.fill(recording_id), "the backlog was not filled"
         assert not list(self.store.backlog())
 
     def require_sound(self, stored: StoredRecording) -> None:
-        """Check that both copies are there and hold, read from their drives."""
+        """Check that both copies exist and are intact, read from their drives."""
         _forget_caches()
         manifest = self.store.manifest(stored.sha256)
         assert manifest is not None
@@ -64,7 +64,7 @@ class Site:
 
 @contextmanager
 def kept(device: Path, kind: str) -> Iterator[None]:
-    """Make a file system, mount it by its UUID, and keep it mounted, as an operator sets it up."""
+    """Create a file system, mount it by its UUID and keep it mounted, as an operator would."""
     format_drive(device, kind)
     wayseal("volumes", "fstab", device.name, VOLUME, "--write")
     VOLUME.mkdir(exist_ok=True)
@@ -80,7 +80,7 @@ def kept(device: Path, kind: str) -> Iterator[None]:
 
 @contextmanager
 def site() -> Iterator[Site]:
-    """Open a new store over the volume that is mounted; catalogue and blobs are elsewhere."""
+    """Open a new store over the mounted volume; catalogue and blobs are elsewhere."""
     places = {NAME: VolumePlace(VOLUME, mount=True)}
     with (
         data() as own,

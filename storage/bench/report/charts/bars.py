@@ -19,8 +19,8 @@ from storage.bench.report.charts.style import (
     legend,
 )
 from storage.bench.report.numbers import Scale, scale, unit_of
-from storage.bench.report.savedrun import these
 from storage.bench.run.document import Document
+from storage.bench.run.savedrun import these
 
 _ROW_IN: Final = 0.22
 _PANEL_IN: Final = 0.5
@@ -29,7 +29,7 @@ _THICK: Final = 0.72
 _NAME_ROWS: Final = 1.0
 """The name of a figure stands above its bars."""
 _ROOM: Final = 1.5
-"""Right end of the axis over the longest bar: the figure in words stands there."""
+"""Right end of the axis over the longest bar: room for the figure in words."""
 _CAPTION: Final = (
     f"Medians, their intervals, and the single values. {FLAGGED}: flagged, see the table."
 )

@@ -21,12 +21,12 @@ from storage.bench.report.charts.style import (
     legend,
 )
 from storage.bench.report.numbers import Scale, scale
-from storage.bench.report.savedrun import Table
+from storage.bench.run.savedrun import Table
 
 PANELS_MAX: Final = 4
 """In one chart; further ones go into another."""
 POINTS_MAX: Final = 1000
-"""Of one line; of more samples, the means of neighbours are drawn."""
+"""Of one line; more samples are averaged with their neighbours."""
 _ROOM: Final = 1.08
 """Upper end of the axis over the highest value."""
 _PANEL_IN: Final = 1.15
@@ -42,7 +42,7 @@ _UNITS: Final = {
     "_w": "W",
     "_j": "J",
 }
-"""By what a column's name ends with."""
+"""By the ending of a column's name."""
 SAMPLES_MIN: Final = 3
 """A table of fewer rows shows no course."""
 _CAPTION: Final = "A line for each repetition: thick the first, thin the others."
@@ -50,7 +50,7 @@ _CAPTION: Final = "A line for each repetition: thick the first, thin the others.
 
 @dataclass(frozen=True, slots=True)
 class Traced:
-    """One execution's table, and which target it is of."""
+    """A table of one execution, with its target."""
 
     target: str
     table: Table
@@ -72,7 +72,7 @@ class Line:
 
 
 def unit_of(column: str) -> tuple[str, str]:
-    """Return what a column is, in words, and its unit."""
+    """Return a column's name in words, and its unit."""
     for ending, unit in _UNITS.items():
         if column.endswith(ending):
             return column.removesuffix(ending).replace("_", " "), unit
@@ -140,12 +140,12 @@ def panel(axis: Axes, drawn: Sequence[Line], suits: Scale) -> None:
 
 
 def key(place: int) -> Line2D:
-    """Return what a legend shows of a line."""
+    """Return the key of a line in a legend."""
     return Line2D([], [], color=COLOURS[place], linestyle=LINES[place])
 
 
 def _known(table: Table) -> Iterator[str]:
-    """Yield the columns to draw: not those of zeros, nor those that the machine can't tell."""
+    """Yield the columns to draw: without columns of zeros and of absent values."""
     for name in table.columns[1:]:
         if any(isfinite(value) and value for value in table.column(name)):
             yield name

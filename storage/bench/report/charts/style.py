@@ -1,4 +1,4 @@
-"""How all charts look: narrow enough for a phone, in colours that the page can change."""
+"""The look of all charts: narrow enough for a phone, in colours that the page can change."""
 
 import io
 import re
@@ -32,7 +32,7 @@ _STEPS: Final[Mapping[float, Sequence[float]]] = {
     2.5: (1, 3),
     inf: (1,),
 }
-"""By the powers of ten that a logarithmic axis has at most: where it is numbered."""
+"""Numbered steps of a logarithmic axis, by the powers of ten that it spans at most."""
 _INK: Final = "#1f2328"
 _FAINT: Final = "#59636e"
 _RULE: Final = "#d1d9e0"
@@ -120,14 +120,14 @@ def chart(name: str, title: str, caption: str, drawn: Figure) -> Chart:
     """Return a picture as it is kept.
 
     Args:
-        name: Tells its clip paths from those of other pictures on the same page.
+        name: Makes its clip paths unique on a page.
         title: What it shows.
         caption: How to read it.
         drawn: The picture.
     """
     svg, png = io.StringIO(), io.BytesIO()
     drawn.draw_without_rendering()
-    drawn.set_layout_engine("none")  # it stands: not once more for each format
+    drawn.set_layout_engine("none")  # laid out once, not again for each format
     with mpl.rc_context({"svg.hashsalt": name}):
         drawn.savefig(svg, format="svg", transparent=True, metadata={"Date": None})
     drawn.savefig(png, format="png", dpi=_PNG_DPI, facecolor="white")
@@ -135,7 +135,7 @@ def chart(name: str, title: str, caption: str, drawn: Figure) -> Chart:
 
 
 def label(text: str) -> str:
-    """Return anyone's name as it can be drawn: short, and of characters that the font has."""
+    """Return a name that can be drawn: short, with characters of the font."""
     font = get_font(findfont("DejaVu Sans"))
     drawn = "".join(each if font.get_char_index(ord(each)) else "?" for each in text)
     return drawn if len(drawn) <= LABEL_CHARS_MAX else f"{drawn[: LABEL_CHARS_MAX - 1]}…"

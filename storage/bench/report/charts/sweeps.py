@@ -22,19 +22,19 @@ from storage.bench.report.charts.style import (
 )
 from storage.bench.report.flagged import everywhere, without
 from storage.bench.report.numbers import scale
-from storage.bench.report.savedrun import these
-from storage.bench.report.sweeps import Point
+from storage.bench.report.sweeps import PlottedPoint
 from storage.bench.run.document import Document
+from storage.bench.run.savedrun import these
 
 WAYS: Final = ("read", "write")
 _PERCENTILES: Final = ("p50", "p99")
-"""The first by a line as its target has, the second by a dotted one."""
+"""The first as a line in its target's style, the second dotted."""
 _PANEL_IN: Final = 1.3
 _HEAD_IN: Final = 0.75
 _ROOM: Final = 1.1
-_POINTS: Final = "Medians with their intervals; a hollow point has a flag that others have not."
+_POINTS: Final = "Medians with their intervals; a hollow point has a flag of its own."
 
-Swept = Sequence[tuple[Point, Document]]
+Swept = Sequence[tuple[PlottedPoint, Document]]
 """Figures of one sweep, in the order of block sizes and requests under way."""
 
 
@@ -89,7 +89,7 @@ def _grid(
 
 
 def _panel(axis: Axes, seen: Swept, metrics: Sequence[str], places: Mapping[str, int]) -> None:
-    lines: dict[tuple[str, str], list[tuple[Point, Document]]] = {}
+    lines: dict[tuple[str, str], list[tuple[PlottedPoint, Document]]] = {}
     for point, each in seen:
         lines.setdefault((each["target"], each["metric"]), []).append((point, each))
     for (target, metric), some in lines.items():

@@ -1,4 +1,4 @@
-"""The benchmark, once, over volumes of every interface that it is asked to compare."""
+"""Runs the benchmark once, over volumes of every interface."""
 
 import json
 import sys
@@ -68,7 +68,7 @@ def _compared() -> str:
 def _reported(results: Path) -> str:
     """Write the page here: emulated, drawing its charts would take minutes."""
     (run_folder,) = (results / FOLDER).iterdir()
-    report = (sys.executable, "-m", "storage.bench.main", "report", run_folder)
+    report = (sys.executable, "-m", "storage.bench.wayseal_bench", "report", run_folder)
     said = run(*report, limit_s=REPORT_LIMIT_S)
     return require_one_page(Path(json.loads(said.splitlines()[-1])["report"]), VOLUMES)
 

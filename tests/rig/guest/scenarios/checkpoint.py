@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from contracts.chunktree import BLOB_BYTES
-from contracts.commands import PROVISIONAL
+from contracts.runtime.commands import PROVISIONAL
 from demo.appliance import Appliance
 from rig.guest import fabric
 from rig.guest.commands import until
@@ -19,8 +19,8 @@ from rig.guest.site import NAME, VOLUME, data, kept
 from rig.loaded import FOLDER, VIDEO_BLOBS, trip_of
 from storage.drives.counters import counters
 from storage.drives.kernel import Kernel
-from support.rogue import Site
-from support.truck import Truck
+from support.trucks.rogue import Site
+from support.trucks.truck import Truck
 
 CUT_AFTER_BLOBS: Final = 6
 PATIENCE_S: Final = 30
@@ -103,6 +103,7 @@ def _arriving(site: Site) -> Truck:
         "WAYSEAL_GATEWAY__REST": site.appliance.rest,
         "WAYSEAL_GATEWAY__TOKEN": site.appliance.token("truck-1", "device"),
         "WAYSEAL_GATEWAY__PUBLIC_KEYS": site.appliance.gateway_key(),
+        "WAYSEAL_GATEWAY__GENESIS_BLOCK_ID": site.appliance.genesis_block_id(),
     }
     return truck
 

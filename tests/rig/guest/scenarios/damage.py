@@ -1,4 +1,4 @@
-"""A drive that refuses, that is full, that is pulled out."""
+"""A drive that fails, that is full, or that is pulled out."""
 
 import os
 from collections.abc import Iterator
@@ -24,15 +24,15 @@ STEP_BYTES: Final = 8 << 20
 
 
 OFFSET_SECTORS: Final = 8192
-"""Where the layer begins: on the drive below no file system of the same UUID is to be seen."""
+"""Where the layer begins, so that the drive below shows no file system with the same UUID."""
 LINEAR: Final = f"linear {{device}} {OFFSET_SECTORS}"
-# Up for 0 s, then down for an hour, in which it reads, but writes nothing.
+# Up for 0 s, then down for an hour, in which reads work and writes fail.
 WRITES_NOTHING: Final = f"flakey {{device}} {OFFSET_SECTORS} 0 3600 1 error_writes"
 
 
 @contextmanager
 def _mapped(device: Path) -> Iterator[Path]:
-    """Put a layer over a drive that can be told to fail."""
+    """Put a layer over a drive that can be switched to failing."""
     run("dmsetup", "create", MAPPED, "--table", _table(device, LINEAR))
     try:
         yield next(
@@ -50,7 +50,7 @@ def _table(device: Path, target: str) -> str:
 
 
 def _turn(device: Path, target: str) -> None:
-    """Change what the layer does, under whatever is being written."""
+    """Switch the layer, even while data is being written."""
     run("dmsetup", "load", MAPPED, "--table", _table(device, target))
     run("dmsetup", "suspend", "--nolockfs", "--noflush", MAPPED)
     run("dmsetup", "resume", MAPPED)
@@ -125,7 +125,7 @@ def _full() -> str:
 
 
 def _fill_up(filler: Path) -> None:
-    """Take room until less than a step is left."""
+    """Fill the file system until less than one step is free."""
     with filler.open("wb") as file, suppress(OSError):
         for step in count():
             os.posix_fallocate(file.fileno(), step * STEP_BYTES, STEP_BYTES)

@@ -1,4 +1,4 @@
-"""A volume over NVMe-oF: found, connected, used; then its cable is cut in the middle of a write."""
+"""A volume over NVMe-oF is found, connected and used; then its cable is cut during a write."""
 
 import json
 import time
@@ -19,7 +19,7 @@ from storage.drives.counters import counters
 from storage.drives.kernel import Kernel
 
 CUT_S: Final = 8
-"""Longer than the keep-alive and several tries to connect again."""
+"""Longer than the keep-alive and several reconnects."""
 FAST_IO_FAIL_S: Final = 2
 SOON: Final = ("--keep-alive", 2, "--reconnect-delay", 1)
 NEVER_FAILS: Final = (*SOON, "--fast-io-fail", -1)
@@ -27,12 +27,13 @@ FAILS_FAST: Final = (*SOON, "--fast-io-fail", FAST_IO_FAIL_S)
 
 
 @contextmanager
-def connected(*options: object) -> Iterator[Path]:
+def connected(*options: object, address: str = fabric.ADDRESS) -> Iterator[Path]:
     """Connect to a target, now and after each loss; yield the block device."""
     with fabric.target():
-        where = (fabric.ADDRESS, fabric.NQN)
-        said = json.loads(wayseal("volumes", "connect", *where, *options, "--persist", "--json"))
-        assert said, said
+        where = (address, fabric.NQN)
+        said = wayseal("volumes", "connect", *where, *options, "--persist", "--json")
+        for line in said.splitlines():
+            assert json.loads(line)["own"], line
         try:
             yield drive(fabric.FABRIC_SERIAL)
         finally:
@@ -40,18 +41,23 @@ def connected(*options: object) -> Iterator[Path]:
 
 
 def link() -> dict[str, Any]:
-    """Return what the command says of the link: its state, and in words."""
+    """Return what the command reports of the link: its state, and words."""
+    told: dict[str, Any] = shown()["link"]
+    return told
+
+
+def shown() -> dict[str, Any]:
+    """Return what the command reports of the drive behind the target."""
     seen = json.loads(wayseal("volumes", "--json", "--no-health"))
     found: dict[str, Any] = next(each for each in seen["devices"] if each["nqn"] == fabric.NQN)
-    told: dict[str, Any] = found["link"]
-    return told
+    return found
 
 
 def _used() -> str:
     recording = Recording(seed=1, pieces=32)
     with connected() as device:
         offered = json.loads(wayseal("volumes", "discover", fabric.ADDRESS, "--json"))
-        assert [each["nqn"] for each in offered] == [fabric.NQN], offered
+        assert {each["nqn"] for each in offered} == {fabric.NQN}, offered
         with kept(device, "xfs"), site() as here:
             before = counters(Kernel(), device.name)
             with Sender(here.store, recording) as sender:

@@ -1,4 +1,4 @@
-"""The machine itself, and what the project says that it is made of."""
+"""The machine's drives, as the project reports them."""
 
 import json
 import os
@@ -41,7 +41,7 @@ def _interfaces() -> str:
     return (
         f"Linux {platform.release()}, Python {platform.python_version()}; "
         f"{', '.join(INTERFACES.values())} and loop told apart; "
-        f"NVMe and SATA are well by their own word, at {warmth} degrees"
+        f"NVMe and SATA report good health, at {warmth} degrees"
     )
 
 

@@ -1,0 +1,41 @@
+"""Applies one transaction to the state, the same in every host of the rules."""
+
+from contracts.actions.payload import check_fields, check_form, check_scope, decode
+from contracts.actions.table import KINDS, OfReadings
+from contracts.errors import RejectedError
+from contracts.proto.sawtooth_pb2 import TransactionHeader
+from contracts.rules.case import Case, invalid
+from contracts.rules.context import Context, InvalidTransactionError
+from contracts.rules.ids import Rule
+
+
+def apply(header: TransactionHeader, payload: bytes, transaction_id: str, context: Context) -> None:
+    """Apply one transaction of family `wayseal`, any version, to the state in `context`.
+
+    Deterministic and without side effects, since a ledger may run it more than
+    once. The host has checked the signatures and the payload's hash before.
+
+    Args:
+        header: The transaction's header.
+        payload: Its payload, as signed.
+        transaction_id: Its id, the header's signature.
+        context: The state it may read and write.
+
+    Raises:
+        InvalidTransactionError: The message starts with the id of the broken rule.
+    """
+    try:
+        action = decode(payload)
+        version = check_scope(action, header)
+        if isinstance(action, OfReadings):  # a reading's rule checks its form while parsing it
+            check_fields(action, version)
+        else:
+            check_form(action, version)
+        kind, case = KINDS[type(action)], Case(header, transaction_id, context, version)
+        if kind.duty:
+            case.check_duty(kind.duty)
+        kind.apply(action, case)
+    except InvalidTransactionError:
+        raise
+    except RejectedError as error:
+        raise invalid(Rule.FORM, str(error)) from error

@@ -1,0 +1,1 @@
+"""An engine makes the blocks: the two ports of every engine, and the parts that all share."""

@@ -1,0 +1,1 @@
+"""Executing transactions: signatures, the rules of each family, the addresses allowed."""

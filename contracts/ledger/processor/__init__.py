@@ -1,0 +1,1 @@
+"""`wayseal-tp`: the rules as a Sawtooth transaction processor."""

@@ -1,0 +1,1 @@
+"""Global state: Sawtooth's Merkle-radix tree, and the store of its nodes."""

@@ -1,1 +1,0 @@
-"""Which batch is executed when and where, and by whose rules."""

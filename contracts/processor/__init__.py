@@ -1,1 +1,0 @@
-"""The rules hosted in a Sawtooth transaction processor."""

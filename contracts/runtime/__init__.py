@@ -1,0 +1,1 @@
+"""What every process of Wayseal shares: durable files, SQLite, HTTP serving, commands."""

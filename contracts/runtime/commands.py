@@ -1,0 +1,40 @@
+"""Shared by all commands: exit statuses, output, error lines."""
+
+import io
+import os
+import sys
+from typing import Final
+
+from contracts.runtime.files import GROUP_AND_OTHERS
+
+WORKED: Final = 0
+FAILED: Final = 1
+WRONG_USAGE: Final = 2
+PROVISIONAL: Final = 3
+"""Everything arrived, but the receipt is provisional, so the truck keeps its copy."""
+
+
+def write_for_any_terminal() -> None:
+    """Make standard output and error escape characters that they cannot show.
+
+    Every `main()` begins with it: names on a ledger are anyone's text, and a terminal need not
+    be UTF-8.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # it may be None, or a test's
+            stream.reconfigure(errors="backslashreplace")
+
+
+def keep_files_private() -> None:
+    """Let only this user read what the process makes, whatever the caller's umask is.
+
+    Every `main()` that handles keys, tokens or evidence begins with it.
+
+    Source: umask(2).
+    """
+    os.umask(GROUP_AND_OTHERS)
+
+
+def complain(command: str, problem: object) -> None:
+    """Write on standard error why `command` failed."""
+    sys.stderr.write(f"{command}: {problem}\n")

@@ -1,0 +1,222 @@
+"""File operations that survive a power cut.
+
+A file is durable after its own fsync; its name is durable after the fsync of
+its directory. Every failure of the medium is an `UnavailableError`: with room
+or a healthy disk, the same call succeeds.
+"""
+
+import errno
+import fcntl
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from contracts.errors import RejectedError, UnavailableError
+
+OWNER_ONLY: Final = 0o600
+GROUP_AND_OTHERS: Final = 0o077
+PART_PREFIX: Final = ".part-"
+"""A prefix, since some writers choose the format by the suffix."""
+
+
+@contextmanager
+def disk_errors(action: str, path: Path) -> Iterator[None]:
+    """Turn an OSError into an UnavailableError that says what failed, where, and why.
+
+    Args:
+        action: What is done to the path, such as `write 1048576 bytes to`.
+        path: File or directory.
+    """
+    try:
+        yield
+    except OSError as error:
+        name = errno.errorcode.get(error.errno or 0, "OSError")
+        raise UnavailableError(
+            f"cannot {action} {path}: {error.strerror or error} ({name})"
+        ) from error
+
+
+def check_private(what: str, path: Path) -> None:
+    """Check that nobody but its owner may use a file with a secret, as ssh does for its keys.
+
+    Args:
+        what: Names the file's kind in the message.
+        path: The file.
+
+    Raises:
+        RejectedError: Group or others may read, write or run it.
+        OSError: It cannot be examined.
+    """
+    mode = path.stat().st_mode & 0o777
+    if mode & GROUP_AND_OTHERS:
+        raise RejectedError(
+            f"{what} {path}: expected a file for its owner alone, got mode {mode:04o}, so others "
+            f"may have copied it; if they have not: chmod 600 {path}"
+        )
+
+
+def sync_directory(path: Path) -> None:
+    """Make the names in a directory durable."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def make_directory(path: Path) -> None:
+    """Make a directory and its missing parents, each durable; it may exist.
+
+    Raises:
+        UnavailableError: The directory cannot be made.
+    """
+    with disk_errors("make directory", path):
+        if path.is_dir():
+            return
+        make_directory(path.parent)
+        path.mkdir(exist_ok=True)
+        sync_directory(path.parent)
+
+
+def write_all(descriptor: int, parts: Sequence[bytes | memoryview]) -> None:
+    """Write the parts one after the other, in as many calls as the kernel needs."""
+    waiting = [memoryview(part) for part in parts if len(part)]
+    while waiting:
+        taken = os.writev(descriptor, waiting)
+        while waiting and taken >= len(waiting[0]):
+            taken -= len(waiting.pop(0))
+        if taken:
+            waiting[0] = waiting[0][taken:]
+
+
+def write_file(path: Path, data: bytes, *, temporary: Path, mode: int) -> None:
+    """Replace the file at `path` as a whole: after a power cut it is the old file or the new one.
+
+    Args:
+        path: The file; a missing directory is made.
+        data: All of its bytes.
+        temporary: A path on the same file system that nobody else uses.
+        mode: Permissions of the file, whatever the umask is.
+
+    Raises:
+        UnavailableError: The medium failed or is full; `path` is unchanged.
+    """
+    make_directory(path.parent)
+    with disk_errors(f"write {len(data)} bytes to", path):
+        try:
+            _write_synced(temporary, data, mode)
+            temporary.replace(path)
+        except OSError:
+            temporary.unlink(missing_ok=True)
+            raise
+        sync_directory(path.parent)
+
+
+def create(path: Path, pieces: Iterable[bytes]) -> None:
+    """Write a new file; it appears at `path` only once it is whole and durable.
+
+    Raises:
+        RejectedError: The file exists.
+        UnavailableError: It cannot be written; nothing of it stays.
+    """
+    with created(path) as part, part.open("wb") as file:
+        for piece in pieces:
+            file.write(piece)
+
+
+@contextmanager
+def created(path: Path) -> Iterator[Path]:
+    """Yield a temporary path to write to; after the block the file stands at `path`, durable.
+
+    Raises:
+        RejectedError: The file exists.
+        UnavailableError: It cannot be written; nothing of it stays.
+    """
+    if path.exists():
+        raise RejectedError(f"file {path} exists and is not overwritten")
+    make_directory(path.parent)
+    part = path.with_name(PART_PREFIX + path.name)
+    try:
+        with disk_errors("write", path):
+            yield part
+            _sync_file(part)
+            part.rename(path)
+            sync_directory(path.parent)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def remove_file(path: Path) -> None:
+    """Remove a file durably; a missing one is fine.
+
+    Raises:
+        UnavailableError: The medium failed.
+    """
+    with disk_errors("remove", path):
+        try:
+            path.unlink()
+        except FileNotFoundError:
+            return
+        sync_directory(path.parent)
+
+
+@contextmanager
+def locked(path: Path, otherwise: str) -> Iterator[None]:
+    """Hold the lock file at `path`; the kernel frees it however the process ends.
+
+    Args:
+        path: The lock file; made if it is missing, and never removed.
+        otherwise: The start of the error when another process holds it.
+
+    Raises:
+        UnavailableError: Another process holds it, or the file cannot be made.
+    """
+    with disk_errors("lock", path):
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, OWNER_ONLY)
+    try:
+        with disk_errors("lock", path):
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise UnavailableError(f"{otherwise}: it holds {path}") from error
+        yield
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def in_turn(path: Path) -> Iterator[None]:
+    """Hold the lock file at `path`, once whoever holds it is done; for short work.
+
+    Args:
+        path: The lock file; made if it is missing, and never removed.
+
+    Raises:
+        UnavailableError: The file cannot be made.
+    """
+    with disk_errors("lock", path):
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, OWNER_ONLY)
+    try:
+        with disk_errors("lock", path):
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _write_synced(path: Path, data: bytes, mode: int) -> None:
+    path.unlink(missing_ok=True)  # a kill may have left one, in any mode
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    try:
+        os.fchmod(descriptor, mode)
+        write_all(descriptor, [data])
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _sync_file(path: Path) -> None:
+    with path.open("rb") as file:
+        os.fsync(file.fileno())

@@ -1,0 +1,1 @@
+"""HTTP servers whose every connection is bounded, in time and in number."""

@@ -1,0 +1,151 @@
+"""HTTP servers: their port, bounded connections, a clean end on signals.
+
+Adapter: with `protocols`, the only importer of uvicorn.
+"""
+
+import asyncio
+import contextlib
+import gc
+import logging
+import resource
+import signal
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from types import FrameType
+from typing import Any, Final
+
+import uvicorn
+import uvloop
+
+from contracts.errors import RejectedError
+from contracts.runtime.seldom import Seldom
+from contracts.runtime.serving.connections import GOODBYE_S, Bounds, Doors, Ending
+from contracts.runtime.serving.early import closing_early
+from contracts.runtime.serving.protocols import BoundedConfig, BoundedHttp, BoundedWebSocket
+
+BACKLOG: Final = 1_024
+COLLECT_ALLOCATIONS: Final = 50_000
+"""Allocations above deallocations after which Python looks for cycles; its default is 700."""
+SILENT_S: Final = 60
+"""Silence of an idle connection, seconds, after which the kernel asks whether its peer is there."""
+PROBE_EVERY_S: Final = 20
+PROBES_MAX: Final = 3
+
+SOCKET_MESSAGE_BYTES_MAX: Final = 64 << 10
+"""Largest message of a WebSocket client."""
+SOCKET_SILENCE_S: Final = 20.0
+"""Silence after which a WebSocket client is pinged, seconds; it must answer in the same time."""
+
+
+class Server(uvicorn.Server):
+    """Serves on an open port; writes its URL on standard output once it accepts connections.
+
+    Args:
+        app: The ASGI application.
+        also: Further words for that line.
+        on_exit: Called when a signal asks the server to end, to release waiting requests.
+        lifespan: Whether the application has work at its start and end.
+        bounds: The limits of its connections.
+        ended: Called for every connection that was ended at a limit, with the reason.
+        headers: Lines, each with CR LF, that the server's own answers have: 400, 408 and 503.
+        web_sockets: Whether clients may open WebSockets.
+    """
+
+    def __init__(
+        self,
+        app: Any,  # noqa: ANN401  # ASGI has no type of its own
+        *,
+        also: str = "",
+        on_exit: Callable[[], None] = lambda: None,
+        lifespan: bool = False,
+        bounds: Bounds | None = None,
+        ended: Callable[[Ending], None] = lambda _: None,
+        headers: bytes = b"",
+        web_sockets: bool = False,
+    ) -> None:
+        self.doors = Doors(bounds or Bounds(), ended, headers)
+        super().__init__(
+            BoundedConfig(
+                closing_early(app),
+                self.doors,
+                http=BoundedHttp,
+                ws=BoundedWebSocket if web_sockets else "none",
+                ws_max_size=SOCKET_MESSAGE_BYTES_MAX,
+                ws_ping_interval=SOCKET_SILENCE_S,
+                ws_ping_timeout=SOCKET_SILENCE_S,
+                ws_per_message_deflate=False,
+                lifespan="on" if lifespan else "off",
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                # The doors count connections; what is left to bound is work without one.
+                limit_concurrency=self.doors.bounds.connections + 1,
+                backlog=BACKLOG,
+                timeout_keep_alive=self.doors.bounds.keep_alive_s,
+                timeout_graceful_shutdown=int(GOODBYE_S),
+            )
+        )
+        self._also = also
+        self._on_exit = on_exit
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to accept connections."""
+        await super().startup(sockets)
+        self.doors.open()
+        for port in sockets or []:
+            host, number, *_ = port.getsockname()
+            shown = f"[{host}]" if ":" in host else host
+            words = f"ready rest=http://{shown}:{number} {self._also}"
+            sys.stdout.write(words.rstrip() + "\n")
+            sys.stdout.flush()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End all connections."""
+        self.doors.close()
+        await super().shutdown(sockets)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """End the server on a signal."""
+        self._on_exit()
+        super().handle_exit(sig, frame)
+
+
+@contextlib.contextmanager
+def listening(host: str, port: int) -> Iterator[socket.socket]:
+    """Open a port; 0 takes a free one.
+
+    Raises:
+        RejectedError: The port cannot be opened.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        held = socket.create_server((host, port), family=family)
+    except (OSError, OverflowError) as error:
+        raise RejectedError(f"cannot listen on {host}:{port}: {error}") from error
+    with held:
+        # Accepted connections inherit these: a truck that left without a word is found out.
+        held.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        for option, value in (
+            (socket.TCP_KEEPIDLE, SILENT_S),
+            (socket.TCP_KEEPINTVL, PROBE_EVERY_S),
+            (socket.TCP_KEEPCNT, PROBES_MAX),
+        ):
+            held.setsockopt(socket.IPPROTO_TCP, option, value)
+        yield held
+
+
+def event_loop() -> asyncio.Runner:
+    """Return a server's event loop runner; prepare the process for many connections."""
+    logging.getLogger("uvicorn").setLevel(logging.WARNING)
+    logging.getLogger("uvicorn.error").addFilter(Seldom())  # its lines are written for any client
+    for number in (signal.SIGTERM, signal.SIGINT):
+        # uvicorn raises the signal again after it has ended; that must not kill the process.
+        signal.signal(number, lambda *_: None)
+    # Loaded modules stay, and requests leave few cycles. Looking for cycles among the many small
+    # objects of a batch or an answer took a tenth of the time.
+    gc.freeze()
+    gc.set_threshold(COLLECT_ALLOCATIONS)
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    return asyncio.Runner(loop_factory=uvloop.new_event_loop)

@@ -1,0 +1,362 @@
+"""SQLite as every process of ours uses it: write-ahead log, explicit transactions, our own errors.
+
+`VersionedDatabase` keeps what must not be lost.
+
+Source: SQLite, "PRAGMA synchronous" and "Write-Ahead Logging", durability.
+"""
+
+import sqlite3
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Final, Protocol, Self
+
+from contracts.errors import RejectedError, UnavailableError, WaysealError
+from contracts.runtime.files import sync_directory
+
+BUSY_S: Final = 30
+"""Longest wait for another connection that writes, seconds."""
+
+
+Values = Sequence[object] | Mapping[str, object]
+"""What stands for the placeholders of a statement."""
+
+
+class Cursor(Protocol):
+    """The rows of one statement; `sqlite3.Cursor` is one."""
+
+    @property
+    def rowcount(self) -> int:
+        """How many rows the statement changed."""
+        ...
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yield the rows that are left."""
+        ...
+
+    def fetchone(self) -> Any:  # noqa: ANN401 - a row has columns of any type, as in sqlite3
+        """Return the next row, or None after the last one."""
+        ...
+
+    def fetchall(self) -> list[Any]:
+        """Return all rows that are left."""
+        ...
+
+
+class Connection(Protocol):
+    """One connection to a SQLite file; `sqlite3.Connection` is one, and raises the same errors."""
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether a transaction is open."""
+        ...
+
+    @property
+    def total_changes(self) -> int:
+        """How many rows were changed since the connection was opened."""
+        ...
+
+    def execute(self, sql: str, parameters: Any = (), /) -> Cursor:  # noqa: ANN401 - see `Values`
+        """Execute one statement."""
+        ...
+
+    def executemany(self, sql: str, parameters: Iterable[Any], /) -> object:
+        """Execute one statement for each of many values."""
+        ...
+
+    def close(self) -> None:
+        """Close it; a transaction that is open is rolled back."""
+        ...
+
+
+class Synchronous(StrEnum):
+    """What a power cut may take: no committed transaction, or the last ones."""
+
+    FULL = "FULL"
+    NORMAL = "NORMAL"
+
+
+Connect = Callable[[Path, Synchronous], Connection]
+"""Opens or creates the database at a path."""
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """One kind of database file and its versions; `PRAGMA user_version` numbers them from 1.
+
+    Attributes:
+        what: Names the kind in messages.
+        steps: The SQL script that makes each version out of the one before; a new file takes all.
+        application_id: Marks files of this kind (`PRAGMA application_id`); 0 if they are unmarked.
+        refused: The error for a file that is damaged, of another kind or of a newer version.
+    """
+
+    what: str
+    steps: tuple[str, ...]
+    application_id: int = 0
+    refused: type[WaysealError] = UnavailableError
+
+    @property
+    def version(self) -> int:
+        """Return the version that this program reads and writes."""
+        return len(self.steps)
+
+
+class VersionedDatabase:
+    """A SQLite file of one schema whose commits survive a power cut; safe in several threads.
+
+    Attributes:
+        path: The file.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        schema: Schema,
+        fill: Callable[[Connection], object] = lambda _: None,
+        *,
+        connect_to: Connect | None = None,
+        mend: Callable[[str], bool] = lambda _: False,
+    ) -> None:
+        """Open the file at `path`, or create it. An older version takes all missing steps or none.
+
+        Args:
+            path: The file.
+            schema: What it must be.
+            fill: Adds the first rows, in the transaction that creates the tables.
+            connect_to: Opens the file; by default `connect`.
+            mend: Called without a connection when the file is found damaged, with the reason; puts
+                a sound file in its place, or returns False.
+
+        Raises:
+            WaysealError: `schema.refused`: it is damaged, of another kind or of a newer version.
+            UnavailableError: It cannot be opened.
+        """
+        self.path = path
+        self._schema = schema
+        self._lock = threading.RLock()
+        self._in_transaction = False
+        self._fill = fill
+        self._connect_to = connect_to or connect
+        self._mend = mend
+        self._generation = 0
+        self._must_open = True
+        with self._translated():
+            self._opened()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self._must_open = False
+            self._connection.close()
+
+    def query(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        """Return the rows that a statement selects.
+
+        Raises:
+            WaysealError: `schema.refused`: the file is damaged.
+            UnavailableError: The medium failed.
+        """
+        with self._lock, self._translated():
+            try:
+                return self._opened().execute(sql, values).fetchall()
+            except sqlite3.Error as error:
+                if self._in_transaction or not self._mended(error):
+                    raise  # in a transaction: it is undone first, see there
+                return self._connection.execute(sql, values).fetchall()
+
+    @contextmanager
+    def transaction(self) -> Iterator[Connection]:
+        """Commit durably what the block executes, all or nothing.
+
+        Raises:
+            WaysealError: `schema.refused`: the file is damaged.
+            UnavailableError: The disk is full or the medium failed, or a damaged file was mended;
+                nothing was changed.
+        """
+        with self._lock, self._translated():
+            try:
+                with transaction(self._opened()):
+                    self._in_transaction = True
+                    yield self._connection
+            except sqlite3.Error as error:
+                self._in_transaction = False
+                if self._mended(error):
+                    raise UnavailableError(
+                        f"{self._schema.what} {self.path} was damaged and is mended: try again"
+                    ) from error
+                raise
+            finally:
+                self._in_transaction = False
+
+    def check(self) -> None:
+        """Read the whole file, so that damage is found and mended before anybody needs the rows.
+
+        Raises:
+            WaysealError: `schema.refused`: the file is damaged and cannot be mended.
+            UnavailableError: The medium failed.
+        """
+        with self._translated():
+            with self._lock:
+                generation = self._generation
+            try:
+                self._read_all()
+            except sqlite3.Error as error:
+                with self._lock:
+                    if generation != self._generation:
+                        return  # another thread has mended it meanwhile
+                    if not self._mended(error):
+                        raise
+
+    def _read_all(self) -> None:
+        """Read the file by a connection of its own, so that nobody waits for it."""
+        with self._lock:  # not while a mend has the file away
+            connection = self._connect_to(self.path, Synchronous.FULL)
+        try:
+            found = connection.execute("PRAGMA quick_check(1)").fetchall()
+        finally:
+            connection.close()
+        if found != [("ok",)]:
+            raise sqlite3.DatabaseError(f"its pages contradict each other: {found[0][0]}")
+
+    def _opened(self) -> Connection:
+        """Return the connection; open the file first, again if a mend left it closed."""
+        if self._must_open:
+            try:
+                self._open()
+            except sqlite3.Error as error:
+                if not is_damage(error) or not self._mend(str(error)):
+                    raise
+                self._generation += 1
+                self._open()
+        return self._connection
+
+    def _open(self) -> None:
+        self._connection = self._connect_to(self.path, Synchronous.FULL)
+        try:
+            with transaction(self._connection):
+                self._bring_up(self._fill)
+            sync_directory(self.path.parent)
+        except BaseException:
+            self._connection.close()
+            raise
+        self._must_open = False
+
+    def _mended(self, error: sqlite3.Error) -> bool:
+        """Have a damaged file mended and open it again; return whether that was done."""
+        if not is_damage(error):
+            return False
+        self._must_open = True
+        self._connection.close()
+        mended = self._mend(str(error))
+        self._generation += mended
+        self._open()
+        return mended
+
+    def _translated(self) -> AbstractContextManager[None]:
+        return translated(f"{self._schema.what} {self.path}", damaged=self._schema.refused)
+
+    def _bring_up(self, fill: Callable[[Connection], object]) -> None:
+        version, application_id, changes = (
+            int(self._connection.execute(f"PRAGMA {name}").fetchone()[0])
+            for name in ("user_version", "application_id", "schema_version")
+        )
+        is_new = not (version or application_id or changes)
+        if not is_new:
+            self._check(version, application_id)
+        if version == self._schema.version:
+            return
+        for script in self._schema.steps[version:]:
+            for statement in statements_of(script):
+                self._connection.execute(statement)
+        self._connection.execute(f"PRAGMA user_version = {self._schema.version}")
+        if is_new:
+            self._connection.execute(f"PRAGMA application_id = {self._schema.application_id}")
+            fill(self._connection)
+
+    def _check(self, version: int, application_id: int) -> None:
+        file = f"{self._schema.what} {self.path}"
+        if application_id != self._schema.application_id:
+            raise self._schema.refused(
+                f"{file}: expected application id {self._schema.application_id:#x}, "
+                f"got {application_id:#x}: the file holds something else"
+            )
+        if not 1 <= version <= self._schema.version:
+            why = ": a newer program wrote it" if version > self._schema.version else ""
+            raise self._schema.refused(
+                f"{file}: expected version 1 to {self._schema.version}, got {version}{why}"
+            )
+
+
+def connect(path: Path, synchronous: Synchronous) -> sqlite3.Connection:
+    """Open or create the database at `path`; any one thread at a time may use the connection.
+
+    Raises:
+        sqlite3.Error: See `translated`.
+    """
+    connection = sqlite3.connect(
+        path, timeout=BUSY_S, isolation_level=None, check_same_thread=False
+    )
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute(f"PRAGMA synchronous = {synchronous}")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def is_damage(error: sqlite3.Error) -> bool:
+    """Return whether an error says that the file is not a sound database."""
+    return type(error) is sqlite3.DatabaseError
+
+
+@contextmanager
+def transaction(connection: Connection) -> Iterator[None]:
+    """Commit what the block executes, all or nothing."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:  # SQLite itself rolls back on some errors
+            connection.execute("ROLLBACK")
+        raise
+
+
+@contextmanager
+def translated(what: str, *, damaged: type[WaysealError] = RejectedError) -> Iterator[None]:
+    """Turn SQLite's errors into ours.
+
+    Args:
+        what: Names the database in messages.
+        damaged: The error for a file that is not a sound database.
+
+    Raises:
+        UnavailableError: The disk is full, the medium failed, or another connection is writing.
+    """
+    try:
+        yield
+    except (sqlite3.OperationalError, OSError) as error:
+        raise UnavailableError(f"{what}: {error}") from error
+    except sqlite3.Error as error:
+        raise damaged(f"{what}: {error}") from error
+
+
+def statements_of(script: str) -> Iterator[str]:
+    """Yield each statement: `executescript` would commit the transaction that is open."""
+    statement = ""
+    for part in script.split(";")[:-1]:
+        statement += part + ";"
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""

@@ -1,0 +1,304 @@
+"""The command line of `wayseal-device`: commands, options and their help."""
+
+import argparse
+from collections.abc import Callable
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Final, TypeVar
+
+from contracts.errors import RejectedError
+from contracts.records.clock import parse_rfc3339
+from device.settings import check_host_port, check_public_key, check_url, parse_speed
+from device.settings_file import CONFIG_VARIABLE
+
+_MB: Final = 1_000_000
+_VIDEO_BYTES_MAX: Final = 64 * 1_000 * _MB
+_ValueT = TypeVar("_ValueT")
+_EXAMPLES: Final = f"""\
+settings:
+  One TOML file, --config FILE or ${CONFIG_VARIABLE}; environment variables win
+  over it (WAYSEAL_DEVICE_ID, WAYSEAL_GATEWAY__MQTT, ...).
+
+  device_id = "truck-7"
+  data = "/var/lib/wayseal"
+  [trip]
+  origin_site = "site-a"
+  destination_site = "site-b"
+  deliveries = ["order-12"]
+  via_sites = ["site-c"]                 sites on the way
+  other_devices = ["truck-7-rear"]       devices that may join this trip
+  [gateway]
+  mqtt = "gateway.local:1883"
+  rest = "http://gateway.local:8080"
+  token = "..."
+  public_keys = ["02..."]                gateways whose receipts count
+  genesis_block_id = "..."               the ledger they must name, or nothing is deleted
+  receipt_requires = ["volume", "blobs"] copies that must exist before this device deletes
+  timeout_s = 30
+  [batch]
+  max_readings = 100
+  max_seconds = 60
+  readings_per_transaction = 1           2 to 300: that many readings are signed as one run
+  [buffer]                               when full, recording stops with an error
+  journal_bytes_max = 1073741824
+  video_bytes_max = 34359738368
+  [source]                               for `run` only
+  driver = "replay"                      or "simulated" (with minutes, seed)
+  readings = "trip/readings.csv"
+  track = "trip/track.gpx"
+  videos = ["trip/video.avi"]
+  speed = "1"
+
+examples:
+  wayseal-device init                    create the key, print the public key to register
+  wayseal-device simulate --out trip     write a simulated trip as files
+  wayseal-device record --readings trip/readings.csv --track trip/track.gpx \\
+      --video trip/video.avi             record it as one sealed trip, offline
+  wayseal-device offload                 send everything to the gateway, delete on its receipt
+  wayseal-device run                     do both until SIGTERM
+  wayseal-device share --out trip.start  write the trip's start for the truck's other devices
+  wayseal-device record --join trip.start --readings rear.csv
+                                         record on that trip, on another device
+
+  wayseal-device fleet --trucks 50 --mqtt 127.0.0.1:1883 --rest http://127.0.0.1:8080 \\
+      --gateway-key 02... --tokens tokens.jsonl --ledger http://127.0.0.1:8008 --admin admin.key
+                                         measure a gateway, on a ledger for tests
+
+exit codes:
+  0 success   1 failure, stderr says why   2 wrong usage or settings
+  3 `offload` only: everything arrived; it is kept here until a final receipt comes
+"""
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser; `command` is the chosen command."""
+    parser = argparse.ArgumentParser(
+        prog="wayseal-device",
+        description="Records trips on a truck, signs every reading, and offloads to gateways.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--config", type=Path, metavar="FILE", help="settings, TOML")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    common = _common()
+
+    commands.add_parser("init", parents=[common], help="create key, folders and journal")
+    _add_record(commands.add_parser("record", parents=[common], help="record one trip, offline"))
+    commands.add_parser("close", parents=[common], help="seal the interrupted trip")
+    simulate = commands.add_parser(
+        "simulate", parents=[common], help="write a simulated trip as files"
+    )
+    simulate.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder to fill")
+    _add_simulator(simulate)
+    offload = commands.add_parser(
+        "offload", parents=[common], help="send everything to the gateway"
+    )
+    offload.add_argument(
+        "--wait-s",
+        type=_seconds,
+        default=60,
+        metavar="N",
+        help="give up after N seconds without any progress (default: %(default)s)",
+    )
+    commands.add_parser("status", parents=[common], help="show what waits here for an offload")
+    _add_join(
+        commands.add_parser(
+            "run", parents=[common], help="record [source] and offload, until SIGTERM"
+        )
+    )
+    share = commands.add_parser(
+        "share",
+        parents=[common],
+        help="write the trip's start to a file, so that other devices can join",
+    )
+    share.add_argument("--out", type=Path, required=True, metavar="FILE", help="file to create")
+    _add_fleet(
+        commands.add_parser(
+            "fleet", parents=[common], help="send simulated trucks, as fast as a gateway takes them"
+        )
+    )
+    return parser
+
+
+def _common() -> argparse.ArgumentParser:
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument(
+        "--config", type=Path, metavar="FILE", default=argparse.SUPPRESS, help="settings, TOML"
+    )
+    common.add_argument("--json", action="store_true", help="print one JSON line")
+    return common
+
+
+def _add_record(parser: argparse.ArgumentParser) -> None:
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument(
+        "--readings", type=Path, metavar="CSV", help="sensor log with named columns"
+    )
+    source.add_argument("--simulate", action="store_true", help="record a simulated trip")
+    parser.add_argument(
+        "--track", type=Path, metavar="GPX", help="track of positions, stretched over the trip"
+    )
+    parser.add_argument(
+        "--video",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="video that starts with the trip; may be repeated",
+    )
+    parser.add_argument(
+        "--start",
+        type=_moment,
+        metavar="RFC3339",
+        help="when the trip starts (default: the log's first time)",
+    )
+    parser.add_argument(
+        "--speed",
+        type=_checked(parse_speed),
+        default="max",
+        metavar="max|FACTOR",
+        help="times faster than real time (default: %(default)s)",
+    )
+    _add_join(parser)
+    _add_simulator(parser)
+
+
+def _add_fleet(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add(
+        "--trucks",
+        type=_count,
+        default=50,
+        metavar="N",
+        help="number of trucks (default: %(default)s)",
+    )
+    add(
+        "--readings",
+        type=_count,
+        default=1_000,
+        metavar="M",
+        help="readings of each truck (default: 1,000)",
+    )
+    add(
+        "--video-mb",
+        type=_megabytes,
+        default=20_000_000,
+        metavar="V",
+        dest="video_bytes",
+        help="video of each truck, MB (10^6 bytes), decimals allowed, 0 for none (default: 20)",
+    )
+    add(
+        "--mqtt",
+        type=_checked(check_host_port),
+        required=True,
+        metavar="HOST:PORT",
+        help="the gateway's broker",
+    )
+    add(
+        "--rest",
+        type=_checked(check_url),
+        required=True,
+        metavar="URL",
+        help="the gateway's REST API",
+    )
+    add(
+        "--gateway-key",
+        required=True,
+        action="append",
+        type=_checked(check_public_key),
+        metavar="KEY",
+        help="public key whose receipts count, from `wayseal-gateway key`; may be repeated",
+    )
+    add(
+        "--tokens",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="output of `wayseal-gateway token NAME... --role device`, a line for each truck",
+    )
+    add(
+        "--ledger",
+        type=_checked(check_url),
+        required=True,
+        metavar="URL",
+        help="where to register the trucks",
+    )
+    add("--admin", type=Path, required=True, metavar="FILE", help="key that may register parties")
+    add(
+        "--work",
+        type=Path,
+        default=Path(),
+        metavar="DIR",
+        help="folder for the trucks' files, deleted at the end (default: here)",
+    )
+    add("--per-transaction", type=_count, default=1, metavar="N", help="readings signed as one")
+    add("--at-once", type=_count, metavar="N", help="trucks offloading at once (default: up to 64)")
+    add(
+        "--seed",
+        type=_seconds,
+        default=1,
+        metavar="S",
+        help="seed of readings and video (default: 1)",
+    )
+    add("--wait-s", type=_seconds, default=60, metavar="N", help="give up a truck after N seconds")
+
+
+def _add_join(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--join",
+        type=Path,
+        metavar="FILE",
+        help="join the trip in FILE, which another device shared",
+    )
+
+
+def _add_simulator(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--minutes",
+        type=int,
+        default=90,
+        metavar="N",
+        help="length of a simulated trip (default: 90)",
+    )
+    parser.add_argument(
+        "--seed", type=int, default=1, metavar="S", help="seed of a simulated trip (default: 1)"
+    )
+
+
+def _count(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected a whole number from 1, got {text!r}")
+    return int(text)
+
+
+def _megabytes(text: str) -> int:
+    try:
+        size = Decimal(text) * _MB
+    except InvalidOperation as error:
+        raise argparse.ArgumentTypeError(f"expected a number of MB, got {text!r}") from error
+    if not (size.is_finite() and 0 <= size <= _VIDEO_BYTES_MAX):
+        raise argparse.ArgumentTypeError(f"expected 0..{_VIDEO_BYTES_MAX // _MB} MB, got {text!r}")
+    return int(size)
+
+
+def _checked(check: Callable[[str], _ValueT]) -> Callable[[str], _ValueT]:
+    def parse(text: str) -> _ValueT:
+        try:
+            return check(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from error
+
+    return parse
+
+
+def _moment(text: str) -> int:
+    try:
+        return parse_rfc3339(text)
+    except RejectedError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def _seconds(text: str) -> int:
+    if not text.isascii() or not text.isdigit():
+        raise argparse.ArgumentTypeError(f"expected whole seconds, got {text!r}")
+    return int(text)

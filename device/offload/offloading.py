@@ -1,0 +1,69 @@
+"""Offloads until nothing is left, over as many connections as necessary."""
+
+from contextlib import ExitStack
+from typing import Final
+
+from contracts.errors import UnavailableError
+from contracts.keys import Signer
+from device.journal.outbox import Outbox
+from device.offload.mqtt import MqttConnection
+from device.offload.progress import Backoff, Progress
+from device.offload.session import Session
+from device.offload.upload import TusClient
+from device.offload.uploads import Uploads
+from device.settings import Settings
+from device.station import offload_lock, open_journal, tidy, videos_of
+from device.stop import Stop
+
+BACKOFF_LIMIT_S: Final = 15.0
+
+
+def offload(settings: Settings, signer: Signer, *, patience_s: float, stop: Stop) -> None:
+    """Send all closed batches and sealed recordings; delete trips with a final receipt.
+
+    A trip that gets only a provisional receipt in time is kept.
+
+    Args:
+        settings: This device's settings.
+        signer: This device's key.
+        patience_s: Longest time without any progress, seconds.
+        stop: Ends the work early.
+
+    Raises:
+        RejectedError: The gateway refuses this device, or something for good; it is kept.
+        UnavailableError: Nothing moved for `patience_s`, or another process is offloading.
+    """
+    progress, backoff = Progress(), Backoff(BACKOFF_LIMIT_S)
+    with offload_lock(settings), open_journal(settings, signer) as database:
+        tidy(settings, database)
+        outbox = Outbox(database)
+        while outbox.unheld_count() or outbox.refusals() or outbox.awaiting_receipt():
+            try:
+                _converse(settings, outbox, progress, patience_s, stop)
+                if not outbox.is_unanswered():
+                    return
+            except UnavailableError:
+                left_s = patience_s - progress.idle_s
+                if left_s <= 0 or stop.wait(min(backoff.next_s(), left_s)):
+                    raise
+
+
+def _converse(
+    settings: Settings, outbox: Outbox, progress: Progress, patience_s: float, stop: Stop
+) -> None:
+    gateway, videos = settings.need_gateway(), videos_of(settings)
+    with ExitStack() as stack:
+        connection = stack.enter_context(MqttConnection(gateway, settings.device_id))
+        client = stack.enter_context(TusClient(gateway, settings.device_id))
+        uploads = stack.enter_context(Uploads(client, videos, progress))
+        Session(
+            connection,
+            outbox,
+            uploads,
+            progress,
+            gateway,
+            settings.device_id,
+            videos,
+            patience_s,
+            stop,
+        ).run()

@@ -1,0 +1,139 @@
+"""Adapter: a GPX track, stretched over a trip.
+
+A fraction of the trip's time is the same fraction of the track's time. Positions between two
+points are interpolated in whole 10^-7 degrees, so every machine finds the same ones. The
+only module that imports gpxpy.
+"""
+
+import bisect
+import hashlib
+import math
+from dataclasses import dataclass
+from datetime import UTC
+from pathlib import Path
+from typing import Final, Self
+
+import gpxpy
+import gpxpy.gpx
+
+from contracts.errors import RejectedError
+from contracts.records.clock import utc_ms_of
+from contracts.records.reading import Position
+
+TRACK_BYTES_MAX: Final = 16 * 1024 * 1024
+_NAMESPACES_MAX: Final = 64
+"""gpxpy searches for namespaces with a regex that takes quadratic time on a hostile file."""
+_SCALE: Final = 10**7
+_TURN_E7: Final = 360 * _SCALE
+
+
+@dataclass(frozen=True, slots=True)
+class Track:
+    """Track points in order of time.
+
+    Attributes:
+        sha256: SHA-256 of the file, 32 bytes.
+        times_ms: When each point was passed, milliseconds since the Unix epoch.
+        positions: Where each point is; accuracy unknown.
+    """
+
+    sha256: bytes
+    times_ms: tuple[int, ...]
+    positions: tuple[Position, ...]
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Read the GPX file at `path`.
+
+        Raises:
+            RejectedError: Unreadable, too large, not GPX, with a document type (entities), without
+                points, or with a point that has no time or an invalid position.
+        """
+        raw = _read(path)
+        points = sorted(_points(path, _text(path, raw)), key=lambda point: point[0])
+        if not points:
+            raise RejectedError(f"track {path}: expected at least one track point, got none")
+        times, positions = zip(*points, strict=True)
+        return cls(hashlib.sha256(raw).digest(), times, positions)
+
+    def at(self, offset_ms: int, duration_ms: int) -> Position:
+        """Return where the truck was `offset_ms` into a trip of `duration_ms`."""
+        first, last = self.times_ms[0], self.times_ms[-1]
+        # In units of 1 / duration_ms, so that no fraction is rounded.
+        wanted = first * duration_ms + (last - first) * min(offset_ms, duration_ms)
+        if not duration_ms or wanted <= first * duration_ms:
+            return self.positions[0]
+        after = bisect.bisect_left(self.times_ms, wanted, key=lambda time: time * duration_ms)
+        start, end = self.times_ms[after - 1], self.times_ms[after]
+        return _between(
+            self.positions[after - 1],
+            self.positions[after],
+            wanted - start * duration_ms,
+            (end - start) * duration_ms,
+        )
+
+
+def _between(start: Position, end: Position, part: int, whole: int) -> Position:
+    north = end.latitude_e7 - start.latitude_e7
+    east = end.longitude_e7 - start.longitude_e7
+    if abs(east) > _TURN_E7 // 2:  # the short way, across the antimeridian
+        east -= _TURN_E7 if east > 0 else -_TURN_E7
+    longitude = start.longitude_e7 + east * part // whole
+    if abs(longitude) > _TURN_E7 // 2:
+        longitude -= _TURN_E7 if longitude > 0 else -_TURN_E7
+    return Position(start.latitude_e7 + north * part // whole, longitude)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            raw = file.read(TRACK_BYTES_MAX + 1)
+    except OSError as error:
+        raise RejectedError(f"track {path}: {error}") from error
+    if len(raw) > TRACK_BYTES_MAX:
+        raise RejectedError(
+            f"track {path}: expected at most {TRACK_BYTES_MAX} bytes, the file is larger"
+        )
+    return raw
+
+
+def _text(path: Path, raw: bytes) -> str:
+    """Return the text of the file, unless parsing it could exhaust time or memory."""
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise RejectedError(
+            f"track {path}: expected UTF-8, got byte {raw[error.start]:#04x} at {error.start}"
+        ) from error
+    # Entities (the billion laughs attack) can only be declared in a document type.
+    if "<!DOCTYPE" in text or "<!ENTITY" in text:
+        raise RejectedError(f"track {path}: expected GPX, got XML with a document type")
+    if text.count("xmlns") > _NAMESPACES_MAX:
+        raise RejectedError(f"track {path}: expected at most {_NAMESPACES_MAX} namespaces")
+    return text
+
+
+def _points(path: Path, text: str) -> list[tuple[int, Position]]:
+    try:
+        gpx = gpxpy.parse(text)
+    except (gpxpy.gpx.GPXException, ValueError, RecursionError) as error:
+        raise RejectedError(f"track {path}: expected GPX: {error}") from error
+    found = (
+        point for track in gpx.tracks for segment in track.segments for point in segment.points
+    )
+    return [_point(f"track {path}: point {number}", point) for number, point in enumerate(found, 1)]
+
+
+def _point(place: str, point: gpxpy.gpx.GPXTrackPoint) -> tuple[int, Position]:
+    if point.time is None:
+        raise RejectedError(f"{place}: expected a time, got none")
+    if not math.isfinite(point.latitude) or not math.isfinite(point.longitude):
+        raise RejectedError(
+            f"{place}: expected degrees, got {point.latitude} and {point.longitude}"
+        )
+    moment = point.time if point.time.tzinfo else point.time.replace(tzinfo=UTC)
+    try:
+        position = Position(round(point.latitude * _SCALE), round(point.longitude * _SCALE))
+    except RejectedError as error:
+        raise RejectedError(f"{place}: {error}") from error
+    return utc_ms_of(moment), position

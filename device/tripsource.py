@@ -1,0 +1,161 @@
+"""What a trip is recorded from: files or the simulator, checked as a whole before signing begins.
+
+A trip's start names every file it was taken from, with its SHA-256.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from contracts.actions.form import RECORDINGS_MAX, SOURCES_MAX
+from contracts.errors import RejectedError
+from contracts.proto.payload_pb2 import Source
+from contracts.records.clock import ClockOrigin, check_utc_ms
+from device.camera.port import Camera
+from device.camera.replay import ReplayCamera
+from device.camera.simulated import SimulatedCamera
+from device.sensors.port import Sample, SensorSource
+from device.sensors.replay_csv import CsvReplay
+from device.sensors.simulated import SimulatedTrip
+from device.sensors.track import Track
+from device.sensors.written import STARTED_AT_MS, csv_lines
+
+ROLES: Final = ("readings", "track", "video", "simulator")
+
+
+@dataclass(frozen=True, slots=True)
+class TripSource:
+    """Everything that one trip is recorded from.
+
+    Attributes:
+        sensors: Samples, from the trip's start.
+        cameras: Each makes one recording, from the trip's start.
+        started_at_ms: UTC of the start, milliseconds since the Unix epoch. A live source takes
+            the machine's clock instead.
+        origin: Where replayed times come from.
+        derived_from: The files or the simulator behind it; empty if everything is measured.
+        live: Each sample gets the machine's time at that moment.
+
+    Raises:
+        RejectedError: The ledger's rules would refuse such a trip.
+    """
+
+    sensors: SensorSource
+    cameras: Sequence[Camera]
+    started_at_ms: int
+    origin: ClockOrigin
+    derived_from: Sequence[Source]
+    live: bool = False
+
+    def __post_init__(self) -> None:
+        """Check what the rules would refuse, so that every trip that starts can also end."""
+        if len(self.derived_from) > SOURCES_MAX or len(self.cameras) > RECORDINGS_MAX:
+            raise RejectedError(
+                f"a trip is made from up to {SOURCES_MAX} files with up to {RECORDINGS_MAX} "
+                f"recordings, got {len(self.derived_from)} with {len(self.cameras)}"
+            )
+        check_utc_ms("start", self.started_at_ms)
+
+    @property
+    def input_id(self) -> bytes:
+        """Identify the input, 32 bytes: an interrupted trip continues with the same input only."""
+        names = [[source.role, source.name, source.sha256.hex()] for source in self.derived_from]
+        start = None if self.live else self.started_at_ms
+        return hashlib.sha256(json.dumps([names, start]).encode()).digest()
+
+
+@dataclass(frozen=True, slots=True)
+class TrackedReplay:
+    """SensorSource: a log whose positions come from a track stretched over it."""
+
+    log: CsvReplay
+    track: Track
+
+    def samples(self) -> Iterator[Sample]:
+        """See `SensorSource.samples`; the log's own positions are ignored."""
+        for sample in self.log.samples():
+            yield replace(sample, position=self.track.at(sample.offset_ms, self.log.duration_ms))
+
+
+def replayed_trip(
+    readings: Path, track: Path | None, videos: Sequence[Path], started_at_ms: int | None
+) -> TripSource:
+    """Check every file from end to end and return the source they make.
+
+    Args:
+        readings: CSV log.
+        track: GPX track, stretched over the trip; None keeps the log's own positions.
+        videos: Video files, one recording each.
+        started_at_ms: UTC of the start, milliseconds; None takes the log's first time.
+
+    Raises:
+        RejectedError: A file is broken, or a video is given twice.
+        UnavailableError: There are videos and OpenCV is not installed.
+    """
+    log = CsvReplay.check(readings)
+    sources = [source_of("readings", readings, log.sha256)]
+    route = Track.load(track) if track else None
+    if track and route:
+        sources.append(source_of("track", track, route.sha256))
+    cameras = [ReplayCamera.check(video) for video in videos]
+    sources += [source_of("video", camera.path, camera.digest.sha256) for camera in cameras]
+    _check_distinct(cameras)
+    return TripSource(
+        TrackedReplay(log, route) if route else log,
+        cameras,
+        log.first_ms if started_at_ms is None else started_at_ms,
+        ClockOrigin.GNSS if route else ClockOrigin.NONE,
+        sources,
+    )
+
+
+def simulated_trip(
+    minutes: int, seed: int, started_at_ms: int | None = None, *, live: bool = False
+) -> TripSource:
+    """Return a simulated trip; its source is the log that `wayseal-device simulate` would write.
+
+    Raises:
+        RejectedError: Too short or too long.
+    """
+    return simulated_source(
+        SimulatedTrip(minutes, seed),
+        [SimulatedCamera(seed)],
+        f"wayseal simulator minutes={minutes} seed={seed}",
+        started_at_ms=STARTED_AT_MS if started_at_ms is None else started_at_ms,
+        live=live,
+    )
+
+
+def simulated_source(
+    sensors: SensorSource,
+    cameras: Sequence[Camera],
+    name: str,
+    *,
+    started_at_ms: int = STARTED_AT_MS,
+    live: bool = False,
+) -> TripSource:
+    """Return the source of simulated `sensors`, which the trip's start names `name`."""
+    digest = hashlib.sha256()
+    for line in csv_lines(sensors):
+        digest.update(line.encode())
+    simulator = Source(role="simulator", name=name, sha256=digest.digest())
+    return TripSource(sensors, cameras, started_at_ms, ClockOrigin.NONE, [simulator], live)
+
+
+def source_of(role: str, path: Path, sha256: bytes) -> Source:
+    """Return what the ledger keeps of a source file: its role, bare name and SHA-256."""
+    if role not in ROLES:
+        raise RejectedError(f"role must be one of {', '.join(ROLES)}: {role!r}")
+    return Source(role=role, name=path.name, sha256=sha256)
+
+
+def _check_distinct(cameras: Sequence[ReplayCamera]) -> None:
+    seen: dict[bytes, Path] = {}
+    for camera in cameras:
+        sha256 = camera.digest.sha256
+        if sha256 in seen:
+            raise RejectedError(f"video {camera.path}: the same bytes as {seen[sha256]}")
+        seen[sha256] = camera.path

@@ -1,0 +1,46 @@
+"""Process border of the device: arguments in, exit code out."""
+
+import importlib
+import logging
+import os
+from collections.abc import Sequence
+from typing import Final
+
+from contracts.errors import WaysealError
+from contracts.runtime.commands import (
+    FAILED,
+    WRONG_USAGE,
+    complain,
+    keep_files_private,
+    write_for_any_terminal,
+)
+from device.commands.parser import build_parser
+from device.settings import SettingsError
+from device.settings_file import load
+
+WITHOUT_SETTINGS: Final = ("fleet", "simulate")
+"""Commands that need no device of their own."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    write_for_any_terminal()
+    keep_files_private()
+    arguments = build_parser().parse_args(argv)
+    logging.basicConfig(format="wayseal-device: %(message)s", level=logging.WARNING)
+    try:
+        # Imported late, so that `status` works on a Pi without the camera library.
+        command = importlib.import_module(f"device.commands.{arguments.command}")
+        if arguments.command in WITHOUT_SETTINGS:
+            return int(command.run(arguments))
+        return int(command.run(arguments, load(arguments.config, os.environ)))
+    except SettingsError as error:
+        complain("wayseal-device", error)
+        return WRONG_USAGE
+    except WaysealError as error:
+        complain("wayseal-device", error)
+        return FAILED
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

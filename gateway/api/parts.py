@@ -1,0 +1,51 @@
+"""The gateway's parts, as endpoints ask for them by type.
+
+`build_app` puts the services into the application's state.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Annotated, TypeVar
+
+from fastapi import Depends, Request
+
+from gateway.intake.inbox import Inbox
+from gateway.metrics import Metrics
+from gateway.offload.receipts import Receipts
+from gateway.offload.saga import OffloadSaga
+from gateway.records.evidence import Audit
+from gateway.records.records import Records
+from gateway.retention.deletions import Deletions
+from gateway.services import Services
+from gateway.upkeep.filling import Filling
+from gateway.upkeep.scrubbing import Scrubbing
+from gateway.uploads.service import Uploads
+from gateway.volumes.follow import DriveFollower
+from storage.recordings.store import RecordingStore
+from storage.volumes.volumes import Volumes
+
+_PartT = TypeVar("_PartT")
+
+
+def _part(get: Callable[[Services], _PartT]) -> Callable[[Request], Awaitable[_PartT]]:
+    """Return a dependency. It is a coroutine: FastAPI runs plain functions in another thread."""
+
+    async def part(request: Request) -> _PartT:
+        return get(request.app.state.services)
+
+    return part
+
+
+AllParts = Annotated[Services, Depends(_part(lambda services: services))]
+AuditPart = Annotated[Audit, Depends(_part(lambda services: services.audit))]
+DeletionsPart = Annotated[Deletions, Depends(_part(lambda services: services.deletions))]
+DrivesPart = Annotated[DriveFollower, Depends(_part(lambda services: services.drives))]
+FillingPart = Annotated[Filling, Depends(_part(lambda services: services.filling))]
+InboxPart = Annotated[Inbox, Depends(_part(lambda services: services.inbox))]
+MetricsPart = Annotated[Metrics, Depends(_part(lambda services: services.metrics))]
+ReceiptsPart = Annotated[Receipts, Depends(_part(lambda services: services.receipts))]
+RecordsPart = Annotated[Records, Depends(_part(lambda services: services.records))]
+SagaPart = Annotated[OffloadSaga, Depends(_part(lambda services: services.saga))]
+ScrubbingPart = Annotated[Scrubbing, Depends(_part(lambda services: services.scrubbing))]
+StorePart = Annotated[RecordingStore, Depends(_part(lambda services: services.recordings))]
+UploadsPart = Annotated[Uploads, Depends(_part(lambda services: services.uploads))]
+VolumesPart = Annotated[Volumes, Depends(_part(lambda services: services.volumes))]

@@ -1,0 +1,1 @@
+"""Intake: the trucks' messages over MQTT become durable in the inbox."""

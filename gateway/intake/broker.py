@@ -1,0 +1,237 @@
+"""An MQTT broker in this process, for the demo and for a gateway on one machine.
+
+It forgets queued messages when it stops. That is safe: a truck deletes nothing
+before it has the gateway's signed receipt. Adapter: the only importer of amqtt.
+"""
+
+import asyncio
+import hmac
+import logging
+import threading
+from collections import deque
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from amqtt.adapters import (
+    ReaderAdapter,
+    StreamReaderAdapter,
+    StreamWriterAdapter,
+    WriterAdapter,
+)
+from amqtt.broker import Broker
+from amqtt.contexts import Action, BrokerConfig, ListenerConfig
+from amqtt.errors import AMQTTError, MQTTError
+from amqtt.mqtt.protocol.broker_handler import BrokerProtocolHandler
+from amqtt.plugins.base import BaseAuthPlugin, BaseTopicPlugin
+from amqtt.session import Session
+
+from contracts.errors import RejectedError, UnavailableError, WaysealError
+from contracts.wire import MESSAGE_BYTES_MAX, Topic, parse_topic
+from gateway.access import Role, Tokens
+
+_T = TypeVar("_T")
+START_TIMEOUT_S: Final = 15.0
+CONNECTIONS_MAX: Final = 500
+CONNECT_TIMEOUT_S: Final = 10
+"""Time for a new client to send CONNECT, seconds."""
+PACKET_BYTES_MAX: Final = MESSAGE_BYTES_MAX + 4096
+"""The largest payload of our protocol, with its topic."""
+QUEUE_MESSAGES_MAX: Final = 64
+IN_FLIGHT_MAX: Final = 64
+"""Messages on their way to subscribers at which the broker slows down."""
+SLOW_DOWN_S: Final = 1.0
+_PUBLISHED_BY_DEVICES: Final = (Topic.RECORDS, Topic.OFFERS)
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerAccess:
+    """Decides which clients may connect: devices by their tokens, the gateway by its password."""
+
+    tokens_file: Path
+    gateway_username: str
+    gateway_password: str
+
+    def allows(self, username: str | None, password: str | None, client_id: str | None) -> bool:
+        """Say whether a client may connect; a device may use only its own name."""
+        if username == self.gateway_username:
+            return hmac.compare_digest((password or "").encode(), self.gateway_password.encode())
+        try:
+            caller = Tokens(self.tokens_file).caller(password or "")
+        except WaysealError as error:
+            _log.error("no device can connect: %s", error)
+            return False
+        return (
+            caller is not None
+            and caller.role is Role.DEVICE
+            and caller.name == username == client_id
+        )
+
+    def allows_topic(self, username: str | None, topic: str | None, *, publish: bool) -> bool:
+        """Say whether a connected client may publish on, or subscribe to, a topic."""
+        if username == self.gateway_username:
+            return True
+        try:
+            device_id, kind = parse_topic(topic or "")
+        except RejectedError:
+            return False
+        return device_id == username and publish == (kind in _PUBLISHED_BY_DEVICES)
+
+
+@dataclass
+class PluginConfig:
+    """The settings that the broker passes to a plugin; amqtt finds it as `Config`."""
+
+    access: BrokerAccess
+
+
+class TokenAuth(BaseAuthPlugin):
+    """Refuses clients that `BrokerAccess` does not let in."""
+
+    Config = PluginConfig
+
+    async def authenticate(self, *, session: Session) -> bool:
+        """See `BaseAuthPlugin.authenticate`."""
+        access: BrokerAccess = self.config.access
+        # amqtt publishes wills without asking DeviceTopics, so a client with a will is refused.
+        return not session.will_flag and access.allows(
+            session.username, session.password, session.client_id
+        )
+
+
+class DeviceTopics(BaseTopicPlugin):
+    """Refuses topics that `BrokerAccess` does not allow."""
+
+    Config = PluginConfig
+
+    async def topic_filtering(
+        self,
+        *,
+        session: Session | None = None,
+        topic: str | None = None,
+        action: Action | None = None,
+    ) -> bool:
+        """See `BaseTopicPlugin.topic_filtering`."""
+        access: BrokerAccess = self.config.access
+        username = session.username if session else None
+        if action == Action.RECEIVE:
+            return True
+        return access.allows_topic(username, topic, publish=action == Action.PUBLISH)
+
+
+class _LimitedReader(StreamReaderAdapter):
+    """Reads from a client, and ends the connection if a packet exceeds `PACKET_BYTES_MAX`."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        super().__init__(reader)
+        self._writer = writer
+
+    async def read(self, n: int = -1) -> bytes:
+        """See `ReaderAdapter.read`."""
+        if n > PACKET_BYTES_MAX:
+            self._writer.close()  # amqtt itself would continue to read
+            raise MQTTError(f"packet of {n} bytes, at most {PACKET_BYTES_MAX} allowed")
+        data: bytes = await super().read(n)
+        return data
+
+
+class _Subscriptions(dict[str, Any]):
+    """Subscriptions that may change during an iteration: amqtt 0.12 awaits within its loops."""
+
+    def items(self) -> Any:  # noqa: ANN401  # a list instead of a view, on purpose
+        """Return a copy of the present items."""
+        return list(super().items())
+
+
+class _BoundedBroker(Broker):
+    """amqtt's broker with a deadline for CONNECT and bounded buffers, which it lacks."""
+
+    def __init__(self, config: BrokerConfig) -> None:
+        super().__init__(config)
+        self._broadcast_queue: asyncio.Queue[Any] = asyncio.Queue(QUEUE_MESSAGES_MAX)
+        self._subscriptions: _Subscriptions = _Subscriptions()
+
+    async def stream_connected(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, listener_name: str
+    ) -> None:
+        """See `Broker.stream_connected`."""
+        await self.external_connected(
+            _LimitedReader(reader, writer), StreamWriterAdapter(writer), listener_name
+        )
+
+    async def _initialize_client_session(
+        self,
+        reader: ReaderAdapter,
+        writer: WriterAdapter,
+        remote_address: str,
+        remote_port: int,
+    ) -> tuple[BrokerProtocolHandler, Session]:
+        work = super()._initialize_client_session(reader, writer, remote_address, remote_port)
+        try:
+            return await asyncio.wait_for(work, CONNECT_TIMEOUT_S)
+        except TimeoutError as error:
+            await writer.close()
+            raise AMQTTError(f"no CONNECT within {CONNECT_TIMEOUT_S} s") from error
+
+    async def _run_broadcast(self, running_tasks: deque[asyncio.Task[Any]]) -> None:
+        """Take the next message; wait while too many are on their way, so that senders wait."""
+        if len(running_tasks) >= IN_FLIGHT_MAX:
+            await asyncio.wait(
+                running_tasks, timeout=SLOW_DOWN_S, return_when=asyncio.FIRST_COMPLETED
+            )
+        await super()._run_broadcast(running_tasks)
+
+
+class EmbeddedBroker:
+    """Runs the broker in the event loop of its own thread."""
+
+    def __init__(self, host: str, port: int, access: BrokerAccess) -> None:
+        """Start listening; with port 0 the system chooses, and `self.port` tells which one.
+
+        Raises:
+            UnavailableError: The broker cannot listen on that address.
+        """
+        logging.getLogger("amqtt").setLevel(logging.CRITICAL)  # a failed start is reported below
+        logging.getLogger("transitions").setLevel(logging.ERROR)
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="broker", daemon=True)
+        self._thread.start()
+        try:
+            self._broker = self._run(self._start(host, port, access))
+        except Exception as error:
+            self._stop_loop()
+            raise UnavailableError(f"MQTT broker on {host}:{port}: {error}") from error
+        logging.getLogger("amqtt").setLevel(logging.ERROR)
+        listener = self._broker._servers["default"].instance  # noqa: SLF001
+        self.port: int = listener.sockets[0].getsockname()[1]
+
+    def close(self) -> None:
+        """Stop listening and disconnect all clients."""
+        self._run(self._broker.shutdown())
+        self._stop_loop()
+
+    @staticmethod
+    async def _start(host: str, port: int, access: BrokerAccess) -> Broker:
+        config = BrokerConfig(
+            listeners={
+                "default": ListenerConfig(bind=f"{host}:{port}", max_connections=CONNECTIONS_MAX)
+            },
+            plugins={
+                "gateway.intake.broker.TokenAuth": {"access": access},
+                "gateway.intake.broker.DeviceTopics": {"access": access},
+            },
+        )
+        broker = _BoundedBroker(config)
+        await broker.start()
+        return broker
+
+    def _run(self, work: Coroutine[object, object, _T]) -> _T:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(START_TIMEOUT_S)
+
+    def _stop_loop(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(START_TIMEOUT_S)
+        self._loop.close()

@@ -1,0 +1,126 @@
+"""Tables of the inbox, and its longest query."""
+
+from typing import Final
+
+from contracts.runtime.running import RUNNING_TABLE
+from contracts.runtime.sqlite import Schema
+
+_FIRST: Final = """
+CREATE TABLE batches (
+  arrival INTEGER PRIMARY KEY,
+  batch_id TEXT NOT NULL UNIQUE,
+  device_id TEXT NOT NULL,
+  trip_id TEXT NOT NULL,
+  readings INTEGER NOT NULL,
+  dependency TEXT NOT NULL,
+  last_transaction_id TEXT NOT NULL,
+  recording BLOB,
+  state TEXT NOT NULL,
+  reason TEXT NOT NULL DEFAULT '',
+  received_ms INTEGER NOT NULL,
+  wire BLOB NOT NULL -- last, since a column behind so long a one is slow to reach
+);
+CREATE INDEX batches_by_state ON batches (state, arrival);
+CREATE INDEX batches_by_trip ON batches (trip_id, device_id, state);
+CREATE INDEX batches_by_end ON batches (last_transaction_id);
+CREATE INDEX batches_by_dependency ON batches (dependency) WHERE dependency <> '';
+CREATE TABLE offers (
+  trip_id TEXT NOT NULL,
+  device_id TEXT NOT NULL,
+  recording BLOB NOT NULL,
+  size INTEGER NOT NULL,
+  tree_root BLOB NOT NULL,
+  batch_id TEXT NOT NULL,
+  PRIMARY KEY (trip_id, device_id, recording)
+) WITHOUT ROWID;
+CREATE INDEX offers_by_recording ON offers (recording);
+CREATE TABLE visits (
+  trip_id TEXT NOT NULL,
+  device_id TEXT NOT NULL,
+  since_ms INTEGER NOT NULL,
+  PRIMARY KEY (trip_id, device_id)
+) WITHOUT ROWID;
+CREATE TABLE network (
+  only INTEGER PRIMARY KEY CHECK (only = 0),
+  genesis_id TEXT NOT NULL
+);
+CREATE TABLE receipts (
+  trip_id TEXT NOT NULL,
+  device_id TEXT NOT NULL,
+  wire BLOB NOT NULL,
+  PRIMARY KEY (trip_id, device_id)
+) WITHOUT ROWID;
+"""
+_PROVISIONAL_RECEIPTS: Final = """
+ALTER TABLE receipts ADD COLUMN final INTEGER NOT NULL DEFAULT 1;
+"""
+# An upsert of batches would replace the policy of an INSERT OR IGNORE in a trigger by its own.
+_BY_DEVICE: Final = """
+CREATE INDEX batches_by_device ON batches (device_id, state);
+CREATE INDEX visits_by_device ON visits (device_id);
+CREATE TABLE usage (
+  device_id TEXT NOT NULL,
+  state TEXT NOT NULL,
+  amount INTEGER NOT NULL,
+  bytes INTEGER NOT NULL,
+  PRIMARY KEY (device_id, state)
+) WITHOUT ROWID;
+INSERT INTO usage
+  SELECT device_id, state, count(*), sum(length(wire)) FROM batches GROUP BY device_id, state;
+CREATE TRIGGER batch_came AFTER INSERT ON batches BEGIN
+  INSERT INTO usage SELECT new.device_id, new.state, 0, 0 WHERE NOT EXISTS
+    (SELECT 1 FROM usage WHERE device_id = new.device_id AND state = new.state);
+  UPDATE usage SET amount = amount + 1, bytes = bytes + length(new.wire)
+    WHERE device_id = new.device_id AND state = new.state;
+END;
+CREATE TRIGGER batch_moved AFTER UPDATE OF device_id, state, wire ON batches BEGIN
+  UPDATE usage SET amount = amount - 1, bytes = bytes - length(old.wire)
+    WHERE device_id = old.device_id AND state = old.state;
+  INSERT INTO usage SELECT new.device_id, new.state, 0, 0 WHERE NOT EXISTS
+    (SELECT 1 FROM usage WHERE device_id = new.device_id AND state = new.state);
+  UPDATE usage SET amount = amount + 1, bytes = bytes + length(new.wire)
+    WHERE device_id = new.device_id AND state = new.state;
+END;
+CREATE TRIGGER batch_went AFTER DELETE ON batches BEGIN
+  UPDATE usage SET amount = amount - 1, bytes = bytes - length(old.wire)
+    WHERE device_id = old.device_id AND state = old.state;
+END;
+"""
+# Ages lie beside the batches, since a column behind a wire is slow to reach. What came in before
+# this step is as old as the step.
+_AGES: Final = """
+ALTER TABLE visits ADD COLUMN since_s REAL NOT NULL DEFAULT 0;
+CREATE TABLE ages (arrival INTEGER PRIMARY KEY, since_s REAL NOT NULL);
+INSERT INTO ages SELECT arrival, 0 FROM batches;
+CREATE TRIGGER age_began AFTER INSERT ON batches BEGIN
+  INSERT INTO ages SELECT new.arrival, elapsed_s FROM clock;
+END;
+CREATE TRIGGER age_began_again AFTER UPDATE OF received_ms ON batches BEGIN
+  UPDATE ages SET since_s = (SELECT elapsed_s FROM clock) WHERE arrival = new.arrival;
+END;
+CREATE TRIGGER age_ended AFTER DELETE ON batches BEGIN
+  DELETE FROM ages WHERE arrival = old.arrival;
+END;
+"""
+INBOX: Final = Schema("inbox", (_FIRST, _PROVISIONAL_RECEIPTS, _BY_DEVICE, RUNNING_TABLE + _AGES))
+
+COLUMNS: Final = (
+    "batch_id, device_id, trip_id, wire, readings, dependency, last_transaction_id, recording,"
+    " state, reason"
+)
+
+
+# The unary + keeps SQLite from choosing an index for that term: each step is found by its
+# transaction id.
+CHAIN: Final = f"""
+WITH RECURSIVE chain (arrival, last, depth) AS (
+  SELECT b.arrival, b.last_transaction_id, 0 FROM batches AS b
+    WHERE b.trip_id = ?2 AND b.device_id = ?3 AND b.state = ?1 AND b.recording IS NULL
+    AND NOT EXISTS (SELECT 1 FROM batches AS p
+      WHERE p.last_transaction_id = b.dependency AND +p.state = ?1)
+  UNION ALL
+  SELECT b.arrival, b.last_transaction_id, depth + 1 FROM chain JOIN batches AS b
+    ON b.dependency = chain.last AND b.dependency <> ''
+    WHERE +b.state = ?1 AND b.recording IS NULL AND +b.trip_id = ?2 AND +b.device_id = ?3
+  LIMIT ?4)
+SELECT {COLUMNS} FROM chain JOIN batches USING (arrival) ORDER BY depth, arrival"""  # noqa: S608

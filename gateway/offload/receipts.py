@@ -1,0 +1,222 @@
+"""Signs receipts: a device's trip gets one when it is sealed, committed and stored.
+
+A receipt names the existing copies, and only copies that a manifest lists at
+that moment. While the policy asks for further copies, the receipt is provisional,
+and a new one is signed whenever the copies change. Of two receipts for the same
+visit the later one has the later `issued_at_ms`, even if the clock was set back;
+so the truck knows which one is valid.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from contracts.copies import Policy
+from contracts.errors import WaysealError
+from contracts.keys import Signer
+from contracts.proto.wire_pb2 import Receipt, ReceiptBody, StoredRecording
+from contracts.receipt import body_of, lacking, sign_receipt
+from contracts.records.clock import now_ms
+from gateway.intake.held import KeptReceipt
+from gateway.intake.inbox import Inbox
+from gateway.offload.ledgerfacts import Completed
+from gateway.offload.shares import fair_share
+from storage.recordings.manifest import StoredRecording as Manifest
+
+LOOK_EVERY_S: Final = 5.0
+"""Time between two checks of the copies behind provisional receipts; a change at this gateway is
+checked at once."""
+VISITS_ASKED_MAX: Final = 50
+"""Visits of one device, none with a receipt yet, that one step asks the ledger about."""
+NO_COPY: Final = "a recording has no whole copy here"
+
+_log = logging.getLogger(__name__)
+
+
+class Receipts:
+    """Signs, keeps and sends the receipts of one gateway; used by several threads."""
+
+    def __init__(
+        self,
+        inbox: Inbox,
+        completed: Completed,
+        manifest: Callable[[bytes], Manifest | None],
+        signer: Signer,
+        *,
+        site_id: str,
+        policy: Policy,
+        confirmations: int,
+        send: Callable[[str, bytes], None],
+    ) -> None:
+        """Prepare; nothing is signed yet.
+
+        Args:
+            inbox: Keeps visits and receipts.
+            completed: Tells whether a visit is committed, and how deep.
+            manifest: Returns a recording's manifest with its copies; None if it is not whole.
+            signer: The gateway's key.
+            site_id: The gateway's site.
+            policy: The copies that a final receipt needs.
+            confirmations: Blocks that must follow a receipt's block before it is signed.
+            send: Takes device id and bytes of a receipt; may lose it.
+        """
+        self._inbox = inbox
+        self._completed = completed
+        self._manifest = manifest
+        self._signer = signer
+        self._site_id = site_id
+        self._policy = policy
+        self._confirmations = confirmations
+        self._send = send
+        self._lock = threading.Lock()
+        self._changed = threading.Event()
+        self._looked_s = -LOOK_EVERY_S
+        self._awaited: dict[tuple[str, str], str] = {}
+
+    def note_copies(self) -> None:
+        """Have all provisional receipts looked at: a recording has a further copy."""
+        self._changed.set()
+
+    def awaited(self, trip_id: str, device_id: str) -> str:
+        """Return why the next receipt of a visit waits, apart from the policy; empty if unknown."""
+        return self._awaited.get((trip_id, device_id), "")
+
+    def issue(self) -> bool:
+        """Sign and send every receipt that is due; say whether any was.
+
+        Raises:
+            UnavailableError: The ledger, the index or the inbox did not answer.
+        """
+        issued, look = False, self._is_due()
+        visits, stuck = self._inbox.open_visits(), self._inbox.stuck_visits()
+        waiting = {(trip_id, device_id) for trip_id, device_id, _ in visits}
+        if look:
+            for _, _, kept in visits:
+                if kept is not None:
+                    issued |= self._issue(body_of(kept.wire))
+        asked = {
+            (trip_id, device_id) for trip_id, device_id, kept in visits if kept is None
+        } - stuck
+        for visit in fair_share(sorted(asked), lambda visit: visit[1], VISITS_ASKED_MAX):
+            body = self._completed.body(*visit)
+            if body is not None:
+                issued |= self._issue(body)
+            else:
+                waiting.discard(visit)
+        self._forget_others(waiting - stuck)
+        return issued
+
+    def repeat(self, device_id: str, trip_ids: Iterable[str]) -> None:
+        """Send again the receipts of trips that a device still asks about, brought up to date.
+
+        A device that asks still has its copy. If copies that the kept receipt names are gone, the
+        device gets a new receipt, or no receipt while a recording has no copy at all.
+        """
+        for trip_id in set(trip_ids):
+            try:
+                self._repeat(trip_id, device_id)
+            except WaysealError as error:
+                _log.warning("no receipt for trip %s of %s for now: %s", trip_id, device_id, error)
+
+    def _repeat(self, trip_id: str, device_id: str) -> None:
+        with self._lock:
+            kept = self._inbox.receipt(trip_id, device_id)
+            if kept is None:
+                return
+            body = self._renewed(body_of(kept.wire))
+            if body is not None:
+                wire = self._kept(kept, body) or self._keep(kept, body)
+                self._send(device_id, wire)
+            elif kept.final and self.awaited(trip_id, device_id) == NO_COPY:
+                # The visit is open again, so a new receipt follows once there is a copy.
+                self._inbox.put_receipt(trip_id, device_id, kept.wire, final=False)
+
+    def _issue(self, said: ReceiptBody) -> bool:
+        """Sign, keep and send a visit's receipt, unless it would say the same as the kept one."""
+        with self._lock:
+            body = self._renewed(said)
+            kept = self._inbox.receipt(said.trip_id, said.device_id)
+            if body is None or self._kept(kept, body) is not None:
+                return False
+            self._send(body.device_id, self._keep(kept, body))
+            return True
+
+    def _kept(self, kept: KeptReceipt | None, body: ReceiptBody) -> bytes | None:
+        """Return the kept receipt if it says the same as `body` under our present key."""
+        if kept is None or kept.final is bool(body.lacking):
+            return None
+        if Receipt.FromString(kept.wire).gateway_public_key != self._signer.public_key:
+            return None
+        said = body_of(kept.wire)
+        same = said.recordings == body.recordings and said.lacking == body.lacking
+        return kept.wire if same else None
+
+    def _keep(self, before: KeptReceipt | None, body: ReceiptBody) -> bytes:
+        said_ms = body_of(before.wire).issued_at_ms if before else 0
+        body.issued_at_ms = max(now_ms(), said_ms + 1)
+        wire = sign_receipt(self._signer, body).SerializeToString()
+        final = not body.lacking
+        self._inbox.put_receipt(body.trip_id, body.device_id, wire, final=final)
+        _log.info(
+            "%s receipt for trip %s of %s%s",
+            "final" if final else "provisional",
+            body.trip_id,
+            body.device_id,
+            "".join(f"; {each}" for each in body.lacking[:1]),
+        )
+        return wire
+
+    def _is_due(self) -> bool:
+        now_s = time.monotonic()
+        if not self._changed.is_set() and now_s - self._looked_s < LOOK_EVERY_S:
+            return False
+        self._changed.clear()
+        self._looked_s = now_s
+        return True
+
+    def _forget_others(self, visits: set[tuple[str, str]]) -> None:
+        with self._lock:
+            for visit in self._awaited.keys() - visits:
+                del self._awaited[visit]
+
+    def _renewed(self, said: ReceiptBody) -> ReceiptBody | None:
+        """Return the visit's receipt as of now; None while it must wait."""
+        visit = (said.trip_id, said.device_id)
+        confirmations = self._completed.confirmations(said)
+        if confirmations is None or confirmations < self._confirmations:
+            self._awaited[visit] = (
+                f"block {said.block_num} has {confirmations or 0} of {self._confirmations} "
+                f"confirmations"
+            )
+            return None
+        try:
+            recordings = [self._stored(recording.sha256) for recording in said.recordings]
+        except WaysealError as error:  # other visits do not wait for this recording
+            self._awaited[visit] = str(error)
+            return None
+        body = ReceiptBody()
+        body.CopyFrom(said)
+        del body.recordings[:], body.lacking[:]
+        body.recordings.extend(stored for stored in recordings if stored)
+        if len(body.recordings) < len(recordings):
+            self._awaited[visit] = NO_COPY
+            return None
+        self._awaited.pop(visit, None)
+        body.lacking.extend(lacking(self._policy, body.recordings))
+        body.confirmations = confirmations
+        body.site_id = self._site_id
+        return body
+
+    def _stored(self, sha256: bytes) -> StoredRecording | None:
+        """Return the receipt's entry for a recording, or None while there is no whole copy."""
+        stored = self._manifest(sha256)
+        if stored is None or not stored.copies:
+            return None
+        return StoredRecording(
+            sha256=stored.sha256,
+            size=stored.size,
+            tree_root=stored.tree_root,
+            copies=map(str, stored.copies),
+        )

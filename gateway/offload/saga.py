@@ -1,0 +1,260 @@
+"""The offload saga: from held to committed and receipted, until the truck may delete.
+
+Its only state is the inbox, the recordings and the ledger, and each step can be
+repeated; so a gateway that was killed continues where it was:
+
+    held -> submitted -> committed        every batch of readings, in its chain's order
+    committed -> submitted                after the ledger went back and lost it
+    offered -> whole, read here -> digest committed    every recording
+    sealed, committed and whole -> receipt, provisional while the policy asks for more copies
+    further copies -> final receipt
+"""
+
+import logging
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from contracts.actions.payload import decode
+from contracts.encoding import parse
+from contracts.errors import RejectedError, UnavailableError, WaysealError
+from contracts.ledger.client import BatchStatus, LedgerClient
+from contracts.proto.payload_pb2 import StartTrip
+from contracts.proto.sawtooth_pb2 import Batch, BatchHeader
+from contracts.sawtooth.batches import Status
+from gateway.index.network import Network
+from gateway.intake.held import HeldBatch, Offer, State
+from gateway.intake.inbox import Inbox
+from gateway.offload.ledgerfacts import LedgerFacts
+from gateway.offload.receipts import Receipts
+from gateway.offload.recheck import Recheck
+from gateway.offload.shares import fair_share
+from gateway.worker import Worker
+from storage.recordings.manifest import StoredRecording
+from storage.recordings.store import RecordingStore
+from storage.stages import NOT_RECORDED, Stage, Stages, timed
+
+SUBMIT_BATCHES_MAX: Final = 20
+"""Batches of one chain in one BatchList: enough to fill a block, and few enough for memory."""
+SUBMITTED_MAX: Final = 500
+"""Batches at the ledger whose status is asked for in one request."""
+STATUS_WAIT_S: Final = 1
+OFFERS_LOOKED_AT_MAX: Final = 500
+"""Digests of one device that one step looks at."""
+MISSES_MAX: Final = 20
+"""Missing transactions of one device that one step asks for; the order of chains is random."""
+IDLE_S: Final = 1.0
+
+LOST: Final = "the ledger went back and lost this batch, whose bytes were dropped here"
+
+_UNKNOWN: Final = BatchStatus(Status.UNKNOWN, "")
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Parsed:
+    """A held batch and its message, parsed once on its way to the ledger."""
+
+    held: HeldBatch
+    batch: Batch
+
+    def starts_trip(self) -> bool:
+        """Say whether its first action starts the trip."""
+        return isinstance(decode(self.batch.transactions[0].payload), StartTrip)
+
+
+class OffloadSaga:
+    """Moves batches and digests on in a thread of its own, and waits while none can move.
+
+    Attributes:
+        worker: The thread; wake it when the inbox grew, a recording is whole, or a block came.
+    """
+
+    def __init__(
+        self,
+        inbox: Inbox,
+        ledger: LedgerClient,
+        network: Network,
+        facts: LedgerFacts,
+        recordings: RecordingStore,
+        receipts: Receipts,
+        recheck: Recheck,
+        stages: Stages = NOT_RECORDED,
+    ) -> None:
+        self._inbox = inbox
+        self._ledger = ledger
+        self._network = network
+        self._facts = facts
+        self._recordings = recordings
+        self._receipts = receipts
+        self._recheck = recheck
+        self._stages = stages
+        self._blocked: dict[str, str] = {}
+        self._misses: Counter[str] = Counter()
+        self.worker = Worker("offload", self.step, idle_s=IDLE_S)
+
+    def blocked_by(self) -> dict[str, str]:
+        """Return, for each batch that must wait, the id of the transaction that it waits for."""
+        return dict(self._blocked)
+
+    def step(self) -> bool:
+        """Move everything that can move, once; say whether anything did.
+
+        Raises:
+            RejectedError: The ledger is not the same one as before.
+            UnavailableError: The ledger, the inbox or a disk did not answer.
+        """
+        self._network.check()
+        moved = self._recheck.run()
+        moved |= self._settle()
+        self._misses.clear()
+        blocked: dict[str, str] = {}
+        for chain in self._inbox.chains(SUBMIT_BATCHES_MAX):
+            moved |= self._submit(list(self._ready(chain, blocked)))
+        self._blocked = blocked
+        self._misses.clear()
+        for offer in fair_share(
+            self._inbox.offers_in(State.HELD), lambda offer: offer.device_id, OFFERS_LOOKED_AT_MAX
+        ):
+            moved |= self._submit_digest(offer)
+        return self._receipts.issue() or moved
+
+    def _settle(self) -> bool:
+        """Ask for the status of the submitted batches, and mark them accordingly."""
+        waiting = self._inbox.ids_in(State.SUBMITTED, SUBMITTED_MAX)
+        if not waiting:
+            return False
+        moved = False
+        with timed(self._stages, Stage.LEDGER):
+            found = self._ledger.statuses(waiting, wait_s=STATUS_WAIT_S)
+        for batch_id in waiting:
+            answer = found.get(batch_id, _UNKNOWN)
+            if answer.status is Status.PENDING:
+                continue
+            moved = True
+            if answer.status is Status.COMMITTED:
+                self._inbox.mark([batch_id], State.COMMITTED)
+            elif answer.status is Status.INVALID:
+                self._quarantine(batch_id, f"the ledger rejected it: {answer.reason}")
+            else:
+                self._repeat(batch_id)
+        return moved
+
+    def _repeat(self, batch_id: str) -> None:
+        """Hold a batch again that the ledger lost, in a restart or by going back.
+
+        The bytes of a batch with a final receipt may have been dropped to make room.
+        """
+        held = self._inbox.batch(batch_id)
+        if held is not None and not held.wire:
+            _log.error(
+                "batch %s… is lost: gone from the ledger, and its bytes were dropped", batch_id[:16]
+            )
+            self._inbox.mark([batch_id], State.LOST, LOST)
+            return
+        _log.warning("batch %s… is unknown to the ledger; submitting it again", batch_id[:16])
+        self._inbox.mark([batch_id], State.HELD)
+
+    def _ready(self, chain: list[HeldBatch], blocked: dict[str, str]) -> Iterator[_Parsed]:
+        """Yield the first batches of a chain, as far as the ledger can take them now."""
+        ends: set[str] = set()
+        stuck: set[str] = set()
+        started = False
+        for held in chain:
+            before = held.dependency
+            follows = not before or before in ends
+            if not follows and (before in stuck or not self._is_committed(before, held.device_id)):
+                blocked[held.batch_id] = before
+                stuck.add(held.last_transaction_id)
+                continue
+            parsed = _Parsed(held, parse(Batch, held.wire))
+            reason = self._inadmissible(parsed, started=started)
+            if reason:
+                self._quarantine(held.batch_id, reason)
+                continue
+            started = True
+            ends.add(held.last_transaction_id)
+            yield parsed
+
+    def _is_committed(self, transaction_id: str, device_id: str) -> bool:
+        """Ask the ledger for a transaction; not if too many of this device's were missing.
+
+        A device whose chains wait for transactions that never come must not slow down the others.
+        """
+        if self._misses[device_id] >= MISSES_MAX:
+            return False
+        found = self._facts.has_transaction(transaction_id)
+        self._misses[device_id] += not found
+        return found
+
+    def _inadmissible(self, parsed: _Parsed, *, started: bool) -> str:
+        """Return why the ledger would refuse a batch, or ""."""
+        # Admission checked that one key signed the batch and all of its transactions.
+        signer = parse(BatchHeader, parsed.batch.header).signer_public_key
+        if not self._facts.is_device_key(signer):
+            return f"key {signer} never was a key of a registered device"
+        trip_id = parsed.held.trip_id
+        if not (started or parsed.starts_trip() or self._facts.has_trip(trip_id)):
+            return f"trip {trip_id} does not exist"
+        return ""
+
+    def _submit(self, ready: list[_Parsed]) -> bool:
+        """Submit batches to the ledger, in one list."""
+        if not ready:
+            return False
+        # Marked first: after a kill before the submission, the ledger answers UNKNOWN.
+        ids = [parsed.held.batch_id for parsed in ready]
+        self._inbox.mark(ids, State.SUBMITTED)
+        try:
+            with timed(self._stages, Stage.LEDGER, sum(len(each.held.wire) for each in ready)):
+                self._ledger.submit([each.batch for each in ready])
+        except UnavailableError:
+            self._inbox.mark(ids, State.HELD)
+            raise
+        except RejectedError as error:
+            self._submit_apart(ready, str(error))
+        return True
+
+    def _submit_apart(self, ready: list[_Parsed], reason: str) -> None:
+        """Find the batch that made the ledger refuse a list, by submitting halves."""
+        if len(ready) == 1:
+            self._quarantine(ready[0].held.batch_id, reason)
+            return
+        half = len(ready) // 2
+        self._submit(ready[:half])
+        self._submit(ready[half:])
+
+    def _submit_digest(self, offer: Offer) -> bool:
+        """Submit a recording's digest, once its bytes are here and its trip is sealed.
+
+        A recording without a copy was stored by another site: until this site has read its bytes,
+        they prove nothing about the digest.
+        """
+        held = self._inbox.batch(offer.batch_id)
+        stored = self._stored(offer.recording)
+        if held is None or stored is None or not stored.copies:
+            return False
+        if not self._is_committed(held.dependency, held.device_id):
+            return False
+        if not stored.fits(offer.size, offer.tree_root):
+            self._quarantine(
+                held.batch_id,
+                f"the recording has {stored.size} bytes and tree root {stored.tree_root.hex()}, "
+                f"its digest names {offer.size} bytes and {offer.tree_root.hex()}",
+            )
+            return True
+        return self._submit([_Parsed(held, parse(Batch, held.wire))])
+
+    def _stored(self, recording: bytes) -> StoredRecording | None:
+        """Return a whole recording's manifest, or None; other offers do not wait for a bad one."""
+        try:
+            return self._recordings.manifest(recording)
+        except WaysealError as error:
+            _log.warning("digest of recording %s waits: %s", recording.hex(), error)
+            return None
+
+    def _quarantine(self, batch_id: str, reason: str) -> None:
+        _log.warning("batch %s… quarantined: %s", batch_id[:16], reason)
+        self._inbox.mark([batch_id], State.QUARANTINED, reason)

@@ -1,0 +1,147 @@
+"""The gateway's own key, compared with what it signed before it signs anything.
+
+One changed digit makes another valid key, and no truck accepts its receipts. So the public half is
+kept beside it, in `gateway.pub`; where that differs or is missing, kept receipts and deletions tell
+the key.
+"""
+
+import logging
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Final
+
+from contracts.errors import RejectedError
+from contracts.keys import Signer, is_point
+from contracts.runtime.files import write_file
+from gateway.settings import Settings
+from storage.checked.damage import DamageNotes
+
+PUBLIC_MODE: Final = 0o644
+DATABASES: Final = ("inbox.db", "uploads.db", "deletions.db", "retention.db", "scrub.db")
+"""What a gateway that has worked before has beside its key, besides `recordings`."""
+_RESTORE: Final = "restore the key file"
+
+_log: Final = logging.getLogger(__name__)
+
+
+def own_key(settings: Settings) -> Signer:
+    """Return the key that signs this gateway's receipts; make it for a new gateway.
+
+    Whether it is the same as before is for `check_key` to say, before anything is signed.
+
+    Raises:
+        RejectedError: The key file is invalid, or it is missing and trucks know the lost key.
+        UnavailableError: The key file cannot be written.
+    """
+    if (settings.data / "inbox.db").exists() and not settings.key_file.exists():
+        raise RejectedError(
+            f"key file {settings.key_file} is missing, but this gateway has worked before: restore "
+            f"it, because trucks accept no receipt by another key"
+        )
+    return Signer.load_or_create(settings.key_file)
+
+
+def shown_key(settings: Settings) -> Signer:
+    """Return the key as `own_key` does, to show it to people.
+
+    Raises:
+        RejectedError: As by `own_key`, or the key's public half is another than the one kept.
+        UnavailableError: The key file cannot be written.
+    """
+    signer = own_key(settings)
+    known = _public(settings)
+    if known not in {None, signer.public_key}:
+        raise _another(
+            settings,
+            signer,
+            f"{public_file(settings)} has {known}: start the gateway, which looks at what was "
+            f"signed, or restore the file that is wrong",
+        )
+    return signer
+
+
+def accept_key(settings: Settings) -> Signer:
+    """Take the key in the key file as the gateway's own from now on, and return it.
+
+    Raises:
+        RejectedError: The key file is missing or invalid.
+        UnavailableError: The public half cannot be written.
+    """
+    signer = Signer.load(settings.key_file)
+    _write(settings, signer)
+    return signer
+
+
+def check_key(settings: Settings, signer: Signer, signed_by: Callable[[], Iterable[str]]) -> None:
+    """Check that the key signed what is kept here, and keep its public half.
+
+    Args:
+        settings: The gateway's.
+        signer: Its key.
+        signed_by: Returns public keys of kept receipts and deletions; called only if they decide.
+
+    Raises:
+        RejectedError: Only other keys have signed them, or the kept public half is another one and
+            they do not show that it is wrong.
+        UnavailableError: The public half cannot be written.
+    """
+    known = _public(settings)
+    if known == signer.public_key:
+        return
+    keys, path = set(signed_by()), public_file(settings)
+    if keys and signer.public_key not in keys:
+        signers = ", ".join(sorted(keys))
+        raise _another(settings, signer, f"what is kept here was signed by {signers}: {_RESTORE}")
+    if known in keys:  # the old key is back after a new one was accepted
+        but = f"{path} has {known}, which signed what is kept here too: {_RESTORE}"
+        raise _another(settings, signer, but)
+    if known and not keys:
+        but = f"{path} has {known}, and nothing is kept that was signed: restore the file that is"
+        raise _another(settings, signer, f"{but} wrong, or delete {path.name} if that is it")
+    if known:
+        _log.warning(
+            "%s had %s and is written again: key file %s signed what is kept here",
+            path,
+            known,
+            settings.key_file,
+        )
+    _write(settings, signer)
+
+
+def note_missing(settings: Settings, damage: DamageNotes) -> None:
+    """Note what is missing in the data directory of a gateway that has worked before."""
+    names = (*DATABASES, "recordings")
+    missing = [name for name in names if not (settings.data / name).exists()]
+    told = f"{', '.join(missing)} in {settings.data} begin empty beside a key that was there before"
+    if missing and (len(missing) < len(names) or public_file(settings).exists()):
+        damage.doubt(f"{told}: if they were not removed on purpose, a part of the data is lost")
+    elif missing and settings.key_file.exists():
+        _log.warning("%s; that is right for a new gateway alone", told)
+
+
+def public_file(settings: Settings) -> Path:
+    """Return the file with the public half of the key that the gateway last served with."""
+    return settings.data / "gateway.pub"
+
+
+def _public(settings: Settings) -> str | None:
+    """Return the kept public key; None if it is missing or is no public key."""
+    try:
+        text = public_file(settings).read_text("ascii").strip()
+    except (OSError, UnicodeDecodeError):
+        return None
+    return text if is_point(text) else None
+
+
+def _write(settings: Settings, signer: Signer) -> None:
+    path = public_file(settings)
+    line = f"{signer.public_key}\n".encode("ascii")
+    write_file(path, line, temporary=path.with_suffix(".new"), mode=PUBLIC_MODE)
+
+
+def _another(settings: Settings, signer: Signer, but: str) -> RejectedError:
+    return RejectedError(
+        f"key file {settings.key_file} has the key with public half {signer.public_key}, but {but}"
+        f"; trucks accept no receipt by another key; for a new key on purpose, run "
+        f"wayseal-gateway key --accept"
+    )

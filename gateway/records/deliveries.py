@@ -1,0 +1,93 @@
+"""Deliveries as they stand, the trips that they were on, and the breaches of their limits."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from contracts.proto.state_pb2 import Breach, Delivery, HandOverState
+from gateway.index.store import IndexStore
+from gateway.records.entries import trip_start
+from gateway.records.pages import Listed, listed
+from gateway.records.registry import Registry
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryRecord:
+    """A delivery as it stands, and the trips that it was on, oldest first."""
+
+    entry: Delivery
+    trip_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HandOverRecord:
+    """A handover as it stands, and whether its trip has begun on the ledger."""
+
+    entry: HandOverState
+    trip_on_ledger: bool
+
+
+class Deliveries(Registry[DeliveryRecord]):
+    """Answers questions about deliveries."""
+
+    def __init__(self, index: IndexStore) -> None:
+        super().__init__(index, "deliveries", "delivery_id", "entry", self._record)
+
+    def of_lot(self, gtin: str, lot: str) -> list[DeliveryRecord]:
+        """Return the deliveries that a lot was part of, in the order of their last change."""
+        rows = self._index.query(
+            "SELECT entry FROM deliveries WHERE rowid IN (SELECT max(rowid) FROM deliveries"
+            " WHERE delivery_id IN (SELECT id FROM lots WHERE gtin = ? AND lot = ?"
+            " AND role = 'delivery') GROUP BY delivery_id) ORDER BY rowid",
+            gtin,
+            lot,
+        )
+        return [self._record(entry) for (entry,) in rows]
+
+    def handovers(self, delivery_id: str, after: int, count: int) -> Listed[HandOverRecord]:
+        """Return a page of the handovers of a delivery, in the order of their last signature.
+
+        Raises:
+            NotOnLedgerError: There is no such delivery.
+        """
+        self.get(delivery_id)
+        sql = (
+            "SELECT rowid AS at, entry FROM handover_entries WHERE rowid IN (SELECT max(rowid)"
+            " FROM handover_entries WHERE delivery_id = ? GROUP BY address)"
+        )
+        return listed(self._index, sql, (delivery_id,), self._handover, after=after, count=count)
+
+    def breaches(self, delivery_id: str, after: int, count: int) -> Listed[Breach]:
+        """Return a page of the breaches of a delivery's limits, on all its trips.
+
+        Raises:
+            NotOnLedgerError: There is no such delivery.
+        """
+        self.get(delivery_id)
+        return breaches(self._index, "delivery_id", delivery_id, after=after, count=count)
+
+    def _handover(self, wire: bytes) -> HandOverRecord:
+        entry = HandOverState.FromString(wire)
+        started = trip_start(self._index, entry.terms.trip_id)
+        return HandOverRecord(entry, started is not None)
+
+    def _record(self, wire: bytes) -> DeliveryRecord:
+        entry = Delivery.FromString(wire)
+        rows = self._index.query(
+            "SELECT trip_id FROM trip_deliveries WHERE delivery_id = ? ORDER BY rowid",
+            entry.terms.delivery_id,
+        )
+        return DeliveryRecord(entry, tuple(trip_id for (trip_id,) in rows))
+
+
+def breaches(
+    index: IndexStore,
+    column: Literal["trip_id", "delivery_id"],
+    name: str,
+    *,
+    after: int,
+    count: int,
+) -> Listed[Breach]:
+    """Return a page of the breaches of a trip or of a delivery, the last word on each."""
+    newest = f"SELECT max(rowid) FROM breaches WHERE {column} = ? GROUP BY address"  # noqa: S608
+    sql = f"SELECT rowid AS at, entry FROM breaches WHERE rowid IN ({newest})"  # noqa: S608
+    return listed(index, sql, (name,), Breach.FromString, after=after, count=count)

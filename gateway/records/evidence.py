@@ -1,0 +1,202 @@
+"""Evidence: everything that proves a trip, from the ledger, the index and the recordings."""
+
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from functools import partial
+from tempfile import TemporaryFile
+
+from contracts.address import ADMIN_KEYS_SETTING
+from contracts.chunktree import blob_size
+from contracts.encoding import parse
+from contracts.errors import RejectedError, UnavailableError, WaysealError
+from contracts.evidence.container import VERSION, EvidenceWriter
+from contracts.evidence.statenodes import message_of
+from contracts.evidence.trust import Trust
+from contracts.evidence.verify import Verdict, verify_evidence
+from contracts.ledger.client import LedgerClient
+from contracts.ledger.proofs import StateProofs
+from contracts.proto.evidence_pb2 import Blob, BlockHead, Header, LeafHashes
+from contracts.proto.sawtooth_pb2 import BlockHeader
+from contracts.records.clock import now_ms
+from contracts.sawtooth.block_info import block_info_places
+from contracts.sawtooth.nodes import StateTreeNode
+from contracts.sawtooth.settings import PBFT_MEMBERS
+from contracts.text import WHITESPACE
+from gateway.index.store import Head, IndexStore
+from gateway.records.rehearsal import Rehearsal
+from gateway.records.subjects import Gathering
+from storage.recordings.store import RecordingStore
+
+
+class Audit:
+    """Writes evidence files."""
+
+    def __init__(self, index: IndexStore, ledger: LedgerClient, recordings: RecordingStore) -> None:
+        self._index = index
+        self._ledger = ledger
+        self._recordings = recordings
+
+    def evidence(
+        self, trip_ids: list[str], *, with_video: bool, with_lots: bool = True
+    ) -> Iterator[bytes]:
+        """Return the bytes of an evidence file about `trip_ids`, in pieces.
+
+        Args:
+            trip_ids: Trips on the ledger.
+            with_video: Include every blob of every recording.
+            with_lots: Include how the sources of the delivered lots were made.
+
+        Raises:
+            NotOnLedgerError: There is no such trip.
+            RejectedError: Too many transformations lead to the delivered lots.
+            UnavailableError: The ledger, the index or the recordings did not answer.
+        """
+        self._index.require()
+        head = self._index.head()
+        genesis_id = self._index.block_id(0)
+        if head is None or genesis_id is None:
+            raise UnavailableError("the index holds no block yet")
+        header = Header(
+            version=VERSION,
+            genesis_id=genesis_id,
+            trip_ids=sorted(set(trip_ids)),
+            exported_at_ms=now_ms(),
+            without_lots=not with_lots,
+        )
+        gathering = Gathering(
+            self._index, header.trip_ids, with_lots=with_lots, up_to=head.block_num
+        )
+        rehearsal = Rehearsal(self._ledger, header)
+        try:
+            rehearsal.run(gathering.places)
+            while gathering.complete(rehearsal.scope()):
+                rehearsal.run(gathering.places)
+            nodes = self._prove(head, rehearsal)
+        except WaysealError:
+            rehearsal.close()
+            raise
+        return self._write(header, head, rehearsal, nodes, with_video=with_video)
+
+    def judge(self, trip_id: str) -> Verdict:
+        """Return the verdict on a trip's evidence, by the ledger's own keys.
+
+        Raises:
+            NotOnLedgerError: There is no such trip.
+            UnavailableError: The ledger, the index or the recordings did not answer.
+        """
+        with TemporaryFile() as file:
+            for piece in self.evidence([trip_id], with_video=False):
+                file.write(piece)
+            file.seek(0)
+            return verify_evidence(file, trust_of(self._ledger), [])
+
+    def _prove(self, head: Head, rehearsal: Rehearsal) -> list[StateTreeNode]:
+        """Return the nodes that prove the end of the rehearsal, and when the last block was begun.
+
+        Raises:
+            UnavailableError: The ledger did not answer, or has another state by now.
+        """
+        ((wire,),) = self._index.query(
+            "SELECT header FROM blocks WHERE block_num = ?", head.block_num
+        )
+        root_hash = parse(BlockHeader, wire).state_root_hash
+        proofs = StateProofs(self._ledger, head.block_id, root_hash)
+        scope = rehearsal.scope()
+        try:
+            times = block_info_places(partial(self._ledger.value_after, head.block_id))
+            known = {
+                place: value for place, value in rehearsal.known().items() if place not in times
+            }
+            return proofs.gather((*scope.places(), *times), scope.trips, known)
+        except RejectedError as error:
+            raise UnavailableError(
+                f"the ledger no longer tells the state after block {head.block_num}; "
+                f"export again: {error}"
+            ) from error
+
+    def _write(
+        self,
+        header: Header,
+        head: Head,
+        rehearsal: Rehearsal,
+        nodes: Iterable[StateTreeNode],
+        *,
+        with_video: bool,
+    ) -> Iterator[bytes]:
+        writer = EvidenceWriter()
+        yield writer.start(header)
+        for block_id, wire in self._index.query(
+            "SELECT block_id, header FROM blocks WHERE block_num <= ? ORDER BY block_num",
+            head.block_num,
+        ):
+            yield writer.frame(BlockHead(header=wire, header_signature=block_id))
+        with closing(rehearsal):
+            yield from map(writer.frame, rehearsal.batches())
+        recordings = self._recorded(header.trip_ids)
+        for recording in recordings:
+            yield from self._leaf_hashes(writer, recording)
+        for recording in recordings if with_video else ():
+            yield from self._blobs(writer, recording)
+        for node in nodes:
+            yield writer.frame(message_of(node))
+        yield writer.end()
+
+    def _recorded(self, trip_ids: Iterable[str]) -> list[bytes]:
+        """Return the recordings of trips, each once, in the order of their digests."""
+        found = [
+            sha256
+            for trip_id in trip_ids
+            for (sha256,) in self._index.query(
+                "SELECT sha256 FROM videos WHERE trip_id = ? ORDER BY rowid", trip_id
+            )
+        ]
+        return list(dict.fromkeys(found))
+
+    def _leaf_hashes(self, writer: EvidenceWriter, recording: bytes) -> Iterator[bytes]:
+        stored = self._recordings.find(recording)
+        if stored is not None:
+            hashes = b"".join(stored.leaves)
+            yield writer.frame(LeafHashes(recording_sha256=recording, hashes=hashes))
+
+    def _blobs(self, writer: EvidenceWriter, recording: bytes) -> Iterator[bytes]:
+        stored = self._recordings.find(recording)
+        if stored is None:
+            return
+        at = 0
+        for index in range(len(stored.leaves)):
+            stop = at + blob_size(stored.size, index)
+            data = b"".join(self._recordings.read(recording, at, stop))
+            yield writer.frame(Blob(recording_sha256=recording, index=index, data=data))
+            at = stop
+
+
+def trust_of(ledger: LedgerClient) -> Trust:
+    """Return a ledger's present keys, for readers who trust the ledger or can check the keys.
+
+    Blocks are signed by who signed the first one; where PBFT runs, by each of its members too.
+
+    Raises:
+        UnavailableError: The ledger did not answer, or its list of members is malformed.
+    """
+    genesis = ledger.genesis()
+    signer = parse(BlockHeader, genesis.header).signer_public_key
+    admins = ledger.setting(ADMIN_KEYS_SETTING).split(",")
+    return Trust(
+        genesis.header_signature,
+        frozenset([signer, *_members(ledger.setting(PBFT_MEMBERS))]),
+        frozenset(public_key.strip(WHITESPACE) for public_key in admins),
+    )
+
+
+def _members(setting: str) -> list[str]:
+    """Return the public keys of PBFT's validators; none where it does not run."""
+    try:
+        members = json.loads(setting or "[]")
+    except (ValueError, RecursionError):
+        members = None
+    if not isinstance(members, list) or not all(isinstance(each, str) for each in members):
+        raise UnavailableError(
+            f"setting {PBFT_MEMBERS}: expected a JSON list of public keys, got {setting:.200}"
+        )
+    return members

@@ -1,0 +1,90 @@
+"""A verifier's replay, done by the exporter first: what it meets, the evidence must prove."""
+
+from collections.abc import Iterator, Mapping
+from tempfile import SpooledTemporaryFile
+from typing import Final
+
+from contracts.encoding import canonical, parse
+from contracts.errors import RejectedError, UnavailableError
+from contracts.evidence.endstate import Scope
+from contracts.evidence.ledgerparts import REPLAYED, Taken
+from contracts.evidence.recordings import Recordings
+from contracts.evidence.replay import Replay
+from contracts.ledger.client import LedgerClient
+from contracts.proto.evidence_pb2 import Header
+from contracts.proto.sawtooth_pb2 import Batch
+from contracts.sawtooth.batches import Family, parse_header
+
+_IN_MEMORY_BYTES: Final = 16 << 20
+"""Batches beyond this wait in a temporary file."""
+
+
+class Rehearsal:
+    """Applies the batches of a file that is to be written.
+
+    Args:
+        ledger: Has the batches.
+        header: The file's header.
+    """
+
+    def __init__(self, ledger: LedgerClient, header: Header) -> None:
+        self._ledger = ledger
+        self._header = header
+        self._file = SpooledTemporaryFile(_IN_MEMORY_BYTES)  # noqa: SIM115 - see close
+        self._at: dict[str, tuple[int, int]] = {}
+        self._order: list[str] = []
+        self._replay = self._fresh()
+
+    def close(self) -> None:
+        """Forget the batches."""
+        self._file.close()
+
+    def run(self, places: Mapping[tuple[int, int], str]) -> None:
+        """Apply these batches from the beginning, in the order of their places.
+
+        Raises:
+            UnavailableError: The ledger did not answer.
+        """
+        order = sorted(places.items())
+        self._order = [batch_id for _, batch_id in order]
+        self._replay = self._fresh()
+        for ((block_num, _), _), batch in zip(order, self.batches(), strict=True):
+            for each in batch.transactions:
+                header = parse_header(each)
+                if Family.of(header) in REPLAYED:
+                    try:
+                        self._replay.apply(Taken(header, each, "", block_num))
+                    except RejectedError:
+                        # It read what is still missing, which the next run will have. If nothing
+                        # is, the file says why it does not hold.
+                        continue
+
+    def scope(self) -> Scope:
+        """Return what the replay met."""
+        return self._replay.scope()
+
+    def known(self) -> Mapping[str, bytes]:
+        """Return the values by address at its end, which the proof need not show."""
+        return self._replay.known()
+
+    def batches(self) -> Iterator[Batch]:
+        """Yield the batches, in order."""
+        for batch_id in self._order:
+            if batch_id not in self._at:
+                self._keep(batch_id)
+            start, size = self._at[batch_id]
+            self._file.seek(start)
+            yield parse(Batch, self._file.read(size))
+
+    def _keep(self, batch_id: str) -> None:
+        batch = self._ledger.batch(batch_id)
+        if batch is None:
+            raise UnavailableError(f"the ledger has no batch {batch_id[:16]}… that it committed")
+        wire = canonical(batch)
+        self._at[batch_id] = self._file.seek(0, 2), len(wire)
+        self._file.write(wire)
+
+    def _fresh(self) -> Replay:
+        replay = Replay(Recordings(), None)
+        replay.begin(self._header)
+        return replay

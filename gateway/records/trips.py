@@ -1,0 +1,178 @@
+"""Trips with their readings, breaches, tamper events, findings, holds and recordings."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from contracts.proto.payload_pb2 import RecordReading, SealTrip, StartTrip
+from contracts.proto.state_pb2 import Breach, Chain, Finding, Hold, TamperEvent, Trip
+from gateway.index.store import IndexStore
+from gateway.records.deliveries import breaches
+from gateway.records.digests import DIGEST_COLUMNS, DigestRecord
+from gateway.records.entries import trip_entry
+from gateway.records.pages import Listed, T, listed
+from gateway.records.registry import unknown
+
+_STARTED: Final = "start, transaction_id FROM trips"
+_STANDING_HOLDS: Final = (
+    "rowid IN (SELECT max(rowid) FROM holds WHERE trip_id = ? GROUP BY hold_id)"
+)
+"""Picks the rows that tell how each hold on a trip stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class SealRecord:
+    """A device's seal of a trip, and the transaction that carries it."""
+
+    seal: SealTrip
+    transaction_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class TripRecord:
+    """A trip as it stands.
+
+    Attributes:
+        start: As its device signed it.
+        entry: Its state on the ledger.
+        transaction_id: Of the start.
+        readings: How many are committed.
+        holds: How many legal holds are in force.
+        seals: One for each device that ended its part.
+        chains: Their chains as they stand.
+    """
+
+    start: StartTrip
+    entry: Trip
+    transaction_id: str
+    readings: int
+    holds: int
+    seals: tuple[SealRecord, ...]
+    chains: tuple[Chain, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingRecord:
+    """A reading as committed, alone or in a run.
+
+    Attributes:
+        record: Its values. For a reading of a run only the fields that `RunReading` shares are set.
+        device_id: Whose reading it is.
+        sequence: Its number in the chain of that device.
+        transaction_id: The transaction that carries it.
+        block_num: The block with that transaction.
+    """
+
+    record: RecordReading
+    device_id: str
+    sequence: int
+    transaction_id: str
+    block_num: int
+
+
+class Trips:
+    """Answers questions about trips; only `holds_in_force` also answers for an unknown trip.
+
+    Raises:
+        NotOnLedgerError: There is no such trip.
+    """
+
+    def __init__(self, index: IndexStore) -> None:
+        self._index = index
+
+    def listed(self, after: int, count: int) -> Listed[TripRecord]:
+        """Return a page of the trips, oldest first."""
+        sql = f"SELECT rowid AS at, {_STARTED}"
+        return listed(self._index, sql, (), self._trip, after=after, count=count)
+
+    def get(self, trip_id: str) -> TripRecord:
+        """Return a trip as it stands."""
+        rows = self._index.query(f"SELECT {_STARTED} WHERE trip_id = ?", trip_id)
+        if not rows:
+            raise unknown("trip", trip_id)
+        return self._trip(*rows[0])
+
+    def check_known(self, trip_id: str) -> None:
+        """Check that a trip is on the ledger."""
+        if not self._index.query("SELECT 1 FROM trips WHERE trip_id = ?", trip_id):
+            raise unknown("trip", trip_id)
+
+    def readings(self, trip_id: str, after: int, count: int) -> Listed[ReadingRecord]:
+        """Return a page of a trip's readings, in the ledger's order."""
+        sql = (
+            "SELECT position AS at, record, device_id, sequence, transaction_id, block_num"
+            " FROM readings WHERE trip_id = ?"
+        )
+        return self._of_trip(sql, trip_id, _reading, after, count)
+
+    def breaches(self, trip_id: str, after: int, count: int) -> Listed[Breach]:
+        """Return a page of the breaches of delivery limits on a trip."""
+        self.check_known(trip_id)
+        return breaches(self._index, "trip_id", trip_id, after=after, count=count)
+
+    def tampers(self, trip_id: str, after: int, count: int) -> Listed[TamperEvent]:
+        """Return a page of a trip's tamper events."""
+        sql = "SELECT rowid AS at, entry FROM tampers WHERE trip_id = ?"
+        return self._of_trip(sql, trip_id, TamperEvent.FromString, after, count)
+
+    def findings(self, trip_id: str, after: int, count: int) -> Listed[Finding]:
+        """Return a page of the rules' findings about a trip's transactions."""
+        sql = "SELECT rowid AS at, entry FROM findings WHERE trip_id = ?"
+        return self._of_trip(sql, trip_id, Finding.FromString, after, count)
+
+    def digests(self, trip_id: str, after: int, count: int) -> Listed[DigestRecord]:
+        """Return a page of the digests of a trip's recordings, oldest first."""
+        sql = f"SELECT rowid AS at, {DIGEST_COLUMNS} WHERE trip_id = ?"
+        return self._of_trip(sql, trip_id, DigestRecord.from_row, after, count)
+
+    def holds(self, trip_id: str, after: int, count: int) -> Listed[Hold]:
+        """Return a page of the legal holds on a trip, including released ones."""
+        sql = f"SELECT rowid AS at, entry FROM holds WHERE {_STANDING_HOLDS}"  # noqa: S608
+        return self._of_trip(sql, trip_id, Hold.FromString, after, count)
+
+    def holds_in_force(self, trip_id: str) -> list[Hold]:
+        """Return the holds on a trip that were placed and not released; the trip may be unknown."""
+        rows = self._index.query(
+            f"SELECT entry FROM holds WHERE {_STANDING_HOLDS} ORDER BY rowid",  # noqa: S608
+            trip_id,
+        )
+        holds = [Hold.FromString(entry) for (entry,) in rows]
+        return [hold for hold in holds if not hold.HasField("released")]
+
+    def _of_trip(
+        self, sql: str, trip_id: str, read: Callable[..., T], after: int, count: int
+    ) -> Listed[T]:
+        self.check_known(trip_id)
+        return listed(self._index, sql, (trip_id,), read, after=after, count=count)
+
+    def _trip(self, start: bytes, transaction_id: str) -> TripRecord:
+        action = StartTrip.FromString(start)
+        trip_id = action.trip_id
+        ((readings,),) = self._index.query(
+            "SELECT count(*) FROM readings WHERE trip_id = ?", trip_id
+        )
+        seals = self._index.query(
+            "SELECT action, transaction_id FROM seals WHERE trip_id = ?", trip_id
+        )
+        return TripRecord(
+            action,
+            trip_entry(self._index, trip_id) or Trip(),
+            transaction_id,
+            readings,
+            len(self.holds_in_force(trip_id)),
+            tuple(SealRecord(SealTrip.FromString(seal), seal_id) for seal, seal_id in seals),
+            self._chains(trip_id),
+        )
+
+    def _chains(self, trip_id: str) -> tuple[Chain, ...]:
+        rows = self._index.query(
+            "SELECT entry FROM chains WHERE rowid IN"
+            " (SELECT max(rowid) FROM chains WHERE trip_id = ? GROUP BY device_id) ORDER BY rowid",
+            trip_id,
+        )
+        return tuple(Chain.FromString(entry) for (entry,) in rows)
+
+
+def _reading(record: bytes, *rest: Any) -> ReadingRecord:  # noqa: ANN401 - columns of a row
+    # The fields of a run's reading have the same numbers.
+    return ReadingRecord(RecordReading.FromString(record), *rest)

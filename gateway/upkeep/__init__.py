@@ -1,0 +1,1 @@
+"""Upkeep: the gateway's background work for its recordings."""

@@ -1,0 +1,214 @@
+"""`wayseal-gateway`: the checkpoint's process, and its administrative commands."""
+
+import argparse
+import json
+import logging
+import os
+import secrets
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import NoReturn
+
+from contracts.errors import RejectedError, WaysealError
+from contracts.ledger.client import LedgerClient
+from contracts.runtime.commands import (
+    FAILED,
+    WORKED,
+    WRONG_USAGE,
+    complain,
+    keep_files_private,
+    write_for_any_terminal,
+)
+from contracts.runtime.files import locked, make_directory
+from contracts.runtime.serving.server import Server, event_loop, listening
+from gateway.access import Role, Tokens
+from gateway.api import tus
+from gateway.api.app import build_app
+from gateway.intake.broker import BrokerAccess, EmbeddedBroker
+from gateway.mosquitto.folder import Written, write
+from gateway.ownkey import accept_key, shown_key
+from gateway.records.evidence import trust_of
+from gateway.services import Services
+from gateway.settings import Settings, load_settings
+from gateway.volumes import cli as volumes
+
+_EPILOG = """\
+exit status: 0 it worked, 1 it did not, 2 wrong usage or settings
+
+examples:
+  wayseal-gateway serve --config gateway.toml
+  wayseal-gateway token truck-7 --role device --config gateway.toml
+  wayseal-gateway key --config gateway.toml
+  wayseal-gateway mosquitto --config gateway.toml
+  wayseal-gateway volumes --config gateway.toml"""
+
+
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Run `wayseal-gateway`; exit as its help says."""
+    write_for_any_terminal()
+    keep_files_private()
+    options = _parse(arguments)
+    logging.basicConfig(
+        level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
+    )
+    logging.getLogger("httpx").setLevel(logging.WARNING)
+    settings = None
+    try:
+        settings = load_settings(options.config)
+    except RejectedError as error:
+        if options.config is not None or not options.without_settings:
+            complain("wayseal-gateway", error)
+            sys.exit(WRONG_USAGE)
+        options.without_settings = str(error)
+    try:
+        options.run(options, settings)
+    except WaysealError as error:
+        complain("wayseal-gateway", error)
+        sys.exit(FAILED)
+    sys.exit(WORKED)
+
+
+def serve(_: argparse.Namespace, settings: Settings) -> None:
+    """Run the gateway until SIGTERM or SIGINT."""
+    make_directory(settings.data)
+    lock = locked(
+        settings.data / "lock", f"data directory {settings.data} is in use by another gateway"
+    )
+    with (
+        lock,
+        listening(settings.rest.host, settings.rest.port) as port,
+        _broker(settings) as reachable,
+        closing(Services(reachable)) as services,
+    ):
+        services.start()
+        app = build_app(services, Tokens(settings.tokens_file, services.damage))
+        server = Server(
+            app,
+            also=f"mqtt={reachable.broker}",
+            lifespan=True,
+            bounds=reachable.rest.bounds,
+            ended=services.metrics.connection_ended,
+            headers=tus.HEADERS,  # it answers so before it knows what is asked for
+        )
+        services.metrics.watch_connections(lambda: server.doors.count)
+        services.metrics.watch_deletions(lambda: services.settling.count)
+        with event_loop() as runner:
+            runner.run(server.serve(sockets=[port]))
+
+
+def token(options: argparse.Namespace, settings: Settings) -> None:
+    """Make a token for each name and print it, a line each; tokens are shown only this once."""
+    tokens, role = Tokens(settings.tokens_file), Role(options.role)
+    if role is Role.DEVICE and settings.mqtt.username in options.names:
+        raise RejectedError(
+            f"device {settings.mqtt.username} would have the gateway's own name at the broker, "
+            f"mqtt.username"
+        )
+    for name in options.names:
+        made = tokens.add(name, role)
+        print(json.dumps({"name": name, "role": role, "token": made}))
+    if role is Role.DEVICE and settings.mosquitto.folder is not None:
+        _write_mosquitto(settings)
+
+
+def mosquitto(_: argparse.Namespace, settings: Settings) -> None:
+    """Write the configuration of the site's mosquitto, and have a running one read it."""
+    written = _write_mosquitto(settings)
+    print(
+        json.dumps(
+            {
+                "folder": str(written.folder),
+                "devices": written.devices,
+                "reloaded": written.reloaded,
+            }
+        )
+    )
+
+
+def _write_mosquitto(settings: Settings) -> Written:
+    written = write(settings)
+    for warning in written.warnings:
+        complain("wayseal-gateway", warning)
+    return written
+
+
+def key(options: argparse.Namespace, settings: Settings) -> None:
+    """Print the public key that signs this gateway's receipts; make the key if it is missing."""
+    signer = accept_key(settings) if options.accept else shown_key(settings)
+    print(json.dumps({"site_id": settings.site_id, "public_key": signer.public_key}))
+
+
+def trust(_: argparse.Namespace, settings: Settings) -> None:
+    """Print a trust file with the ledger's keys of today; check them by another way."""
+    with closing(LedgerClient(settings.ledger.url)) as ledger:
+        print(trust_of(ledger).to_json(), end="")
+
+
+@contextmanager
+def _broker(settings: Settings) -> Iterator[Settings]:
+    """Run an embedded broker, if set, with a password that only this process knows."""
+    mqtt = settings.mqtt
+    if not mqtt.embedded:
+        yield settings
+        return
+    password = secrets.token_urlsafe()
+    access = BrokerAccess(settings.tokens_file, mqtt.username, password)
+    with closing(EmbeddedBroker(mqtt.host, mqtt.port, access)) as broker:
+        mqtt = mqtt.model_copy(update={"password": password, "port": broker.port})
+        yield settings.model_copy(update={"mqtt": mqtt})
+
+
+def _parse(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="wayseal-gateway",
+        description="The checkpoint: takes in the records of trucks, and answers auditors.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(without_settings=False)
+    default = os.environ.get("WAYSEAL_GATEWAY_CONFIG")
+    common = _common(Path(default) if default else None)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for run, name in (
+        (serve, "serve"),
+        (key, "key"),
+        (trust, "trust"),
+        (mosquitto, "mosquitto"),
+    ):
+        command = commands.add_parser(name, parents=[common], help=_first_line(run.__doc__))
+        command.set_defaults(run=run)
+        if run is key:
+            command.add_argument(
+                "--accept",
+                action="store_true",
+                help="take a key that is new on purpose; trucks must learn its public half",
+            )
+    command = commands.add_parser("token", parents=[common], help=_first_line(token.__doc__))
+    command.add_argument(
+        "names",
+        nargs="+",
+        metavar="NAME",
+        help="the user of the token; for a device, its device id",
+    )
+    command.add_argument("--role", required=True, choices=list(Role))
+    command.set_defaults(run=token)
+    volumes.add(commands, common, _common(argparse.SUPPRESS))
+    return parser.parse_args(arguments)
+
+
+def _common(default: Path | str | None) -> argparse.ArgumentParser:
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument(
+        "--config",
+        metavar="FILE",
+        type=Path,
+        default=default,
+        help="settings, TOML (default: $WAYSEAL_GATEWAY_CONFIG); WAYSEAL_… variables override it",
+    )
+    return common
+
+
+def _first_line(text: str | None) -> str:
+    return (text or "").partition("\n")[0]

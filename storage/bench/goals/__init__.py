@@ -1,0 +1,1 @@
+"""Our own figures beside their goals: `make bench-ledger` and `make bench-storage`."""

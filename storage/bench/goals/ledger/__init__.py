@@ -1,0 +1,1 @@
+"""What one node commits, keeps and gives back."""

@@ -1,0 +1,1 @@
+"""What storage does beside the limits of its machine, measured in the same run."""

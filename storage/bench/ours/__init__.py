@@ -1,1 +1,0 @@
-"""Our own figures beside the limits of the machine: `make bench-ledger`, `make bench-storage`."""

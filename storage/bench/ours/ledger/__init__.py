@@ -1,1 +1,0 @@
-"""`make bench-ledger`: what one node commits, keeps and gives back, beside its targets."""

@@ -1,0 +1,1 @@
+"""Processes under measurement: nodes, gateways, Cassandra; started, watched and stopped."""

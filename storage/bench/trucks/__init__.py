@@ -1,0 +1,1 @@
+"""Trucks of the benchmark: what they sign, film and upload."""

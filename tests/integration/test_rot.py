@@ -1,0 +1,285 @@
+"""One flipped bit or one cut in any file of a gateway's data: right, mended or named, never wrong.
+
+The data are those of a real gateway after a visit with a video, a deletion and a round of the
+scrub. Each kind of file is damaged many times, by a seeded choice, and what the gateway's parts
+then answer is compared with what they answered before.
+"""
+
+import hashlib
+import random
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from contracts.copies import Place
+from contracts.errors import WaysealError
+from contracts.ledger.client import LedgerClient
+from gateway.access import Role, Tokens
+from gateway.index.follower import Follower
+from gateway.index.network import Network
+from gateway.index.rebuilding import RebuildingError
+from gateway.index.store import IndexStore
+from gateway.intake.held import State
+from gateway.intake.inbox import Inbox
+from gateway.ownkey import check_key, own_key
+from gateway.records.records import Records
+from gateway.retention.deletions import Deletions
+from gateway.settings import Settings
+from gateway.upkeep.catalogue import Recataloguing
+from gateway.uploads.claims import Claims
+from storage.blobs.files import FileBlobs
+from storage.checked.damage import DamageNotes
+from storage.recordings.store import RecordingStore
+from storage.retention.ages import Ages
+from storage.scrub.report import ScrubReport
+from storage.volumes.volume import VolumePlace
+from storage.volumes.volumes import Volumes
+from support.gateways.dock import CONTENT, Dock
+from support.trucks.rogue import until
+
+pytestmark = pytest.mark.integration
+
+SEED: Final = 18
+EACH: Final = 12
+"""Mutations of each kind of file in `make test`; the long form has many more."""
+EACH_LONG: Final = 60
+PARTIAL: Final = bytes(range(256)) * 800
+BYTES_MAX: Final = 1 << 30
+
+Answers = dict[str, list[object]]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The data that a gateway left, its ledger and its tokens."""
+
+    data: Path
+    ledger: LedgerClient
+    tokens: Mapping[str, str]
+
+    def settings(self, data: Path) -> Settings:
+        return Settings(data=data, site_id="site-b")
+
+    def in_inbox(self, data: Path, damage: DamageNotes) -> Answers:
+        inbox = Inbox(
+            data / "inbox.db", bytes_max=BYTES_MAX, quarantine_bytes_max=BYTES_MAX, damage=damage
+        )
+        with closing(inbox):
+            inbox.check()
+            batches = [each for state in State for each in inbox.in_state(state, 1000)]
+            recordings = {each.recording for each in batches if each.recording}
+            return {
+                "batches": [
+                    (each.batch_id, each.device_id, each.trip_id, each.wire, each.readings)
+                    for each in batches
+                ],
+                "visits": [visit[:2] for visit in inbox.visits()],
+                "receipts": list(inbox.receipts()),
+                "offers": [offer for each in recordings for offer in inbox.offers_of(each)],
+                "genesis": [each for each in [inbox.genesis_id()] if each],
+            }
+
+    def in_index(self, data: Path, _: DamageNotes) -> Answers:
+        with ExitStack() as stack:
+            index = stack.enter_context(closing(IndexStore(data / "index.db", worked_before=True)))
+            inbox = stack.enter_context(
+                closing(Inbox(data / "inbox.db", bytes_max=BYTES_MAX, quarantine_bytes_max=1))
+            )
+            network = Network(self.ledger, inbox, index)
+            follower = Follower(self.ledger, network, index, lambda: None, lambda: None)
+
+            def ask() -> Answers | None:
+                try:
+                    while follower.catch_up() or index.rebuild:
+                        pass
+                    return self._rows(index)
+                except RebuildingError:
+                    return None
+
+            return ask() or ask() or {}
+
+    def _rows(self, index: IndexStore) -> Answers:
+        tables = index.query("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
+        return {
+            name: sorted(index.query(f"SELECT * FROM {name}"), key=repr)  # noqa: S608
+            for (name,) in tables
+            if not name.endswith("transactions")  # when they are sorted in depends on the rebuild
+        }
+
+    def in_deletions(self, data: Path, damage: DamageNotes) -> Answers:
+        signer = own_key(self.settings(self.data))
+        with closing(Deletions(data / "deletions.db", signer, damage)) as deletions:
+            deletions.check()
+            return {"deletions": [repr(each) for each in deletions.listed(0, 100)]}
+
+    def in_scrub(self, data: Path, damage: DamageNotes) -> Answers:
+        with closing(ScrubReport(data / "scrub.db", damage)) as report:
+            report.check()
+            found = report.listed(0, 100, number=None, outcome=None)
+            return {"rounds": list(report.rounds(100)), "findings": list(found)}
+
+    def in_retention(self, data: Path, damage: DamageNotes) -> Answers:
+        with closing(Ages(data / "retention.db", lambda: 0.0, damage=damage)) as ages:
+            ages.check()
+            return {"released": list(ages.released()), "uploads": list(ages.uploads())}
+
+    def in_uploads(self, data: Path, damage: DamageNotes) -> Answers:
+        with Claims(data / "uploads.db", lambda _: True, damage=damage) as claims:
+            claims.check()
+            return {"claims": list(claims.all())}
+
+    def in_tokens(self, data: Path, damage: DamageNotes) -> Answers:
+        tokens = Tokens(data / "tokens.json", damage)
+        return {
+            "callers": [
+                (name, found)
+                for name, token in self.tokens.items()
+                if (found := tokens.caller(token))
+            ]
+        }
+
+    def in_key(self, data: Path, _: DamageNotes) -> Answers:
+        with closing(Inbox(data / "inbox.db", bytes_max=1, quarantine_bytes_max=1)) as inbox:
+            signer = own_key(self.settings(data))
+            check_key(self.settings(data), signer, inbox.signers)
+            return {"key": [signer.public_key]}
+
+    def in_store(self, data: Path, _: DamageNotes) -> Answers:
+        """Return the video that a client gets, what it got of it, and what is partial."""
+        with ExitStack() as stack:
+            volume = {"volume": VolumePlace(data / "volume")}
+            volumes = stack.enter_context(Volumes(volume, data / "volume-ids"))
+            inbox = stack.enter_context(
+                closing(Inbox(data / "inbox.db", bytes_max=BYTES_MAX, quarantine_bytes_max=1))
+            )
+            index = stack.enter_context(closing(IndexStore(data / "index.db")))
+            deletions = stack.enter_context(
+                closing(Deletions(data / "deletions.db", own_key(self.settings(self.data))))
+            )
+            store = stack.enter_context(
+                RecordingStore(data / "recordings", FileBlobs(data / "blobs"), volumes)
+            )
+            again = Recataloguing(store, Records(index), inbox, deletions, self.ledger)
+            again.step()
+            video = b"".join(store.read(hashlib.sha256(CONTENT).digest()))
+            whole = [each.hex() for each in store.recordings()]
+            return {"video": [video], "whole": list(whole), "partial": list(store.partial())}
+
+
+Ask = Callable[[Kept, Path, DamageNotes], Answers]
+KINDS: Final[Mapping[str, tuple[str, Ask]]] = {
+    "index": ("index.db", Kept.in_index),
+    "inbox": ("inbox.db", Kept.in_inbox),
+    "deletions": ("deletions.db", Kept.in_deletions),
+    "scrub": ("scrub.db", Kept.in_scrub),
+    "retention": ("retention.db", Kept.in_retention),
+    "uploads": ("uploads.db", Kept.in_uploads),
+    "tokens": ("tokens.json", Kept.in_tokens),
+    "key": ("gateway.key", Kept.in_key),
+    "public half": ("gateway.pub", Kept.in_key),
+    "entry": ("recordings/whole/*/*", Kept.in_store),
+    "progress": ("recordings/partial/*", Kept.in_store),
+    "blobs": ("blobs/*/*/*/0*", Kept.in_store),
+    "manifest of the blobs": ("blobs/*/*/*/manifest", Kept.in_store),
+    "whole file": ("volume/??/*", Kept.in_store),
+    "mark of the volume": ("volume/.wayseal-*", Kept.in_store),
+    "remembered volume": ("volume-ids/*", Kept.in_store),
+}
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kept]:
+    dock = Dock(tmp_path_factory.mktemp("rot"))
+    try:
+        names = {f"truck-{number}": Role.DEVICE for number in range(2, 6)}
+        tokens = Tokens(dock.data / "tokens.json")
+        made = {name: tokens.add(name, role) for name, role in names.items()}
+        dock.scrubbed()
+        dock.restart(dock.crowded())
+        until("the deletion", lambda: [each["state"] for each in dock.deletions()] == ["done"])
+        dock.restart({})
+        gateway, node = dock.site.appliance.gateway, dock.site.appliance.node
+        assert gateway is not None
+        assert node is not None
+        gateway.stop()
+        part(dock.data)
+        with closing(LedgerClient(node.addresses["rest"])) as ledger:
+            yield Kept(dock.data, ledger, made)
+    finally:
+        dock.site.stop()
+
+
+def part(data: Path) -> None:
+    """Leave a partial upload, and give the recording its whole file again."""
+    recording_id = hashlib.sha256(PARTIAL).digest()
+    with ExitStack() as stack:
+        volumes = stack.enter_context(
+            Volumes({"volume": VolumePlace(data / "volume")}, data / "volume-ids")
+        )
+        store = stack.enter_context(
+            RecordingStore(data / "recordings", FileBlobs(data / "blobs"), volumes)
+        )
+        claims = stack.enter_context(Claims(data / "uploads.db", lambda _: True))
+        claims.claim(recording_id, "truck-2", len(PARTIAL))
+        with store.begin(recording_id, len(PARTIAL)) as writer:
+            writer.write(PARTIAL[:1000])
+            writer.sync()
+        ours = hashlib.sha256(CONTENT).digest()
+        store.want(ours, Place.VOLUME)
+        assert store.fill(ours)
+
+
+def damaged(path: Path, chance: random.Random) -> str:
+    """Flip one bit of a file, or cut it; return what was done."""
+    wire = bytearray(path.read_bytes())
+    if chance.random() < 0.2 or not wire:
+        length = chance.randrange(len(wire)) if wire else 0
+        path.write_bytes(wire[:length])
+        return f"cut to {length}"
+    place, bit = chance.randrange(len(wire)), chance.randrange(8)
+    wire[place] ^= 1 << bit
+    path.write_bytes(wire)
+    return f"bit {bit} of byte {place}"
+
+
+def mutate(kept: Kept, kind: str, count: int, work: Path, caplog: pytest.LogCaptureFixture) -> None:
+    pattern, ask = KINDS[kind]
+    chance = random.Random(f"{SEED} {kind}")
+    shutil.copytree(kept.data, work)
+    right = ask(kept, work, DamageNotes())
+    assert any(right.values()), "nothing to lose"
+    for _ in range(count):
+        shutil.rmtree(work)
+        shutil.copytree(kept.data, work)
+        path = chance.choice(sorted(each for each in work.glob(pattern) if each.is_file()))
+        told = f"{kind}: {path.relative_to(work)}: {damaged(path, chance)}"
+        caplog.clear()
+        damage = DamageNotes()
+        try:
+            found = ask(kept, work, damage)
+        except WaysealError:  # it names what is wrong
+            continue
+        for what, rows in found.items():
+            assert all(row in right[what] for row in rows), f"{told}: wrong {what}"
+        lost = any(len(found.get(what, [])) < len(rows) for what, rows in right.items())
+        assert not lost or damage.told() or caplog.messages, f"{told}: silently lost"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rot_is_mended_or_named(
+    kept: Kept, kind: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    mutate(kept, kind, EACH, tmp_path / "data", caplog)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", KINDS)
+def test_much_rot_is_mended_or_named(
+    kept: Kept, kind: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    mutate(kept, kind, EACH_LONG, tmp_path / "data", caplog)

@@ -1,0 +1,72 @@
+"""Real file systems for tests that may mount them: small, full, frozen, read-only, gone."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from support.trucks.rogue import until
+
+
+def run(*command: str | Path) -> None:
+    """Run a system command; raise if it fails."""
+    subprocess.run([*map(str, command)], check=True, capture_output=True)  # noqa: S603
+
+
+def run_when_idle(*command: str | Path) -> None:
+    """Run a command again until no open file makes the kernel refuse it."""
+
+    def runs() -> bool:
+        done = subprocess.run([*map(str, command)], check=False, capture_output=True)  # noqa: S603
+        return done.returncode == 0
+
+    until(" ".join(map(str, command)), runs)
+
+
+@contextmanager
+def tmpfs(path: Path, size: str) -> Iterator[Path]:
+    """Mount a file system in memory; it may be gone at the end."""
+    _mount(path, "-t", "tmpfs", "-o", f"size={size}", "none", path)
+    try:
+        yield path
+    finally:
+        if os.path.ismount(path):
+            run("umount", "--lazy", path)
+
+
+@contextmanager
+def ext4(path: Path, size_bytes: int) -> Iterator[Path]:
+    """Mount an ext4 file system from an image beside the path; it may be gone at the end."""
+    image = path.with_name(f"{path.name}.img")
+    with image.open("wb") as file:
+        file.truncate(size_bytes)
+    run("mkfs.ext4", "-q", image)
+    _mount(path, "-o", "loop", image, path)
+    try:
+        yield path
+    finally:
+        if os.path.ismount(path):
+            run("umount", "--lazy", path)
+
+
+@contextmanager
+def frozen(path: Path) -> Iterator[None]:
+    """Let every write stall without an error, as a lost NVMe-oF link does."""
+    run("fsfreeze", "--freeze", path)
+    try:
+        yield
+    finally:
+        run("fsfreeze", "--unfreeze", path)
+
+
+def _mount(path: Path, *options: str | Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("mounting needs root")
+    path.mkdir()
+    command = ["mount", *map(str, options)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)  # noqa: S603
+    if done.returncode != 0:
+        pytest.skip(f"this machine does not let a container mount: {done.stderr.strip()}")

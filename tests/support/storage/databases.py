@@ -1,0 +1,15 @@
+"""Changes a database whose pages have checksums, as only a program that knows them can."""
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from contracts.runtime.sqlite import Synchronous, transaction
+from storage.checked.connection import CheckedConnection, connect_checked
+
+
+@contextmanager
+def edited(path: Path) -> Iterator[CheckedConnection]:
+    """Yield a connection in a transaction, which is committed after the block."""
+    with closing(connect_checked(path, Synchronous.FULL)) as db, transaction(db):
+        yield db

@@ -1,0 +1,51 @@
+"""A truck's visit to a site, as far as several tests need the same."""
+
+import random
+from pathlib import Path
+from typing import Final
+
+from contracts.runtime.commands import FAILED, PROVISIONAL
+from device.commands.simulate import write_trip
+from device.sensors.simulated import SimulatedTrip
+from support.trucks.rogue import Site
+from support.trucks.truck import Truck
+
+TRIES: Final = 10
+
+
+def meet(truck: Truck, site: Site) -> None:
+    """Let the truck offload at this site from now on; a receipt of another site still counts."""
+    known = truck.environment.get("WAYSEAL_GATEWAY__PUBLIC_KEYS", "").split(",")
+    keys = [*filter(None, known), site.appliance.gateway_key()]
+    truck.environment |= {
+        "WAYSEAL_GATEWAY__MQTT": site.appliance.mqtt,
+        "WAYSEAL_GATEWAY__REST": site.appliance.rest,
+        "WAYSEAL_GATEWAY__TOKEN": site.appliance.token("truck-1", "device"),
+        "WAYSEAL_GATEWAY__PUBLIC_KEYS": ",".join(keys),
+        "WAYSEAL_GATEWAY__GENESIS_BLOCK_ID": site.appliance.genesis_block_id(),
+    }
+
+
+def loaded(directory: Path, *, more_bytes: int = 0) -> tuple[Truck, str]:
+    """Return a truck with one sealed trip and a video, which noise makes longer, and the trip."""
+    truck = Truck(directory / "truck")
+    files = write_trip(SimulatedTrip(20, seed=5), directory / "trip")
+    with files.video.open("ab") as video:
+        video.write(random.Random(5).randbytes(more_bytes))
+    made = truck.must("record", "--readings", files.readings, "--video", files.video)
+    return truck, str(made["trip"])
+
+
+def offload_provisionally(truck: Truck) -> None:
+    """Offload with little patience until all of it arrived; fail when it ends in another way."""
+    for _ in range(TRIES):
+        code, _, err = truck.run("offload", "--wait-s", "3")
+        if code != FAILED:
+            break
+        assert "nothing moved" in err, err
+    assert code == PROVISIONAL, err
+
+
+def copies_of(site: Site, trip_id: str) -> list[str]:
+    (recording,) = site.ask(f"/v1/trips/{trip_id}/recordings")["items"]
+    return sorted(recording["copies"])

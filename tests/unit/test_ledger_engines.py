@@ -1,0 +1,217 @@
+"""What REST and the component port rely on holds for every engine: `Submitter`, `BlockReader`."""
+
+import asyncio
+import queue
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from contracts.keys import Signer
+from contracts.ledger.blocks.chain import Chain
+from contracts.ledger.engine.ports import BlockReader, QueueFullError, Submitter
+from contracts.ledger.engine.statuses import Outcome
+from contracts.ledger.engine.submissions import QUEUED_BYTES_MAX, Submissions
+from contracts.ledger.execution.verify import verify_batch
+from contracts.ledger.solo.publisher import Publisher, found
+from contracts.proto.sawtooth_pb2 import Batch
+from contracts.sawtooth.batches import Status, build_batch
+from contracts.sawtooth.blocks import NULL_BLOCK_ID
+from support.ledgers.founding import untimed_genesis
+from support.ledgers.intkey_node import FAMILIES, NAMESPACE, address_of
+from support.ledgers.memory_engine import MemoryEngine
+from support.ledgers.nodes import WAIT_S, intkey, intkey_batch, naive_root
+
+SIGNER = Signer.from_hex("11" * 32)
+NOTHING = "0" * 128
+Steps = Callable[[BlockReader, Submitter], Awaitable[None]]
+Run = Callable[[Steps], None]
+
+
+@contextmanager
+def solo(directory: Path) -> Iterator[tuple[BlockReader, Submitter]]:
+    """Run the embedded engine, wired as in `contracts.ledger.server`."""
+    loop = asyncio.get_running_loop()
+    chain = Chain.open(directory)
+    found(chain, SIGNER, FAMILIES, [untimed_genesis(SIGNER, [SIGNER.public_key])])
+
+    def report(outcome: Outcome) -> None:
+        loop.call_soon_threadsafe(submissions.apply, outcome)
+
+    publisher = Publisher(chain, SIGNER, FAMILIES, report, lambda _: None)
+    submissions = Submissions(
+        publisher.submit, lambda: publisher.trouble, lambda name: chain.find_batch(name) is not None
+    )
+    publisher.start()
+    try:
+        yield chain, submissions
+    finally:
+        publisher.stop()
+        chain.close()
+
+
+@contextmanager
+def memory(_: Path) -> Iterator[tuple[BlockReader, Submitter]]:
+    engine = MemoryEngine(SIGNER, FAMILIES)
+    yield engine, engine
+
+
+@pytest.fixture(params=[solo, memory])
+def on_engine(request: pytest.FixtureRequest, tmp_path: Path) -> Run:
+    def run(steps: Steps) -> None:
+        async def walk() -> None:
+            with request.param(tmp_path) as (blocks, submitter):
+                await steps(blocks, submitter)
+
+        asyncio.run(walk())
+
+    return run
+
+
+async def decide(submitter: Submitter, *batches: Batch) -> list[Status]:
+    """Submit batches together; return their statuses once they are decided."""
+    names = [batch.header_signature for batch in batches]
+    size = sum(batch.ByteSize() for batch in batches)
+    submitter.check(size)
+    submitter.hold(batches=len(batches), size=size)
+    submitter.submit([verify_batch(batch) for batch in batches], size)
+    await submitter.wait(names, WAIT_S)
+    return [submitter.status(name) for name in names]
+
+
+def test_batches_are_decided_and_refusals_kept(on_engine: Run) -> None:
+    good, bad = intkey_batch(SIGNER, 1), build_batch(SIGNER, [intkey(SIGNER, "inc", "x", 1)])
+    names = [good.header_signature, bad.header_signature]
+
+    async def steps(_: BlockReader, submitter: Submitter) -> None:
+        assert [submitter.status(name) for name in names] == [Status.UNKNOWN] * 2
+        assert await decide(submitter, good, bad) == [Status.COMMITTED, Status.INVALID]
+        refusal = submitter.refusal(names[1])
+        assert refusal is not None
+        assert refusal.transaction_id == bad.transactions[0].header_signature
+        assert refusal.message == 'Verb is "inc" but name "x" not in state'
+        assert submitter.refusal(names[0]) is None
+
+    on_engine(steps)
+
+
+def test_a_batch_is_committed_once(on_engine: Run) -> None:
+    async def steps(blocks: BlockReader, submitter: Submitter) -> None:
+        batch = intkey_batch(SIGNER, 1)
+        assert await decide(submitter, batch) == [Status.COMMITTED]
+        head = blocks.head
+        assert await decide(submitter, batch) == [Status.COMMITTED]
+        assert blocks.head == head
+
+    on_engine(steps)
+
+
+def test_a_batch_waits_for_its_dependencies(on_engine: Run) -> None:
+    async def steps(blocks: BlockReader, submitter: Submitter) -> None:
+        first = intkey(SIGNER, "set", "a", 1)
+        needs = [first.header_signature]
+        after = build_batch(SIGNER, [intkey(SIGNER, "set", "b", 1, dependencies=needs)])
+        head = blocks.head
+        assert await decide(submitter, after) == [Status.UNKNOWN]
+        assert blocks.head == head
+        assert await decide(submitter, build_batch(SIGNER, [first])) == [Status.COMMITTED]
+        assert await decide(submitter, after) == [Status.COMMITTED]
+
+    on_engine(steps)
+
+
+def test_a_batch_that_depends_on_its_own_transaction_is_never_decided(on_engine: Run) -> None:
+    async def steps(blocks: BlockReader, submitter: Submitter) -> None:
+        first = intkey(SIGNER, "set", "a", 1)
+        needs = [first.header_signature]
+        second = intkey(SIGNER, "set", "b", 1, dependencies=needs)
+        head = blocks.head
+        for order in ([first, second], [second, first]):
+            batch = build_batch(SIGNER, order)
+            assert await decide(submitter, batch) == [Status.UNKNOWN]
+            why = submitter.refusal(batch.header_signature)
+            assert why is not None
+            assert why.transaction_id == second.header_signature
+            assert f"{needs[0][:16]}… of its own batch" in why.message
+        assert blocks.head == head
+        apart = [build_batch(SIGNER, [each]) for each in (first, second)]
+        assert await decide(submitter, *apart) == [Status.COMMITTED] * 2
+
+    on_engine(steps)
+
+
+def test_a_full_queue_takes_nothing(on_engine: Run) -> None:
+    async def steps(_: BlockReader, submitter: Submitter) -> None:
+        submitter.hold(batches=1, size=QUEUED_BYTES_MAX)
+        for ask in (submitter.check, lambda size: submitter.hold(size=size)):
+            with pytest.raises(QueueFullError):
+                ask(1)
+        submitter.release(batches=1, size=QUEUED_BYTES_MAX)
+        assert await decide(submitter, intkey_batch(SIGNER, 1)) == [Status.COMMITTED]
+
+    on_engine(steps)
+
+
+def test_blocks_are_found_by_number_id_and_content(on_engine: Run) -> None:
+    async def steps(blocks: BlockReader, submitter: Submitter) -> None:
+        seen: queue.SimpleQueue[int] = queue.SimpleQueue()
+
+        def notice() -> None:
+            assert blocks.head is not None
+            seen.put(blocks.head.num)
+
+        blocks.follow(notice)
+        one, two, three = (intkey_batch(SIGNER, first, 2) for first in (10, 20, 30))
+        for batches in ((one, two), (three,)):
+            await decide(submitter, *batches)
+        chain = [stored for number in range(4) if (stored := blocks.by_num(number)) is not None]
+        # A block is visible shortly before its followers hear of it.
+        heard = [seen.get(timeout=WAIT_S), seen.get(timeout=WAIT_S)]
+        assert heard == [stored.num for stored in chain[1:]] == [1, 2]
+        assert blocks.head == chain[-1]
+        before = [NULL_BLOCK_ID, *(stored.id for stored in chain[:-1])]
+        assert [stored.header.previous_block_id for stored in chain] == before
+        assert [blocks.by_id(stored.id) for stored in chain] == chain
+        for number in (-1, 3, 1 << 64):
+            assert blocks.by_num(number) is None
+        assert blocks.by_id(NOTHING) is None
+        assert blocks.find_batch(NOTHING) is None
+        assert blocks.find_transaction(NOTHING) is None
+        place = blocks.find_batch(two.header_signature)
+        assert place is not None
+        assert (place.block_num, place.batch) == (1, 1)
+        last = two.transactions[1].header_signature
+        position = blocks.find_transaction(last)
+        assert position is not None
+        assert (position.block_num, position.batch, position.transaction) == (1, 1, 1)
+        receipt = chain[1].receipt_of(position)
+        assert receipt.transaction_id == last
+        assert [change.address for change in receipt.state_changes] == [address_of("k21")]
+
+    on_engine(steps)
+
+
+def test_every_block_has_its_state(on_engine: Run) -> None:
+    async def steps(blocks: BlockReader, submitter: Submitter) -> None:
+        for number in range(1, 4):
+            await decide(submitter, intkey_batch(SIGNER, number))
+        states = [dict(blocks.state_after(number).leaves()) for number in range(4)]
+        for older, newer in pairwise(states):
+            assert set(newer) - set(older) <= {address_of(f"k{number}") for number in range(1, 4)}
+        for number, state in enumerate(states):
+            stored, reader = blocks.by_num(number), blocks.state_after(number)
+            assert stored is not None
+            assert stored.header.state_root_hash == naive_root(state)
+            assert list(state) == sorted(state)
+            assert dict(reader.leaves(reverse=True)) == state
+            assert list(dict(reader.leaves(reverse=True))) == sorted(state, reverse=True)
+            assert (reader.get(address_of("k3")) is None) == (number < 3)
+        newest, ours = blocks.state_after(3), sorted(address_of(f"k{n}") for n in range(1, 4))
+        assert [address for address, _ in newest.leaves(NAMESPACE)] == ours
+        assert [address for address, _ in newest.leaves(NAMESPACE, ours[1])] == ours[1:]
+        back = [address for address, _ in newest.leaves(NAMESPACE, ours[1], reverse=True)]
+        assert back == ours[1::-1]
+
+    on_engine(steps)
