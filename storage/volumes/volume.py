@@ -7,7 +7,6 @@ until its I/O ends, with its 2 MiB of memory, and so does the process when it ex
 """
 
 import errno
-import logging
 import os
 import threading
 import time
@@ -20,7 +19,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from contracts.errors import UnavailableError
-from contracts.records.clock import now_ms
+from contracts.runtime.dependency import Dependency
 from contracts.runtime.files import disk_errors, make_directory
 from storage.disk import opened
 from storage.volumes.directory import VolumeDirectory
@@ -42,7 +41,6 @@ _NOT_BROKEN: Final = _FULL | {errno.ENOENT, errno.EMFILE, errno.ENFILE}
 """Errors of a working volume: it is full, a file is missing, or this process is at a limit."""
 
 _T = TypeVar("_T")
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +101,7 @@ class Volume:
         self._identity = Identity(place.path, memory)
         self._pool = ThreadPoolExecutor(VOLUME_THREADS, f"volume-{name}")
         self._lock = threading.Lock()
-        self._reason = "not looked at yet"
-        self._since_ms = now_ms()
+        self._use = Dependency(f"volume {name} at {place.path}")
         self._probing_since_s: float | None = None
         self._wake = threading.Event()
         self._looked = threading.Event()
@@ -117,7 +114,7 @@ class Volume:
         since_s = self._probing_since_s
         if since_s is not None and time.monotonic() - since_s > PROBE_LIMIT_S:
             self.take_out(f"it stalls: no answer to a probe for {PROBE_LIMIT_S:g} s")
-        return self._reason
+        return self._use.reason
 
     @property
     def usable(self) -> bool:
@@ -139,7 +136,7 @@ class Volume:
         self._wake.set()
         self._pool.shutdown(wait=self.usable, cancel_futures=True)
         if self._watcher.is_alive():
-            self._watcher.join(_POLL_S if self._reason else PROBE_LIMIT_S)
+            self._watcher.join(_POLL_S if self._use.reason else PROBE_LIMIT_S)
 
     def probe(self) -> None:
         """Check mount, identity and a small write; take the volume into use or out."""
@@ -154,16 +151,12 @@ class Volume:
         if reason:
             self.take_out(reason)
         else:
-            self._take_in()
+            self._use.works()
         self._looked.set()
 
     def take_out(self, reason: str) -> None:
         """Stop using the volume until a probe succeeds."""
-        with self._lock:
-            if not self._reason:
-                self._since_ms = now_ms()
-                _log.error("volume %s is out: %s", self.name, reason)
-            self._reason = reason
+        self._use.fails(reason)
 
     def require(self) -> None:
         """Raise unless it is in use.
@@ -263,7 +256,7 @@ class Volume:
             self.place.path,
             self.usable,
             self.reason,
-            self._since_ms,
+            self._use.standing.since_ms,
             free,
             used,
             self.place.quota_bytes,
@@ -295,12 +288,6 @@ class Volume:
                 os.write(descriptor, b"works\n")
                 os.fsync(descriptor)
             probe.unlink()
-
-    def _take_in(self) -> None:
-        with self._lock:
-            if self._reason:
-                _log.info("volume %s is in use: %s", self.name, self.place.path)
-                self._reason, self._since_ms = "", now_ms()
 
     def _guarded(self, work: Callable[[VolumeDirectory], _T], *, reading: bool) -> _T:
         try:

@@ -55,6 +55,30 @@ def test_an_empty_mount_point_is_not_the_volume(tmp_path: Path) -> None:
         assert volumes.usable() == (main, cold)
 
 
+def test_a_volume_that_is_out_from_the_start_is_told_once_and_so_is_its_return(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    place = VolumePlace(tmp_path / "main", mount=True)
+    volume = Volume("main", place, tmp_path / "ids" / "main")
+    volume.probe()
+    volume.probe()
+    out = f"volume main at {tmp_path / 'main'} is out: nothing is mounted at {tmp_path / 'main'}"
+    assert told(caplog) == [("WARNING", out)]
+
+    volume.place = VolumePlace(tmp_path / "main")
+    volume.probe()
+    volume.probe()
+    (back,) = told(caplog)[1:]
+    assert back[0] == "INFO"
+    assert back[1].startswith(f"volume main at {tmp_path / 'main'} is back, after ")
+    volume.close()
+
+
+def told(caplog: pytest.LogCaptureFixture) -> list[tuple[str, str]]:
+    return [(each.levelname, each.getMessage()) for each in caplog.records]
+
+
 def test_another_volume_in_its_place_is_named(tmp_path: Path) -> None:
     with open_volumes(tmp_path, two(tmp_path)):
         pass
