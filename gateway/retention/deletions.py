@@ -1,26 +1,26 @@
 """The durable record of deletions: each is signed before it starts, and marked when it is done.
 
-Nothing is ever removed from the record. Each deletion names the one before by hash.
+Nothing is ever removed from the record. Each deletion names the one before by hash. An entry whose
+bytes are not what was signed stays in the file, and is named and left out of every answer.
 """
 
-import logging
+import hashlib
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
 from contracts.copies import Copy, Place
-from contracts.deletion import deletion_hash, open_deletion, sign_deletion
+from contracts.deletion import open_deletion, sign_deletion
 from contracts.encoding import parse
 from contracts.errors import RejectedError
-from contracts.keys import Signer, is_point
+from contracts.keys import Signer
 from contracts.proto.deletion_pb2 import Deletion, DeletionBody
 from contracts.runtime.sqlite import Schema
 from storage.checked.damage import DamageNotes
 from storage.checked.kept import open_kept
 from storage.checked.salvage import Proofs, Row
-
-_log: Final = logging.getLogger(__name__)
 
 _FIRST: Final = """
 CREATE TABLE deletions (
@@ -35,6 +35,8 @@ CREATE INDEX deletions_by_recording ON deletions (recording);
 CREATE INDEX deletions_under_way ON deletions (state) WHERE state = 'begun';
 """
 _SCHEMA: Final = Schema("deletions", (_FIRST,))
+_COLUMNS: Final = "number, recording, wire, state, ended_ms, why"
+_CHECKED_AT_ONCE: Final = 500
 
 
 class DeletionState(StrEnum):
@@ -52,20 +54,17 @@ class Recorded:
 
     Attributes:
         deletion: The deletion as it was signed.
+        body: What the gateway signed.
         state: Where it stands.
         ended_ms: When it was done or withdrawn, by the wall clock; None before that.
         why: Why it was withdrawn; empty otherwise.
     """
 
     deletion: Deletion
+    body: DeletionBody
     state: DeletionState
     ended_ms: int | None
     why: str
-
-    @property
-    def body(self) -> DeletionBody:
-        """Return the body that the gateway signed."""
-        return DeletionBody.FromString(self.deletion.body)
 
     @property
     def is_of_everything(self) -> bool:
@@ -79,7 +78,7 @@ class Deletions:
     Args:
         path: The file; created if it is missing.
         signer: The gateway's key.
-        damage: Where damage of the file is noted.
+        damage: Where damage of the file, and each rotten entry, is noted.
 
     Raises:
         UnavailableError: The file cannot be opened, or has another version.
@@ -87,19 +86,25 @@ class Deletions:
 
     def __init__(self, path: Path, signer: Signer, damage: DamageNotes | None = None) -> None:
         self._signer = signer
-        self._db = open_kept(path, _SCHEMA, damage, Proofs({"deletions": _by_signature}))
+        self._damage = damage or DamageNotes()
+        self._named: set[str] = set()
+        self._db = open_kept(path, _SCHEMA, self._damage, Proofs({"deletions": _by_signature}))
 
     def close(self) -> None:
         """Close the file."""
         self._db.close()
 
     def check(self) -> None:
-        """Read the whole file, so that damage is found and mended.
+        """Read the whole file, so that damage is found and mended, and rotten entries are named.
 
         Raises:
             UnavailableError: The medium failed.
         """
         self._db.check()
+        self._judge_again()
+        after = 0
+        while some := self.listed(after, _CHECKED_AT_ONCE):
+            after = some[-1][0]
 
     def begin(self, draft: DeletionBody) -> DeletionBody:
         """Number, sign and record a deletion that is about to start; durable on return.
@@ -114,7 +119,9 @@ class Deletions:
                 "SELECT number, wire FROM deletions ORDER BY number DESC LIMIT 1"
             ).fetchone()
             body.number = last[0] + 1 if last else 1
-            body.before_sha256 = deletion_hash(Deletion.FromString(last[1])) if last else b""
+            # The stored bytes are canonical, so this is `deletion_hash`; of a rotten entry it is
+            # the hash of what stands there, which whoever has the sound entry can tell from it.
+            body.before_sha256 = hashlib.sha256(_bytes(last[1])).digest() if last else b""
             wire = sign_deletion(self._signer, body).SerializeToString(deterministic=True)
             db.execute(
                 "INSERT INTO deletions (number, recording, wire, state) VALUES (?,?,?,?)",
@@ -124,16 +131,8 @@ class Deletions:
 
     def signers(self) -> set[str]:
         """Return the key that signed the last deletion; nothing without one, or if it is rotten."""
-        rows = self._db.query("SELECT number, wire FROM deletions ORDER BY number DESC LIMIT 1")
-        for number, wire in rows:
-            try:
-                key = parse(Deletion, bytes(wire)).gateway_public_key
-            except RejectedError:
-                key = ""
-            if is_point(key):
-                return {key}
-            _log.warning("the last deletion, number %d, is damaged", number)
-        return set()
+        last = self._select("ORDER BY number DESC LIMIT 1")
+        return {each.deletion.gateway_public_key for each in last}
 
     def end(self, number: int, state: DeletionState, ended_ms: int, why: str = "") -> None:
         """Mark a deletion as done or withdrawn."""
@@ -175,31 +174,99 @@ class Deletions:
 
     def listed(self, after: int, count: int) -> list[tuple[int, Recorded]]:
         """Return up to `count` deletions whose numbers follow `after`, each with its number."""
-        found = self._select("WHERE number > ? ORDER BY number LIMIT ?", after, count)
-        return [(each.body.number, each) for each in found]
+        found: list[tuple[int, Recorded]] = []
+        where = "WHERE number > ? ORDER BY number LIMIT ?"
+        while rows := self._rows(where, after, count - len(found)):
+            after = rows[-1][0]
+            found.extend((each.body.number, each) for each in self._opened(rows))
+        return found
 
     def _select(self, where: str, *values: object) -> list[Recorded]:
-        sql = f"SELECT wire, state, ended_ms, why FROM deletions {where}"  # noqa: S608
-        return [
-            Recorded(Deletion.FromString(wire), DeletionState(state), ended_ms, why)
-            for wire, state, ended_ms, why in self._db.query(sql, *values)
-        ]
+        return list(self._opened(self._rows(where, *values)))
+
+    def _rows(self, where: str, *values: object) -> list[Row]:
+        return self._db.query(f"SELECT {_COLUMNS} FROM deletions {where}", *values)  # noqa: S608
+
+    def _opened(self, rows: Iterable[Row]) -> Iterator[Recorded]:
+        """Yield what the rows hold; name each that is rotten, and leave it out."""
+        for row in rows:
+            try:
+                deletion, body = _signed_for(row)
+            except RejectedError as error:
+                self._name(f"deletion {row[0]} in {self._db.path} is damaged and left out: {error}")
+                continue
+            yield Recorded(deletion, body, *_with_known_state(row))
+
+    def _judge_again(self) -> None:
+        """Let deletions begin whose state is unknown: retention judges them again."""
+        known = ",".join(f"'{each}'" for each in DeletionState)
+        unknown = f"state NOT IN ({known})"
+        sql = f"SELECT number, state FROM deletions WHERE {unknown}"  # noqa: S608 - our own words
+        if rows := self._db.query(sql):
+            for number, state in rows:
+                self._name(
+                    f"deletion {number} in {self._db.path} has the unknown state {state!r}: it is "
+                    f"judged again"
+                )
+            with self._db.transaction() as db:
+                db.execute(
+                    f"UPDATE deletions SET state = ?, ended_ms = NULL, why = '' WHERE {unknown}",  # noqa: S608
+                    (DeletionState.BEGUN,),
+                )
+
+    def _name(self, what: str) -> None:
+        """Note damage when it is met first: entries are read again and again."""
+        if what not in self._named:
+            self._named.add(what)
+            self._damage.lost(what)
+
+
+def _bytes(value: object) -> bytes:
+    """Return a value of the column `wire`, which SQLite lets be of any type."""
+    return value if isinstance(value, bytes) else str(value).encode()
+
+
+def _signed(wire: object) -> tuple[Deletion, DeletionBody]:
+    """Return a stored deletion and its body.
+
+    Whoever signed it, the signature shows that these are the bytes that were signed.
+
+    Raises:
+        RejectedError: They are not.
+    """
+    deletion = parse(Deletion, _bytes(wire))
+    return deletion, open_deletion(deletion, {deletion.gateway_public_key})
+
+
+def _signed_for(row: Row) -> tuple[Deletion, DeletionBody]:
+    """Return the deletion of a row, and its body.
+
+    Raises:
+        RejectedError: The row does not hold the deletion that was signed for it.
+    """
+    number, recording, wire, *_ = row
+    deletion, body = _signed(wire)
+    if (body.number, body.recording_sha256) != (number, recording):
+        raise RejectedError(
+            f"expected deletion {number} of recording {_bytes(recording).hex()}, got deletion "
+            f"{body.number} of {body.recording_sha256.hex()}"
+        )
+    return deletion, body
 
 
 def _by_signature(row: Row) -> Row:
     """Return a row from a damaged page, with all that its signed deletion tells.
 
-    Whoever signed it, the signature shows that these are the bytes that were signed. A state that
-    is unreadable becomes `begun`: then everything is judged again.
-
     Raises:
-        Exception: The bytes are not a deletion whose signature is valid.
+        RejectedError: The bytes are not a deletion whose signature is valid.
     """
-    _, _, wire, state, ended_ms, why = row
-    deletion = Deletion.FromString(wire)
-    body = open_deletion(deletion, {deletion.gateway_public_key})
+    _, body = _signed(row[2])
+    return body.number, body.recording_sha256, row[2], *_with_known_state(row)
+
+
+def _with_known_state(row: Row) -> tuple[DeletionState, int | None, str]:
+    """Return how a row ended; one whose state is unreadable is `begun`: it is judged again."""
+    *_, state, ended_ms, why = row
     if state not in set(DeletionState):
-        state, ended_ms, why = DeletionState.BEGUN, None, ""
-    if ended_ms is not None and not isinstance(ended_ms, int):
-        ended_ms = None
-    return body.number, body.recording_sha256, wire, state, ended_ms, str(why)
+        return DeletionState.BEGUN, None, ""
+    return DeletionState(state), ended_ms if isinstance(ended_ms, int) else None, str(why)

@@ -131,7 +131,7 @@ def test_a_rotten_deletion_tells_no_key_and_is_named(
         with deletions._db.transaction() as db:  # noqa: SLF001 - as an earlier version left it
             db.execute("UPDATE deletions SET wire = ?", (b"\xff" * 9,))
         assert deletions.signers() == set()
-    assert caplog.messages[0].startswith("the last deletion, number 1, is ")
+    assert caplog.messages[0].startswith(f"deletion 1 in {path} is damaged")
 
 
 def test_a_database_that_is_new_beside_a_key_is_a_warning(
