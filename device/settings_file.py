@@ -17,10 +17,15 @@ from msgspec.structs import FieldInfo, fields
 
 from contracts.errors import RejectedError
 from contracts.runtime.files import check_private
+from contracts.runtime.keynames import (
+    VARIABLE_PREFIX,
+    misspelt_variables,
+    unknown_key,
+    variable_of,
+)
 from device.settings import Section, Settings, SettingsError
 
 CONFIG_VARIABLE: Final = "WAYSEAL_DEVICE_CONFIG"
-VARIABLE_PREFIX: Final = "WAYSEAL_"
 CONFIG_BYTES_MAX: Final = 1 << 20
 _SHOWN: Final = 60
 _HIDDEN: Final = "gateway.token"
@@ -106,7 +111,14 @@ class _Given:
                 raise SettingsError(str(error)) from error
 
     def take_variables(self, environment: Mapping[str, str]) -> None:
-        """Put the variables over the file; variables of other programs are left alone."""
+        """Put the variables over the file; variables of other programs are left alone.
+
+        Raises:
+            SettingsError: A variable has almost the name of one of ours.
+        """
+        for given, meant in misspelt_variables(environment, KEYS).items():
+            if given.removeprefix(VARIABLE_PREFIX).lower().partition("__")[0] not in _SECTIONS:
+                raise SettingsError(f"variable ${given}: unknown, did you mean ${meant}?")
         for variable, text in environment.items():
             name = variable.removeprefix(VARIABLE_PREFIX).lower()
             section, _, key = name.rpartition("__")
@@ -135,13 +147,12 @@ class _Given:
             return self.wrong(key, _expected(key))
         name = f"{key}.{field[2]}" if key else field[2]
         if field[1] == "contains unknown":
-            known = ", ".join(each for each in KEYS if each.rpartition(".")[0] == key)
             return SettingsError(
-                f"key {name}: unknown in {self._origin(name)}, expected one of {known}"
+                f"key {unknown_key(name, self._origin(name), [*KEYS, *_SECTIONS])}"
             )
-        variable = VARIABLE_PREFIX + name.upper().replace(".", "__")
         return SettingsError(
-            f"key {name}: expected a value, it is missing; set it in {self.path} or ${variable}"
+            f"key {name}: expected a value, it is missing; set it in {self.path} or "
+            f"${variable_of(name)}"
         )
 
     def check(self, settings: Settings) -> None:
@@ -174,7 +185,8 @@ class _Given:
         """Say what `key` should be, what it is, and where that came from."""
         section, _, name = key.rpartition(".")
         value = (self.values.get(section, {}) if section else self.values).get(name)
-        shown = "something else" if key == _HIDDEN else f"{value!r:.{_SHOWN}}"
+        hidden = key == _HIDDEN or key in _SECTIONS  # a token in the place of its section
+        shown = "something else" if hidden else f"{value!r:.{_SHOWN}}"
         return SettingsError(f"key {key}: expected {expected}, got {shown} in {self._origin(key)}")
 
     def _origin(self, key: str) -> str:

@@ -22,6 +22,7 @@ from gateway.offload.receipts import Receipts
 from gateway.offload.recheck import Recheck
 from gateway.offload.saga import OffloadSaga
 from gateway.ownkey import check_key, note_missing, own_key
+from gateway.ownsite import OwnSite
 from gateway.records.evidence import Audit
 from gateway.records.records import Records
 from gateway.retention.deletions import Deletions
@@ -74,6 +75,7 @@ class Services:
             self._closing = opened.pop_all()
         self.records = Records(self._index)
         self.audit = Audit(self._index, self._ledger, self.recordings)
+        self.own_site = OwnSite(self._ledger, self.records, settings.site_id)
         self.recataloguing = Recataloguing(
             self.recordings, self.records, self.inbox, self.deletions, self._ledger
         )
@@ -114,6 +116,7 @@ class Services:
         for worker in (
             self.drives.worker,
             self.drives.asking,
+            self.own_site.worker,
             self.follower.worker,
             self.saga.worker,
             self.filling.worker,

@@ -1,24 +1,18 @@
-"""The gateway's settings: one TOML file, overridden by environment variables, checked at start.
+"""Settings of the gateway: every key with its type, range and default."""
 
-A variable's name is WAYSEAL_ and the key in capitals, with two underscores
-between table and key: WAYSEAL_LEDGER__URL.
-"""
-
-import tomllib
 from ipaddress import IPv4Address, IPv4Network
 from pathlib import Path
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Final, Self
 
-from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
-    SettingsError,
 )
 
 from contracts.errors import RejectedError
-from contracts.runtime.files import check_private
+from contracts.ids import ID_MAX, check_id
 from contracts.runtime.serving.connections import Bounds
 from gateway.intake.quotas import DeviceLimits
 from gateway.storagesettings import (
@@ -40,6 +34,19 @@ _SOCKET_BYTES_MAX: Final = 107
 """The longest path of a Unix socket (unix(7), sun_path)."""
 _PLACES: Final = Places()
 Port = Annotated[int, Field(ge=0, le=65535)]
+
+
+def _site_id(text: str) -> str:
+    try:
+        return check_id("site", text)
+    except RejectedError as error:
+        raise ValueError(
+            f"expected 1 to {ID_MAX} ASCII letters, digits, '.', '_' or '-', beginning with a "
+            f"letter or digit"
+        ) from error
+
+
+SiteId = Annotated[str, AfterValidator(_site_id)]
 VolumeName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,31}$")]
 
 
@@ -232,7 +239,7 @@ class Settings(BaseSettings):
     )
 
     data: Path = Field(description="directory for everything the gateway keeps")
-    site_id: str = Field(description="the site of this gateway")
+    site_id: SiteId = Field(description="the site of this gateway, as registered on the ledger")
     volume: Path | None = Field(
         None, description="whole recordings, if there is only one volume; default DATA/volume"
     )
@@ -307,32 +314,3 @@ class Settings(BaseSettings):
 
 def _is_word(text: str) -> bool:
     return text.isprintable() and len(text.split()) == 1
-
-
-def load_settings(path: Path | None) -> Settings:
-    """Read the settings file, if any, and the environment.
-
-    Raises:
-        RejectedError: The file is unreadable or not TOML, a key is unknown, missing or invalid, or
-            others may read a password in it.
-    """
-    values: dict[str, Any] = {}
-    if path is not None:
-        try:
-            values = tomllib.loads(path.read_text("utf-8"))
-            if any(isinstance(each, dict) and each.get("password") for each in values.values()):
-                check_private("settings file with a password", path)
-        except (OSError, ValueError) as error:
-            raise RejectedError(f"settings file {path}: {error}") from error
-    try:
-        return Settings(**values)
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(map(str, first["loc"]))
-        # For a missing key, or two that exclude each other, pydantic gives their whole table as the
-        # input, which may hold a password.
-        secret = isinstance(first["input"], dict) or key.endswith("password")
-        came = "" if secret else f", got {first['input']!r:.80}"
-        raise RejectedError(f"setting{key and ' '}{key}: {first['msg']}{came}") from error
-    except SettingsError as error:
-        raise RejectedError(f"settings in the environment: {error}") from error

@@ -31,7 +31,8 @@ from gateway.mosquitto.folder import Written, write
 from gateway.ownkey import accept_key, shown_key
 from gateway.records.evidence import trust_of
 from gateway.services import Services
-from gateway.settings import Settings, load_settings
+from gateway.settings import Settings
+from gateway.settings_file import load_settings
 from gateway.volumes import cli as volumes
 
 _EPILOG = """\

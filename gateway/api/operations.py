@@ -118,6 +118,9 @@ class Status(BaseModel):
     """The gateway's own state."""
 
     site_id: str
+    site_registered: bool | None = Field(
+        description="whether the ledger has the site; null before the ledger answered"
+    )
     gateway_public_key: str
     broker_connected: bool
     index_block_num: int | None
@@ -214,6 +217,7 @@ def status(parts: AllParts) -> Status:
     waiting = [each.item for each in parts.filling.waiting()]
     return Status(
         site_id=parts.settings.site_id,
+        site_registered=parts.own_site.registered,
         gateway_public_key=parts.public_key,
         broker_connected=parts.intake.connected.is_set(),
         index_block_num=head.block_num if head else None,

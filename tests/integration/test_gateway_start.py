@@ -142,6 +142,7 @@ def test_an_index_that_was_lost_comes_back_the_same(site: Site) -> None:
     ]
     before = {path: site.ask(path) for path in paths}
     assert before[paths[6]]["items"]
+    assert before["/v1/status"]["site_registered"] is False
     for damage in ("", "garbage" * 1000):
         assert site.appliance.gateway is not None
         site.appliance.gateway.stop()

@@ -12,7 +12,8 @@ from device.offload.mqtt import MqttConnection
 from device.settings import GatewaySettings
 from gateway.access import Role, Tokens
 from gateway.mosquitto.folder import write
-from gateway.settings import MosquittoSettings, Settings, load_settings
+from gateway.settings import MosquittoSettings, Settings
+from gateway.settings_file import load_settings
 from support.machine.mosquitto import Mosquitto, tables
 from support.machine.ports import free_port
 from support.machine.private import write_private

@@ -123,6 +123,35 @@ def test_unknown_variable_of_our_section(tmp_path: Path) -> None:
         load(path, {"WAYSEAL_BATCH__MAX_READING": "7"})
 
 
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        (
+            '[gateway]\ntokn = "987654"',
+            "gateway.tokn: unknown in {path}, did you mean gateway.token?",
+        ),
+        ('[gatway]\ntoken = "987654"', "key gatway: unknown in {path}, did you mean gateway?"),
+        ('token = "987654"', "key token: unknown in {path}, did you mean gateway.token?"),
+        ('gateway = "987654"', "key gateway: expected a section, got something else in {path}"),
+    ],
+)
+def test_the_value_of_an_unknown_key_is_never_shown(tmp_path: Path, text: str, named: str) -> None:
+    lines = ['device_id = "t"\ndata = "d"', text]
+    path = write(tmp_path, "\n".join(lines if "[" in text else lines[::-1]))
+    with pytest.raises(SettingsError) as caught:
+        load(path, {})
+    assert named.format(path=path) in str(caught.value)
+    assert "987654" not in str(caught.value)
+
+
+@pytest.mark.parametrize("given", ["WAYSEAL_GATEWAY_TOKEN", "WAYSEAL_GATWAY__TOKEN"])
+def test_a_misspelt_variable_is_refused(tmp_path: Path, given: str) -> None:
+    path = write(tmp_path, 'device_id = "t"\ndata = "d"\n')
+    with pytest.raises(SettingsError) as caught:
+        load(path, {given: "987654"})
+    assert str(caught.value) == f"variable ${given}: unknown, did you mean $WAYSEAL_GATEWAY__TOKEN?"
+
+
 def test_init_is_safe_to_repeat_and_guards_the_journal(tmp_path: Path) -> None:
     truck = Truck(tmp_path)
     assert truck.must("init") == truck.must("init")

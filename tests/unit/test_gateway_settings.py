@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 
 from contracts.errors import RejectedError
-from gateway.settings import load_settings
+from contracts.runtime.keynames import misspelt_variables, variable_of
+from device.settings_file import KEYS as DEVICE_KEYS
+from gateway.settings_file import known_keys, load_settings
 from support.machine.private import write_private
 
 GOOD = 'data = "/tmp/gateway"\nsite_id = "site-b"\n'
@@ -18,13 +20,24 @@ def load(tmp_path: Path, text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ('site_id = "b"\n', "setting data: Field required"),
-        (GOOD + "colour = 1\n", "setting colour: Extra inputs are not permitted, got 1"),
-        (GOOD + "[ledger]\nurls = 1\n", "setting ledger.urls: Extra"),
+        ('site_id = "b"\n', "setting data: expected a value, it is missing; set it in"),
+        (GOOD + "colour = 1\n", "setting colour: unknown in "),
+        (GOOD + "[ledger]\nurls = 1\n", "gateway.toml, did you mean ledger.url?"),
+        (GOOD + "[mqt]\nport = 1\n", "setting mqt: unknown in "),
+        (GOOD + "[mqt]\nport = 1\n", "did you mean mqtt?"),
+        (GOOD + '[mqtt]\nkeyspace = "x"\n', "did you mean cassandra.keyspace?"),
+        (GOOD + '[scrub]\ncolour = "x"\n', "expected one of scrub.every_days, scrub.bytes_per_s"),
+        (GOOD + '[volumes.near]\npth = "x"\n', "did you mean volumes.near.path?"),
+        (
+            GOOD + "[mqtt]\nprt = 1\n[rest]\nhots = 1\n",
+            "did you mean mqtt.port?; setting rest.hots",
+        ),
+        (GOOD.replace("site-b", "site b"), "setting site_id: expected 1 to 64 ASCII letters"),
+        ('data = "/d"\nsite_id = ""\n', "beginning with a letter or digit, got ''"),
         (GOOD + '[rest]\nport = "x"\n', "setting rest.port: Input should be a valid integer"),
         (GOOD + "[rest]\nport = 65536\n", "less than or equal to 65535, got 65536"),
         (GOOD + "[limits]\ninbox_bytes = 1\n", "setting limits.inbox_bytes"),
-        (GOOD + "rest = 5\n", "setting rest"),
+        (GOOD + "rest = 5\n", "setting rest: expected a section"),
         (GOOD + '[ledger]\nurl = "no url"\n', "setting ledger.url"),
         (GOOD + '[ledger]\nurl = "http://["\n', "setting ledger.url"),
         (GOOD + "data = 2\n", "settings file"),
@@ -60,7 +73,22 @@ def test_an_embedded_broker_may_serve_its_own_machine(tmp_path: Path, host: str)
     load(tmp_path, GOOD + f'[mqtt]\nhost = "{host}"\nembedded = true\n')
 
 
-@pytest.mark.parametrize("text", ["[mqtt]\npassword = 987654\n", '[mqtt]\npassword = "987654"\n'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[mqtt]\npassword = 987654\n",
+        '[mqtt]\npassword = "987654"\n',
+        '[mqtt]\npasswrod = "987654"\n',
+        '[mqtt]\nsecret = "987654"\n',
+        '[mqt]\npassword = "987654"\n',
+        '[cassandra]\npasword = "987654"\n',
+        '[volumes.near]\npassword = "987654"\n',
+        'password = "987654"\n',
+        'mqtt = "987654"\n',
+        '[[mqtt]]\npassword = "987654"\n',
+        'volumes = "987654"\n',
+    ],
+)
 def test_no_error_tells_the_password(tmp_path: Path, text: str) -> None:
     with pytest.raises(RejectedError) as caught:
         load(tmp_path, text)
@@ -83,12 +111,34 @@ def test_the_environment_wins_over_the_file(
     [
         ("WAYSEAL_LEDGER", "no table", "ledger"),
         ("WAYSEAL_REST__PORT", "x", "setting rest.port"),
-        ("WAYSEAL_REST__PORTS", "1", "setting rest.ports"),
+        ("WAYSEAL_REST__PORTS", "1", r"setting rest.ports: unknown in \$WAYSEAL_REST__PORTS, did"),
+        ("WAYSEAL_REST__PORT", "x", r"got 'x' in \$WAYSEAL_REST__PORT$"),
+        ("WAYSEAL_MQTT__PASSWROD", "987654", "did you mean mqtt.password"),
+        ("WAYSEAL_MQTT", '{"passwrod": "987654"}', r"passwrod: unknown in \$WAYSEAL_MQTT, did"),
+        ("WAYSEAL_MQTT", "987654", "mqtt"),
+        ("WAYSEAL_LEDGER_URL", "http://987654", r"did you mean \$WAYSEAL_LEDGER__URL\?"),
+        ("WAYSEAL_LEGDER__URL", "http://987654", r"did you mean \$WAYSEAL_LEDGER__URL\?"),
+        ("wayseal_mqt__password", "987654", r"did you mean \$WAYSEAL_MQTT__PASSWORD\?"),
     ],
 )
 def test_a_wrong_variable_is_one_clear_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: str, words: str
 ) -> None:
     monkeypatch.setenv(name, value)
-    with pytest.raises(RejectedError, match=words):
+    with pytest.raises(RejectedError, match=words) as caught:
         load(tmp_path, GOOD)
+    assert "987654" not in str(caught.value)
+
+
+def test_variables_of_others_are_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A truck's variables, those of tests and benchmarks, and volumes that anyone names."""
+    for name in (*DEVICE_KEYS, "trust", "kills", "bench_cassandra_password", "gateway_config"):
+        if name not in ("data", "volumes"):
+            monkeypatch.setenv(variable_of(name), "x")
+    monkeypatch.setenv("WAYSEAL_VOLUMES__NEAR__PATH", "/srv/near")
+    monkeypatch.setenv("WAYSEAL_CASSANDRA__REPLICATION__A", "3")
+    path = write_private(tmp_path / "gateway.toml", GOOD)
+    assert load_settings(path).volumes["near"].path == Path("/srv/near")
+    assert misspelt_variables({variable_of(name): "x" for name in known_keys()}, DEVICE_KEYS) == {}

@@ -10,7 +10,8 @@ from contracts.errors import RejectedError
 from gateway.access import Role, Tokens
 from gateway.mosquitto.folder import closed_to, write
 from gateway.mosquitto.text import ACCESS, CONFIGURATION, PASSWORDS, ROLES
-from gateway.settings import Settings, load_settings
+from gateway.settings import Settings
+from gateway.settings_file import load_settings
 from gateway.wayseal_gateway import main
 from support.machine.mosquitto import tables
 from support.machine.private import write_private

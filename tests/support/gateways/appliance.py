@@ -3,7 +3,7 @@
 from demo.appliance import Appliance, Ports
 from gateway.access import Role, Tokens
 from gateway.ownkey import own_key
-from gateway.settings import load_settings
+from gateway.settings_file import load_settings
 from support.machine.ports import free_port
 
 

@@ -37,7 +37,7 @@ from contracts.runtime.processes import tied
 from contracts.sawtooth.batches import check_batch
 from contracts.wire import QOS, Topic, parse_message, parse_topic, topic
 from gateway.passwords import mosquitto_hash
-from gateway.settings import load_settings
+from gateway.settings_file import load_settings
 from support.machine.mosquitto import PASSWORD, Mosquitto, tables
 from support.machine.ports import free_port
 from support.machine.private import write_private
