@@ -21,7 +21,7 @@ from coincurve._libsecp256k1 import ffi, lib  # type: ignore[import-not-found]  
 from coincurve.context import GLOBAL_CONTEXT
 
 from contracts.errors import RejectedError, UnavailableError
-from contracts.runtime.files import check_private, make_directory, sync_directory
+from contracts.runtime.files import check_private, disk_errors, make_directory, sync_directory
 
 PRIVATE_KEY_HEX: Final = 64
 SIGNATURE_BYTES: Final = 64
@@ -129,9 +129,11 @@ class Signer:
 
         Raises:
             RejectedError: The file does not hold a key, or others may read it.
-            UnavailableError: The file cannot be made.
+            UnavailableError: The file cannot be made, or the medium failed.
         """
-        if path.exists():
+        with disk_errors("look at", path):
+            exists = path.exists()
+        if exists:
             return cls.load(path)
         signer = cls.generate()
         make_directory(path.parent)

@@ -18,9 +18,16 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from contracts.errors import RejectedError
+from contracts.errors import RejectedError, UnavailableError
 from contracts.ids import check_id
-from contracts.runtime.files import OWNER_ONLY, check_private, in_turn, make_directory, write_file
+from contracts.runtime.files import (
+    OWNER_ONLY,
+    check_private,
+    disk_errors,
+    in_turn,
+    make_directory,
+    write_file,
+)
 from gateway.passwords import mosquitto_hash
 from storage.checked.damage import DamageNotes
 
@@ -61,6 +68,7 @@ class Tokens:
         self._damage = damage or DamageNotes()
         self._stamp: tuple[int, int] | None = None
         self._callers: dict[str, Caller] = {}
+        self._is_unreadable = False
         self._refresh()
 
     def caller(self, token: str) -> Caller | None:
@@ -108,10 +116,15 @@ class Tokens:
 
     def _refresh(self) -> None:
         try:
-            status = self._path.stat()
-        except OSError:  # without a readable file nobody may enter
+            with disk_errors("look at", self._path):
+                status = self._path.stat()
+        except UnavailableError as error:  # without a readable file nobody may enter
             self._callers, self._stamp = {}, None
+            if not isinstance(error.__cause__, FileNotFoundError) and not self._is_unreadable:
+                self._is_unreadable = True  # told once, not to everybody who asks
+                self._damage.lost(f"nobody may enter: {error}")
             return
+        self._is_unreadable = False
         stamp = (status.st_mtime_ns, status.st_ino)
         if stamp != self._stamp:
             self._callers = {

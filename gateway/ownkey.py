@@ -12,7 +12,7 @@ from typing import Final
 
 from contracts.errors import RejectedError
 from contracts.keys import Signer, is_point
-from contracts.runtime.files import write_file
+from contracts.runtime.files import disk_errors, write_file
 from gateway.settings import Settings
 from storage.checked.damage import DamageNotes
 
@@ -31,9 +31,9 @@ def own_key(settings: Settings) -> Signer:
 
     Raises:
         RejectedError: The key file is invalid, or it is missing and trucks know the lost key.
-        UnavailableError: The key file cannot be written.
+        UnavailableError: The key file cannot be written, or the medium failed.
     """
-    if (settings.data / "inbox.db").exists() and not settings.key_file.exists():
+    if _exists(settings.data / "inbox.db") and not _exists(settings.key_file):
         raise RejectedError(
             f"key file {settings.key_file} is missing, but this gateway has worked before: restore "
             f"it, because trucks accept no receipt by another key"
@@ -109,19 +109,28 @@ def check_key(settings: Settings, signer: Signer, signed_by: Callable[[], Iterab
 
 
 def note_missing(settings: Settings, damage: DamageNotes) -> None:
-    """Note what is missing in the data directory of a gateway that has worked before."""
+    """Note what is missing in the data directory of a gateway that has worked before.
+
+    Raises:
+        UnavailableError: The medium failed.
+    """
     names = (*DATABASES, "recordings")
-    missing = [name for name in names if not (settings.data / name).exists()]
+    missing = [name for name in names if not _exists(settings.data / name)]
     told = f"{', '.join(missing)} in {settings.data} begin empty beside a key that was there before"
-    if missing and (len(missing) < len(names) or public_file(settings).exists()):
+    if missing and (len(missing) < len(names) or _exists(public_file(settings))):
         damage.doubt(f"{told}: if they were not removed on purpose, a part of the data is lost")
-    elif missing and settings.key_file.exists():
+    elif missing and _exists(settings.key_file):
         _log.warning("%s; that is right for a new gateway alone", told)
 
 
 def public_file(settings: Settings) -> Path:
     """Return the file with the public half of the key that the gateway last served with."""
     return settings.data / "gateway.pub"
+
+
+def _exists(path: Path) -> bool:
+    with disk_errors("look at", path):
+        return path.exists()
 
 
 def _public(settings: Settings) -> str | None:

@@ -70,7 +70,7 @@ class IndexStore:
         self._must_make = False
         self.rebuild: Rebuild | None = None
         self.rebuilds = 0
-        with translated("index", damaged=UnavailableError):
+        with translated(f"index {path}", damaged=UnavailableError):
             self._open(worked_before=worked_before)
 
     def close(self) -> None:
@@ -192,7 +192,7 @@ class IndexStore:
 
         A connection for each thread would be too many: a web server's threads come and go.
         """
-        with translated("index", damaged=UnavailableError):
+        with translated(f"index {self._path}", damaged=UnavailableError):
             generation = self._generation
             try:
                 with self._lent() as connection:

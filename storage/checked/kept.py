@@ -11,7 +11,13 @@ from typing import Final
 
 from contracts.errors import UnavailableError, WaysealError
 from contracts.runtime.files import sync_directory
-from contracts.runtime.sqlite import Connection, Schema, Synchronous, VersionedDatabase
+from contracts.runtime.sqlite import (
+    Connection,
+    Schema,
+    Synchronous,
+    VersionedDatabase,
+    translated,
+)
 from storage.checked.connection import connect_checked, give_checksums, has_checksums
 from storage.checked.damage import DamageNotes
 from storage.checked.salvage import Proofs, salvage
@@ -42,7 +48,8 @@ def open_kept(
         UnavailableError: It cannot be opened, or not be mended now, such as on a full disk.
     """
     mender = _Mender(path, schema, damage or DamageNotes(), proofs or Proofs())
-    mender.look()
+    with translated(f"{schema.what} {path}", damaged=schema.refused):
+        mender.look()
     return VersionedDatabase(path, schema, connect_to=mender.connect, mend=mender.mend)
 
 
