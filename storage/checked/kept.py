@@ -4,6 +4,7 @@ The damaged file stays beside the new one, as `NAME.damaged`, for whoever wants 
 takes the place of an older one.
 """
 
+import shutil
 import sqlite3
 from contextlib import suppress
 from pathlib import Path
@@ -104,13 +105,23 @@ class _Mender:
                 _remove(self._new)
             raise UnavailableError(
                 f"{self._schema.what} {self._path} is damaged ({reason}) and cannot be mended now: "
-                f"{error}"
+                f"{error}{self._room()}"
             ) from error
         self._damage.lost(
             f"{self._schema.what} {self._path} was damaged ({reason}): {outcome}; the damaged file "
             f"is {self._old}"
         )
         return True
+
+    def _room(self) -> str:
+        """Say how much room a mend takes: the good rows, and perhaps a copy with another head."""
+        where = self._path.parent
+        try:
+            size = _size(self._path) + _size(Path(f"{self._path}-wal"))
+            free = shutil.disk_usage(where).free
+        except OSError:
+            return ""
+        return f"; it takes up to {2 * size} bytes of free room in {where}, where {free} are free"
 
     def _salvaged(self) -> str:
         """Make the new database, unless nothing can be read; return what became of the rows."""

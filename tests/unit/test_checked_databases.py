@@ -308,7 +308,11 @@ def test_what_cannot_be_mended_now_loses_no_row(
 def test_a_full_disk_at_the_start_loses_no_row(filled: Path) -> None:
     flip(filled, 3000)
     damage = DamageNotes()
-    with full_disk(), pytest.raises(UnavailableError, match="cannot be mended now"):
+    told = (
+        rf"visits {filled} is damaged \(.*\) and cannot be mended now: .*; it takes up to "
+        rf"{2 * filled.stat().st_size} bytes of free room in {filled.parent}, where \d+ are free"
+    )
+    with full_disk(), pytest.raises(UnavailableError, match=told):
         open_kept(filled, SCHEMA, damage)
     assert damage.told() == []
     with open_kept(filled, SCHEMA, damage) as database:
