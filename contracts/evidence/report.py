@@ -1,7 +1,7 @@
 """The verdict in one word, and as JSON for programs."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Final
 
 from contracts import rendered, rendered_delivery
 from contracts.chunktree import blob_count
@@ -15,6 +15,9 @@ from contracts.records.clock import rfc3339
 from contracts.records.quantity import QUANTITIES
 from contracts.records.reading import Tamper
 from contracts.rendered import Words
+
+SUMMARIES: Final = ("holds", "unanchored", "format-1", "does-not-hold")
+"""The words that `summary` returns."""
 
 
 def summary(verdict: Verdict) -> str:
@@ -104,8 +107,8 @@ def _trip_json(story: TripStory) -> Words:
         "readings_derived": story.derived,
         "first_reading_at": _time(story.first_ms),
         "last_reading_at": _time(story.last_ms),
-        # Sentences and flags for people, where REST has numbers and a list.
-        "breaches": [breach_words(breach) for breach in story.breaches.values()],
+        "breaches": [rendered.breach(breach) for breach in story.breaches.values()],
+        # Flags for people, where REST has a list.
         "tampers": [
             {
                 "at": rfc3339(tamper.utc_ms),

@@ -64,7 +64,8 @@ def test_json_for_programs(evidence: Path, keys: Path) -> None:
     assert (trip["trip_id"], trip["readings"]) == (STORY.trip.trip_id, 10)
     assert trip["device_keys"] == [STORY.trip.signer.public_key]
     assert trip["first_reading_at"] == "2025-06-15T15:06:40.000Z"
-    assert len(trip["breaches"]) == 1
+    (breach,) = trip["breaches"]
+    assert (breach["quantity"], breach["extreme"], breach["unit"]) == ("temperature", 9.5, "CEL")
     (recording,) = found["recordings"]
     assert recording["blobs"] == recording["blobs_checked"] == 1
 
