@@ -1,14 +1,15 @@
-"""The REST application: routes, roles, problem documents, OpenAPI under /v1/openapi.json."""
+"""The REST application: routes, roles, problem documents, OpenAPI."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from fastapi import Depends, FastAPI
+from fastapi import APIRouter, Depends, FastAPI
 
-from gateway.access import Tokens
+from gateway.access import Caller, Tokens
 from gateway.api import (
     catalogue,
     deletions,
+    docs,
     evidence,
     lots,
     metrics,
@@ -21,6 +22,7 @@ from gateway.api import (
     volumes,
     waiting,
 )
+from gateway.api.description import DescribedApp, only_described_parameters
 from gateway.api.security import may_operate, may_read
 from gateway.api.tusgate import TusGate
 from gateway.services import Services
@@ -32,11 +34,11 @@ Answers come from an index that follows the ledger."""
 
 def build_app(services: Services, tokens: Tokens) -> FastAPI:
     """Put the routes together, each with the roles that may use it."""
-    app = FastAPI(
+    app = DescribedApp(
         title="Wayseal gateway",
         version="1",
         description=_DESCRIPTION,
-        openapi_url="/v1/openapi.json",
+        openapi_url=None,
         docs_url=None,
         redoc_url=None,
         lifespan=_closing,
@@ -44,17 +46,25 @@ def build_app(services: Services, tokens: Tokens) -> FastAPI:
     app.state.services, app.state.tokens = services, tokens
     problems.install(app)
     app.add_middleware(TusGate, prefix=uploads.PREFIX)
-    readers, operators = [Depends(may_read)], [Depends(may_operate)]
     for about in (catalogue, lots, trips, recordings, deletions, evidence):
-        app.include_router(about.router, dependencies=readers)
-    app.include_router(uploads.router)
-    app.include_router(operations.router, dependencies=operators)
-    app.include_router(waiting.router, dependencies=operators)
-    app.include_router(scrub.router, dependencies=operators)
-    app.include_router(operations.status_router, dependencies=readers)
-    app.include_router(metrics.router, dependencies=operators)
-    app.include_router(volumes.router, dependencies=operators)
+        _include(app, about.router, may_read)
+    for about in (operations, waiting, scrub, metrics, volumes):
+        _include(app, about.router, may_operate)
+    _include(app, operations.status_router, may_read)
+    _include(app, uploads.router)
+    _include(app, docs.router)
     return app
+
+
+def _include(app: FastAPI, router: APIRouter, *roles: Callable[..., Caller]) -> None:
+    """Add routes that callers of these roles may use; all callers if no role is given.
+
+    A caller without the role learns of that first, and then of a parameter that is unknown.
+    """
+    asked = [*map(Depends, roles), Depends(only_described_parameters)]
+    denials = problems.errors(401, 403) if roles else {}
+    answers = denials | problems.errors(422, 503)
+    app.include_router(router, dependencies=asked, responses=answers)
 
 
 @asynccontextmanager

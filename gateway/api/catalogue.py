@@ -7,6 +7,7 @@ from fastapi import APIRouter
 from gateway.api import deliverymodels, models, views
 from gateway.api.paging import Paging, page_of
 from gateway.api.parts import RecordsPart
+from gateway.api.problems import ABSENT
 
 router = APIRouter(prefix="/v1", tags=["catalogue"])
 
@@ -17,7 +18,7 @@ def parties(records: RecordsPart, window: Paging) -> models.Page[models.Party]:
     return page_of(records.parties.listed, views.party, window)
 
 
-@router.get("/parties/{party_id}", name="get_party")
+@router.get("/parties/{party_id}", name="get_party", responses=ABSENT)
 def party(records: RecordsPart, party_id: str) -> models.Party:
     """Return one party, as registered last."""
     return views.party(records.parties.get(party_id))
@@ -29,7 +30,7 @@ def sites(records: RecordsPart, window: Paging) -> models.Page[models.Site]:
     return page_of(records.sites.listed, views.site, window)
 
 
-@router.get("/sites/{site_id}", name="get_site")
+@router.get("/sites/{site_id}", name="get_site", responses=ABSENT)
 def site(records: RecordsPart, site_id: str) -> models.Site:
     """Return one site, as registered last."""
     return views.site(records.sites.get(site_id))
@@ -41,7 +42,7 @@ def devices(records: RecordsPart, window: Paging) -> models.Page[models.Device]:
     return page_of(records.devices.listed, views.device, window)
 
 
-@router.get("/devices/{device_id}", name="get_device")
+@router.get("/devices/{device_id}", name="get_device", responses=ABSENT)
 def device(records: RecordsPart, device_id: str) -> models.Device:
     """Return one device, as registered last."""
     return views.device(records.devices.get(device_id))
@@ -53,13 +54,13 @@ def deliveries(records: RecordsPart, window: Paging) -> models.Page[deliverymode
     return page_of(records.deliveries.listed, views.delivery, window)
 
 
-@router.get("/deliveries/{delivery_id}")
+@router.get("/deliveries/{delivery_id}", responses=ABSENT)
 def delivery(records: RecordsPart, delivery_id: str) -> deliverymodels.Delivery:
     """Return one delivery, as it stands."""
     return views.delivery(records.deliveries.get(delivery_id))
 
 
-@router.get("/deliveries/{delivery_id}/handovers")
+@router.get("/deliveries/{delivery_id}/handovers", responses=ABSENT)
 def handovers(
     records: RecordsPart, delivery_id: str, window: Paging
 ) -> models.Page[deliverymodels.HandOver]:
@@ -68,7 +69,7 @@ def handovers(
     return page_of(ask, views.handover, window)
 
 
-@router.get("/deliveries/{delivery_id}/breaches")
+@router.get("/deliveries/{delivery_id}/breaches", responses=ABSENT)
 def breaches(records: RecordsPart, delivery_id: str, window: Paging) -> models.Page[models.Breach]:
     """List the breaches of a delivery's limits, on all its trips."""
     ask = partial(records.deliveries.breaches, delivery_id)

@@ -7,14 +7,15 @@ from datetime import datetime
 
 from pydantic import BaseModel, Field
 
+from gateway.api import words
 from gateway.api.models import Certificate, Lot
 
 
 class Limit(BaseModel):
     """The range that a quantity must keep to, and how long an excursion is tolerated."""
 
-    quantity: str
-    unit: str
+    quantity: words.Quantity
+    unit: words.QuantityUnit
     minimum: float | None
     maximum: float | None
     tolerated_s: int
@@ -32,7 +33,7 @@ class Dispute(BaseModel):
 class Closing(BaseModel):
     """The text that ends a delivery, once seller and buyer have signed it."""
 
-    payment: str
+    payment: words.Payment
     at: datetime
     signed_by: list[str]
 
@@ -57,7 +58,7 @@ class Settlement(BaseModel):
     """How an authority ended a delivery."""
 
     authority_id: str
-    payment: str
+    payment: words.Payment
     reason: str
     at: datetime
 
@@ -87,7 +88,7 @@ class HandOver(BaseModel):
 class FindingOnDelivery(BaseModel):
     """A fact about an action of no trip: the second signature, or the acceptance."""
 
-    rule: str
+    rule: words.RuleId
     detail: str
     transaction_id: str
 
@@ -118,7 +119,7 @@ class Delivery(BaseModel):
 
     delivery_id: str
     order_id: str
-    status: str
+    status: words.DeliveryStatus
     product: str
     quantity: int
     unit: str
@@ -135,7 +136,7 @@ class Delivery(BaseModel):
     signed_by: list[str]
     price_sha256: str | None = Field(description="salted; the parties have the plaintext")
     payment_terms_sha256: str | None = Field(description="salted; the parties have the plaintext")
-    payment: str = Field(description="none, due, released or withheld; no money moves here")
+    payment: words.Payment = Field(description="no money moves here")
     custodian_id: str | None = Field(
         description="the party that has all of the goods by the handovers; null while divided"
     )

@@ -1,19 +1,24 @@
 """Evidence export: a file that proves a trip to readers who do not trust this gateway."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from fastapi import APIRouter, Query
 from fastapi.responses import StreamingResponse
 
 from gateway.api.parts import AuditPart
+from gateway.api.problems import ABSENT
 
 MEDIA_TYPE = "application/vnd.wayseal.evidence"
-
+BINARY: Final = {"type": "string", "format": "binary"}
 
 router = APIRouter(prefix="/v1", tags=["evidence"])
 
 
-@router.get("/evidence", response_class=StreamingResponse)
+@router.get(
+    "/evidence",
+    response_class=StreamingResponse,
+    responses=ABSENT | {200: {"content": {MEDIA_TYPE: {"schema": BINARY}}}},
+)
 def evidence(
     audit: AuditPart,
     trip: Annotated[list[str], Query(min_length=1, max_length=100)],

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Query
 from gateway.api import deliverymodels, models, views
 from gateway.api.paging import Paging, page_of
 from gateway.api.parts import RecordsPart
+from gateway.api.problems import ABSENT
 from gateway.api.tracing import Trace, trace_side
 from gateway.records.tracing import Direction, LotId
 
@@ -33,8 +34,8 @@ def lots(records: RecordsPart, window: Paging) -> models.Page[models.Lot]:
 # One lot is named by the path, or by the query: a lot may have any sign in it, and a path cannot
 # hold every lot. Clients resolve `..` away, and `a/trace` asks for the trace of `a`.
 # The trace comes before the lot, which may have a slash in it.
-@router.get("/lots/{gtin}/{lot:path}/trace")
-@router.get("/trace", name="trace_by_query")
+@router.get("/lots/{gtin}/{lot:path}/trace", responses=ABSENT)
+@router.get("/trace", name="trace_by_query", responses=ABSENT)
 def trace(
     records: RecordsPart, gtin: str, lot: str, direction: _Way = "both", limit: _Reach = 200
 ) -> Trace:
@@ -53,8 +54,8 @@ def trace(
     return Trace(gtin=gtin, lot=lot, backward=sides.get("backward"), forward=sides.get("forward"))
 
 
-@router.get("/lots/{gtin}/{lot:path}")
-@router.get("/lot", name="lot_by_query")
+@router.get("/lots/{gtin}/{lot:path}", responses=ABSENT)
+@router.get("/lot", name="lot_by_query", responses=ABSENT)
 def lot(records: RecordsPart, gtin: str, lot: str) -> list[deliverymodels.Delivery]:
     """Return the deliveries that a lot was part of."""
     records.lots.check_known(LotId(gtin, lot))
@@ -67,7 +68,7 @@ def units(records: RecordsPart, window: Paging) -> models.Page[models.LogisticUn
     return page_of(records.units.listed, views.unit, window)
 
 
-@router.get("/units/{sscc}", name="get_unit")
+@router.get("/units/{sscc}", name="get_unit", responses=ABSENT)
 def unit(records: RecordsPart, sscc: str) -> models.LogisticUnit:
     """Return one logistic unit: what it holds, and in which unit it is."""
     return views.unit(records.units.get(sscc))
@@ -79,7 +80,7 @@ def transformations(records: RecordsPart, window: Paging) -> models.Page[models.
     return page_of(records.lots.transformations, views.transformation, window)
 
 
-@router.get("/transformations/{transformation_id}")
+@router.get("/transformations/{transformation_id}", responses=ABSENT)
 def transformation(records: RecordsPart, transformation_id: str) -> models.Transformation:
     """Return one transformation: what was made from what."""
     return views.transformation(records.lots.transformation(transformation_id))

@@ -1,6 +1,7 @@
 """Metrics for a Prometheus server, which asks every few seconds."""
 
 from fastapi import APIRouter, Response
+from fastapi.responses import PlainTextResponse
 
 from gateway.api.parts import MetricsPart
 from gateway.metrics import MEDIA_TYPE
@@ -10,8 +11,7 @@ router = APIRouter(tags=["operations"])
 
 @router.get(
     "/metrics",
-    response_class=Response,
-    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
+    response_class=PlainTextResponse,
 )
 def told(metrics: MetricsPart) -> Response:
     """Return the time that offloads spend in each stage, and the resources of this process."""

@@ -9,6 +9,8 @@ from typing import Generic, TypeVar
 
 from pydantic import BaseModel, Field
 
+from gateway.api import words
+
 ItemT = TypeVar("ItemT")
 
 
@@ -24,10 +26,10 @@ class Party(BaseModel):
 
     party_id: str
     name: str
-    roles: list[str] = Field(description="granted by an administrator")
+    roles: list[words.PartyRole] = Field(description="granted by an administrator")
     public_keys: list[str] = Field(description="keys that the party may sign with now")
     revoked_keys: list[str] = Field(description="keys that the party signed with before")
-    key_duties: dict[str, list[str]] = Field(
+    key_duties: dict[str, list[words.KeyDuty]] = Field(
         description="what a key may sign, by public key; a key that is absent may sign everything"
     )
     certificates: list["Certificate"]
@@ -93,7 +95,7 @@ class Silence(BaseModel):
     """How long a device did not measure a quantity that a delivery on its trip limits."""
 
     device_id: str
-    quantity: str
+    quantity: words.Quantity
     measured: bool = Field(description="whether the device measured it at all")
     longest_s: float = Field(description="seconds, the longest time without a measurement")
     allowed_s: float = Field(description="seconds, what the strictest delivery allows")
@@ -159,12 +161,12 @@ class Reading(BaseModel):
     device_id: str
     sequence: int
     time: datetime
-    clock_origin: str
+    clock_origin: words.Clock
     temperature_cel: float | None
     humidity_pct: float | None
     pressure_hpa: float | None
     position: Position | None
-    tamper: list[str]
+    tamper: list[words.TamperSign]
     derived: bool
     transaction_id: str
     block_num: int
@@ -176,8 +178,8 @@ class Breach(BaseModel):
     trip_id: str
     delivery_id: str
     device_id: str
-    quantity: str
-    unit: str
+    quantity: words.Quantity
+    unit: words.QuantityUnit
     extreme: float
     since: datetime
     until: datetime
@@ -193,14 +195,14 @@ class TamperEvent(BaseModel):
     device_id: str
     sequence: int
     time: datetime
-    signs: list[str]
+    signs: list[words.TamperSign]
     position: Position | None
 
 
 class Finding(BaseModel):
     """A fact about a committed transaction that auditors must know."""
 
-    rule: str
+    rule: words.RuleId
     device_id: str
     sequence: int
     detail: str

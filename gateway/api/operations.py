@@ -6,6 +6,7 @@ from typing import Final
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
+from contracts.copies import Place
 from contracts.errors import RejectedError
 from contracts.receipt import body_of
 from contracts.records.clock import moment
@@ -17,7 +18,7 @@ from gateway.api.parts import (
     SagaPart,
     UploadsPart,
 )
-from gateway.api.problems import NotFoundError
+from gateway.api.problems import ABSENT, NotFoundError
 from gateway.index.rebuilding import Rebuild
 from gateway.intake.held import KeptReceipt, State
 from gateway.services import Services
@@ -38,7 +39,7 @@ class OffloadRecording(BaseModel):
     damaged: bool = Field(
         description="the copy that another site stored is damaged: the truck has to upload it"
     )
-    digest: str
+    digest: State
 
 
 class Offload(BaseModel):
@@ -47,8 +48,8 @@ class Offload(BaseModel):
     trip_id: str
     device_id: str
     since: datetime
-    batches: dict[str, int]
-    readings: dict[str, int]
+    batches: dict[State, int]
+    readings: dict[State, int]
     blocked_by: dict[str, str]
     recordings: list[OffloadRecording]
     receipted: bool = Field(
@@ -65,7 +66,7 @@ class BacklogItem(BaseModel):
 
     recording_id: str
     size: int
-    lacks: list[str] = Field(description="`volume`, `blobs`")
+    lacks: list[Place]
     since: datetime
     problem: str | None = Field(description="why the last attempt failed; null if none failed")
 
@@ -175,7 +176,7 @@ def backlog(filling: FillingPart) -> list[BacklogItem]:
         BacklogItem(
             recording_id=each.item.recording_id.hex(),
             size=each.item.size,
-            lacks=list(map(str, each.item.lacks)),
+            lacks=list(each.item.lacks),
             since=moment(each.item.since_ms),
             problem=each.problem or None,
         )
@@ -198,7 +199,7 @@ def quarantine(inbox: InboxPart) -> list[QuarantinedBatch]:
     ]
 
 
-@router.post("/quarantine/{batch_id}/release", status_code=204)
+@router.post("/quarantine/{batch_id}/release", status_code=204, responses=ABSENT)
 def release(inbox: InboxPart, saga: SagaPart, batch_id: str) -> None:
     """Try a quarantined batch once more, for example after its device was registered."""
     batch = inbox.batch(batch_id)

@@ -1,18 +1,29 @@
 """Cursor paging over rows that are only added: stable while new ones arrive."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final, TypeVar
 
 from fastapi import Depends, Query
-from pydantic import BaseModel
+from pydantic import AfterValidator, BaseModel
 
 from gateway.api.models import Page
 
 PAGE_MAX: Final = 1000
 Limit = Annotated[int, Query(ge=1, le=PAGE_MAX, description="items on one page")]
+_LAST_PLACE: Final = (1 << 63) - 1
+
+
+def _known_place(cursor: str) -> str:
+    if int(cursor) > _LAST_PLACE:
+        raise ValueError(f"expected at most {_LAST_PLACE}")
+    return cursor
+
+
 Cursor = Annotated[
-    int, Query(ge=0, lt=1 << 63, description="`next_cursor` of the page before; 0 for the first")
+    str,
+    Query(pattern="^[0-9]{1,19}$", description="`next_cursor` of the page before; 0: the first"),
+    AfterValidator(_known_place),
 ]
 
 
@@ -29,11 +40,16 @@ class Window:
     limit: int
 
 
-async def _window(cursor: Cursor = 0, limit: Limit = 100) -> Window:
-    return Window(cursor, limit)
+def _window_of(limit_default: int) -> Callable[..., Awaitable[Window]]:
+    async def window(cursor: Cursor = "0", limit: Limit = limit_default) -> Window:
+        return Window(int(cursor), limit)
+
+    return window
 
 
-Paging = Annotated[Window, Depends(_window)]
+Paging = Annotated[Window, Depends(_window_of(100))]
+LongPaging = Annotated[Window, Depends(_window_of(500))]
+"""For items that are small and many."""
 _ItemT = TypeVar("_ItemT")
 _ModelT = TypeVar("_ModelT", bound=BaseModel)
 

@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 from http import HTTPStatus
+from typing import Any, Final
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
 from contracts.errors import RejectedError, UnavailableError, WaysealError
@@ -13,6 +15,31 @@ from gateway.records.registry import NotOnLedgerError
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER_S = "2"
+
+
+class Problem(BaseModel):
+    """An error, RFC 9457; some types of it have further members."""
+
+    model_config = ConfigDict(extra="allow")
+
+    type: str = Field(description="URI of the type; about:blank: the status says it all")
+    title: str
+    status: int
+    detail: str = Field(description="expected and actual, for people")
+
+
+Answers = dict[int | str, dict[str, Any]]
+"""Descriptions of answers by status, as FastAPI takes them."""
+CONTENT: Final = {MEDIA_TYPE: {"schema": {"$ref": f"#/components/schemas/{Problem.__name__}"}}}
+"""The content of an error's answer, for OpenAPI."""
+
+
+def errors(*statuses: int) -> Answers:
+    """Return the description of these statuses for OpenAPI."""
+    return {
+        status: {"description": HTTPStatus(status).phrase, "content": CONTENT}
+        for status in statuses
+    }
 
 
 class NotFoundError(RejectedError):
@@ -29,6 +56,10 @@ class GoneError(RejectedError):
     def __init__(self, detail: str, members: Mapping[str, str | int]) -> None:
         super().__init__(detail)
         self.members = members
+
+
+ABSENT: Final = errors(HTTPStatus.NOT_FOUND)
+"""The description of a route that may not find what its path or its query names."""
 
 
 def problem(

@@ -9,17 +9,19 @@ from typing import Annotated, Final
 
 from fastapi import APIRouter, Header, Request, Response
 from fastapi.responses import StreamingResponse
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from contracts.errors import RejectedError, WaysealError
 from contracts.ids import parse_recording_id
 from contracts.proto.payload_pb2 import RecordVideo
 from contracts.records.clock import rfc3339
 from gateway.api import models, views
+from gateway.api.conditions import is_known, is_same
 from gateway.api.deletions import Deletion, deletion_view
+from gateway.api.evidence import BINARY
 from gateway.api.paging import Paging, page_of
 from gateway.api.parts import DeletionsPart, RecordsPart, StorePart
-from gateway.api.problems import GoneError, NotFoundError, problem
+from gateway.api.problems import ABSENT, Answers, GoneError, NotFoundError, errors, problem
 from gateway.api.ranges import UnsatisfiableError, parse_range
 from gateway.records.digests import DigestRecord
 from gateway.records.records import Records
@@ -28,8 +30,29 @@ from storage.recordings.manifest import StoredRecording
 from storage.recordings.store import RecordingStore
 
 _VIDEO: Final = re.compile(r"video/[A-Za-z0-9.+-]{1,64}")
+_MEDIA: Final = {each: {"schema": BINARY} for each in ("video/*", "application/octet-stream")}
 _UNKNOWN_MEDIA: Final = "application/octet-stream"
+_CONTENT: Final = "/{recording_id}/content"
+_KNOWN: Final[Answers] = {304: {"description": "the client has it, says If-None-Match"}}
+_BYTES: Final[Answers] = {
+    200: {"description": "the whole video", "content": _MEDIA},
+    206: {
+        "description": "the range",
+        "content": _MEDIA,
+        "headers": {"Content-Range": {"schema": {"type": "string"}}},
+    },
+}
 OTHER_TRIPS_MAX: Final = 100
+
+
+class Conditions(BaseModel):
+    """What a client asks of a video, in headers."""
+
+    range: str | None = Field(None, description="one range of bytes")
+    if_none_match: str | None = Field(None, description="ETags that the client has: 304 for these")
+    if_range: str | None = Field(
+        None, description="the ETag that the range is of; with another one, all bytes are sent"
+    )
 
 
 class RecordingAnywhere(models.Recording):
@@ -52,7 +75,7 @@ def every(records: RecordsPart, store: StorePart, window: Paging) -> models.Page
     return page_of(records.digests.listed, partial(recording_view, store), window)
 
 
-@router.get("/{recording_id}")
+@router.get("/{recording_id}", responses=ABSENT)
 def recording(
     records: RecordsPart, store: StorePart, deletions: DeletionsPart, recording_id: str
 ) -> RecordingAnywhere:
@@ -73,10 +96,16 @@ def recording(
 
 
 @router.head(
-    "/{recording_id}/content", response_class=Response, operation_id="head_recording_content"
+    _CONTENT,
+    response_class=Response,
+    operation_id="head_recording_content",
+    responses=errors(404, 410) | _KNOWN,
 )
 @router.get(
-    "/{recording_id}/content", response_class=Response, operation_id="get_recording_content"
+    _CONTENT,
+    response_class=Response,
+    operation_id="get_recording_content",
+    responses=errors(404, 410, 416, 500) | _KNOWN | _BYTES,
 )
 def content(
     request: Request,
@@ -84,16 +113,20 @@ def content(
     store: StorePart,
     deletions: DeletionsPart,
     recording_id: str,
-    range_: Annotated[str | None, Header(alias="Range")] = None,
+    asked: Annotated[Conditions, Header()],
 ) -> Response:
     """Return the video, or the requested range of its bytes.
 
     If a later byte is damaged in every copy, the connection breaks: a complete answer is always a
-    verified one. HEAD reads no video and ignores ranges.
+    verified one. HEAD reads no video and ignores ranges. The ETag is the recording's SHA-256.
     """
     digest = _digest_of_bytes(records, store, deletions, recording_id)
+    etag = f'"{digest.sha256.hex()}"'
+    if is_known(asked.if_none_match, etag):
+        return Response(None, HTTPStatus.NOT_MODIFIED, _lasting(etag))
     if request.method == "HEAD":
         return Response(None, HTTPStatus.OK, _headers(digest, 0, digest.size))
+    range_ = asked.range if is_same(asked.if_range, etag) else None
     try:
         start, stop = parse_range(range_, digest.size)
     except UnsatisfiableError as error:
@@ -111,7 +144,7 @@ def content(
     return StreamingResponse(chain(first, pieces), status, headers)
 
 
-@router.post("/{recording_id}/verify")
+@router.post("/{recording_id}/verify", responses=errors(404, 410))
 def verify(
     records: RecordsPart, store: StorePart, deletions: DeletionsPart, recording_id: str
 ) -> models.RecordingReport:
@@ -193,10 +226,14 @@ def _headers(
         "Accept-Ranges": "bytes",
         "Content-Length": str(stop - start),
         "Content-Type": media_type if _VIDEO.fullmatch(media_type) else _UNKNOWN_MEDIA,
-        "ETag": f'"{digest.sha256.hex()}"',
-        "Cache-Control": "private, no-transform",
         "X-Content-Type-Options": "nosniff",
+        **_lasting(f'"{digest.sha256.hex()}"'),
     }
     if partial_content:
         headers["Content-Range"] = f"bytes {start}-{stop - 1}/{digest.size}"
     return headers
+
+
+def _lasting(etag: str) -> dict[str, str]:
+    """Return the headers that 304 repeats."""
+    return {"ETag": etag, "Cache-Control": "private, no-transform"}

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from contracts.records.clock import moment
 from gateway.api.models import Page
-from gateway.api.paging import Cursor, Limit, Window, page_of
+from gateway.api.paging import Paging, page_of
 from gateway.api.parts import ScrubbingPart
 from storage.recordings.blobcopies import NO_BLOB
 from storage.scrub import report as scrub_report
@@ -81,15 +81,14 @@ def begin(scrubbing: ScrubbingPart) -> Round:
 @router.get("/findings")
 def findings(
     scrubbing: ScrubbingPart,
-    cursor: Cursor = 0,
-    limit: Limit = 100,
+    window: Paging,
     *,
     round: int | None = None,  # noqa: A002 - the word of the API
     outcome: scrub_report.FindingOutcome | None = None,
 ) -> Page[ScrubFinding]:
     """List the findings, oldest first: all, or those of one round or one outcome."""
     ask = partial(scrubbing.journal.listed, number=round, outcome=outcome)
-    return page_of(ask, _finding, Window(cursor, limit))
+    return page_of(ask, _finding, window)
 
 
 def _round(each: scrub_report.Round) -> Round:

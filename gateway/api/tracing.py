@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 
 from contracts.rendered import lot_status
 from contracts.rules.deliveries import status_name
-from gateway.api import views
+from gateway.api import views, words
 from gateway.api.models import Lot, Transformation
 from gateway.records.lots import ReachedDelivery, ReachedLot, TraceRecord
 
@@ -17,7 +17,7 @@ _LeftOut = Literal["transformations", "deliveries", "trips"]
 class LotStatus(BaseModel):
     """Whether a lot may be used and sold, and who says so."""
 
-    status: str
+    status: words.LotStatusName
     party_id: str
     reason: str
     at: datetime
@@ -49,7 +49,7 @@ class TracedDelivery(BaseModel):
     """A delivery of traced lots."""
 
     delivery_id: str
-    status: str
+    status: words.DeliveryStatus
     breaches: int
     tampers: int
     trips: list[TracedTrip]

@@ -3,14 +3,13 @@
 Source: tus resumable upload protocol 1.0.0; RFC 9457.
 """
 
-from typing import Any, Final
+from typing import Final
 
 from fastapi import Response
 
 from contracts.errors import RejectedError, UnavailableError, WaysealError
 from gateway.api import tus
-from gateway.api.problems import MEDIA_TYPE as PROBLEM
-from gateway.api.problems import problem
+from gateway.api.problems import CONTENT, Answers, problem
 from gateway.uploads.claims import ConflictError
 from gateway.uploads.lanes import BusyError
 from gateway.uploads.pouring import BrokenOffError, ChecksumError, OversizedError
@@ -50,12 +49,10 @@ _PROBLEMS: Final[dict[type[WaysealError], tuple[int, str]]] = {
 }
 
 
-def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Return the description of these statuses for OpenAPI."""
+def tus_errors(*statuses: int) -> Answers:
+    """Return the description of these statuses of tus for OpenAPI."""
     titles = dict(_PROBLEMS.values())
-    return {
-        status: {"description": titles[status], "content": {PROBLEM: {}}} for status in statuses
-    }
+    return {status: {"description": titles[status], "content": CONTENT} for status in statuses}
 
 
 def as_problem(error: WaysealError) -> Response:

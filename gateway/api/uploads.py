@@ -22,8 +22,9 @@ from contracts.runtime.serving.direct import direct_body
 from gateway.access import Caller
 from gateway.api import tus
 from gateway.api.parts import UploadsPart
+from gateway.api.problems import errors
 from gateway.api.security import may_upload
-from gateway.api.tusproblems import MediaTypeError, VersionError, as_problem, errors
+from gateway.api.tusproblems import MediaTypeError, VersionError, as_problem, tus_errors
 from gateway.uploads.pouring import BrokenOffError
 from gateway.uploads.service import Uploads
 from gateway.uploads.status import UnknownUploadError, UploadStatus
@@ -60,6 +61,7 @@ async def _require_version(tus_resumable: Annotated[str | None, Header()] = None
 
 Sender = Annotated[Caller, Depends(may_upload)]
 _CHECKS: Final = [Depends(may_upload), Depends(_require_version)]
+_DENIED: Final = errors(401, 500)
 _ONE: Final = "/{recording}"
 
 router = APIRouter(prefix=PREFIX, tags=["uploads"], route_class=TusRoute)
@@ -88,7 +90,8 @@ async def _discover_one(uploads: UploadsPart, recording: str) -> Response:
     "",
     status_code=201,
     dependencies=_CHECKS,
-    responses=errors(400, 403, 409, 412, 413, 422, 503),
+    response_class=Response,
+    responses=_DENIED | tus_errors(400, 403, 409, 412, 413, 422, 503),
 )
 async def create(
     request: Request,
@@ -111,7 +114,12 @@ async def create(
     return Response(status_code=201, headers={"Location": location, **_place(status)})
 
 
-@router.head(_ONE, dependencies=_CHECKS, responses=errors(404, 412, 422, 503))
+@router.head(
+    _ONE,
+    dependencies=_CHECKS,
+    response_class=Response,
+    responses=_DENIED | tus_errors(403, 404, 412, 422, 503),
+)
 async def status(uploads: UploadsPart, caller: Sender, recording: str) -> Response:
     """Return the number of durable bytes of the caller's upload, in Upload-Offset."""
     recording_id = _named(recording)
@@ -124,7 +132,7 @@ async def status(uploads: UploadsPart, caller: Sender, recording: str) -> Respon
     _ONE,
     status_code=204,
     dependencies=_CHECKS,
-    responses=errors(400, 403, 404, 408, 409, 412, 413, 415, 422, 423, 429, 460, 503),
+    responses=_DENIED | tus_errors(400, 403, 404, 408, 409, 412, 413, 415, 422, 423, 429, 460, 503),
     openapi_extra=_BODY,
 )
 async def append(
@@ -165,7 +173,10 @@ async def append(
 
 
 @router.delete(
-    _ONE, status_code=204, dependencies=_CHECKS, responses=errors(403, 404, 412, 423, 503)
+    _ONE,
+    status_code=204,
+    dependencies=_CHECKS,
+    responses=_DENIED | tus_errors(403, 404, 412, 423, 503),
 )
 async def terminate(uploads: UploadsPart, caller: Sender, recording: str) -> Response:
     """Forget a partial upload and its bytes; a whole recording is kept."""

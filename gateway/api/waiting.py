@@ -10,7 +10,7 @@ from contracts.records.clock import moment, now_ms
 from gateway.api.models import Page
 from gateway.api.paging import Paging, page_of
 from gateway.api.parts import AllParts, InboxPart, UploadsPart
-from gateway.api.problems import NotFoundError
+from gateway.api.problems import ABSENT, NotFoundError
 from gateway.intake.held import State
 from gateway.intake.waiting import WaitingBatch
 
@@ -23,7 +23,7 @@ class WaitingItem(BaseModel):
     batch_id: str
     device_id: str
     trip_id: str = Field(description="empty if no rule would accept the batch")
-    state: str
+    state: State
     bytes: int
     since: datetime
     expires: datetime | None = Field(
@@ -38,7 +38,7 @@ class Usage(BaseModel):
     """What a device's batches take in one state."""
 
     device_id: str
-    state: str
+    state: State
     batches: int
     bytes: int
 
@@ -113,7 +113,7 @@ def partial_uploads(uploads: UploadsPart) -> list[PartialUpload]:
     ]
 
 
-@router.delete("/uploads/{device_id}/{recording_id}", status_code=204)
+@router.delete("/uploads/{device_id}/{recording_id}", status_code=204, responses=ABSENT)
 async def drop_upload(uploads: UploadsPart, device_id: str, recording_id: str) -> None:
     """Delete a partial upload, even one under way. Its truck still has the recording."""
     for claim in uploads.claims.all():
@@ -123,7 +123,7 @@ async def drop_upload(uploads: UploadsPart, device_id: str, recording_id: str) -
     raise NotFoundError(f"no partial upload of {recording_id[:64]!r} by {device_id[:64]!r}")
 
 
-@router.delete("/batches/{batch_id}", status_code=204)
+@router.delete("/batches/{batch_id}", status_code=204, responses=ABSENT)
 def drop(inbox: InboxPart, batch_id: str) -> None:
     """Drop a held or quarantined batch. Its truck still has it, is told, and may send it again."""
     if not inbox.waiting.drop(batch_id, BY_OPERATOR):

@@ -8,8 +8,10 @@ from pydantic import BaseModel, Field
 
 from contracts.records.clock import moment
 from storage.drives.devices import Device
+from storage.drives.health import Condition
 from storage.drives.inventory import Inventory
 from storage.drives.kernel import Kernel
+from storage.drives.links import Word
 from storage.drives.nvme import NvmePath
 from storage.volumes.volume import VolumeState
 
@@ -25,7 +27,7 @@ class MountedAt(BaseModel):
 class DriveHealth(BaseModel):
     """A drive's health, as the drive reports it."""
 
-    verdict: str = Field(description="ok, worn, failing or unknown")
+    verdict: Condition
     why: list[str] = Field(description="reasons for the verdict; empty only if it is ok")
     temperature_c: int | None
     used_percent: int | None = Field(description="part of its rated endurance that is used")
@@ -62,7 +64,7 @@ class DrivePath(BaseModel):
 class DriveLink(BaseModel):
     """The state of a drive's connection, and what it means for reads and writes."""
 
-    state: str = Field(description="live, degraded, changing, waiting, lost, failing or gone")
+    state: Word
     words: str
     for_s: float | None = Field(description="time without a working path, if it is known")
     fails_in_s: float | None = Field(description="time until reads and writes fail")

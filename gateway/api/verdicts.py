@@ -1,0 +1,171 @@
+"""The verdict on a trip's evidence, as REST shows it: the JSON of `wayseal-verify --json`.
+
+The values come from contracts/evidence/report.py.
+"""
+
+from datetime import datetime
+
+from pydantic import BaseModel, Field
+
+from gateway.api import deliverymodels, models, words
+from gateway.api.tracing import LotStatus
+
+
+class Keys(BaseModel):
+    """The keys in which the chains of signatures end, as found."""
+
+    genesis_block_id: str
+    block_signers: list[str]
+    admin_keys: list[str]
+
+
+class LedgerPart(BaseModel):
+    """The part of the ledger that the evidence has."""
+
+    blocks: int
+    last_block_id: str
+    blocks_of_the_story: int = Field(description="blocks with batches that are replayed")
+    blocks_with_time: int = Field(description="how many of those have a time")
+    last_block_at: datetime | None = Field(description="null if it is not proved")
+    last_signed_at: datetime | None = Field(description="the latest time in a transaction")
+
+
+class JudgedTamper(BaseModel):
+    """Signs of tampering that appeared with a reading."""
+
+    at: datetime
+    device_id: str
+    flags: str = Field(description="names of the signs, with | between them")
+
+
+class JudgedFinding(BaseModel):
+    """A finding on a trip."""
+
+    rule: words.RuleId
+    device_id: str
+    detail: str
+
+
+class FindingOfParty(BaseModel):
+    """A finding on a delivery or a transformation, which is of no device."""
+
+    rule: words.RuleId
+    detail: str
+
+
+class NamedLotStatus(LotStatus):
+    """What was said last on a lot."""
+
+    gtin: str
+    lot: str
+
+
+class JudgedCertificate(deliverymodels.RequiredCertificate):
+    """A certificate that a party must hold, and whether it did."""
+
+    valid_at_start: bool | None = Field(description="when the trip started; null: one side signed")
+
+
+class JudgedDelivery(BaseModel):
+    """A delivery on the trip, at the end of the evidence."""
+
+    delivery_id: str
+    lots: list[models.Lot]
+    items: list[deliverymodels.DeliveredLot]
+    units: list[str]
+    required_certificates: list[JudgedCertificate]
+    status: words.DeliveryStatus
+    payment: words.Payment
+    custodian_id: str | None
+    breaches: int
+    tampers: int
+    silences: int
+    limits_kept: bool | None = Field(description="null if nobody can say")
+    between_trips: list[str] = Field(description="what nobody measured between two trips")
+    draft_signed_by: list[str] | None = Field(
+        description="the party that alone had signed when the trip started; null if both had"
+    )
+    quantity: int
+    unit: str
+    sent_quantity: int
+    received_quantity: int
+    returned_quantity: int
+    accepted_quantity: int | None
+    holdings: list[deliverymodels.Holding]
+    awaited_trip_ids: list[str]
+    notices: list[deliverymodels.Notice]
+    settlement: deliverymodels.Settlement | None
+    findings: list[FindingOfParty]
+    disputed_by: str | None
+    dispute_reason: str | None
+
+
+class JudgedTrip(BaseModel):
+    """The story of a trip in the evidence."""
+
+    trip_id: str
+    device_id: str
+    trip_number: int | None
+    previous_seal_sha256: str | None
+    other_device_ids: list[str]
+    device_keys: list[str]
+    revoked_device_keys: list[str]
+    origin_site_id: str
+    via_site_ids: list[str]
+    destination_site_id: str
+    delivery_ids: list[str]
+    derived_from: list[models.Source]
+    readings: int
+    readings_derived: int
+    first_reading_at: datetime | None
+    last_reading_at: datetime | None
+    breaches: list[models.Breach]
+    tampers: list[JudgedTamper]
+    findings: list[JudgedFinding]
+    silences: list[models.Silence] | None = Field(description="null under rules of version 1.0")
+    left_out_findings: dict[str, int] = Field(description="on batches of strangers, by rule")
+    deliveries: list[JudgedDelivery]
+    lot_statuses: list[NamedLotStatus]
+    source_lot_statuses: list[NamedLotStatus]
+    closed_by: str | None
+    closed_at: datetime | None
+    holds: list[models.Hold]
+
+
+class JudgedTransformation(BaseModel):
+    """Lots made from lots."""
+
+    transformation_id: str
+    party_id: str
+    site_id: str
+    at: datetime
+    inputs: list[models.LotQuantity]
+    outputs: list[models.LotQuantity]
+    findings: list[FindingOfParty]
+
+
+class JudgedRecording(BaseModel):
+    """A recording in the evidence, and how much of it was checked."""
+
+    sha256: str
+    trip_id: str
+    size: int
+    derived: bool
+    claimed_by_trip_ids: list[str]
+    blobs: int
+    leaf_hashes_checked: bool
+    blobs_checked: int
+
+
+class Verdict(BaseModel):
+    """The verdict on evidence."""
+
+    verdict: words.VerdictWord
+    problems: list[str] = Field(description="what does not hold; empty when everything does")
+    format: int
+    not_shown: list[str] = Field(description="what the ledger may hold beyond the evidence")
+    keys: Keys
+    ledger: LedgerPart
+    trips: list[JudgedTrip]
+    transformations: list[JudgedTransformation]
+    recordings: list[JudgedRecording]

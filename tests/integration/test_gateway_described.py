@@ -1,0 +1,227 @@
+"""A gateway's OpenAPI description is true: every route's answers, the good and the bad ones."""
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import httpx
+import pytest
+from openapi_spec_validator import OpenAPIV31SpecValidator
+
+from contracts.proto.payload_pb2 import PackUnit
+from support.evidence.chain import digest_of
+from support.gateways.described import Description, Route
+from support.gateways.goods_site import goods_site
+from support.network.world import START_MS, Trip, key, one, reading
+from support.trucks.rogue import Site, nonce, until
+from support.trucks.uploads import announce, offer_of, send
+
+pytestmark = pytest.mark.integration
+
+CONTENT: Final = b"film" * 1000
+ETAG: Final = f'"{hashlib.sha256(CONTENT).hexdigest()}"'
+VIDEO: Final = f"/v1/recordings/{hashlib.sha256(CONTENT).hexdigest()}/content"
+PROBLEM: Final = "application/problem+json"
+PALLET: Final = PackUnit(
+    party_id="seller", sscc="340123450000000000", site_id="site-hub", at_ms=START_MS
+)
+NEVER_GOOD: Final = {
+    "POST /v1/quarantine/{batch_id}/release",
+    "DELETE /v1/waiting/batches/{batch_id}",
+    "DELETE /v1/waiting/uploads/{device_id}/{recording_id}",
+    "POST /v1/uploads",
+    "HEAD /v1/uploads/{recording}",
+    "PATCH /v1/uploads/{recording}",
+    "DELETE /v1/uploads/{recording}",
+}
+"""These need a state that the scene has not; other tests have their good answers."""
+
+
+@dataclass
+class Scene:
+    """A site after trips with and without video, and a client of each role."""
+
+    site: Site
+    described: Description
+    clients: dict[str, httpx.Client] = field(default_factory=dict)
+
+    def may(self, route: Route) -> str:
+        """Return a role that may use a route."""
+        return "device" if route.path.startswith("/v1/uploads") else "operator"
+
+
+@pytest.fixture(scope="module")
+def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
+    with goods_site(tmp_path_factory.mktemp("described")) as goods:
+        site = goods.site
+        site.commit([one(key("seller-2"), PALLET)])
+        made = Scene(site, Description(site.ask("/openapi.json")))
+        trip = Trip(nonce=nonce(70))
+        *batches, video = trip.whole([reading(0)], [digest_of(CONTENT)])
+        with site.device() as truck:
+            for name, role in (("auditor", "auditor"), ("truck-1", "device")):
+                made.clients[role] = site.client(name, role)
+            made.clients["operator"] = site.operator
+            truck.send(*batches)
+            truck.ask(recordings=[offer_of(trip, CONTENT, video)])
+            send(made.clients["device"], CONTENT)
+            until("the receipt", lambda: site.offload(trip.trip_id)["receipted"])
+        yield made
+
+
+def harvest(answer: object, found: dict[str, list[str]]) -> None:
+    """Gather what a JSON answer names."""
+    if isinstance(answer, list):
+        for each in answer:
+            harvest(each, found)
+    elif isinstance(answer, dict):
+        for name, value in answer.items():
+            if isinstance(value, str) and value:
+                found[name].append(value)
+            harvest(value, found)
+
+
+def ask(client: httpx.Client, route: Route, path: str, **options: Any) -> httpx.Response:  # noqa: ANN401 - httpx's
+    headers = {"Tus-Resumable": "1.0.0"} if route.path.startswith("/v1/uploads") else {}
+    return client.request(route.method, path, headers=headers, **options)
+
+
+def test_the_description_is_openapi_3_1(scene: Scene) -> None:
+    document = scene.described.document
+    assert document["openapi"].startswith("3.1")
+    assert document == scene.clients["auditor"].get("/v1/openapi.json").json()
+    OpenAPIV31SpecValidator(document).validate()
+    names = [route.operation["operationId"] for route in scene.described.routes()]
+    assert len(names) == len(set(names))
+
+
+def test_every_good_answer_is_as_described(scene: Scene) -> None:
+    found: dict[str, list[str]] = defaultdict(list)
+    good = set()
+    routes = sorted(scene.described.routes(), key=lambda route: len(route.places))
+    for route in routes:
+        client = scene.clients[scene.may(route)]
+        choices = [dict.fromkeys(route.places, "unknown")]
+        if all(found[name] for name in route.places):
+            last = {name: list(dict.fromkeys(found[name]))[-5:] for name in route.places}
+            count = max(map(len, last.values()), default=1)
+            choices += [
+                {name: values[at % len(values)] for name, values in last.items()}
+                for at in range(count)
+            ]
+        needed = {
+            each["name"]: (found["trip_id" if each["name"] == "trip" else each["name"]] or ["x"])[0]
+            for each in route.operation.get("parameters", [])
+            if each["in"] == "query" and each.get("required")
+        }
+        for values in choices:
+            answer = ask(client, route, route.filled(values), params=needed)
+            scene.described.check(route, answer)
+            if answer.is_success:
+                good.add(f"{route.method} {route.path}")
+                if answer.headers.get("content-type") == "application/json":
+                    harvest(answer.json(), found)
+    every = {f"{route.method} {route.path}" for route in routes}
+    assert every - good == NEVER_GOOD
+
+
+def test_a_stranger_and_a_wrong_role_are_refused_as_described(scene: Scene) -> None:
+    with httpx.Client(base_url=scene.site.appliance.rest, trust_env=False) as stranger:
+        for route in scene.described.routes():
+            if route.method == "OPTIONS":
+                continue
+            path = route.filled(dict.fromkeys(route.places, "x"))
+            for headers in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": "Basic eA=="}):
+                stranger.headers = httpx.Headers(headers)
+                answer = ask(stranger, route, path)
+                assert answer.status_code == 401, route
+                assert answer.headers["www-authenticate"] == "Bearer"
+                scene.described.check(route, answer)
+            wrong = "auditor" if scene.may(route) == "device" else "device"
+            answer = ask(scene.clients[wrong], route, path)
+            assert answer.status_code == 403, route
+            scene.described.check(route, answer)
+
+
+def test_an_unknown_parameter_is_422_on_every_route(scene: Scene) -> None:
+    for route in scene.described.routes():
+        path = route.filled(dict.fromkeys(route.places, "x"))
+        answer = ask(scene.clients[scene.may(route)], route, path, params={"form": "2026"})
+        assert answer.status_code == 422, route
+        scene.described.check(route, answer)
+        if route.method != "HEAD":
+            assert "'form'" in answer.json()["detail"]
+    for path in ("/openapi.json", "/v1/openapi.json", "/docs"):
+        answer = scene.clients["auditor"].get(path, params={"form": "2026"})
+        assert (answer.status_code, answer.headers["content-type"]) == (422, PROBLEM)
+    refused = scene.site.operator.get("/v1/trips?form=2026").json()["detail"]
+    assert refused.startswith("query: unknown parameter 'form', expected one of cursor, ")
+
+
+def test_cursors_have_one_type(scene: Scene) -> None:
+    lists = [
+        (route, each["schema"])
+        for route in scene.described.routes()
+        for each in route.operation.get("parameters", [])
+        if each["name"] == "cursor"
+    ]
+    assert len(lists) > 15
+    assert {schema["type"] for _, schema in lists} == {"string"}
+    schemas = scene.described.document["components"]["schemas"]
+    for route, _ in lists:
+        schema = route.operation["responses"]["200"]["content"]["application/json"]["schema"]
+        shown = schemas[schema["$ref"].rpartition("/")[2]]["properties"]["next_cursor"]
+        assert shown["anyOf"] == [{"type": "string"}, {"type": "null"}]
+
+
+@pytest.mark.parametrize(
+    ("headers", "status", "length"),
+    [
+        ({"If-None-Match": ETAG}, 304, 0),
+        ({"If-None-Match": f'"other", W/{ETAG}'}, 304, 0),
+        ({"If-None-Match": "*", "Range": "bytes=0-9"}, 304, 0),
+        ({"If-None-Match": '"other"'}, 200, len(CONTENT)),
+        ({"If-Range": ETAG, "Range": "bytes=0-9"}, 206, 10),
+        ({"If-Range": f"W/{ETAG}", "Range": "bytes=0-9"}, 200, len(CONTENT)),
+        ({"If-Range": '"other"', "Range": "bytes=0-9"}, 200, len(CONTENT)),
+        ({"If-Range": "Sat, 01 Jan 2028 00:00:00 GMT", "Range": "bytes=0-"}, 200, len(CONTENT)),
+        ({"If-Range": '"other"', "Range": "bytes=9999999-"}, 200, len(CONTENT)),
+        ({"If-Range": ETAG, "Range": "bytes=9999999-"}, 416, None),
+        ({"Range": "bytes=5-4"}, 416, None),
+    ],
+)
+def test_conditions_on_a_video(
+    scene: Scene, headers: dict[str, str], status: int, length: int | None
+) -> None:
+    answer = scene.clients["auditor"].get(VIDEO, headers=headers)
+    assert answer.status_code == status
+    assert length is None or len(answer.content) == length
+    (route,) = (
+        each
+        for each in scene.described.routes()
+        if each.method == "GET" and each.path.endswith("/content")
+    )
+    scene.described.check(route, answer)
+    if status == 304:
+        assert answer.headers["etag"] == ETAG
+        head = scene.clients["auditor"].head(VIDEO, headers=headers)
+        assert (head.status_code, head.headers["etag"]) == (304, ETAG)
+
+
+def test_an_announcement_is_answered_as_described(scene: Scene) -> None:
+    routes = {f"{each.method} {each.path}": each for each in scene.described.routes()}
+    answer = announce(scene.clients["device"], b"never signed")
+    assert answer.status_code == 403
+    scene.described.check(routes["POST /v1/uploads"], answer)
+
+
+def test_the_page_names_every_route_and_loads_nothing(scene: Scene) -> None:
+    answer = httpx.get(f"{scene.site.appliance.rest}/docs", trust_env=False)
+    assert answer.status_code == 200
+    assert answer.headers["content-type"].startswith("text/html")
+    for route in scene.described.routes():
+        assert f"{route.method} {route.path}" in answer.text
+    for loading in ("<script", "<link", "<img", "src=", "http://", "https://", "@import"):
+        assert loading not in answer.text
