@@ -36,9 +36,9 @@ LONG_FIRST := tests/integration tests/e2e tests/property tests/unit
 # What wayseal-bench measures with.
 BENCH_TOOLS := fio sysbench openssl iperf3 iputils-ping
 
-demo: $(READY) ## the main job; with READINGS=csv TRACK=gpx VIDEO=file on real files; LEDGER=url ADMIN_KEY=file on a ledger of yours
+demo: $(READY) ## the main job; with READINGS=csv TRACK=gpx VIDEO=file OPTIONS="--map QUANTITY=COLUMN" on real files; LEDGER=url ADMIN_KEY=file on a ledger of yours
 	@$(BIN)/python -m demo --readings "$(READINGS)" --track "$(TRACK)" --video "$(VIDEO)" \
-	  --ledger "$(LEDGER)" --admin-key "$(ADMIN_KEY)"
+	  --ledger "$(LEDGER)" --admin-key "$(ADMIN_KEY)" $(OPTIONS)
 
 test: $(READY) ## all checks and all tests
 	@scripts/packages mosquitto jq curl openssl iproute2 nvme-cli smartmontools $(BENCH_TOOLS) chromium

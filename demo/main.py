@@ -70,6 +70,8 @@ def _demo(appliance: Appliance, directory: Path, options: argparse.Namespace) ->
     with _step("the truck leaves site A and records, offline"):
         trip = truck.ask("record", *_replay(directory, options), "--speed", "max")
     trip_id = trip["trip"]
+    for line in _columns(trip):
+        _say(f"  {line}")
     _say(f"  trip {trip_id}: {trip['readings']} readings, {trip['bytes']} bytes of video")
     _say("the truck arrives at site B and offloads")
     _offload(appliance, truck, trip)
@@ -104,6 +106,8 @@ def _check(options: argparse.Namespace) -> None:
         raise RejectedError("LEDGER and ADMIN_KEY need each other, got one")
     if not options.readings and (options.track or options.video):
         raise RejectedError("TRACK and VIDEO need READINGS, got none")
+    if not options.readings and _log_options(options):
+        raise RejectedError("--map and --without need READINGS, got none")
     for name in ("readings", "track", "video", "admin_key"):
         path: Path | None = getattr(options, name)
         if path and not path.is_file():
@@ -123,7 +127,22 @@ def _replay(directory: Path, options: argparse.Namespace) -> list[str]:
         simulate(out)
         readings, track, video = out / "readings.csv", out / "track.gpx", out / "video.avi"
     named = {"--readings": readings, "--track": track, "--video": video}
-    return [word for flag, path in named.items() if path for word in (flag, str(path))]
+    files = [word for flag, path in named.items() if path for word in (flag, str(path))]
+    return files + _log_options(options)
+
+
+def _log_options(options: argparse.Namespace) -> list[str]:
+    maps = [word for text in options.map for word in ("--map", text)]
+    return maps + [word for name in options.without for word in ("--without", name)]
+
+
+def _columns(trip: dict[str, Any]) -> Iterator[str]:
+    """Yield which columns the truck used, as what, in which unit, and which it ignored."""
+    for used in trip["columns"]["used"]:
+        unit = f" [{used['unit']}]" if used["unit"] else ""
+        count = f", {used['values']} values" if used["values"] is not None else ""
+        yield f"{used['as']}{unit} from column {used['column']!r}{count}"
+    yield f"ignored columns: {', '.join(map(repr, trip['columns']['ignored'])) or 'none'}"
 
 
 def _offload(appliance: Appliance, truck: Truck, trip: dict[str, Any]) -> None:
@@ -288,6 +307,14 @@ def _parse() -> argparse.Namespace:
         ("video", "any video file that OpenCV reads"),
     ):
         parser.add_argument(f"--{name}", type=_file, metavar="FILE", help=text)
+    for name, shape in (("map", "QUANTITY[/UNIT]=COLUMN"), ("without", "QUANTITY")):
+        parser.add_argument(
+            f"--{name}",
+            action="append",
+            default=[],
+            metavar=shape,
+            help="passed on to `wayseal-device record`; may be repeated",
+        )
     parser.add_argument(
         "--ledger",
         metavar="URL",

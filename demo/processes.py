@@ -15,6 +15,8 @@ from storage.bench.servers.processes import environment, executable
 STOP_TIMEOUT_S: Final = 20
 COMMAND_TIMEOUT_S: Final = 600
 SAID_MAX: Final = 500
+ERROR_MAX: Final = 20_000
+"""More than a log's longest header, which an error shows whole."""
 
 
 class Service:
@@ -119,8 +121,8 @@ def run_json(command: list[str]) -> dict[str, Any]:
     """
     done = run(command)
     if done.returncode:
-        said = done.stderr.strip().removeprefix(f"{command[0]}: ")
-        raise UnavailableError(f"{' '.join(command[:2])} failed: {said[-SAID_MAX:]}")
+        said = done.stderr.strip().rpartition(f"{command[0]}: ")[2]
+        raise UnavailableError(f"{' '.join(command[:2])} failed: {said[:ERROR_MAX]}")
     found: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
     return found
 

@@ -12,7 +12,7 @@ from device.journal.trip import TripState
 from device.offload.offloading import offload
 from device.offload.progress import Backoff
 from device.recorder import input_of
-from device.settings import Settings, SourceSettings, parse_speed
+from device.settings import Settings, SourceSettings, TripSettings, parse_speed
 from device.station import plan_of, recording
 from device.stop import Stop
 from device.tripsource import TripSource, replayed_trip, simulated_trip
@@ -83,6 +83,10 @@ class Agent:
             for trip in recorder.logbook.trips():
                 if trip.input_id == input_id and trip.state is not TripState.OPEN:
                     return
+            if isinstance(plan, TripSettings):
+                source.check_gives(plan.must_measure)
+            for line in source.log.contents.lines() if source.log else ():
+                _log.info("%s", line)
             trip = recorder.begin(source, settings.device_id, plan)
             speed = parse_speed(settings.need_source().speed)
             trip = recorder.record(source, trip, speed=speed, stop=self._stop)
@@ -120,4 +124,6 @@ def _source(settings: SourceSettings) -> TripSource:
         return simulated_trip(settings.minutes, settings.seed, live=live)
     if settings.readings is None:
         raise RejectedError("key source.readings: expected a CSV file, got none")
-    return replayed_trip(settings.readings, settings.track, settings.videos, None)
+    return replayed_trip(
+        settings.readings, settings.track, settings.videos, None, settings.log_options
+    )

@@ -14,6 +14,7 @@ from contracts.errors import RejectedError
 from contracts.ids import check_id
 from contracts.keys import is_public_key, is_signature
 from contracts.records.run import RUN_READINGS_MAX
+from device.sensors.mapping import ABSENT, MEASURES, ROLES, ColumnMap, LogOptions
 
 _MIB: Final = 1 << 20
 _GIB: Final = 1 << 30
@@ -66,6 +67,11 @@ def parse_speed(text: str) -> float:
     return speed
 
 
+def _check_one_of(known: tuple[str, ...], text: str) -> None:
+    if text not in known:
+        raise ValueError(f"expected {' or '.join(known)}, got {text!r}")
+
+
 def _text(expected: str, check: Callable[[str], object] = str) -> Meta:
     """Describe a text that is not empty and that `check` accepts."""
     return Meta(min_length=1, pattern=r"\A[^\0]*\Z", description=expected, extra={"check": check})
@@ -99,6 +105,11 @@ RequiredCopy = Annotated[
     str, _text("copies, as `volume`, `blobs` or `blobs:QUORUM`", Requirement.parse)
 ]
 Speed = Annotated[str, _text("`max` or a number above 0, as text", parse_speed)]
+Measure = Annotated[str, _text(" or ".join(MEASURES), partial(_check_one_of, MEASURES))]
+MappedColumn = Annotated[
+    str, _text("columns as QUANTITY=COLUMN or QUANTITY/UNIT=COLUMN", ColumnMap.parse)
+]
+Absent = Annotated[str, _text(" or ".join(ABSENT), partial(_check_one_of, ABSENT))]
 Url = Annotated[str, _text("http://HOST:PORT or https://HOST:PORT", check_url)]
 
 
@@ -114,6 +125,12 @@ class TripSettings(Section, frozen=True):
     deliveries: Annotated[tuple[Id, ...], _up_to(DELIVERIES_MAX, "ids")] = ()
     via_sites: Annotated[tuple[Id, ...], _up_to(SITES_VIA_MAX, "ids")] = ()
     other_devices: Annotated[tuple[Id, ...], _up_to(OTHER_DEVICES_MAX, "ids")] = ()
+    limited: Annotated[tuple[Measure, ...], _up_to(len(MEASURES), "quantities")] = ("temperature",)
+
+    @property
+    def must_measure(self) -> tuple[str, ...]:
+        """Return the quantities that this trip's deliveries limit; none without a delivery."""
+        return self.limited if self.deliveries else ()
 
 
 class BatchSettings(Section, frozen=True):
@@ -182,6 +199,17 @@ class SourceSettings(Section, frozen=True):
     speed: Speed = "1"
     minutes: Annotated[int, _within(1, 1 << 20)] = 90
     seed: Annotated[int, _within(0, (1 << 63) - 1)] = 1
+    map: Annotated[tuple[MappedColumn, ...], _up_to(len(ROLES), "columns")] = ()
+    without: Annotated[tuple[Absent, ...], _up_to(len(ABSENT), "quantities")] = ()
+
+    @property
+    def log_options(self) -> LogOptions:
+        """Return how to read the log.
+
+        Raises:
+            RejectedError: Two keys contradict each other.
+        """
+        return LogOptions.parse(self.map, self.without)
 
 
 class Settings(Section, frozen=True):

@@ -1,6 +1,7 @@
 """What a trip is recorded from: files or the simulator, checked as a whole before signing begins.
 
-A trip's start names every file it was taken from, with its SHA-256.
+A trip's start names every file it was taken from, with its SHA-256, and as role `options` how the
+log was read, if the user said it: which columns as what, and what the log does not give.
 """
 
 import hashlib
@@ -17,13 +18,14 @@ from contracts.records.clock import ClockOrigin, check_utc_ms
 from device.camera.port import Camera
 from device.camera.replay import ReplayCamera
 from device.camera.simulated import SimulatedCamera
+from device.sensors.mapping import PLAIN, LogOptions
 from device.sensors.port import Sample, SensorSource
 from device.sensors.replay_csv import CsvReplay
 from device.sensors.simulated import SimulatedTrip
 from device.sensors.track import Track
 from device.sensors.written import STARTED_AT_MS, csv_lines
 
-ROLES: Final = ("readings", "track", "video", "simulator")
+ROLES: Final = ("readings", "track", "video", "simulator", "options")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,7 @@ class TripSource:
         origin: Where replayed times come from.
         derived_from: The files or the simulator behind it; empty if everything is measured.
         live: Each sample gets the machine's time at that moment.
+        log: The log behind it; None for the simulator, which gives every quantity.
 
     Raises:
         RejectedError: The ledger's rules would refuse such a trip.
@@ -49,6 +52,7 @@ class TripSource:
     origin: ClockOrigin
     derived_from: Sequence[Source]
     live: bool = False
+    log: CsvReplay | None = None
 
     def __post_init__(self) -> None:
         """Check what the rules would refuse, so that every trip that starts can also end."""
@@ -66,6 +70,23 @@ class TripSource:
         start = None if self.live else self.started_at_ms
         return hashlib.sha256(json.dumps([names, start]).encode()).digest()
 
+    def check_gives(self, limited: Sequence[str]) -> None:
+        """Check, before departure, that the source gives what deliveries of the trip limit.
+
+        Raises:
+            RejectedError: It does not, and the user did not say so.
+        """
+        if self.log is None:
+            return
+        for quantity in limited:
+            if not self.log.contents.values[quantity] and quantity not in self.log.options.without:
+                raise RejectedError(
+                    f"{self.log.path}: gives no {quantity}, which the trip's deliveries limit "
+                    f"(trip.limited), so nobody could say that the limit was kept; write "
+                    f"--map {quantity}=COLUMN, or --without {quantity} to depart all the same, "
+                    f"which the ledger then says; " + "; ".join(self.log.contents.lines())
+                )
+
 
 @dataclass(frozen=True, slots=True)
 class TrackedReplay:
@@ -81,7 +102,11 @@ class TrackedReplay:
 
 
 def replayed_trip(
-    readings: Path, track: Path | None, videos: Sequence[Path], started_at_ms: int | None
+    readings: Path,
+    track: Path | None,
+    videos: Sequence[Path],
+    started_at_ms: int | None,
+    options: LogOptions = PLAIN,
 ) -> TripSource:
     """Check every file from end to end and return the source they make.
 
@@ -90,13 +115,16 @@ def replayed_trip(
         track: GPX track, stretched over the trip; None keeps the log's own positions.
         videos: Video files, one recording each.
         started_at_ms: UTC of the start, milliseconds; None takes the log's first time.
+        options: How to read the log. The trip's start names those that were given.
 
     Raises:
         RejectedError: A file is broken, or a video is given twice.
         UnavailableError: There are videos and OpenCV is not installed.
     """
-    log = CsvReplay.check(readings)
+    log = CsvReplay.check(readings, replace(options, tracked=track is not None))
     sources = [source_of("readings", readings, log.sha256)]
+    if options.text():
+        sources.append(Source(role="options", name=options.text(), sha256=log.sha256))
     route = Track.load(track) if track else None
     if track and route:
         sources.append(source_of("track", track, route.sha256))
@@ -109,6 +137,7 @@ def replayed_trip(
         log.first_ms if started_at_ms is None else started_at_ms,
         ClockOrigin.GNSS if route else ClockOrigin.NONE,
         sources,
+        log=log,
     )
 
 

@@ -28,6 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     keep_files_private()
     arguments = build_parser().parse_args(argv)
     logging.basicConfig(format="wayseal-device: %(message)s", level=logging.WARNING)
+    logging.getLogger("device").setLevel(logging.INFO)
     try:
         # Imported late, so that `status` works on a Pi without the camera library.
         command = importlib.import_module(f"device.commands.{arguments.command}")

@@ -8,6 +8,7 @@ from typing import Final, TypeVar
 
 from contracts.errors import RejectedError
 from contracts.records.clock import parse_rfc3339
+from device.sensors.mapping import ABSENT, ROLES, ColumnMap
 from device.settings import check_host_port, check_public_key, check_url, parse_speed
 from device.settings_file import CONFIG_VARIABLE
 
@@ -27,6 +28,7 @@ settings:
   deliveries = ["order-12"]
   via_sites = ["site-c"]                 sites on the way
   other_devices = ["truck-7-rear"]       devices that may join this trip
+  limited = ["temperature"]              what the deliveries limit, so the source must give it
   [gateway]
   mqtt = "gateway.local:1883"
   rest = "http://gateway.local:8080"
@@ -48,6 +50,8 @@ settings:
   track = "trip/track.gpx"
   videos = ["trip/video.avi"]
   speed = "1"
+  map = ["temperature/degF=Temp"]        columns that are not named as we know them
+  without = ["humidity"]                 what the log does not give
 
 examples:
   wayseal-device init                    create the key, print the public key to register
@@ -159,8 +163,29 @@ def _add_record(parser: argparse.ArgumentParser) -> None:
         metavar="max|FACTOR",
         help="times faster than real time (default: %(default)s)",
     )
+    _add_log_options(parser)
     _add_join(parser)
     _add_simulator(parser)
+
+
+def _add_log_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--map",
+        type=_checked(lambda text: str(ColumnMap.parse(text))),
+        action="append",
+        default=[],
+        metavar="QUANTITY[/UNIT]=COLUMN",
+        help=f"the log's COLUMN gives QUANTITY ({', '.join(ROLES)}); may be repeated",
+    )
+    parser.add_argument(
+        "--without",
+        choices=ABSENT,
+        action="append",
+        default=[],
+        metavar="QUANTITY",
+        help=f"the log does not give QUANTITY ({', '.join(ABSENT)}), and the ledger shall say so; "
+        "may be repeated",
+    )
 
 
 def _add_fleet(parser: argparse.ArgumentParser) -> None:

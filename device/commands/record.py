@@ -1,12 +1,15 @@
 """`wayseal-device record`: records one trip, from files or simulated, offline."""
 
+import sys
 from argparse import Namespace
 
 from contracts.errors import UnavailableError
 from device.commands.output import say
 from device.journal.logbook import Logbook
 from device.journal.trip import Trip, TripState
-from device.settings import Settings, SettingsError
+from device.sensors.mapping import LogOptions
+from device.sensors.replay_csv import CsvReplay
+from device.settings import Settings, SettingsError, SourceSettings, TripSettings
 from device.station import load_signer, plan_of, recording
 from device.stop import stop_on_signals
 from device.tripsource import TripSource, replayed_trip, simulated_trip
@@ -15,7 +18,10 @@ from device.tripsource import TripSource, replayed_trip, simulated_trip
 def run(arguments: Namespace, settings: Settings) -> int:
     """Record and seal one trip, then print it."""
     plan, signer = plan_of(settings, arguments.join), load_signer(settings)
-    source = _source(arguments)
+    source = _source(arguments, settings)
+    if isinstance(plan, TripSettings):  # the device that started a joined trip answers for it
+        source.check_gives(plan.must_measure)
+    tell_columns(source)
     with recording(settings, signer) as recorder, stop_on_signals() as stop:
         trip = recorder.begin(source, settings.device_id, plan)
         trip = recorder.record(source, trip, speed=arguments.speed, stop=stop)
@@ -24,12 +30,14 @@ def run(arguments: Namespace, settings: Settings) -> int:
                 f"stopped after {trip.readings} readings of trip {trip.trip_id}; the same command "
                 f"continues it, `wayseal-device close` seals it"
             )
-        report(arguments, recorder.logbook, trip)
+        report(arguments, recorder.logbook, trip, source.log)
     return 0
 
 
-def report(arguments: Namespace, logbook: Logbook, trip: Trip) -> None:
-    """Print a sealed trip, then mark it as reported."""
+def report(
+    arguments: Namespace, logbook: Logbook, trip: Trip, log: CsvReplay | None = None
+) -> None:
+    """Print a sealed trip, and the columns of its log for programs; then mark it as reported."""
     recordings = logbook.recordings(trip.trip_id)
     size = sum(recording.digest.size for recording in recordings)
     say(
@@ -39,18 +47,33 @@ def report(arguments: Namespace, logbook: Logbook, trip: Trip) -> None:
             "readings": trip.readings,
             "recordings": len(recordings),
             "bytes": size,
-        },
+        }
+        | ({"columns": log.contents.document()} if log else {}),
         f"trip {trip.trip_id} sealed: {trip.readings} readings, "
         f"{len(recordings)} recordings of {size} bytes",
     )
     logbook.mark_reported(trip.trip_id)
 
 
-def _source(arguments: Namespace) -> TripSource:
+def tell_columns(source: TripSource) -> None:
+    """Say on standard error, before anything is signed, which columns are used and as what."""
+    if source.log is not None:
+        for line in source.log.contents.lines():
+            sys.stderr.write(f"{source.log.path.name}: {line}\n")
+
+
+def _source(arguments: Namespace, settings: Settings) -> TripSource:
     if arguments.simulate:
-        if arguments.track or arguments.video:
+        if arguments.track or arguments.video or arguments.map or arguments.without:
             raise SettingsError(
-                "--simulate makes its own track and video: expected no --track and no --video"
+                "--simulate makes its own track and video: expected no --track, no --video, "
+                "no --map and no --without"
             )
         return simulated_trip(arguments.minutes, arguments.seed, arguments.start)
-    return replayed_trip(arguments.readings, arguments.track, arguments.video, arguments.start)
+    given = settings.source or SourceSettings("replay")
+    options = LogOptions.parse(
+        tuple(arguments.map) or given.map, tuple(arguments.without) or given.without
+    )
+    return replayed_trip(
+        arguments.readings, arguments.track, arguments.video, arguments.start, options
+    )

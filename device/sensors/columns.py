@@ -1,4 +1,4 @@
-"""The columns of a sensor log: their names, and what each cell must contain.
+"""The rows of a sensor log: what each cell must contain.
 
 Decimals are converted exactly, never through binary floating point. Digits finer than the
 unit of a reading (0.001 Cel, 0.001 %, 1 Pa) are rounded half to even; times are rounded down
@@ -6,29 +6,27 @@ to 1 ms. A time without a zone is UTC. An empty cell means: not measured.
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from decimal import ROUND_HALF_EVEN, Context, Decimal
+from decimal import Decimal
 from typing import Final, Self
 
 from contracts.errors import RejectedError
 from contracts.records.clock import UTC_MS_MAX, utc_ms_of
 from contracts.records.quantity import QUANTITIES
 from contracts.records.reading import Position, Tamper
+from device.sensors.header import Column, find_columns
+from device.sensors.mapping import POSITION, LogOptions
 from device.sensors.port import Sample
+from device.sensors.units import PLACES
 
-TIME_NAMES: Final = ("date/time", "timestamp", "time")
 _MEASURES: Final = {quantity.name: quantity for quantity in QUANTITIES.values()}
-_PLACE_NAMES: Final = ("latitude", "longitude")
-_DEGREE_PLACES: Final = 7
-_KNOWN: Final = (*_MEASURES, *_PLACE_NAMES, "motion", "tamper")
-_MEASURED: Final = (*_MEASURES, "motion", "tamper")
 _NUMBER: Final = re.compile(r"[+-]?[0-9]{1,12}(\.[0-9]{0,30})?([eE][+-]?[0-9]{1,2})?")
 _TIME: Final = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?"
     r"(Z|[+-][0-9]{2}:[0-9]{2})?"
 )
-_CONTEXT: Final = Context(prec=160, rounding=ROUND_HALF_EVEN)
 _SHOWN: Final = 40
 _TAMPER_DIGITS: Final = 3
 
@@ -38,39 +36,22 @@ class Layout:
     """Which column of a log has which meaning.
 
     Attributes:
-        names: The header as in the file.
-        time: Index of the time column.
-        found: Index of each other known column, by its lower-case name.
+        names: The header as in the file, without blanks around the names.
+        found: The column of each role that the log gives; always one of role `time`.
     """
 
     names: tuple[str, ...]
-    time: int
-    found: dict[str, int]
+    found: Mapping[str, Column]
 
     @classmethod
-    def of(cls, place: str, header: list[str]) -> Self:
-        """Find the known columns in `header`; case does not matter, unknown columns are ignored.
+    def of(cls, place: str, header: list[str], options: LogOptions) -> Self:
+        """Find the columns that `header` names; case does not matter.
 
         Raises:
-            RejectedError: No time column, no measured column, or a column twice.
+            RejectedError: See `find_columns`.
         """
-        lower = [name.strip().lower() for name in header]
-        times = [index for index, name in enumerate(lower) if name in TIME_NAMES]
-        if len(times) != 1:
-            raise RejectedError(
-                f"{place}: expected one column named Date/Time, Timestamp or Time, "
-                f"got {len(times)} in {','.join(header)[:_SHOWN]!r}"
-            )
-        for name in _KNOWN:
-            if lower.count(name) > 1:
-                raise RejectedError(f"{place}: expected column {name!r} once, got it more often")
-        found = {name: lower.index(name) for name in _KNOWN if name in lower}
-        if not found.keys() & set(_MEASURED):
-            raise RejectedError(
-                f"{place}: expected a column Temperature, Humidity, Pressure, Motion or Tamper, "
-                f"got {','.join(header)[:_SHOWN]!r}"
-            )
-        return cls(tuple(header), times[0], found)
+        names = tuple(name.strip() for name in header)
+        return cls(names, find_columns(place, names, options))
 
     def sample(self, place: str, cells: list[str]) -> Sample:
         """Return the sample in one row; its offset counts from the Unix epoch.
@@ -83,8 +64,7 @@ class Layout:
                 f"{place}: expected {len(self.names)} columns as in the header, got {len(cells)}"
             )
         values = {
-            quantity.field: self._scaled(place, cells, name, quantity.places)
-            for name, quantity in _MEASURES.items()
+            quantity.field: self._scaled(place, cells, name) for name, quantity in _MEASURES.items()
         }
         return Sample(
             self._time_ms(place, cells),
@@ -101,27 +81,27 @@ class Layout:
         return self._column("tamper")
 
     def _column(self, name: str) -> str:
-        return f"column {self.names[self.found[name]]!r}" if name in self.found else "row"
+        return f"column {self.found[name].name!r}" if name in self.found else "row"
 
     def _cell(self, cells: list[str], name: str) -> str:
-        index = self.found.get(name)
-        return "" if index is None else cells[index].strip()
+        column = self.found.get(name)
+        return "" if column is None else cells[column.index].strip()
 
     def _error(self, place: str, name: str, expected: str, text: str) -> RejectedError:
         column = self._column(name)
         return RejectedError(f"{place}, {column}: expected {expected}, got {text[:_SHOWN]!r}")
 
-    def _scaled(self, place: str, cells: list[str], name: str, places: int) -> int | None:
+    def _scaled(self, place: str, cells: list[str], name: str) -> int | None:
         text = self._cell(cells, name)
-        if not text:
+        unit = self.found[name].unit if text else None
+        if unit is None:
             return None
         if not _NUMBER.fullmatch(text):
             raise self._error(place, name, "a decimal number", text)
-        scaled = _CONTEXT.scaleb(Decimal(text), places)
-        return int(scaled.to_integral_value(context=_CONTEXT))
+        return unit.scaled(Decimal(text), PLACES[name])
 
     def _time_ms(self, place: str, cells: list[str]) -> int:
-        text = cells[self.time].strip()
+        text = self._cell(cells, "time")
         try:
             if not _TIME.fullmatch(text):
                 raise ValueError(text)  # noqa: TRY301 - the same error as for 31 June
@@ -132,15 +112,13 @@ class Layout:
                 raise ValueError(text)  # noqa: TRY301
         except (ValueError, OverflowError) as error:
             raise RejectedError(
-                f"{place}, column {self.names[self.time]!r}: expected a time such as "
+                f"{place}, {self._column('time')}: expected a time such as "
                 f"2022-01-31 12:21:15 or RFC 3339 between 1970 and 9999, got {text[:_SHOWN]!r}"
             ) from error
         return elapsed_ms
 
     def _position(self, place: str, cells: list[str]) -> Position | None:
-        latitude, longitude = (
-            self._scaled(place, cells, name, _DEGREE_PLACES) for name in _PLACE_NAMES
-        )
+        latitude, longitude = (self._scaled(place, cells, name) for name in POSITION)
         if latitude is None and longitude is None:
             return None
         if latitude is None or longitude is None:

@@ -15,6 +15,8 @@ from typing import Final, Self
 from contracts.errors import RejectedError
 from contracts.records.clock import Clock, ClockOrigin
 from device.sensors.columns import Layout
+from device.sensors.contents import Contents
+from device.sensors.mapping import PLAIN, LogOptions
 from device.sensors.port import Sample
 
 LINE_BYTES_MAX: Final = 16 * 1024
@@ -31,6 +33,8 @@ class CsvReplay:
         rows: Number of rows, at least one.
         first_ms: UTC of the earliest row, milliseconds since the Unix epoch.
         duration_ms: Milliseconds from the earliest row to the latest.
+        options: How it is read.
+        contents: Which columns are used as what, and what they give.
     """
 
     path: Path
@@ -38,27 +42,33 @@ class CsvReplay:
     rows: int
     first_ms: int
     duration_ms: int
+    options: LogOptions
+    contents: Contents
 
     @classmethod
-    def check(cls, path: Path) -> Self:
+    def check(cls, path: Path, options: LogOptions = PLAIN) -> Self:
         """Read the log at `path` from end to end.
 
         Raises:
             RejectedError: Names file, line, column, the expected and the actual value.
         """
         digest, rows, first_ms, last_ms = hashlib.sha256(), 0, 1 << 63, 0
-        for sample in _samples(path, digest):
+        layout, samples = _read(path, options, digest)
+        contents = Contents(layout, options.tracked)
+        for sample in samples:
             rows += 1
+            contents.add(sample)
             first_ms = min(first_ms, sample.offset_ms)
             last_ms = max(last_ms, sample.offset_ms)
         if not rows:
             raise RejectedError(f"{path}: expected at least one row below the header, got none")
-        return cls(path, digest.digest(), rows, first_ms, last_ms - first_ms)
+        duration_ms = last_ms - first_ms
+        return cls(path, digest.digest(), rows, first_ms, duration_ms, options, contents)
 
     def samples(self) -> Iterator[Sample]:
         """See `SensorSource.samples`; offsets count from the earliest row."""
         digest = hashlib.sha256()
-        for sample in _samples(self.path, digest):
+        for sample in _read(self.path, self.options, digest)[1]:
             yield replace(sample, offset_ms=sample.offset_ms - self.first_ms)
         if digest.digest() != self.sha256:
             raise RejectedError(
@@ -67,11 +77,18 @@ class CsvReplay:
             )
 
 
-def _samples(path: Path, digest: "hashlib._Hash") -> Iterator[Sample]:
-    """Yield one sample per row; `offset_ms` counts from the Unix epoch."""
+def _read(
+    path: Path, options: LogOptions, digest: "hashlib._Hash"
+) -> tuple[Layout, Iterator[Sample]]:
+    """Return the columns, and one sample per row; `offset_ms` counts from the Unix epoch."""
     lines = ((number, line) for number, line in _lines(path, digest) if line.strip())
     number, header = next(lines, (1, ""))
-    layout = Layout.of(f"{path}: line {number}", _cells(f"{path}: line {number}", header))
+    place = f"{path}: line {number}"
+    layout = Layout.of(place, _cells(place, header), options)
+    return layout, _samples(path, layout, lines)
+
+
+def _samples(path: Path, layout: Layout, lines: Iterator[tuple[int, str]]) -> Iterator[Sample]:
     for number, line in lines:
         place = f"{path}: line {number}"
         sample = layout.sample(place, _cells(place, line))

@@ -60,7 +60,8 @@ def test_one_source_becomes_one_sealed_trip(tmp_path: Path, files: TripFiles) ->
     truck = Truck(tmp_path)
     made = truck.must("record", *options(files), "--start", "2026-05-01T00:00:00Z")
     size = files.video.stat().st_size
-    assert made | {"trip": ""} == {"trip": "", "readings": 1080, "recordings": 1, "bytes": size}
+    counts = {key: made[key] for key in ("readings", "recordings", "bytes")}
+    assert counts == {"readings": 1080, "recordings": 1, "bytes": size}
     start, records, seal = walk(truck.batches())
     assert start is not None
     rows_of(truck, files.readings)
@@ -271,7 +272,7 @@ def test_a_broken_log_starts_no_trip(tmp_path: Path) -> None:
     truck = Truck(tmp_path / "truck")
     code, out, err = truck.run("record", "--readings", log)
     assert (code, out) == (1, "")
-    assert err.count("\n") == 1
+    assert err.count("wayseal-device: ") == 1
     assert "line 402, column 'Temperature': expected a decimal number, got 'warm'" in err
     assert truck.must("status")["trips"] == []
 
@@ -311,7 +312,7 @@ def test_a_full_disk_refuses_loses_nothing_and_goes_on_later(
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
     )
     assert code == 1, err
-    assert err.count("\n") == 1
+    assert err.count("wayseal-device: ") == 1
     assert truck.must("record", *options(files))["readings"] == 1080
     rows_of(truck, files.readings)
 

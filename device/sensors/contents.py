@@ -1,0 +1,86 @@
+"""What a log gives: which column as which quantity, in which unit, and how much of it."""
+
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Final
+
+from contracts.records.quantity import QUANTITIES
+from device.sensors.columns import Layout
+from device.sensors.mapping import MEASURES, POSITION
+from device.sensors.port import Sample
+
+_MEASURED: Final = {quantity.name: quantity for quantity in QUANTITIES.values()}
+
+
+@dataclass(slots=True)
+class Contents:
+    """Counts what the rows of a log give.
+
+    Attributes:
+        layout: The log's columns.
+        tracked: Whether a track gives the positions instead of the log.
+        values: Rows that give a quantity, by its name; `position` is one of them.
+        ranges: Lowest and highest value of each measured quantity, in a reading's own units.
+    """
+
+    layout: Layout
+    tracked: bool
+    values: dict[str, int] = field(
+        default_factory=lambda: dict.fromkeys((*MEASURES, "position"), 0)
+    )
+    ranges: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    def add(self, sample: Sample) -> None:
+        """Count one row."""
+        for name in MEASURES:
+            value: int | None = getattr(sample, _MEASURED[name].field)
+            if value is not None:
+                low, high = self.ranges.get(name, (value, value))
+                self.values[name] += 1
+                self.ranges[name] = min(low, value), max(high, value)
+        self.values["position"] += sample.position is not None
+
+    def document(self) -> dict[str, object]:
+        """Return the columns for programs: what is used, and the names of those ignored."""
+        return {
+            "used": [
+                {"column": name, "as": role, "unit": unit, "values": count}
+                for role, name, unit, count in self._used()
+            ],
+            "ignored": self._ignored(),
+        }
+
+    def lines(self) -> list[str]:
+        """Return the same for people, a line for each column that is used, and one for the rest."""
+        lines = []
+        for role, name, unit, count in self._used():
+            measured = f", {count} values{self._range(role)}" if count is not None else ""
+            lines.append(f"{role}{f' [{unit}]' if unit else ''} from column {name!r}{measured}")
+        ignored = ", ".join(map(repr, self._ignored())) or "none"
+        return [*lines, f"ignored columns: {ignored}"]
+
+    def _used(self) -> list[tuple[str, str, str | None, int | None]]:
+        return [
+            (role, column.name, column.unit.symbol if column.unit else None, self._count(role))
+            for role, column in self.layout.found.items()
+            if not self._replaced(role)
+        ]
+
+    def _count(self, role: str) -> int | None:
+        return self.values.get("position" if role in POSITION else role)
+
+    def _range(self, role: str) -> str:
+        if role not in self.ranges:
+            return ""
+        quantity = _MEASURED[role]
+        low, high = (Decimal(each).scaleb(-quantity.places) for each in self.ranges[role])
+        return f" from {low:f} to {high:f} {quantity.symbol}"
+
+    def _ignored(self) -> list[str]:
+        used = {
+            column.index for role, column in self.layout.found.items() if not self._replaced(role)
+        }
+        return [name for index, name in enumerate(self.layout.names) if index not in used]
+
+    def _replaced(self, role: str) -> bool:
+        return self.tracked and role in POSITION
