@@ -4,7 +4,6 @@ A manifest in a shared blob store is only a claim of another site. If a false on
 reading the blobs, repairs would overwrite intact bytes here with the ones that it claims.
 """
 
-import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -13,6 +12,7 @@ from functools import partial
 from contracts.chunktree import BLOB_BYTES, leaf_hash, root_hash
 from contracts.copies import FSYNC, Copy, Place
 from contracts.errors import RejectedError, UnavailableError
+from storage.onepass.hashing import recording_hash
 from storage.recordings.blobcopies import fetch
 from storage.recordings.manifest import StoredRecording
 from storage.recordings.places import Places
@@ -91,12 +91,12 @@ def _measured(
     recording_id: bytes, pieces: Iterable[bytes], stop: Callable[[], bool]
 ) -> StoredRecording | None:
     """Return the manifest of these bytes, given blob by blob; None if they have another SHA-256."""
-    digest, leaves, size = hashlib.sha256(), [], 0
+    digest, size = recording_hash(), 0
+    leaves: list[bytes] = []
     for piece in pieces:
         if stop():
             raise _StoppedError
-        digest.update(piece)
-        leaves.append(leaf_hash(piece))
+        leaves += digest.update_blobs(piece) or [leaf_hash(piece)]
         size += len(piece)
     if digest.digest() != recording_id:
         return None

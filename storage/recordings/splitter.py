@@ -2,10 +2,10 @@
 
 import logging
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future
 from contextlib import suppress
-from typing import Final
+from typing import Final, NamedTuple
 
 from contracts.chunktree import BLOB_BYTES, leaf_hash
 from contracts.errors import RejectedError, UnavailableError, WaysealError
@@ -20,6 +20,14 @@ GROUPS_IN_FLIGHT: Final = 2
 _LENT_BLOBS: Final = range(1, GROUP_BLOBS + 1)
 
 _log: Final = logging.getLogger(__name__)
+
+
+class _Cut(NamedTuple):
+    """A blob that was cut from the stream, and its leaf hash if that is known."""
+
+    number: int
+    data: bytes | memoryview
+    leaf: bytes | None = None
 
 
 class BlobSplitter:
@@ -51,7 +59,7 @@ class BlobSplitter:
         self._pool = pool
         self._needed = needed
         self._tail = bytearray()
-        self._group: list[tuple[int, bytes | memoryview]] = []
+        self._group: list[_Cut] = []
         self._done: list[Callable[[], None]] = []
         self._count = 0
         self._jobs: deque[Future[list[bytes]]] = deque()
@@ -64,23 +72,32 @@ class BlobSplitter:
             self._fail(error)
 
     def feed(
-        self, data: bytes | bytearray | memoryview, done: Callable[[], None] | None = None
+        self,
+        data: bytes | bytearray | memoryview,
+        leaves: Sequence[bytes] = (),
+        done: Callable[[], None] | None = None,
     ) -> None:
         """Take the next bytes; wait while too many groups are in flight.
 
         A whole blob in one `bytes` object is not copied; nor are whole blobs in a buffer of at most
         GROUP_BLOBS that is lent until `done` is called. Other input is copied.
 
+        Args:
+            data: The bytes.
+            leaves: The leaf hashes of the blobs of full size that they begin with, if known.
+            done: Called, in any thread, once the buffer is needed no more.
+
         Raises:
             UnavailableError: The blob store is needed and failed, now or on an earlier group.
         """
+        known = iter(leaves)
         if isinstance(data, bytes) and len(data) == BLOB_BYTES and not self._tail:
-            self._add(data)
+            self._add(data, next(known, None))
         elif done is not None and not self._tail and len(data) // BLOB_BYTES in _LENT_BLOBS:
-            self._lend(memoryview(data), done)
+            self._lend(memoryview(data), known, done)
             return
         else:
-            self._copy(memoryview(data))
+            self._copy(memoryview(data), known)
         if done is not None:
             done()
 
@@ -92,7 +109,7 @@ class BlobSplitter:
         """
         self._submit()
         if self._tail:
-            self._store([(self._count, bytes(self._tail))])
+            self._store([_Cut(self._count, bytes(self._tail))])
         self._collect(0)
 
     def finish(self) -> tuple[bytes, ...]:
@@ -113,7 +130,7 @@ class BlobSplitter:
         while self._jobs:
             self._jobs.popleft().exception()
 
-    def _lend(self, view: memoryview, done: Callable[[], None]) -> None:
+    def _lend(self, view: memoryview, known: Iterator[bytes], done: Callable[[], None]) -> None:
         """Take whole blobs without a copy; they share a group, after which the buffer is free."""
         whole = len(view) // BLOB_BYTES
         if len(self._group) + whole > GROUP_BLOBS:
@@ -121,22 +138,22 @@ class BlobSplitter:
         self._tail += view[whole * BLOB_BYTES :]
         self._done.append(done)
         for start in range(0, whole * BLOB_BYTES, BLOB_BYTES):
-            self._add(view[start : start + BLOB_BYTES])
+            self._add(view[start : start + BLOB_BYTES], next(known, None))
 
-    def _copy(self, view: memoryview) -> None:
+    def _copy(self, view: memoryview, known: Iterator[bytes]) -> None:
         while view:
             taken = view[: BLOB_BYTES - len(self._tail)]
             view = view[len(taken) :]
             if len(taken) == BLOB_BYTES:
-                self._add(bytes(taken))
+                self._add(bytes(taken), next(known, None))
                 continue
             self._tail += taken
             if len(self._tail) == BLOB_BYTES:
                 self._add(bytes(self._tail))
                 self._tail.clear()
 
-    def _add(self, data: bytes | memoryview) -> None:
-        self._group.append((self._count, data))
+    def _add(self, data: bytes | memoryview, leaf: bytes | None = None) -> None:
+        self._group.append(_Cut(self._count, data, leaf))
         self._count += 1
         if len(self._group) == GROUP_BLOBS:
             self._submit()
@@ -154,12 +171,14 @@ class BlobSplitter:
 
     def _store(
         self,
-        group: Sequence[tuple[int, bytes | memoryview]],
+        group: Sequence[_Cut],
         lent: Sequence[Callable[[], None]] = (),
     ) -> list[bytes]:
-        size = sum(len(data) for _, data in group)
+        size = sum(len(each.data) for each in group if each.leaf is None)
         with timed(self._stages, Stage.HASH, size):
-            blobs = [Blob(index, data, leaf_hash(data)) for index, data in group]
+            blobs = [
+                Blob(each.number, each.data, each.leaf or leaf_hash(each.data)) for each in group
+            ]
         if self.failure is None:
             missing = [blob for blob in blobs if not self._is_there(blob)]
             try:

@@ -1,27 +1,28 @@
 """Writes one recording once: hash, blobs and the whole file in one pass over its bytes.
 
-The caller's thread hashes the whole file in order, while a thread of the volume writes the same
-piece. Blobs go to a thread pool in small groups, which hashes their leaves and waits for their
-fsyncs. Memory is bounded for every size of recording: `GROUPS_IN_FLIGHT + 1` groups, 24 MiB for
-each upload, and 2 MiB for the part; the sender of an upload has two more pieces of 4 MiB.
+The caller's thread hashes the whole file in order, and the leaves with it where one pass can do
+both, while a thread of the volume writes the same piece. Blobs go to a thread pool in small groups,
+which hashes the other leaves and waits for the fsyncs. Memory is bounded for every size of
+recording: `GROUPS_IN_FLIGHT + 1` groups, 24 MiB for each upload, and 2 MiB for the part; the sender
+of an upload has two more pieces of 4 MiB.
 
 If the blob store fails, the upload goes to the volume alone and the blobs follow later. If the
 volume fails, the request ends, because only the progress record then says what is durable; `begin`
 continues from there. A failure or a kill costs the bytes since the last `sync`.
 """
 
-import hashlib
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Final, Self
 
-from contracts.chunktree import root_hash
+from contracts.chunktree import BLOB_BYTES, root_hash
 from contracts.copies import FSYNC, Copy, Place
 from contracts.errors import RejectedError, UnavailableError, WaysealError
+from storage.onepass.hashing import recording_hash
 from storage.recordings.manifest import Progress, StoredRecording
 from storage.recordings.places import Places
 from storage.recordings.splitter import BlobSplitter
@@ -77,7 +78,7 @@ class RecordingWriter:
         self._size = opening.size
         self._part = opening.part
         self._on_close = on_close
-        self._sha256 = hashlib.sha256()
+        self._hash = recording_hash()
         self._offset = 0
         self._durable = -1
         self._stored: StoredRecording | None = None
@@ -204,7 +205,7 @@ class RecordingWriter:
     def _checked_leaves(self) -> tuple[bytes, ...]:
         leaves = self._splitter.finish()
         self.sync()
-        if self._sha256.digest() != self._digest:
+        if self._hash.digest() != self._digest:
             self._start_over()
         return leaves
 
@@ -219,12 +220,19 @@ class RecordingWriter:
         writing = self._begin_append(part, data) if part else None
         try:
             with timed(self._places.stages, Stage.HASH, len(data)):
-                self._sha256.update(data)
+                leaves = self._hashed(data)
         finally:
             if part and writing:
                 part.wait(writing)
-        self._splitter.feed(data, done)  # now nothing but the blobs needs the buffer
+        self._splitter.feed(data, leaves, done)  # now nothing but the blobs needs the buffer
         self._offset += len(data)
+
+    def _hashed(self, data: bytes | bytearray | memoryview) -> Sequence[bytes]:
+        """Hash the next bytes; return the leaf hashes of their first blobs, as far as known."""
+        if self._offset % BLOB_BYTES == 0:
+            return self._hash.update_blobs(data)
+        self._hash.update(data)
+        return ()
 
     def _begin_append(self, part: VolumePart, data: bytes | bytearray | memoryview) -> Future[None]:
         start_s, size = time.perf_counter(), len(data)
@@ -273,7 +281,7 @@ class RecordingWriter:
         except UnavailableError as error:
             _log.warning("recording %s starts over: %s", self._id.hex(), error)
         self._places.catalogue.record(Progress(self._id, self._size, 0))
-        raise DigestError(self._size, self._digest, self._sha256.digest())
+        raise DigestError(self._size, self._digest, self._hash.digest())
 
     def _check_usable(self) -> None:
         if self._failed or self._closed:

@@ -40,7 +40,7 @@ class StorageSizes:
     def room(self) -> int:
         """Return the bytes of disk needed at once."""
         most_mib = max(
-            (1 + COPIES) * self.payload_mib,
+            (1 + COPIES * (self.uploads + 1)) * self.payload_mib,  # the last one of dd's
             COPIES * self.memory_mib,
             _BLOB_ROOM * max(self.blobs_mib, self.curve_mib),
         )
