@@ -2,7 +2,8 @@
 
 The file maps a name to a role and the SHA-256 of its token. A device's name is
 its device id, so that a token lets a truck speak for itself only. A device's
-entry also has the token's hash in mosquitto's form, for a site's broker.
+entry also has the token's hash in mosquitto's form, for a site's broker. `made` and `expires` are
+RFC 3339 times; an entry without `expires` holds until it is revoked.
 
 Each entry has a checksum over its name and itself, so that a rotten entry hurts that entry alone.
 An entry without a checksum, made by an earlier version, is taken as it is.
@@ -12,7 +13,8 @@ import hashlib
 import json
 import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -20,6 +22,7 @@ from typing import Final
 
 from contracts.errors import RejectedError, UnavailableError
 from contracts.ids import check_id
+from contracts.records.clock import now_ms, parse_rfc3339, rfc3339
 from contracts.runtime.files import (
     OWNER_ONLY,
     check_private,
@@ -51,15 +54,40 @@ class Caller:
     role: Role
 
 
+@dataclass(frozen=True, slots=True)
+class TokenEntry:
+    """What is kept of a token.
+
+    Attributes:
+        made_ms: When it was made, UTC; None if an earlier version made it.
+        expires_ms: From when on it admits nobody, UTC; None: it does not expire.
+    """
+
+    name: str
+    role: Role
+    made_ms: int | None
+    expires_ms: int | None
+
+    def has_expired(self, at_ms: int) -> bool:
+        """Say whether it admits nobody at a time, UTC."""
+        return self.expires_ms is not None and self.expires_ms <= at_ms
+
+
 class Tokens:
     """The tokens in one file, which is read again whenever it changes."""
 
-    def __init__(self, path: Path, damage: DamageNotes | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        damage: DamageNotes | None = None,
+        now: Callable[[], int] = now_ms,
+    ) -> None:
         """Open the file at `path`; it need not exist yet.
 
         Args:
             path: The file.
             damage: Where rotten entries are noted.
+            now: The time, UTC ms.
 
         Raises:
             RejectedError: The file exists and is not a token file, or others may read it.
@@ -67,19 +95,23 @@ class Tokens:
         self._path = path
         self._damage = damage or DamageNotes()
         self._stamp: tuple[int, int] | None = None
-        self._callers: dict[str, Caller] = {}
+        self._now = now
+        self._callers: dict[str, TokenEntry] = {}
         self._is_unreadable = False
         self._refresh()
 
     def caller(self, token: str) -> Caller | None:
-        """Return the owner of a token, or None if it is unknown.
+        """Return the owner of a token, or None if it is unknown or has expired.
 
         Looking up a hash leaks no timing about the token itself.
         """
         self._refresh()
-        return self._callers.get(_digest(token))
+        found = self._callers.get(_digest(token))
+        if found is None or found.has_expired(self._now()):
+            return None
+        return Caller(found.name, found.role)
 
-    def add(self, name: str, role: Role) -> str:
+    def add(self, name: str, role: Role, expires_ms: int | None = None) -> str:
         """Make a token for `name`, in place of an earlier one, and return it; it is not kept.
 
         Raises:
@@ -88,19 +120,69 @@ class Tokens:
         """
         check_id(role, name)
         token = secrets.token_urlsafe(TOKEN_BYTES)
-        entry = {"role": role, "sha256": _digest(token)}
+        entry = {"role": role, "sha256": _digest(token), "made": rfc3339(self._now())}
+        if expires_ms is not None:
+            entry["expires"] = rfc3339(expires_ms)
         if role is Role.DEVICE:
             entry["mosquitto"] = mosquitto_hash(token)
-        entry["check"] = _check(name, entry)
         make_directory(self._path.parent)
-        with in_turn(self._path.with_suffix(".lock")):  # or the last of two keeps its own alone
-            text = json.dumps(self._read() | {name: entry}, indent=2) + "\n"
-            draft = self._path.with_suffix(".new")
-            write_file(self._path, text.encode(), temporary=draft, mode=OWNER_ONLY)
+        with self._changing() as entries:
+            entries[name] = entry
         return token
 
+    def entries(self) -> list[TokenEntry]:
+        """Return what is kept of each token, by name.
+
+        Raises:
+            RejectedError: The file is not a token file.
+        """
+        return [_entry(name, entry) for name, entry in sorted(self._read().items())]
+
+    def revoke(self, names: Sequence[str]) -> None:
+        """Drop the tokens of these names: they admit nobody any more.
+
+        Raises:
+            RejectedError: A name has no token; nothing is changed.
+            UnavailableError: The file cannot be written; it is unchanged.
+        """
+        with self._changing(names) as entries:
+            for name in set(names):
+                del entries[name]
+
+    def expire(self, names: Sequence[str], at_ms: int) -> None:
+        """Let the tokens of these names admit nobody from a time on, UTC.
+
+        Raises:
+            RejectedError: A name has no token; nothing is changed.
+            UnavailableError: The file cannot be written; it is unchanged.
+        """
+        with self._changing(names) as entries:
+            for name in names:
+                entries[name]["expires"] = rfc3339(at_ms)
+
+    @contextmanager
+    def _changing(self, names: Sequence[str] = ()) -> Iterator[dict[str, dict[str, str]]]:
+        """Yield the entries to be changed, and write them after the block."""
+        if names and not self._path.exists():
+            raise RejectedError(f"no token of {names[0]} in {self._path}: there is no token yet")
+        with in_turn(self._path.with_suffix(".lock")):  # or the last of two keeps its own alone
+            entries = self._read()
+            missing = sorted(set(names) - entries.keys())
+            if missing:
+                raise RejectedError(
+                    f"no token of {', '.join(missing)} in {self._path}; `wayseal-gateway token "
+                    f"--list` shows the names"
+                )
+            yield entries
+            for name, entry in entries.items():
+                if "check" in entry or "made" in entry:
+                    entry["check"] = _check(name, entry)
+            text = json.dumps(entries, indent=2) + "\n"
+            draft = self._path.with_suffix(".new")
+            write_file(self._path, text.encode(), temporary=draft, mode=OWNER_ONLY)
+
     def of_devices(self) -> dict[str, str | None]:
-        """Return each device's password in mosquitto's form, by device id.
+        """Return each device's password in mosquitto's form, by device id; expired ones not.
 
         None stands for a token that an earlier version made, which kept no such hash.
 
@@ -111,7 +193,7 @@ class Tokens:
         return {
             check_id("device", name): entry.get("mosquitto")
             for name, entry in entries
-            if entry["role"] == Role.DEVICE
+            if entry["role"] == Role.DEVICE and not _entry(name, entry).has_expired(self._now())
         }
 
     def _refresh(self) -> None:
@@ -128,8 +210,7 @@ class Tokens:
         stamp = (status.st_mtime_ns, status.st_ino)
         if stamp != self._stamp:
             self._callers = {
-                entry["sha256"]: Caller(name, Role(entry["role"]))
-                for name, entry in self._read().items()
+                entry["sha256"]: _entry(name, entry) for name, entry in self._read().items()
             }
             self._stamp = stamp
 
@@ -139,8 +220,8 @@ class Tokens:
         try:
             check_private("token file", self._path)
             entries = self._parsed(self._path.read_bytes())
-            for entry in entries.values():
-                Role(entry["role"])
+            for name, entry in entries.items():
+                _entry(name, entry)
                 bytes.fromhex(entry["sha256"])
         except (
             OSError,
@@ -174,6 +255,22 @@ class Tokens:
                 f"nobody; make that token again (intact: {', '.join(good) or 'none'})"
             )
         return good
+
+
+def _entry(name: str, entry: dict[str, str]) -> TokenEntry:
+    """Return what an entry says.
+
+    Raises:
+        ValueError: Its role or a time has no known form.
+        LookupError: It has no role.
+    """
+    try:
+        made, expires = (
+            parse_rfc3339(entry[key]) if key in entry else None for key in ("made", "expires")
+        )
+    except RejectedError as error:
+        raise ValueError(f"entry {name}: {error}") from error
+    return TokenEntry(name, Role(entry["role"]), made, expires)
 
 
 def _entries_alone(wire: bytes) -> Iterator[tuple[str, dict[str, str]]]:

@@ -16,6 +16,7 @@ from gateway.index.store import IndexStore
 from gateway.intake.inbox import Inbox
 from gateway.intake.mqtt import Intake
 from gateway.metrics import Metrics
+from gateway.mosquitto.ending import Ending
 from gateway.offload.copies import CopiesAtHand
 from gateway.offload.ledgerfacts import Completed, LedgerFacts
 from gateway.offload.receipts import Receipts
@@ -117,6 +118,7 @@ class Services:
             self.drives.worker,
             self.drives.asking,
             self.own_site.worker,
+            Ending(self.settings).worker,
             self.follower.worker,
             self.saga.worker,
             self.filling.worker,

@@ -23,11 +23,11 @@ from contracts.runtime.commands import (
 )
 from contracts.runtime.files import locked, make_directory
 from contracts.runtime.serving.server import Server, event_loop, listening
-from gateway.access import Role, Tokens
+from gateway import tokencommand
+from gateway.access import Tokens
 from gateway.api import tus
 from gateway.api.app import build_app
 from gateway.intake.broker import BrokerAccess, EmbeddedBroker
-from gateway.mosquitto.folder import Written, write
 from gateway.ownkey import accept_key, shown_key
 from gateway.records.evidence import trust_of
 from gateway.services import Services
@@ -41,6 +41,7 @@ exit status: 0 it worked, 1 it did not, 2 wrong usage or settings
 examples:
   wayseal-gateway serve --config gateway.toml
   wayseal-gateway token truck-7 --role device --config gateway.toml
+  wayseal-gateway token --list --config gateway.toml
   wayseal-gateway key --config gateway.toml
   wayseal-gateway mosquitto --config gateway.toml
   wayseal-gateway volumes --config gateway.toml"""
@@ -99,24 +100,9 @@ def serve(_: argparse.Namespace, settings: Settings) -> None:
             runner.run(server.serve(sockets=[port]))
 
 
-def token(options: argparse.Namespace, settings: Settings) -> None:
-    """Make a token for each name and print it, a line each; tokens are shown only this once."""
-    tokens, role = Tokens(settings.tokens_file), Role(options.role)
-    if role is Role.DEVICE and settings.mqtt.username in options.names:
-        raise RejectedError(
-            f"device {settings.mqtt.username} would have the gateway's own name at the broker, "
-            f"mqtt.username"
-        )
-    for name in options.names:
-        made = tokens.add(name, role)
-        print(json.dumps({"name": name, "role": role, "token": made}))
-    if role is Role.DEVICE and settings.mosquitto.folder is not None:
-        _write_mosquitto(settings)
-
-
 def mosquitto(_: argparse.Namespace, settings: Settings) -> None:
     """Write the configuration of the site's mosquitto, and have a running one read it."""
-    written = _write_mosquitto(settings)
+    written = tokencommand.write_mosquitto(settings)
     print(
         json.dumps(
             {
@@ -126,13 +112,6 @@ def mosquitto(_: argparse.Namespace, settings: Settings) -> None:
             }
         )
     )
-
-
-def _write_mosquitto(settings: Settings) -> Written:
-    written = write(settings)
-    for warning in written.warnings:
-        complain("wayseal-gateway", warning)
-    return written
 
 
 def key(options: argparse.Namespace, settings: Settings) -> None:
@@ -186,15 +165,7 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
                 action="store_true",
                 help="take a key that is new on purpose; trucks must learn its public half",
             )
-    command = commands.add_parser("token", parents=[common], help=_first_line(token.__doc__))
-    command.add_argument(
-        "names",
-        nargs="+",
-        metavar="NAME",
-        help="the user of the token; for a device, its device id",
-    )
-    command.add_argument("--role", required=True, choices=list(Role))
-    command.set_defaults(run=token)
+    tokencommand.add(commands, common)
     volumes.add(commands, common, _common(argparse.SUPPRESS))
     return parser.parse_args(arguments)
 
