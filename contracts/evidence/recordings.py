@@ -22,6 +22,7 @@ class Video:
         blobs: How many blobs are in the file and were checked.
         next_index: Least index of the next blob.
         whole: SHA-256 over the blobs so far.
+        files: Files beside the evidence that are this recording, as they were named.
     """
 
     digest: RecordVideo
@@ -29,6 +30,7 @@ class Video:
     blobs: int = 0
     next_index: int = 0
     whole: "hashlib._Hash" = field(default_factory=hashlib.sha256)
+    files: list[str] = field(default_factory=list)
 
 
 class Recordings:
@@ -125,13 +127,12 @@ class Recordings:
                     f"{video.whole.hexdigest()[:16]}…"
                 )
 
-    def check_file(self, path: Path) -> None:
-        """Check that the video file at `path` is a recording of the evidence.
+    def check_file(self, path: Path, found: RecordingDigest) -> None:
+        """Check that the video file at `path`, with the digest `found`, is one of the recordings.
 
         Raises:
-            RejectedError: It is another file, or cannot be read.
+            RejectedError: It is another file.
         """
-        found = RecordingDigest.of_file(path)
         video = self._videos.get(found.sha256)
         if video is None or (found.size, found.tree_root) != (
             video.digest.size,
@@ -141,6 +142,7 @@ class Recordings:
                 f"video {path}: SHA-256 {found.sha256.hex()[:16]}… with {found.size} bytes "
                 f"is not one of the {len(self._videos)} recordings in the evidence"
             )
+        video.files.append(str(path))
 
     def _video(self, sha256: bytes) -> Video:
         try:

@@ -216,6 +216,7 @@ def _video_json(video: Video, claims: Sequence[str]) -> Words:
         "blobs": blob_count(video.digest.size),
         "leaf_hashes_checked": video.leaves is not None,
         "blobs_checked": video.blobs,
+        "files": video.files,
     }
 
 

@@ -17,6 +17,7 @@ from contracts.evidence.trust import Trust
 from contracts.proto.evidence_pb2 import Header
 from contracts.proto.state_pb2 import Transformation
 from contracts.records.clock import UTC_MS_MAX
+from contracts.records.recording import RecordingDigest
 from contracts.sawtooth.block_info import latest_block_info
 
 
@@ -87,13 +88,15 @@ def verify_evidence(
 
     Raises:
         NotEvidenceError: This is not an evidence file.
+        RejectedError: A video cannot be read, so nothing was checked.
     """
+    videos = [(path, RecordingDigest.of_file(path)) for path in video_files]
     reader = EvidenceReader(file)
     check = _Check(reader.version, trust, expected)
     try:
         for part, payload in reader.frames():
             check.take(part, payload)
-        check.finish(video_files)
+        check.finish(videos)
     except RejectedError as error:
         check.problems.append(str(error))
     return check.conclude()
@@ -133,7 +136,7 @@ class _Check:
             case Part.END:
                 pass
 
-    def finish(self, video_files: list[Path]) -> None:
+    def finish(self, videos: list[tuple[Path, RecordingDigest]]) -> None:
         """Check what needs the whole file."""
         if self._header is None:
             raise RejectedError("the header frame is missing")
@@ -145,8 +148,8 @@ class _Check:
         self._recordings.check_whole()
         for trip_id in self._header.trip_ids:
             self.problems += self._replay.missing(trip_id)
-        for path in video_files:
-            self._recordings.check_file(path)
+        for path, digest in videos:
+            self._recordings.check_file(path, digest)
         if self._version != FORMAT_1:
             self.problems += self._replay.compare(self._state()).problems
         self.problems += self._expected.unmet(self._replay.stories(), self._heads.count - 1)

@@ -28,7 +28,7 @@ exit status:
   0  everything holds, and every chain of signatures ends in KEYS
   1  something does not hold (the output says what), KEYS are missing, the file
      is about something else than was asked for, or it has format 1
-  2  not an evidence file, or wrong usage
+  2  not an evidence file, a file that cannot be read, or wrong usage
 
 the trust file:
   {"genesis_block_id": "128 hex digits",

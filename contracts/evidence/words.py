@@ -43,6 +43,8 @@ def _lines(verdict: Verdict) -> Iterator[str]:
             f"recording {video.digest.sha256.hex()}: {video.digest.size} bytes, "
             f"{video.blobs} of {total} blobs in the file"
         )
+        name, blobs = video.digest.sha256.hex(), "1 blob" if total == 1 else f"all {total} blobs"
+        yield from (f"  {each} is recording {name}, {blobs}" for each in video.files)
         claims = verdict.claims[video.digest.sha256]
         if len(claims) > 1:
             yield f"  claimed by {len(claims)} trips: {', '.join(claims)}"

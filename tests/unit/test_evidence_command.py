@@ -1,5 +1,6 @@
 """`wayseal-verify` as people and programs call it."""
 
+import hashlib
 import json
 import os
 import subprocess
@@ -144,11 +145,26 @@ def test_missing_keys_exit_2(evidence: Path, tmp_path: Path) -> None:
 def test_video_files_are_compared(evidence: Path, keys: Path, tmp_path: Path) -> None:
     clip = tmp_path / "clip.mp4"
     clip.write_bytes(VIDEO)
-    assert verify(evidence, "--trust", keys, "--video", clip).returncode == 0
+    done = verify(evidence, "--trust", keys, "--video", clip)
+    assert done.returncode == 0
+    assert f"  {clip} is recording {hashlib.sha256(VIDEO).hexdigest()}, 1 blob\n" in done.stdout
+    (recording,) = document(verify(evidence, "--video", clip, "--json"))["recordings"]
+    assert recording["files"] == [str(clip)]
     clip.write_bytes(VIDEO[:-1])
     done = verify(evidence, "--trust", keys, "--video", clip)
     assert done.returncode == 1
     assert "is not one of the 1 recordings" in done.stdout
+
+
+def test_a_video_that_cannot_be_read_was_not_checked(
+    evidence: Path, keys: Path, tmp_path: Path
+) -> None:
+    missing = tmp_path / "missing.avi"
+    done = verify(evidence, "--trust", keys, "--video", missing)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"wayseal-verify: recording {missing}: [Errno 2] No such file")
+    found = verify(evidence, "--trust", keys, "--video", tmp_path, "--json")
+    assert (found.returncode, document(found)["verdict"]) == (2, "not-checked")
 
 
 def test_help_teaches() -> None:

@@ -136,7 +136,10 @@ def test_video_files_beside_the_evidence(tmp_path: Path) -> None:
     path = tmp_path / "clip.mp4"
     wire = STORY.evidence.wire()
     path.write_bytes(LONG)
-    assert verdict_on(wire, TRUST, [path]).holds
+    verdict = verdict_on(wire, TRUST, [path])
+    assert verdict.holds
+    assert [each.files for each in verdict.videos if each.files] == [[str(path)]]
+    assert f"{path} is recording {digest_of(LONG).sha256.hex()}, all 2 blobs" in as_text(verdict)
     for other in (LONG[:-1], LONG + b"!", b"", LONG[::-1]):
         path.write_bytes(other)
         verdict = verdict_on(wire, TRUST, [path])
