@@ -22,7 +22,7 @@ from demo import pids
 from demo.appliance import DELIVERY_ID, Appliance, Existing
 from demo.auditor import Auditor, Findings, judge
 from demo.ending import conclude
-from demo.truck import Truck, simulate
+from demo.truck import Truck, check_files, simulate
 from storage.bench.servers.processes import executable
 
 POLL_S: Final = 0.1
@@ -101,7 +101,7 @@ def _demo(appliance: Appliance, directory: Path, options: argparse.Namespace) ->
 
 
 def _check(options: argparse.Namespace) -> None:
-    """Check, before anything starts, that the options fit together and their files exist."""
+    """Check, before anything starts, that the options fit together and their files serve."""
     if bool(options.ledger) != bool(options.admin_key):
         raise RejectedError("LEDGER and ADMIN_KEY need each other, got one")
     if not options.readings and (options.track or options.video):
@@ -112,6 +112,11 @@ def _check(options: argparse.Namespace) -> None:
         path: Path | None = getattr(options, name)
         if path and not path.is_file():
             raise RejectedError(f"{name.upper()} is not a file: {path}")
+    if options.readings:
+        check_files(
+            [path for path in (options.readings, options.track, options.video) if path],
+            _log_options(options),
+        )
 
 
 def _existing(options: argparse.Namespace) -> Existing | None:

@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -97,3 +98,13 @@ def simulate(out: Path, *options: str) -> None:
         UnavailableError: It cannot be written.
     """
     run_json(["wayseal-device", "simulate", "--out", str(out), "--json", *options])
+
+
+def check_files(files: Sequence[Path], options: Sequence[str]) -> None:
+    """Check that a trip can be recorded from `files`, under the limits of the demo's delivery.
+
+    Raises:
+        UnavailableError: It cannot; the message is the truck's.
+    """
+    names = [str(path) for path in files]
+    run_json(["wayseal-device", "check", *names, "--limited", "temperature", *options, "--json"])

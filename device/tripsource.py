@@ -76,16 +76,8 @@ class TripSource:
         Raises:
             RejectedError: It does not, and the user did not say so.
         """
-        if self.log is None:
-            return
-        for quantity in limited:
-            if not self.log.contents.values[quantity] and quantity not in self.log.options.without:
-                raise RejectedError(
-                    f"{self.log.path}: gives no {quantity}, which the trip's deliveries limit "
-                    f"(trip.limited), so nobody could say that the limit was kept; write "
-                    f"--map {quantity}=COLUMN, or --without {quantity} to depart all the same, "
-                    f"which the ledger then says; " + "; ".join(self.log.contents.lines())
-                )
+        if self.log is not None:
+            check_gives(self.log, limited)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +164,22 @@ def simulated_source(
         digest.update(line.encode())
     simulator = Source(role="simulator", name=name, sha256=digest.digest())
     return TripSource(sensors, cameras, started_at_ms, ClockOrigin.NONE, [simulator], live)
+
+
+def check_gives(log: CsvReplay, limited: Sequence[str]) -> None:
+    """Check that `log` gives the quantities that deliveries limit.
+
+    Raises:
+        RejectedError: It does not, and the user did not say so.
+    """
+    for quantity in limited:
+        if not log.contents.values[quantity] and quantity not in log.options.without:
+            raise RejectedError(
+                f"{log.path}: gives no {quantity}, which the trip's deliveries limit "
+                f"(trip.limited), so nobody could say that the limit was kept; write "
+                f"--map {quantity}=COLUMN, or --without {quantity} to depart all the same, "
+                f"which the ledger then says; " + "; ".join(log.contents.lines())
+            )
 
 
 def source_of(role: str, path: Path, sha256: bytes) -> Source:

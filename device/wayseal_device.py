@@ -18,7 +18,7 @@ from device.commands.parser import build_parser
 from device.settings import SettingsError
 from device.settings_file import load
 
-WITHOUT_SETTINGS: Final = ("fleet", "simulate")
+WITHOUT_SETTINGS: Final = ("check", "fleet", "simulate")
 """Commands that need no device of their own."""
 
 

@@ -8,7 +8,7 @@ from typing import Final, TypeVar
 
 from contracts.errors import RejectedError
 from contracts.records.clock import parse_rfc3339
-from device.sensors.mapping import ABSENT, ROLES, ColumnMap
+from device.sensors.mapping import ABSENT, MEASURES, ROLES, ColumnMap
 from device.settings import check_host_port, check_public_key, check_url, parse_speed
 from device.settings_file import CONFIG_VARIABLE
 
@@ -56,6 +56,8 @@ settings:
 examples:
   wayseal-device init                    create the key, print the public key to register
   wayseal-device simulate --out trip     write a simulated trip as files
+  wayseal-device check trip/readings.csv trip/track.gpx
+                                         say what they give; nothing is signed
   wayseal-device record --readings trip/readings.csv --track trip/track.gpx \\
       --video trip/video.avi             record it as one sealed trip, offline
   wayseal-device offload                 send everything to the gateway, delete on its receipt
@@ -87,6 +89,7 @@ def build_parser() -> argparse.ArgumentParser:
     common = _common()
 
     commands.add_parser("init", parents=[common], help="create key, folders and journal")
+    _add_check(commands.add_parser("check", parents=[common], help="say what files would give"))
     _add_record(commands.add_parser("record", parents=[common], help="record one trip, offline"))
     commands.add_parser("close", parents=[common], help="seal the interrupted trip")
     simulate = commands.add_parser(
@@ -166,6 +169,21 @@ def _add_record(parser: argparse.ArgumentParser) -> None:
     _add_log_options(parser)
     _add_join(parser)
     _add_simulator(parser)
+
+
+def _add_check(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "files", type=Path, nargs="+", metavar="FILE", help="CSV logs, GPX tracks and videos"
+    )
+    parser.add_argument(
+        "--limited",
+        choices=MEASURES,
+        action="append",
+        default=[],
+        metavar="QUANTITY",
+        help="refuse a log that does not give QUANTITY, as trip.limited does; may be repeated",
+    )
+    _add_log_options(parser)
 
 
 def _add_log_options(parser: argparse.ArgumentParser) -> None:

@@ -105,6 +105,26 @@ def test_a_ledger_without_its_admin_key_ends_it_with_its_line(checkout: Path) ->
 
 
 @pytest.mark.parametrize(
+    ("header", "options", "said"),
+    [
+        ("Time,T", "", "write --map temperature=T;"),
+        ("Time,Wetness,Motion", "", "gives no temperature"),
+        ("Time,T", "--map temperature=X", "expected one column 'X'"),
+    ],
+)
+def test_a_log_that_does_not_serve_ends_it_before_anything_starts(
+    checkout: Path, tmp_path: Path, header: str, options: str, said: str
+) -> None:
+    log = tmp_path / "log.csv"
+    log.write_text(f"{header}\n2022-01-31 12:00:00{',1' * header.count(',')}\n")
+    done = make(checkout, "demo", READINGS=str(log), OPTIONS=options)
+    last = done.stdout.splitlines()[-1]
+    assert last.startswith(f"demo: failed wayseal-device check failed: {log}: ")
+    assert said in last
+    assert not (checkout / "build").exists()
+
+
+@pytest.mark.parametrize(
     ("named", "said"),
     [
         ({"VIDEO": __file__}, "TRACK and VIDEO need READINGS, got none"),

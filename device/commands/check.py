@@ -1,0 +1,115 @@
+"""`wayseal-device check`: says what files would give a trip, before anything is signed."""
+
+import sys
+from argparse import Namespace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Literal
+
+from contracts.errors import RejectedError
+from contracts.records.clock import rfc3339
+from contracts.runtime.commands import FAILED, WORKED, complain
+from device.camera.replay import ReplayCamera
+from device.commands.output import say
+from device.sensors.mapping import LogOptions
+from device.sensors.replay_csv import CsvReplay
+from device.sensors.track import Track
+from device.tripsource import check_gives
+
+_VIDEO_SUFFIXES: Final = frozenset(
+    (".avi", ".m4v", ".mjpeg", ".mkv", ".mov", ".mp4", ".mpeg", ".mpg", ".mts", ".ts", ".webm")
+)
+_UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
+_LOOK_BYTES: Final = 4096
+
+
+@dataclass(slots=True)
+class _Looked:
+    """What a file gives: its kind, a line for people, and more of both."""
+
+    path: Path
+    kind: Literal["csv", "gpx", "video"]
+    text: str = ""
+    lines: Sequence[str] = ()
+    document: dict[str, object] = field(default_factory=dict)
+
+
+def run(arguments: Namespace) -> int:
+    """Look at every file; print what it gives. 0 if a trip could be recorded from each of them."""
+    kinds: list[tuple[Path, Literal["csv", "gpx", "video"]]] = []
+    looked, refused = [], []
+    for path in arguments.files:
+        try:
+            kinds.append((path, _kind(path)))
+        except RejectedError as error:
+            refused.append(str(error))
+    tracked = any(kind == "gpx" for _, kind in kinds)
+    options = LogOptions.parse(tuple(arguments.map), tuple(arguments.without), tracked=tracked)
+    for path, kind in kinds:
+        try:
+            found = _Looked(path, kind)
+            _look(found, options, arguments.limited)
+            looked.append(found)
+        except RejectedError as error:
+            refused.append(str(error))
+    document = {
+        "files": [{"file": str(each.path), "kind": each.kind} | each.document for each in looked],
+        "refused": refused,
+    }
+    text = "\n".join(f"{each.path}: {line}" for each in looked for line in (each.text, *each.lines))
+    if text or arguments.json:
+        say(arguments, document, text)
+    sys.stdout.flush()
+    for problem in refused:
+        complain("wayseal-device", problem)
+    return FAILED if refused else WORKED
+
+
+def _look(found: _Looked, options: LogOptions, limited: Sequence[str]) -> None:
+    if found.kind == "csv":
+        log = CsvReplay.check(found.path, options)
+        check_gives(log, limited)
+        first, last = rfc3339(log.first_ms), rfc3339(log.first_ms + log.duration_ms)
+        found.text = f"CSV, {log.rows} rows from {first} to {last}"
+        found.lines = log.contents.lines()
+        found.document = {
+            "rows": log.rows,
+            "from": first,
+            "to": last,
+            "columns": log.contents.document(),
+        }
+    elif found.kind == "gpx":
+        track = Track.load(found.path)
+        points = len(track.times_ms)
+        first, last = rfc3339(track.times_ms[0]), rfc3339(track.times_ms[-1])
+        found.text = f"GPX, {points} points from {first} to {last}"
+        found.document = {"points": points, "from": first, "to": last}
+    else:
+        camera = ReplayCamera.check(found.path)
+        seconds = camera.footage.duration_ms / 1000
+        length = f"{seconds:g} s" if seconds else "of unknown length"
+        found.text = f"video {camera.footage.media_type}, {length}, {camera.digest.size} bytes"
+        found.document = {
+            "media_type": camera.footage.media_type,
+            "duration_s": seconds or None,
+            "bytes": camera.digest.size,
+            "sha256": camera.digest.sha256.hex(),
+        }
+
+
+def _kind(path: Path) -> Literal["csv", "gpx", "video"]:
+    """Return what a file is, by its name or else by how it begins."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(_LOOK_BYTES)
+    except OSError as error:
+        raise RejectedError(f"{path}: {error}") from error
+    suffix = path.suffix.lower()
+    if suffix == ".gpx" or (suffix != ".csv" and head.lstrip(b"\xef\xbb\xbf \r\n\t")[:1] == b"<"):
+        return "gpx"
+    if suffix in _VIDEO_SUFFIXES or (
+        suffix != ".csv" and b"\0" in head and not head.startswith(_UTF_16)
+    ):
+        return "video"
+    return "csv"
