@@ -30,7 +30,8 @@ $(READY): requirements.lock pyproject.toml scripts/setup scripts/hatch_build.py 
 # Whichever Java and Maven are there serve; else Debian's.
 JAVA := { command -v java && command -v mvn; } >/dev/null || scripts/packages openjdk-17-jre-headless maven
 
-# Files of tests that wait for others come first, so that both processes end at the same time.
+# Tests wait for servers and disks a third of their time: three processes keep two cores busy. Files that
+# wait longest come first, so that all three end at the same time.
 LONG_FIRST := tests/integration tests/e2e tests/property tests/unit
 
 # What wayseal-bench measures with.
@@ -46,7 +47,7 @@ test: $(READY) ## all checks and all tests
 	@$(BIN)/python -c "from storage.bench.servers.cassandra.artifacts import installed; installed()"
 	@PYTHONPATH=tests $(BIN)/python -c "from support.tusclients.clients import install; install()"
 	@$(MAKE) --no-print-directory check
-	@$(BIN)/pytest -q -rs -n 2 --dist loadfile --no-loadscope-reorder $(LONG_FIRST)
+	@$(BIN)/pytest -q -rs -n 3 --dist loadfile --no-loadscope-reorder $(LONG_FIRST)
 
 unit: $(READY) ## the tests that need no other process
 	@$(BIN)/pytest -q -m "not integration and not long" tests/unit tests/property

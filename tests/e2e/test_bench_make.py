@@ -18,6 +18,7 @@ LESS = (
 )
 
 
+@pytest.mark.long
 def test_make_bench_measures_all_parts_and_ends_with_where_the_report_is(checkout: Path) -> None:
     (checkout / "build").mkdir()
     (checkout / "build/cassandra").symlink_to(ROOT / "build/cassandra")

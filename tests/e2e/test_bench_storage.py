@@ -60,6 +60,7 @@ def test_every_figure_is_printed_and_written(bench: Path) -> None:
     assert not (bench / "build" / "bench" / WORKPLACE).exists()
 
 
+@pytest.mark.long
 def test_an_interrupted_run_removes_what_it_made_and_a_killed_one_is_swept(bench: Path) -> None:
     work = bench / "build" / "bench" / WORKPLACE
     killed = _begun(bench)

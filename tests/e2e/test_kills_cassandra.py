@@ -1,6 +1,6 @@
 """kill -9 of the gateway and of its three Cassandra nodes, in turns, while trucks offload.
 
-WAYSEAL_KILLS sets how often something is killed (default 4), WAYSEAL_SEED which and when.
+WAYSEAL_KILLS sets how often something is killed (default 2), WAYSEAL_SEED which and when.
 """
 
 import json

@@ -124,6 +124,7 @@ def test_a_warm_up_is_charged_with_what_it_moved(ground: Ground, tmp_path: Path)
     assert found.work.bytes_moved > 1.2 * value(found, "read-rate")
 
 
+@pytest.mark.long
 def test_a_throttled_device_is_measured_within_3_percent(
     device: Path, ground: Ground, tmp_path: Path
 ) -> None:
@@ -141,6 +142,7 @@ def test_a_throttled_device_is_measured_within_3_percent(
     assert Flag.CACHED not in flags(found, "read-rate")
 
 
+@pytest.mark.long
 def test_fio_by_hand_says_the_same_within_5_percent(device: Path, ground: Ground) -> None:
     """On a throttled device, lest the machine's other work be what is compared.
 

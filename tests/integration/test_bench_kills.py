@@ -83,7 +83,7 @@ def working_in(directory: Path) -> dict[int, bytes]:
     return found
 
 
-@pytest.mark.parametrize("part", ["io", "ledger", "offload"])
+@pytest.mark.parametrize("part", [pytest.param("io", marks=pytest.mark.long), "ledger", "offload"])
 def test_the_next_run_removes_what_a_killed_one_left(tmp_path: Path, part: str) -> None:
     scratch, runs = tmp_path / "tmp", tmp_path / "runs"
     scratch.mkdir()
@@ -110,12 +110,18 @@ def test_the_next_run_removes_what_a_killed_one_left(tmp_path: Path, part: str) 
 @pytest.mark.parametrize(
     ("words", "stored_bytes", "server", "workloads"),
     [
-        # More than warming it leaves, and than segments of the log that are as yet empty.
-        (ONLY_CASSANDRA, 300e6, b"CassandraDaemon", {"cassandra"}),
-        # Twice what auditors are going to read, which is there before the first step.
-        (ONLY_GATEWAY, 250e6, b"wayseal-gateway", {"gateway", "gateway-mixed"}),
+        pytest.param(
+            # More than warming it leaves, and than segments of the log that are as yet empty.
+            *(ONLY_CASSANDRA, 300e6, b"CassandraDaemon", {"cassandra"}),
+            id="cassandra",
+            marks=pytest.mark.long,
+        ),
+        pytest.param(
+            # Twice what auditors are going to read, which is there before the first step.
+            *(ONLY_GATEWAY, 250e6, b"wayseal-gateway", {"gateway", "gateway-mixed"}),
+            id="gateway",
+        ),
     ],
-    ids=["cassandra", "gateway"],
 )
 def test_a_server_that_dies_in_the_middle_is_a_failure_and_the_rest_goes_on(
     tmp_path: Path, words: Sequence[str], stored_bytes: float, server: bytes, workloads: set[str]

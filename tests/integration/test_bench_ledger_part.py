@@ -99,6 +99,7 @@ def test_bep_23_in_open_loop_gives_its_table(tmp_path: Path, target: NodeOnVolum
     assert Flag.FEW_SAMPLES in flags(outcome)
 
 
+@pytest.mark.long
 def test_a_rate_that_is_out_of_reach_is_flagged(tmp_path: Path, target: NodeOnVolume) -> None:
     fast = choices(tmp_path, rate_per_s=4_000.0, open_s=0.1)
     outcome = Measurement(BEP_23, target, fast).open_loop(Place(tmp_path, 1))
@@ -211,6 +212,7 @@ def test_names_that_make_no_sense_are_refused(
         prepared(tmp_path, target, stack, *arguments)
 
 
+@pytest.mark.long
 def test_what_stands_beside_the_papers_is_measured(tmp_path: Path) -> None:
     (tmp_path / "v").mkdir()
     where = ["--target", f"a={tmp_path / 'v'}", "--out", str(tmp_path / "out")]

@@ -25,6 +25,7 @@ SMALLEST = (
 )
 
 
+@pytest.mark.long
 def test_every_figure_is_there_and_nothing_is_left(tmp_path: Path) -> None:
     volume = tmp_path / "volume"
     volume.mkdir()

@@ -18,7 +18,13 @@ pytestmark = [
 MIB = 1 << 20
 
 
-@pytest.mark.parametrize("direct_gb", ["0.03", "0"], ids=["with direct", "sweep alone"])
+@pytest.mark.parametrize(
+    "direct_gb",
+    [
+        pytest.param("0.03", id="with direct"),
+        pytest.param("0", id="sweep alone", marks=pytest.mark.long),
+    ],
+)
 def test_a_raw_device_is_purged_and_written_when_it_is_named_twice(
     direct_gb: str, device: Path, tmp_path: Path
 ) -> None:

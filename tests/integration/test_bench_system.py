@@ -40,6 +40,7 @@ ON_A_VOLUME = {
 ON_THE_LOOPBACK = {"tcp": ["received"], "udp": ["received", "lost"], "ping": ["round-trip"]}
 
 
+@pytest.mark.long
 def test_each_figure_of_the_paper_by_a_known_tool(tmp_path: Path) -> None:
     """To a host without iperf3 the link fails in words, and all else is measured."""
     with socket.socket() as nobody:

@@ -134,7 +134,9 @@ def test_the_nearest_node_dies_during_writes(sites: Cluster, store: CassandraBlo
         sites.start(0)
 
 
-@pytest.mark.parametrize("index", [0, 1], ids=["nearest", "other"])
+@pytest.mark.parametrize(
+    "index", [pytest.param(0, id="nearest", marks=pytest.mark.long), pytest.param(1, id="other")]
+)
 def test_a_node_hangs_during_writes(sites: Cluster, store: CassandraBlobs, index: int) -> None:
     writer = Writer(store, f"node {index} hangs")
     with writer.writing():
@@ -149,6 +151,7 @@ def test_a_node_hangs_during_writes(sites: Cluster, store: CassandraBlobs, index
     assert writer.failed == []
 
 
+@pytest.mark.long
 def test_a_site_that_is_cut_off(net: Network, sites: Cluster, store: CassandraBlobs) -> None:
     """It cannot write, and says so; what its own node has can be read; then all is well again."""
     if not net.cables:
@@ -313,6 +316,7 @@ def make_rotten(
     return bad[0].name
 
 
+@pytest.mark.long
 def test_all_die_at_once_during_writes(sites: Cluster, store: CassandraBlobs) -> None:
     """With the commit log synced for each write, nothing acknowledged is lost."""
     writer = Writer(store, "all die")
@@ -337,6 +341,7 @@ def refusal(sites: Cluster, replication: dict[str, int]) -> str:
     return str(refused.value)
 
 
+@pytest.mark.long
 def test_the_network_grows_by_a_site(net: Network, sites: Cluster, store: CassandraBlobs) -> None:
     one, kept = recording("grows"), [blob(n, os.urandom(1000)) for n in range(8)]
     store.put_many(one, kept)

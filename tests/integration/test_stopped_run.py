@@ -113,6 +113,7 @@ def test_make_test_stopped_by_sigterm_leaves_no_process(tmp_path: Path) -> None:
     assert running(tmp_path) == []
 
 
+@pytest.mark.long
 def test_pytest_that_is_killed_leaves_no_server(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pytest", "-n", "2", *pytest_words(tmp_path, site=SITE)]
     with stopping(tmp_path, command, AT_THE_SITE, ROOT) as process:
