@@ -1,6 +1,6 @@
 """The blob store that the settings choose."""
 
-import logging
+from contextlib import suppress
 
 from contracts.errors import UnavailableError
 from gateway.settings import Settings
@@ -10,8 +10,6 @@ from storage.blobs.cassandra.config import CassandraConfig
 from storage.blobs.cassandra.store import CassandraBlobs
 from storage.blobs.files import FileBlobs
 from storage.blobs.port import BlobStore
-
-_log = logging.getLogger(__name__)
 
 
 def blob_store(settings: Settings) -> BlobStore:
@@ -31,10 +29,8 @@ def blob_store(settings: Settings) -> BlobStore:
             if chosen == "both"
             else cassandra
         )
-        try:
+        with suppress(UnavailableError):  # gateway/upkeep/blobwatch.py tells it
             store.check()
-        except UnavailableError as error:
-            _log.warning("starting without the blob store: %s", error)
     except BaseException:
         cassandra.close()
         raise

@@ -10,6 +10,7 @@ from contracts.errors import UnavailableError
 from contracts.keys import Signer
 from contracts.ledger.client import LedgerClient
 from gateway.blobstore import blob_store
+from gateway.dependencies import Dependencies
 from gateway.index.follower import Follower
 from gateway.index.network import Network
 from gateway.index.store import IndexStore
@@ -33,6 +34,7 @@ from gateway.retention.remover import Remover
 from gateway.retention.reserve import Reserve
 from gateway.retention.room import Room
 from gateway.settings import Settings
+from gateway.upkeep.blobwatch import BlobWatch
 from gateway.upkeep.catalogue import Recataloguing
 from gateway.upkeep.expiry import Expiry
 from gateway.upkeep.filling import Filling
@@ -85,6 +87,9 @@ class Services:
         )
         self._network = Network(self._ledger, self.inbox, self._index)
         self._wire_offload(signer)
+        self.dependencies = Dependencies(
+            self.intake.broker, self.follower.reached, self._blobwatch.store, self.volumes
+        )
         self.expiry = Expiry(self.inbox, settings.limits.waiting_days)
         self.filling = Filling(self.recordings, self._note_copies)
         self.drives = DriveFollower(places_of(settings))
@@ -113,7 +118,7 @@ class Services:
         try:
             self._network.check()
         except UnavailableError as error:
-            _log.warning("starting without the ledger: %s", error)
+            self.follower.reached.fails(str(error))
         for worker in (
             self.drives.worker,
             self.drives.asking,
@@ -128,6 +133,7 @@ class Services:
             self.settling.worker,
             self.expiry.worker,
             self.soundness.worker,
+            self._blobwatch.worker,
         ):
             worker.start()
             self._closing.callback(worker.close)
@@ -151,6 +157,7 @@ class Services:
         self.volumes = opened.enter_context(Volumes(places_of(settings), data / "volume-ids"))
         blobs = opened.enter_context(closing(blob_store(settings)))
         self.settling = Settling(blobs)
+        self._blobwatch = BlobWatch(blobs)
         limits = settings.limits
         self.inbox = opened.enter_context(
             closing(

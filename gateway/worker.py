@@ -1,4 +1,7 @@
-"""A thread that repeats one step: at once while the step makes progress, else after a pause."""
+"""A thread that repeats one step: at once while the step makes progress, else after a pause.
+
+A failure that goes on is logged once, however often the step is repeated.
+"""
 
 import logging
 import threading
@@ -6,6 +9,7 @@ from collections.abc import Callable
 from typing import Final
 
 from contracts.errors import WaysealError
+from contracts.ledger.client import UnreachableError
 
 BACK_OFF_S: Final = 2.0
 """Pause after a step that failed."""
@@ -26,6 +30,7 @@ class Worker:
         """
         self._step = step
         self._idle_s = idle_s
+        self._failure = ""
         self._stop = threading.Event()
         self._wake = threading.Event()
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
@@ -58,11 +63,23 @@ class Worker:
             self._wake.clear()
             try:
                 pause_s = 0.0 if self._step() else self._idle_s
+                self._go_on()
             except WaysealError as error:
-                _log.warning("%s waits: %s", self._thread.name, error)
+                self._tell(error)
                 pause_s = BACK_OFF_S
             except Exception:  # noqa: BLE001
                 # A thread that died would leave the gateway looking alive and doing nothing.
                 _log.exception("%s failed, trying again", self._thread.name)
                 pause_s = BACK_OFF_S
             self._wake.wait(pause_s)
+
+    def _tell(self, error: WaysealError) -> None:
+        """Log why the step failed, unless that was the last failure, too, or is told elsewhere."""
+        if not isinstance(error, UnreachableError) and str(error) != self._failure:
+            _log.warning("%s waits: %s", self._thread.name, error)
+            self._failure = str(error)
+
+    def _go_on(self) -> None:
+        if self._failure:
+            _log.info("%s goes on", self._thread.name)
+            self._failure = ""

@@ -44,6 +44,10 @@ BACK_OFF_S: Final = (0.1, 0.2, 0.4, 0.8, 1.6)
 _Found = TypeVar("_Found")
 
 
+class UnreachableError(UnavailableError):
+    """The ledger cannot be reached, whatever it is asked."""
+
+
 @dataclass(frozen=True, slots=True)
 class BatchStatus:
     """The status of a batch. `reason` says why it is invalid, and is empty otherwise."""
@@ -269,7 +273,7 @@ class LedgerClient:
                 kind = answer.headers.get("Content-Type", "")
                 return Answer(told, status, join(told, answer.iter_bytes()), kind)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise UnavailableError(
+            raise UnreachableError(
                 f"ledger {self._http.base_url} did not answer {method} {path}: {error!r}"
             ) from error
 

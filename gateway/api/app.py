@@ -11,6 +11,7 @@ from gateway.api import (
     deletions,
     docs,
     evidence,
+    health,
     lots,
     metrics,
     operations,
@@ -53,6 +54,7 @@ def build_app(services: Services, tokens: Tokens) -> FastAPI:
     _include(app, operations.status_router, may_read)
     _include(app, uploads.router)
     _include(app, docs.router)
+    _include(app, health.router)
     return app
 
 

@@ -115,6 +115,15 @@ class DeletionsSum(BaseModel):
     )
 
 
+class DependencyState(BaseModel):
+    """Something that the gateway needs and that may go and come."""
+
+    name: str = Field(description="`broker`, `ledger`, `blobs`, or a volume, as in `volume main`")
+    works: bool
+    reason: str | None = Field(description="why it is out; null while it works")
+    since: datetime = Field(description="since when it works or is out")
+
+
 class Status(BaseModel):
     """The gateway's own state."""
 
@@ -124,6 +133,8 @@ class Status(BaseModel):
     )
     gateway_public_key: str
     broker_connected: bool
+    ready: bool = Field(description="as in `/health/ready`")
+    dependencies: list[DependencyState]
     index_block_num: int | None
     index_block_id: str | None
     index_rebuild: IndexRebuild | None = Field(
@@ -221,6 +232,16 @@ def status(parts: AllParts) -> Status:
         site_registered=parts.own_site.registered,
         gateway_public_key=parts.public_key,
         broker_connected=parts.intake.connected.is_set(),
+        ready=parts.dependencies.ready(),
+        dependencies=[
+            DependencyState(
+                name=name,
+                works=not standing.reason,
+                reason=standing.reason or None,
+                since=moment(standing.since_ms),
+            )
+            for name, standing in parts.dependencies.standings().items()
+        ],
         index_block_num=head.block_num if head else None,
         index_block_id=head.block_id if head else None,
         index_rebuild=_rebuild(parts.index.rebuild, head.block_num + 1 if head else 0),

@@ -10,6 +10,7 @@ from contracts.errors import UnavailableError
 from contracts.ledger.client import LedgerClient
 from contracts.ledger.pages import Committed
 from contracts.proto.sawtooth_pb2 import BlockHeader
+from contracts.runtime.dependency import Dependency
 from contracts.sawtooth.blocks import NULL_BLOCK_ID
 from gateway.index.network import Network
 from gateway.index.projection import project
@@ -29,6 +30,7 @@ class Follower:
 
     Attributes:
         worker: The thread.
+        reached: Whether the ledger works: no other part asks it as often.
     """
 
     def __init__(
@@ -47,6 +49,7 @@ class Follower:
         self._on_cut = on_cut
         self._stages = stages
         self._told_s = 0.0
+        self.reached = Dependency("the ledger")
         self.worker = Worker("index", self._follow, idle_s=POLL_S)
 
     def catch_up(self) -> int:
@@ -56,9 +59,10 @@ class Follower:
             RejectedError: The ledger is not the one that this gateway belongs to.
             UnavailableError: The ledger or the index's file did not answer.
         """
+        newest_id = self._newest_id()
         self._network.check()
         head = self._store.head()
-        if head and head.block_id == self._ledger.head_id():
+        if head and head.block_id == newest_id:
             if self._store.rebuild is not None:
                 self._store.complete()
                 self._on_block()
@@ -75,6 +79,16 @@ class Follower:
             self._cut(newest)
             _log.warning("the ledger ends at block %d, below the index; index cut back", newest)
             return 0
+
+    def _newest_id(self) -> str:
+        """Return the id of the ledger's head, and note whether the ledger answered."""
+        try:
+            newest_id = self._ledger.head_id()
+        except UnavailableError as error:
+            self.reached.fails(str(error))
+            raise
+        self.reached.works()
+        return newest_id
 
     def _take_from(self, head: Head | None) -> int:
         """Take in the blocks that follow `head`, and return how many they were."""

@@ -6,6 +6,7 @@ Messages are taken in groups, with one inbox transaction for each group. PUBACKs
 
 import logging
 import queue
+import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from paho.mqtt.reasoncodes import ReasonCode
 from contracts.chunktree import HASH_BYTES
 from contracts.errors import RejectedError, UnavailableError
 from contracts.proto.wire_pb2 import Held, Offer, Records, Refusal
+from contracts.runtime.dependency import Dependency
 from contracts.runtime.seldom import Seldom
 from contracts.wire import (
     MESSAGE_BYTES_MAX,
@@ -31,6 +33,7 @@ from contracts.wire import (
     topic,
 )
 from gateway.intake import admission
+from gateway.intake.brokerlink import BrokerLink
 from gateway.intake.held import HeldBatch, State
 from gateway.intake.held import Offer as HeldOffer
 from gateway.intake.inbox import Inbox
@@ -70,7 +73,12 @@ class _Group:
 
 
 class Intake:
-    """Connects to the broker and feeds the inbox until closed."""
+    """Connects to the broker and feeds the inbox until closed.
+
+    Attributes:
+        broker: Whether the broker works.
+        connected: Set while it is connected.
+    """
 
     def __init__(
         self,
@@ -110,8 +118,12 @@ class Intake:
             transport="unix" if socket else "tcp",
         )
         self._socket = socket
+        self._place = ""
+        self.broker = Dependency("the MQTT broker")
+        self._link = BrokerLink(self.broker, f"{CLIENT_ID}-{session}")
         self._client.reconnect_delay_set(1, RECONNECT_MAX_S)
         self._client.on_connect = self._subscribe
+        self._client.on_connect_fail = self._note_unreachable
         self._client.on_disconnect = self._note_disconnect
         self._client.on_message = self._receive
         self._worker = threading.Thread(target=self._work, name="intake", daemon=True)
@@ -120,7 +132,9 @@ class Intake:
     def start(self, host: str, port: int, username: str, password: str) -> None:
         """Begin to connect; retries until it succeeds."""
         self._client.username_pw_set(username, password)
-        self._client.connect_async(str(self._socket or host), port)
+        place = str(self._socket or host)
+        self._place = place if self._socket else f"{host}:{port}"
+        self._client.connect_async(place, port)
         self._client.loop_start()
         self._worker.start()
 
@@ -128,6 +142,7 @@ class Intake:
         """Disconnect; the broker sends unacknowledged messages again."""
         self._client.disconnect()
         self._client.loop_stop()
+        self._link.close()
         self._waiting.put(None)
         self._worker.join()
 
@@ -144,10 +159,14 @@ class Intake:
         *_: object,
     ) -> None:
         if reason.is_failure:
-            _log.error("the broker refused the gateway: %s", reason)
+            self._link.failed(f"{self._place} refused the gateway: {reason}")
             return
         client.subscribe([(topic("+", Topic.RECORDS), QOS), (topic("+", Topic.OFFERS), QOS)])
         self.connected.set()
+        self._link.connected()
+
+    def _note_unreachable(self, _client: Client, _userdata: object) -> None:
+        self._link.failed(f"{self._place} cannot be reached: {sys.exception()}")
 
     def _note_disconnect(
         self,
@@ -157,9 +176,10 @@ class Intake:
         reason: ReasonCode,
         *_: object,
     ) -> None:
+        was_connected = self.connected.is_set()
         self.connected.clear()
-        if reason.is_failure:
-            _log.warning("connection to the broker lost: %s; connecting again", reason)
+        if reason.is_failure and was_connected:
+            self._link.lost(f"the connection to {self._place} was lost: {reason}")
 
     def _receive(self, client: Client, _userdata: object, message: MQTTMessage) -> None:
         try:

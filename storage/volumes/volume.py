@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from contracts.errors import UnavailableError
-from contracts.runtime.dependency import Dependency
+from contracts.runtime.dependency import Dependency, Standing
 from contracts.runtime.files import disk_errors, make_directory
 from storage.disk import opened
 from storage.volumes.directory import VolumeDirectory
@@ -115,6 +115,12 @@ class Volume:
         if since_s is not None and time.monotonic() - since_s > PROBE_LIMIT_S:
             self.take_out(f"it stalls: no answer to a probe for {PROBE_LIMIT_S:g} s")
         return self._use.reason
+
+    @property
+    def standing(self) -> Standing:
+        """How the volume stands now."""
+        _ = self.reason  # it may stall by now
+        return self._use.standing
 
     @property
     def usable(self) -> bool:

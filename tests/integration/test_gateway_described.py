@@ -27,6 +27,7 @@ PROBLEM: Final = "application/problem+json"
 PALLET: Final = PackUnit(
     party_id="seller", sscc="340123450000000000", site_id="site-hub", at_ms=START_MS
 )
+NO_TOKEN: Final = ("/health", "/health/live", "/health/ready")
 NEVER_GOOD: Final = {
     "POST /v1/quarantine/{batch_id}/release",
     "DELETE /v1/waiting/batches/{batch_id}",
@@ -130,7 +131,7 @@ def test_every_good_answer_is_as_described(scene: Scene) -> None:
 def test_a_stranger_and_a_wrong_role_are_refused_as_described(scene: Scene) -> None:
     with httpx.Client(base_url=scene.site.appliance.rest, trust_env=False) as stranger:
         for route in scene.described.routes():
-            if route.method == "OPTIONS":
+            if route.method == "OPTIONS" or route.path in NO_TOKEN:
                 continue
             path = route.filled(dict.fromkeys(route.places, "x"))
             for headers in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": "Basic eA=="}):

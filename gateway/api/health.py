@@ -1,0 +1,56 @@
+"""For programs that start, restart and watch the gateway: no token is needed.
+
+It gives no reasons, because these may name hosts and paths; `/v1/status` has them.
+"""
+
+from http import HTTPStatus
+
+from fastapi import APIRouter, Response
+from pydantic import BaseModel, Field
+
+from gateway.api.parts import DependenciesPart
+from gateway.dependencies import Dependencies
+
+router = APIRouter(prefix="/health", tags=["health"])
+
+
+class Live(BaseModel):
+    """The gateway runs."""
+
+    live: bool = True
+
+
+class Health(Live):
+    """The gateway runs; whether it can do all its work now."""
+
+    ready: bool = Field(
+        description="a truck that comes now can leave with a final receipt: broker, ledger, blob "
+        "store and at least one volume work"
+    )
+    out: list[str] = Field(description="what does not work: `broker`, `ledger`, `volume main`")
+
+
+@router.get("")
+def health(dependencies: DependenciesPart) -> Health:
+    """Return whether the gateway can do all its work now, always with 200."""
+    return _health(dependencies)
+
+
+@router.get("/live")
+async def live() -> Live:
+    """Return 200 while the gateway answers at all; restart it if it does not."""
+    return Live()
+
+
+@router.get("/ready", responses={HTTPStatus.SERVICE_UNAVAILABLE: {"model": Health}})
+def ready(dependencies: DependenciesPart, response: Response) -> Health:
+    """Return 200 if the gateway can do all its work now, else 503; a restart does not help."""
+    found = _health(dependencies)
+    if not found.ready:
+        response.status_code = HTTPStatus.SERVICE_UNAVAILABLE
+    return found
+
+
+def _health(dependencies: Dependencies) -> Health:
+    out = [name for name, standing in dependencies.standings().items() if standing.reason]
+    return Health(ready=dependencies.ready(), out=out)
