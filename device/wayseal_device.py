@@ -31,7 +31,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     logging.getLogger("device").setLevel(logging.INFO)
     try:
         # Imported late, so that `status` works on a Pi without the camera library.
-        command = importlib.import_module(f"device.commands.{arguments.command}")
+        name = arguments.command.replace("-", "_")
+        command = importlib.import_module(f"device.commands.{name}")
         if arguments.command in WITHOUT_SETTINGS:
             return int(command.run(arguments))
         return int(command.run(arguments, load(arguments.config, os.environ)))

@@ -13,6 +13,7 @@ from typing import NoReturn
 
 from contracts.errors import RejectedError, WaysealError
 from contracts.ledger.client import LedgerClient
+from contracts.runtime.checks import report
 from contracts.runtime.commands import (
     FAILED,
     WORKED,
@@ -27,6 +28,7 @@ from gateway import tokencommand
 from gateway.access import Tokens
 from gateway.api import tus
 from gateway.api.app import build_app
+from gateway.check import findings
 from gateway.intake.broker import BrokerAccess, EmbeddedBroker
 from gateway.ownkey import accept_key, shown_key
 from gateway.records.evidence import trust_of
@@ -40,6 +42,7 @@ exit status: 0 it worked, 1 it did not, 2 wrong usage or settings
 
 examples:
   wayseal-gateway serve --config gateway.toml
+  wayseal-gateway check --config gateway.toml
   wayseal-gateway token truck-7 --role device --config gateway.toml
   wayseal-gateway token --list --config gateway.toml
   wayseal-gateway key --config gateway.toml
@@ -100,6 +103,12 @@ def serve(_: argparse.Namespace, settings: Settings) -> None:
             runner.run(server.serve(sockets=[port]))
 
 
+def check(options: argparse.Namespace, settings: Settings) -> None:
+    """Look at all that the settings name, and change nothing."""
+    if not report(findings(settings, offline=options.offline)):
+        raise RejectedError("the lines with `error` say what to mend")
+
+
 def mosquitto(_: argparse.Namespace, settings: Settings) -> None:
     """Write the configuration of the site's mosquitto, and have a running one read it."""
     written = tokencommand.write_mosquitto(settings)
@@ -153,12 +162,17 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for run, name in (
         (serve, "serve"),
+        (check, "check"),
         (key, "key"),
         (trust, "trust"),
         (mosquitto, "mosquitto"),
     ):
         command = commands.add_parser(name, parents=[common], help=_first_line(run.__doc__))
         command.set_defaults(run=run)
+        if run is check:
+            command.add_argument(
+                "--offline", action="store_true", help="do not ask ledger, broker and Cassandra"
+            )
         if run is key:
             command.add_argument(
                 "--accept",

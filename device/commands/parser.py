@@ -107,6 +107,10 @@ def build_parser() -> argparse.ArgumentParser:
         metavar="N",
         help="give up after N seconds without any progress (default: %(default)s)",
     )
+    check = commands.add_parser(
+        "check-config", parents=[common], help="look at all that the settings name, change nothing"
+    )
+    check.add_argument("--offline", action="store_true", help="do not ask the gateway")
     commands.add_parser("status", parents=[common], help="show what waits here for an offload")
     _add_join(
         commands.add_parser(

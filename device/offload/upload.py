@@ -27,6 +27,7 @@ _DETAIL_MAX: Final = 300
 _OK: Final = (200, 201, 204)
 _RETRY: Final = (403, 404, 408, 409, 410, 423, 425, 429, 460, 500, 502, 503, 504, 507)
 _UNKNOWN: Final = (404, 410)
+_REFUSED: Final = (401, 403)
 _MISMATCH: Final = 422
 
 
@@ -92,6 +93,23 @@ class TusClient:
                     f"got {reached}"
                 )
             offset = reached
+
+    def check_token(self) -> None:
+        """Ask for a recording that nobody has, to see whether the gateway knows the token.
+
+        Raises:
+            RejectedError: It does not know the token, or the token may not upload.
+            UnavailableError: It does not answer, or something else answers in its place.
+        """
+        url = f"{self._base}/{'0' * (64)}"
+        try:
+            answer = self._client.head(url)
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise UnavailableError(f"no answer: {error}") from error
+        if answer.status_code in _REFUSED:
+            raise RejectedError(f"refuses the token with {answer.status_code}: make another one")
+        if answer.status_code not in (*_OK, *_UNKNOWN) or "Tus-Resumable" not in answer.headers:
+            raise UnavailableError(f"expected a gateway, got an answer of {answer.status_code}")
 
     def _offset(self, url: str, digest: RecordingDigest, trip_id: str) -> int:
         """Return the gateway's offset; create the upload if it does not exist."""

@@ -1,0 +1,149 @@
+"""`wayseal-gateway check` and `wayseal-device check-config` name what is wrong, change nothing."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+
+from contracts.keys import Signer
+from device.commands.check_config import findings as on_the_truck
+from device.settings_file import load
+from device.wayseal_device import main as device
+from gateway.check import findings as at_the_gateway
+from gateway.settings_file import load_settings
+from gateway.wayseal_gateway import main as gateway
+from support.ledgers.fake import FakeLedger
+from support.machine.ports import free_port
+from support.machine.private import write_private
+from support.network.world import key
+
+
+def listed(folder: Path) -> list[str]:
+    return sorted(str(each) for each in folder.rglob("*"))
+
+
+@contextmanager
+def gateway_that_answers(status: int, headers: dict[str, str]) -> Iterator[int]:
+    class Answer(BaseHTTPRequestHandler):
+        def do_HEAD(self) -> None:
+            self.send_response(status)
+            for name, value in headers.items():
+                self.send_header(name, value)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Answer)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+    thread.start()
+    try:
+        yield server.server_port
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def gateway_file(folder: Path, ledger: str, broker: int, more: str = "") -> Path:
+    text = f'data = "{folder}/data"\nsite_id = "dock-1"\n{more}'
+    peers = f'[ledger]\nurl = "{ledger}"\n[mqtt]\nport = {broker}\n'
+    return write_private(folder / "gateway.toml", text + peers)
+
+
+def test_a_gateway_s_peers_are_asked(tmp_path: Path) -> None:
+    with FakeLedger() as ledger:
+        ledger.extend([[]])
+        broker = int(ledger.url.rpartition(":")[2])
+        path = gateway_file(tmp_path, ledger.url, broker)
+        before = listed(tmp_path)
+        found = {each.subject: each for each in at_the_gateway(load_settings(path), offline=False)}
+        assert found[f"ledger {ledger.url}"].verdict == "ok"
+        assert found["site_id"].verdict == "ok"
+        assert found[f"broker 127.0.0.1:{broker}"].verdict == "ok"
+        assert found["key"].verdict == found["tokens"].verdict == "warning"
+    assert listed(tmp_path) == before
+
+
+def test_a_gateway_without_its_peers_is_an_error_unless_offline(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    port = free_port()
+    path = gateway_file(tmp_path, f"http://127.0.0.1:{port}", port)
+    for more, status in ((["--offline"], 0), ([], 1)):
+        with pytest.raises(SystemExit) as ended:
+            gateway(["check", "--config", str(path), *more])
+        assert ended.value.code == status
+    said = capsys.readouterr().out
+    assert said.count(f"error    ledger http://127.0.0.1:{port}: ") == 1
+    assert said.count(f"error    broker 127.0.0.1:{port}: no connection: ") == 1
+    assert "\nwarning  tokens: there are none" in said
+
+
+def test_what_is_wrong_on_a_gateway_s_machine_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    more = (
+        f'blobs = "{tmp_path}/file/blobs"\n[volumes.near]\npath = "{tmp_path}/near"\nmount = true\n'
+        f'[mosquitto]\nfolder = "{tmp_path}/m"\ncertificate = "/no"\nkey = "{tmp_path}/file"\n'
+    )
+    path = gateway_file(tmp_path, "http://127.0.0.1:1", 1, more)
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "inbox.db").write_text("")
+    write_private(tmp_path / "data" / "tokens.json", "{")
+    found = at_the_gateway(load_settings(path), offline=True)
+    wrong = {each.subject: each.words for each in found if each.verdict == "error"}
+    assert wrong.keys() == {"key", "tokens", "volume near", "blobs", "mosquitto.certificate"}
+    assert "this gateway has worked before" in wrong["key"]
+    assert "nothing is mounted at" in wrong["volume near"]
+    assert wrong["blobs"] == f"expected a directory, but {tmp_path}/file is a file"
+
+
+def device_file(folder: Path, mqtt: int, rest: int, more: str = "") -> Path:
+    return write_private(
+        folder / "device.toml",
+        f'device_id = "t"\ndata = "data"\n[gateway]\nmqtt = "127.0.0.1:{mqtt}"\n'
+        f'rest = "http://127.0.0.1:{rest}"\ntoken = "secret"\n'
+        f'public_keys = ["{key("g").public_key}"]\n{more}',
+    )
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "verdict", "words"),
+    [
+        (404, {"Tus-Resumable": "1.0.0"}, "ok", "knows the token"),
+        (401, {"Tus-Resumable": "1.0.0"}, "error", "refuses the token with 401"),
+        (404, {}, "error", "expected a gateway, got an answer of 404"),
+    ],
+)
+def test_the_gateway_is_asked_whether_it_knows_the_token(
+    tmp_path: Path, status: int, headers: dict[str, str], verdict: str, words: str
+) -> None:
+    with gateway_that_answers(status, headers) as port:
+        settings = load(device_file(tmp_path, port, port), {})
+        *_, broker, rest = on_the_truck(settings, offline=False)
+    assert (broker.verdict, rest.verdict) == ("ok", verdict)
+    assert words in rest.words
+
+
+def test_a_truck_s_settings_are_looked_at_without_a_network(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    more = 'mqtt_ca = "ca.crt"\n[source]\ndriver = "replay"\nreadings = "r.csv"\n'
+    path = device_file(tmp_path, 1, 1, more)
+    before = listed(tmp_path)
+    assert device(["check-config", "--offline", "--config", str(path)]) == 1
+    said = capsys.readouterr().out
+    for subject in ("key", "gateway.mqtt_ca", "source.readings"):
+        assert f"error    {subject}: " in said
+    assert "warning  gateway.genesis_block_id: missing" in said
+    assert "127.0.0.1" not in said
+    assert listed(tmp_path) == before
+    (tmp_path / "r.csv").write_text("")
+    (tmp_path / "ca.crt").write_text("")
+    (tmp_path / "data").mkdir()
+    Signer.load_or_create(tmp_path / "data" / "device.key")
+    assert device(["check-config", "--offline", "--config", str(path)]) == 0
+    assert device(["check-config", "--config", str(path)]) == 1
