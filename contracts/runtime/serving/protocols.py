@@ -19,18 +19,21 @@ from contracts.errors import RejectedError
 from contracts.runtime.serving.connections import (
     GOODBYE_S,
     LINGER_TIMEOUT_S,
-    Bounds,
     Doors,
     Ending,
     Phase,
 )
 from contracts.runtime.serving.direct import EXTENSION, DirectReader, Exchange, body_length
+from contracts.runtime.serving.parting import LastWords, Parting
+from contracts.runtime.serving.unread import MustBeRead, Unsent
 
 HEAD_BYTES_MAX: Final = 256 << 10
 """Request line and headers together; the parser takes a line of 64 KiB, some 500 ids. Also the
 bytes in a body of which none is content: extensions of chunks, and fields behind the last one."""
 PROGRESS_BYTES: Final = 16 << 10
 """Bytes of a body after which its connection counts as the newest again."""
+DROPPED_BYTES_MAX: Final = 128 << 20
+"""Bytes of a request that are dropped after its early answer: twice a truck's longest request."""
 PIPELINED_MAX: Final = 64
 """Requests of one connection that wait for the answer to the one before."""
 SOCKET_FRAGMENTS_MAX: Final = 64
@@ -45,60 +48,7 @@ class BoundedConfig(uvicorn.Config):
         self.doors = doors
 
 
-class _Unsent:
-    """Watches whether a client takes what we wrote.
-
-    Args:
-        bounds: The limits.
-    """
-
-    def __init__(self, bounds: Bounds) -> None:
-        self._bounds = bounds
-        self._left: int | None = None
-        self._since_s = 0.0
-        self._closing_s: float | None = None
-
-    def wait(self, left: int, now_s: float) -> None:
-        """Begin to wait for the client to take `left` bytes; until then none is added."""
-        self._left, self._since_s = left, now_s
-
-    def taken(self) -> None:
-        """End that wait."""
-        self._left = None
-
-    def overdue(self, transport: asyncio.Transport, now_s: float) -> Ending | None:
-        """Say whether the client took too little, or too long once the connection was closed."""
-        if transport.is_closing():
-            self._closing_s = now_s if self._closing_s is None else self._closing_s
-            if now_s - self._closing_s >= min(LINGER_TIMEOUT_S, self._bounds.unread_s):
-                return Ending.UNREAD
-        elif self._left is not None and now_s - self._since_s >= self._bounds.unread_s:
-            left = transport.get_write_buffer_size()
-            if self._left - left < self._bounds.rate * self._bounds.unread_s:
-                return Ending.UNREAD
-            self.wait(left, now_s)
-        return None
-
-
-class _MustBeRead(asyncio.Protocol):
-    """Notes how long a client lets what we wrote wait; goes before uvicorn's own protocol."""
-
-    transport: asyncio.Transport
-    loop: asyncio.AbstractEventLoop
-    _unsent: _Unsent
-
-    def pause_writing(self) -> None:
-        """Wait for the client to read."""
-        super().pause_writing()
-        self._unsent.wait(self.transport.get_write_buffer_size(), self.loop.time())
-
-    def resume_writing(self) -> None:
-        """Go on once the client has read."""
-        self._unsent.taken()
-        super().resume_writing()
-
-
-class BoundedHttp(_MustBeRead, HttpToolsProtocol):
+class BoundedHttp(MustBeRead, HttpToolsProtocol):
     """Ends a connection whose client sends or reads too slowly, or sends too large a head."""
 
     def __init__(
@@ -110,8 +60,8 @@ class BoundedHttp(_MustBeRead, HttpToolsProtocol):
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
         self._doors = config.doors
-        self._unsent = _Unsent(config.doors.bounds)
-        self._in_head = self._in_body = False
+        self._unsent = Unsent(config.doors.bounds)
+        self._in_head = self._in_body = self._parted = False
         self._head_bytes = self._bare_bytes = 0
         self._came = self._moved_at = 0
         self._body_left = 0
@@ -134,7 +84,7 @@ class BoundedHttp(_MustBeRead, HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Take bytes from the client."""
-        if self.transport.is_closing():
+        if self.is_closing:
             return
         self.count(len(data))
         if self.phase is Phase.NEXT:
@@ -180,6 +130,8 @@ class BoundedHttp(_MustBeRead, HttpToolsProtocol):
         self._in_head, self._in_body, self._bare_bytes = False, True, 0
         self._body_left = 0 if self.parser.should_upgrade() else body_length(self.headers)
         super().on_headers_complete()
+        if self.cycle is not None:  # there is none for a WebSocket
+            self.cycle.transport = LastWords(self.transport, self._close_after_answer)  # type: ignore[assignment] # it has all of it
         if self._body_left:
             extensions: dict[Any, Any] = {EXTENSION: partial(self._direct, self.cycle)}
             self.scope["extensions"] = extensions
@@ -194,7 +146,9 @@ class BoundedHttp(_MustBeRead, HttpToolsProtocol):
     def on_response_complete(self) -> None:
         """End an answer, and the connection if its request has not ended."""
         if self._in_body:
-            self.transport.close()
+            self._part()
+        if self._parted:
+            return
         super().on_response_complete()
         if self.pipeline:  # uvicorn reads on, and so queues more than it answers
             self.flow.pause_reading()
@@ -208,7 +162,7 @@ class BoundedHttp(_MustBeRead, HttpToolsProtocol):
     @property
     def is_closing(self) -> bool:
         """See `direct.BodyConnection.is_closing`."""
-        return self.transport.is_closing()
+        return self._parted or self.transport.is_closing()
 
     def pause(self) -> None:
         """See `direct.BodyConnection.pause`."""
@@ -240,6 +194,8 @@ class BoundedHttp(_MustBeRead, HttpToolsProtocol):
 
     def overdue(self, now_s: float) -> Ending | None:
         """See `Guarded.overdue`."""
+        if self._parted:
+            return None  # it has a limit of its own
         bounds = self._doors.bounds
         why = self._unsent.overdue(self.transport, now_s)
         if why is not None or self.transport.is_closing():
@@ -277,7 +233,11 @@ class BoundedHttp(_MustBeRead, HttpToolsProtocol):
     def send_400_response(self, msg: str) -> None:
         """Refuse what is no request, and end the connection."""
         self.transport.write(_answer(HTTPStatus.BAD_REQUEST, self._doors.headers, msg))
-        self.transport.close()
+        is_first = self.cycle is None  # whatever uvicorn's annotation says
+        if is_first or self.cycle.response_complete:
+            self._part(HEAD_BYTES_MAX)
+        else:  # nothing may be written while parting, and an answer is under way
+            self.transport.close()
 
     def _refuse_body(self) -> None:
         """End a connection whose body has too many bytes around its content."""
@@ -285,6 +245,23 @@ class BoundedHttp(_MustBeRead, HttpToolsProtocol):
             self.transport.close()
         else:
             self.send_400_response(f"More than {HEAD_BYTES_MAX} bytes beside a body's content.")
+
+    def _close_after_answer(self) -> None:
+        """Close the connection, as the answer that is out has said."""
+        if self._in_body or self._in_head or self.pipeline:
+            self._part()
+        else:
+            self.transport.close()
+
+    def _part(self, drop_bytes: int = DROPPED_BYTES_MAX) -> None:
+        """End the connection, with all answers out; its client may still be sending."""
+        if self.is_closing:
+            return
+        self._parted = True
+        self._turn_to(Phase.NEXT)  # its place is the first to be had
+        limit_s = min(LINGER_TIMEOUT_S, self._doors.bounds.unread_s)
+        Parting(self.transport, self.transport.get_protocol(), limit_s, drop_bytes)
+        self.flow.resume_reading()
 
     def _turn(self) -> None:
         """Find out what the connection waits for now."""
@@ -305,7 +282,7 @@ class BoundedHttp(_MustBeRead, HttpToolsProtocol):
         self.since_s, self._came_before = now_s, self._came
 
 
-class BoundedWebSocket(_MustBeRead, WebSocketsSansIOProtocol):
+class BoundedWebSocket(MustBeRead, WebSocketsSansIOProtocol):
     """Sends one message at a time, and ends a connection whose client floods or does not read."""
 
     def __init__(
@@ -317,7 +294,7 @@ class BoundedWebSocket(_MustBeRead, WebSocketsSansIOProtocol):
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
         self._doors = config.doors
-        self._unsent = _Unsent(config.doors.bounds)
+        self._unsent = Unsent(config.doors.bounds)
         self.address = ""
         self.phase = Phase.SOCKET
         self.since_s = self.loop.time()
