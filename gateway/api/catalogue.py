@@ -5,7 +5,7 @@ from functools import partial
 from fastapi import APIRouter
 
 from gateway.api import deliverymodels, models, views
-from gateway.api.paging import Paging, page_of
+from gateway.api.paging import Order, Ordered, Paging, Spanned, page_of
 from gateway.api.parts import RecordsPart
 from gateway.api.problems import ABSENT
 
@@ -49,9 +49,12 @@ def device(records: RecordsPart, device_id: str) -> models.Device:
 
 
 @router.get("/deliveries")
-def deliveries(records: RecordsPart, window: Paging) -> models.Page[deliverymodels.Delivery]:
-    """List the deliveries, as they stand."""
-    return page_of(records.deliveries.listed, views.delivery, window)
+def deliveries(
+    records: RecordsPart, window: Paging, order: Ordered = Order.OLDEST
+) -> models.Page[deliverymodels.Delivery]:
+    """List the deliveries, as they stand, by their last change."""
+    ask = partial(records.deliveries.listed, newest_first=order is Order.NEWEST)
+    return page_of(ask, views.delivery, window)
 
 
 @router.get("/deliveries/{delivery_id}", responses=ABSENT)
@@ -70,7 +73,15 @@ def handovers(
 
 
 @router.get("/deliveries/{delivery_id}/breaches", responses=ABSENT)
-def breaches(records: RecordsPart, delivery_id: str, window: Paging) -> models.Page[models.Breach]:
-    """List the breaches of a delivery's limits, on all its trips."""
-    ask = partial(records.deliveries.breaches, delivery_id)
+def breaches(
+    records: RecordsPart, delivery_id: str, window: Paging, span: Spanned
+) -> models.Page[models.Breach]:
+    """List the breaches of a delivery's limits, on all its trips, by the time when each began."""
+    ask = partial(records.deliveries.breaches, delivery_id, span=span)
     return page_of(ask, views.breach, window)
+
+
+@router.get("/breaches", name="list_breaches")
+def every_breach(records: RecordsPart, window: Paging, span: Spanned) -> models.Page[models.Breach]:
+    """List the breaches of all deliveries on all trips, by the time when each began."""
+    return page_of(partial(records.trips.all_breaches, span=span), views.breach, window)

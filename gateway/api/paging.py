@@ -2,12 +2,16 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Annotated, Final, TypeVar
 
 from fastapi import Depends, Query
-from pydantic import AfterValidator, BaseModel
+from pydantic import AfterValidator, BaseModel, WithJsonSchema
 
+from contracts.errors import RejectedError
+from contracts.records.clock import parse_rfc3339
 from gateway.api.models import Page
+from gateway.records.pages import EVERYTHING, Span
 
 PAGE_MAX: Final = 1000
 Limit = Annotated[int, Query(ge=1, le=PAGE_MAX, description="items on one page")]
@@ -50,6 +54,38 @@ def _window_of(limit_default: int) -> Callable[..., Awaitable[Window]]:
 Paging = Annotated[Window, Depends(_window_of(100))]
 LongPaging = Annotated[Window, Depends(_window_of(500))]
 """For items that are small and many."""
+
+
+class Order(StrEnum):
+    """The order of a list."""
+
+    OLDEST = "oldest"
+    NEWEST = "newest"
+
+
+Ordered = Annotated[Order, Query(alias="order", description="which item comes first")]
+_Time = Annotated[str | None, WithJsonSchema({"type": "string", "format": "date-time"})]
+
+
+async def _span(
+    order: Ordered = Order.OLDEST,
+    begin: Annotated[_Time, Query(alias="from", description="no item before this time")] = None,
+    end: Annotated[_Time, Query(alias="to", description="only items before this time")] = None,
+) -> Span:
+    span = Span(order is Order.NEWEST, _ms("from", begin, 0), _ms("to", end, EVERYTHING.to_ms))
+    if span.from_ms >= span.to_ms:
+        raise RejectedError(f"query: from must be before to, got {begin!r} and {end!r}")
+    return span
+
+
+def _ms(name: str, text: str | None, default: int) -> int:
+    try:
+        return default if text is None else parse_rfc3339(text)
+    except RejectedError as error:
+        raise RejectedError(f"query.{name}: {error}") from error
+
+
+Spanned = Annotated[Span, Depends(_span)]
 _ItemT = TypeVar("_ItemT")
 _ModelT = TypeVar("_ModelT", bound=BaseModel)
 

@@ -19,7 +19,7 @@ from gateway.api import models, views
 from gateway.api.conditions import is_known, is_same
 from gateway.api.deletions import Deletion, deletion_view
 from gateway.api.evidence import BINARY
-from gateway.api.paging import Paging, page_of
+from gateway.api.paging import Order, Ordered, Paging, page_of
 from gateway.api.parts import DeletionsPart, RecordsPart, StorePart
 from gateway.api.problems import ABSENT, Answers, GoneError, NotFoundError, errors, problem
 from gateway.api.ranges import UnsatisfiableError, parse_range
@@ -70,9 +70,12 @@ router = APIRouter(prefix="/v1/recordings", tags=["recordings"])
 
 
 @router.get("")
-def every(records: RecordsPart, store: StorePart, window: Paging) -> models.Page[models.Recording]:
-    """List the digests of all recordings, oldest first."""
-    return page_of(records.digests.listed, partial(recording_view, store), window)
+def every(
+    records: RecordsPart, store: StorePart, window: Paging, order: Ordered = Order.OLDEST
+) -> models.Page[models.Recording]:
+    """List the digests of all recordings, in the ledger's order."""
+    ask = partial(records.digests.listed, newest_first=order is Order.NEWEST)
+    return page_of(ask, partial(recording_view, store), window)
 
 
 @router.get("/{recording_id}", responses=ABSENT)

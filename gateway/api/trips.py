@@ -1,12 +1,13 @@
 """Trips with their readings, breaches, tamper events, findings, holds and recordings."""
 
 from functools import partial
+from typing import Annotated
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 
 from contracts.evidence.report import as_json
 from gateway.api import models, views
-from gateway.api.paging import LongPaging, Paging, page_of
+from gateway.api.paging import LongPaging, Paging, Spanned, page_of
 from gateway.api.parts import AuditPart, RecordsPart, StorePart
 from gateway.api.problems import ABSENT
 from gateway.api.recordings import recording_view
@@ -15,10 +16,18 @@ from gateway.api.verdicts import Verdict
 router = APIRouter(prefix="/v1/trips", tags=["trips"])
 
 
-@router.get("")
-def trips(records: RecordsPart, window: Paging) -> models.Page[models.Trip]:
-    """List the trips, oldest first."""
-    return page_of(records.trips.listed, views.trip, window)
+@router.get("", responses=ABSENT)
+def trips(
+    records: RecordsPart,
+    window: Paging,
+    span: Spanned,
+    device_id: Annotated[str | None, Query(description="only trips that name this device")] = None,
+) -> models.Page[models.Trip]:
+    """List the trips in the ledger's order; `from` and `to` are about their starts."""
+    if device_id is not None:
+        records.devices.get(device_id)
+    ask = partial(records.trips.listed, device_id=device_id, span=span)
+    return page_of(ask, views.trip, window)
 
 
 @router.get("/{trip_id}", responses=ABSENT)
@@ -28,9 +37,11 @@ def trip(records: RecordsPart, trip_id: str) -> models.Trip:
 
 
 @router.get("/{trip_id}/readings", responses=ABSENT)
-def readings(records: RecordsPart, trip_id: str, window: LongPaging) -> models.Page[models.Reading]:
+def readings(
+    records: RecordsPart, trip_id: str, window: LongPaging, span: Spanned
+) -> models.Page[models.Reading]:
     """List a trip's readings, in the ledger's order."""
-    return page_of(partial(records.trips.readings, trip_id), views.reading, window)
+    return page_of(partial(records.trips.readings, trip_id, span=span), views.reading, window)
 
 
 @router.post("/{trip_id}/verify", responses=ABSENT)
@@ -53,9 +64,11 @@ def recordings_of(
 
 
 @router.get("/{trip_id}/breaches", responses=ABSENT)
-def breaches(records: RecordsPart, trip_id: str, window: Paging) -> models.Page[models.Breach]:
-    """List a trip's breaches of its deliveries' limits."""
-    return page_of(partial(records.trips.breaches, trip_id), views.breach, window)
+def breaches(
+    records: RecordsPart, trip_id: str, window: Paging, span: Spanned
+) -> models.Page[models.Breach]:
+    """List a trip's breaches of its deliveries' limits, by the time when each began."""
+    return page_of(partial(records.trips.breaches, trip_id, span=span), views.breach, window)
 
 
 @router.get("/{trip_id}/tampers", responses=ABSENT)

@@ -45,6 +45,7 @@ from contracts.proto.state_pb2 import (
 )
 from contracts.rules import case
 from contracts.rules.excursions import place_of
+from contracts.rules.trips import devices_of
 from contracts.sawtooth import block_info
 from contracts.sawtooth.batches import Family, parse_header
 
@@ -147,7 +148,9 @@ def _rows(action: Action, signer: str, transaction_id: str) -> Iterator[tuple[st
             yield "videos", (action.sha256, action.trip_id, canonical(action), transaction_id)
         case StartTrip():
             start = (action.trip_id, action.device_id, canonical(action), transaction_id)
-            yield "trips", start
+            yield "trips", (*start, action.started_at_ms)
+            for device_id in devices_of(action):
+                yield "trip_devices", (device_id, action.trip_id)
             for delivery_id in action.delivery_ids:
                 yield "trip_deliveries", (delivery_id, action.trip_id)
         case HandOver():
@@ -164,10 +167,12 @@ def _readings(action: RecordReading | RecordRun, transaction_id: str) -> Iterato
     """Yield a row for each reading, whether it came alone or in a run."""
     whose = (None, action.trip_id, action.device_id)
     if isinstance(action, RecordReading):
-        yield "readings", (*whose, action.sequence, canonical(action), transaction_id)
+        signed = (action.sequence, canonical(action), transaction_id, action.clock.utc_ms)
+        yield "readings", (*whose, *signed)
         return
     for sequence, reading in enumerate(action.readings, action.first_sequence):
-        yield "readings", (*whose, sequence, canonical(reading), transaction_id)
+        signed = (sequence, canonical(reading), transaction_id, reading.clock.utc_ms)
+        yield "readings", (*whose, *signed)
 
 
 def _lots(action: OpenDelivery | TransformLots) -> Iterator[tuple[str, Row]]:
@@ -218,7 +223,10 @@ def _event(event: Event, transaction_id: str) -> Iterator[tuple[str, Row]]:
     match event.event_type:
         case case.EVENT_BREACH:
             breach = Breach.FromString(event.data)
-            yield "breaches", (trip_id, breach.delivery_id, place_of(breach), event.data)
+            yield (
+                "breaches",
+                (trip_id, breach.delivery_id, place_of(breach), event.data, breach.since_ms),
+            )
         case case.EVENT_TAMPER:
             yield "tampers", (trip_id, event.data)
         case case.EVENT_FINDING if trip_id:  # a transformation has its findings in its entry

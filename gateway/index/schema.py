@@ -5,7 +5,7 @@ Every table has a column `block_num`.
 
 from typing import Final
 
-VERSION: Final = 7
+VERSION: Final = 8
 
 SCHEMA: Final = """
 CREATE TABLE blocks (
@@ -95,9 +95,14 @@ CREATE TABLE transformations (
 CREATE INDEX transformations_by_id ON transformations (transformation_id);
 CREATE TABLE trips (
   trip_id TEXT NOT NULL, device_id TEXT NOT NULL, start BLOB NOT NULL,
-  transaction_id TEXT NOT NULL, block_num INTEGER NOT NULL
+  transaction_id TEXT NOT NULL, started_ms INTEGER NOT NULL, block_num INTEGER NOT NULL
 );
 CREATE INDEX trips_by_id ON trips (trip_id);
+-- Every device that a trip's start names.
+CREATE TABLE trip_devices (
+  device_id TEXT NOT NULL, trip_id TEXT NOT NULL, block_num INTEGER NOT NULL
+);
+CREATE INDEX trip_devices_by_device ON trip_devices (device_id, trip_id);
 CREATE TABLE trip_entries (
   trip_id TEXT NOT NULL, entry BLOB NOT NULL, block_num INTEGER NOT NULL
 );
@@ -115,7 +120,8 @@ CREATE INDEX holds_by_trip ON holds (trip_id);
 CREATE TABLE readings (
   position INTEGER PRIMARY KEY,
   trip_id TEXT NOT NULL, device_id TEXT NOT NULL, sequence INTEGER NOT NULL,
-  record BLOB NOT NULL, transaction_id TEXT NOT NULL, block_num INTEGER NOT NULL
+  record BLOB NOT NULL, transaction_id TEXT NOT NULL, utc_ms INTEGER NOT NULL,
+  block_num INTEGER NOT NULL
 );
 CREATE INDEX readings_by_trip ON readings (trip_id, position);
 CREATE TABLE seals (
@@ -147,8 +153,9 @@ CREATE TABLE handover_entries (
 CREATE INDEX handover_entries_by_delivery ON handover_entries (delivery_id, address);
 CREATE TABLE breaches (
   trip_id TEXT NOT NULL, delivery_id TEXT NOT NULL, address TEXT NOT NULL, entry BLOB NOT NULL,
-  block_num INTEGER NOT NULL
+  since_ms INTEGER NOT NULL, block_num INTEGER NOT NULL
 );
+CREATE INDEX breaches_by_address ON breaches (address);
 CREATE INDEX breaches_by_trip ON breaches (trip_id);
 CREATE INDEX breaches_by_delivery ON breaches (delivery_id);
 CREATE TABLE tampers (

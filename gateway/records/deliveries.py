@@ -1,12 +1,12 @@
 """Deliveries as they stand, the trips that they were on, and the breaches of their limits."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 from contracts.proto.state_pb2 import Breach, Delivery, HandOverState
 from gateway.index.store import IndexStore
 from gateway.records.entries import trip_start
-from gateway.records.pages import Listed, listed
+from gateway.records.pages import EVERYTHING, Listed, Span, listed, listed_by_time
 from gateway.records.registry import Registry
 
 
@@ -56,14 +56,16 @@ class Deliveries(Registry[DeliveryRecord]):
         )
         return listed(self._index, sql, (delivery_id,), self._handover, after=after, count=count)
 
-    def breaches(self, delivery_id: str, after: int, count: int) -> Listed[Breach]:
-        """Return a page of the breaches of a delivery's limits, on all its trips.
+    def breaches(
+        self, delivery_id: str, after: int, count: int, span: Span = EVERYTHING
+    ) -> Listed[Breach]:
+        """Return a page of the breaches of a delivery's limits, on all its trips, by time.
 
         Raises:
             NotOnLedgerError: There is no such delivery.
         """
         self.get(delivery_id)
-        return breaches(self._index, "delivery_id", delivery_id, after=after, count=count)
+        return breaches(self._index, {"delivery_id": delivery_id}, after, count, span)
 
     def _handover(self, wire: bytes) -> HandOverRecord:
         entry = HandOverState.FromString(wire)
@@ -80,14 +82,27 @@ class Deliveries(Registry[DeliveryRecord]):
 
 
 def breaches(
-    index: IndexStore,
-    column: Literal["trip_id", "delivery_id"],
-    name: str,
-    *,
-    after: int,
-    count: int,
+    index: IndexStore, about: Mapping[str, str], after: int, count: int, span: Span
 ) -> Listed[Breach]:
-    """Return a page of the breaches of a trip or of a delivery, the last word on each."""
-    newest = f"SELECT max(rowid) FROM breaches WHERE {column} = ? GROUP BY address"  # noqa: S608
-    sql = f"SELECT rowid AS at, entry FROM breaches WHERE rowid IN ({newest})"  # noqa: S608
-    return listed(index, sql, (name,), Breach.FromString, after=after, count=count)
+    """Return a page of breaches, by the time when each began; the last word on each.
+
+    Args:
+        index: The index to ask.
+        about: Columns `trip_id` and `delivery_id` with what they must be; empty for all breaches.
+        after: The place after which the page begins; 0 begins with the first breach.
+        count: Items on the page, at most.
+        span: Of the time when a breach began.
+
+    Raises:
+        RejectedError: The list has no such place.
+    """
+    where = " AND ".join(["TRUE", *(f"{column} = ?" for column in about)])
+    # The first row of a breach is its place: later rows, which change it, leave that as it is.
+    kept = f"SELECT min(rowid) AS at, max(rowid) AS newest FROM breaches WHERE {where}"  # noqa: S608
+    sql = (
+        f"SELECT at, since_ms AS utc_ms, entry FROM ({kept} GROUP BY address)"  # noqa: S608
+        f" JOIN breaches ON breaches.rowid = newest"
+    )
+    values = tuple(about.values())
+    read = Breach.FromString
+    return listed_by_time(index, sql, values, read, after=after, count=count, span=span)

@@ -54,10 +54,12 @@ class Digests:
     def __init__(self, index: IndexStore) -> None:
         self._index = index
 
-    def listed(self, after: int, count: int) -> Listed[DigestRecord]:
-        """Return a page of all digests, oldest first."""
-        sql = f"SELECT rowid AS at, {DIGEST_COLUMNS}"
-        return listed(self._index, sql, (), DigestRecord.from_row, after=after, count=count)
+    def listed(self, after: int, count: int, *, newest_first: bool = False) -> Listed[DigestRecord]:
+        """Return a page of all digests, in the ledger's order."""
+        sql, read = f"SELECT rowid AS at, {DIGEST_COLUMNS}", DigestRecord.from_row
+        return listed(
+            self._index, sql, (), read, after=after, count=count, newest_first=newest_first
+        )
 
     def of_recording(self, sha256: bytes) -> list[DigestRecord]:
         """Return every digest of a recording, oldest first, whether or not it counts."""

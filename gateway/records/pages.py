@@ -1,13 +1,34 @@
 """Answers that come page by page. Rows are only added, so a page stays as it is."""
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
 
+from contracts.errors import RejectedError
 from gateway.index.store import IndexStore
 
 T = TypeVar("T")
 Listed = list[tuple[int, T]]
 """Items in order, each with its place. The place of the last one asks for the next page."""
+_NO_PLACE: Final = (1 << 63) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Which items of a list are asked for, and in which order.
+
+    Attributes:
+        newest_first: The list begins at its end.
+        from_ms: No item before this time, milliseconds since the Unix epoch.
+        to_ms: No item at this time or later.
+    """
+
+    newest_first: bool = False
+    from_ms: int = 0
+    to_ms: int = _NO_PLACE
+
+
+EVERYTHING: Final = Span()
 
 
 def listed(
@@ -18,6 +39,7 @@ def listed(
     *,
     after: int,
     count: int,
+    newest_first: bool = False,
 ) -> Listed[T]:
     """Return one page of a question's rows.
 
@@ -28,7 +50,71 @@ def listed(
         read: Makes an item from a row's other columns.
         after: The place after which the page begins; 0 begins with the first row.
         count: Items on the page, at most.
+        newest_first: The last row is the first.
     """
-    question = f"SELECT * FROM ({sql}) WHERE at > ? ORDER BY at LIMIT ?"  # noqa: S608
-    rows: list[tuple[Any, ...]] = index.query(question, *values, after, count)
+    where = "at < ? ORDER BY at DESC" if newest_first else "at > ? ORDER BY at"
+    begin = (after or _NO_PLACE) if newest_first else after
+    question = f"SELECT * FROM ({sql}) WHERE {where} LIMIT ?"  # noqa: S608
+    rows: list[tuple[Any, ...]] = index.query(question, *values, begin, count)
     return [(row[0], read(*row[1:])) for row in rows]
+
+
+def listed_within(
+    index: IndexStore,
+    sql: str,
+    values: tuple[object, ...],
+    read: Callable[..., T],
+    *,
+    after: int,
+    count: int,
+    span: Span,
+) -> Listed[T]:
+    """Return one page of the rows whose time is in a span, in the order of their places.
+
+    The arguments are those of `listed`; the second column of `sql` is named `utc_ms`, and `read`
+    does not take it.
+    """
+    within = f"SELECT * FROM ({sql}) WHERE utc_ms >= ? AND utc_ms < ?"  # noqa: S608
+    return listed(
+        index,
+        within,
+        (*values, span.from_ms, span.to_ms),
+        lambda _, *rest: read(*rest),
+        after=after,
+        count=count,
+        newest_first=span.newest_first,
+    )
+
+
+def listed_by_time(
+    index: IndexStore,
+    sql: str,
+    values: tuple[object, ...],
+    read: Callable[..., T],
+    *,
+    after: int,
+    count: int,
+    span: Span,
+) -> Listed[T]:
+    """Return one page of the rows whose time is in a span, in the order of time, then of place.
+
+    The arguments are those of `listed_within`.
+
+    Raises:
+        RejectedError: No row has the place `after`.
+    """
+    start: tuple[object, ...] = ()
+    where, way, follows = "", ("DESC" if span.newest_first else "ASC"), "<>"[not span.newest_first]
+    if after:
+        found = index.query(f"SELECT utc_ms, at FROM ({sql}) WHERE at = ?", *values, after)  # noqa: S608
+        if not found:
+            raise RejectedError(f"cursor {after} is of another list, or was undone by a fork")
+        where, start = f"AND (utc_ms, at) {follows} (?, ?)", found[0]
+    question = (
+        f"SELECT * FROM ({sql}) WHERE utc_ms >= ? AND utc_ms < ? {where}"  # noqa: S608
+        f" ORDER BY utc_ms {way}, at {way} LIMIT ?"
+    )
+    rows: list[tuple[Any, ...]] = index.query(
+        question, *values, span.from_ms, span.to_ms, *start, count
+    )
+    return [(row[0], read(*row[2:])) for row in rows]

@@ -68,13 +68,15 @@ class Registry(Generic[T]):
         self._columns = columns
         self._read = read
 
-    def listed(self, after: int, count: int) -> Listed[T]:
-        """Return a page of the records, each as it stands."""
+    def listed(self, after: int, count: int, *, newest_first: bool = False) -> Listed[T]:
+        """Return a page of the records, each as it stands, by its last change."""
         sql = (
             f"SELECT rowid AS at, {self._columns} FROM {self._table} WHERE rowid IN"  # noqa: S608
             f" (SELECT max(rowid) FROM {self._table} GROUP BY {self._key})"
         )
-        return listed(self._index, sql, (), self._read, after=after, count=count)
+        return listed(
+            self._index, sql, (), self._read, after=after, count=count, newest_first=newest_first
+        )
 
     def get(self, name: str) -> T:
         """Return the record of that name as it stands.

@@ -10,10 +10,11 @@ from gateway.index.store import IndexStore
 from gateway.records.deliveries import breaches
 from gateway.records.digests import DIGEST_COLUMNS, DigestRecord
 from gateway.records.entries import trip_entry
-from gateway.records.pages import Listed, T, listed
+from gateway.records.pages import EVERYTHING, Listed, Span, T, listed, listed_within
 from gateway.records.registry import unknown
 
 _STARTED: Final = "start, transaction_id FROM trips"
+_BY_DEVICE: Final = " WHERE trip_id IN (SELECT trip_id FROM trip_devices WHERE device_id = ?)"
 _STANDING_HOLDS: Final = (
     "rowid IN (SELECT max(rowid) FROM holds WHERE trip_id = ? GROUP BY hold_id)"
 )
@@ -80,10 +81,23 @@ class Trips:
     def __init__(self, index: IndexStore) -> None:
         self._index = index
 
-    def listed(self, after: int, count: int) -> Listed[TripRecord]:
-        """Return a page of the trips, oldest first."""
-        sql = f"SELECT rowid AS at, {_STARTED}"
-        return listed(self._index, sql, (), self._trip, after=after, count=count)
+    def listed(
+        self, after: int, count: int, device_id: str | None = None, span: Span = EVERYTHING
+    ) -> Listed[TripRecord]:
+        """Return a page of the trips that started in a span, in the ledger's order.
+
+        Args:
+            after: The place after which the page begins; 0 begins with the first trip.
+            count: Trips on the page, at most.
+            device_id: A device that the trips' starts name; None for the trips of all devices.
+            span: Of the time when a trip started.
+        """
+        sql = f"SELECT rowid AS at, started_ms AS utc_ms, {_STARTED}"
+        values: tuple[str, ...] = ()
+        if device_id is not None:
+            sql, values = sql + _BY_DEVICE, (device_id,)
+        read = self._trip
+        return listed_within(self._index, sql, values, read, after=after, count=count, span=span)
 
     def get(self, trip_id: str) -> TripRecord:
         """Return a trip as it stands."""
@@ -97,18 +111,28 @@ class Trips:
         if not self._index.query("SELECT 1 FROM trips WHERE trip_id = ?", trip_id):
             raise unknown("trip", trip_id)
 
-    def readings(self, trip_id: str, after: int, count: int) -> Listed[ReadingRecord]:
-        """Return a page of a trip's readings, in the ledger's order."""
+    def readings(
+        self, trip_id: str, after: int, count: int, span: Span = EVERYTHING
+    ) -> Listed[ReadingRecord]:
+        """Return a page of a trip's readings in a span, in the ledger's order."""
+        self.check_known(trip_id)
         sql = (
-            "SELECT position AS at, record, device_id, sequence, transaction_id, block_num"
+            "SELECT position AS at, utc_ms, record, device_id, sequence, transaction_id, block_num"
             " FROM readings WHERE trip_id = ?"
         )
-        return self._of_trip(sql, trip_id, _reading, after, count)
+        values, read = (trip_id,), _reading
+        return listed_within(self._index, sql, values, read, after=after, count=count, span=span)
 
-    def breaches(self, trip_id: str, after: int, count: int) -> Listed[Breach]:
-        """Return a page of the breaches of delivery limits on a trip."""
+    def breaches(
+        self, trip_id: str, after: int, count: int, span: Span = EVERYTHING
+    ) -> Listed[Breach]:
+        """Return a page of the breaches of delivery limits on a trip, by time."""
         self.check_known(trip_id)
-        return breaches(self._index, "trip_id", trip_id, after=after, count=count)
+        return breaches(self._index, {"trip_id": trip_id}, after, count, span)
+
+    def all_breaches(self, after: int, count: int, span: Span = EVERYTHING) -> Listed[Breach]:
+        """Return a page of the breaches on all trips, by time."""
+        return breaches(self._index, {}, after, count, span)
 
     def tampers(self, trip_id: str, after: int, count: int) -> Listed[TamperEvent]:
         """Return a page of a trip's tamper events."""

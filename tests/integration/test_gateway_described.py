@@ -177,6 +177,45 @@ def test_cursors_have_one_type(scene: Scene) -> None:
         assert shown["anyOf"] == [{"type": "string"}, {"type": "null"}]
 
 
+def test_lists_are_filtered_and_ordered(scene: Scene) -> None:
+    def ids(query: str) -> list[str]:
+        return [each["trip_id"] for each in scene.site.ask(f"/v1/trips?{query}")["items"]]
+
+    first, last = ids("")
+    assert ids("order=newest") == [last, first]
+    assert ids("device_id=truck-2") == [first]
+    started = scene.site.ask(f"/v1/trips/{first}")["started_at"]
+    assert ids(f"to={started}") == []
+    assert first in ids(f"from={started}")
+    path = f"/v1/trips/{first}/readings"
+    readings = scene.site.ask(path)["items"]
+    times = sorted(each["time"] for each in readings)
+    span = f"from={times[2]}&to={times[4]}&order=newest"
+    within = [each for each in readings if times[2] <= each["time"] < times[4]]
+    assert scene.site.ask(f"{path}?{span}")["items"] == within[::-1]
+    (breach,) = scene.site.ask("/v1/breaches?order=newest")["items"]
+    assert breach["trip_id"] == first
+    assert scene.site.ask(f"/v1/breaches?to={breach['since']}")["items"] == []
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "words"),
+    [
+        ("from=2026", 422, "query.from: "),
+        ("to=2026-01-01T00:00:00", 422, "query.to: "),
+        ("from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z", 422, "from must be before to"),
+        ("order=latest", 422, "'oldest' or 'newest'"),
+        ("device_id=truck-99", 404, "no device 'truck-99'"),
+    ],
+)
+def test_a_filter_that_means_nothing_is_refused(
+    scene: Scene, query: str, status: int, words: str
+) -> None:
+    answer = scene.clients["auditor"].get(f"/v1/trips?{query}")
+    assert answer.status_code == status
+    assert words in answer.json()["detail"]
+
+
 @pytest.mark.parametrize(
     ("headers", "status", "length"),
     [

@@ -27,7 +27,7 @@ def index(tmp_path: Path) -> Iterator[IndexStore]:
     terms = OpenDelivery(delivery_id="delivery-1", lots=[Lot(gtin=GTIN, lot="L0")])
     store.add(
         {
-            "trips": [(TRIP.trip_id, "truck-1", canonical(TRIP.start), "transaction", 0)],
+            "trips": [(TRIP.trip_id, "truck-1", canonical(TRIP.start), "transaction", 0, 0)],
             "deliveries": [("delivery-1", canonical(Delivery(terms=terms)), 0)],
             "batches": [
                 (f"trip {TRIP.trip_id}", "batch", "key", 1, 0),

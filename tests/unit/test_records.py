@@ -8,10 +8,12 @@ import pytest
 
 from contracts.chunktree import EMPTY_ROOT, leaf_hash, root_hash
 from contracts.encoding import canonical
+from contracts.errors import RejectedError
 from contracts.proto.payload_pb2 import RecordVideo, StartTrip
-from contracts.proto.state_pb2 import Party
+from contracts.proto.state_pb2 import Breach, Party
 from gateway.index.store import IndexStore
 from gateway.records.blocks import BlockRecord
+from gateway.records.pages import EVERYTHING, Span
 from gateway.records.records import Records
 from gateway.records.registry import NotOnLedgerError
 from storage.recordings.manifest import StoredRecording
@@ -84,7 +86,7 @@ def test_a_batch_is_told_only_to_a_device_that_recorded_on_its_trip(
     start = canonical(StartTrip(trip_id="T", device_id="truck-1"))
     index.add(
         {
-            "trips": [("T", "truck-1", start, "tx", 1)],
+            "trips": [("T", "truck-1", start, "tx", 0, 1)],
             "batches": [("start T", "batch", "key", 1, 0), ("trip T", "batch", "key", 1, 0)],
         }
     )
@@ -120,3 +122,61 @@ def test_blocks_are_known_by_height_and_id(index: IndexStore, records: Records) 
     assert not records.blocks.has(1, "block 2")
     assert not records.blocks.has(3, "block 3")
     assert [each.block_num for each in records.blocks.newest(2)] == [2, 1]
+
+
+def driven(index: IndexStore, trip_id: str, started_ms: int, *device_ids: str) -> None:
+    start = canonical(StartTrip(trip_id=trip_id, device_id=device_ids[0], started_at_ms=started_ms))
+    named: list[tuple[object, ...]] = [(device_id, trip_id, 1) for device_id in device_ids]
+    row: tuple[object, ...] = (trip_id, device_ids[0], start, f"tx {trip_id}", started_ms, 1)
+    index.add({"trips": [row], "trip_devices": named})
+
+
+def test_trips_of_a_device_in_a_span_newest_first(index: IndexStore, records: Records) -> None:
+    driven(index, "A", 10, "truck-1")
+    driven(index, "B", 20, "truck-2", "truck-1")
+    driven(index, "C", 30, "truck-2")
+    driven(index, "D", 40, "truck-1")
+
+    def ask(device_id: str | None, span: Span, after: int = 0, count: int = 10) -> str:
+        found = records.trips.listed(after, count, device_id, span)
+        return "".join(each.start.trip_id for _, each in found)
+
+    assert ask(None, EVERYTHING) == "ABCD"
+    assert ask(None, Span(newest_first=True)) == "DCBA"
+    assert ask("truck-1", EVERYTHING) == "ABD"
+    assert ask("truck-1", Span(newest_first=True, from_ms=20)) == "DB"
+    assert ask(None, Span(from_ms=20, to_ms=40)) == "BC"
+    (at, _), *_ = records.trips.listed(0, 1, None, Span(newest_first=True))
+    assert ask(None, Span(newest_first=True), after=at, count=2) == "CB"
+
+
+def broken(index: IndexStore, sequence: int, since_ms: int, extreme: int) -> None:
+    entry = Breach(trip_id="A", delivery_id="d", since_sequence=sequence, extreme=extreme)
+    wire = canonical(entry)
+    index.add({"breaches": [("A", "d", f"breach {sequence}", wire, since_ms, 1)]})
+
+
+def test_breaches_come_by_the_time_when_each_began(index: IndexStore, records: Records) -> None:
+    """The ledger has them in the order in which trucks came back."""
+    for sequence, since_ms in ((1, 300), (2, 100), (3, 200), (4, 200)):
+        broken(index, sequence, since_ms, 8000)
+
+    def pages(span: Span) -> list[int]:
+        found: list[int] = []
+        after = 0
+        while page := records.trips.all_breaches(after, 1, span):
+            ((after, breach),) = page
+            found.append(breach.since_sequence)
+        return found
+
+    assert pages(EVERYTHING) == [2, 3, 4, 1]
+    assert pages(Span(newest_first=True)) == [1, 4, 3, 2]
+    assert pages(Span(from_ms=200, to_ms=300)) == [3, 4]
+    ((at, _),) = records.trips.all_breaches(0, 1)
+    broken(index, 2, 100, 9000)  # the breach went on: it stays in its place
+    rest = records.trips.all_breaches(at, 10)
+    assert [each.since_sequence for _, each in rest] == [3, 4, 1]
+    ((_, first),) = records.trips.all_breaches(0, 1)
+    assert first.extreme == 9000
+    with pytest.raises(RejectedError, match="cursor 99 is of another list"):
+        records.trips.all_breaches(99, 1)
