@@ -5,10 +5,12 @@ from html import escape
 from typing import Any, Final
 
 _STYLE: Final = """\
-body{font:15px/1.5 sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222}
-summary{cursor:pointer;overflow-wrap:anywhere}code{background:#eef;padding:0 .2rem}
-table{border-collapse:collapse;margin:.5rem 0 1rem}td,th{border:1px solid #ccc;padding:.2rem .5rem;
-text-align:left;vertical-align:top;overflow-wrap:anywhere}details{margin:.3rem 0}"""
+:root{color-scheme:light dark}body{font:15px/1.5 sans-serif;max-width:60rem;margin:2rem auto;
+padding:0 1rem}summary{cursor:pointer;overflow-wrap:anywhere}details{margin:.3rem 0}
+code{background:color-mix(in srgb,currentColor 10%,transparent);padding:0 .2rem}
+table{border-collapse:collapse;margin:.5rem 0 1rem}td,th{border:1px solid;padding:.2rem .5rem;
+border-color:color-mix(in srgb,currentColor 30%,transparent);
+text-align:left;vertical-align:top}td:last-child{overflow-wrap:anywhere}"""
 _Node = Mapping[str, Any]
 
 
