@@ -104,6 +104,10 @@ class ScrubSettings(Table):
 class RetentionSettings(Table):
     """When copies of committed recordings are deleted, unless a hold keeps them; 0: never."""
 
+    make_room: bool = Field(
+        default=False,
+        description="whether a full volume loses its oldest whole copies, so that uploads fit",
+    )
     volume_days: Days = Field(0, description="age at which the whole copy is deleted")
     blobs_days: Days = Field(0, description="age at which all copies are deleted, shared blobs too")
     partial_days: Days = Field(

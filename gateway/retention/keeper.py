@@ -58,7 +58,7 @@ class Retention:
             deletions: The record of deletions.
             judge: Says which recordings may be deleted.
             remover: Deletes them.
-            settings: After how many days copies are deleted.
+            settings: After how many days copies are deleted, and whether a full volume loses some.
             fills: Returns how full each volume is that answers.
             reserve: Room for the record when the disk is full.
         """
@@ -152,5 +152,5 @@ class Retention:
         return chain(
             stalled(uploads, days.partial_days),
             aged(released, fills, volume_days=days.volume_days, blobs_days=days.blobs_days),
-            *(crowded(released, fill) for fill in fills),
+            *(crowded(released, fill) for fill in fills if days.make_room),
         )

@@ -149,10 +149,11 @@ class Remover:
             return False
         finally:
             self._touched(body.recording_sha256)
-        _log.info(
-            "deletion %d: recording %s, %s: %s",
+        _log.warning(
+            "deletion %d: recording %s, deleted %s, because of %s: %s",
             body.number,
             body.recording_sha256.hex(),
+            ", ".join(body.copies) or f"an upload of {body.received} bytes",
             body.rule,
             body.reason,
         )

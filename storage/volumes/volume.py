@@ -235,20 +235,27 @@ class Volume:
                 self.wait(closing)
 
     def require_room(self, recording_id: bytes, size: int) -> None:
-        """Check the quota; the reservation will show whether the file system has room.
+        """Check quota and free space; only the reservation will show for certain that it fits.
 
         Raises:
-            UnavailableError: The quota is reached, or the volume is out or failed.
+            UnavailableError: There is no room, or the volume is out or failed.
         """
         self.require()
         quota = self.place.quota_bytes
-        if not quota:
-            return
-        used = self.call(lambda directory: directory.used_bytes() - directory.length(recording_id))
-        if used + size > quota:
+        reserved, free = self.call(
+            lambda directory: (directory.length(recording_id), directory.free_bytes())
+        )
+        if quota:
+            used = self.call(VolumeDirectory.used_bytes) - reserved
+            if used + size > quota:
+                raise UnavailableError(
+                    f"volume {self.name}: {size} bytes do not fit, {used} of its quota of {quota} "
+                    f"are used; {used + size - quota} lack"
+                )
+        if size - reserved > free:
             raise UnavailableError(
-                f"volume {self.name}: {size} bytes do not fit, "
-                f"{used} of its quota of {quota} are used"
+                f"volume {self.name}: {size} bytes do not fit, {free} are free; "
+                f"{size - reserved - free} lack"
             )
 
     def state(self) -> VolumeState:

@@ -27,7 +27,10 @@ class RetentionMachine(RuleBasedStateMachine):
         super().__init__()
         self.directory = tempfile.TemporaryDirectory()
         days = RetentionSettings(
-            volume_days=VOLUME_DAYS, blobs_days=BLOBS_DAYS, partial_days=PARTIAL_DAYS
+            make_room=True,
+            volume_days=VOLUME_DAYS,
+            blobs_days=BLOBS_DAYS,
+            partial_days=PARTIAL_DAYS,
         )
         self.desk = Desk(Path(self.directory.name), days)
         self.desk.store.witness = self.check

@@ -23,8 +23,8 @@ from support.gateways.retention import (
     trip,
 )
 
-DAYS = RetentionSettings(volume_days=10, blobs_days=100, partial_days=5)
-NEVER = RetentionSettings(partial_days=0)
+DAYS = RetentionSettings(make_room=True, volume_days=10, blobs_days=100, partial_days=5)
+ROOM = RetentionSettings(make_room=True, partial_days=0)
 LISTED_MAX = 1000
 
 Open = Callable[..., Desk]
@@ -95,7 +95,7 @@ def test_the_record_says_what_went_and_why_and_can_be_shown(desk: Desk) -> None:
 
 
 def test_a_quota_takes_the_oldest_and_no_more_than_it_must(desks: Open) -> None:
-    desk = desks(NEVER)
+    desk = desks(ROOM)
     names = []
     for number in range(4):
         names.append(desk.settled(number, trip(number)))
@@ -108,6 +108,31 @@ def test_a_quota_takes_the_oldest_and_no_more_than_it_must(desks: Open) -> None:
     desk.steps()
     assert [VOLUME in desk.store.copies[name] for name in names] == [False, False, False, True]
     assert all(BLOBS in desk.store.copies[name] for name in names)
+
+
+def test_a_gateway_that_was_told_nothing_deletes_no_copy(desks: Open) -> None:
+    desk = desks(RetentionSettings())
+    one = desk.settled(1, trip(1))
+    desk.quota_bytes, desk.needed_bytes = 1, 1 << 41
+    desk.steps()
+    desk.days(10_000)
+    desk.steps()
+    assert desk.store.copies[one] == [VOLUME, BLOBS]
+    assert desk.deletions.of(one) == []
+
+
+def test_each_deletion_is_a_warning_with_its_reason(
+    desks: Open, caplog: pytest.LogCaptureFixture
+) -> None:
+    desk = desks(ROOM)
+    one = desk.settled(1, trip(1))
+    desk.quota_bytes = 1
+    desk.steps()
+    (line,) = [each for each in caplog.records if each.levelname == "WARNING"]
+    assert line.getMessage() == (
+        f"deletion 1: recording {one.hex()}, deleted volume:main:fsync, because of quota: "
+        f"{BLOB_BYTES} bytes used, the quota is 1"
+    )
 
 
 def hold(desk: Desk) -> None:

@@ -167,8 +167,12 @@ def test_states_tell_room_and_use(tmp_path: Path) -> None:
         assert (state.used_bytes, state.quota_bytes, state.usable) == (90, 100, True)
         assert state.free_bytes is not None
         main.require_room(TWO, 40)  # what is reserved for it already counts once
-        with pytest.raises(UnavailableError, match="41 bytes do not fit, 60 of its quota of 100"):
+        with pytest.raises(UnavailableError, match=r"41 bytes .* of 100 are used; 1 lack"):
             main.require_room(TWO, 41)
+        free = main.call(VolumeDirectory.free_bytes)
+        main.place = VolumePlace(tmp_path / "main")
+        with pytest.raises(UnavailableError, match=r"bytes do not fit, \d+ are free; \d+ lack"):
+            main.require_room(TWO, 2 * free)
 
 
 @pytest.mark.parametrize("size", [1, 4095, 4096, 4097, (2 << 20) + 1, (4 << 20) + 4096 + 77])

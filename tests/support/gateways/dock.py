@@ -59,9 +59,12 @@ class Dock:
         return self.data / "recordings" / "whole" / VIDEO[:2] / VIDEO
 
     def crowded(self) -> dict[str, str]:
-        """Return settings under which nothing fits onto the volume."""
+        """Return settings under which nothing fits onto the volume, which may lose copies."""
         volume = {"path": str(self.data / "volume"), "quota_bytes": 1}
-        return {"WAYSEAL_VOLUMES": json.dumps({"volume": volume})}
+        return {
+            "WAYSEAL_VOLUMES": json.dumps({"volume": volume}),
+            "WAYSEAL_RETENTION__MAKE_ROOM": "true",
+        }
 
     def age(self, days: float) -> None:
         """Make all that was released older, while the gateway is down."""
