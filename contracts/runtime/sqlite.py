@@ -16,6 +16,7 @@ from typing import Any, Final, Protocol, Self
 
 from contracts.errors import RejectedError, UnavailableError, WaysealError
 from contracts.runtime.files import sync_directory
+from contracts.runtime.inplace import InPlace
 
 BUSY_S: Final = 30
 """Longest wait for another connection that writes, seconds."""
@@ -180,14 +181,15 @@ class VersionedDatabase:
 
         Raises:
             WaysealError: `schema.refused`: the file is damaged.
-            UnavailableError: The disk is full or the medium failed, or a damaged file was mended;
-                nothing was changed.
+            UnavailableError: The disk is full or the medium failed, a damaged file was mended, or
+                the file was removed; nothing was changed.
         """
         with self._lock, self._translated():
             try:
                 with transaction(self._opened()):
                     self._in_transaction = True
                     yield self._connection
+                    self._in_place.require()
             except sqlite3.Error as error:
                 self._in_transaction = False
                 if self._mended(error):
@@ -220,6 +222,8 @@ class VersionedDatabase:
     def _read_all(self) -> None:
         """Read the file by a connection of its own, so that nobody waits for it."""
         with self._lock:  # not while a mend has the file away
+            self._opened()
+            self._in_place.require()  # or a new file would be made
             connection = self._connect_to(self.path, Synchronous.FULL)
         try:
             found = connection.execute("PRAGMA quick_check(1)").fetchall()
@@ -246,6 +250,7 @@ class VersionedDatabase:
             with transaction(self._connection):
                 self._bring_up(self._fill)
             sync_directory(self.path.parent)
+            self._in_place = InPlace(self._schema.what, self.path)
         except BaseException:
             self._connection.close()
             raise
