@@ -107,7 +107,7 @@ def _check(options: argparse.Namespace) -> None:
     if not options.readings and (options.track or options.video):
         raise RejectedError("TRACK and VIDEO need READINGS, got none")
     if not options.readings and _log_options(options):
-        raise RejectedError("--map and --without need READINGS, got none")
+        raise RejectedError("--map and other options of a log need READINGS, got none")
     for name in ("readings", "track", "video", "admin_key"):
         path: Path | None = getattr(options, name)
         if path and not path.is_file():
@@ -138,7 +138,10 @@ def _replay(directory: Path, options: argparse.Namespace) -> list[str]:
 
 def _log_options(options: argparse.Namespace) -> list[str]:
     maps = [word for text in options.map for word in ("--map", text)]
-    return maps + [word for name in options.without for word in ("--without", name)]
+    without = [word for name in options.without for word in ("--without", name)]
+    named = {"--delimiter": options.delimiter, "--timezone": options.timezone}
+    form = [word for flag, text in named.items() if text for word in (flag, text)]
+    return [*maps, *without, *form]
 
 
 def _columns(trip: dict[str, Any]) -> Iterator[str]:
@@ -148,6 +151,7 @@ def _columns(trip: dict[str, Any]) -> Iterator[str]:
         count = f", {used['values']} values" if used["values"] is not None else ""
         yield f"{used['as']}{unit} from column {used['column']!r}{count}"
     yield f"ignored columns: {', '.join(map(repr, trip['columns']['ignored'])) or 'none'}"
+    yield from trip["columns"]["notes"]
 
 
 def _offload(appliance: Appliance, truck: Truck, trip: dict[str, Any]) -> None:
@@ -320,6 +324,8 @@ def _parse() -> argparse.Namespace:
             metavar=shape,
             help="passed on to `wayseal-device record`; may be repeated",
         )
+    for name, shape in (("delimiter", "CHARACTER"), ("timezone", "ZONE")):
+        parser.add_argument(f"--{name}", metavar=shape, help="passed on likewise")
     parser.add_argument(
         "--ledger",
         metavar="URL",

@@ -14,7 +14,8 @@ from contracts.errors import RejectedError
 from contracts.ids import check_id
 from contracts.keys import is_public_key, is_signature
 from contracts.records.run import RUN_READINGS_MAX
-from device.sensors.mapping import ABSENT, MEASURES, ROLES, ColumnMap, LogOptions
+from device.sensors.mapping import ABSENT, MEASURES, ROLES, ColumnMap, LogOptions, delimiter_of
+from device.sensors.times import zone_of
 
 _MIB: Final = 1 << 20
 _GIB: Final = 1 << 30
@@ -201,6 +202,8 @@ class SourceSettings(Section, frozen=True):
     seed: Annotated[int, _within(0, (1 << 63) - 1)] = 1
     map: Annotated[tuple[MappedColumn, ...], _up_to(len(ROLES), "columns")] = ()
     without: Annotated[tuple[Absent, ...], _up_to(len(ABSENT), "quantities")] = ()
+    delimiter: Annotated[str, _text("`,`, `;`, `|` or `tab`", delimiter_of)] | None = None
+    timezone: Annotated[str, _text("a time zone such as Europe/Vienna", zone_of)] | None = None
 
     @property
     def log_options(self) -> LogOptions:
@@ -209,7 +212,7 @@ class SourceSettings(Section, frozen=True):
         Raises:
             RejectedError: Two keys contradict each other.
         """
-        return LogOptions.parse(self.map, self.without)
+        return LogOptions.parse(self.map, self.without, self.delimiter, self.timezone)
 
 
 class Settings(Section, frozen=True):

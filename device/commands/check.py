@@ -12,6 +12,7 @@ from contracts.records.clock import rfc3339
 from contracts.runtime.commands import FAILED, WORKED, complain
 from device.camera.replay import ReplayCamera
 from device.commands.output import say
+from device.sensors.lines import UTF_16_MARKS
 from device.sensors.mapping import LogOptions
 from device.sensors.replay_csv import CsvReplay
 from device.sensors.track import Track
@@ -20,7 +21,6 @@ from device.tripsource import check_gives
 _VIDEO_SUFFIXES: Final = frozenset(
     (".avi", ".m4v", ".mjpeg", ".mkv", ".mov", ".mp4", ".mpeg", ".mpg", ".mts", ".ts", ".webm")
 )
-_UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
 _LOOK_BYTES: Final = 4096
 
 
@@ -45,7 +45,13 @@ def run(arguments: Namespace) -> int:
         except RejectedError as error:
             refused.append(str(error))
     tracked = any(kind == "gpx" for _, kind in kinds)
-    options = LogOptions.parse(tuple(arguments.map), tuple(arguments.without), tracked=tracked)
+    options = LogOptions.parse(
+        tuple(arguments.map),
+        tuple(arguments.without),
+        arguments.delimiter,
+        arguments.timezone,
+        tracked=tracked,
+    )
     for path, kind in kinds:
         try:
             found = _Looked(path, kind)
@@ -109,7 +115,7 @@ def _kind(path: Path) -> Literal["csv", "gpx", "video"]:
     if suffix == ".gpx" or (suffix != ".csv" and head.lstrip(b"\xef\xbb\xbf \r\n\t")[:1] == b"<"):
         return "gpx"
     if suffix in _VIDEO_SUFFIXES or (
-        suffix != ".csv" and b"\0" in head and not head.startswith(_UTF_16)
+        suffix != ".csv" and b"\0" in head and not head.startswith(UTF_16_MARKS)
     ):
         return "video"
     return "csv"

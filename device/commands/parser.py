@@ -8,7 +8,8 @@ from typing import Final, TypeVar
 
 from contracts.errors import RejectedError
 from contracts.records.clock import parse_rfc3339
-from device.sensors.mapping import ABSENT, MEASURES, ROLES, ColumnMap
+from device.sensors.mapping import ABSENT, MEASURES, ROLES, ColumnMap, delimiter_of
+from device.sensors.times import zone_of
 from device.settings import check_host_port, check_public_key, check_url, parse_speed
 from device.settings_file import CONFIG_VARIABLE
 
@@ -52,6 +53,8 @@ settings:
   speed = "1"
   map = ["temperature/degF=Temp"]        columns that are not named as we know them
   without = ["humidity"]                 what the log does not give
+  delimiter = ";"                        what separates its cells
+  timezone = "Europe/Vienna"             of its times that name no zone
 
 examples:
   wayseal-device init                    create the key, print the public key to register
@@ -207,6 +210,18 @@ def _add_log_options(parser: argparse.ArgumentParser) -> None:
         metavar="QUANTITY",
         help=f"the log does not give QUANTITY ({', '.join(ABSENT)}), and the ledger shall say so; "
         "may be repeated",
+    )
+    parser.add_argument(
+        "--delimiter",
+        type=_checked(delimiter_of),
+        metavar="CHARACTER",
+        help="what separates cells: `,`, `;`, `|` or `tab` (default: as the log's header shows)",
+    )
+    parser.add_argument(
+        "--timezone",
+        type=_checked(lambda text: zone_of(text).key),
+        metavar="ZONE",
+        help="zone of times that name none, such as Europe/Vienna (default: UTC)",
     )
 
 

@@ -64,16 +64,23 @@ def tell_columns(source: TripSource) -> None:
 
 def _source(arguments: Namespace, settings: Settings) -> TripSource:
     if arguments.simulate:
-        if arguments.track or arguments.video or arguments.map or arguments.without:
+        if arguments.track or arguments.video or any(_log_words(arguments)):
             raise SettingsError(
-                "--simulate makes its own track and video: expected no --track, no --video, "
-                "no --map and no --without"
+                "--simulate makes its own track and video: expected no --track, no --video and no "
+                "option of a log"
             )
         return simulated_trip(arguments.minutes, arguments.seed, arguments.start)
     given = settings.source or SourceSettings("replay")
     options = LogOptions.parse(
-        tuple(arguments.map) or given.map, tuple(arguments.without) or given.without
+        tuple(arguments.map) or given.map,
+        tuple(arguments.without) or given.without,
+        arguments.delimiter or given.delimiter,
+        arguments.timezone or given.timezone,
     )
     return replayed_trip(
         arguments.readings, arguments.track, arguments.video, arguments.start, options
     )
+
+
+def _log_words(arguments: Namespace) -> tuple[object, ...]:
+    return arguments.map, arguments.without, arguments.delimiter, arguments.timezone

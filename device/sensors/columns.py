@@ -6,27 +6,26 @@ to 1 ms. A time without a zone is UTC. An empty cell means: not measured.
 """
 
 import re
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Final, Self
+from zoneinfo import ZoneInfo
 
 from contracts.errors import RejectedError
-from contracts.records.clock import UTC_MS_MAX, utc_ms_of
 from contracts.records.quantity import QUANTITIES
 from contracts.records.reading import Position, Tamper
 from device.sensors.header import Column, find_columns
 from device.sensors.mapping import POSITION, LogOptions
 from device.sensors.port import Sample
+from device.sensors.times import read_time, zone_of
 from device.sensors.units import PLACES
 
 _MEASURES: Final = {quantity.name: quantity for quantity in QUANTITIES.values()}
-_NUMBER: Final = re.compile(r"[+-]?[0-9]{1,12}(\.[0-9]{0,30})?([eE][+-]?[0-9]{1,2})?")
-_TIME: Final = re.compile(
-    r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?"
-    r"(Z|[+-][0-9]{2}:[0-9]{2})?"
-)
+_NUMBER: Final = re.compile(r"[+-]?[0-9]{1,12}([.,][0-9]{0,30})?([eE][+-]?[0-9]{1,2})?")
+_ABSENT: Final = frozenset(("n/a", "#n/a", "n.a.", "na", "nan", "null", "none", "nil", "-", "--"))
+"""What stands for "not measured", besides an empty cell."""
 _SHOWN: Final = 40
 _TAMPER_DIGITS: Final = 3
 
@@ -38,20 +37,26 @@ class Layout:
     Attributes:
         names: The header as in the file, without blanks around the names.
         found: The column of each role that the log gives; always one of role `time`.
+        zone: Of times that name none; None is UTC.
+        marks: The decimal mark of each column so far, by role.
+        noted: How often something was read that is worth a word.
     """
 
     names: tuple[str, ...]
     found: Mapping[str, Column]
+    zone: ZoneInfo | None = None
+    marks: dict[str, str] = field(default_factory=dict)
+    noted: Counter[str] = field(default_factory=Counter)
 
     @classmethod
-    def of(cls, place: str, header: list[str], options: LogOptions) -> Self:
-        """Find the columns that `header` names; case does not matter.
+    def of(cls, place: str, names: tuple[str, ...], options: LogOptions) -> Self:
+        """Find the columns that the header `names` has; case does not matter.
 
         Raises:
             RejectedError: See `find_columns`.
         """
-        names = tuple(name.strip() for name in header)
-        return cls(names, find_columns(place, names, options))
+        zone = zone_of(options.timezone) if options.timezone else None
+        return cls(names, find_columns(place, names, options), zone)
 
     def sample(self, place: str, cells: list[str]) -> Sample:
         """Return the sample in one row; its offset counts from the Unix epoch.
@@ -62,6 +67,7 @@ class Layout:
         if len(cells) != len(self.names):
             raise RejectedError(
                 f"{place}: expected {len(self.names)} columns as in the header, got {len(cells)}"
+                + (" (a decimal comma needs another --delimiter)" * (len(cells) > len(self.names)))
             )
         values = {
             quantity.field: self._scaled(place, cells, name) for name, quantity in _MEASURES.items()
@@ -94,28 +100,30 @@ class Layout:
     def _scaled(self, place: str, cells: list[str], name: str) -> int | None:
         text = self._cell(cells, name)
         unit = self.found[name].unit if text else None
-        if unit is None:
+        if unit is None or self._is_absent(text):
             return None
         if not _NUMBER.fullmatch(text):
             raise self._error(place, name, "a decimal number", text)
-        return unit.scaled(Decimal(text), PLACES[name])
+        mark = "," if "," in text else "." if "." in text else ""
+        if mark and self.marks.setdefault(name, mark) != mark:
+            raise self._error(place, name, f"the decimal mark {self.marks[name]!r} as above", text)
+        return unit.scaled(Decimal(text.replace(",", ".")), PLACES[name])
+
+    def _is_absent(self, text: str) -> bool:
+        absent = text.casefold() in _ABSENT
+        self.noted["absent"] += absent
+        return absent
 
     def _time_ms(self, place: str, cells: list[str]) -> int:
         text = self._cell(cells, "time")
         try:
-            if not _TIME.fullmatch(text):
-                raise ValueError(text)  # noqa: TRY301 - the same error as for 31 June
-            moment = datetime.fromisoformat(text)
-            moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-            elapsed_ms = utc_ms_of(moment)
-            if not 0 <= elapsed_ms <= UTC_MS_MAX:
-                raise ValueError(text)  # noqa: TRY301
-        except (ValueError, OverflowError) as error:
+            utc_ms, zoneless = read_time(text, self.zone)
+        except ValueError as error:
             raise RejectedError(
-                f"{place}, {self._column('time')}: expected a time such as "
-                f"2022-01-31 12:21:15 or RFC 3339 between 1970 and 9999, got {text[:_SHOWN]!r}"
+                f"{place}, {self._column('time')}: {error}, got {text[:_SHOWN]!r}"
             ) from error
-        return elapsed_ms
+        self.noted["zoneless"] += zoneless
+        return utc_ms
 
     def _position(self, place: str, cells: list[str]) -> Position | None:
         latitude, longitude = (self._scaled(place, cells, name) for name in POSITION)
@@ -132,6 +140,8 @@ class Layout:
 
     def _motion(self, place: str, cells: list[str]) -> Tamper:
         text = self._cell(cells, "motion")
+        if text and self._is_absent(text):
+            return Tamper.NONE
         if text not in ("", "0", "1"):
             raise self._error(place, "motion", "0 or 1", text)
         return Tamper.MOTION if text == "1" else Tamper.NONE

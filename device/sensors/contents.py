@@ -48,6 +48,7 @@ class Contents:
                 for role, name, unit, count in self._used()
             ],
             "ignored": self._ignored(),
+            "notes": self.notes(),
         }
 
     def lines(self) -> list[str]:
@@ -57,7 +58,25 @@ class Contents:
             measured = f", {count} values{self._range(role)}" if count is not None else ""
             lines.append(f"{role}{f' [{unit}]' if unit else ''} from column {name!r}{measured}")
         ignored = ", ".join(map(repr, self._ignored())) or "none"
-        return [*lines, f"ignored columns: {ignored}"]
+        return [*lines, f"ignored columns: {ignored}", *self.notes()]
+
+    def notes(self) -> list[str]:
+        """Return what was read otherwise than a plain CSV says it, a line each."""
+        noted, zone = self.layout.noted, self.layout.zone
+        commas = [
+            self.layout.found[role].name for role, mark in self.layout.marks.items() if mark == ","
+        ]
+        delimiters = [name[len("delimiter ") :] for name in noted if name.startswith("delimiter ")]
+        lines = {
+            f"delimiter {', '.join(map(repr, delimiters))}": delimiters != [","],
+            f"decimal comma in {', '.join(map(repr, commas))}": bool(commas),
+            f"{noted['comments']} comment lines before the header are ignored": noted["comments"],
+            "a row of units below the header": noted["units"],
+            f"{noted['absent']} cells such as N/A are read as not measured": noted["absent"],
+            f"{noted['zoneless']} times without a zone are read as {zone or 'UTC'}"
+            + ("" if zone else " (--timezone names another)"): noted["zoneless"],
+        }
+        return [line for line, holds in lines.items() if holds]
 
     def _used(self) -> list[tuple[str, str, str | None, int | None]]:
         return [

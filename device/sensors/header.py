@@ -136,12 +136,12 @@ def _check_near(
         RejectedError: With the maps to write.
     """
     free = [name for index, name in enumerate(header) if index not in taken]
-    near = {
-        role: names
-        for role in ROLES
-        if role not in found and not options.leaves_out(role)
-        if (names := [name for name in free if _is_near(role, name)])
-    }
+    near: dict[str, list[str]] = {}
+    for role in ROLES:
+        if role not in found and not options.leaves_out(role):
+            names = [name for name in free if _is_near(role, name)]
+            near |= {role: names} if names else {}
+            free = [name for name in free if name not in names]
     if not near:
         return
     maps = " ".join(_suggested(role, names[0]) for role, names in near.items())

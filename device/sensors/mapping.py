@@ -15,6 +15,7 @@ ROLES: Final = ("time", *MEASURES, *POSITION, "motion", "tamper")
 """All that a column may give."""
 ABSENT: Final = (*MEASURES, "position", "motion", "tamper")
 """All that a log may be without."""
+DELIMITERS: Final = (",", ";", "|", "\t")
 COLUMN_MAX: Final = 200
 
 
@@ -68,6 +69,8 @@ class LogOptions:
     Attributes:
         maps: Columns that the user mapped; each quantity and each column once.
         without: What the user says the log does not give.
+        delimiter: Between two cells; None if the log itself says it.
+        timezone: IANA name of the zone of times that name none; None is UTC.
         tracked: Whether a track gives the positions, so that the log's own do not count.
 
     Raises:
@@ -76,6 +79,8 @@ class LogOptions:
 
     maps: tuple[ColumnMap, ...] = ()
     without: tuple[str, ...] = ()
+    delimiter: str | None = None
+    timezone: str | None = None
     tracked: bool = False
 
     def __post_init__(self) -> None:
@@ -93,7 +98,13 @@ class LogOptions:
 
     @classmethod
     def parse(
-        cls, maps: tuple[str, ...], without: tuple[str, ...], *, tracked: bool = False
+        cls,
+        maps: tuple[str, ...],
+        without: tuple[str, ...],
+        delimiter: str | None = None,
+        timezone: str | None = None,
+        *,
+        tracked: bool = False,
     ) -> Self:
         """Read the options of the command line or of the settings.
 
@@ -102,7 +113,9 @@ class LogOptions:
             ValueError: A map is malformed.
         """
         ordered = tuple(name for name in ABSENT if name in without)
-        return cls(tuple(map(ColumnMap.parse, maps)), ordered, tracked)
+        mapped = tuple(map(ColumnMap.parse, maps))
+        separator = delimiter_of(delimiter) if delimiter else None
+        return cls(mapped, ordered, separator, timezone, tracked)
 
     def leaves_out(self, role: str) -> bool:
         """Say whether a log without a column for `role` is what the user expects."""
@@ -112,7 +125,10 @@ class LogOptions:
         """Return the options that change what a log means, as on a command line."""
         maps = [word for each in self.maps for word in ("--map", str(each))]
         without = [word for name in self.without for word in ("--without", name)]
-        return shlex.join([*maps, *without])
+        separator = "tab" if self.delimiter == "\t" else self.delimiter
+        form = ["--delimiter", separator] if separator else []
+        zone = ["--timezone", self.timezone] if self.timezone else []
+        return shlex.join([*maps, *without, *form, *zone])
 
 
 PLAIN: Final = LogOptions()
@@ -121,3 +137,15 @@ PLAIN: Final = LogOptions()
 def absence_of(role: str) -> str:
     """Return the word after `--without` for a log that does not give `role`."""
     return "position" if role in POSITION else role
+
+
+def delimiter_of(text: str) -> str:
+    """Return what separates cells: one of `,`, `;`, `|`, or `tab`.
+
+    Raises:
+        ValueError: It is something else.
+    """
+    delimiter = "\t" if text == "tab" else text
+    if delimiter not in DELIMITERS:
+        raise ValueError(f"expected `,`, `;`, `|` or `tab`, got {text!r}")
+    return delimiter

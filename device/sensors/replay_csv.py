@@ -2,10 +2,9 @@
 
 Every row is exactly one sample. The whole file is checked before the first sample is
 yielded, so nothing is signed from an invalid log; it is read line by line, so memory use does
-not depend on its length. Blank lines are ignored.
+not depend on its length. Blank lines are ignored, and comments before the header.
 """
 
-import csv
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -13,13 +12,14 @@ from pathlib import Path
 from typing import Final, Self
 
 from contracts.errors import RejectedError
-from contracts.records.clock import Clock, ClockOrigin
+from contracts.records.clock import Clock, ClockOrigin, rfc3339
 from device.sensors.columns import Layout
 from device.sensors.contents import Contents
+from device.sensors.form import Form, is_row_of_units
+from device.sensors.lines import read_lines
 from device.sensors.mapping import PLAIN, LogOptions
 from device.sensors.port import Sample
 
-LINE_BYTES_MAX: Final = 16 * 1024
 _EPOCH: Final = Clock(0, 0, bytes(16), ClockOrigin.NONE)
 
 
@@ -81,52 +81,32 @@ def _read(
     path: Path, options: LogOptions, digest: "hashlib._Hash"
 ) -> tuple[Layout, Iterator[Sample]]:
     """Return the columns, and one sample per row; `offset_ms` counts from the Unix epoch."""
-    lines = ((number, line) for number, line in _lines(path, digest) if line.strip())
-    number, header = next(lines, (1, ""))
-    place = f"{path}: line {number}"
-    layout = Layout.of(place, _cells(place, header), options)
-    return layout, _samples(path, layout, lines)
+    lines = ((number, line) for number, line in read_lines(path, digest) if line.strip())
+    form = Form.of(path, lines, options.delimiter)
+    layout = Layout.of(f"{path}: line {form.number}", form.header, options)
+    layout.noted.update({"comments": form.comments, f"delimiter {form.delimiter}": 1})
+    return layout, _samples(path, form, layout, lines)
 
 
-def _samples(path: Path, layout: Layout, lines: Iterator[tuple[int, str]]) -> Iterator[Sample]:
-    for number, line in lines:
+def _samples(
+    path: Path, form: Form, layout: Layout, lines: Iterator[tuple[int, str]]
+) -> Iterator[Sample]:
+    before: tuple[int, int] | None = None
+    for row, (number, line) in enumerate(lines):
         place = f"{path}: line {number}"
-        sample = layout.sample(place, _cells(place, line))
+        cells = form.cells(place, line)
+        if row == 0 and is_row_of_units(place, cells, len(layout.names), layout.found):
+            layout.noted["units"] += 1
+            continue
+        sample = layout.sample(place, cells)
         _check_ranges(place, layout, sample)
+        if before and sample.offset_ms < before[1]:
+            raise RejectedError(
+                f"{place}: expected rows in order of time, got {rfc3339(sample.offset_ms)} after "
+                f"{rfc3339(before[1])} in line {before[0]}: sort the rows by their time"
+            )
+        before = number, sample.offset_ms
         yield sample
-
-
-def _lines(path: Path, digest: "hashlib._Hash") -> Iterator[tuple[int, str]]:
-    """Yield each line's number, from 1, and text without its end."""
-    try:
-        with path.open("rb") as file:
-            number = 0
-            while raw := file.readline(LINE_BYTES_MAX + 1):
-                number += 1
-                digest.update(raw)
-                yield number, _decode(f"{path}: line {number}", raw, first=number == 1)
-    except OSError as error:
-        raise RejectedError(f"readings {path}: {error}") from error
-
-
-def _decode(place: str, raw: bytes, *, first: bool) -> str:
-    if len(raw) > LINE_BYTES_MAX:
-        raise RejectedError(f"{place}: expected at most {LINE_BYTES_MAX} bytes, the line is longer")
-    if b"\0" in raw:
-        raise RejectedError(f"{place}: expected text, got a NUL byte at {raw.index(0)}")
-    try:
-        text = raw.decode("utf-8-sig" if first else "utf-8")
-    except UnicodeDecodeError as error:
-        raise RejectedError(f"{place}: expected UTF-8, got byte {raw[error.start]:#04x}") from error
-    return text.removesuffix("\n").removesuffix("\r")
-
-
-def _cells(place: str, line: str) -> list[str]:
-    # One line is one row: with quoted line breaks, one stray quote would swallow the log.
-    try:
-        return next(csv.reader([line], strict=True), [])
-    except csv.Error as error:
-        raise RejectedError(f"{place}: expected one CSV row: {error}") from error
 
 
 def _check_ranges(place: str, layout: Layout, sample: Sample) -> None:

@@ -71,6 +71,7 @@ def test_what_is_used_and_what_is_ignored_is_said(tmp_path: Path) -> None:
         "humidity [%] from column 'Humidity', 1 values from 1.000 to 1.000 %",
         "pressure [kPa] from column 'Pressure', 2 values from 500.00 to 510.00 hPa",
         "ignored columns: 'Other'",
+        "2 times without a zone are read as UTC (--timezone names another)",
     ]
     assert [sample.temperature_mcel for sample in replay.samples()] == [4_000, 5_000]
 

@@ -1,6 +1,5 @@
 """Logs, tracks, films and the simulator: what is read, and what is refused."""
 
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,8 @@ from contracts.records.reading import Position, Tamper
 from device.camera.opencv import inspect
 from device.camera.replay import ReplayCamera
 from device.commands.simulate import write_trip
-from device.sensors.replay_csv import LINE_BYTES_MAX, CsvReplay
+from device.sensors.lines import LINE_BYTES_MAX
+from device.sensors.replay_csv import CsvReplay
 from device.sensors.simulated import SimulatedTrip
 from device.sensors.track import TRACK_BYTES_MAX, Track
 from device.tripsource import replayed_trip
@@ -63,13 +63,17 @@ def test_a_log_of_blank_lines_has_no_header(tmp_path: Path, text: str) -> None:
         CsvReplay.check(log(tmp_path, text))
 
 
-def test_a_row_that_goes_back_in_time_is_still_one_sample(tmp_path: Path) -> None:
+def test_rows_out_of_order_are_one_error(tmp_path: Path) -> None:
     text = "time,temperature\n" + "".join(
-        f"2022-01-31 12:00:{second:02d},5\n" for second in (10, 20, 5, 30)
+        f"2022-01-31 12:00:{second:02d},5\n" for second in (10, 20, 20, 5, 30, 4)
     )
-    replay = CsvReplay.check(log(tmp_path, text))
-    assert [sample.offset_ms for sample in replay.samples()] == [5_000, 15_000, 0, 25_000]
-    assert replay.first_ms == int(datetime(2022, 1, 31, 12, 0, 5, tzinfo=UTC).timestamp() * 1000)
+    path = log(tmp_path, text)
+    with pytest.raises(RejectedError) as caught:
+        CsvReplay.check(path)
+    assert str(caught.value) == (
+        f"{path}: line 5: expected rows in order of time, got 2022-01-31T12:00:05.000Z after "
+        f"2022-01-31T12:00:20.000Z in line 4: sort the rows by their time"
+    )
 
 
 ROW = "2022-01-31 12:00:00,47.0,15.4,5.0,50.0,1013.0,0\n"
@@ -81,7 +85,7 @@ ROW = "2022-01-31 12:00:00,47.0,15.4,5.0,50.0,1013.0,0\n"
         (HEADER, "at least one row"),
         ("", "line 1"),
         (HEADER + ROW + ROW[:-3] + "\n", "line 3: expected 7 columns as in the header, got 6"),
-        (HEADER + ROW.replace("5.0,", "nan,"), "line 2, column 'Temperature': expected a decimal"),
+        (HEADER + ROW.replace("5.0,", "nine,"), "line 2, column 'Temperature': expected a decimal"),
         (HEADER + ROW.replace("5.0,", "inf,"), "column 'Temperature'"),
         (HEADER + ROW.replace("5.0,", "1_0,"), "column 'Temperature'"),
         (HEADER + ROW.replace("5.0,", "٣,"), "column 'Temperature'"),
