@@ -3,7 +3,7 @@
 import hashlib
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -75,7 +75,15 @@ class Recorder:
             return self._join(source, device_id, plan)
         return self._start(source, device_id, plan)
 
-    def record(self, source: TripSource, trip: Trip, *, speed: float, stop: Stop) -> Trip:
+    def record(
+        self,
+        source: TripSource,
+        trip: Trip,
+        *,
+        speed: float,
+        stop: Stop,
+        moved: Callable[[int], None] = lambda _: None,
+    ) -> Trip:
         """Record the samples of `source` that `trip` lacks and seal it; a stop leaves it open.
 
         Args:
@@ -83,6 +91,7 @@ class Recorder:
             trip: As `begin` returned it.
             speed: Times faster than real time; 0 means no pauses.
             stop: Ends the work between two readings.
+            moved: Told how many readings the trip has, after each one.
 
         Raises:
             RejectedError: A sensor or camera delivers invalid data.
@@ -99,6 +108,7 @@ class Recorder:
                 clock.at(sample.offset_ms), sample.position, derived=bool(source.derived_from)
             )
             chain.record(reading)
+            moved(chain.trip.readings)
             if chain.uncommitted >= GROUP_READINGS:
                 chain.commit()
         chain.commit()

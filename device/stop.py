@@ -6,6 +6,12 @@ import select
 import signal
 from collections.abc import Iterator
 
+from contracts.errors import UnavailableError
+
+
+class InterruptedByUserError(UnavailableError):
+    """Ctrl-C ended the work before it was done; the same command continues it."""
+
 
 class Stop:
     """A request to stop that any thread may wait for.
@@ -15,11 +21,13 @@ class Stop:
 
     Attributes:
         requested: Whether to stop.
+        by_ctrl_c: Whether SIGINT asked for it.
     """
 
     def __init__(self) -> None:
         self._read, self._write = os.pipe()
         self.requested = False
+        self.by_ctrl_c = False
 
     def request(self) -> None:
         """Ask for the stop; may be repeated, and is safe in a signal handler."""
@@ -41,14 +49,24 @@ class Stop:
 
 @contextlib.contextmanager
 def stop_on_signals() -> Iterator[Stop]:
-    """Yield a stop that SIGTERM and SIGINT request; for the main thread only."""
+    """Yield a stop that SIGTERM and SIGINT request; for the main thread only.
+
+    Raises:
+        InterruptedByUserError: The block raised UnavailableError after SIGINT.
+    """
     stop = Stop()
-    before = {
-        number: signal.signal(number, lambda *_: stop.request())
-        for number in (signal.SIGTERM, signal.SIGINT)
-    }
+
+    def handle(number: int, _: object) -> None:
+        stop.by_ctrl_c = stop.by_ctrl_c or number == signal.SIGINT
+        stop.request()
+
+    before = {number: signal.signal(number, handle) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
         yield stop
+    except UnavailableError as error:
+        if stop.by_ctrl_c:
+            raise InterruptedByUserError(str(error)) from error
+        raise
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

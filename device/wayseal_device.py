@@ -9,6 +9,7 @@ from typing import Final
 from contracts.errors import WaysealError
 from contracts.runtime.commands import (
     FAILED,
+    INTERRUPTED,
     WRONG_USAGE,
     complain,
     keep_files_private,
@@ -17,6 +18,7 @@ from contracts.runtime.commands import (
 from device.commands.parser import build_parser
 from device.settings import SettingsError
 from device.settings_file import load
+from device.stop import InterruptedByUserError
 
 WITHOUT_SETTINGS: Final = ("check", "fleet", "simulate")
 """Commands that need no device of their own."""
@@ -41,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return WRONG_USAGE
     except WaysealError as error:
         complain("wayseal-device", error)
-        return FAILED
+        return INTERRUPTED if isinstance(error, InterruptedByUserError) else FAILED
 
 
 if __name__ == "__main__":

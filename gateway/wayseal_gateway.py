@@ -18,6 +18,7 @@ from contracts.runtime.commands import (
     FAILED,
     WORKED,
     WRONG_USAGE,
+    add_version,
     complain,
     keep_files_private,
     write_for_any_terminal,
@@ -150,15 +151,17 @@ def _broker(settings: Settings) -> Iterator[Settings]:
 
 
 def _parse(arguments: list[str] | None) -> argparse.Namespace:
+    default = os.environ.get("WAYSEAL_GATEWAY_CONFIG")
     parser = argparse.ArgumentParser(
         prog="wayseal-gateway",
+        parents=[_common(Path(default) if default else None)],
         description="The checkpoint: takes in the records of trucks, and answers auditors.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    add_version(parser)
     parser.set_defaults(without_settings=False)
-    default = os.environ.get("WAYSEAL_GATEWAY_CONFIG")
-    common = _common(Path(default) if default else None)
+    common = _common(argparse.SUPPRESS)  # or its default would replace a value before the command
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for run, name in (
         (serve, "serve"),
@@ -180,7 +183,7 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
                 help="take a key that is new on purpose; trucks must learn its public half",
             )
     tokencommand.add(commands, common)
-    volumes.add(commands, common, _common(argparse.SUPPRESS))
+    volumes.add(commands, common)
     return parser.parse_args(arguments)
 
 

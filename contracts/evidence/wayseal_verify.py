@@ -14,7 +14,13 @@ from contracts.evidence.report import as_json
 from contracts.evidence.trust import Trust
 from contracts.evidence.verify import verify_evidence
 from contracts.evidence.words import as_text
-from contracts.runtime.commands import complain, keep_files_private, write_for_any_terminal
+from contracts.runtime.commands import (
+    add_version,
+    complain,
+    keep_files_private,
+    write_for_any_terminal,
+)
+from contracts.runtime.progress import Progress, WatchedFile
 
 HOLDS, DOES_NOT_HOLD, NOT_CHECKED = 0, 1, 2
 
@@ -47,7 +53,10 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     options = _parse(arguments)
     try:
         trust = Trust.load(options.trust) if options.trust else None
-        with options.file.open("rb") as file:
+        with (
+            Progress("verifying: {percent} %", options.file.stat().st_size) as progress,
+            WatchedFile(options.file, progress) as file,
+        ):
             verdict = verify_evidence(file, trust, options.video, _expected(options))
     except NotEvidenceError as error:
         _fail(options, "no-evidence", str(error))
@@ -67,6 +76,7 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    add_version(parser)
     parser.add_argument("file", metavar="FILE", type=Path, help="the evidence file")
     default = os.environ.get("WAYSEAL_TRUST")
     parser.add_argument(

@@ -25,6 +25,7 @@ from contracts.ledger.server import serve
 from contracts.ledger.solo.publisher import found
 from contracts.runtime.commands import (
     WRONG_USAGE,
+    add_version,
     complain,
     keep_files_private,
     write_for_any_terminal,
@@ -118,6 +119,7 @@ def parse_options(arguments: Sequence[str]) -> Options:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    add_version(parser)
     parser.add_argument(
         "--data", type=_directory, required=True, metavar="DIR", help="where the chain is kept"
     )

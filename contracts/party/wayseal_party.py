@@ -19,6 +19,7 @@ from contracts.runtime.commands import (
     FAILED,
     WORKED,
     WRONG_USAGE,
+    add_version,
     complain,
     keep_files_private,
     write_for_any_terminal,
@@ -57,6 +58,7 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
         epilog=_EPILOG + "\n".join(_PREFIX + command.example for command in COMMANDS),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    add_version(parser)
     parser.add_argument("--key", metavar="FILE", type=Path, help="the party's private key")
     parser.add_argument(
         "--ledger",

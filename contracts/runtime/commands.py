@@ -1,8 +1,10 @@
 """Shared by all commands: exit statuses, output, error lines."""
 
+import argparse
 import io
 import os
 import sys
+from importlib.metadata import PackageNotFoundError, version
 from typing import Final
 
 from contracts.runtime.files import GROUP_AND_OTHERS
@@ -12,6 +14,8 @@ FAILED: Final = 1
 WRONG_USAGE: Final = 2
 PROVISIONAL: Final = 3
 """Everything arrived, but the receipt is provisional, so the truck keeps its copy."""
+INTERRUPTED: Final = 130
+"""Ended by Ctrl-C: 128 and the number of SIGINT, as shells have it."""
 
 
 def write_for_any_terminal() -> None:
@@ -33,6 +37,17 @@ def keep_files_private() -> None:
     Source: umask(2).
     """
     os.umask(GROUP_AND_OTHERS)
+
+
+def add_version(parser: argparse.ArgumentParser) -> None:
+    """Give a command `--version`, which prints its name and the version of the distribution."""
+    try:
+        found = version("wayseal")
+    except PackageNotFoundError:  # a checkout that is not installed
+        found = "of a checkout"
+    parser.add_argument(
+        "--version", action="version", version=f"%(prog)s {found}", help="show the version"
+    )
 
 
 def complain(command: str, problem: object) -> None:

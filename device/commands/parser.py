@@ -8,6 +8,7 @@ from typing import Final, TypeVar
 
 from contracts.errors import RejectedError
 from contracts.records.clock import parse_rfc3339
+from contracts.runtime.commands import add_version
 from device.sensors.mapping import ABSENT, MEASURES, ROLES, ColumnMap, delimiter_of
 from device.sensors.times import zone_of
 from device.settings import check_host_port, check_public_key, check_url, parse_speed
@@ -76,6 +77,7 @@ examples:
 exit codes:
   0 success   1 failure, stderr says why   2 wrong usage or settings
   3 `offload` only: everything arrived; it is kept here until a final receipt comes
+  130 stopped by Ctrl-C; the same command continues
 """
 
 
@@ -87,6 +89,7 @@ def build_parser() -> argparse.ArgumentParser:
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    add_version(parser)
     parser.add_argument("--config", type=Path, metavar="FILE", help="settings, TOML")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     common = _common()

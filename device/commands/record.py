@@ -4,6 +4,7 @@ import sys
 from argparse import Namespace
 
 from contracts.errors import UnavailableError
+from contracts.runtime.progress import Progress
 from device.commands.output import say
 from device.journal.logbook import Logbook
 from device.journal.trip import Trip, TripState
@@ -24,7 +25,10 @@ def run(arguments: Namespace, settings: Settings) -> int:
     tell_columns(source)
     with recording(settings, signer) as recorder, stop_on_signals() as stop:
         trip = recorder.begin(source, settings.device_id, plan)
-        trip = recorder.record(source, trip, speed=arguments.speed, stop=stop)
+        with Progress("recording: {done} readings") as progress:
+            trip = recorder.record(
+                source, trip, speed=arguments.speed, stop=stop, moved=progress.at
+            )
         if trip.state is TripState.OPEN:
             raise UnavailableError(
                 f"stopped after {trip.readings} readings of trip {trip.trip_id}; the same command "

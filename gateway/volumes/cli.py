@@ -24,16 +24,12 @@ examples:
 Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001 - it has no other name
 
 
-def add(
-    parsers: Subparsers, common: argparse.ArgumentParser, again: argparse.ArgumentParser
-) -> None:
+def add(parsers: Subparsers, common: argparse.ArgumentParser) -> None:
     """Add `volumes` and its subcommands.
 
     Args:
         parsers: The subcommands of `wayseal-gateway`.
-        common: The options of every command.
-        again: The same options without defaults: a subcommand's defaults would replace values
-            that were given before it.
+        common: The options of every command, without defaults.
     """
     output = argparse.ArgumentParser(add_help=False)
     output.add_argument(
@@ -52,7 +48,7 @@ def add(
     inner = parser.add_subparsers(metavar="COMMAND")
     _add_discover(inner, output)
     _add_connect(inner, output)
-    _add_rest(inner, again, output)
+    _add_rest(inner, common, output)
 
 
 def _add_discover(inner: Subparsers, output: argparse.ArgumentParser) -> None:
@@ -102,11 +98,11 @@ def _add_connect(inner: Subparsers, output: argparse.ArgumentParser) -> None:
 
 
 def _add_rest(
-    inner: Subparsers, again: argparse.ArgumentParser, output: argparse.ArgumentParser
+    inner: Subparsers, common: argparse.ArgumentParser, output: argparse.ArgumentParser
 ) -> None:
     command = inner.add_parser(
         "disconnect",
-        parents=[again, output],
+        parents=[common, output],
         help="end the connections to a subsystem that is not mounted",
     )
     command.add_argument("nqn", metavar="NQN", help="name of the subsystem")
@@ -118,7 +114,7 @@ def _add_rest(
     command.set_defaults(run=commands.leave)
     command = inner.add_parser(
         "watch",
-        parents=[again, output],
+        parents=[common, output],
         help="print changes of drives, links and volumes, until stopped",
     )
     command.add_argument("--seconds", type=int, default=0, metavar="N", help="stop after N seconds")

@@ -11,7 +11,7 @@ from typing import Any, Final
 from rich.console import Console
 
 from contracts.errors import WaysealError
-from contracts.runtime.commands import FAILED, complain, write_for_any_terminal
+from contracts.runtime.commands import FAILED, add_version, complain, write_for_any_terminal
 from storage.bench.arguments import at_least_one
 from storage.bench.commands import compare, paper, report
 from storage.bench.commands.cost import add_options as add_cost_options
@@ -127,6 +127,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    add_version(parser)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, parts in {**{part.part.value: (part,) for part in PARTS}, "all": PARTS}.items():
         command = commands.add_parser(name, help=_HELP[name])

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from contracts.runtime.commands import INTERRUPTED
 from demo.appliance import Appliance
 from demo.processes import run
 from storage.bench.servers.processes import environment, executable
@@ -156,8 +157,9 @@ def test_ctrl_c_ends_it_and_removes_its_files(site: Site, tmp_path: Path) -> Non
         assert len(list(work.iterdir())) == 1
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=TIMEOUT_S)
-    assert process.returncode == 1
+    assert process.returncode == INTERRUPTED
     assert "stopped" in err
+    assert "Traceback" not in err
     assert list(work.iterdir()) == []
 
 

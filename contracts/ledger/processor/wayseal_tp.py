@@ -12,6 +12,7 @@ from contracts.errors import RejectedError, WaysealError
 from contracts.runtime.commands import (
     FAILED,
     WRONG_USAGE,
+    add_version,
     complain,
     keep_files_private,
     write_for_any_terminal,
@@ -66,6 +67,7 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    add_version(parser)
     parser.add_argument(
         "--connect",
         required=True,

@@ -1,0 +1,70 @@
+"""Where every command starts: before anything is imported that its role may lack."""
+
+import importlib
+import sys
+from typing import Final, NoReturn
+
+from contracts.runtime.commands import FAILED, INTERRUPTED, complain
+
+_OURS: Final = ("contracts", "demo", "device", "gateway", "storage")
+
+
+def bench() -> NoReturn:
+    """Run `wayseal-bench`."""
+    start("wayseal-bench", "storage.bench.wayseal_bench", "bench")
+
+
+def device() -> NoReturn:
+    """Run `wayseal-device`."""
+    start("wayseal-device", "device.wayseal_device", "device")
+
+
+def gateway() -> NoReturn:
+    """Run `wayseal-gateway`."""
+    start("wayseal-gateway", "gateway.wayseal_gateway", "gateway")
+
+
+def node() -> NoReturn:
+    """Run `wayseal-node`."""
+    start("wayseal-node", "contracts.ledger.wayseal_node", "node")
+
+
+def party() -> NoReturn:
+    """Run `wayseal-party`, which any role but a node's can."""
+    start("wayseal-party", "contracts.party.wayseal_party", "gateway")
+
+
+def processor() -> NoReturn:
+    """Run `wayseal-tp`."""
+    start("wayseal-tp", "contracts.ledger.processor.wayseal_tp", "processor")
+
+
+def verify() -> NoReturn:
+    """Run `wayseal-verify`, which needs no extra."""
+    start("wayseal-verify", "contracts.evidence.wayseal_verify", "")
+
+
+def start(command: str, module: str, extra: str) -> NoReturn:
+    """Import and run the `main` of a command, and exit as it says.
+
+    Args:
+        command: Its name, for messages.
+        module: The module that has its `main`.
+        extra: The extra of the distribution that it needs; empty if it needs none.
+    """
+    try:
+        status = importlib.import_module(module).main()
+    except KeyboardInterrupt:
+        complain(command, "stopped by Ctrl-C")
+        sys.exit(INTERRUPTED)
+    except ModuleNotFoundError as error:
+        missing = (error.name or "").partition(".")[0]
+        if missing in _OURS or not extra:
+            raise
+        complain(
+            command,
+            f"{missing} is not installed: {command} needs the extra {extra}, as in "
+            f"pip install 'wayseal[{extra}]'",
+        )
+        sys.exit(FAILED)
+    sys.exit(status)
