@@ -37,7 +37,8 @@ class OffloadRecording(BaseModel):
         description="whole copies, as in receipts; none while the upload is partial"
     )
     damaged: bool = Field(
-        description="the copy that another site stored is damaged: the truck has to upload it"
+        description="its entry here is damaged, which the scrub reports, or the copy that another "
+        "site stored: then the truck has to upload it"
     )
     digest: State
 
@@ -279,13 +280,16 @@ def _rebuild(rebuild: Rebuild | None, blocks: int) -> IndexRebuild | None:
 def _recording(
     uploads: Uploads, device_id: str, recording: bytes, size: int, state: State
 ) -> OffloadRecording:
-    status = uploads.status(recording, device_id)
+    try:
+        status, damaged = uploads.status(recording, device_id), uploads.is_damaged(recording)
+    except RejectedError:  # one damaged entry must not hide all visits
+        status, damaged = None, True
     return OffloadRecording(
         recording_id=recording.hex(),
         size=size,
         received=status.offset if status else 0,
         copies=list(map(str, status.copies)) if status else [],
-        damaged=uploads.is_damaged(recording),
+        damaged=damaged,
         digest=state,
     )
 
@@ -293,4 +297,9 @@ def _recording(
 def _lacking(receipt: KeptReceipt | None, awaited: str) -> list[str]:
     if receipt is not None and receipt.final:
         return []
-    return [awaited] if awaited else list(body_of(receipt.wire).lacking) if receipt else []
+    if awaited or receipt is None:
+        return [awaited] if awaited else []
+    try:
+        return list(body_of(receipt.wire).lacking)
+    except RejectedError:
+        return ["the receipt is damaged"]

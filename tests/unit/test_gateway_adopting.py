@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -70,6 +71,31 @@ def test_what_holds_nowhere_is_shown_as_damaged(services: Services, tmp_path: Pa
     for volume in services.volumes:
         volume.call(lambda directory: directory.delete(stored.sha256))
     services.filling.step()
+    (shown,) = offloads(services, tmp_path)
+    (recording,) = shown["recordings"]
+    assert (recording["damaged"], recording["received"]) == (True, 0)
+
+
+def test_what_rots_of_one_visit_does_not_hide_the_others(
+    services: Services, tmp_path: Path
+) -> None:
+    stored = elsewhere(services)
+    announce(services, stored, 1)
+    put(services.recordings, b"video")
+    sound = put(services.recordings, b"sound")
+    announce(services, replace(stored, sha256=sound), 2)
+    entry = tmp_path / "recordings" / "whole" / stored.sha256.hex()[:2] / stored.sha256.hex()
+    entry.write_bytes((entry.parents[1] / sound.hex()[:2] / sound.hex()).read_bytes())
+    services.inbox.put_receipt("trip", "device-1", b"\xff", final=False)
+    first, second = offloads(services, tmp_path)
+    assert [each["damaged"] for each in first["recordings"]] == [True]
+    assert first["lacking"] == ["the receipt is damaged"]
+    assert [each["damaged"] for each in second["recordings"]] == [False]
+    assert second["recordings"][0]["copies"]
+
+
+def offloads(services: Services, tmp_path: Path) -> list[dict[str, Any]]:
+    """Return what an operator sees of all visits."""
     tokens = Tokens(tmp_path / "tokens.json")
     headers = {"Authorization": f"Bearer {tokens.add('op', Role.OPERATOR)}"}
 
@@ -78,5 +104,7 @@ def test_what_holds_nowhere_is_shown_as_damaged(services: Services, tmp_path: Pa
         async with httpx.AsyncClient(transport=through, base_url="http://gateway") as client:
             return await client.get("/v1/offloads", headers=headers)
 
-    ((recording,),) = (visit["recordings"] for visit in asyncio.run(ask()).json())
-    assert (recording["damaged"], recording["received"]) == (True, 0)
+    response = asyncio.run(ask())
+    assert response.status_code == 200, response.text
+    found: list[dict[str, Any]] = response.json()
+    return found
