@@ -94,7 +94,7 @@ class Tokens:
         """
         self._path = path
         self._damage = damage or DamageNotes()
-        self._stamp: tuple[int, int] | None = None
+        self._stamp: tuple[int, ...] | None = None
         self._now = now
         self._callers: dict[str, TokenEntry] = {}
         self._is_unreadable = False
@@ -207,7 +207,7 @@ class Tokens:
                 self._damage.lost(f"nobody may enter: {error}")
             return
         self._is_unreadable = False
-        stamp = (status.st_mtime_ns, status.st_ino)
+        stamp = (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
         if stamp != self._stamp:
             self._callers = {
                 entry["sha256"]: _entry(name, entry) for name, entry in self._read().items()

@@ -1,6 +1,7 @@
 """The token file: read again whenever it changes, and gone when it is gone."""
 
 import json
+import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -21,6 +22,19 @@ def test_a_token_names_its_caller_until_it_is_replaced(tmp_path: Path) -> None:
     second = tokens.add("truck-7", Role.DEVICE)
     assert tokens.caller(first) is None
     assert tokens.caller(second) == Caller("truck-7", Role.DEVICE)
+
+
+def test_a_file_that_was_written_in_place_is_read_again(tmp_path: Path) -> None:
+    """Whatever its time of modification says: programs that copy files set it back."""
+    path = tmp_path / "tokens.json"
+    tokens = Tokens(path)
+    token = tokens.add("auditor", Role.AUDITOR)
+    assert tokens.caller(token) is not None
+    before = path.stat()
+    path.write_text("{}\n")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert path.stat().st_mtime_ns == before.st_mtime_ns
+    assert tokens.caller(token) is None
 
 
 def test_a_token_admits_nobody_from_its_end_on(tmp_path: Path) -> None:
