@@ -139,7 +139,11 @@ def _replay(directory: Path, options: argparse.Namespace) -> list[str]:
 def _log_options(options: argparse.Namespace) -> list[str]:
     maps = [word for text in options.map for word in ("--map", text)]
     without = [word for name in options.without for word in ("--without", name)]
-    named = {"--delimiter": options.delimiter, "--timezone": options.timezone}
+    named = {
+        "--delimiter": options.delimiter,
+        "--timezone": options.timezone,
+        "--align": options.align,
+    }
     form = [word for flag, text in named.items() if text for word in (flag, text)]
     return [*maps, *without, *form]
 
@@ -326,6 +330,7 @@ def _parse() -> argparse.Namespace:
         )
     for name, shape in (("delimiter", "CHARACTER"), ("timezone", "ZONE")):
         parser.add_argument(f"--{name}", metavar=shape, help="passed on likewise")
+    parser.add_argument("--align", choices=("stretch", "time"), help="passed on likewise")
     parser.add_argument(
         "--ledger",
         metavar="URL",

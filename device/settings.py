@@ -204,6 +204,9 @@ class SourceSettings(Section, frozen=True):
     without: Annotated[tuple[Absent, ...], _up_to(len(ABSENT), "quantities")] = ()
     delimiter: Annotated[str, _text("`,`, `;`, `|` or `tab`", delimiter_of)] | None = None
     timezone: Annotated[str, _text("a time zone such as Europe/Vienna", zone_of)] | None = None
+    align: Annotated[Literal["stretch", "time"], Meta(description="`stretch` or `time`")] = (
+        "stretch"
+    )
 
     @property
     def log_options(self) -> LogOptions:
@@ -212,7 +215,13 @@ class SourceSettings(Section, frozen=True):
         Raises:
             RejectedError: Two keys contradict each other.
         """
-        return LogOptions.parse(self.map, self.without, self.delimiter, self.timezone)
+        return LogOptions.parse(
+            self.map,
+            self.without,
+            self.delimiter,
+            self.timezone,
+            aligned=self.align == "time",
+        )
 
 
 class Settings(Section, frozen=True):

@@ -14,7 +14,7 @@ from typing import Final
 from contracts.actions.form import RECORDINGS_MAX, SOURCES_MAX
 from contracts.errors import RejectedError
 from contracts.proto.payload_pb2 import Source
-from contracts.records.clock import ClockOrigin, check_utc_ms
+from contracts.records.clock import ClockOrigin, check_utc_ms, rfc3339
 from device.camera.port import Camera
 from device.camera.replay import ReplayCamera
 from device.camera.simulated import SimulatedCamera
@@ -82,15 +82,20 @@ class TripSource:
 
 @dataclass(frozen=True, slots=True)
 class TrackedReplay:
-    """SensorSource: a log whose positions come from a track stretched over it."""
+    """SensorSource: a log whose positions come from a track, stretched or by time."""
 
     log: CsvReplay
     track: Track
 
     def samples(self) -> Iterator[Sample]:
         """See `SensorSource.samples`; the log's own positions are ignored."""
-        for sample in self.log.samples():
-            yield replace(sample, position=self.track.at(sample.offset_ms, self.log.duration_ms))
+        log, track = self.log, self.track
+        for sample in log.samples():
+            if log.options.aligned:
+                position = track.at_time(log.first_ms + sample.offset_ms)
+            else:
+                position = track.at(sample.offset_ms, log.duration_ms)
+            yield replace(sample, position=position)
 
 
 def replayed_trip(
@@ -104,7 +109,7 @@ def replayed_trip(
 
     Args:
         readings: CSV log.
-        track: GPX track, stretched over the trip; None keeps the log's own positions.
+        track: GPX track, stretched over the trip or by time; None keeps the log's own positions.
         videos: Video files, one recording each.
         started_at_ms: UTC of the start, milliseconds; None takes the log's first time.
         options: How to read the log. The trip's start names those that were given.
@@ -118,6 +123,8 @@ def replayed_trip(
     if options.text():
         sources.append(Source(role="options", name=options.text(), sha256=log.sha256))
     route = Track.load(track) if track else None
+    if options.aligned:
+        check_times_match(log, route)
     if track and route:
         sources.append(source_of("track", track, route.sha256))
     cameras = [ReplayCamera.check(video) for video in videos]
@@ -164,6 +171,23 @@ def simulated_source(
         digest.update(line.encode())
     simulator = Source(role="simulator", name=name, sha256=digest.digest())
     return TripSource(sensors, cameras, started_at_ms, ClockOrigin.NONE, [simulator], live)
+
+
+def check_times_match(log: CsvReplay, track: Track | None) -> None:
+    """Check that log and track have some time in common.
+
+    Raises:
+        RejectedError: They have none, or there is no track.
+    """
+    if track is None:
+        raise RejectedError("--align time: expected a --track, got none")
+    first, last = log.first_ms, log.first_ms + log.duration_ms
+    if track.times_ms[-1] < first or last < track.times_ms[0]:
+        raise RejectedError(
+            f"--align time: expected a track at the log's time, {rfc3339(first)} to "
+            f"{rfc3339(last)}, got one from {rfc3339(track.times_ms[0])} to "
+            f"{rfc3339(track.times_ms[-1])}: without --align it is stretched over the trip"
+        )
 
 
 def check_gives(log: CsvReplay, limited: Sequence[str]) -> None:

@@ -16,7 +16,7 @@ from device.sensors.lines import UTF_16_MARKS
 from device.sensors.mapping import LogOptions
 from device.sensors.replay_csv import CsvReplay
 from device.sensors.track import Track
-from device.tripsource import check_gives
+from device.tripsource import check_gives, check_times_match
 
 _VIDEO_SUFFIXES: Final = frozenset(
     (".avi", ".m4v", ".mjpeg", ".mkv", ".mov", ".mp4", ".mpeg", ".mpg", ".mts", ".ts", ".webm")
@@ -33,6 +33,8 @@ class _Looked:
     text: str = ""
     lines: Sequence[str] = ()
     document: dict[str, object] = field(default_factory=dict)
+    log: CsvReplay | None = None
+    track: Track | None = None
 
 
 def run(arguments: Namespace) -> int:
@@ -59,6 +61,8 @@ def run(arguments: Namespace) -> int:
             looked.append(found)
         except RejectedError as error:
             refused.append(str(error))
+    if arguments.align == "time":
+        refused += _apart(looked)
     document = {
         "files": [{"file": str(each.path), "kind": each.kind} | each.document for each in looked],
         "refused": refused,
@@ -72,9 +76,23 @@ def run(arguments: Namespace) -> int:
     return FAILED if refused else WORKED
 
 
+def _apart(looked: Sequence[_Looked]) -> list[str]:
+    """Return why logs and tracks cannot be aligned by time."""
+    found = [each.track for each in looked if each.track]
+    tracks: Sequence[Track | None] = found or [None]
+    problems = []
+    for log in [each.log for each in looked if each.log]:
+        for track in tracks:
+            try:
+                check_times_match(log, track)
+            except RejectedError as error:
+                problems.append(f"{log.path}: {error}")
+    return problems
+
+
 def _look(found: _Looked, options: LogOptions, limited: Sequence[str]) -> None:
     if found.kind == "csv":
-        log = CsvReplay.check(found.path, options)
+        log = found.log = CsvReplay.check(found.path, options)
         check_gives(log, limited)
         first, last = rfc3339(log.first_ms), rfc3339(log.first_ms + log.duration_ms)
         found.text = f"CSV, {log.rows} rows from {first} to {last}"
@@ -86,7 +104,7 @@ def _look(found: _Looked, options: LogOptions, limited: Sequence[str]) -> None:
             "columns": log.contents.document(),
         }
     elif found.kind == "gpx":
-        track = Track.load(found.path)
+        track = found.track = Track.load(found.path)
         points = len(track.times_ms)
         first, last = rfc3339(track.times_ms[0]), rfc3339(track.times_ms[-1])
         found.text = f"GPX, {points} points from {first} to {last}"

@@ -55,6 +55,7 @@ settings:
   map = ["temperature/degF=Temp"]        columns that are not named as we know them
   without = ["humidity"]                 what the log does not give
   delimiter = ";"                        what separates its cells
+  align = "time"                         the track's times are the log's
   timezone = "Europe/Vienna"             of its times that name no zone
 
 examples:
@@ -219,6 +220,11 @@ def _add_log_options(parser: argparse.ArgumentParser) -> None:
         type=_checked(delimiter_of),
         metavar="CHARACTER",
         help="what separates cells: `,`, `;`, `|` or `tab` (default: as the log's header shows)",
+    )
+    parser.add_argument(
+        "--align",
+        choices=("stretch", "time"),
+        help="with `time`, the track's times are the log's (default: stretch)",
     )
     parser.add_argument(
         "--timezone",

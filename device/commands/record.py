@@ -80,6 +80,7 @@ def _source(arguments: Namespace, settings: Settings) -> TripSource:
         tuple(arguments.without) or given.without,
         arguments.delimiter or given.delimiter,
         arguments.timezone or given.timezone,
+        aligned=(arguments.align or given.align) == "time",
     )
     return replayed_trip(
         arguments.readings, arguments.track, arguments.video, arguments.start, options
@@ -87,4 +88,10 @@ def _source(arguments: Namespace, settings: Settings) -> TripSource:
 
 
 def _log_words(arguments: Namespace) -> tuple[object, ...]:
-    return arguments.map, arguments.without, arguments.delimiter, arguments.timezone
+    return (
+        arguments.map,
+        arguments.without,
+        arguments.delimiter,
+        arguments.timezone,
+        arguments.align,
+    )

@@ -72,6 +72,7 @@ class LogOptions:
         delimiter: Between two cells; None if the log itself says it.
         timezone: IANA name of the zone of times that name none; None is UTC.
         tracked: Whether a track gives the positions, so that the log's own do not count.
+        aligned: Whether the track's times are the log's; else it is stretched over the trip.
 
     Raises:
         RejectedError: A quantity or column twice, or mapped and left out.
@@ -82,6 +83,7 @@ class LogOptions:
     delimiter: str | None = None
     timezone: str | None = None
     tracked: bool = False
+    aligned: bool = False
 
     def __post_init__(self) -> None:
         """Check that no two options contradict each other."""
@@ -105,6 +107,7 @@ class LogOptions:
         timezone: str | None = None,
         *,
         tracked: bool = False,
+        aligned: bool = False,
     ) -> Self:
         """Read the options of the command line or of the settings.
 
@@ -115,7 +118,7 @@ class LogOptions:
         ordered = tuple(name for name in ABSENT if name in without)
         mapped = tuple(map(ColumnMap.parse, maps))
         separator = delimiter_of(delimiter) if delimiter else None
-        return cls(mapped, ordered, separator, timezone, tracked)
+        return cls(mapped, ordered, separator, timezone, tracked, aligned)
 
     def leaves_out(self, role: str) -> bool:
         """Say whether a log without a column for `role` is what the user expects."""
@@ -128,7 +131,8 @@ class LogOptions:
         separator = "tab" if self.delimiter == "\t" else self.delimiter
         form = ["--delimiter", separator] if separator else []
         zone = ["--timezone", self.timezone] if self.timezone else []
-        return shlex.join([*maps, *without, *form, *zone])
+        align = ["--align", "time"] if self.aligned else []
+        return shlex.join([*maps, *without, *form, *zone, *align])
 
 
 PLAIN: Final = LogOptions()

@@ -1,13 +1,15 @@
-"""Adapter: a GPX track, stretched over a trip.
+"""Adapter: a GPX track, stretched over a trip or aligned with it by time.
 
-A fraction of the trip's time is the same fraction of the track's time. Positions between two
-points are interpolated in whole 10^-7 degrees, so every machine finds the same ones. The
-only module that imports gpxpy.
+Stretched, a fraction of the trip's time is the same fraction of the track's time. Positions
+between two points are interpolated in whole 10^-7 degrees, so every machine finds the same ones.
+The only module that imports gpxpy.
 """
 
 import bisect
 import hashlib
+import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC
 from pathlib import Path
@@ -17,7 +19,7 @@ import gpxpy
 import gpxpy.gpx
 
 from contracts.errors import RejectedError
-from contracts.records.clock import utc_ms_of
+from contracts.records.clock import rfc3339, utc_ms_of
 from contracts.records.reading import Position
 
 TRACK_BYTES_MAX: Final = 16 * 1024 * 1024
@@ -47,7 +49,8 @@ class Track:
 
         Raises:
             RejectedError: Unreadable, too large, not GPX, with a document type (entities), without
-                points, or with a point that has no time or an invalid position.
+                points, with a point that has no time or an invalid position, or with two tracks
+                at the same time.
         """
         raw = _read(path)
         points = sorted(_points(path, _text(path, raw)), key=lambda point: point[0])
@@ -70,6 +73,18 @@ class Track:
             self.positions[after],
             wanted - start * duration_ms,
             (end - start) * duration_ms,
+        )
+
+    def at_time(self, utc_ms: int) -> Position | None:
+        """Return where the truck was at `utc_ms`; None outside the track's time."""
+        if not self.times_ms[0] <= utc_ms <= self.times_ms[-1]:
+            return None
+        after = bisect.bisect_left(self.times_ms, utc_ms)
+        if self.times_ms[after] == utc_ms:
+            return self.positions[after]
+        start, end = self.times_ms[after - 1], self.times_ms[after]
+        return _between(
+            self.positions[after - 1], self.positions[after], utc_ms - start, end - start
         )
 
 
@@ -118,10 +133,30 @@ def _points(path: Path, text: str) -> list[tuple[int, Position]]:
         gpx = gpxpy.parse(text)
     except (gpxpy.gpx.GPXException, ValueError, RecursionError) as error:
         raise RejectedError(f"track {path}: expected GPX: {error}") from error
-    found = (
-        point for track in gpx.tracks for segment in track.segments for point in segment.points
-    )
-    return [_point(f"track {path}: point {number}", point) for number, point in enumerate(found, 1)]
+    points: list[tuple[int, Position]] = []
+    spans: list[tuple[int, int, str]] = []
+    for number, track in enumerate(gpx.tracks, 1):
+        found = [point for segment in track.segments for point in segment.points]
+        own = [
+            _point(f"track {path}: point {place}", point)
+            for place, point in enumerate(found, len(points) + 1)
+        ]
+        if own:
+            times = [utc_ms for utc_ms, _ in own]
+            spans.append((min(times), max(times), repr(track.name or f"track {number}")))
+        points += own
+    _check_apart(path, sorted(spans))
+    return points
+
+
+def _check_apart(path: Path, spans: Sequence[tuple[int, int, str]]) -> None:
+    """Refuse tracks that put the truck at two places at the same time."""
+    for (_, end, name), (start, _, other) in itertools.pairwise(spans):
+        if start < end:
+            raise RejectedError(
+                f"track {path}: expected tracks one after the other, got {name} until "
+                f"{rfc3339(end)} and {other} from {rfc3339(start)}: keep one of them in the file"
+            )
 
 
 def _point(place: str, point: gpxpy.gpx.GPXTrackPoint) -> tuple[int, Position]:

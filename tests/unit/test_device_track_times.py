@@ -1,0 +1,79 @@
+"""A track by the log's own times, and tracks that contradict each other."""
+
+from pathlib import Path
+
+import pytest
+
+from contracts.errors import RejectedError
+from contracts.records.reading import Position
+from device.sensors.mapping import LogOptions
+from device.sensors.track import Track
+from device.tripsource import replayed_trip
+from device.wayseal_device import main
+
+ALIGNED = LogOptions(aligned=True)
+
+
+def gpx(folder: Path, *tracks: tuple[str, ...]) -> Path:
+    """Write tracks; each point is at HH:MM of one day, one degree north of the point before."""
+    parts, north = [], 0
+    for number, minutes in enumerate(tracks, 1):
+        points = ""
+        for minute in minutes:
+            points += f'<trkpt lat="{north}" lon="0"><time>2022-01-31T{minute}:00Z</time></trkpt>'
+            north += 1
+        parts.append(f"<trk><name>way {number}</name><trkseg>{points}</trkseg></trk>")
+    path = folder / "track.gpx"
+    path.write_text(f'<gpx version="1.1" creator="t">{"".join(parts)}</gpx>')
+    return path
+
+
+def log(folder: Path, *minutes: str) -> Path:
+    path = folder / "log.csv"
+    rows = "".join(f"2022-01-31 {minute}:00,4\n" for minute in minutes)
+    path.write_text(f"Time,Temperature\n{rows}")
+    return path
+
+
+def test_positions_come_at_the_times_of_the_log(tmp_path: Path) -> None:
+    readings = log(tmp_path, "11:59", "12:00", "12:05", "12:10", "12:20")
+    track = gpx(tmp_path, ("12:00", "12:10"))
+    source = replayed_trip(readings, track, [], None, ALIGNED)
+    assert [sample.position for sample in source.sensors.samples()] == [
+        None,
+        Position(0, 0),
+        Position(5_000_000, 0),
+        Position(10_000_000, 0),
+        None,
+    ]
+    assert source.derived_from[1].name == "--align time"
+    stretched = replayed_trip(readings, track, [], None)
+    assert all(sample.position for sample in stretched.sensors.samples())
+    assert stretched.input_id != source.input_id
+
+
+def test_a_track_of_another_time_is_refused(tmp_path: Path) -> None:
+    readings = log(tmp_path, "11:00", "11:30")
+    with pytest.raises(RejectedError, match=r"2022-01-31T11:30:00\.000Z, got one from"):
+        replayed_trip(readings, gpx(tmp_path, ("12:00", "12:10")), [], None, ALIGNED)
+    with pytest.raises(RejectedError, match="expected a --track"):
+        replayed_trip(readings, None, [], None, ALIGNED)
+
+
+def test_tracks_one_after_the_other_are_one_way_and_others_are_refused(tmp_path: Path) -> None:
+    after = Track.load(gpx(tmp_path, ("12:10", "12:20"), ("12:00", "12:10")))
+    assert len(after.times_ms) == 4
+    with pytest.raises(RejectedError, match=r"got 'way 1' until .* and 'way 2' from"):
+        Track.load(gpx(tmp_path, ("12:00", "12:10"), ("12:05", "12:20")))
+
+
+def test_check_says_that_times_do_not_match(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    readings = str(log(tmp_path, "11:00", "11:30"))
+    track = str(gpx(tmp_path, ("12:00", "12:10")))
+    assert main(["check", readings, track]) == 0
+    assert main(["check", readings, track, "--align", "time"]) == 1
+    assert "expected a track at the log's time" in capsys.readouterr().err
+    assert main(["check", readings, "--align", "time"]) == 1
+    assert "expected a --track, got none" in capsys.readouterr().err
