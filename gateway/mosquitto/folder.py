@@ -17,10 +17,12 @@ from gateway.access import Tokens
 from gateway.mosquitto.text import (
     ACCESS,
     CONFIGURATION,
+    INCLUDED,
     PASSWORDS,
     ROLES,
     access_rules,
     configuration,
+    included,
     roles,
 )
 from gateway.passwords import mosquitto_hash
@@ -87,6 +89,7 @@ def _write_folder(settings: Settings, folder: Path) -> Written:
     for name, text in (
         (PASSWORDS, _passwords(settings, known)),
         (ACCESS, access_rules()),
+        (INCLUDED, included(at_start[CONFIGURATION])),
         *at_start.items(),
     ):
         _write(folder / name, text, settings.mosquitto.user)

@@ -26,6 +26,10 @@ OWN_CONNECTIONS_MAX: Final = 16
 FROM_DEVICES: Final = (Topic.RECORDS, Topic.OFFERS)
 TO_DEVICES: Final = (Topic.HELD, Topic.RECEIPTS)
 CONFIGURATION: Final = "mosquitto.conf"
+INCLUDED: Final = "included.conf"
+"""The same for Debian's `conf.d/`."""
+_OF_DEBIAN: Final = ("pid_file ", "persistence_location ")
+"""What Debian's own file says; mosquitto does not start when another file says it again."""
 PASSWORDS: Final = "passwords"
 ACCESS: Final = "acl"
 ROLES: Final = "roles.json"
@@ -133,6 +137,12 @@ def configuration(settings: Settings, folder: Path, plugin: Path) -> str:
         lines.append(f"certfile {_path('certificate', ours.certificate)}")
         lines.append(f"keyfile {_path('key', ours.key)}")
     return "\n".join([*lines, ""])
+
+
+def included(text: str) -> str:
+    """Return a whole configuration without what Debian's mosquitto.conf says already."""
+    lines = text.splitlines(keepends=True)
+    return "".join(line for line in lines if not line.startswith(_OF_DEBIAN))
 
 
 def _own_place(mqtt: MqttSettings) -> tuple[int, str]:

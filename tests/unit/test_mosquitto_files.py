@@ -9,7 +9,7 @@ import pytest
 from contracts.errors import RejectedError
 from gateway.access import Role, Tokens
 from gateway.mosquitto.folder import closed_to, write
-from gateway.mosquitto.text import ACCESS, CONFIGURATION, PASSWORDS, ROLES
+from gateway.mosquitto.text import ACCESS, CONFIGURATION, INCLUDED, PASSWORDS, ROLES
 from gateway.settings import Settings
 from gateway.settings_file import load_settings
 from gateway.wayseal_gateway import main
@@ -52,7 +52,8 @@ def test_files_are_whole_and_say_the_same_again(tmp_path: Path) -> None:
     Tokens(made.tokens_file).add("truck-1", Role.DEVICE)
     write(made)
     before = {
-        name: (folder_of(made) / name).read_text("utf-8") for name in (CONFIGURATION, ACCESS, ROLES)
+        name: (folder_of(made) / name).read_text("utf-8")
+        for name in (CONFIGURATION, INCLUDED, ACCESS, ROLES)
     }
     write(made)
     assert {name: (folder_of(made) / name).read_text("utf-8") for name in before} == before
