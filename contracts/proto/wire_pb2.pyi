@@ -35,14 +35,16 @@ class RecordingOffer(_message.Message):
     def __init__(self, sha256: _Optional[bytes] = ..., size: _Optional[int] = ..., trip_id: _Optional[str] = ..., digest_batch: _Optional[bytes] = ...) -> None: ...
 
 class Held(_message.Message):
-    __slots__ = ("session", "batch_ids", "refused")
+    __slots__ = ("session", "batch_ids", "refused", "committed")
     SESSION_FIELD_NUMBER: _ClassVar[int]
     BATCH_IDS_FIELD_NUMBER: _ClassVar[int]
     REFUSED_FIELD_NUMBER: _ClassVar[int]
+    COMMITTED_FIELD_NUMBER: _ClassVar[int]
     session: bytes
     batch_ids: _containers.RepeatedScalarFieldContainer[str]
     refused: _containers.RepeatedCompositeFieldContainer[Refusal]
-    def __init__(self, session: _Optional[bytes] = ..., batch_ids: _Optional[_Iterable[str]] = ..., refused: _Optional[_Iterable[_Union[Refusal, _Mapping]]] = ...) -> None: ...
+    committed: int
+    def __init__(self, session: _Optional[bytes] = ..., batch_ids: _Optional[_Iterable[str]] = ..., refused: _Optional[_Iterable[_Union[Refusal, _Mapping]]] = ..., committed: _Optional[int] = ...) -> None: ...
 
 class Refusal(_message.Message):
     __slots__ = ("id", "reason", "retry")

@@ -14,6 +14,8 @@ FAILED: Final = 1
 WRONG_USAGE: Final = 2
 PROVISIONAL: Final = 3
 """Everything arrived, but the receipt is provisional, so the truck keeps its copy."""
+HELD: Final = 4
+"""The gateway holds everything, but not all of it is committed, so there is no receipt yet."""
 INTERRUPTED: Final = 130
 """Ended by Ctrl-C: 128 and the number of SIGINT, as shells have it."""
 

@@ -1,18 +1,21 @@
 """`wayseal-device offload`: everything goes to the gateway; exit 0 only if nothing is left.
 
 A provisional receipt ends it with status 3. The gateway has committed everything, but some
-copies that the policies require are missing, so this device keeps its own.
+copies that the policies require are missing, so this device keeps its own. Status 4 says that the
+gateway holds everything, and the ledger had not committed all of it in time.
 """
 
+import logging
 from argparse import Namespace
 from collections.abc import Sequence
 
 from contracts.errors import RejectedError
-from contracts.runtime.commands import PROVISIONAL, WORKED
+from contracts.runtime.commands import HELD, PROVISIONAL, WORKED, complain
 from device.commands.output import say
 from device.journal.status import Status, TripStatus, status_of
 from device.journal.trip import TripState
 from device.offload.offloading import offload
+from device.offload.session import HeldError
 from device.settings import Settings
 from device.station import load_signer, open_journal
 from device.stop import stop_on_signals
@@ -23,8 +26,13 @@ def run(arguments: Namespace, settings: Settings) -> int:
     settings.need_gateway()
     signer = load_signer(settings)
     before = _receipted(_status(settings))
+    logging.getLogger("device.offload").setLevel(logging.INFO)  # how much is committed
     with stop_on_signals() as stop:
-        offload(settings, signer, patience_s=arguments.wait_s, stop=stop)
+        try:
+            offload(settings, signer, patience_s=arguments.wait_s, stop=stop)
+        except HeldError as error:
+            complain("wayseal-device", f"{error}; kept here until then: offload again")
+            return HELD
     after = _status(settings)
     left = [trip for trip in after.trips if trip.state is not TripState.RECEIPTED]
     _check_answered(left)

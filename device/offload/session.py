@@ -35,6 +35,10 @@ _POLL_S: Final = 0.2
 _log: Final = logging.getLogger(__name__)
 
 
+class HeldError(UnavailableError):
+    """The gateway holds everything, but gave no receipt in time: the ledger takes longer."""
+
+
 @dataclass(slots=True)
 class Session:
     """Runs over one connection until everything is offloaded.
@@ -50,6 +54,7 @@ class Session:
         patience_s: Longest time without any progress, seconds.
         stop: Ends the session early.
         remark: The gateway's last message that is about no single batch.
+        false_receipt: Why a receipt did not count; empty if none was refused.
     """
 
     connection: MqttConnection
@@ -62,12 +67,14 @@ class Session:
     patience_s: float
     stop: Stop
     remark: str = field(default="", init=False)
+    false_receipt: str = field(default="", init=False)
 
     def run(self) -> None:
         """Offload until every trip has a receipt, final or provisional.
 
         Raises:
             RejectedError: The gateway refuses something for good; it is kept.
+            HeldError: Nothing moved for too long, but the gateway holds everything.
             UnavailableError: Nothing moved for too long, or the connection was lost.
         """
         nudge = Backoff(self.gateway.timeout_s, NUDGE_FIRST_S)
@@ -80,27 +87,33 @@ class Session:
 
     def _ask(self) -> None:
         """Ask about everything, and note the answers."""
+        committed = asked = 0
         for question in questions(self.outbox):
             backoff = Backoff(self.gateway.timeout_s)
             for _ in range(ANSWER_TRIES):
                 self.connection.publish(Topic.OFFERS, question.message.SerializeToString())
-                if self._answered(question, backoff.next_s()):
+                answer = self._answered(question, backoff.next_s())
+                if answer is not None:
+                    committed += answer.committed
+                    asked += len(question.batch_ids)
                     break
             else:
                 raise UnavailableError(
                     f"no answer to {ANSWER_TRIES} offers of {len(question.batch_ids)} batches"
                     + self._remarked()
                 )
+        if self.progress.note_committed(committed):
+            _log.info("%d of %d batches are committed", committed, asked)
 
-    def _answered(self, question: Question, wait_s: float) -> bool:
+    def _answered(self, question: Question, wait_s: float) -> Held | None:
         deadline_s = time.monotonic() + wait_s
         while (left_s := deadline_s - time.monotonic()) > 0:
             self._check_stop()
             answer = self.connection.receive(min(left_s, _POLL_S))
             held = self._take(answer, question) if answer else None
             if held is not None and held.session == question.message.session:
-                return True
-        return False
+                return held
+        return None
 
     def _send_missing(self) -> None:
         for message in pack_records(self.outbox.wires(self.outbox.unsent())):
@@ -124,7 +137,7 @@ class Session:
                 quiet_since_s = time.monotonic()
             elif self.progress.idle_s > self.patience_s:
                 if self.outbox.is_unanswered():
-                    raise UnavailableError(self._standstill())
+                    raise self._given_up()
                 _log.warning("no final receipt yet: %s", self._standstill())
                 return True
             elif time.monotonic() - quiet_since_s > quiet_s:
@@ -147,6 +160,8 @@ class Session:
                 return held
         except RejectedError as error:
             _log.warning("%s ignored: %s", kind, error)
+            if kind is Topic.RECEIPTS:
+                self.false_receipt = str(error)
         return None
 
     def _take_receipt(self, wire: bytes) -> None:
@@ -159,7 +174,7 @@ class Session:
             genesis_block_id=self.gateway.genesis_block_id,
             videos=self.videos,
         ):
-            self.progress.note()
+            self.progress.note_receipt()
 
     def _note(self, held: Held, question: Question | None) -> None:
         # Only the answer to an offer also says what is not held.
@@ -186,6 +201,16 @@ class Session:
                 f"the gateway refused {len(problems)} batches or recordings, all kept here: "
                 + "; ".join(problems[:3])
             )
+
+    def _given_up(self) -> UnavailableError:
+        """Return the error of an offload in which nothing moves any more."""
+        problems = self.outbox.unheld_count() or self.outbox.refusals() or self.uploads.failures
+        if problems or self.uploads.left or self.false_receipt:
+            return UnavailableError(self._standstill())
+        return HeldError(
+            f"the gateway holds everything, and has committed {self.progress.committed} of the "
+            f"batches here; {self._standstill()}"
+        )
 
     def _standstill(self) -> str:
         trips = self.outbox.awaiting_receipt()

@@ -36,6 +36,7 @@ class Uploads:
         self._changed = threading.Condition()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._work, name="uploads", daemon=True)
+        self._finished = 0
         self.failures: dict[str, RejectedError] = {}
         self.last_problem = ""
 
@@ -58,6 +59,11 @@ class Uploads:
                     self._known.add(key)
                     self._waiting.append(recording)
             self._changed.notify()
+
+    @property
+    def left(self) -> int:
+        """How many recordings are not whole at the gateway yet."""
+        return len(self._known) - self._finished
 
     def _work(self) -> None:
         while True:
@@ -96,6 +102,7 @@ class Uploads:
                     backoff = Backoff(BACKOFF_LIMIT_S)
             else:
                 self._progress.note()
+                self._finished += 1
                 return
             self._stop.wait(backoff.next_s())
 

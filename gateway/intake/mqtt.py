@@ -325,6 +325,7 @@ class Intake:
                 continue  # not held: the device may still have it, and send it
             elif trip_id is not None:
                 answer.batch_ids.append(batch_id)
+                answer.committed += known is None or known.state is State.COMMITTED
                 trips.add(trip_id)
                 if not known:
                     self._inbox.visit(trip_id, device_id)

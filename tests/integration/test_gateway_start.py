@@ -126,6 +126,7 @@ def test_intake_goes_on_without_a_ledger_and_drains_when_it_is_back(site: Site) 
         answer = truck.send(*batches)
         assert list(answer.batch_ids) == [batch.header_signature for batch in batches]
         assert truck.ask(*answer.batch_ids).batch_ids == answer.batch_ids
+        assert truck.ask(*answer.batch_ids).committed == 0
         assert site.offload(trip.trip_id)["batches"] == {"held": len(batches)}
         assert site.ask("/v1/status")["broker_connected"]
         assert health(site) == (503, {"live": True, "ready": False, "out": ["ledger"]})
@@ -133,6 +134,7 @@ def test_intake_goes_on_without_a_ledger_and_drains_when_it_is_back(site: Site) 
         assert "did not answer" in str(dependencies(site)["ledger"])
         site.appliance.start_node()
         until("the receipt", lambda: site.offload(trip.trip_id)["receipted"])
+        assert truck.ask(*answer.batch_ids).committed == len(batches)
         assert health(site) == (200, {"live": True, "ready": True, "out": []})
         assert set(dependencies(site).items()) == {
             (name, None) for name in ("broker", "ledger", "blobs", "volume volume")

@@ -120,6 +120,7 @@ class FakeGateway:
         refuse: Returns why a batch is refused, or nothing.
         deaf: Number of offers that get no answer.
         receipts: Whether to send them.
+        committed: How many batches it says are committed.
         alter: Changes a receipt before it is signed.
         copies: What it says of every recording.
         http_failures: Status codes that the next uploads' requests get instead of an answer.
@@ -132,6 +133,7 @@ class FakeGateway:
         self.refuse: Callable[[str], str] = lambda _: ""
         self.deaf = 0
         self.receipts = True
+        self.committed = 0
         self.alter: Callable[[ReceiptBody], None] = lambda _: None
         self.copies = list(COPIES)
         self.http_failures: list[int] = []
@@ -214,7 +216,7 @@ class FakeGateway:
         if self.deaf:
             self.deaf -= 1
             return
-        held = Held(session=offer.session)
+        held = Held(session=offer.session, committed=self.committed)
         held.batch_ids.extend(name for name in offer.batch_ids if name in self.held)
         for recording in offer.recordings:
             self._take(recording.digest_batch, held)

@@ -1,0 +1,48 @@
+"""An offload whose data are held but not yet receipted ends in a way of its own."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from contracts.runtime.commands import FAILED, HELD
+from device.commands.simulate import TripFiles
+from support.gateways.truck_gateway import FakeGateway, amqtt_broker
+from support.trucks.truck import Truck
+
+pytestmark = pytest.mark.integration
+
+
+@pytest.fixture(scope="module")
+def broker_port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    with amqtt_broker(tmp_path_factory.mktemp("broker")) as port:
+        yield port
+
+
+@pytest.fixture
+def truck(gateway: FakeGateway, files: TripFiles, tmp_path: Path) -> Truck:
+    """Return a truck with one sealed trip and its video."""
+    made = Truck(tmp_path / "truck", gateway.section)
+    made.must("record", "--readings", files.readings, "--video", files.video)
+    return made
+
+
+def test_what_is_held_and_not_receipted_has_an_exit_status_of_its_own(
+    truck: Truck, gateway: FakeGateway
+) -> None:
+    gateway.receipts, gateway.committed = False, 2
+    status, _, errors = truck.run("offload", "--wait-s", "1")
+    assert status == HELD, errors
+    assert re.search(r"^wayseal-device: 2 of \d+ batches are committed$", errors, re.MULTILINE)
+    assert "the gateway holds everything, and has committed 2 of the batches here" in errors
+    assert truck.batches()
+    gateway.receipts = True
+    assert len(truck.must("offload")["receipted"]) == 1
+
+
+def test_a_video_that_is_not_whole_there_is_not_held(truck: Truck, gateway: FakeGateway) -> None:
+    gateway.http_failures = [500] * 1000
+    status, _, errors = truck.run("offload", "--wait-s", "1")
+    assert status == FAILED, errors
+    assert "last upload problem" in errors
