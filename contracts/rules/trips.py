@@ -122,17 +122,15 @@ def _carry(trip: Trip, delivery_id: str, carrier_id: str, notes: Notes, *, moves
     if delivery is None:
         notes.add(Rule.DELIVERY_UNKNOWN, f"delivery {delivery_id} does not exist")
         return
-    terms = delivery.terms
-    carried = TripLimits(delivery_id=delivery_id, limits=terms.limits)
-    if case.version >= RulesVersion.V1_1:
-        carried.agreed_at_s = delivery.agreed_at_s
-        for limit in carried.limits:
-            limit.longest_silence_s = longest_silence_s(limit)
+    terms, later = delivery.terms, case.version >= RulesVersion.V1_1
+    carried = _limits_of(delivery, later=later)
     trip.party_ids.extend(parties_of(terms))
     joined = _join(delivery, trip.start, notes)
     for each in joined:
         note_hands(each, carried, carrier_id, terms)
-    trip.deliveries.append(carried)
+    over = later and _was_over(delivery, trip.start.started_at_ms)
+    if not over:  # the trip could not have changed what its parties ended before
+        trip.deliveries.append(carried)
     carriers = ", ".join(carriers_of(terms))
     if carrier_id not in carriers_of(terms):
         notes.add(
@@ -142,18 +140,42 @@ def _carry(trip: Trip, delivery_id: str, carrier_id: str, notes: Notes, *, moves
         if joined:
             case.store(address.delivery(delivery_id), delivery)
         return  # its limits are watched, but a stranger must not change its status
-    later = case.version >= RulesVersion.V1_1
-    if not (_is_under_way(delivery, joined) if later else delivery.status == Delivery.OPEN):
+    if over or not (_is_under_way(delivery, joined) if later else delivery.status == Delivery.OPEN):
         notes.add(
             Rule.DELIVERY_NOT_OPEN, f"delivery {delivery_id} is {status_name(delivery.status)}"
         )
     elif moves and not later:  # the holder of a revoked key may be a thief
         move(case, delivery, Delivery.IN_TRANSIT)
     note_expired(delivery, trip.start.started_at_ms, notes)
-    if later and (joined or moves):
-        delivery.carried = delivery.carried or moves
-        delivery.trips += moves
+    counts = moves and not over
+    if later and (joined or counts):
+        delivery.carried = delivery.carried or counts
+        delivery.trips += counts
         keep_facts(delivery, case)
+
+
+def _limits_of(delivery: Delivery, *, later: bool) -> TripLimits:
+    """Return the limits that a trip keeps of a delivery."""
+    terms = delivery.terms
+    carried = TripLimits(delivery_id=terms.delivery_id, limits=terms.limits)
+    if later:
+        carried.agreed_at_s = delivery.agreed_at_s
+        for limit in carried.limits:
+            limit.longest_silence_s = longest_silence_s(limit)
+    return carried
+
+
+def _was_over(delivery: Delivery, started_at_ms: int) -> bool:
+    """Say whether a delivery had ended, by the word of those who ended it, before a trip started.
+
+    A trip that started earlier and that a truck offloads later still counts.
+    """
+    ended_at_ms = {
+        Delivery.CLOSED: delivery.closing.at_ms,
+        Delivery.CANCELLED: delivery.cancelling.at_ms,
+        Delivery.SETTLED: delivery.settlement.at_ms,
+    }
+    return delivery.status in ended_at_ms and started_at_ms > ended_at_ms[delivery.status]
 
 
 def _join(delivery: Delivery, start: StartTrip, notes: Notes) -> list[HandOver]:

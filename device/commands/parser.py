@@ -177,6 +177,9 @@ def _add_record(parser: argparse.ArgumentParser) -> None:
         metavar="max|FACTOR",
         help="times faster than real time (default: %(default)s)",
     )
+    parser.add_argument(
+        "--again", action="store_true", help="record a log of an earlier trip as one more trip"
+    )
     _add_log_options(parser)
     _add_join(parser)
     _add_simulator(parser)

@@ -2,8 +2,10 @@
 
 import sys
 from argparse import Namespace
+from collections.abc import Iterable
 
-from contracts.errors import UnavailableError
+from contracts.errors import RejectedError, UnavailableError
+from contracts.records.clock import rfc3339
 from contracts.runtime.progress import Progress
 from device.commands.output import say
 from device.journal.logbook import Logbook
@@ -24,6 +26,8 @@ def run(arguments: Namespace, settings: Settings) -> int:
         source.check_gives(plan.must_measure)
     tell_columns(source)
     with recording(settings, signer) as recorder, stop_on_signals() as stop:
+        if not arguments.again:
+            check_new(source, recorder.logbook.trips(), settings.device_id)
         trip = recorder.begin(source, settings.device_id, plan)
         with Progress("recording: {done} readings") as progress:
             trip = recorder.record(
@@ -57,6 +61,32 @@ def report(
         f"{len(recordings)} recordings of {size} bytes",
     )
     logbook.mark_reported(trip.trip_id)
+
+
+def check_new(source: TripSource, trips: Iterable[Trip], device_id: str) -> None:
+    """Check that no earlier trip of this device was recorded from the same log.
+
+    A trip that the same command continues or reports is none.
+
+    Raises:
+        RejectedError: There is one.
+    """
+    if source.log is None:
+        return
+    earlier = list(trips)
+    if any(
+        each.input_id == source.input_id and (each.state is TripState.OPEN or not each.reported)
+        for each in earlier
+    ):
+        return
+    for trip in earlier:
+        files = {each.sha256 for each in trip.start.derived_from if each.role == "readings"}
+        if trip.start.device_id == device_id and source.log.sha256 in files:
+            raise RejectedError(
+                f"{source.log.path}: trip {trip.trip_id}, which started at "
+                f"{rfc3339(trip.start.started_at_ms)}, was recorded from the same log; --again "
+                f"records it as one more trip"
+            )
 
 
 def tell_columns(source: TripSource) -> None:

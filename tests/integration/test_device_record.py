@@ -150,9 +150,13 @@ def test_a_second_source_is_a_second_trip_and_other_input_must_wait(tmp_path: Pa
     truck = Truck(tmp_path)
     log = write_log(tmp_path / "log.csv", 40)
     first = truck.must("record", "--readings", log)["trip"]
-    second = truck.must("record", "--readings", log)["trip"]
+    code, _, err = truck.run("record", "--readings", log)
+    assert code == 1
+    assert f"trip {first}, which started at 20" in err
+    assert "--again records it as one more trip" in err
+    second = truck.must("record", "--readings", log, "--again")["trip"]
     assert first != second
-    with truck.start("record", "--readings", log, "--speed", "1") as process:
+    with truck.start("record", "--readings", log, "--speed", "1", "--again") as process:
         wait_until(lambda: truck.must("status")["trips"][-1]["state"] == "open")
         code, _, err = truck.run("record", "--readings", log)
         assert code == 1

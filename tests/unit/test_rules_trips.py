@@ -9,7 +9,10 @@ from contracts.ids import trip_id_of
 from contracts.proto.payload_pb2 import (
     AUTHORITY,
     CARRIER,
+    RELEASED,
     SELLER,
+    AcceptDelivery,
+    CloseDelivery,
     CloseTrip,
     Limit,
     OpenDelivery,
@@ -22,7 +25,7 @@ from contracts.proto.state_pb2 import Trip as TripState
 from contracts.rules.ids import Rule
 from contracts.rules.silence import LONGEST_SILENCE_S
 from support.evidence.chain import digest_of
-from support.ledgers.hosts import Host, apply_all, findings, refused, rules_found
+from support.ledgers.hosts import Host, apply_all, breaches, findings, refused, rules_found
 from support.network.world import (
     START_MS,
     TERMS,
@@ -110,6 +113,28 @@ def test_a_delivery_travels_until_it_is_delivered(host: Host) -> None:
     assert rules_found(host.apply(one(key("truck-1"), second.start))) == []
     apply_all(host, handovers(second.trip_id))
     assert rules_found(host.apply(one(key("truck-1"), third.start))) == [Rule.DELIVERY_NOT_OPEN]
+
+
+@pytest.mark.parametrize(("closed_ms", "counted"), [(START_MS - 1, 0), (START_MS, 1)])
+def test_a_trip_after_a_delivery_was_closed_does_not_mark_it(
+    host: Host, closed_ms: int, counted: int
+) -> None:
+    """One that started before may be offloaded later, and still counts."""
+    apply_all(host, registrations())
+    delivered, late = Trip(), Trip(nonce=bytes(15) + b"4")
+    host.apply(one(key("truck-1"), delivered.start))
+    apply_all(host, handovers(delivered.trip_id))
+    accept = AcceptDelivery(delivery_id="delivery-1", at_ms=closed_ms)
+    close = CloseDelivery(delivery_id="delivery-1", payment=RELEASED, at_ms=closed_ms)
+    apply_all(
+        host, [one(key("buyer"), accept), *(one(key(each), close) for each in ("seller", "buyer"))]
+    )
+    assert status(host) == Delivery.CLOSED
+    assert late.start.started_at_ms == START_MS
+    events = apply_all(host, late.whole([reading(at, 9000) for at in range(12)]))
+    entry = Delivery.FromString(host.state(address.delivery("delivery-1")) or b"")
+    assert (entry.breaches, len(breaches(events)) > 0) == (counted, bool(counted))
+    assert Rule.DELIVERY_NOT_OPEN in rules_found(events)
 
 
 def test_a_stranger_moves_no_delivery_along(host: Host) -> None:
