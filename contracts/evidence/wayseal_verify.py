@@ -20,7 +20,7 @@ from contracts.runtime.commands import (
     keep_files_private,
     write_for_any_terminal,
 )
-from contracts.runtime.progress import Progress, WatchedFile
+from contracts.runtime.progress import ProgressLine, WatchedFile
 
 HOLDS, DOES_NOT_HOLD, NOT_CHECKED = 0, 1, 2
 
@@ -54,7 +54,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     try:
         trust = Trust.load(options.trust) if options.trust else None
         with (
-            Progress("verifying: {percent} %", options.file.stat().st_size) as progress,
+            ProgressLine("verifying: {percent} %", options.file.stat().st_size) as progress,
             WatchedFile(options.file, progress) as file,
         ):
             verdict = verify_evidence(file, trust, options.video, _expected(options))

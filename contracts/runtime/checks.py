@@ -12,7 +12,7 @@ from pathlib import Path
 from contracts.errors import UnavailableError
 
 
-class Verdict(StrEnum):
+class Severity(StrEnum):
     """How serious a finding is; only an error makes the command fail."""
 
     OK = "ok"
@@ -29,7 +29,7 @@ class Finding:
         words: What is well, or expected and actual.
     """
 
-    verdict: Verdict
+    severity: Severity
     subject: str
     words: str
 
@@ -38,25 +38,25 @@ def report(findings: Iterable[Finding]) -> bool:
     """Print each finding as it comes; return whether there was no error."""
     well = True
     for each in findings:
-        sys.stdout.write(f"{each.verdict:<8} {each.subject}: {each.words}\n")
+        sys.stdout.write(f"{each.severity:<8} {each.subject}: {each.words}\n")
         sys.stdout.flush()
-        well = well and each.verdict is not Verdict.ERROR
+        well = well and each.severity is not Severity.ERROR
     return well
 
 
 def ok(subject: str, words: str) -> Finding:
     """Return a finding that needs nothing."""
-    return Finding(Verdict.OK, subject, words)
+    return Finding(Severity.OK, subject, words)
 
 
 def warning(subject: str, words: str) -> Finding:
     """Return a finding that somebody should look at."""
-    return Finding(Verdict.WARNING, subject, words)
+    return Finding(Severity.WARNING, subject, words)
 
 
 def error(subject: str, words: object) -> Finding:
     """Return a finding without whose remedy the process does not do its work."""
-    return Finding(Verdict.ERROR, subject, str(words))
+    return Finding(Severity.ERROR, subject, str(words))
 
 
 def directory(subject: str, path: Path, *, made: bool) -> Finding:

@@ -1,4 +1,4 @@
-"""Progress on a terminal: one line on standard error, written over, and cleared at the end."""
+"""ProgressLine on a terminal: one line on standard error, written over, and cleared at the end."""
 
 import sys
 import time
@@ -10,7 +10,7 @@ EVERY_S: Final = 0.2
 _CLEAR: Final = "\r\x1b[K"
 
 
-class Progress:
+class ProgressLine:
     """A line of progress; a context manager. Without a terminal it writes nothing.
 
     Args:
@@ -48,7 +48,7 @@ class Progress:
 class WatchedFile(BufferedReader):
     """A file that tells how far it was read."""
 
-    def __init__(self, path: Path, progress: Progress) -> None:
+    def __init__(self, path: Path, progress: ProgressLine) -> None:
         """Open the file.
 
         Raises:

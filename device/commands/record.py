@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from contracts.errors import RejectedError, UnavailableError
 from contracts.records.clock import rfc3339
-from contracts.runtime.progress import Progress
+from contracts.runtime.progress import ProgressLine
 from device.commands.output import say
 from device.journal.logbook import Logbook
 from device.journal.trip import Trip, TripState
@@ -29,7 +29,7 @@ def run(arguments: Namespace, settings: Settings) -> int:
         if not arguments.again:
             check_new(source, recorder.logbook.trips(), settings.device_id)
         trip = recorder.begin(source, settings.device_id, plan)
-        with Progress("recording: {done} readings") as progress:
+        with ProgressLine("recording: {done} readings") as progress:
             trip = recorder.record(
                 source, trip, speed=arguments.speed, stop=stop, moved=progress.at
             )

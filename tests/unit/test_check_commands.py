@@ -61,10 +61,10 @@ def test_a_gateway_s_peers_are_asked(tmp_path: Path) -> None:
         path = gateway_file(tmp_path, ledger.url, broker)
         before = listed(tmp_path)
         found = {each.subject: each for each in at_the_gateway(load_settings(path), offline=False)}
-        assert found[f"ledger {ledger.url}"].verdict == "ok"
-        assert found["site_id"].verdict == "ok"
-        assert found[f"broker 127.0.0.1:{broker}"].verdict == "ok"
-        assert found["key"].verdict == found["tokens"].verdict == "warning"
+        assert found[f"ledger {ledger.url}"].severity == "ok"
+        assert found["site_id"].severity == "ok"
+        assert found[f"broker 127.0.0.1:{broker}"].severity == "ok"
+        assert found["key"].severity == found["tokens"].severity == "warning"
     assert listed(tmp_path) == before
 
 
@@ -94,7 +94,7 @@ def test_what_is_wrong_on_a_gateway_s_machine_is_named(tmp_path: Path) -> None:
     (tmp_path / "data" / "inbox.db").write_text("")
     write_private(tmp_path / "data" / "tokens.json", "{")
     found = at_the_gateway(load_settings(path), offline=True)
-    wrong = {each.subject: each.words for each in found if each.verdict == "error"}
+    wrong = {each.subject: each.words for each in found if each.severity == "error"}
     assert wrong.keys() == {"key", "tokens", "volume near", "blobs", "mosquitto.certificate"}
     assert "this gateway has worked before" in wrong["key"]
     assert "nothing is mounted at" in wrong["volume near"]
@@ -111,7 +111,7 @@ def device_file(folder: Path, mqtt: int, rest: int, more: str = "") -> Path:
 
 
 @pytest.mark.parametrize(
-    ("status", "headers", "verdict", "words"),
+    ("status", "headers", "severity", "words"),
     [
         (404, {"Tus-Resumable": "1.0.0"}, "ok", "knows the token"),
         (401, {"Tus-Resumable": "1.0.0"}, "error", "refuses the token with 401"),
@@ -119,12 +119,12 @@ def device_file(folder: Path, mqtt: int, rest: int, more: str = "") -> Path:
     ],
 )
 def test_the_gateway_is_asked_whether_it_knows_the_token(
-    tmp_path: Path, status: int, headers: dict[str, str], verdict: str, words: str
+    tmp_path: Path, status: int, headers: dict[str, str], severity: str, words: str
 ) -> None:
     with gateway_that_answers(status, headers) as port:
         settings = load(device_file(tmp_path, port, port), {})
         *_, broker, rest = on_the_truck(settings, offline=False)
-    assert (broker.verdict, rest.verdict) == ("ok", verdict)
+    assert (broker.severity, rest.severity) == ("ok", severity)
     assert words in rest.words
 
 

@@ -15,7 +15,7 @@ import pytest
 from contracts.errors import UnavailableError
 from contracts.runtime import entries, progress
 from contracts.runtime.commands import INTERRUPTED
-from contracts.runtime.progress import Progress, WatchedFile
+from contracts.runtime.progress import ProgressLine, WatchedFile
 from device.stop import InterruptedByUserError, stop_on_signals
 from gateway.wayseal_gateway import main as gateway
 from support.machine.private import write_private
@@ -111,13 +111,16 @@ def test_progress_is_for_terminals_alone(tmp_path: Path, monkeypatch: pytest.Mon
     file = tmp_path / "file"
     file.write_bytes(bytes(4000))
     for stream in (io.StringIO(), Terminal()):
-        with Progress("at {percent} %", 4000, stream) as line, WatchedFile(file, line) as watched:
+        with (
+            ProgressLine("at {percent} %", 4000, stream) as line,
+            WatchedFile(file, line) as watched,
+        ):
             assert [len(watched.read(1000)) for _ in range(5)] == [1000, 1000, 1000, 1000, 0]
         said = stream.getvalue().split("\r\x1b[K")[1:]
         shown = ["at 25 %", "at 50 %", "at 75 %", "at 100 %", "at 100 %", ""]
         assert said == (shown if stream.isatty() else [])
     terminal = Terminal()
-    with Progress("{done} of {total} readings", 24_604, terminal) as line:
+    with ProgressLine("{done} of {total} readings", 24_604, terminal) as line:
         line.at(1000)
     assert terminal.getvalue() == "\r\x1b[K1,000 of 24,604 readings\r\x1b[K"
 
