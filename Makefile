@@ -24,7 +24,7 @@ help: ## what there is
 # `make demo` promises its last line even when it cannot begin.
 SETUP_FAILED := $(if $(filter demo,$(MAKECMDGOALS)),|| { echo "demo: failed setup"; exit 1; })
 
-$(READY): requirements.lock pyproject.toml scripts/setup scripts/hatch_build.py storage/onepass/_native.c
+$(READY): requirements.lock pyproject.toml scripts/setup $(wildcard scripts/hatch_build.py storage/onepass/_native.c)
 	@scripts/setup "$(PYTHON)" "$(VENV)" $(SETUP_FAILED)
 
 # Whichever Java and Maven are there serve; else Debian's.

@@ -14,6 +14,7 @@ pytestmark = pytest.mark.e2e
 SMALLEST = ("--readings", "240", "--runs", "1")
 
 
+@pytest.mark.long
 def test_the_figures_stand_beside_their_limits(checkout: Path) -> None:
     done = subprocess.run(  # noqa: S603 - our own module
         [sys.executable, "-m", "demo.measure", *SMALLEST],

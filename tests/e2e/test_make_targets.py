@@ -58,7 +58,7 @@ def test_the_demo_says_that_it_failed(checkout: Path, damage: str) -> None:
         "missing": "readings.csv",
         "track": "need READINGS",
     }[damage] in last
-    assert ("wayseal-device record failed: " in last) == (damage != "track")
+    assert ("wayseal-device check failed: " in last) == (damage != "track")
     assert last.count("wayseal-device") == (damage != "track")
     assert "Traceback" not in done.stdout + done.stderr
     assert running(checkout) == []
