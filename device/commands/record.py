@@ -66,10 +66,10 @@ def report(
 def check_new(source: TripSource, trips: Iterable[Trip], device_id: str) -> None:
     """Check that no earlier trip of this device was recorded from the same log.
 
-    A trip that the same command continues or reports is none.
+    A trip that the same command continues or reports does not count as earlier.
 
     Raises:
-        RejectedError: There is one.
+        RejectedError: Such a trip exists.
     """
     if source.log is None:
         return
