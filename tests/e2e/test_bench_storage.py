@@ -36,6 +36,7 @@ def bench(checkout: Path) -> Path:
     return checkout
 
 
+@pytest.mark.long
 def test_every_figure_is_printed_and_written(bench: Path) -> None:
     done = make(bench, "bench-storage", OPTIONS="--smallest")
     assert done.returncode == 0, done.stdout + done.stderr

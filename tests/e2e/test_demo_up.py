@@ -73,6 +73,7 @@ def test_a_killed_start_is_stopped_by_down(checkout: Path, place: Path) -> None:
     assert running(checkout) == []
 
 
+@pytest.mark.long
 def test_half_a_gateway_is_named_and_started_afresh(checkout: Path, place: Path) -> None:
     assert make(checkout, "up", **PORTS).returncode == 0
     for dead, rest in (("gateway", "node"), ("node", "gateway")):

@@ -120,6 +120,7 @@ def test_the_next_run_removes_what_a_killed_one_left(tmp_path: Path, part: str) 
             # Twice what auditors are going to read, which is there before the first step.
             *(ONLY_GATEWAY, 250e6, b"wayseal-gateway", {"gateway", "gateway-mixed"}),
             id="gateway",
+            marks=pytest.mark.long,
         ),
     ],
 )
