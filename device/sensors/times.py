@@ -28,7 +28,7 @@ def zone_of(name: str) -> ZoneInfo:
     """Return the time zone `name`, such as `Europe/Vienna`.
 
     Raises:
-        ValueError: There is none of this name.
+        ValueError: No time zone has this name.
     """
     try:
         return ZoneInfo(name)

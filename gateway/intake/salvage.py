@@ -1,4 +1,4 @@
-"""Proves rows of a damaged inbox by what is signed in them, and restores what follows from it.
+"""Proves rows of a damaged inbox by the signatures in them, and restores what follows from them.
 
 A batch is signed by its device, a receipt by the gateway. Offers, visits and the use of room follow
 from batches and receipts. Where a batch stands is not signed: the ledger is asked again.

@@ -24,7 +24,7 @@ _YIELDED: Final = "the request made way for another one; send the rest"
 
 
 Rest = Callable[[], DirectBody | None]
-"""Returns a direct way to what a body's iterator has not yielded; None if there is none."""
+"""Returns a direct way to the bytes that an iterator has not yielded; None without such a way."""
 
 
 def no_rest() -> None:

@@ -175,7 +175,7 @@ class Fabric:
         return Ended(tuple(ended), () if everyone else tuple(others))
 
     def adopt(self, target: Target) -> None:
-        """Make a connection ours, whoever made it; do nothing if there is none.
+        """Make a connection ours, whoever made it; a missing connection is no error.
 
         Raises:
             UnavailableError: It cannot be recorded.

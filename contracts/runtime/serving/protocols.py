@@ -130,7 +130,7 @@ class BoundedHttp(MustBeRead, HttpToolsProtocol):
         self._in_head, self._in_body, self._bare_bytes = False, True, 0
         self._body_left = 0 if self.parser.should_upgrade() else body_length(self.headers)
         super().on_headers_complete()
-        if self.cycle is not None:  # there is none for a WebSocket
+        if self.cycle is not None:  # a WebSocket has no cycle
             self.cycle.transport = LastWords(self.transport, self._close_after_answer)  # type: ignore[assignment] # it has all of it
         if self._body_left:
             extensions: dict[Any, Any] = {EXTENSION: partial(self._direct, self.cycle)}
