@@ -61,6 +61,8 @@ soak: $(READY) ## the kill and fuzz tests, long; what `make test` leaves to it; 
 	@WAYSEAL_KILLS=200 WAYSEAL_FUZZ_CASES=2000 $(BIN)/pytest -q --timeout 7200 \
 	  tests/integration/test_node_kills.py tests/integration/test_node_fuzz.py \
 	  tests/integration/test_node_openapi.py
+	@$(BIN)/pytest -q --hypothesis-profile soak --timeout 7200 tests/property tests/unit/test_sawtooth_counts.py \
+	  tests/unit/test_storage_lent.py
 	@PYTHONPATH=tests $(BIN)/python -m support.evidence.play --seconds $(or $(WORLDS_SECONDS),1200)
 	@WAYSEAL_KILLS=100 $(BIN)/pytest -q tests/e2e/test_kills.py --timeout 7200
 	@WAYSEAL_KILLS=200 $(BIN)/pytest -q -m long tests/e2e/test_kills_cassandra.py --timeout 14400

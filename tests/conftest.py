@@ -1,14 +1,23 @@
-"""Every test run: a signal that stops it leaves no process behind; each test has its own umask."""
+"""Every test run: a signal that stops it leaves no process behind; each test has its own umask.
+
+Hypothesis gives the same examples in each run of `make test`: what fails is what changed. New
+examples are for `make soak`. No example has a time limit, since a busy machine is no defect.
+"""
 
 import os
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 
 from support.project.stopping import pytest_configure, pytest_unconfigure
 
 __all__ = ["pytest_configure", "pytest_unconfigure"]
 USUAL_UMASK = 0o022
+
+settings.register_profile("wayseal", deadline=None, derandomize=True)
+settings.register_profile("soak", deadline=None, max_examples=2_000)
+settings.load_profile("wayseal")
 
 
 @pytest.fixture(autouse=True)

@@ -36,6 +36,7 @@ def record_readings(action: RecordReading | RecordRun, case: Case) -> None:
     watch = Watch(watched.bounds, chain, notes, marks)
     attention = Attention(watched, chain, notes, marks) if case.version else None
     end = _End(chain, watched.trip, notes)
+    first = end.next_sequence
     for reading in readings:
         if revoked:
             notes.add_if_revoked(key, reading.sequence)
@@ -55,7 +56,7 @@ def record_readings(action: RecordReading | RecordRun, case: Case) -> None:
         end.keep()
         watch.keep()
         if attention is not None:
-            _keep_position(chain, readings)
+            _keep_position(chain, readings, first)
             attention.keep()
         marks.keep()
         case.store(place, chain)
@@ -75,12 +76,12 @@ def _why_apart(
     return None
 
 
-def _keep_position(chain: Chain, readings: Sequence[Placed]) -> None:
-    """Keep the last position that joined the chain."""
+def _keep_position(chain: Chain, readings: Sequence[Placed], first: int) -> None:
+    """Keep the last position that joined the chain with the readings from `first` on."""
     for each in reversed(readings):
         place = each.record.position
         known = each.record.HasField("position") and place.accuracy_cm <= ACCURACY_CM_MAX
-        if known and each.sequence < chain.next_sequence:
+        if known and each.sequence >= first:
             chain.last_position.CopyFrom(place)
             return
 

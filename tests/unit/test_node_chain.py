@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from threading import Lock
 
 import lmdb
 import pytest
@@ -152,12 +153,18 @@ def test_index_layers_reach_lmdb_while_open(tmp_path: Path) -> None:
 def test_a_long_merge_lets_short_ones_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     events: list[str] = []
     put: list[bytes] = []
+    one_at_a_time = Lock()
 
     def layers(count: int) -> None:
         for _ in range(count):
-            put.append(len(put).to_bytes(12, "big"))
-            index.make_room()
-            index.put({POSITION: {put[-1]: bytes(11)}})
+            with one_at_a_time:
+                put.append(len(put).to_bytes(12, "big"))
+                index.make_room()
+                index.put({POSITION: {put[-1]: bytes(11)}})
+
+    def a_long_merge_began() -> bool:
+        layers(1)  # one more each time: a late short merge takes more files than it must
+        return "begin 1" in events
 
     def noted(
         runs: Runs, sources: Sequence[ListedRun], going_on: Callable[[], bool]
@@ -175,7 +182,7 @@ def test_a_long_merge_lets_short_ones_pass(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(runs_module, "BREATH_RECORDS", 1)
     monkeypatch.setattr(store_module, "LAYER_ENTRIES", 1)
     index = Store(tmp_path / "index", TABLES, POSITION)
-    layers(FANOUT * FANOUT + 2)
+    wait_until(a_long_merge_began)
     wait_until(lambda: "end 1" in events)
     between = events[events.index("begin 1") : events.index("end 1")]
     assert "end 0" in between

@@ -1,6 +1,7 @@
 """Runs: many readings in one transaction, each as if it came alone."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -9,7 +10,7 @@ from contracts.proto.payload_pb2 import RecordRun, RegisterDevice, RunReading
 from contracts.proto.sawtooth_pb2 import Event, Transaction
 from contracts.proto.state_pb2 import Chain, Delivery
 from contracts.records.placed import placed
-from contracts.records.reading import Tamper, digest
+from contracts.records.reading import Position, Tamper, digest
 from contracts.records.run import RUN_READINGS_MAX, run_of
 from contracts.rules.ids import Rule
 from contracts.sawtooth.batches import build_batch
@@ -88,6 +89,16 @@ def test_readings_that_were_there_are_not_taken_and_the_rest_is(host: Host) -> N
     assert numbered(events) == [(Rule.SEQUENCE_REPEATED, number) for number in range(3)]
     assert chain(host).count == 5
     assert chain(host).head_sha256 == digest(again.records[-1])
+
+
+def test_a_position_that_was_not_taken_is_not_the_last_one(host: Host) -> None:
+    trip = ready(host)
+    commit(host, trip, trip.run(VALUES[:3]))
+    moved = replace(VALUES[2], position=Position(10_000_000, 10_000_000, 300))
+    nowhere = replace(VALUES[3], position=None)
+    commit(host, trip, Trip().run([*VALUES[:2], moved, nowhere]))
+    assert chain(host).count == 4
+    assert chain(host).last_position == trip.records[2].position
 
 
 def test_a_run_that_rewrites_what_was_there_does_not_follow(host: Host) -> None:
