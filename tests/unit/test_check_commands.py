@@ -12,7 +12,7 @@ from contracts.keys import Signer
 from device.commands.check_config import findings as on_the_truck
 from device.settings_file import load
 from device.wayseal_device import main as device
-from gateway.check import findings as at_the_gateway
+from gateway.commands.check import findings as at_the_gateway
 from gateway.settings_file import load_settings
 from gateway.wayseal_gateway import main as gateway
 from support.ledgers.fake import FakeLedger

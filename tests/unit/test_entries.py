@@ -52,9 +52,29 @@ def test_each_command_tells_its_version(
 
 
 @pytest.mark.parametrize(
+    ("module", "heavy"),
+    [
+        ("gateway.wayseal_gateway", ["amqtt", "cassandra", "fastapi", "httpx"]),
+        ("gateway.commands.serve", ["amqtt", "cassandra"]),
+        ("gateway.commands.token", ["amqtt", "cassandra", "fastapi", "httpx"]),
+    ],
+)
+def test_a_command_imports_only_what_it_needs(module: str, heavy: list[str]) -> None:
+    code = f"import sys, {module}; print([each for each in {heavy} if each in sys.modules])"
+    done = subprocess.run(  # noqa: S603 - our own interpreter
+        [sys.executable, "-c", code], capture_output=True, check=True, text=True, cwd=ROOT
+    )
+    assert done.stdout == "[]\n"
+
+
+@pytest.mark.parametrize(
     ("name", "package", "words"),
     [
-        ("gateway", "fastapi", "fastapi is not installed: wayseal-gateway needs the extra gateway"),
+        (
+            "gateway",
+            "pydantic",
+            "pydantic is not installed: wayseal-gateway needs the extra gateway",
+        ),
         ("device", "msgspec", "msgspec is not installed: wayseal-device needs the extra device"),
     ],
 )

@@ -6,56 +6,11 @@ from typing import Final
 
 from contracts.errors import RejectedError
 from contracts.records.clock import now_ms, rfc3339
-from contracts.runtime.commands import complain
 from gateway.access import Role, TokenEntry, Tokens
-from gateway.mosquitto.folder import Written, write
+from gateway.commands.mosquitto import write_mosquitto
 from gateway.settings import Settings
 
-_DAYS_MAX: Final = 36_500
 _DAY_MS: Final = 86_400_000
-_EXAMPLES: Final = """\
-examples:
-  wayseal-gateway token truck-7 truck-8 --role device
-  wayseal-gateway token inspector --role auditor --expires-days 30
-  wayseal-gateway token --list
-  wayseal-gateway token truck-7 --expires-days 7       the token that it has
-  wayseal-gateway token truck-7 --revoke"""
-Subparsers = argparse._SubParsersAction  # noqa: SLF001 - it has no other name
-
-
-def add(commands: "Subparsers[argparse.ArgumentParser]", common: argparse.ArgumentParser) -> None:
-    """Add `token`.
-
-    Args:
-        commands: The subcommands of `wayseal-gateway`.
-        common: The options of every command.
-    """
-    parser = commands.add_parser(
-        "token",
-        parents=[common],
-        help="Make a token for each name; list, end and revoke tokens.",
-        description="Makes a token for each name and prints it, a line each; a token is shown only "
-        "this once. A running gateway notices every change at once.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument(
-        "names",
-        nargs="*",
-        metavar="NAME",
-        help="the user of the token; for a device, its device id",
-    )
-    action = parser.add_mutually_exclusive_group()
-    action.add_argument("--role", choices=list(Role), help="make tokens with this role")
-    action.add_argument("--list", action="store_true", help="show every token's name, role, times")
-    action.add_argument("--revoke", action="store_true", help="drop the tokens of these names")
-    parser.add_argument(
-        "--expires-days",
-        type=_days,
-        metavar="N",
-        help="the new tokens, or without --role those that the names have, end N days from now",
-    )
-    parser.set_defaults(run=run, wrong=parser.error)
 
 
 def run(options: argparse.Namespace, settings: Settings) -> None:
@@ -70,7 +25,7 @@ def run(options: argparse.Namespace, settings: Settings) -> None:
     if options.list:
         at_ms = now_ms()
         for entry in tokens.entries():
-            print(json.dumps(_document(entry, at_ms)))  # noqa: T201 - a command's answer
+            print(json.dumps(_document(entry, at_ms)))
         return
     days = options.expires_days
     ends_ms = None if days is None else now_ms() + days * _DAY_MS
@@ -82,14 +37,6 @@ def run(options: argparse.Namespace, settings: Settings) -> None:
     touched = {before.get(name) for name in options.names} | {options.role}
     if Role.DEVICE in touched and settings.mosquitto.folder is not None:
         write_mosquitto(settings)
-
-
-def write_mosquitto(settings: Settings) -> Written:
-    """Write the configuration of the site's mosquitto, and its warnings on standard error."""
-    written = write(settings)
-    for warning in written.warnings:
-        complain("wayseal-gateway", warning)
-    return written
 
 
 def _check_usage(options: argparse.Namespace) -> None:
@@ -117,7 +64,7 @@ def _make(
         document = {"name": name, "role": role, "token": made}
         if ends_ms is not None:
             document["expires"] = rfc3339(ends_ms)
-        print(json.dumps(document))  # noqa: T201 - a command's answer
+        print(json.dumps(document))
 
 
 def _end(tokens: Tokens, names: list[str], ends_ms: int | None) -> None:
@@ -127,7 +74,7 @@ def _end(tokens: Tokens, names: list[str], ends_ms: int | None) -> None:
         tokens.expire(names, ends_ms)
     said = {"revoked": True} if ends_ms is None else {"expires": rfc3339(ends_ms)}
     for name in names:
-        print(json.dumps({"name": name} | said))  # noqa: T201 - a command's answer
+        print(json.dumps({"name": name} | said))
 
 
 def _document(entry: TokenEntry, at_ms: int) -> dict[str, object]:
@@ -138,9 +85,3 @@ def _document(entry: TokenEntry, at_ms: int) -> dict[str, object]:
         "expires": None if entry.expires_ms is None else rfc3339(entry.expires_ms),
         "expired": entry.has_expired(at_ms),
     }
-
-
-def _days(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= _DAYS_MAX:
-        raise argparse.ArgumentTypeError(f"expected whole days within 1..{_DAYS_MAX}, got {text!r}")
-    return int(text)

@@ -4,9 +4,9 @@ import argparse
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from gateway.volumes import commands
 from storage.drives.targets import DEFAULT_PORT, IO_POLICIES, TRANSPORTS, Reconnect
 
+_COMMANDS: Final = "gateway.commands.volumes"
 _EXAMPLES: Final = """\
 None of these commands needs a running gateway. Listing drives needs no special rights. Reading
 their health, discovering, connecting, disconnecting, and writing files below /etc need root.
@@ -44,7 +44,7 @@ def add(parsers: Subparsers, common: argparse.ArgumentParser) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--no-health", action="store_true", help="do not ask for drives' health")
-    parser.set_defaults(run=commands.show, json=False, without_settings=True)
+    parser.set_defaults(run=f"{_COMMANDS}:show", json=False, without_settings=True)
     inner = parser.add_subparsers(metavar="COMMAND")
     _add_discover(inner, output)
     _add_connect(inner, output)
@@ -57,7 +57,7 @@ def _add_discover(inner: Subparsers, output: argparse.ArgumentParser) -> None:
     )
     command.add_argument("address", metavar="ADDRESS", help="host name or address of the target")
     _add_target(command)
-    command.set_defaults(run=commands.find)
+    command.set_defaults(run=f"{_COMMANDS}:find")
 
 
 def _add_connect(inner: Subparsers, output: argparse.ArgumentParser) -> None:
@@ -94,7 +94,7 @@ def _add_connect(inner: Subparsers, output: argparse.ArgumentParser) -> None:
             metavar="SECONDS",
             help=f"{meaning} (default: %(default)s; -1: never)",
         )
-    command.set_defaults(run=commands.join)
+    command.set_defaults(run=f"{_COMMANDS}:join")
 
 
 def _add_rest(
@@ -111,27 +111,27 @@ def _add_rest(
     command.add_argument(
         "--all", action="store_true", help="end connections that other programs made too"
     )
-    command.set_defaults(run=commands.leave)
+    command.set_defaults(run=f"{_COMMANDS}:leave")
     command = inner.add_parser(
         "watch",
         parents=[common, output],
         help="print changes of drives, links and volumes, until stopped",
     )
     command.add_argument("--seconds", type=int, default=0, metavar="N", help="stop after N seconds")
-    command.set_defaults(run=commands.watch)
+    command.set_defaults(run=f"{_COMMANDS}:watch")
     command = inner.add_parser(
         "keep",
         help="connect and mount the remembered volumes, again after a loss, until stopped",
     )
     command.add_argument("--once", action="store_true", help="do what can be done now, then end")
-    command.set_defaults(run=commands.tend)
+    command.set_defaults(run=f"{_COMMANDS}:tend")
     command = inner.add_parser(
         "fstab", parents=[output], help="print the line that mounts a device by its UUID"
     )
     command.add_argument("device", metavar="DEVICE", type=Path, help="name, as in the table")
     command.add_argument("point", metavar="DIRECTORY", type=Path, help="where to mount it")
     command.add_argument("--write", action="store_true", help="add the line to /etc/fstab")
-    command.set_defaults(run=commands.mount_line)
+    command.set_defaults(run=f"{_COMMANDS}:mount_line")
 
 
 def _add_target(command: argparse.ArgumentParser) -> None:

@@ -1,19 +1,39 @@
 """`wayseal-gateway check`: looks at what the settings name, and changes nothing."""
 
+import argparse
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Final
 
-from contracts.errors import WaysealError
+from contracts.errors import RejectedError, WaysealError
 from contracts.keys import Signer
 from contracts.ledger.client import LedgerClient
-from contracts.runtime.checks import Finding, connect, directory, error, files, ok, warning
+from contracts.runtime.checks import (
+    Finding,
+    connect,
+    directory,
+    error,
+    files,
+    ok,
+    report,
+    warning,
+)
 from gateway.access import Tokens
 from gateway.ownsite import is_registered, unregistered
 from gateway.settings import Settings
 
 _ANSWER_S: Final = 5.0
+
+
+def run(options: argparse.Namespace, settings: Settings) -> None:
+    """Look at all that the settings name, and change nothing.
+
+    Raises:
+        RejectedError: Something is wrong; the lines before say what.
+    """
+    if not report(findings(settings, offline=options.offline)):
+        raise RejectedError("the lines with `error` say what to mend")
 
 
 def findings(settings: Settings, *, offline: bool) -> Iterator[Finding]:

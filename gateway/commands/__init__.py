@@ -1,0 +1,1 @@
+"""The commands of `wayseal-gateway`, one module each, imported only when they run."""

@@ -1,0 +1,123 @@
+"""The command line of `wayseal-gateway`: its commands, options and help.
+
+`run` of the parsed options names what runs, as `module:function`. So a command imports only what it
+needs, and `--help` and completion answer at once.
+"""
+
+import argparse
+import os
+from pathlib import Path
+from typing import Final
+
+from contracts.runtime.commands import add_version
+from gateway.access import Role
+from gateway.commands import volumes_parser
+from gateway.commands.volumes_parser import Subparsers
+
+_EPILOG: Final = """\
+exit status: 0 it worked, 1 it did not, 2 wrong usage or settings
+
+examples:
+  wayseal-gateway serve --config gateway.toml
+  wayseal-gateway check --config gateway.toml
+  wayseal-gateway token truck-7 --role device --config gateway.toml
+  wayseal-gateway token --list --config gateway.toml
+  wayseal-gateway key --config gateway.toml
+  wayseal-gateway mosquitto --config gateway.toml
+  wayseal-gateway volumes --config gateway.toml"""
+
+_EXAMPLES: Final = """\
+examples:
+  wayseal-gateway token truck-7 truck-8 --role device
+  wayseal-gateway token inspector --role auditor --expires-days 30
+  wayseal-gateway token --list
+  wayseal-gateway token truck-7 --expires-days 7       the token that it has
+  wayseal-gateway token truck-7 --revoke"""
+_DAYS_MAX: Final = 36_500
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of all commands."""
+    default = os.environ.get("WAYSEAL_GATEWAY_CONFIG")
+    parser = argparse.ArgumentParser(
+        prog="wayseal-gateway",
+        parents=[_common(Path(default) if default else None)],
+        description="The checkpoint: takes in the records of trucks, and answers auditors.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_version(parser)
+    parser.set_defaults(without_settings=False)
+    common = _common(argparse.SUPPRESS)  # or its default would replace a value before the command
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    made = {}
+    for name, does in (
+        ("serve", "Run the gateway until SIGTERM or SIGINT."),
+        ("check", "Look at all that the settings name, and change nothing."),
+        ("key", "Print the public key that signs this gateway's receipts; make it if missing."),
+        ("trust", "Print a trust file with the ledger's keys of today; check them by another way."),
+        (
+            "mosquitto",
+            "Write the configuration of the site's mosquitto, and have a running one read it.",
+        ),
+    ):
+        made[name] = commands.add_parser(name, parents=[common], help=does)
+        made[name].set_defaults(run=f"gateway.commands.{name}:run")
+    made["check"].add_argument(
+        "--offline", action="store_true", help="do not ask ledger, broker and Cassandra"
+    )
+    made["key"].add_argument(
+        "--accept",
+        action="store_true",
+        help="take a key that is new on purpose; trucks must learn its public half",
+    )
+    _add_token(commands, common)
+    volumes_parser.add(commands, common)
+    return parser
+
+
+def _common(default: Path | str | None) -> argparse.ArgumentParser:
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument(
+        "--config",
+        metavar="FILE",
+        type=Path,
+        default=default,
+        help="settings, TOML (default: $WAYSEAL_GATEWAY_CONFIG); WAYSEAL_… variables override it",
+    )
+    return common
+
+
+def _add_token(commands: Subparsers, common: argparse.ArgumentParser) -> None:
+    parser = commands.add_parser(
+        "token",
+        parents=[common],
+        help="Make a token for each name; list, end and revoke tokens.",
+        description="Makes a token for each name and prints it, a line each; a token is shown only "
+        "this once. A running gateway notices every change at once.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "names",
+        nargs="*",
+        metavar="NAME",
+        help="the user of the token; for a device, its device id",
+    )
+    action = parser.add_mutually_exclusive_group()
+    action.add_argument("--role", choices=list(Role), help="make tokens with this role")
+    action.add_argument("--list", action="store_true", help="show every token's name, role, times")
+    action.add_argument("--revoke", action="store_true", help="drop the tokens of these names")
+    parser.add_argument(
+        "--expires-days",
+        type=_days,
+        metavar="N",
+        help="the new tokens, or without --role those that the names have, end N days from now",
+    )
+    parser.set_defaults(run="gateway.commands.token:run", wrong=parser.error)
+
+
+def _days(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= _DAYS_MAX:
+        raise argparse.ArgumentTypeError(f"expected whole days within 1..{_DAYS_MAX}, got {text!r}")
+    return int(text)

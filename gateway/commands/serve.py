@@ -1,0 +1,59 @@
+"""`wayseal-gateway serve`: the gateway's process."""
+
+import argparse
+import secrets
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+
+from contracts.runtime.files import locked, make_directory
+from contracts.runtime.serving.server import Server, event_loop, listening
+from gateway.access import Tokens
+from gateway.api import tus
+from gateway.api.app import build_app
+from gateway.services import Services
+from gateway.settings import Settings
+
+
+def run(_: argparse.Namespace, settings: Settings) -> None:
+    """Run the gateway until SIGTERM or SIGINT."""
+    make_directory(settings.data)
+    lock = locked(
+        settings.data / "lock", f"data directory {settings.data} is in use by another gateway"
+    )
+    with (
+        lock,
+        listening(settings.rest.host, settings.rest.port) as port,
+        _broker(settings) as reachable,
+        closing(Services(reachable)) as services,
+    ):
+        services.start()
+        app = build_app(services, Tokens(settings.tokens_file, services.damage))
+        server = Server(
+            app,
+            also=f"mqtt={reachable.broker}",
+            lifespan=True,
+            bounds=reachable.rest.bounds,
+            ended=services.metrics.connection_ended,
+            headers=tus.HEADERS,  # it answers so before it knows what is asked for
+        )
+        services.metrics.watch_connections(lambda: server.doors.count)
+        services.metrics.watch_deletions(lambda: services.settling.count)
+        with event_loop() as runner:
+            runner.run(server.serve(sockets=[port]))
+
+
+@contextmanager
+def _broker(settings: Settings) -> Iterator[Settings]:
+    """Run an embedded broker, if set, with a password that only this process knows."""
+    mqtt = settings.mqtt
+    if not mqtt.embedded:
+        yield settings
+        return
+    # Imported late: a gateway with a broker of its own needs no second one in memory.
+    from gateway.intake.broker import BrokerAccess, EmbeddedBroker  # noqa: PLC0415
+
+    password = secrets.token_urlsafe()
+    access = BrokerAccess(settings.tokens_file, mqtt.username, password)
+    with closing(EmbeddedBroker(mqtt.host, mqtt.port, access)) as broker:
+        mqtt = mqtt.model_copy(update={"password": password, "port": broker.port})
+        yield settings.model_copy(update={"mqtt": mqtt})
