@@ -17,6 +17,7 @@ from typing import Final, TypeVar
 
 from contracts.errors import UnavailableError
 from gateway.uploads.claims import Claim
+from gateway.uploads.patience import Patience
 from storage.recordings.buffers import Buffers
 from storage.recordings.store import RecordingStore
 from storage.recordings.writer import RecordingWriter
@@ -46,8 +47,7 @@ class Lane:
         claim: Whose upload it is.
         buffers: Memory for its pieces.
         free: Set while no request holds it.
-        clock: Ends the request when it goes silent; None while it waits for no bytes.
-        heard_s: Event loop time at which bytes last came.
+        patience: With the sender of the request; None while it receives no bytes.
         held_s: Event loop time at which the request came that holds it.
         yields: Whether the request must end, because it is another device's turn.
     """
@@ -58,8 +58,8 @@ class Lane:
         self.claim = claim
         self._writer: RecordingWriter | None = None
         self.free = asyncio.Event()
-        self.clock: asyncio.Timeout | None = None
-        self.heard_s = self.held_s = asyncio.get_running_loop().time()
+        self.patience: Patience | None = None
+        self.held_s = asyncio.get_running_loop().time()
         self.yields = False
 
     @property
@@ -83,11 +83,25 @@ class Lane:
         """Do blocking work in the lane's thread, after all earlier work."""
         return asyncio.get_running_loop().run_in_executor(self._thread, work)
 
+    def await_sender(self, limit_s: float, end: Callable[[], None]) -> Patience:
+        """Begin to receive bytes; `end` is called when the request has to end, as after `limit_s`.
+
+        The request ends it with `no_longer_await_sender`.
+        """
+        self.patience = Patience(asyncio.get_running_loop(), limit_s, end)
+        return self.patience
+
+    def no_longer_await_sender(self) -> None:
+        """Receive no more bytes."""
+        if self.patience is not None:
+            self.patience.close()
+            self.patience = None
+
     def end_request(self) -> None:
         """Have the request that holds it end soon, with what came."""
         self.yields = True
-        if self.clock is not None and self.clock.when() is not None and not self.clock.expired():
-            self.clock.reschedule(asyncio.get_running_loop().time())
+        if self.patience is not None and self.patience.waiting:
+            self.patience.end()
 
     async def open(self, store: RecordingStore) -> None:
         """Begin or resume the upload."""
@@ -258,9 +272,9 @@ class Lanes:
         A truck whose connection broke returns over a new one long before the old one is known to
         be dead, and must not wait for that.
         """
-        now = asyncio.get_running_loop().time()
-        clock = lane.clock
-        if clock is None or clock.when() is None or now - lane.heard_s < self._places.quiet_s:
+        now_s, patience = asyncio.get_running_loop().time(), lane.patience
+        quiet_s = self._places.quiet_s
+        if patience is None or not patience.waiting or now_s - patience.heard_s < quiet_s:
             raise BusyError(f"recording {lane.recording_id.hex()} is being written by a request")
         await self._free(lane)
 

@@ -13,6 +13,7 @@ from contracts.chunktree import BLOB_BYTES
 from contracts.errors import RejectedError, UnavailableError
 from contracts.runtime.serving.direct import BodyLostError, DirectBody, Filling
 from gateway.uploads.lanes import Lane
+from gateway.uploads.patience import Patience
 from gateway.uploads.throttle import Throttle
 from storage.recordings.buffers import PIECE_BYTES
 from storage.stages import Stage, Stages
@@ -79,6 +80,8 @@ class Pouring:
         throttle: Slows down the device's uploads.
     """
 
+    _patience: Patience  # with the sender, while bytes are received
+
     def __init__(
         self,
         lane: Lane,
@@ -97,7 +100,6 @@ class Pouring:
         first = BLOB_BYTES - lane.writer.offset % BLOB_BYTES
         self._piece = Filling(self._buffer[: PIECE_BYTES if first == BLOB_BYTES else first])
         self._came = 0
-        self._clock: asyncio.Timeout | None = None
         self._pending: asyncio.Future[None] | None = None
         self._unsynced = 0
         self._stalled_s = 0.0
@@ -132,10 +134,11 @@ class Pouring:
         loop, lane = asyncio.get_running_loop(), self._lane
         direct: DirectBody | None = None
         start_s = time.perf_counter()
-        lane.heard_s = loop.time()
         try:
-            async with asyncio.timeout(self._idle_limit_s) as clock:
-                lane.clock = self._clock = clock
+            async with asyncio.timeout(None) as limit:
+                self._patience = lane.await_sender(
+                    self._idle_limit_s, lambda: limit.reschedule(loop.time())
+                )
                 room = lane.writer.size - lane.writer.offset
                 async for chunk in body:
                     await self._copy(chunk, room)
@@ -148,10 +151,10 @@ class Pouring:
         except TimeoutError as error:
             if lane.yields:
                 raise BrokenOffError(_YIELDED) from error
-            silent_s = loop.time() - lane.heard_s
+            silent_s = loop.time() - self._patience.heard_s
             raise BrokenOffError(f"no bytes came for {silent_s:.1f} s; send the rest") from error
         finally:
-            lane.clock = None
+            lane.no_longer_await_sender()
             taken_s = time.perf_counter() - start_s - self._stalled_s
             self._stages.took(Stage.RECEIVE, taken_s, self._came)
             if self._pending is not None:
@@ -195,13 +198,7 @@ class Pouring:
     def _heard(self, size: int) -> None:
         """Note that bytes came."""
         self._came += size
-        self._lane.heard_s = asyncio.get_running_loop().time()
-        self._go_on()
-
-    def _go_on(self) -> None:
-        """Wait for the sender again; not if the request has to end anyway."""
-        if self._clock is not None and not (self._lane.yields or self._clock.expired()):
-            self._clock.reschedule(self._lane.heard_s + self._idle_limit_s)
+        self._patience.heard()
 
     def _let_others(self) -> None:
         if self._lane.yields:
@@ -210,20 +207,14 @@ class Pouring:
     async def _pace(self, size: int) -> None:
         """Make the device wait if it is ahead of its pace."""
         if self._throttle.bytes_per_s:
-            self._stop_clock()
+            self._patience.pause()
             await self._throttle.pass_on(self._lane.claim.device_id, size)
-            self._lane.heard_s = asyncio.get_running_loop().time()
+            self._patience.heard()
         self._let_others()
-        self._go_on()
-
-    def _stop_clock(self) -> None:
-        """Let the sender wait for us."""
-        if self._clock is not None and not self._clock.expired():
-            self._clock.reschedule(None)
 
     async def _hand_over(self) -> None:
         """Give the full piece to the lane's thread once it has written the one before."""
-        self._stop_clock()
+        self._patience.pause()
         if self._pending is not None:
             since_s = time.perf_counter()
             await self._pending
@@ -231,8 +222,7 @@ class Pouring:
         self._pending = self._lane.run(partial(self._take, self._piece.came, self._buffer))
         self._buffer = self._lane.buffers.take()
         self._piece = Filling(self._buffer)
-        self._lane.heard_s = asyncio.get_running_loop().time()
-        self._go_on()
+        self._patience.heard()
 
     def _take(self, data: memoryview, buffer: memoryview) -> None:
         """Write a piece, in the lane's thread; its buffer comes back once all of it is stored."""
