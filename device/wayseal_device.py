@@ -13,6 +13,7 @@ from contracts.runtime.commands import (
     WRONG_USAGE,
     complain,
     keep_files_private,
+    parse,
     write_for_any_terminal,
 )
 from device.commands.parser import build_parser
@@ -28,7 +29,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     write_for_any_terminal()
     keep_files_private()
-    arguments = build_parser().parse_args(argv)
+    arguments = parse(build_parser(), argv)
     logging.basicConfig(format="wayseal-device: %(message)s", level=logging.WARNING)
     logging.getLogger("device").setLevel(logging.INFO)
     try:

@@ -12,6 +12,7 @@ from contracts.runtime.commands import (
     WRONG_USAGE,
     complain,
     keep_files_private,
+    parse,
     write_for_any_terminal,
 )
 from gateway.commands.parser import build_parser
@@ -22,7 +23,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     """Run `wayseal-gateway`; exit as its help says."""
     write_for_any_terminal()
     keep_files_private()
-    options = build_parser().parse_args(arguments)
+    options = parse(build_parser(), arguments)
     logging.basicConfig(
         level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
     )

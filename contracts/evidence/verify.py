@@ -1,5 +1,6 @@
 """Verifies an evidence file, from nothing but the file and the trusted keys."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -75,6 +76,7 @@ def verify_evidence(
     trust: Trust | None,
     video_files: list[Path],
     expected: Expected = ANYTHING,
+    read: Callable[[int], None] = lambda _: None,
 ) -> Verdict:
     """Check an evidence file from its first byte to its last.
 
@@ -85,12 +87,13 @@ def verify_evidence(
         trust: The trusted keys; None checks only whether the file is consistent.
         video_files: Videos that must be recordings of the evidence.
         expected: What the file must be about.
+        read: Told how many bytes of a video were read, again and again.
 
     Raises:
         NotEvidenceError: This is not an evidence file.
         RejectedError: A video cannot be read, so nothing was checked.
     """
-    videos = [(path, RecordingDigest.of_file(path)) for path in video_files]
+    videos = [(path, RecordingDigest.of_file(path, read)) for path in video_files]
     reader = EvidenceReader(file)
     check = _Check(reader.version, trust, expected)
     try:

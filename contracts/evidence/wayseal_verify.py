@@ -5,7 +5,7 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import NoReturn
+from typing import Final, NoReturn
 
 from contracts.errors import RejectedError
 from contracts.evidence.container import NotEvidenceError
@@ -18,11 +18,13 @@ from contracts.runtime.commands import (
     add_version,
     complain,
     keep_files_private,
+    parse,
     write_for_any_terminal,
 )
 from contracts.runtime.progress import ProgressLine, WatchedFile
 
 HOLDS, DOES_NOT_HOLD, NOT_CHECKED = 0, 1, 2
+_PROGRESS: Final = "verifying: {percent} %"
 
 _DESCRIPTION = """\
 Check an evidence file, offline: signatures, hash chains, the rules, the video.
@@ -53,11 +55,12 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     options = _parse(arguments)
     try:
         trust = Trust.load(options.trust) if options.trust else None
+        videos = sum(path.stat().st_size for path in options.video if path.is_file())
         with (
-            ProgressLine("verifying: {percent} %", options.file.stat().st_size) as progress,
+            ProgressLine(_PROGRESS, options.file.stat().st_size + videos) as progress,
             WatchedFile(options.file, progress) as file,
         ):
-            verdict = verify_evidence(file, trust, options.video, _expected(options))
+            verdict = verify_evidence(file, trust, options.video, _expected(options), progress.add)
     except NotEvidenceError as error:
         _fail(options, "no-evidence", str(error))
     except (RejectedError, OSError) as error:
@@ -121,7 +124,7 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
         help="accept a file of format 1, which cannot show that nothing was left out",
     )
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
-    return parser.parse_args(arguments)
+    return parse(parser, arguments)
 
 
 def _expected(options: argparse.Namespace) -> Expected:

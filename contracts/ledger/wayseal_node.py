@@ -28,6 +28,7 @@ from contracts.runtime.commands import (
     add_version,
     complain,
     keep_files_private,
+    parse,
     write_for_any_terminal,
 )
 from contracts.runtime.files import locked, make_directory
@@ -176,7 +177,7 @@ def parse_options(arguments: Sequence[str]) -> Options:
         help="most connections of one address, an IPv6 network of 64 bits counting as one; as many "
         f"as --connections behind a proxy; default {PER_ADDRESS_MAX}",
     )
-    parsed = parser.parse_args(arguments)
+    parsed = parse(parser, arguments)
     host, port = parsed.rest
     key = parsed.key or parsed.data / "node.key"
     return Options(

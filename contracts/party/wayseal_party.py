@@ -22,6 +22,7 @@ from contracts.runtime.commands import (
     add_version,
     complain,
     keep_files_private,
+    parse,
     write_for_any_terminal,
 )
 
@@ -73,7 +74,7 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
     make_key.set_defaults(run=parties.make_key)
     for command in COMMANDS:
         _add(commands, command)
-    return parser.parse_args(arguments)
+    return parse(parser, arguments)
 
 
 def _add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]", command: Command) -> None:

@@ -1,6 +1,7 @@
 """One recording: its digest, which the ledger keeps in place of the video."""
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
@@ -40,8 +41,12 @@ class RecordingDigest:
             raise RejectedError(f"size must be 0..2^63-1 bytes: {self.size}")
 
     @classmethod
-    def of_file(cls, path: Path) -> Self:
+    def of_file(cls, path: Path, read: Callable[[int], None] = lambda _: None) -> Self:
         """Return the digest of the file at `path`; reads it once, in blobs.
+
+        Args:
+            path: The file.
+            read: Told after each blob how many bytes it had.
 
         Raises:
             RejectedError: The file cannot be read.
@@ -53,6 +58,7 @@ class RecordingDigest:
                     whole.update(blob)
                     tree.add(leaf_hash(blob))
                     size += len(blob)
+                    read(len(blob))
         except OSError as error:
             raise RejectedError(f"recording {path}: {error}") from error
         return cls(whole.digest(), size, tree.root())

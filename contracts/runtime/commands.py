@@ -1,9 +1,11 @@
 """Shared by all commands: exit statuses, output, error lines."""
 
 import argparse
+import importlib
 import io
 import os
 import sys
+from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Final
 
@@ -18,6 +20,7 @@ HELD: Final = 4
 """The gateway holds everything, but not all of it is committed, so there is no receipt yet."""
 INTERRUPTED: Final = 130
 """Ended by Ctrl-C: 128 and the number of SIGINT, as shells have it."""
+_COMPLETING: Final = "_ARGCOMPLETE"
 
 
 def write_for_any_terminal() -> None:
@@ -50,6 +53,25 @@ def add_version(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--version", action="version", version=f"%(prog)s {found}", help="show the version"
     )
+
+
+def parse(parser: argparse.ArgumentParser, words: Sequence[str] | None) -> argparse.Namespace:
+    """Return the parsed command line; or, when a shell asks for completions, answer and exit.
+
+    Every command parses by it. Parsing comes before any work, so completing starts nothing.
+
+    Args:
+        parser: The command's parser.
+        words: The command line without the command; None takes the process's own.
+
+    Raises:
+        SystemExit: The command line is wrong, or asks for help or the version.
+
+    Source: argcomplete, whose shell function sets `_ARGCOMPLETE`.
+    """
+    if _COMPLETING in os.environ:  # a library that no other run needs
+        importlib.import_module("argcomplete").autocomplete(parser)
+    return parser.parse_args(words)
 
 
 def complain(command: str, problem: object) -> None:

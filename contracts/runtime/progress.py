@@ -25,6 +25,7 @@ class ProgressLine:
         self._stream = sys.stderr if stream is None else stream
         self._is_shown = self._stream.isatty()
         self._next_s = 0.0
+        self._added = 0
 
     def __enter__(self) -> Self:
         return self
@@ -44,6 +45,11 @@ class ProgressLine:
         self._stream.write(_CLEAR + line)
         self._stream.flush()
 
+    def add(self, count: int) -> None:
+        """Say that `count` more is done."""
+        self._added += count
+        self.at(self._added)
+
 
 class WatchedFile(BufferedReader):
     """A file that tells how far it was read."""
@@ -56,11 +62,9 @@ class WatchedFile(BufferedReader):
         """
         super().__init__(FileIO(path))
         self._progress = progress
-        self._done = 0
 
     def read(self, size: int | None = -1, /) -> bytes:
         """See `BufferedReader.read`."""
         data = super().read(size)
-        self._done += len(data)
-        self._progress.at(self._done)
+        self._progress.add(len(data))
         return data

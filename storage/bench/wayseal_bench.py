@@ -11,7 +11,13 @@ from typing import Any, Final
 from rich.console import Console
 
 from contracts.errors import WaysealError
-from contracts.runtime.commands import FAILED, add_version, complain, write_for_any_terminal
+from contracts.runtime.commands import (
+    FAILED,
+    add_version,
+    complain,
+    parse,
+    write_for_any_terminal,
+)
 from storage.bench.arguments import at_least_one
 from storage.bench.commands import compare, paper, report
 from storage.bench.commands.cost import add_options as add_cost_options
@@ -142,7 +148,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         command = commands.add_parser(name, help=_HELP[name])
         reader.add_options(command)
         command.set_defaults(run=_printed(reader.tell))
-    options = parser.parse_args(arguments)
+    options = parse(parser, arguments)
     if "repetitions" in options and options.repetitions is None:
         options.repetitions = QUICK_REPETITIONS if options.quick else REPETITIONS
     return options

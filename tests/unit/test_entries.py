@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from contracts.errors import UnavailableError
+from contracts.evidence.wayseal_verify import main as verify
 from contracts.runtime import entries, progress
 from contracts.runtime.commands import INTERRUPTED
 from contracts.runtime.progress import ProgressLine, WatchedFile
@@ -143,6 +144,21 @@ def test_progress_is_for_terminals_alone(tmp_path: Path, monkeypatch: pytest.Mon
     with ProgressLine("{done} of {total} readings", 24_604, terminal) as line:
         line.at(1000)
     assert terminal.getvalue() == "\r\x1b[K1,000 of 24,604 readings\r\x1b[K"
+
+
+def test_progress_of_a_verification_counts_the_videos_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "EVERY_S", 0)
+    evidence, video = tmp_path / "evidence", tmp_path / "camera.avi"
+    evidence.write_bytes(b"no evidence " * 50)
+    video.write_bytes(bytes(1400))
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with pytest.raises(SystemExit) as ended:
+        verify([str(evidence), "--video", str(video)])
+    assert ended.value.code == 2
+    assert "verifying: 70 %" in terminal.getvalue()
 
 
 @pytest.mark.usefixtures("signals")

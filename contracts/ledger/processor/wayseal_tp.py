@@ -15,6 +15,7 @@ from contracts.runtime.commands import (
     add_version,
     complain,
     keep_files_private,
+    parse,
     write_for_any_terminal,
 )
 
@@ -84,7 +85,7 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--server-key", metavar="CURVE_KEY", help="CURVE public key of that port; goes with --key"
     )
-    options = parser.parse_args(arguments)
+    options = parse(parser, arguments)
     if (options.key is None) != (options.server_key is None):
         parser.error("--key and --server-key go together")
     return options
