@@ -8,6 +8,7 @@ from typing import Final
 
 from contracts.errors import RejectedError, UnavailableError, WaysealError
 from contracts.keys import Signer
+from contracts.records.clock import rfc3339
 from device.journal.trip import TripState
 from device.offload.offloading import offload
 from device.offload.progress import Backoff
@@ -82,6 +83,12 @@ class Agent:
             input_id = input_of(source, plan)
             for trip in recorder.logbook.trips():
                 if trip.input_id == input_id and trip.state is not TripState.OPEN:
+                    _log.info(
+                        "nothing new to record: trip %s, which started at %s, was recorded from "
+                        "this source to its end",
+                        trip.trip_id,
+                        rfc3339(trip.start.started_at_ms),
+                    )
                     return
             if isinstance(plan, TripSettings):
                 source.check_gives(plan.must_measure)

@@ -31,7 +31,11 @@ def run(arguments: Namespace, settings: Settings) -> int:
         try:
             offload(settings, signer, patience_s=arguments.wait_s, stop=stop)
         except HeldError as error:
-            complain("wayseal-device", f"{error}; kept here until then: offload again")
+            complain(
+                "wayseal-device",
+                f"{error}; kept here: offload again, with --wait-s above {arguments.wait_s} if the "
+                f"ledger's blocks are further apart than that",
+            )
             return HELD
     after = _status(settings)
     left = [trip for trip in after.trips if trip.state is not TripState.RECEIPTED]

@@ -66,6 +66,10 @@ def report(
 def check_new(source: TripSource, trips: Iterable[Trip], device_id: str) -> None:
     """Check that no earlier trip of this device was recorded from the same log.
 
+    The log alone decides: each of its rows is one measurement, which another track or video does
+    not make a new one. A track may be one of many trips on the same road, and the verdict names
+    a video that two trips claim.
+
     A trip that the same command continues or reports does not count as earlier.
 
     Raises:

@@ -1,5 +1,6 @@
 """The truck says which columns it uses, and departs without a limited quantity only if told to."""
 
+import logging
 from pathlib import Path
 
 import pytest
@@ -84,10 +85,25 @@ def test_an_agent_does_not_depart_either(
     assert "--without temperature" in caplog.text
 
 
+def test_an_agent_says_that_its_source_was_recorded_before(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    truck = agents(tmp_path, renamed(tmp_path / "log.csv", "Temperature"))
+    settings = load(truck.config, {})
+    caplog.set_level(logging.INFO, "device")
+    for _ in range(2):
+        assert "nothing new to record" not in caplog.text
+        agent = Agent(settings, load_signer(settings), Stop())
+        agent._record()  # noqa: SLF001 - without the offload loop, which needs a gateway
+    (trip,) = truck.must("status")["trips"]
+    assert f"nothing new to record: trip {trip['trip']}, which started at 20" in caplog.text
+
+
 def agents(folder: Path, log: Path) -> Truck:
     assert HEADER.split(",")[3] == "Temperature"
     return Truck(
         folder,
         '[gateway]\nmqtt = "127.0.0.1:1"\nrest = "http://127.0.0.1:1"\ntoken = "t"\n'
-        f'public_keys = ["02{"0" * 64}"]\n[source]\ndriver = "replay"\nreadings = "{log}"\n',
+        f'public_keys = ["02{"0" * 64}"]\n[source]\ndriver = "replay"\nreadings = "{log}"\n'
+        'speed = "max"\n',
     )

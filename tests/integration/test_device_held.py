@@ -36,6 +36,7 @@ def test_what_is_held_and_not_receipted_has_an_exit_status_of_its_own(
     assert status == HELD, errors
     assert re.search(r"^wayseal-device: 2 of \d+ batches are committed$", errors, re.MULTILINE)
     assert "the gateway holds everything, and has committed 2 of the batches here" in errors
+    assert "offload again, with --wait-s above 1 if the ledger's blocks are further apart" in errors
     assert truck.batches()
     gateway.receipts = True
     assert len(truck.must("offload")["receipted"]) == 1

@@ -146,7 +146,9 @@ def test_runs_are_the_same_chain(tmp_path: Path, files: TripFiles, size: int) ->
     assert truck.must("status")["trips"][0]["batches"]["unsigned"] == 0
 
 
-def test_a_second_source_is_a_second_trip_and_other_input_must_wait(tmp_path: Path) -> None:
+def test_a_second_source_is_a_second_trip_and_other_input_must_wait(
+    tmp_path: Path, files: TripFiles
+) -> None:
     truck = Truck(tmp_path)
     log = write_log(tmp_path / "log.csv", 40)
     first = truck.must("record", "--readings", log)["trip"]
@@ -154,6 +156,8 @@ def test_a_second_source_is_a_second_trip_and_other_input_must_wait(tmp_path: Pa
     assert code == 1
     assert f"trip {first}, which started at 20" in err
     assert "--again records it as one more trip" in err
+    code, _, err = truck.run("record", "--readings", log, "--track", files.track)
+    assert (code, "was recorded from the same log" in err) == (1, True)
     second = truck.must("record", "--readings", log, "--again")["trip"]
     assert first != second
     with truck.start("record", "--readings", log, "--speed", "1", "--again") as process:
