@@ -1,7 +1,12 @@
-"""The hosts of the rules, all of which must pass one suite; two sites over one blob store."""
+"""The hosts of the rules, all of which must pass one suite; two sites over one blob store.
+
+Each test of the rules runs in this process and on one of the ledgers that run in processes of their
+own, by its name; on the other ones in `make soak`.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 
@@ -34,7 +39,8 @@ def sawtooth_chains(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chains
     chains.close()
 
 
-PROCESSES = ["node", "processor", *(["sawtooth"] if is_brought() else [])]
+LEDGERS = ["node", "processor"]
+PROCESSES = [*LEDGERS, *(["sawtooth"] if is_brought() else [])]
 
 
 @pytest.fixture(
@@ -53,6 +59,16 @@ def host(request: pytest.FixtureRequest) -> Iterator[Host]:
     made: Ledgers = request.getfixturevalue(f"{request.param}_ledgers")
     with made.fresh() as ledger:
         yield ledger
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
+            name = item.callspec.params.get("host")
+            test = item.nodeid.replace(f"[{name}", "[")
+            if name in LEDGERS and LEDGERS[crc32(test.encode()) % len(LEDGERS)] != name:
+                item.add_marker(pytest.mark.long)
 
 
 @pytest.fixture
