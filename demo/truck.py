@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from contracts.errors import UnavailableError
 from contracts.runtime.files import OWNER_ONLY
 from contracts.runtime.processes import tied
 from demo.appliance import DELIVERY_ID, Appliance
@@ -107,4 +108,13 @@ def check_files(files: Sequence[Path], options: Sequence[str]) -> None:
         UnavailableError: It cannot; the message is the truck's.
     """
     names = [str(path) for path in files]
-    run_json(["wayseal-device", "check", *names, "--limited", "temperature", *options, "--json"])
+    try:
+        run_json(
+            ["wayseal-device", "check", *names, "--limited", "temperature", *options, "--json"]
+        )
+    except UnavailableError as error:
+        if "write --map " not in str(error):
+            raise
+        raise UnavailableError(
+            f'{error}; make demo takes them as OPTIONS="--map QUANTITY=COLUMN"'
+        ) from error

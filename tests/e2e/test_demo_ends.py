@@ -120,6 +120,9 @@ def test_a_log_that_does_not_serve_ends_it_before_anything_starts(
     done = make(checkout, "demo", READINGS=str(log), OPTIONS=options)
     last = done.stdout.splitlines()[-1]
     assert last.startswith(f"demo: failed wayseal-device check failed: {log}: ")
+    assert last.endswith('; make demo takes them as OPTIONS="--map QUANTITY=COLUMN"') == (
+        not options
+    )
     assert said in last
     assert not (checkout / "build").exists()
 
