@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
@@ -57,8 +58,26 @@ def run_tool(command: Sequence[str], limit_s: float) -> Said:
     program = shutil.which(name, path=f"{os.environ.get('PATH', os.defpath)}:{_ALSO}")
     if program is None:
         raise UnavailableError(f"{name} is not installed")
-    process = subprocess.Popen(  # noqa: S603 - a fixed list of tools, no shell
-        [program, *command[1:]],
+    started: list[subprocess.Popen[str]] = []
+    try:
+        # Python handles signals in the main thread only: in another one, no signal can come after
+        # the tool has started and before its process is known here.
+        with ThreadPoolExecutor(1) as starter:
+            starter.submit(lambda: started.append(_start([program, *command[1:]]))).result()
+        out, errors = started[0].communicate(timeout=limit_s)
+    except subprocess.TimeoutExpired as error:
+        _kill(started[0])
+        raise UnavailableError(f"{name} did not answer in {limit_s:g} s") from error
+    except BaseException:  # a signal ends this thread's wait: end the tool too
+        for process in started:
+            _kill(process)
+        raise
+    return Said(started[0].returncode, out, errors)
+
+
+def _start(command: Sequence[str]) -> "subprocess.Popen[str]":
+    return subprocess.Popen(  # noqa: S603 - a fixed list of tools, no shell
+        command,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -67,15 +86,6 @@ def run_tool(command: Sequence[str], limit_s: float) -> Said:
         text=True,
         errors="replace",
     )
-    try:
-        out, errors = process.communicate(timeout=limit_s)
-    except subprocess.TimeoutExpired as error:
-        _kill(process)
-        raise UnavailableError(f"{name} did not answer in {limit_s:g} s") from error
-    except BaseException:  # a signal ends this thread's wait: end the tool too
-        _kill(process)
-        raise
-    return Said(process.returncode, out, errors)
 
 
 def _kill(process: "subprocess.Popen[str]") -> None:

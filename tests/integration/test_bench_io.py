@@ -273,7 +273,7 @@ def test_a_signal_ends_fio_too_and_leaves_a_valid_result(device: Path, tmp_path:
         running.send_signal(signal.SIGINT)
         out, errors = running.communicate(timeout=30)
         assert running.returncode == 1, errors
-        assert _fios(point) == []
+        until("fio, which was killed, has ended", lambda: _fios(point) == [])
         assert [path.name for path in point.iterdir()] == ["lost+found"]
     result = json.loads(Path(json.loads(out.splitlines()[-1])["result"]).read_text("utf-8"))
     assert result["ended"] == "interrupted by SIGINT"

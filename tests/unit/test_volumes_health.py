@@ -1,7 +1,9 @@
 """How well drives are, from what nvme-cli and smartctl say."""
 
 import json
-import time
+import os
+import signal
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ from storage.drives.devices import devices
 from storage.drives.health import Condition, Health, health
 from storage.drives.tools import Said, run_tool
 from support.machine.sysfs import Machine
+from support.trucks.rogue import until
 
 NVME_1 = """\
 {
@@ -292,9 +295,26 @@ def test_a_tool_that_does_not_end_is_killed_with_all_it_started(tmp_path: Path) 
     script = f"sleep 1000 & echo $! > {pid}; wait"
     with pytest.raises(UnavailableError, match="sh did not answer in 2 s"):
         run_tool(("sh", "-c", script), 2)
-    deadline_s = time.monotonic() + 30
-    while state_of(pid.read_text().strip()) not in ("", "Z"):
-        assert time.monotonic() < deadline_s
+    until("the child ended", lambda: state_of(pid.read_text().strip()) in ("", "Z"))
+
+
+def test_a_signal_while_a_tool_starts_ends_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pids: list[int] = []
+
+    class Interrupted(subprocess.Popen[str]):
+        """A process whose start is followed at once by Ctrl-C."""
+
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            super().__init__(*arguments, **options)
+            pids.append(self.pid)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(subprocess, "Popen", Interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run_tool(("sleep", "1000"), 100)
+    until("the tool ended", lambda: state_of(str(pids[0])) in ("", "Z"))
 
 
 def state_of(pid: str) -> str:
