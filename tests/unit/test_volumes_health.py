@@ -298,15 +298,13 @@ def test_a_tool_that_does_not_end_is_killed_with_all_it_started(tmp_path: Path) 
     until("the child ended", lambda: state_of(pid.read_text().strip()) in ("", "Z"))
 
 
-def test_a_signal_while_a_tool_starts_ends_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_signal_while_a_tool_starts_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
     pids: list[int] = []
 
     class Interrupted(subprocess.Popen[str]):
         """A process whose start is followed at once by Ctrl-C."""
 
-        def __init__(self, *arguments: Any, **options: Any) -> None:
+        def __init__(self, *arguments: Any, **options: Any) -> None:  # noqa: ANN401 - as Popen takes
             super().__init__(*arguments, **options)
             pids.append(self.pid)
             os.kill(os.getpid(), signal.SIGINT)
