@@ -143,19 +143,21 @@ def _log_options(options: argparse.Namespace) -> list[str]:
         "--delimiter": options.delimiter,
         "--timezone": options.timezone,
         "--align": options.align,
+        "--track-name": options.track_name,
     }
     form = [word for flag, text in named.items() if text for word in (flag, text)]
     return [*maps, *without, *form]
 
 
 def _columns(trip: dict[str, Any]) -> Iterator[str]:
-    """Yield which columns the truck used, as what, in which unit, and which it ignored."""
+    """Yield which columns the truck used, as what, in which unit, and what it ignored."""
     for used in trip["columns"]["used"]:
         unit = f" [{used['unit']}]" if used["unit"] else ""
         count = f", {used['values']} values" if used["values"] is not None else ""
         yield f"{used['as']}{unit} from column {used['column']!r}{count}"
     yield f"ignored columns: {', '.join(map(repr, trip['columns']['ignored'])) or 'none'}"
     yield from trip["columns"]["notes"]
+    yield from trip["notes"]
 
 
 def _offload(appliance: Appliance, truck: Truck, trip: dict[str, Any]) -> None:
@@ -328,7 +330,7 @@ def _parse() -> argparse.Namespace:
             metavar=shape,
             help="passed on to `wayseal-device record`; may be repeated",
         )
-    for name, shape in (("delimiter", "CHARACTER"), ("timezone", "ZONE")):
+    for name, shape in (("delimiter", "CHARACTER"), ("timezone", "ZONE"), ("track-name", "NAME")):
         parser.add_argument(f"--{name}", metavar=shape, help="passed on likewise")
     parser.add_argument("--align", choices=("stretch", "time"), help="passed on likewise")
     parser.add_argument(

@@ -92,7 +92,7 @@ class Agent:
                     return
             if isinstance(plan, TripSettings):
                 source.check_gives(plan.must_measure)
-            for line in source.log.contents.lines() if source.log else ():
+            for line in source.lines():
                 _log.info("%s", line)
             trip = recorder.begin(source, settings.device_id, plan)
             speed = parse_speed(settings.need_source().speed)

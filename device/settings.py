@@ -207,6 +207,7 @@ class SourceSettings(Section, frozen=True):
     align: Annotated[Literal["stretch", "time"], Meta(description="`stretch` or `time`")] = (
         "stretch"
     )
+    track_name: Text | None = None
 
     @property
     def log_options(self) -> LogOptions:
@@ -221,6 +222,7 @@ class SourceSettings(Section, frozen=True):
             self.delimiter,
             self.timezone,
             aligned=self.align == "time",
+            track_name=self.track_name,
         )
 
 

@@ -1,7 +1,9 @@
 """What a trip is recorded from: files or the simulator, checked as a whole before signing begins.
 
 A trip's start names every file it was taken from, with its SHA-256, and as role `options` how the
-log was read, if the user said it: which columns as what, and what the log does not give.
+files were read, if the user said it: which columns as what, what the log does not give, which
+track. A video that is cut has a second entry of role `cut`; one that is no video to us is left out,
+and its entry has role `left-out`.
 """
 
 import hashlib
@@ -15,7 +17,8 @@ from contracts.actions.form import RECORDINGS_MAX, SOURCES_MAX
 from contracts.errors import RejectedError
 from contracts.proto.payload_pb2 import Source
 from contracts.records.clock import ClockOrigin, check_utc_ms, rfc3339
-from device.camera.port import Camera
+from contracts.records.recording import RecordingDigest
+from device.camera.port import Camera, UndecodableError
 from device.camera.replay import ReplayCamera
 from device.camera.simulated import SimulatedCamera
 from device.sensors.mapping import PLAIN, LogOptions
@@ -25,7 +28,11 @@ from device.sensors.simulated import SimulatedTrip
 from device.sensors.track import Track
 from device.sensors.written import STARTED_AT_MS, csv_lines
 
-ROLES: Final = ("readings", "track", "video", "simulator", "options")
+ROLES: Final = ("readings", "track", "video", "cut", "left-out", "simulator", "options")
+STRETCHED_ALL_THE_SAME: Final = (
+    "its times match the log's, and it is stretched over the trip all the same: --align time gives "
+    "each reading the position of its own time"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +48,7 @@ class TripSource:
         derived_from: The files or the simulator behind it; empty if everything is measured.
         live: Each sample gets the machine's time at that moment.
         log: The log behind it; None for the simulator, which gives every quantity.
+        notes: What the user should know about track and videos, a line each.
 
     Raises:
         RejectedError: The ledger's rules would refuse such a trip.
@@ -53,6 +61,7 @@ class TripSource:
     derived_from: Sequence[Source]
     live: bool = False
     log: CsvReplay | None = None
+    notes: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         """Check what the rules would refuse, so that every trip that starts can also end."""
@@ -69,6 +78,24 @@ class TripSource:
         names = [[source.role, source.name, source.sha256.hex()] for source in self.derived_from]
         start = None if self.live else self.started_at_ms
         return hashlib.sha256(json.dumps([names, start]).encode()).digest()
+
+    def lines(self) -> list[str]:
+        """Return for people what the files give, a line each."""
+        if self.log is None:
+            return [*self.notes]
+        name = self.log.path.name
+        return [*(f"{name}: {line}" for line in self.log.contents.lines()), *self.notes]
+
+    def document(self) -> dict[str, object]:
+        """Return for programs what the files give; empty for the simulator."""
+        if self.log is None:
+            return {}
+        left_out = [source.name for source in self.derived_from if source.role == "left-out"]
+        return {
+            "columns": self.log.contents.document(),
+            "notes": list(self.notes),
+            "left_out": left_out,
+        }
 
     def check_gives(self, limited: Sequence[str]) -> None:
         """Check, before departure, that the source gives what deliveries of the trip limit.
@@ -112,24 +139,31 @@ def replayed_trip(
         track: GPX track, stretched over the trip or by time; None keeps the log's own positions.
         videos: Video files, one recording each.
         started_at_ms: UTC of the start, milliseconds; None takes the log's first time.
-        options: How to read the log. The trip's start names those that were given.
+        options: How to read log and track. The trip's start names those that were given.
 
     Raises:
-        RejectedError: A file is broken, or a video is given twice.
+        RejectedError: Log or track is broken, a video cannot be read, or is given twice. A video
+            of which no frame decodes is left out.
         UnavailableError: There are videos and OpenCV is not installed.
     """
     log = CsvReplay.check(readings, replace(options, tracked=track is not None))
     sources = [source_of("readings", readings, log.sha256)]
     if options.text():
         sources.append(Source(role="options", name=options.text(), sha256=log.sha256))
-    route = Track.load(track) if track else None
-    if options.aligned:
-        check_times_match(log, route)
+    route = Track.load(track, options.track_name) if track else None
+    if options.aligned or options.track_name is not None:
+        check_track(log, route, options)
+    notes: list[str] = []
     if track and route:
         sources.append(source_of("track", track, route.sha256))
-    cameras = [ReplayCamera.check(video) for video in videos]
-    sources += [source_of("video", camera.path, camera.digest.sha256) for camera in cameras]
-    _check_distinct(cameras)
+        if not options.aligned and have_common_times(log, route):
+            notes.append(f"{track.name}: {STRETCHED_ALL_THE_SAME}")
+    cameras, left_out = _cameras(videos, notes)
+    for camera in cameras:
+        roles = ("video", "cut") if camera.cut else ("video",)
+        sources += [source_of(role, camera.path, camera.digest.sha256) for role in roles]
+        notes += [f"{camera.path.name}: {note}" for note in camera.notes()]
+    sources += left_out
     return TripSource(
         TrackedReplay(log, route) if route else log,
         cameras,
@@ -137,6 +171,7 @@ def replayed_trip(
         ClockOrigin.GNSS if route else ClockOrigin.NONE,
         sources,
         log=log,
+        notes=notes,
     )
 
 
@@ -173,21 +208,44 @@ def simulated_source(
     return TripSource(sensors, cameras, started_at_ms, ClockOrigin.NONE, [simulator], live)
 
 
-def check_times_match(log: CsvReplay, track: Track | None) -> None:
-    """Check that log and track have some time in common.
+def _cameras(
+    videos: Sequence[Path], notes: list[str]
+) -> tuple[Sequence[ReplayCamera], Sequence[Source]]:
+    """Return the videos to record and what the ledger keeps of the others; note the latter."""
+    cameras: list[ReplayCamera] = []
+    left_out: list[Source] = []
+    for video in videos:
+        try:
+            cameras.append(ReplayCamera.check(video))
+        except UndecodableError as error:
+            left_out.append(source_of("left-out", video, RecordingDigest.of_file(video).sha256))
+            notes.append(f"{video.name}: left out of the trip: {error}")
+    _check_distinct(cameras)
+    return cameras, left_out
+
+
+def check_track(log: CsvReplay, track: Track | None, options: LogOptions) -> None:
+    """Check that there is a track if options need one, and that it fits the log's time.
 
     Raises:
-        RejectedError: They have none, or there is no track.
+        RejectedError: There is none, or it has no time in common with the log.
     """
     if track is None:
-        raise RejectedError("--align time: expected a --track, got none")
-    first, last = log.first_ms, log.first_ms + log.duration_ms
-    if track.times_ms[-1] < first or last < track.times_ms[0]:
+        option = "--align time" if options.aligned else "--track-name"
+        raise RejectedError(f"{option}: expected a --track, got none")
+    if options.aligned and not have_common_times(log, track):
+        first, last = log.first_ms, log.first_ms + log.duration_ms
         raise RejectedError(
             f"--align time: expected a track at the log's time, {rfc3339(first)} to "
             f"{rfc3339(last)}, got one from {rfc3339(track.times_ms[0])} to "
             f"{rfc3339(track.times_ms[-1])}: without --align it is stretched over the trip"
         )
+
+
+def have_common_times(log: CsvReplay, track: Track) -> bool:
+    """Say whether log and track have some time in common."""
+    first, last = log.first_ms, log.first_ms + log.duration_ms
+    return track.times_ms[0] <= last and first <= track.times_ms[-1]
 
 
 def check_gives(log: CsvReplay, limited: Sequence[str]) -> None:

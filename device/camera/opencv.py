@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from contracts.errors import RejectedError, UnavailableError
+from contracts.errors import UnavailableError
+from device.camera.port import UndecodableError
 
 FPS_MAX: Final = 1_000
 FRAMES_MAX: Final = 1 << 31
@@ -22,35 +23,51 @@ class Film:
     Attributes:
         frames: Number of frames; 0 if the container does not say.
         duration_ms: Milliseconds; 0 if the container does not say.
+        codec: Its four-character code, as in `MJPG`; empty if that is not printable.
     """
 
     frames: int
     duration_ms: int
+    codec: str = ""
 
 
-def inspect(path: Path) -> Film:
+def inspect(path: Path, *, cut: bool = False) -> Film:
     """Open the video at `path` and decode its first frame.
 
+    Args:
+        path: The file.
+        cut: The container announces more than there is, so count the frames that are there.
+
     Raises:
-        RejectedError: OpenCV cannot open or decode it as a video.
+        UndecodableError: OpenCV cannot open or decode it as a video.
         UnavailableError: OpenCV is not installed.
     """
     cv2 = _cv2()
     capture = cv2.VideoCapture(str(path.resolve()), cv2.CAP_FFMPEG)
     try:
         if not capture.isOpened():
-            raise RejectedError(f"video {path}: expected a video file, OpenCV cannot open it")
+            raise UndecodableError(f"video {path}: expected a video file, OpenCV cannot open it")
         if not capture.read()[0]:
-            raise RejectedError(f"video {path}: expected at least one frame, none decodes")
+            raise UndecodableError(f"video {path}: expected at least one frame, none decodes")
         frames = capture.get(cv2.CAP_PROP_FRAME_COUNT)
         fps = capture.get(cv2.CAP_PROP_FPS)
+        codec = _codec(int(capture.get(cv2.CAP_PROP_FOURCC)))
+        if cut:
+            frames = 1
+            while frames < FRAMES_MAX and capture.grab():
+                frames += 1
     except cv2.error as error:
-        raise RejectedError(f"video {path}: OpenCV: {error}") from error
+        raise UndecodableError(f"video {path}: OpenCV: {error}") from error
     finally:
         capture.release()
     if not 0 < fps <= FPS_MAX or not 0 < frames <= FRAMES_MAX:
-        return Film(0, 0)
-    return Film(int(frames), round(frames * 1000 / fps))
+        return Film(0, 0, codec)
+    return Film(int(frames), round(frames * 1000 / fps), codec)
+
+
+def _codec(fourcc: int) -> str:
+    text = fourcc.to_bytes(4, "little", signed=fourcc < 0).decode("latin-1")
+    return text if text.isascii() and text.isprintable() else ""
 
 
 def write_mjpeg(path: Path, frames: Iterable[Any], *, fps: int, width: int, height: int) -> None:

@@ -4,6 +4,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from contracts.errors import RejectedError
+
+
+class UndecodableError(RejectedError):
+    """A file is there and readable, but no frame of a video comes out of it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Footage:

@@ -9,9 +9,9 @@ from contracts.chunktree import BLOB_BYTES
 from contracts.errors import RejectedError
 from contracts.records.recording import RecordingDigest
 from contracts.runtime.files import created
-from device.camera.container import media_type
+from device.camera.container import is_cut, lacks_index, media_type, plays
 from device.camera.opencv import inspect
-from device.camera.port import Footage
+from device.camera.port import Footage, UndecodableError
 
 _SUFFIX: Final = re.compile(r"\.[a-z0-9]{1,8}")
 
@@ -23,24 +23,52 @@ class ReplayCamera:
     Attributes:
         path: The file.
         digest: What identifies its bytes.
-        footage: What it is.
+        footage: What it is. The duration of a file that is cut is what decodes.
+        codec: Four characters, or empty.
+        cut: Whether the file ends before its container says.
     """
 
     path: Path
     digest: RecordingDigest
     footage: Footage
+    codec: str = ""
+    cut: bool = False
 
     @classmethod
     def check(cls, path: Path) -> Self:
         """Check the video at `path`: readable, OpenCV opens it, at least one frame decodes.
 
         Raises:
-            RejectedError: One of these fails; the message says what was expected.
+            UndecodableError: No frame decodes.
+            RejectedError: It cannot be read; the message says what was expected.
             UnavailableError: OpenCV is not installed.
         """
-        kind, film = media_type(path), inspect(path)
+        kind = media_type(path)
+        if lacks_index(path, kind):
+            raise UndecodableError(
+                f"video {path}: expected an index (box moov), it has none: its recorder was "
+                f"stopped before it closed the file"
+            )
+        cut = is_cut(path, kind)
+        film = inspect(path, cut=cut)
         digest = RecordingDigest.of_file(path)
-        return cls(path, digest, Footage(path.name, kind, film.duration_ms, digest.sha256))
+        footage = Footage(path.name, kind, film.duration_ms, digest.sha256)
+        return cls(path, digest, footage, film.codec, cut)
+
+    @property
+    def plays(self) -> bool:
+        """Say whether usual browsers play it."""
+        return plays(self.footage.media_type, self.codec)
+
+    def notes(self) -> list[str]:
+        """Return what an auditor will meet with this video, a line each."""
+        seconds = self.footage.duration_ms / 1000
+        lines = {
+            f"cut: it ends before its container says; {seconds:g} s of it decode": self.cut,
+            f"browsers do not play {self.codec or 'its codec'} in {self.footage.media_type}: it is "
+            "kept, served and proved as it is": not self.plays,
+        }
+        return [line for line, holds in lines.items() if holds]
 
     @property
     def size_max(self) -> int:

@@ -10,13 +10,19 @@ from typing import Final, Literal
 from contracts.errors import RejectedError
 from contracts.records.clock import rfc3339
 from contracts.runtime.commands import FAILED, WORKED, complain
+from device.camera.port import UndecodableError
 from device.camera.replay import ReplayCamera
 from device.commands.output import say
 from device.sensors.lines import UTF_16_MARKS
 from device.sensors.mapping import LogOptions
 from device.sensors.replay_csv import CsvReplay
 from device.sensors.track import Track
-from device.tripsource import check_gives, check_times_match
+from device.tripsource import (
+    STRETCHED_ALL_THE_SAME,
+    check_gives,
+    check_track,
+    have_common_times,
+)
 
 _VIDEO_SUFFIXES: Final = frozenset(
     (".avi", ".m4v", ".mjpeg", ".mkv", ".mov", ".mp4", ".mpeg", ".mpg", ".mts", ".ts", ".webm")
@@ -53,6 +59,8 @@ def run(arguments: Namespace) -> int:
         arguments.delimiter,
         arguments.timezone,
         tracked=tracked,
+        aligned=arguments.align == "time",
+        track_name=arguments.track_name,
     )
     for path, kind in kinds:
         try:
@@ -61,8 +69,7 @@ def run(arguments: Namespace) -> int:
             looked.append(found)
         except RejectedError as error:
             refused.append(str(error))
-    if arguments.align == "time":
-        refused += _apart(looked)
+    refused += _apart(looked, options)
     document = {
         "files": [{"file": str(each.path), "kind": each.kind} | each.document for each in looked],
         "refused": refused,
@@ -76,18 +83,26 @@ def run(arguments: Namespace) -> int:
     return FAILED if refused else WORKED
 
 
-def _apart(looked: Sequence[_Looked]) -> list[str]:
-    """Return why logs and tracks cannot be aligned by time."""
-    found = [each.track for each in looked if each.track]
-    tracks: Sequence[Track | None] = found or [None]
+def _apart(looked: Sequence[_Looked], options: LogOptions) -> list[str]:
+    """Return why logs and tracks do not fit each other; note where their times match by chance."""
+    tracks = [each for each in looked if each.track]
     problems = []
     for log in [each.log for each in looked if each.log]:
-        for track in tracks:
-            try:
-                check_times_match(log, track)
-            except RejectedError as error:
-                problems.append(f"{log.path}: {error}")
+        if not tracks and (options.aligned or options.track_name is not None):
+            problems += _problem(log, None, options)
+        for each in tracks:
+            problems += _problem(log, each.track, options)
+            if each.track and not options.aligned and have_common_times(log, each.track):
+                each.lines = [STRETCHED_ALL_THE_SAME]
     return problems
+
+
+def _problem(log: CsvReplay, track: Track | None, options: LogOptions) -> list[str]:
+    try:
+        check_track(log, track, options)
+    except RejectedError as error:
+        return [f"{log.path}: {error}"]
+    return []
 
 
 def _look(found: _Looked, options: LogOptions, limited: Sequence[str]) -> None:
@@ -104,22 +119,36 @@ def _look(found: _Looked, options: LogOptions, limited: Sequence[str]) -> None:
             "columns": log.contents.document(),
         }
     elif found.kind == "gpx":
-        track = found.track = Track.load(found.path)
+        track = found.track = Track.load(found.path, options.track_name)
         points = len(track.times_ms)
         first, last = rfc3339(track.times_ms[0]), rfc3339(track.times_ms[-1])
         found.text = f"GPX, {points} points from {first} to {last}"
         found.document = {"points": points, "from": first, "to": last}
     else:
+        _look_at_video(found)
+
+
+def _look_at_video(found: _Looked) -> None:
+    try:
         camera = ReplayCamera.check(found.path)
-        seconds = camera.footage.duration_ms / 1000
-        length = f"{seconds:g} s" if seconds else "of unknown length"
-        found.text = f"video {camera.footage.media_type}, {length}, {camera.digest.size} bytes"
-        found.document = {
-            "media_type": camera.footage.media_type,
-            "duration_s": seconds or None,
-            "bytes": camera.digest.size,
-            "sha256": camera.digest.sha256.hex(),
-        }
+    except UndecodableError as error:
+        found.text = f"a trip would be recorded without it: {error}"
+        found.document = {"left_out": str(error)}
+        return
+    seconds = camera.footage.duration_ms / 1000
+    length = f"{seconds:g} s" if seconds else "of unknown length"
+    codec = f" {camera.codec}" if camera.codec else ""
+    found.text = f"video {camera.footage.media_type}{codec}, {length}, {camera.digest.size} bytes"
+    found.lines = camera.notes()
+    found.document = {
+        "media_type": camera.footage.media_type,
+        "codec": camera.codec or None,
+        "plays_in_browsers": camera.plays,
+        "cut": camera.cut,
+        "duration_s": seconds or None,
+        "bytes": camera.digest.size,
+        "sha256": camera.digest.sha256.hex(),
+    }
 
 
 def _kind(path: Path) -> Literal["csv", "gpx", "video"]:

@@ -56,6 +56,7 @@ settings:
   without = ["humidity"]                 what the log does not give
   delimiter = ";"                        what separates its cells
   align = "time"                         the track's times are the log's
+  track_name = "Morning"                 of several tracks in the file
   timezone = "Europe/Vienna"             of its times that name no zone
 
 examples:
@@ -228,6 +229,9 @@ def _add_log_options(parser: argparse.ArgumentParser) -> None:
         "--align",
         choices=("stretch", "time"),
         help="with `time`, the track's times are the log's (default: stretch)",
+    )
+    parser.add_argument(
+        "--track-name", metavar="NAME", help="read only this track of the GPX file (default: all)"
     )
     parser.add_argument(
         "--timezone",

@@ -11,7 +11,6 @@ from device.commands.output import say
 from device.journal.logbook import Logbook
 from device.journal.trip import Trip, TripState
 from device.sensors.mapping import LogOptions
-from device.sensors.replay_csv import CsvReplay
 from device.settings import Settings, SettingsError, SourceSettings, TripSettings
 from device.station import load_signer, plan_of, recording
 from device.stop import stop_on_signals
@@ -24,7 +23,7 @@ def run(arguments: Namespace, settings: Settings) -> int:
     source = _source(arguments, settings)
     if isinstance(plan, TripSettings):  # the device that started a joined trip answers for it
         source.check_gives(plan.must_measure)
-    tell_columns(source)
+    tell(source)
     with recording(settings, signer) as recorder, stop_on_signals() as stop:
         if not arguments.again:
             check_new(source, recorder.logbook.trips(), settings.device_id)
@@ -38,14 +37,14 @@ def run(arguments: Namespace, settings: Settings) -> int:
                 f"stopped after {trip.readings} readings of trip {trip.trip_id}; the same command "
                 f"continues it, `wayseal-device close` seals it"
             )
-        report(arguments, recorder.logbook, trip, source.log)
+        report(arguments, recorder.logbook, trip, source)
     return 0
 
 
 def report(
-    arguments: Namespace, logbook: Logbook, trip: Trip, log: CsvReplay | None = None
+    arguments: Namespace, logbook: Logbook, trip: Trip, source: TripSource | None = None
 ) -> None:
-    """Print a sealed trip, and the columns of its log for programs; then mark it as reported."""
+    """Print a sealed trip, and for programs what its files gave; then mark it as reported."""
     recordings = logbook.recordings(trip.trip_id)
     size = sum(recording.digest.size for recording in recordings)
     say(
@@ -56,7 +55,7 @@ def report(
             "recordings": len(recordings),
             "bytes": size,
         }
-        | ({"columns": log.contents.document()} if log else {}),
+        | (source.document() if source else {}),
         f"trip {trip.trip_id} sealed: {trip.readings} readings, "
         f"{len(recordings)} recordings of {size} bytes",
     )
@@ -93,11 +92,10 @@ def check_new(source: TripSource, trips: Iterable[Trip], device_id: str) -> None
             )
 
 
-def tell_columns(source: TripSource) -> None:
-    """Say on standard error, before anything is signed, which columns are used and as what."""
-    if source.log is not None:
-        for line in source.log.contents.lines():
-            sys.stderr.write(f"{source.log.path.name}: {line}\n")
+def tell(source: TripSource) -> None:
+    """Say on standard error, before anything is signed, what the files give, and what not."""
+    for line in source.lines():
+        sys.stderr.write(f"{line}\n")
 
 
 def _source(arguments: Namespace, settings: Settings) -> TripSource:
@@ -115,6 +113,7 @@ def _source(arguments: Namespace, settings: Settings) -> TripSource:
         arguments.delimiter or given.delimiter,
         arguments.timezone or given.timezone,
         aligned=(arguments.align or given.align) == "time",
+        track_name=arguments.track_name or given.track_name,
     )
     return replayed_trip(
         arguments.readings, arguments.track, arguments.video, arguments.start, options
@@ -128,4 +127,5 @@ def _log_words(arguments: Namespace) -> tuple[object, ...]:
         arguments.delimiter,
         arguments.timezone,
         arguments.align,
+        arguments.track_name,
     )

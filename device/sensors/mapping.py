@@ -73,6 +73,7 @@ class LogOptions:
         timezone: IANA name of the zone of times that name none; None is UTC.
         tracked: Whether a track gives the positions, so that the log's own do not count.
         aligned: Whether the track's times are the log's; else it is stretched over the trip.
+        track_name: Of the tracks that count in the GPX file; None takes all.
 
     Raises:
         RejectedError: A quantity or column twice, or mapped and left out.
@@ -84,6 +85,7 @@ class LogOptions:
     timezone: str | None = None
     tracked: bool = False
     aligned: bool = False
+    track_name: str | None = None
 
     def __post_init__(self) -> None:
         """Check that no two options contradict each other."""
@@ -108,6 +110,7 @@ class LogOptions:
         *,
         tracked: bool = False,
         aligned: bool = False,
+        track_name: str | None = None,
     ) -> Self:
         """Read the options of the command line or of the settings.
 
@@ -118,7 +121,7 @@ class LogOptions:
         ordered = tuple(name for name in ABSENT if name in without)
         mapped = tuple(map(ColumnMap.parse, maps))
         separator = delimiter_of(delimiter) if delimiter else None
-        return cls(mapped, ordered, separator, timezone, tracked, aligned)
+        return cls(mapped, ordered, separator, timezone, tracked, aligned, track_name)
 
     def leaves_out(self, role: str) -> bool:
         """Say whether a log without a column for `role` is what the user expects."""
@@ -132,7 +135,8 @@ class LogOptions:
         form = ["--delimiter", separator] if separator else []
         zone = ["--timezone", self.timezone] if self.timezone else []
         align = ["--align", "time"] if self.aligned else []
-        return shlex.join([*maps, *without, *form, *zone, *align])
+        name = ["--track-name", self.track_name] if self.track_name else []
+        return shlex.join([*maps, *without, *form, *zone, *align, *name])
 
 
 PLAIN: Final = LogOptions()

@@ -25,6 +25,7 @@ from contracts.records.reading import Position
 TRACK_BYTES_MAX: Final = 16 * 1024 * 1024
 _NAMESPACES_MAX: Final = 64
 """gpxpy searches for namespaces with a regex that takes quadratic time on a hostile file."""
+_NAMES_SHOWN: Final = 10
 _SCALE: Final = 10**7
 _TURN_E7: Final = 360 * _SCALE
 
@@ -44,16 +45,21 @@ class Track:
     positions: tuple[Position, ...]
 
     @classmethod
-    def load(cls, path: Path) -> Self:
+    def load(cls, path: Path, name: str | None = None) -> Self:
         """Read the GPX file at `path`.
+
+        Args:
+            path: The file.
+            name: Of the tracks to read; a track without a name counts as `track N`, from 1. None
+                reads all.
 
         Raises:
             RejectedError: Unreadable, too large, not GPX, with a document type (entities), without
-                points, with a point that has no time or an invalid position, or with two tracks
-                at the same time.
+                points, without a track of that name, with a point that has no time or an invalid
+                position, or with two tracks at the same time.
         """
         raw = _read(path)
-        points = sorted(_points(path, _text(path, raw)), key=lambda point: point[0])
+        points = sorted(_points(path, _text(path, raw), name), key=lambda point: point[0])
         if not points:
             raise RejectedError(f"track {path}: expected at least one track point, got none")
         times, positions = zip(*points, strict=True)
@@ -128,14 +134,14 @@ def _text(path: Path, raw: bytes) -> str:
     return text
 
 
-def _points(path: Path, text: str) -> list[tuple[int, Position]]:
+def _points(path: Path, text: str, wanted: str | None) -> list[tuple[int, Position]]:
     try:
         gpx = gpxpy.parse(text)
     except (gpxpy.gpx.GPXException, ValueError, RecursionError) as error:
         raise RejectedError(f"track {path}: expected GPX: {error}") from error
     points: list[tuple[int, Position]] = []
     spans: list[tuple[int, int, str]] = []
-    for number, track in enumerate(gpx.tracks, 1):
+    for name, track in _tracks(path, gpx.tracks, wanted):
         found = [point for segment in track.segments for point in segment.points]
         own = [
             _point(f"track {path}: point {place}", point)
@@ -143,10 +149,23 @@ def _points(path: Path, text: str) -> list[tuple[int, Position]]:
         ]
         if own:
             times = [utc_ms for utc_ms, _ in own]
-            spans.append((min(times), max(times), repr(track.name or f"track {number}")))
+            spans.append((min(times), max(times), repr(name)))
         points += own
     _check_apart(path, sorted(spans))
     return points
+
+
+def _tracks(
+    path: Path, found: Sequence[gpxpy.gpx.GPXTrack], wanted: str | None
+) -> list[tuple[str, gpxpy.gpx.GPXTrack]]:
+    """Return the tracks to read, each with its name."""
+    named = [(track.name or f"track {number}", track) for number, track in enumerate(found, 1)]
+    chosen = [each for each in named if wanted in (None, each[0])]
+    if named and not chosen:
+        names = ", ".join(repr(name) for name, _ in named[:_NAMES_SHOWN])
+        more = f" and {len(named) - _NAMES_SHOWN} more" if len(named) > _NAMES_SHOWN else ""
+        raise RejectedError(f"track {path}: expected a track {wanted!r}, got {names}{more}")
+    return chosen
 
 
 def _check_apart(path: Path, spans: Sequence[tuple[int, int, str]]) -> None:
@@ -155,7 +174,7 @@ def _check_apart(path: Path, spans: Sequence[tuple[int, int, str]]) -> None:
         if start < end:
             raise RejectedError(
                 f"track {path}: expected tracks one after the other, got {name} until "
-                f"{rfc3339(end)} and {other} from {rfc3339(start)}: keep one of them in the file"
+                f"{rfc3339(end)} and {other} from {rfc3339(start)}: choose one with --track-name"
             )
 
 

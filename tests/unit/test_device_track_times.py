@@ -8,7 +8,7 @@ from contracts.errors import RejectedError
 from contracts.records.reading import Position
 from device.sensors.mapping import LogOptions
 from device.sensors.track import Track
-from device.tripsource import replayed_trip
+from device.tripsource import STRETCHED_ALL_THE_SAME, replayed_trip
 from device.wayseal_device import main
 
 ALIGNED = LogOptions(aligned=True)
@@ -65,6 +65,45 @@ def test_tracks_one_after_the_other_are_one_way_and_others_are_refused(tmp_path:
     assert len(after.times_ms) == 4
     with pytest.raises(RejectedError, match=r"got 'way 1' until .* and 'way 2' from"):
         Track.load(gpx(tmp_path, ("12:00", "12:10"), ("12:05", "12:20")))
+
+
+def test_one_of_several_tracks_is_chosen_by_its_name(tmp_path: Path) -> None:
+    overlapping = gpx(tmp_path, ("12:00", "12:10"), ("12:05", "12:20"))
+    chosen = Track.load(overlapping, "way 2")
+    assert chosen.positions == (Position(20_000_000, 0), Position(30_000_000, 0))
+    with pytest.raises(RejectedError, match=r"expected a track 'way 3', got 'way 1', 'way 2'"):
+        Track.load(overlapping, "way 3")
+    readings = log(tmp_path, "12:05", "12:20")
+    named = replayed_trip(readings, overlapping, [], None, LogOptions(track_name="way 2"))
+    assert named.derived_from[1].name == "--track-name 'way 2'"
+    with pytest.raises(RejectedError, match=r"--track-name: expected a --track, got none"):
+        replayed_trip(readings, None, [], None, LogOptions(track_name="way 2"))
+
+
+def test_tracks_without_a_name_are_numbered_and_many_names_are_not_all_shown(
+    tmp_path: Path,
+) -> None:
+    tracks = [(f"12:{minute:02}", f"12:{minute + 1:02}") for minute in range(0, 24, 2)]
+    path = gpx(tmp_path, *tracks)
+    path.write_text(path.read_text().replace("<name>way 2</name>", ""))
+    assert Track.load(path, "track 2").positions[0] == Position(20_000_000, 0)
+    with pytest.raises(RejectedError, match=r"'way 10' and 2 more$"):
+        Track.load(path, "way 2")
+
+
+def test_a_stretched_track_whose_times_match_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    readings, track = log(tmp_path, "12:00", "12:20"), gpx(tmp_path, ("12:10", "12:30"))
+    stretched = replayed_trip(readings, track, [], None)
+    assert stretched.notes == [f"track.gpx: {STRETCHED_ALL_THE_SAME}"]
+    assert stretched.lines()[-1] == stretched.notes[0]
+    assert replayed_trip(readings, track, [], None, ALIGNED).notes == []
+    assert main(["check", str(readings), str(track)]) == 0
+    assert STRETCHED_ALL_THE_SAME in capsys.readouterr().out
+    assert main(["check", str(readings), str(track), "--align", "time"]) == 0
+    assert STRETCHED_ALL_THE_SAME not in capsys.readouterr().out
+    assert replayed_trip(log(tmp_path, "11:00", "11:20"), track, [], None).notes == []
 
 
 def test_check_says_that_times_do_not_match(
