@@ -54,6 +54,21 @@ def test_garbage_hurts_nobody(node: Node, tmp_path: Path) -> None:
     assert "Traceback" not in (tmp_path / "data.stderr").read_text()
 
 
+def test_a_peer_of_an_older_zeromq_gets_no_answer_and_hurts_nobody(
+    node: Node, tmp_path: Path
+) -> None:
+    host, number = node.component.removeprefix("tcp://").split(":")
+    ping = Message(message_type=Message.PING_REQUEST, correlation_id="x").SerializeToString()
+    with socket.create_connection((host, int(number))) as raw:
+        # ZMTP 1.0: each frame begins with its length and flags; the first one is the identity.
+        raw.sendall(b"\1\0" + bytes([len(ping) + 1]) + b"\0" + ping)
+        said = tmp_path / "data.stderr"
+        wait_until(lambda: "expected ZMTP 3" in said.read_text())
+    assert "Traceback" not in said.read_text()
+    with connected(node.component) as peer:
+        peer.ask(Message.PING_REQUEST, PingRequest(), PingResponse)
+
+
 def test_too_large_a_message_ends_its_connection_only(node: Node) -> None:
     with connected(node.component) as peer, connected(node.component) as other:
         events = peer.dealer.get_monitor_socket(zmq.EVENT_DISCONNECTED)

@@ -293,7 +293,7 @@ class Connections:
             message = Message.FromString(frame.bytes)
             if len(message.correlation_id) > CORRELATION_CHARS_MAX:
                 raise RejectedError(f"correlation id of {len(message.correlation_id)} characters")
-            self._meet(identity, int(frame.get(zmq.SRCFD)), message.message_type)
+            self._meet(identity, _fd_of(frame), message.message_type)
             take(identity, message)
         except DecodeError as error:
             _LOG.debug("malformed message: %s", error)
@@ -359,6 +359,18 @@ def _is_of(name: object, endpoint: str) -> bool:
     if isinstance(name, tuple):
         return str(name[1]) == endpoint.rpartition(":")[2]
     return name == endpoint.removeprefix(IPC)
+
+
+def _fd_of(frame: zmq.Frame) -> int:
+    """Return the socket that a message came from.
+
+    Raises:
+        RejectedError: ZeroMQ does not tell, since the peer did not say what it is.
+    """
+    try:
+        return int(frame.get(zmq.SRCFD))
+    except zmq.ZMQError as error:
+        raise RejectedError("expected ZMTP 3 (ZeroMQ 4), got an older protocol") from error
 
 
 def _bind(listener: "zmq.Socket[bytes]", listening: Listening) -> None:
