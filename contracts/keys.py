@@ -7,6 +7,7 @@ OpenSSL accepts, and two verifiers would disagree on which signatures are valid.
 """
 
 import hashlib
+import hmac
 import os
 import re
 import tempfile
@@ -146,6 +147,15 @@ class Signer:
         Source: Sawtooth 1.2, sawtooth_signing.secp256k1; RFC 6979.
         """
         return self._key.sign_recoverable(message)[:SIGNATURE_BYTES].hex()
+
+    def secret(self, purpose: bytes) -> bytes:
+        """Return 32 bytes that only the key's owner can compute, others for each `purpose`.
+
+        They tell nothing about the key, nor about those for another purpose.
+
+        Source: RFC 2104, HMAC with SHA-256 and the private key as its key.
+        """
+        return hmac.digest(self._key.secret, purpose, hashlib.sha256)
 
     @classmethod
     def _of(cls, key: coincurve.PrivateKey) -> Self:

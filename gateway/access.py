@@ -1,7 +1,8 @@
 """API tokens and their roles. Only hashes of tokens are kept.
 
 The file maps a name to a role and the SHA-256 of its token. A device's name is
-its device id, so that a token lets a truck speak for itself only. A device's
+its device id, so that a token lets a truck speak for itself only. Its token is
+made here, or the device keeps it and enrols with its hashes. A device's
 entry also has the token's hash in mosquitto's form, for a site's broker. `made` and `expires` are
 RFC 3339 times; an entry without `expires` holds until it is revoked.
 
@@ -20,8 +21,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
+from contracts.enrolment import Enrolment
 from contracts.errors import RejectedError, UnavailableError
 from contracts.ids import check_id
+from contracts.passwords import mosquitto_hash
 from contracts.records.clock import now_ms, parse_rfc3339, rfc3339
 from contracts.runtime.files import (
     OWNER_ONLY,
@@ -31,7 +34,6 @@ from contracts.runtime.files import (
     make_directory,
     write_file,
 )
-from gateway.passwords import mosquitto_hash
 from storage.checked.damage import DamageNotes
 
 TOKEN_BYTES: Final = 32
@@ -129,6 +131,26 @@ class Tokens:
         with self._changing() as entries:
             entries[name] = entry
         return token
+
+    def enrol(self, enrolments: Sequence[Enrolment]) -> None:
+        """Keep the hashes of devices' own tokens, in place of earlier ones.
+
+        Args:
+            enrolments: For this site, by keys that the ledger has of these devices.
+
+        Raises:
+            UnavailableError: The file cannot be written; it is unchanged.
+        """
+        made = rfc3339(self._now())
+        make_directory(self._path.parent)
+        with self._changing() as entries:
+            for each in enrolments:
+                entries[each.device_id] = {
+                    "role": Role.DEVICE,
+                    "sha256": each.sha256,
+                    "made": made,
+                    "mosquitto": each.mosquitto,
+                }
 
     def entries(self) -> list[TokenEntry]:
         """Return what is kept of each token, by name.

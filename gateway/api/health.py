@@ -8,8 +8,8 @@ from http import HTTPStatus
 from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
 
-from gateway.api.parts import DependenciesPart
-from gateway.dependencies import Dependencies
+from gateway.api.parts import AllParts
+from gateway.services import Services
 
 router = APIRouter(prefix="/health", tags=["health"])
 
@@ -21,8 +21,12 @@ class Live(BaseModel):
 
 
 class Health(Live):
-    """The gateway runs; whether it can do all its work now."""
+    """The gateway runs; which one it is, and whether it can do all its work now."""
 
+    site_id: str = Field(
+        description="the gateway's site; a truck compares it with its settings before it sends "
+        "its token"
+    )
     ready: bool = Field(
         description="a truck that comes now can leave with a final receipt: broker, ledger, blob "
         "store and at least one volume work"
@@ -31,9 +35,9 @@ class Health(Live):
 
 
 @router.get("")
-def health(dependencies: DependenciesPart) -> Health:
+def health(services: AllParts) -> Health:
     """Return whether the gateway can do all its work now, always with 200."""
-    return _health(dependencies)
+    return _health(services)
 
 
 @router.get("/live")
@@ -43,14 +47,15 @@ async def live() -> Live:
 
 
 @router.get("/ready", responses={HTTPStatus.SERVICE_UNAVAILABLE: {"model": Health}})
-def ready(dependencies: DependenciesPart, response: Response) -> Health:
+def ready(services: AllParts, response: Response) -> Health:
     """Return 200 if the gateway can do all its work now, else 503; a restart does not help."""
-    found = _health(dependencies)
+    found = _health(services)
     if not found.ready:
         response.status_code = HTTPStatus.SERVICE_UNAVAILABLE
     return found
 
 
-def _health(dependencies: Dependencies) -> Health:
+def _health(services: Services) -> Health:
+    dependencies = services.dependencies
     out = [name for name, standing in dependencies.standings().items() if standing.reason]
-    return Health(ready=dependencies.ready(), out=out)
+    return Health(site_id=services.settings.site_id, ready=dependencies.ready(), out=out)

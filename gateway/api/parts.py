@@ -8,7 +8,6 @@ from typing import Annotated, TypeVar
 
 from fastapi import Depends, Request
 
-from gateway.dependencies import Dependencies
 from gateway.intake.inbox import Inbox
 from gateway.metrics import Metrics
 from gateway.offload.receipts import Receipts
@@ -39,7 +38,6 @@ def _part(get: Callable[[Services], _PartT]) -> Callable[[Request], Awaitable[_P
 AllParts = Annotated[Services, Depends(_part(lambda services: services))]
 AuditPart = Annotated[Audit, Depends(_part(lambda services: services.audit))]
 DeletionsPart = Annotated[Deletions, Depends(_part(lambda services: services.deletions))]
-DependenciesPart = Annotated[Dependencies, Depends(_part(lambda services: services.dependencies))]
 DrivesPart = Annotated[DriveFollower, Depends(_part(lambda services: services.drives))]
 FillingPart = Annotated[Filling, Depends(_part(lambda services: services.filling))]
 InboxPart = Annotated[Inbox, Depends(_part(lambda services: services.inbox))]

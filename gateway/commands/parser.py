@@ -22,6 +22,7 @@ examples:
   wayseal-gateway check --config gateway.toml
   wayseal-gateway token truck-7 --role device --config gateway.toml
   wayseal-gateway token --list --config gateway.toml
+  wayseal-gateway enrol truck-7.jsonl --config gateway.toml
   wayseal-gateway key --config gateway.toml
   wayseal-gateway mosquitto --config gateway.toml
   wayseal-gateway volumes --config gateway.toml"""
@@ -72,6 +73,7 @@ def build_parser() -> argparse.ArgumentParser:
         help="take a key that is new on purpose; trucks must learn its public half",
     )
     _add_token(commands, common)
+    _add_enrol(commands, common)
     volumes_parser.add(commands, common)
     return parser
 
@@ -115,6 +117,26 @@ def _add_token(commands: Subparsers, common: argparse.ArgumentParser) -> None:
         help="the new tokens, or without --role those that the names have, end N days from now",
     )
     parser.set_defaults(run="gateway.commands.token:run", wrong=parser.error)
+
+
+def _add_enrol(commands: Subparsers, common: argparse.ArgumentParser) -> None:
+    parser = commands.add_parser(
+        "enrol",
+        parents=[common],
+        help="Admit trucks by what `wayseal-device enrol` printed.",
+        description="Admits each truck whose line is for this site, if the ledger has the key that "
+        "signed it as that device's. Lines for other sites are left out. A running gateway notices "
+        "at once.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "files",
+        nargs="+",
+        type=Path,
+        metavar="FILE",
+        help="output of `wayseal-device enrol`; of several trucks one after the other",
+    )
+    parser.set_defaults(run="gateway.commands.enrol:run")
 
 
 def _days(text: str) -> int:

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+from collections.abc import Collection
 from typing import Final
 
 from contracts.errors import RejectedError
@@ -54,17 +55,27 @@ def _check_usage(options: argparse.Namespace) -> None:
 def _make(
     tokens: Tokens, names: list[str], role: Role, ends_ms: int | None, settings: Settings
 ) -> None:
-    if role is Role.DEVICE and settings.mqtt.username in names:
-        raise RejectedError(
-            f"device {settings.mqtt.username} would have the gateway's own name at the broker, "
-            f"mqtt.username"
-        )
+    if role is Role.DEVICE:
+        check_devices(names, settings)
     for name in names:
         made = tokens.add(name, role, ends_ms)
         document = {"name": name, "role": role, "token": made}
         if ends_ms is not None:
             document["expires"] = rfc3339(ends_ms)
         print(json.dumps(document))
+
+
+def check_devices(names: Collection[str], settings: Settings) -> None:
+    """Check that no device has the gateway's own name at the broker.
+
+    Raises:
+        RejectedError: One has.
+    """
+    if settings.mqtt.username in names:
+        raise RejectedError(
+            f"device {settings.mqtt.username} would have the gateway's own name at the broker, "
+            f"mqtt.username"
+        )
 
 
 def _end(tokens: Tokens, names: list[str], ends_ms: int | None) -> None:

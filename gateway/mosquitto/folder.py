@@ -12,6 +12,7 @@ from typing import Final
 
 from contracts.errors import RejectedError
 from contracts.ids import check_id
+from contracts.passwords import mosquitto_hash
 from contracts.runtime.files import disk_errors, in_turn, make_directory, write_file
 from gateway.access import Tokens
 from gateway.mosquitto.text import (
@@ -25,7 +26,6 @@ from gateway.mosquitto.text import (
     included,
     roles,
 )
-from gateway.passwords import mosquitto_hash
 from gateway.settings import Settings, is_loopback
 
 _FOLDER_MODE: Final = 0o2750

@@ -22,6 +22,7 @@ from paho.mqtt.enums import CallbackAPIVersion
 from contracts.actions.payload import decode
 from contracts.chunktree import BLOB_BYTES, leaf_hash, root_hash
 from contracts.encoding import parse
+from contracts.passwords import mosquitto_hash
 from contracts.proto.payload_pb2 import SealTrip
 from contracts.proto.sawtooth_pb2 import Batch
 from contracts.proto.wire_pb2 import (
@@ -36,7 +37,6 @@ from contracts.receipt import sign_receipt
 from contracts.runtime.processes import tied
 from contracts.sawtooth.batches import check_batch
 from contracts.wire import QOS, Topic, parse_message, parse_topic, topic
-from gateway.passwords import mosquitto_hash
 from gateway.settings_file import load_settings
 from support.machine.mosquitto import PASSWORD, Mosquitto, tables
 from support.machine.ports import free_port
