@@ -1,7 +1,6 @@
 """The agent: records its source and offloads whenever a gateway is near, until it is stopped."""
 
 import logging
-import socket
 import threading
 from pathlib import Path
 from typing import Final
@@ -12,6 +11,7 @@ from contracts.records.clock import rfc3339
 from device.journal.trip import TripState
 from device.offload.offloading import offload
 from device.offload.progress import Backoff
+from device.offload.sites import Sites
 from device.recorder import input_of
 from device.settings import Settings, SourceSettings, TripSettings, parse_speed
 from device.station import plan_of, recording
@@ -21,7 +21,6 @@ from device.tripsource import TripSource, replayed_trip, simulated_trip
 OFFLOAD_EVERY_S: Final = 2.0
 PATIENCE_S: Final = 60.0
 BACKOFF_LIMIT_S: Final = 60.0
-PRESENCE_TIMEOUT_S: Final = 3.0
 _log: Final = logging.getLogger(__name__)
 
 
@@ -29,7 +28,7 @@ class Agent:
     """Two loops: one records, in its own thread; the other offloads.
 
     Args:
-        settings: With [trip], [gateway] and [source].
+        settings: With [trip], [source], and [gateway] or [[gateways]].
         signer: The device's key.
         stop: Ends both. The trip stays open, and the next start continues it.
         join: File with the start of the trip to join; the agent waits for it. None starts a trip
@@ -101,28 +100,25 @@ class Agent:
                 recorder.logbook.mark_reported(trip.trip_id)
 
     def _offload(self) -> None:
-        gateway = self._settings.need_gateway()
+        sites = Sites.of(self._settings, self._signer)
         backoff = Backoff(BACKOFF_LIMIT_S, OFFLOAD_EVERY_S)
         while not self._stop.requested:
             wait_s = OFFLOAD_EVERY_S
-            if is_present(gateway.mqtt_host, gateway.mqtt_port, PRESENCE_TIMEOUT_S):
+            if sites.are_near(self._stop):
                 try:
-                    offload(self._settings, self._signer, patience_s=PATIENCE_S, stop=self._stop)
+                    offload(
+                        self._settings,
+                        self._signer,
+                        sites,
+                        patience_s=PATIENCE_S,
+                        stop=self._stop,
+                    )
                     backoff = Backoff(BACKOFF_LIMIT_S, OFFLOAD_EVERY_S)
                 except WaysealError as error:
                     if not self._stop.requested:
                         _log.warning("offload: %s", error)
                     wait_s = backoff.next_s()
             self._stop.wait(wait_s)
-
-
-def is_present(host: str, port: int, timeout_s: float) -> bool:
-    """Say whether a gateway is near: something accepts connections at `host`:`port`."""
-    try:
-        with socket.create_connection((host, port), timeout_s):
-            return True
-    except OSError:
-        return False
 
 
 def _source(settings: SourceSettings) -> TripSource:

@@ -3,16 +3,17 @@
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Final, Literal, TypeVar
+from typing import Annotated, Final, Literal, Self, TypeVar
 
 from msgspec import Meta, Struct
-from msgspec.structs import force_setattr
+from msgspec.structs import force_setattr, replace
 
 from contracts.actions.form import DELIVERIES_MAX, OTHER_DEVICES_MAX, SITES_VIA_MAX
 from contracts.copies import DEFAULT_POLICY, REQUIREMENTS_MAX, Policy, Requirement
+from contracts.enrolment import token_for
 from contracts.errors import RejectedError
 from contracts.ids import check_id
-from contracts.keys import is_public_key, is_signature
+from contracts.keys import Signer, is_public_key, is_signature
 from contracts.records.run import RUN_READINGS_MAX
 from device.sensors.mapping import ABSENT, MEASURES, ROLES, ColumnMap, LogOptions, delimiter_of
 from device.sensors.times import zone_of
@@ -20,6 +21,7 @@ from device.sensors.times import zone_of
 _MIB: Final = 1 << 20
 _GIB: Final = 1 << 30
 _PORT_MAX: Final = 65_535
+GATEWAYS_MAX: Final = 100
 _SectionT = TypeVar("_SectionT")
 
 
@@ -150,15 +152,17 @@ class BufferSettings(Section, frozen=True):
 
 
 class GatewaySettings(Section, frozen=True):
-    """[gateway]: where to offload, whose receipts count, for which ledger, and for which copies.
+    """[gateway], or one table of [[gateways]]: a site where to offload, and whose receipts count.
 
-    Without `genesis_block_id` no receipt deletes anything.
+    `token` is empty if the device's own key gives one for the site. Without `genesis_block_id` no
+    receipt deletes anything.
     """
 
     mqtt: HostPort
     rest: Url
-    token: Text
     public_keys: Annotated[tuple[PublicKey, ...], _up_to(64, "public keys")]
+    site_id: Id | None = None
+    token: Text = ""
     receipt_requires: Annotated[
         tuple[RequiredCopy, ...], _up_to(REQUIREMENTS_MAX, "copies", at_least=1)
     ] = tuple(map(str, DEFAULT_POLICY.requirements))
@@ -184,6 +188,17 @@ class GatewaySettings(Section, frozen=True):
     def policy(self) -> Policy:
         """Return the copies that a receipt must name before anything is deleted here."""
         return Policy.parse(self.receipt_requires)
+
+    def with_token(self, signer: Signer, device_id: str) -> Self:
+        """Return these settings with a token: their own, or the one that the device's key gives."""
+        if self.token or self.site_id is None:
+            return self
+        return replace(self, token=token_for(signer, device_id, self.site_id))
+
+    def __str__(self) -> str:
+        """Return how log lines and errors name it."""
+        addresses = f"{self.mqtt}, {self.rest}"
+        return f"{self.site_id} ({addresses})" if self.site_id else f"gateway {addresses}"
 
     def __repr__(self) -> str:
         """Leave out the token, which is a secret."""
@@ -236,6 +251,9 @@ class Settings(Section, frozen=True):
     batch: BatchSettings = BatchSettings()
     buffer: BufferSettings = BufferSettings()
     gateway: GatewaySettings | None = None
+    gateways: Annotated[
+        tuple[GatewaySettings, ...], Meta(min_length=1, max_length=GATEWAYS_MAX)
+    ] = ()
     source: SourceSettings | None = None
 
     def __post_init__(self) -> None:
@@ -251,16 +269,39 @@ class Settings(Section, frozen=True):
         """
         return _need(self.trip, "trip")
 
-    def need_gateway(self) -> GatewaySettings:
-        """Return [gateway].
+    @property
+    def sites(self) -> tuple[GatewaySettings, ...]:
+        """Return the gateways of [[gateways]], or that of [gateway]; none if both are missing."""
+        return self.gateways or ((self.gateway,) if self.gateway else ())
+
+    def need_sites(self, site_id: str | None = None) -> tuple[GatewaySettings, ...]:
+        """Return the gateways where to offload, in the settings' order.
+
+        Args:
+            site_id: The only one to return; None returns all.
 
         Raises:
-            SettingsError: It is missing, or names no key whose receipts count.
+            SettingsError: There is none, one names no key whose receipts count, or none is of
+                that site.
         """
-        gateway = _need(self.gateway, "gateway")
-        if not gateway.public_keys:
-            raise SettingsError("key gateway.public_keys: expected at least one key, got none")
-        return gateway
+        if not self.sites:
+            raise SettingsError(
+                "section [gateway] or [[gateways]]: expected for this command, got none"
+            )
+        for gateway in self.sites:
+            if not gateway.public_keys:
+                section = "gateways" if self.gateways else "gateway"
+                of_site = f" of site {gateway.site_id}" if self.gateways else ""
+                raise SettingsError(
+                    f"key {section}.public_keys{of_site}: expected at least one key, got none"
+                )
+        named = [gateway.site_id for gateway in self.sites if gateway.site_id]
+        if site_id is not None and site_id not in named:
+            raise SettingsError(
+                f"--site: expected one of {', '.join(named) or 'none, as no site_id is set'}, "
+                f"got {site_id!r:.80}"
+            )
+        return tuple(each for each in self.sites if site_id in (None, each.site_id))
 
     def need_source(self) -> SourceSettings:
         """Return [source].

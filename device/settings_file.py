@@ -2,7 +2,8 @@
 
 The variable of a key is WAYSEAL_ and the key in capitals, with two underscores after its
 section: `device_id` is WAYSEAL_DEVICE_ID, `mqtt` in [gateway] is WAYSEAL_GATEWAY__MQTT. Lists
-are separated by commas. Relative paths in the file count from the file's folder.
+are separated by commas. The tables of [[gateways]] have no variables. Relative paths in the file
+count from the file's folder.
 """
 
 import re
@@ -23,14 +24,17 @@ from contracts.runtime.keynames import (
     unknown_key,
     variable_of,
 )
-from device.settings import Section, Settings, SettingsError
+from device.settings import GATEWAYS_MAX, GatewaySettings, Section, Settings, SettingsError
 
 CONFIG_VARIABLE: Final = "WAYSEAL_DEVICE_CONFIG"
 CONFIG_BYTES_MAX: Final = 1 << 20
 _SHOWN: Final = 60
-_HIDDEN: Final = "gateway.token"
+_HIDDEN: Final = ("gateway.token", "gateways.token")
 _WHOLE: Final = re.compile(r"[0-9]{1,20}")
 _FIELD: Final = re.compile(r"Object (missing required|contains unknown) field `(.*)`", re.DOTALL)
+_TABLE: Final = re.compile(r"\.(gateways)\[([0-9]+)\](.*)", re.DOTALL)
+_LISTS: Final[dict[str, type[Section]]] = {"gateways": GatewaySettings}
+"""Sections that may come several times, each as a table of its own."""
 _SECTIONS: Final[dict[str, type[Section]]] = {
     field.name: kind
     for field in fields(Settings)
@@ -38,13 +42,16 @@ _SECTIONS: Final[dict[str, type[Section]]] = {
     if isinstance(kind, type) and issubclass(kind, Section)
 }
 KEYS: Final[dict[str, FieldInfo]] = {
-    field.name: field for field in fields(Settings) if field.name not in _SECTIONS
+    field.name: field for field in fields(Settings) if field.name not in {*_SECTIONS, *_LISTS}
 } | {
     f"{section}.{field.name}": field
     for section, kind in _SECTIONS.items()
     for field in fields(kind)
 }
-"""Every key by its full name, such as `gateway.mqtt`."""
+"""Every key that has a variable, by its full name, such as `gateway.mqtt`."""
+_ALL_KEYS: Final[dict[str, FieldInfo]] = KEYS | {
+    f"{name}.{field.name}": field for name, kind in _LISTS.items() for field in fields(kind)
+}
 
 
 def load(config: Path | None, environment: Mapping[str, str]) -> Settings:
@@ -63,6 +70,7 @@ def load(config: Path | None, environment: Mapping[str, str]) -> Settings:
     given = _Given(path, _parse(path), {})
     given.check_private()
     given.take_variables(environment)
+    given.check_one_form()
     given.read_texts()
     try:
         settings = convert(given.values, Settings, dec_hook=_path_of)
@@ -103,19 +111,26 @@ class _Given:
         Raises:
             SettingsError: They can.
         """
-        gateway = self.values.get("gateway")
-        if isinstance(gateway, dict) and "token" in gateway:
-            try:
-                check_private(f"key {_HIDDEN} in", self.path)
-            except RejectedError as error:
-                raise SettingsError(str(error)) from error
+        for section, _, table in self._tables():
+            key = f"{section}.token"
+            if key in _HIDDEN and "token" in table:
+                try:
+                    check_private(f"key {key} in", self.path)
+                except RejectedError as error:
+                    raise SettingsError(str(error)) from error
 
     def take_variables(self, environment: Mapping[str, str]) -> None:
         """Put the variables over the file; variables of other programs are left alone.
 
         Raises:
-            SettingsError: A variable has almost the name of one of ours.
+            SettingsError: A variable has almost the name of one of ours, or that of a list.
         """
+        for variable in environment:
+            name = variable.removeprefix(VARIABLE_PREFIX).lower().partition("__")[0]
+            if variable.startswith(VARIABLE_PREFIX) and name in _LISTS:
+                raise SettingsError(
+                    f"variable ${variable}: [[{name}]] has no variables; write it in {self.path}"
+                )
         for given, meant in misspelt_variables(environment, KEYS).items():
             if given.removeprefix(VARIABLE_PREFIX).lower().partition("__")[0] not in _SECTIONS:
                 raise SettingsError(f"variable ${given}: unknown, did you mean ${meant}?")
@@ -129,31 +144,55 @@ class _Given:
                     table[key] = text
                     self.variables[name.replace("__", ".")] = variable
 
+    def check_one_form(self) -> None:
+        """Check that the gateways come in one form.
+
+        Raises:
+            SettingsError: There are both [gateway], of the file or of variables, and [[gateways]].
+        """
+        if "gateway" in self.values and "gateways" in self.values:
+            named = sorted(v for key, v in self.variables.items() if key.startswith("gateway."))
+            where = f"${named[0]}" if named else str(self.path)
+            raise SettingsError(
+                f"expected [gateway] or [[gateways]], got [[gateways]] in {self.path} and "
+                f"[gateway] in {where}: make the one site a table of [[gateways]] too"
+            )
+
     def read_texts(self) -> None:
         """Turn texts into the lists, numbers and paths that their keys expect."""
-        for key, field in KEYS.items():
-            section, _, name = key.rpartition(".")
-            table = self.values.get(section) if section else self.values
-            if isinstance(table, dict) and name in table:
-                folder = Path.cwd() if key in self.variables else self.path.absolute().parent
-                table[name] = _read(field.type, table[name], folder)
+        for section, _, table in self._tables():
+            for name in table:
+                key = f"{section}.{name}" if section else name
+                if key in _ALL_KEYS:
+                    folder = Path.cwd() if key in self.variables else self.path.absolute().parent
+                    table[name] = _read(_ALL_KEYS[key].type, table[name], folder)
+
+    def _tables(self) -> Iterator[tuple[str, int | None, dict[str, Any]]]:
+        """Yield each table that there is: its section, its number in a list, and its values."""
+        yield "", None, self.values
+        for name in (*_SECTIONS, *_LISTS):
+            there = self.values.get(name)
+            if isinstance(there, dict) and name in _SECTIONS:
+                yield name, None, there
+            elif isinstance(there, list) and name in _LISTS:
+                tables = [each for each in enumerate(there) if isinstance(each[1], dict)]
+                yield from ((name, number, table) for number, table in tables)
 
     def explained(self, problem: str) -> SettingsError:
         """Say what is wrong, given what msgspec says: `Expected ... - at `$.section.key``."""
         what, _, place = problem.partition(" - at `$")
-        key = place.strip("`.").partition("[")[0]
+        listed = _TABLE.match(place.strip("`"))
+        number = int(listed[2]) if listed else None
+        key = (listed[1] + listed[3] if listed else place).strip("`.").partition("[")[0]
         field = _FIELD.fullmatch(what)
         if field is None:
-            return self.wrong(key, _expected(key))
+            return self.wrong(key, _expected(key), number)
         name = f"{key}.{field[2]}" if key else field[2]
         if field[1] == "contains unknown":
-            return SettingsError(
-                f"key {unknown_key(name, self._origin(name), [*KEYS, *_SECTIONS])}"
-            )
-        return SettingsError(
-            f"key {name}: expected a value, it is missing; set it in {self.path} or "
-            f"${variable_of(name)}"
-        )
+            origin = self._origin(name, number)
+            known = [*_ALL_KEYS, *_SECTIONS, *_LISTS]
+            return SettingsError(f"key {unknown_key(name, origin, known)}")
+        return self._missing(name, number)
 
     def check(self, settings: Settings) -> None:
         """Check what goes beyond one value's type and range.
@@ -161,17 +200,14 @@ class _Given:
         Raises:
             SettingsError: Names the first wrong key.
         """
-        for key, field in KEYS.items():
+        for key in KEYS:
             section, _, name = key.rpartition(".")
-            value = getattr(getattr(settings, section) if section else settings, name, None)
-            items = value if isinstance(value, tuple) else (value,) if value is not None else ()
-            if len(set(items)) != len(items):
-                raise self.wrong(key, _expected(key))
-            for meta in _metas(field.type):
-                try:
-                    list(map(meta.extra["check"] if meta.extra else str, items))
-                except (ValueError, RejectedError) as error:
-                    raise self.wrong(key, meta.description) from error
+            table = getattr(settings, section) if section else settings
+            self._check_value(key, getattr(table, name, None), None)
+        for number, gateway in enumerate(settings.gateways):
+            for field in fields(gateway):
+                self._check_value(f"gateways.{field.name}", getattr(gateway, field.name), number)
+        self._check_sites(settings)
         batch, source = settings.batch, settings.source
         if batch.readings_per_transaction > batch.max_readings:
             raise self.wrong(
@@ -181,15 +217,71 @@ class _Given:
         if source and source.driver == "replay" and source.readings is None:
             raise self.wrong("source.readings", "a CSV file for driver replay")
 
-    def wrong(self, key: str, expected: str | None) -> SettingsError:
-        """Say what `key` should be, what it is, and where that came from."""
-        section, _, name = key.rpartition(".")
-        value = (self.values.get(section, {}) if section else self.values).get(name)
-        hidden = key == _HIDDEN or key in _SECTIONS  # a token in the place of its section
-        shown = "something else" if hidden else f"{value!r:.{_SHOWN}}"
-        return SettingsError(f"key {key}: expected {expected}, got {shown} in {self._origin(key)}")
+    def _check_value(self, key: str, value: object, number: int | None) -> None:
+        items = value if isinstance(value, tuple) else (value,) if value is not None else ()
+        if len(set(items)) != len(items):
+            raise self.wrong(key, _expected(key), number)
+        for meta in _metas(_ALL_KEYS[key].type):
+            try:
+                list(map(meta.extra["check"] if meta.extra else str, items))
+            except (ValueError, RejectedError) as error:
+                raise self.wrong(key, meta.description, number) from error
 
-    def _origin(self, key: str) -> str:
+    def _check_sites(self, settings: Settings) -> None:
+        """Check that a token is there or can be made, and that several sites are told apart."""
+        gateway = settings.gateway
+        if gateway and not gateway.token and gateway.site_id is None:
+            raise self._missing(
+                "gateway.token",
+                None,
+                "; or set gateway.site_id, for which the device's key gives a token",
+            )
+        seen: dict[tuple[str, str], int] = {}
+        for number, each in enumerate(settings.gateways):
+            if each.site_id is None:
+                raise self._missing("gateways.site_id", number)
+            for name in ("site_id", "mqtt", "rest"):
+                first = seen.setdefault((name, getattr(each, name)), number)
+                if first != number:
+                    raise self.wrong(
+                        f"gateways.{name}", f"another one than in table {first + 1}", number
+                    )
+            pin = settings.gateways[0].genesis_block_id
+            if each.genesis_block_id != pin:
+                raise self.wrong(
+                    "gateways.genesis_block_id",
+                    f"the ledger of table 1, as a network has one: {pin!r:.{_SHOWN}}",
+                    number,
+                )
+
+    def wrong(self, key: str, expected: str | None, number: int | None = None) -> SettingsError:
+        """Say what `key` should be, what it is, and where that came from.
+
+        Args:
+            key: Its full name.
+            expected: In words.
+            number: Of its table, if its section is a list; from 0.
+        """
+        section, _, name = key.rpartition(".")
+        table: Any = self.values.get(section, {}) if section else self.values
+        if key in (*_HIDDEN, *_SECTIONS, *_LISTS):  # a token in the place of its section
+            shown = "something else"
+        else:
+            value = (table if number is None else table[number]).get(name)
+            shown = f"{value!r:.{_SHOWN}}"
+        return SettingsError(
+            f"key {key}: expected {expected}, got {shown} in {self._origin(key, number)}"
+        )
+
+    def _missing(self, key: str, number: int | None, otherwise: str = "") -> SettingsError:
+        where = self._origin("", number) + (f" or ${variable_of(key)}" if key in KEYS else "")
+        return SettingsError(
+            f"key {key}: expected a value, it is missing; set it in {where}{otherwise}"
+        )
+
+    def _origin(self, key: str, number: int | None = None) -> str:
+        if number is not None:
+            return f"table {number + 1} of [[gateways]] in {self.path}"
         return f"${self.variables[key]}" if key in self.variables else str(self.path)
 
 
@@ -220,9 +312,11 @@ def _metas(kind: Any) -> Iterator[Meta]:  # noqa: ANN401
 
 
 def _expected(key: str) -> str | None:
+    if key in ("gateway", *_LISTS):
+        return f"a section [gateway], or 1 to {GATEWAYS_MAX} tables [[gateways]]"
     if key in _SECTIONS:
         return "a section"
-    return next((meta.description for meta in _metas(KEYS[key].type)), "a path")
+    return next((meta.description for meta in _metas(_ALL_KEYS[key].type)), "a path")
 
 
 def _path_of(_kind: type, value: object) -> Path:

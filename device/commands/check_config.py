@@ -8,7 +8,7 @@ from contracts.errors import WaysealError
 from contracts.keys import Signer
 from contracts.runtime.checks import Finding, connect, directory, error, files, ok, report, warning
 from contracts.runtime.commands import FAILED, WORKED
-from device.offload.upload import TusClient
+from device.offload.upload import TusClient, check_site
 from device.settings import GatewaySettings, Settings
 
 _ANSWER_S: Final = 5.0
@@ -21,7 +21,7 @@ def run(arguments: Namespace, settings: Settings) -> int:
 
 
 def findings(settings: Settings, *, offline: bool) -> Iterator[Finding]:
-    """Yield what was found, first on this machine, then unless `offline` at the gateway."""
+    """Yield what was found on this machine, then for each gateway, which `offline` does not ask."""
     yield ok("settings", f"device {settings.device_id}, data {settings.data}")
     yield directory("data", settings.data, made=True)
     yield _key(settings)
@@ -33,13 +33,14 @@ def findings(settings: Settings, *, offline: bool) -> Iterator[Finding]:
             ("source.track", settings.source.track),
         )
         yield from files([*named, *(("source.videos", each) for each in settings.source.videos)])
-    if settings.gateway is None:
-        yield warning("[gateway]", "missing: `offload` and `run` need it")
-        return
-    yield from _receipts(settings.gateway)
-    yield from files([("gateway.mqtt_ca", settings.gateway.mqtt_ca)])
-    if not offline:
-        yield from _gateway(settings.gateway, settings.device_id)
+    if not settings.sites:
+        yield warning("[gateway]", "missing, as is [[gateways]]: `offload` and `run` need one")
+    for gateway in settings.sites:
+        yield from _on_paper(
+            gateway, f"{gateway.site_id}: gateways" if settings.gateways else "gateway"
+        )
+        if not offline:
+            yield from _asked(gateway, settings)
 
 
 def _key(settings: Settings) -> Finding:
@@ -51,15 +52,19 @@ def _key(settings: Settings) -> Finding:
         return error("key", problem)
 
 
-def _receipts(gateway: GatewaySettings) -> Iterator[Finding]:
+def _on_paper(gateway: GatewaySettings, section: str) -> Iterator[Finding]:
+    """Look at a gateway's settings, without a network."""
+    token = "of the settings" if gateway.token else "given by the device's key"
+    yield ok(f"{gateway}", f"token {token}, public keys: {len(gateway.public_keys)}")
     if not gateway.public_keys:
-        yield error("gateway.public_keys", "expected at least one key, got none")
+        yield error(f"{section}.public_keys", "expected at least one key, got none")
     if gateway.genesis_block_id is None:
-        yield warning("gateway.genesis_block_id", "missing: no receipt deletes anything here")
+        yield warning(f"{section}.genesis_block_id", "missing: no receipt deletes anything here")
+    yield from files([(f"{section}.mqtt_ca", gateway.mqtt_ca)])
 
 
-def _gateway(gateway: GatewaySettings, device_id: str) -> Iterator[Finding]:
-    """Look whether the broker listens, and whether the gateway knows the token.
+def _asked(gateway: GatewaySettings, settings: Settings) -> Iterator[Finding]:
+    """Look whether the broker listens, and whether the gateway is the site's and knows the token.
 
     No login at the broker: it would end the session of an offload that is under way.
     """
@@ -69,7 +74,12 @@ def _gateway(gateway: GatewaySettings, device_id: str) -> Iterator[Finding]:
     except WaysealError as problem:
         yield error(f"broker {gateway.mqtt}", problem)
     try:
-        with TusClient(gateway, device_id) as client:
+        if gateway.site_id is not None:
+            check_site(gateway)
+            yield ok(f"gateway {gateway.rest}", f"is that of site {gateway.site_id}")
+        if not gateway.token:
+            gateway = gateway.with_token(Signer.load(settings.key_file), settings.device_id)
+        with TusClient(gateway, settings.device_id) as client:
             client.check_token()
         yield ok(f"gateway {gateway.rest}", "knows the token")
     except WaysealError as problem:

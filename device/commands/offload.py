@@ -16,6 +16,7 @@ from device.journal.status import Status, TripStatus, status_of
 from device.journal.trip import TripState
 from device.offload.offloading import offload
 from device.offload.session import HeldError
+from device.offload.sites import Sites
 from device.settings import Settings
 from device.station import load_signer, open_journal
 from device.stop import stop_on_signals
@@ -23,13 +24,14 @@ from device.stop import stop_on_signals
 
 def run(arguments: Namespace, settings: Settings) -> int:
     """Offload, then print which trips have a receipt, final or provisional."""
-    settings.need_gateway()
+    settings.need_sites(arguments.site)
     signer = load_signer(settings)
+    sites = Sites.of(settings, signer, arguments.site)
     before = _receipted(_status(settings))
-    logging.getLogger("device.offload").setLevel(logging.INFO)  # how much is committed
+    logging.getLogger("device.offload").setLevel(logging.INFO)  # where, and how much is committed
     with stop_on_signals() as stop:
         try:
-            offload(settings, signer, patience_s=arguments.wait_s, stop=stop)
+            offload(settings, signer, sites, patience_s=arguments.wait_s, stop=stop)
         except HeldError as error:
             complain(
                 "wayseal-device",

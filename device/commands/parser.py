@@ -39,6 +39,10 @@ settings:
   genesis_block_id = "..."               the ledger they must name, or nothing is deleted
   receipt_requires = ["volume", "blobs"] copies that must exist before this device deletes
   timeout_s = 30
+  [[gateways]]                           instead of [gateway], a table for each site
+  site_id = "site-b"                     the site; a gateway that says another one is refused
+  mqtt = "..."                           and all that [gateway] has; without token this device's
+                                         key gives one, see `enrol`
   [batch]
   max_readings = 100
   max_seconds = 60
@@ -66,7 +70,9 @@ examples:
                                          say what they give; nothing is signed
   wayseal-device record --readings trip/readings.csv --track trip/track.gpx \\
       --video trip/video.avi             record it as one sealed trip, offline
-  wayseal-device offload                 send everything to the gateway, delete on its receipt
+  wayseal-device offload                 send everything to the first gateway that answers,
+                                         delete on its receipt
+  wayseal-device enrol > truck-7.jsonl   what each site's gateway needs to admit this device
   wayseal-device run                     do both until SIGTERM
   wayseal-device share --out trip.start  write the trip's start for the truck's other devices
   wayseal-device record --join trip.start --readings rear.csv
@@ -106,7 +112,12 @@ def build_parser() -> argparse.ArgumentParser:
     simulate.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder to fill")
     _add_simulator(simulate)
     offload = commands.add_parser(
-        "offload", parents=[common], help="send everything to the gateway"
+        "offload", parents=[common], help="send everything to the gateway at hand"
+    )
+    offload.add_argument(
+        "--site",
+        metavar="ID",
+        help="the only site of [[gateways]] to try (default: in their order, the first to answer)",
     )
     offload.add_argument(
         "--wait-s",
@@ -118,7 +129,12 @@ def build_parser() -> argparse.ArgumentParser:
     check = commands.add_parser(
         "check-config", parents=[common], help="look at all that the settings name, change nothing"
     )
-    check.add_argument("--offline", action="store_true", help="do not ask the gateway")
+    check.add_argument("--offline", action="store_true", help="do not ask the gateways")
+    commands.add_parser(
+        "enrol",
+        parents=[common],
+        help="print for each site what `wayseal-gateway enrol` takes there; it is not secret",
+    )
     commands.add_parser("status", parents=[common], help="show what waits here for an offload")
     _add_join(
         commands.add_parser(

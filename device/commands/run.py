@@ -13,7 +13,7 @@ def run(arguments: Namespace, settings: Settings) -> int:
     if arguments.join is None:
         settings.need_trip()
     settings.need_source()
-    settings.need_gateway()
+    settings.need_sites()
     signer = load_signer(settings)
     with stop_on_signals() as stop:
         Agent(settings, signer, stop, arguments.join).run()

@@ -13,6 +13,7 @@ from device.camera.seeded import SeededCamera
 from device.journal.status import status_of
 from device.journal.trip import TripState
 from device.offload.offloading import offload
+from device.offload.sites import Sites
 from device.sensors.port import Sample
 from device.sensors.simulated import MINUTES_MAX, MINUTES_MIN, SimulatedTrip
 from device.settings import BatchSettings, BufferSettings, GatewaySettings, Settings, TripSettings
@@ -140,7 +141,7 @@ class Truck:
         """
         settings, began_s = self.settings, time.monotonic()
         signer = load_signer(settings)
-        offload(settings, signer, patience_s=patience_s, stop=stop)
+        offload(settings, signer, Sites.of(settings, signer), patience_s=patience_s, stop=stop)
         ended_s = time.monotonic()
         with open_journal(settings, signer) as database:
             status = status_of(database, self.device_id, signer.public_key, settings.buffer)
@@ -168,8 +169,8 @@ class Truck:
             gateway=GatewaySettings(
                 self.gateway.mqtt,
                 self.gateway.rest,
-                self.token,
                 self.gateway.public_keys,
+                token=self.token,
                 genesis_block_id=self.gateway.genesis_block_id,
             ),
         )

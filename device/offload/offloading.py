@@ -6,9 +6,9 @@ from typing import Final
 from contracts.errors import UnavailableError
 from contracts.keys import Signer
 from device.journal.outbox import Outbox
-from device.offload.mqtt import MqttConnection
 from device.offload.progress import Backoff, Progress
 from device.offload.session import Session
+from device.offload.sites import Sites
 from device.offload.upload import TusClient
 from device.offload.uploads import Uploads
 from device.settings import Settings
@@ -18,7 +18,9 @@ from device.stop import Stop
 BACKOFF_LIMIT_S: Final = 15.0
 
 
-def offload(settings: Settings, signer: Signer, *, patience_s: float, stop: Stop) -> None:
+def offload(
+    settings: Settings, signer: Signer, sites: Sites, *, patience_s: float, stop: Stop
+) -> None:
     """Send all closed batches and sealed recordings; delete trips with a final receipt.
 
     A trip that gets only a provisional receipt in time is kept.
@@ -26,6 +28,7 @@ def offload(settings: Settings, signer: Signer, *, patience_s: float, stop: Stop
     Args:
         settings: This device's settings.
         signer: This device's key.
+        sites: Where to offload: at the first that answers, again after each loss.
         patience_s: Longest time without any progress, seconds.
         stop: Ends the work early.
 
@@ -39,7 +42,7 @@ def offload(settings: Settings, signer: Signer, *, patience_s: float, stop: Stop
         outbox = Outbox(database)
         while outbox.unheld_count() or outbox.refusals() or outbox.awaiting_receipt():
             try:
-                _converse(settings, outbox, progress, patience_s, stop)
+                _converse(settings, sites, outbox, progress, patience_s, stop)
                 if not outbox.is_unanswered():
                     return
             except UnavailableError:
@@ -49,11 +52,17 @@ def offload(settings: Settings, signer: Signer, *, patience_s: float, stop: Stop
 
 
 def _converse(
-    settings: Settings, outbox: Outbox, progress: Progress, patience_s: float, stop: Stop
+    settings: Settings,
+    sites: Sites,
+    outbox: Outbox,
+    progress: Progress,
+    patience_s: float,
+    stop: Stop,
 ) -> None:
-    gateway, videos = settings.need_gateway(), videos_of(settings)
+    videos = videos_of(settings)
     with ExitStack() as stack:
-        connection = stack.enter_context(MqttConnection(gateway, settings.device_id))
+        gateway, connection = sites.reach(stop)
+        stack.callback(connection.close)
         client = stack.enter_context(TusClient(gateway, settings.device_id))
         uploads = stack.enter_context(Uploads(client, videos, progress))
         Session(

@@ -36,6 +36,7 @@ def accept(
     trusted_keys: Collection[str],
     policy: Policy,
     genesis_block_id: str | None,
+    site_id: str | None,
     videos: Path,
 ) -> bool:
     """Take a receipt, and delete what a final one covers; say whether it changed anything.
@@ -50,6 +51,7 @@ def accept(
         trusted_keys: Public keys of the gateways whose receipts count.
         policy: The copies that must exist.
         genesis_block_id: The ledger that counts; None if nobody has said.
+        site_id: The site whose receipts count; None if nobody has said.
         videos: Folder of the recordings.
 
     Raises:
@@ -63,7 +65,7 @@ def accept(
     expected = outbox.expected(body.trip_id)
     if expected is None:
         return False
-    check(body, expected, genesis_block_id)
+    check(body, expected, genesis_block_id, site_id)
     check_newest(receipt, body, expected)
     missing = still_lacking(body, expected, policy)
     if genesis_block_id is None:
@@ -113,14 +115,17 @@ def _keep(wire: bytes, outbox: Outbox, trip_id: str, missing: list[str]) -> bool
     return further
 
 
-def check(body: ReceiptBody, expected: Expected, genesis_block_id: str | None) -> None:
-    """Check that a receipt covers everything that was sealed, on the ledger that counts.
+def check(
+    body: ReceiptBody, expected: Expected, genesis_block_id: str | None, site_id: str | None
+) -> None:
+    """Check that a receipt covers everything that was sealed, on the ledger and site that count.
 
     Raises:
         RejectedError: Names the expected and the actual value.
     """
     for name, wanted, found in (
         ("ledger", genesis_block_id or body.genesis_id, body.genesis_id),
+        ("site", site_id or body.site_id, body.site_id),
         ("trip", expected.trip_id, body.trip_id),
         ("reading count", expected.reading_count, body.reading_count),
         ("head", expected.head_sha256.hex(), body.head_sha256.hex()),

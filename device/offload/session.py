@@ -172,6 +172,7 @@ class Session:
             trusted_keys=self.gateway.public_keys,
             policy=self.gateway.policy,
             genesis_block_id=self.gateway.genesis_block_id,
+            site_id=self.gateway.site_id,
             videos=self.videos,
         ):
             self.progress.note_receipt()

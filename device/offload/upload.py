@@ -7,6 +7,8 @@ Source: tus resumable upload protocol 1.0.0, core and creation.
 """
 
 import base64
+import json
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final, Self
@@ -22,6 +24,9 @@ PIECE_BYTES_MAX: Final = 64 * BLOB_BYTES
 """Bytes per request: at most these are sent again after a connection broke unnoticed."""
 MISMATCH_TRIES: Final = 3
 """How often the gateway may receive other bytes than were signed before the device gives up."""
+CONNECT_MAX_S: Final = 5
+"""Longest wait for a connection while several sites are tried: most of them are far away."""
+HEALTH_BYTES_MAX: Final = 64 << 10
 _VERSION: Final = "1.0.0"
 _DETAIL_MAX: Final = 300
 _OK: Final = (200, 201, 204)
@@ -33,6 +38,32 @@ _MISMATCH: Final = 422
 
 class MismatchError(UnavailableError):
     """The gateway received other bytes than were signed; the upload starts again."""
+
+
+def check_site(gateway: GatewaySettings) -> None:
+    """Ask, without a token, whether the gateway there is that of the site that the settings say.
+
+    Raises:
+        RejectedError: It is another site's; the message names both.
+        UnavailableError: It does not answer, or does not say its site.
+    """
+    url = f"{gateway.rest}/health"
+    try:
+        status, body = _bounded(url, gateway.timeout_s)
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        raise UnavailableError(f"{url}: {error}") from error
+    try:
+        found = json.loads(body)["site_id"]
+    except (ValueError, LookupError, TypeError, RecursionError) as error:
+        raise UnavailableError(
+            f"{url}: expected a gateway that says its site_id, got an answer of {status} without; "
+            f"an older gateway must be updated"
+        ) from error
+    if found != gateway.site_id:
+        raise RejectedError(
+            f"{url}: expected the gateway of site {gateway.site_id}, as the settings say, got that "
+            f"of site {found!r:.80}"
+        )
 
 
 class TusClient:
@@ -107,7 +138,10 @@ class TusClient:
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise UnavailableError(f"no answer: {error}") from error
         if answer.status_code in _REFUSED:
-            raise RejectedError(f"refuses the token with {answer.status_code}: make another one")
+            raise RejectedError(
+                f"refuses the token with {answer.status_code}: make another one there, or enrol "
+                f"this device there"
+            )
         if answer.status_code not in (*_OK, *_UNKNOWN) or "Tus-Resumable" not in answer.headers:
             raise UnavailableError(f"expected a gateway, got an answer of {answer.status_code}")
 
@@ -133,6 +167,18 @@ class TusClient:
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise UnavailableError(f"upload {url}: {method}: {error}") from error
         return _checked(method, url, answer)
+
+
+def _bounded(url: str, timeout_s: float) -> tuple[int, bytes]:
+    """Return the status and the beginning of an answer, however long or slow a stranger's is."""
+    timeout = httpx.Timeout(timeout_s, connect=min(CONNECT_MAX_S, timeout_s))
+    headers, body, until_s = {"Accept-Encoding": "identity"}, b"", time.monotonic() + timeout_s
+    with httpx.stream("GET", url, headers=headers, timeout=timeout, trust_env=False) as answer:
+        for piece in answer.iter_raw():
+            body += piece
+            if len(body) > HEALTH_BYTES_MAX or time.monotonic() > until_s:
+                break
+    return answer.status_code, body
 
 
 def _checked(method: str, url: str, answer: httpx.Response) -> httpx.Response:

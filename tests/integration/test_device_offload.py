@@ -165,6 +165,10 @@ def _other_ledger(body: ReceiptBody) -> None:
     body.genesis_id = "8" * 128
 
 
+def _other_site(body: ReceiptBody) -> None:
+    body.site_id = "site-seller"
+
+
 def _no_ledger(body: ReceiptBody) -> None:
     body.genesis_id = ""
 
@@ -185,6 +189,7 @@ def _other_root(body: ReceiptBody) -> None:
         _other_seal,
         _other_device,
         _other_ledger,
+        _other_site,
         _no_ledger,
         _no_recording,
         _other_root,
@@ -296,6 +301,7 @@ def take(
         trusted_keys=[SIGNER.public_key, OTHER_SIGNER.public_key],
         policy=DEFAULT_POLICY,
         genesis_block_id=genesis_block_id,
+        site_id="site-buyer",
         videos=truck.data / "videos",
     )
 
@@ -311,6 +317,7 @@ def body_for(outbox: Outbox, trip_id: str) -> ReceiptBody:
         head_sha256=expected.head_sha256,
         seal_transaction_id=expected.seal_transaction_id,
         genesis_id=GENESIS,
+        site_id="site-buyer",
         recordings=[
             StoredRecording(
                 sha256=item.digest.sha256,

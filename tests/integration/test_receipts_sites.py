@@ -9,11 +9,9 @@ import pytest
 
 from contracts.proto.payload_pb2 import RegisterDevice
 from contracts.receipt import open_receipt
-from demo.appliance import Existing
-from support.gateways.appliance import QuickAppliance
 from support.network.world import Trip, key, one, reading
 from support.trucks.rogue import Rogue, Site, nonce, until
-from support.trucks.visits import copies_of, loaded, meet, offload_provisionally
+from support.trucks.visits import another, copies_of, join, loaded, meet, offload_provisionally
 
 pytestmark = pytest.mark.integration
 
@@ -109,22 +107,11 @@ def waits_in(site: Site, trip: Trip) -> int | None:
 @pytest.fixture
 def other(site: Site, tmp_path: Path) -> Iterator[Site]:
     """Return a second site of the same network; it has no node of its own."""
-    directory = tmp_path / "other"
-    existing = Existing("", site.appliance.directory / "keys" / "admin.key")
-    made = Site(directory, QuickAppliance(directory / "site-c", existing=existing))
-    made.appliance.variables["WAYSEAL_SITE_ID"] = "site-c"
+    made = another(site, tmp_path / "other", "site-c")
     try:
         yield made
     finally:
         made.stop()
-
-
-def join(other: Site, site: Site) -> None:
-    """Start the second site on the ledger of the first."""
-    assert other.appliance.existing is not None
-    other.appliance.existing = Existing(site.appliance.ledger, other.appliance.existing.admin_key)
-    other.appliance.start()
-    other.operator = other.client("operator", "operator")
 
 
 def test_provisional_here_and_final_at_the_next_site(

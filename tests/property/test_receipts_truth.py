@@ -174,6 +174,7 @@ class CopiesComeAndGo(RuleBasedStateMachine):
                 trusted_keys=[SIGNER.public_key],
                 policy=self.trucks,
                 genesis_block_id=GENESIS,
+                site_id=None,
                 videos=self.directory,
             )
         if not outdated:

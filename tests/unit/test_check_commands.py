@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
@@ -26,13 +26,21 @@ def listed(folder: Path) -> list[str]:
 
 
 @contextmanager
-def gateway_that_answers(status: int, headers: dict[str, str]) -> Iterator[int]:
+def gateway_that_answers(
+    status: int, headers: dict[str, str], health: bytes = b""
+) -> Iterator[int]:
     class Answer(BaseHTTPRequestHandler):
         def do_HEAD(self) -> None:
             self.send_response(status)
             for name, value in headers.items():
                 self.send_header(name, value)
             self.end_headers()
+
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            with suppress(OSError):  # the truck hangs up
+                self.wfile.write(health)
 
         def log_message(self, *_: object) -> None:
             pass
@@ -139,7 +147,8 @@ def test_a_truck_s_settings_are_looked_at_without_a_network(
     for subject in ("key", "gateway.mqtt_ca", "source.readings"):
         assert f"error    {subject}: " in said
     assert "warning  gateway.genesis_block_id: missing" in said
-    assert "127.0.0.1" not in said
+    assert "ok       gateway 127.0.0.1:1, http://127.0.0.1:1: token of the settings" in said
+    assert "connection" not in said
     assert listed(tmp_path) == before
     (tmp_path / "r.csv").write_text("")
     (tmp_path / "ca.crt").write_text("")
@@ -147,3 +156,51 @@ def test_a_truck_s_settings_are_looked_at_without_a_network(
     Signer.load_or_create(tmp_path / "data" / "device.key")
     assert device(["check-config", "--offline", "--config", str(path)]) == 0
     assert device(["check-config", "--config", str(path)]) == 1
+
+
+def sites_file(folder: Path, ports: dict[str, int], more: str = "") -> Path:
+    tables = "".join(
+        f'[[gateways]]\nsite_id = "{site}"\nmqtt = "127.0.0.1:{port}"\n'
+        f'rest = "http://127.0.0.1:{port}"\npublic_keys = ["{key("g").public_key}"]\n{more}'
+        for site, port in ports.items()
+    )
+    return write_private(folder / "device.toml", f'device_id = "t"\ndata = "data"\n{tables}')
+
+
+def test_each_gateway_has_its_line_also_without_a_network(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = sites_file(tmp_path, {"dock-a": 1, "dock-b": 2}, 'mqtt_ca = "ca.crt"\n')
+    assert device(["check-config", "--offline", "--config", str(path)]) == 1
+    said = capsys.readouterr().out
+    for site, port in (("dock-a", 1), ("dock-b", 2)):
+        place = f"{site} (127.0.0.1:{port}, http://127.0.0.1:{port})"
+        assert f"ok       {place}: token given by the device's key, public keys: 1" in said
+        assert f"warning  {site}: gateways.genesis_block_id: missing" in said
+        assert f"error    {site}: gateways.mqtt_ca: expected a file" in said
+    assert "connection" not in said
+
+
+@pytest.mark.parametrize(
+    ("health", "words"),
+    [
+        (b'{"live": true, "site_id": "dock-a"}', "is that of site dock-a"),
+        (b'{"site_id": "dock-b"}', "expected the gateway of site dock-a, as the settings say, got"),
+        (b'{"site_id": ["dock-a"]}', "got that of site ['dock-a']"),
+        (b'{"live": true}', "expected a gateway that says its site_id"),
+        (b"<html>", "expected a gateway that says its site_id"),
+        (b"[" * 60_000, "expected a gateway that says its site_id"),
+        (b" " * 10_000_000 + b'{"site_id": "dock-a"}', "expected a gateway that says its site_id"),
+    ],
+)
+def test_a_gateway_has_to_say_the_site_of_its_table(
+    tmp_path: Path, health: bytes, words: str
+) -> None:
+    with gateway_that_answers(404, {"Tus-Resumable": "1.0.0"}, health) as port:
+        path = sites_file(tmp_path, {"dock-a": port})
+        (tmp_path / "data").mkdir()
+        key("t").save(tmp_path / "data" / "device.key")
+        found = list(on_the_truck(load(path, {}), offline=False))
+    said = [each.words for each in found if each.subject == f"gateway http://127.0.0.1:{port}"]
+    assert words in said[0]
+    assert said[1:] == (["knows the token"] if words.startswith("is that") else [])

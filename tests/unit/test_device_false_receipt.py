@@ -60,5 +60,6 @@ def take(receipt: Receipt, journal: Database, videos: Path) -> None:
         trusted_keys=[GATEWAY.public_key],
         policy=Policy.parse(["volume"]),
         genesis_block_id=GENESIS,
+        site_id=None,
         videos=videos,
     )

@@ -26,7 +26,7 @@ def test_file_and_defaults(tmp_path: Path) -> None:
     assert settings.data == tmp_path / "d"
     assert settings.key_file == tmp_path / "d" / "device.key"
     assert (settings.batch.max_readings, settings.batch.max_seconds) == (100, 60)
-    gateway = settings.need_gateway()
+    (gateway,) = settings.need_sites()
     assert (gateway.mqtt_host, gateway.mqtt_port) == ("::1", 1883)
     assert gateway.rest == "http://g:1"
     with pytest.raises(SettingsError, match=r"\[trip\]"):
@@ -132,7 +132,10 @@ def test_unknown_variable_of_our_section(tmp_path: Path) -> None:
         ),
         ('[gatway]\ntoken = "987654"', "key gatway: unknown in {path}, did you mean gateway?"),
         ('token = "987654"', "key token: unknown in {path}, did you mean gateway.token?"),
-        ('gateway = "987654"', "key gateway: expected a section, got something else in {path}"),
+        (
+            'gateway = "987654"',
+            "expected a section [gateway], or 1 to 100 tables [[gateways]], got something else in",
+        ),
     ],
 )
 def test_the_value_of_an_unknown_key_is_never_shown(tmp_path: Path, text: str, named: str) -> None:

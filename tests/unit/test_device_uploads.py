@@ -11,7 +11,7 @@ from device.offload.uploads import Uploads
 from device.settings import GatewaySettings
 
 TRIES = 200
-GATEWAY = GatewaySettings("127.0.0.1:1", "http://127.0.0.1:1", "token", (), timeout_s=1)
+GATEWAY = GatewaySettings("127.0.0.1:1", "http://127.0.0.1:1", (), None, "token", timeout_s=1)
 
 
 def nothing_after(go: threading.Event) -> Iterator[Recording]:

@@ -5,12 +5,32 @@ from pathlib import Path
 from typing import Final
 
 from contracts.runtime.commands import FAILED, PROVISIONAL
+from demo.appliance import Existing
 from device.commands.simulate import write_trip
 from device.sensors.simulated import SimulatedTrip
+from support.gateways.appliance import QuickAppliance
 from support.trucks.rogue import Site
 from support.trucks.truck import Truck
 
 TRIES: Final = 10
+
+
+def another(
+    site: Site, directory: Path, site_id: str, kind: type[QuickAppliance] = QuickAppliance
+) -> Site:
+    """Return a second site of the same network, not started; it has no node of its own."""
+    existing = Existing("", site.appliance.directory / "keys" / "admin.key")
+    made = Site(directory, kind(directory / site_id, existing=existing))
+    made.appliance.variables["WAYSEAL_SITE_ID"] = site_id
+    return made
+
+
+def join(other: Site, site: Site) -> None:
+    """Start the second site on the ledger of the first."""
+    assert other.appliance.existing is not None
+    other.appliance.existing = Existing(site.appliance.ledger, other.appliance.existing.admin_key)
+    other.appliance.start()
+    other.operator = other.client("operator", "operator")
 
 
 def meet(truck: Truck, site: Site) -> None:
