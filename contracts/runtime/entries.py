@@ -30,8 +30,8 @@ def node() -> NoReturn:
 
 
 def party() -> NoReturn:
-    """Run `wayseal-party`, which any role but a node's can."""
-    start("wayseal-party", "contracts.party.wayseal_party", "gateway")
+    """Run `wayseal-party`, which devices and gateways can, too."""
+    start("wayseal-party", "contracts.party.wayseal_party", "party")
 
 
 def processor() -> NoReturn:
@@ -50,7 +50,8 @@ def start(command: str, module: str, extra: str) -> NoReturn:
     Args:
         command: Its name, for messages.
         module: The module that has its `main`.
-        extra: The extra of the distribution that it needs; empty if it needs none.
+        extra: The extra of the distribution that it needs, which also names the role of
+            `scripts/install`; empty if it needs none.
     """
     try:
         status = importlib.import_module(module).main()
@@ -63,8 +64,8 @@ def start(command: str, module: str, extra: str) -> NoReturn:
             raise
         complain(
             command,
-            f"{missing} is not installed: {command} needs the extra {extra}, as in "
-            f"pip install 'wayseal[{extra}]'",
+            f"{missing} is not installed: {command} needs the extra {extra}; in a checkout, "
+            f"scripts/install {extra} installs it",
         )
         sys.exit(FAILED)
     sys.exit(status)

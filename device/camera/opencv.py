@@ -101,6 +101,15 @@ def put_text(frame: Any, text: str, x: int, y: int) -> None:  # noqa: ANN401 - n
     cv2.putText(frame, text, (x, y), cv2.FONT_HERSHEY_SIMPLEX, 0.8, (255, 255, 255), 2)
 
 
+def check_installed() -> None:
+    """Check that this host has OpenCV, before a trip that needs it begins.
+
+    Raises:
+        UnavailableError: It has not.
+    """
+    _cv2()
+
+
 def _cv2() -> Any:  # noqa: ANN401 - a module that may be missing has no static type
     # FFmpeg would write to stderr, and would open any URL that a playlist names.
     os.environ.setdefault("OPENCV_FFMPEG_LOGLEVEL", "-8")
@@ -109,5 +118,8 @@ def _cv2() -> Any:  # noqa: ANN401 - a module that may be missing has no static 
     try:
         import cv2  # noqa: PLC0415 - see the module's first lines
     except ImportError as error:
-        raise UnavailableError("OpenCV is missing: pip install 'wayseal[device]'") from error
+        raise UnavailableError(
+            "OpenCV is not installed: video needs the extra camera; in a checkout, "
+            "scripts/install device-camera installs it"
+        ) from error
     return cv2

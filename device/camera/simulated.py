@@ -9,7 +9,7 @@ from contracts.chunktree import BLOB_BYTES
 from contracts.errors import RejectedError
 from contracts.records.recording import RecordingDigest
 from contracts.runtime.files import created
-from device.camera.opencv import inspect, put_text, write_mjpeg
+from device.camera.opencv import check_installed, inspect, put_text, write_mjpeg
 from device.camera.port import Footage
 
 WIDTH: Final = 640
@@ -23,9 +23,17 @@ _NOISE: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class SimulatedCamera:
-    """Films 12 seconds of test picture: over 3 MiB, and the last blob is partial."""
+    """Films 12 seconds of test picture: over 3 MiB, and the last blob is partial.
+
+    Raises:
+        UnavailableError: OpenCV is not installed.
+    """
 
     seed: int = 1
+
+    def __post_init__(self) -> None:
+        """Check before a trip begins that it can be filmed."""
+        check_installed()
 
     @property
     def size_max(self) -> int:

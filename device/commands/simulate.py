@@ -42,10 +42,11 @@ def write_trip(trip: SimulatedTrip, out: Path) -> TripFiles:
 
     Raises:
         RejectedError: One of the files exists.
-        UnavailableError: The folder or a file cannot be written.
+        UnavailableError: The folder or a file cannot be written, or OpenCV is not installed.
     """
+    camera = SimulatedCamera(trip.seed)
     files = TripFiles(out / "readings.csv", out / "track.gpx", out / "video.avi")
     create(files.readings, (line.encode() for line in csv_lines(trip)))
     create(files.track, (line.encode() for line in gpx_lines(trip)))
-    SimulatedCamera(trip.seed).film(files.video)
+    camera.film(files.video)
     return files

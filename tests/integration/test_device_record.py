@@ -342,16 +342,23 @@ def test_a_journal_that_is_none_is_one_error(tmp_path: Path) -> None:
         Database(tmp_path / "missing" / "j", "truck-1", key("truck-1").public_key)
 
 
-def test_status_needs_no_camera_library(tmp_path: Path) -> None:
+def test_a_truck_without_camera_needs_no_camera_library(tmp_path: Path) -> None:
     truck = Truck(tmp_path)
     (tmp_path / "cv2.py").write_text("raise ImportError('no camera here')\n")
     truck.environment["PYTHONPATH"] = str(tmp_path)
     assert truck.must("status")["trips"] == []
     log = write_log(tmp_path / "log.csv", 20)
     assert truck.must("record", "--readings", log)["readings"] == 20
-    code, _, err = truck.run("record", "--readings", log, "--video", log)
-    assert code == 1
-    assert "OpenCV is missing" in err
+    for command in (
+        ("record", "--readings", log, "--video", log),
+        ("record", "--simulate"),
+        ("simulate", "--out", tmp_path / "simulated"),
+    ):
+        code, _, err = truck.run(*command)
+        assert code == 1
+        assert "scripts/install device-camera" in err
+    assert [trip["state"] for trip in truck.must("status")["trips"]] == ["sealed"]
+    assert not (tmp_path / "simulated").exists()
 
 
 @pytest.mark.samples

@@ -77,6 +77,7 @@ def test_a_command_imports_only_what_it_needs(module: str, heavy: list[str]) -> 
             "pydantic is not installed: wayseal-gateway needs the extra gateway",
         ),
         ("device", "msgspec", "msgspec is not installed: wayseal-device needs the extra device"),
+        ("party", "httpx", "httpx is not installed: wayseal-party needs the extra party"),
     ],
 )
 def test_a_missing_role_names_its_extra(name: str, package: str, words: str) -> None:
@@ -89,7 +90,7 @@ def test_a_missing_role_names_its_extra(name: str, package: str, words: str) -> 
     )
     assert done.returncode == 1
     assert words in done.stderr
-    assert f"pip install 'wayseal[{name}]'" in done.stderr
+    assert f"scripts/install {name} installs it" in done.stderr
     assert "Traceback" not in done.stderr
 
 
