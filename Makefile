@@ -106,13 +106,16 @@ down: $(READY) ## stop it; its data stays in build/up
 proto: $(READY) ## generate contracts/proto/*_pb2.py again
 	@$(BIN)/python -m grpc_tools.protoc -I. --python_out=. --pyi_out=. contracts/proto/*.proto
 
-COMPILE := $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 \
+COMPILE := $(BIN)/uv pip compile --universal --python-version 3.11 \
   --generate-hashes --no-header --no-annotate --no-emit-index-url --quiet
 
 lock: $(READY) ## choose dependency versions again
-	@$(COMPILE) --all-extras --group dev --upgrade -o requirements.lock
-	@$(COMPILE) --extra device --group build -c requirements.lock -o requirements-device.lock
-	@$(COMPILE) --extra gateway --extra node --extra processor --group build -c requirements.lock -o requirements-server.lock
+	@$(COMPILE) pyproject.toml --all-extras --group dev --upgrade -o requirements.lock
+	@$(COMPILE) --group build -c requirements.lock -o requirements/build.lock
+	@grep -v '^#' requirements/roles | while read -r role extras _; do \
+	  $(COMPILE) pyproject.toml $$(echo "$$extras" | sed 's/^-$$//; s/[^,]\{1,\}/--extra &/g; s/,/ /g') \
+	    -c requirements.lock -o "requirements/$$role.lock" || exit 1; \
+	done
 
 clean: ## remove what was built, not what was learned
 	@rm -rf build $(VENV)

@@ -22,7 +22,13 @@ from coincurve._libsecp256k1 import ffi, lib  # type: ignore[import-not-found]  
 from coincurve.context import GLOBAL_CONTEXT
 
 from contracts.errors import RejectedError, UnavailableError
-from contracts.runtime.files import check_private, disk_errors, make_directory, sync_directory
+from contracts.runtime.files import (
+    check_private,
+    disk_errors,
+    give_to_owner_of,
+    make_directory,
+    sync_directory,
+)
 
 PRIVATE_KEY_HEX: Final = 64
 SIGNATURE_BYTES: Final = 64
@@ -112,6 +118,7 @@ class Signer:
             descriptor, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
             try:
                 with os.fdopen(descriptor, "wb") as file:
+                    give_to_owner_of(path.parent, descriptor)
                     file.write(self._key.to_hex().encode("ascii") + b"\n")
                     file.flush()
                     os.fsync(descriptor)

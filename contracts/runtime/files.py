@@ -77,6 +77,7 @@ def make_directory(path: Path) -> None:
             return
         make_directory(path.parent)
         path.mkdir(exist_ok=True)
+        give_to_owner_of(path.parent, path)
         sync_directory(path.parent)
 
 
@@ -148,6 +149,27 @@ def created(path: Path) -> Iterator[Path]:
         part.unlink(missing_ok=True)
 
 
+def give_to_owner_of(directory: Path, made: int | Path) -> None:
+    """Let the owner of a directory use what root has just made in it; for others, do nothing.
+
+    Root types commands for services that run as users of their own, and a token file or lock of
+    root's would keep the service out.
+
+    Args:
+        directory: Where it was made.
+        made: Its descriptor, or a directory's path. A link is not followed.
+
+    Raises:
+        OSError: It cannot be given away.
+    """
+    if os.geteuid() == 0:
+        owner = directory.stat()
+        if isinstance(made, int):
+            os.fchown(made, owner.st_uid, owner.st_gid)
+        else:
+            os.lchown(made, owner.st_uid, owner.st_gid)
+
+
 def remove_file(path: Path) -> None:
     """Remove a file durably; a missing one is fine.
 
@@ -174,7 +196,7 @@ def locked(path: Path, otherwise: str) -> Iterator[None]:
         UnavailableError: Another process holds it, or the file cannot be made.
     """
     with disk_errors("lock", path):
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, OWNER_ONLY)
+        descriptor = _opened_lock(path)
     try:
         with disk_errors("lock", path):
             try:
@@ -197,7 +219,7 @@ def in_turn(path: Path) -> Iterator[None]:
         UnavailableError: The file cannot be made.
     """
     with disk_errors("lock", path):
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, OWNER_ONLY)
+        descriptor = _opened_lock(path)
     try:
         with disk_errors("lock", path):
             fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -206,10 +228,20 @@ def in_turn(path: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
+def _opened_lock(path: Path) -> int:
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, OWNER_ONLY)
+    except FileExistsError:
+        return os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    give_to_owner_of(path.parent, descriptor)
+    return descriptor
+
+
 def _write_synced(path: Path, data: bytes, mode: int) -> None:
     path.unlink(missing_ok=True)  # a kill may have left one, in any mode
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     try:
+        give_to_owner_of(path.parent, descriptor)
         os.fchmod(descriptor, mode)
         write_all(descriptor, [data])
         os.fsync(descriptor)

@@ -227,13 +227,21 @@ def _wanted(options: Namespace) -> list[WantedConnection]:
 
 def _enable() -> None:
     """Have wayseal-volumes.service run from the next start of the machine."""
-    installed = Path(sys.executable).with_name("wayseal-gateway")
-    program = installed if installed.exists() else Path(sys.argv[0]).resolve()
-    if keep.enable(_ROOT, (str(program), "volumes", "keep")):
+    if keep.enable(_ROOT, (str(own_program()), "volumes", "keep")):
         sys.stderr.write(
             "wayseal-volumes.service will keep it from the next start of the machine. To start it "
             "now: systemctl daemon-reload && systemctl start wayseal-volumes.service\n"
         )
+
+
+def own_program() -> Path:
+    """Return the absolute path of this command: of the link, if an installation has set one."""
+    installed = Path(sys.executable).with_name("wayseal-gateway")
+    program = installed if installed.exists() else Path(sys.argv[0]).resolve()
+    link = shutil.which("wayseal-gateway")
+    if link and Path(link).resolve() == program.resolve():
+        return Path(link).absolute()
+    return program
 
 
 def _stopping() -> Event:

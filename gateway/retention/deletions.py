@@ -34,7 +34,7 @@ CREATE TABLE deletions (
 CREATE INDEX deletions_by_recording ON deletions (recording);
 CREATE INDEX deletions_under_way ON deletions (state) WHERE state = 'begun';
 """
-_SCHEMA: Final = Schema("deletions", (_FIRST,))
+SCHEMA: Final = Schema("deletions", (_FIRST,))
 _COLUMNS: Final = "number, recording, wire, state, ended_ms, why"
 _CHECKED_AT_ONCE: Final = 500
 
@@ -88,7 +88,7 @@ class Deletions:
         self._signer = signer
         self._damage = damage or DamageNotes()
         self._named: set[str] = set()
-        self._db = open_kept(path, _SCHEMA, self._damage, Proofs({"deletions": _by_signature}))
+        self._db = open_kept(path, SCHEMA, self._damage, Proofs({"deletions": _by_signature}))
 
     def close(self) -> None:
         """Close the file."""

@@ -46,7 +46,7 @@ CREATE TABLE finished (
   UNIQUE (recording, device_id)
 );
 """
-_SCHEMA: Final = Schema("list of uploads", (_TABLE, _METADATA))
+SCHEMA: Final = Schema("list of uploads", (_TABLE, _METADATA))
 _COLUMNS: Final = "recording, device_id, upload, size, since_ms, metadata"
 
 
@@ -117,7 +117,7 @@ class Claims:
         Raises:
             UnavailableError: It cannot be opened, or has a newer version.
         """
-        self._db = open_kept(path, _SCHEMA, damage)
+        self._db = open_kept(path, SCHEMA, damage)
         self._is_there = is_there
         self._bytes_max = bytes_max
         self._one_by_one = threading.Lock()  # what one claim adds, the next one's quota counts

@@ -22,7 +22,7 @@ CREATE TABLE uploads (
   recording BLOB PRIMARY KEY, place INTEGER NOT NULL, since_s REAL NOT NULL
 ) WITHOUT ROWID;
 """
-_SCHEMA: Final = Schema("retention", (_FIRST,))
+SCHEMA: Final = Schema("retention", (_FIRST,))
 
 
 class Ages:
@@ -44,7 +44,7 @@ class Ages:
         *,
         damage: DamageNotes | None = None,
     ) -> None:
-        self._db = open_kept(path, _SCHEMA, damage)
+        self._db = open_kept(path, SCHEMA, damage)
         self._clock = RunningTime(self._db, monotonic_s)
 
     def close(self) -> None:

@@ -50,7 +50,7 @@ ALTER TABLE rounds ADD COLUMN not_read INTEGER NOT NULL DEFAULT 0;
 _DELETIONS: Final = """
 ALTER TABLE rounds ADD COLUMN deletions_ms INTEGER;
 """
-_SCHEMA: Final = Schema("scrub report", (_FIRST, _NOT_READ, _DELETIONS))
+SCHEMA: Final = Schema("scrub report", (_FIRST, _NOT_READ, _DELETIONS))
 _ROUND: Final = (
     "round, begun_ms, ended_ms, stage, recording, blob, recordings, blobs, bytes,"
     " not_read, found, mended, not_mended"
@@ -168,7 +168,7 @@ class ScrubReport:
     """
 
     def __init__(self, path: Path, damage: DamageNotes | None = None) -> None:
-        self._db = open_kept(path, _SCHEMA, damage)
+        self._db = open_kept(path, SCHEMA, damage)
 
     def close(self) -> None:
         """Close the file."""

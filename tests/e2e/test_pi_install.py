@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -35,19 +34,20 @@ deliveries = ["delivery-1"]
 
 
 class Pi:
-    """An environment with the device's dependencies, and a folder to work in."""
+    """A device that is installed by `scripts/install`, and a folder to work in."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.python = folder / "venv" / "bin" / "python"
+        self.bin = folder / "bin"
 
     def run(self, *command: str | Path) -> str:
         """Run a command; it must work."""
-        path = f"{self.python.parent}{os.pathsep}{os.environ['PATH']}"
+        path = f"{self.bin}{os.pathsep}{os.environ['PATH']}"
+        places = {"PREFIX": str(self.folder / "opt"), "BIN": str(self.bin)}
         done = subprocess.run(  # noqa: S603 - our own commands
             command,
             cwd=self.folder,
-            env=os.environ | {"PATH": path, "PYTHONPATH": ""},
+            env=os.environ | places | {"PATH": path, "PYTHONPATH": ""},
             capture_output=True,
             text=True,
             timeout=TIMEOUT_S,
@@ -57,8 +57,9 @@ class Pi:
         return done.stdout
 
     def device(self, *arguments: str) -> dict[str, object]:
-        program = self.python.with_name("wayseal-device")
-        said = self.run(program, "--config", "device.toml", *arguments, "--json")
+        said = self.run(
+            self.bin / "wayseal-device", "--config", "device.toml", *arguments, "--json"
+        )
         found: dict[str, object] = json.loads(said.strip().splitlines()[-1])
         return found
 
@@ -66,25 +67,20 @@ class Pi:
 @pytest.fixture(scope="module")
 def pi(tmp_path_factory: pytest.TempPathFactory) -> Pi:
     made = Pi(tmp_path_factory.mktemp("pi"))
-    uv = Path(sys.executable).with_name("uv")
-    made.run(uv, "venv", "--quiet", "--python", sys.executable, made.folder / "venv")
-    command = (uv, "pip", "install", "--quiet", "--python", made.python)
-    made.run(*command, "--require-hashes", "--requirement", ROOT / "requirements-device.lock")
-    made.run(*command, "--no-deps", "--no-build-isolation", ROOT)
+    made.run(ROOT / "scripts" / "install", "device-camera", "verify")
     (made.folder / "device.toml").write_text(SETTINGS)
     return made
 
 
 def test_it_brings_nothing_of_a_gateway(pi: Pi) -> None:
-    uv = Path(sys.executable).with_name("uv")
-    said = pi.run(uv, "pip", "list", "--python", pi.python, "--format", "json")
-    names = {package["name"].lower() for package in json.loads(said)}
+    code = "import importlib.metadata as all; print(*(each.name for each in all.distributions()))"
+    names = set(pi.run(pi.folder / "opt" / "device" / "bin" / "python", "-c", code).lower().split())
     assert {"wayseal", "coincurve", "paho-mqtt"} <= names
     assert not names & UNWANTED
 
 
 def test_it_records_a_simulated_trip(pi: Pi) -> None:
-    device = pi.python.with_name("wayseal-device")
+    device = pi.bin / "wayseal-device"
     pi.run(device, "simulate", "--out", "trip", "--minutes", "20")
     pi.device("init")
     files = ("readings.csv", "track.gpx", "video.avi")
@@ -99,6 +95,6 @@ def test_it_records_a_simulated_trip(pi: Pi) -> None:
 
 @pytest.mark.parametrize("program", ["wayseal-device", "wayseal-verify"])
 def test_the_help_teaches(pi: Pi, program: str) -> None:
-    said = pi.run(pi.python.with_name(program), "--help")
+    said = pi.run(pi.bin / program, "--help")
     assert "exit " in said
     assert "  wayseal-" in said or "example" in said

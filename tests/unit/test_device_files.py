@@ -1,12 +1,13 @@
 """Files that are whole or not there, and locks that one process holds."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from contracts.errors import RejectedError, UnavailableError
-from contracts.runtime.files import create, locked
+from contracts.runtime.files import create, in_turn, locked, make_directory, write_file
 
 
 def broken() -> Iterator[bytes]:
@@ -46,3 +47,20 @@ def test_a_lock_that_cannot_be_made_is_one_clear_error(tmp_path: Path) -> None:
     path = tmp_path / "missing" / "lock"
     with pytest.raises(UnavailableError, match=r"cannot lock .*ENOENT"), locked(path, "nobody"):
         pytest.fail("there is no such folder")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="root alone gives files away")
+def test_what_root_makes_belongs_to_the_owner_of_its_directory(tmp_path: Path) -> None:
+    service, folder = 54321, tmp_path / "data"
+    folder.mkdir()
+    os.chown(folder, service, service)
+    roots = folder / "roots-own"
+    roots.touch()
+    (folder / "lock").symlink_to(roots)
+    with locked(folder / "lock", "nobody"), in_turn(folder / "other.lock"):
+        write_file(folder / "a" / "tokens", b"{}", temporary=folder / "a" / "new", mode=0o600)
+    make_directory(folder / "b" / "c")
+    for path in ("other.lock", "a", "a/tokens", "b", "b/c"):
+        assert (folder / path).stat().st_uid == service, path
+        assert (folder / path).stat().st_gid == service, path
+    assert roots.stat().st_uid == 0  # a link to another's file gives nothing away

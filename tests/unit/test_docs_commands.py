@@ -33,7 +33,9 @@ FOREIGN_FLAGS = {
 }  # of pip, cryptsetup
 SUBCOMMAND = re.compile(r"^ {4}([a-z][a-z-]*)(?: |$)", re.MULTILINE)
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
-OURS = re.compile(r"\bwayseal-(?:bench|device|gateway|node|party|tp|verify)\b(?!:)[^>|#;`]*")
+OURS = re.compile(
+    r"(?<!-o )\bwayseal-(?:bench|device|gateway|node|party|tp|verify)\b(?!:|\.service|\\n)[^>|#;`]*"
+)
 MAKE = re.compile(r"^make(?: [A-Z_]+=\S*)*((?: [a-z-]+)?)((?: [A-Z_]+=(?:\"[^\"]*\"|\S*))*)$")
 MAKEFILE = (ROOT / "Makefile").read_text("utf-8")
 

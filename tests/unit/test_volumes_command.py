@@ -3,12 +3,14 @@
 import json
 import logging
 import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from contracts.errors import UnavailableError
+from gateway.commands import volumes
 from gateway.volumes.document import Volumes, volumes_of
 from gateway.volumes.follow import DriveFollower, facts_of
 from gateway.volumes.table import page, size
@@ -264,3 +266,24 @@ def test_the_running_gateway_logs_what_changes(
         machine.set(name, state="live")
     drives.look()
     assert [each.levelname for each in caplog.records] == ["INFO", "INFO"]
+
+
+def test_the_saved_unit_names_the_link_that_an_upgrade_sets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    version, links = tmp_path / "gateway-0.1.0" / "bin", tmp_path / "bin"
+    for folder in (version, links):
+        folder.mkdir(parents=True)
+    installed = version / "wayseal-gateway"
+    installed.write_text("#!/bin/sh\n")
+    installed.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(version / "python"))
+    monkeypatch.setenv("PATH", str(links))
+    assert volumes.own_program() == installed
+    (links / "wayseal-gateway").symlink_to(installed)
+    assert volumes.own_program() == links / "wayseal-gateway"
+    installed.rename(tmp_path / "another")
+    (links / "wayseal-gateway").unlink()
+    (links / "wayseal-gateway").symlink_to(tmp_path / "another")
+    installed.write_text("#!/bin/sh\n")
+    assert volumes.own_program() == installed

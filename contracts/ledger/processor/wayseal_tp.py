@@ -43,7 +43,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     """Run `wayseal-tp`; exit as its help says."""
     write_for_any_terminal()
     keep_files_private()
-    options = _parse(arguments)
+    options = parse_options(arguments)
     logging.basicConfig(
         level=logging.WARNING, stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s"
     )
@@ -61,7 +61,8 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         sys.exit(FAILED)
 
 
-def _parse(arguments: list[str] | None) -> argparse.Namespace:
+def parse_options(arguments: list[str] | None) -> argparse.Namespace:
+    """Read the command line; exit with status 2 and one line when it is wrong."""
     parser = argparse.ArgumentParser(
         prog="wayseal-tp",
         description="The rules of family wayseal, as a Sawtooth transaction processor.",
