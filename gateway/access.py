@@ -139,12 +139,19 @@ class Tokens:
             enrolments: For this site, by keys that the ledger has of these devices.
 
         Raises:
+            RejectedError: A person's token has a device's name; the file is unchanged.
             UnavailableError: The file cannot be written; it is unchanged.
         """
         made = rfc3339(self._now())
         make_directory(self._path.parent)
         with self._changing() as entries:
             for each in enrolments:
+                role = entries.get(each.device_id, {}).get("role", Role.DEVICE)
+                if role != Role.DEVICE:
+                    raise RejectedError(
+                        f"enrolment of {each.device_id}: expected a device, but the token of that "
+                        f"name has the role {role}: revoke it first"
+                    )
                 entries[each.device_id] = {
                     "role": Role.DEVICE,
                     "sha256": each.sha256,

@@ -155,6 +155,15 @@ def test_one_wrong_enrolment_admits_nobody(
     assert dock.tokens.entries() == []
 
 
+def test_an_enrolment_takes_no_persons_name(tmp_path: Path) -> None:
+    tokens = Tokens(tmp_path / "tokens.json")
+    token = tokens.add("truck-7", Role.OPERATOR)
+    with pytest.raises(RejectedError, match="has the role operator: revoke it first"):
+        tokens.enrol([Enrolment.sign(key("truck-8"), "truck-8", "dock-b"), LINE])
+    assert tokens.caller(token) == Caller("truck-7", Role.OPERATOR)
+    assert tokens.of_devices() == {}
+
+
 def test_a_truck_prints_a_line_for_each_site_without_a_token(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
