@@ -281,8 +281,8 @@ class Settings(Section, frozen=True):
             site_id: The only one to return; None returns all.
 
         Raises:
-            SettingsError: There is none, one names no key whose receipts count, or none is of
-                that site.
+            SettingsError: The settings name no gateway, or none of that site, or one without a
+                key whose receipts count.
         """
         if not self.sites:
             raise SettingsError(

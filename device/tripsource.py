@@ -228,7 +228,7 @@ def check_track(log: CsvReplay, track: Track | None, options: LogOptions) -> Non
     """Check that there is a track if options need one, and that it fits the log's time.
 
     Raises:
-        RejectedError: There is none, or it has no time in common with the log.
+        RejectedError: The track is missing, or has no time in common with the log.
     """
     if track is None:
         option = "--align time" if options.aligned else "--track-name"

@@ -39,7 +39,7 @@ class Sites:
         """Return the settings' sites, or only the one with that id.
 
         Raises:
-            SettingsError: There is none, or one is not complete.
+            SettingsError: The settings name no site, or one of them is not complete.
         """
         gateways = settings.need_sites(site_id)
         device_id = settings.device_id
