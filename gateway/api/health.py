@@ -1,9 +1,11 @@
 """For programs that start, restart and watch the gateway: no token is needed.
 
-It gives no reasons, because these may name hosts and paths; `/v1/status` has them.
+It gives no reasons, because these may name hosts and paths; `/v1/status` has them. `/healthz` and
+`/readyz` are `/health/live` and `/health/ready` by the names that the node has too.
 """
 
 from http import HTTPStatus
+from typing import Any, Final
 
 from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
@@ -11,7 +13,7 @@ from pydantic import BaseModel, Field
 from gateway.api.parts import AllParts
 from gateway.services import Services
 
-router = APIRouter(prefix="/health", tags=["health"])
+router = APIRouter(tags=["health"])
 
 
 class Live(BaseModel):
@@ -34,19 +36,26 @@ class Health(Live):
     out: list[str] = Field(description="what does not work: `broker`, `ledger`, `volume main`")
 
 
-@router.get("")
+_NOT_READY: Final[dict[int | str, dict[str, Any]]] = {
+    HTTPStatus.SERVICE_UNAVAILABLE: {"model": Health}
+}
+
+
+@router.get("/health")
 def health(services: AllParts) -> Health:
     """Return whether the gateway can do all its work now, always with 200."""
     return _health(services)
 
 
-@router.get("/live")
+@router.get("/healthz")
+@router.get("/health/live")
 async def live() -> Live:
     """Return 200 while the gateway answers at all; restart it if it does not."""
     return Live()
 
 
-@router.get("/ready", responses={HTTPStatus.SERVICE_UNAVAILABLE: {"model": Health}})
+@router.get("/readyz", responses=_NOT_READY)
+@router.get("/health/ready", responses=_NOT_READY)
 def ready(services: AllParts, response: Response) -> Health:
     """Return 200 if the gateway can do all its work now, else 503; a restart does not help."""
     found = _health(services)

@@ -27,7 +27,7 @@ PROBLEM: Final = "application/problem+json"
 PALLET: Final = PackUnit(
     party_id="seller", sscc="340123450000000000", site_id="site-hub", at_ms=START_MS
 )
-NO_TOKEN: Final = ("/health", "/health/live", "/health/ready")
+NO_TOKEN: Final = ("/health", "/health/live", "/health/ready", "/healthz", "/readyz")
 NEVER_GOOD: Final = {
     "POST /v1/quarantine/{batch_id}/release",
     "DELETE /v1/waiting/batches/{batch_id}",

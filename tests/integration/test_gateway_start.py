@@ -99,7 +99,10 @@ def test_a_damaged_inbox_is_not_thrown_away(tmp_path: Path) -> None:
 
 
 def health(site: Site) -> tuple[int, object]:
-    answer = httpx.get(f"{site.appliance.rest}/health/ready")
+    answer, same = (
+        httpx.get(f"{site.appliance.rest}/{name}") for name in ("health/ready", "readyz")
+    )
+    assert (answer.status_code, answer.json()) == (same.status_code, same.json())
     return answer.status_code, answer.json()
 
 
@@ -131,7 +134,8 @@ def test_intake_goes_on_without_a_ledger_and_drains_when_it_is_back(site: Site) 
         assert site.offload(trip.trip_id)["batches"] == {"held": len(batches)}
         assert site.ask("/v1/status")["broker_connected"]
         assert health(site) == (503, {"live": True, **SITE, "ready": False, "out": ["ledger"]})
-        assert httpx.get(f"{site.appliance.rest}/health/live").json() == {"live": True}
+        for name in ("health/live", "healthz"):
+            assert httpx.get(f"{site.appliance.rest}/{name}").json() == {"live": True}
         assert "did not answer" in str(dependencies(site)["ledger"])
         site.appliance.start_node()
         until("the receipt", lambda: site.offload(trip.trip_id)["receipted"])

@@ -22,6 +22,7 @@ from support.ledgers.nodes import (
     OCTETS,
     READY,
     WAIT_S,
+    Node,
     intkey,
     intkey_batch,
     naive_root,
@@ -129,10 +130,16 @@ def test_help_teaches() -> None:
     assert READY in shown.stdout
 
 
+def probe(node: Node, name: str) -> tuple[int, object]:
+    answer = node.client.get(f"/{name}")
+    return answer.status_code, answer.json()
+
+
 def test_full_disk_is_said_and_survived(tmp_path: Path) -> None:
     signer = Signer.generate()
     with running(tmp_path / "data") as node:
         node.commit(intkey_batch(signer, 0))
+        assert probe(node, "readyz") == (200, {"live": True, "ready": True, "out": []})
         size = (tmp_path / "data" / "chain.log").stat().st_size
         resource.prlimit(
             node.process.pid, resource.RLIMIT_FSIZE, (size + 100, resource.RLIM_INFINITY)
@@ -143,6 +150,8 @@ def test_full_disk_is_said_and_survived(tmp_path: Path) -> None:
         refused = node.post(intkey_batch(signer, 2)).json()["error"]
         assert refused["code"] == 202
         assert "chain.log" in refused["message"]
+        assert probe(node, "readyz") == (503, {"live": True, "ready": False, "out": ["blocks"]})
+        assert probe(node, "healthz") == (200, {"live": True})
         assert node.statuses(waiting, wait_s=1) == ["PENDING"]
         assert node.client.get("/blocks").status_code == 200
         assert (tmp_path / "data" / "chain.log").stat().st_size == size
@@ -153,6 +162,7 @@ def test_full_disk_is_said_and_survived(tmp_path: Path) -> None:
         )
         assert node.statuses(waiting) == ["COMMITTED"]
         wait_until(lambda: node.post(intkey_batch(signer, 3)).status_code == 202)
+        assert probe(node, "readyz")[0] == 200
         assert node.stop() == 0
     with running(tmp_path / "data") as node:
         root, state = whole_state(node.client)

@@ -11,7 +11,9 @@ from gateway.settings import Settings
 from support.project.pages import ROOT
 
 PAGE = (ROOT / "docs" / "architecture.md").read_text("utf-8").split("\n## On the wire\n", 1)[1]
-ROUTE = re.compile(r"`(GET|HEAD|OPTIONS|PATCH|POST|DELETE) (/(?:v1/[^`]+|metrics|health[^`]*))`")
+ROUTE = re.compile(
+    r"`(GET|HEAD|OPTIONS|PATCH|POST|DELETE) (/(?:v1/[^`]+|metrics|(?:ready|health)[^`]*))`"
+)
 
 
 def test_routes(tmp_path: Path) -> None:

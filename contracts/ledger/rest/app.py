@@ -20,6 +20,7 @@ from contracts.ledger.rest import errors
 from contracts.ledger.rest.answers import Answers
 from contracts.ledger.rest.byids import ByIds
 from contracts.ledger.rest.envelope import error_response, one_response
+from contracts.ledger.rest.health import Ready, live
 from contracts.ledger.rest.lists import Lists
 from contracts.ledger.rest.submit import Submit
 from contracts.ledger.rest.subscriptions import Subscriptions
@@ -52,6 +53,8 @@ def build_app(
         Route("/receipts", by_ids.receipts, methods=["GET", "POST"]),
         Route("/peers", peers),
         Route("/status", status),
+        Route("/healthz", live),
+        Route("/readyz", Ready(submitter).get),
         WebSocketRoute("/subscriptions", subscriptions.serve),
         Route("/subscriptions", subscriptions.refuse),
     ]
