@@ -142,6 +142,7 @@ def created(path: Path) -> Iterator[Path]:
     try:
         with disk_errors("write", path):
             yield part
+            give_to_owner_of(path.parent, part)
             _sync_file(part)
             part.rename(path)
             sync_directory(path.parent)
@@ -157,7 +158,7 @@ def give_to_owner_of(directory: Path, made: int | Path) -> None:
 
     Args:
         directory: Where it was made.
-        made: Its descriptor, or a directory's path. A link is not followed.
+        made: Its descriptor or path. A link is not followed.
 
     Raises:
         OSError: It cannot be given away.
@@ -168,6 +169,24 @@ def give_to_owner_of(directory: Path, made: int | Path) -> None:
             os.fchown(made, owner.st_uid, owner.st_gid)
         else:
             os.lchown(made, owner.st_uid, owner.st_gid)
+
+
+def make_private(path: Path) -> None:
+    """Make an empty file for its owner alone, unless there is one.
+
+    An existing file is not even opened: closing it would end the locks that SQLite has on it.
+
+    Raises:
+        OSError: It cannot be made.
+    """
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER_ONLY)
+    except FileExistsError:
+        return
+    try:
+        give_to_owner_of(path.parent, descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def remove_file(path: Path) -> None:
@@ -196,7 +215,8 @@ def locked(path: Path, otherwise: str) -> Iterator[None]:
         UnavailableError: Another process holds it, or the file cannot be made.
     """
     with disk_errors("lock", path):
-        descriptor = _opened_lock(path)
+        make_private(path)
+        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     try:
         with disk_errors("lock", path):
             try:
@@ -219,22 +239,14 @@ def in_turn(path: Path) -> Iterator[None]:
         UnavailableError: The file cannot be made.
     """
     with disk_errors("lock", path):
-        descriptor = _opened_lock(path)
+        make_private(path)
+        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     try:
         with disk_errors("lock", path):
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
     finally:
         os.close(descriptor)
-
-
-def _opened_lock(path: Path) -> int:
-    try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, OWNER_ONLY)
-    except FileExistsError:
-        return os.open(path, os.O_RDWR | os.O_CLOEXEC)
-    give_to_owner_of(path.parent, descriptor)
-    return descriptor
 
 
 def _write_synced(path: Path, data: bytes, mode: int) -> None:

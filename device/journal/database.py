@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from contracts.errors import RejectedError
 from contracts.records.recording import RecordingDigest
-from contracts.runtime.files import OWNER_ONLY
+from contracts.runtime.files import disk_errors, make_private
 from contracts.runtime.sqlite import Connection, Schema, VersionedDatabase
 from device.journal.trip import Recording
 
@@ -124,9 +124,10 @@ class Database(VersionedDatabase):
         def fill(connection: Connection) -> None:
             connection.execute("INSERT INTO device VALUES (?, ?)", (device_id, public_key))
             connection.execute("UPDATE series SET key_was_older = ?", (key_was_older,))
-            path.chmod(OWNER_ONLY)
 
         self.device_id = device_id
+        with disk_errors("make journal", path):
+            make_private(path)  # what SQLite puts beside it gets its owner and mode
         super().__init__(path, JOURNAL, fill)
         try:
             self.query("PRAGMA foreign_keys = ON")

@@ -7,7 +7,10 @@ from pathlib import Path
 import pytest
 
 from contracts.errors import RejectedError, UnavailableError
+from contracts.keys import Signer
 from contracts.runtime.files import create, in_turn, locked, make_directory, write_file
+from device.journal.database import Database
+from support.network.world import key
 
 
 def broken() -> Iterator[bytes]:
@@ -60,7 +63,12 @@ def test_what_root_makes_belongs_to_the_owner_of_its_directory(tmp_path: Path) -
     with locked(folder / "lock", "nobody"), in_turn(folder / "other.lock"):
         write_file(folder / "a" / "tokens", b"{}", temporary=folder / "a" / "new", mode=0o600)
     make_directory(folder / "b" / "c")
-    for path in ("other.lock", "a", "a/tokens", "b", "b/c"):
+    create(folder / "video", [b"frame"])
+    with Database(folder / "journal", "truck-1", key("truck-1").public_key):
+        written = [each.name for each in folder.glob("journal*")]
+        assert {(folder / name).stat().st_uid for name in written} == {service}
+    Signer.load_or_create(folder / "device.key")
+    for path in ("device.key", "video", "other.lock", "a", "a/tokens", "b", "b/c"):
         assert (folder / path).stat().st_uid == service, path
         assert (folder / path).stat().st_gid == service, path
     assert roots.stat().st_uid == 0  # a link to another's file gives nothing away
