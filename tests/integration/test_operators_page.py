@@ -1,17 +1,19 @@
 """What docs/operator.md tells to type, typed: from no keys to a delivery that is closed."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final
 
 import pytest
 
 from support.machine.ports import free_port
-from support.project.pages import ROOT
+from support.project.pages import ROOT, rows
 
 pytestmark = pytest.mark.integration
 
@@ -58,18 +60,78 @@ OTHER_ENDS = {"dispute", "cancel-delivery", "announce-settlement", "settle-deliv
 """What the page shows besides; this delivery is accepted."""
 
 
+KEEP: Final = "find . -type f >> kept"
+"""Notes the files while all processes run, so that their locks and logs are among them."""
+
+
 def script() -> Iterator[str]:
     yield BEFORE
     network = between("## A network from nothing", "**Hands, and the end.**")
     yield from map(in_background, typed(network))
     yield from typed(between("**Truck settings**", "## A truck's day"))
     yield "wayseal-device record --simulate --minutes 20"
+    yield KEEP
     yield "wayseal-device offload --wait-s 60"
     for line in typed(between("**Hands, and the end.**", "**Truck settings**")):
         if not set(line.split()) & OTHER_ENDS:
             yield line
         if " hand-over " in line:
             yield other_hand(line)
+    yield KEEP
+
+
+PLACES: Final = {
+    "./lib/node/": "NODE/",
+    "./lib/gateway/": "GATEWAY/",
+    "./lib/device/": "DEVICE/",
+    "./srv/video/": "VOLUME/",
+    "./srv/blobs/": "BLOBS/",
+    "./gateway.toml": "/etc/wayseal/gateway.toml",
+    "./device.toml": "/etc/wayseal/device.toml",
+    "./": "KEYS/",
+}
+TYPED: Final = {
+    f"KEYS/{name}"
+    for name in ("script", "kept", "lots.toml", "wayseal-node.out", "wayseal-gateway.out")
+}
+ELSEWHERE: Final = {
+    "GATEWAY/mosquitto.lock",
+    "GATEWAY/*.db.damaged*",
+    "KEYS/*.key.pub",
+    "/etc/wayseal/gateway.env",
+    "/etc/wayseal/node.env",
+    "/etc/wayseal/tp.env",
+    "/etc/wayseal/device.env",
+    "/etc/wayseal/nvmeof.json",
+    "/etc/wayseal/nvme-*.key",
+    "/etc/systemd/system/wayseal-*.service",
+    "/etc/mosquitto/wayseal/",
+    "/run/wayseal/health.json",
+    "/opt/wayseal/",
+}
+"""What a broker, NVMe-oF, systemd or damage would make."""
+
+
+def kept(folder: Path) -> set[str]:
+    """Return the files of a run, as the table of backups names their places."""
+    found = set()
+    for line in (folder / "kept").read_text("utf-8").splitlines():
+        old = next(each for each in PLACES if line.startswith(each))
+        found.add(re.sub("-(wal|shm|journal)$", "", PLACES[old] + line.removeprefix(old)))
+    return found - TYPED
+
+
+def check_backups(found: set[str]) -> None:
+    """Check that the table of backups has a row for each file, and no other row."""
+    cells = [row[0] for row in rows(ROOT / "docs" / "operator.md", "## Backups")]
+    named = [name for cell in cells for name in re.findall(r"`([^`]+)`", cell)]
+    used = {name: [each for each in found if covers(name, each)] for name in named}
+    assert found - {each for each in found for name in named if covers(name, each)} == set()
+    assert {name for name, files in used.items() if not files} == ELSEWHERE
+
+
+def covers(name: str, file: str) -> bool:
+    return file.startswith(name) if name.endswith("/") else fnmatchcase(file, name)
 
 
 def test_a_network_from_nothing_comes_about_as_typed(tmp_path: Path) -> None:
@@ -108,3 +170,4 @@ def test_a_network_from_nothing_comes_about_as_typed(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count('"committed": true') == 25, done.stdout
+    check_backups(kept(tmp_path))
