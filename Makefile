@@ -16,7 +16,7 @@ MQTT_PORT ?= 1883
 LEDGER_PORT ?= 8008
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check unit vectors soak measure bench bench-ledger bench-storage rig cassandra up down proto lock clean
+.PHONY: help demo test check unit vectors soak measure bench bench-ledger bench-storage rig cassandra up trip down proto lock clean
 
 help: ## what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -97,8 +97,11 @@ cassandra: $(READY) ## start a real Cassandra at port 9042, until Ctrl-C; NODES=
 	@$(JAVA)
 	@$(BIN)/python -m storage.bench.servers.cassandra.wayseal_cassandra build/cassandra/dev$(NODES) --nodes $(NODES) $(OPTIONS)
 
-up: $(READY) ## start a gateway; its addresses and tokens are in build/up.json
+up: $(READY) ## start a gateway; its addresses and tokens are in build/up.json; REST_PORT, MQTT_PORT, LEDGER_PORT choose ports
 	@$(BIN)/python -m demo.up --rest $(REST_PORT) --mqtt $(MQTT_PORT) --ledger $(LEDGER_PORT)
+
+trip: $(READY) ## drive a simulated trip and offload it into that gateway
+	@$(BIN)/python -m demo.trip
 
 down: $(READY) ## stop it; its data stays in build/up
 	@$(BIN)/python -m demo.down

@@ -5,11 +5,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
+from contracts import address
 from contracts.actions.table import Action
+from contracts.errors import RejectedError
 from contracts.keys import Signer
 from contracts.ledger.client import LedgerClient
 from contracts.party.network import SampleNetwork
 from contracts.party.submit import submit
+from contracts.proto.payload_pb2 import HandOver
 from contracts.records.clock import now_ms
 from demo.processes import Service
 from storage.bench.servers.checkpoint import GatewayFiles
@@ -64,6 +67,23 @@ class Appliance:
     gateway: Service | None = None
     variables: dict[str, str] = field(default_factory=dict)
     lasting: bool = False
+
+    def check_existing(self) -> None:
+        """Check that the ledger that runs already has none of the parties to register.
+
+        Raises:
+            RejectedError: It has one: to register it again would revoke its keys.
+            UnavailableError: It does not answer.
+        """
+        if self.existing is None:
+            return
+        with closing(LedgerClient(self.existing.url)) as ledger:
+            for party_id in (NETWORK.seller, NETWORK.carrier, NETWORK.buyer):
+                if ledger.state(address.party(party_id)):
+                    raise RejectedError(
+                        f"expected a ledger without parties, {self.existing.url} has {party_id}: "
+                        f"to register it again would revoke its keys"
+                    )
 
     def start(self) -> None:
         """Start the node, unless there is a ledger already, then the gateway.
@@ -141,7 +161,11 @@ class Appliance:
         """
         if name == "admin" and self.existing is not None:
             return Signer.load(self.existing.admin_key)
-        return Signer.load_or_create(self.directory / "keys" / f"{name}.key")
+        return Signer.load_or_create(self.key_file(name))
+
+    def key_file(self, name: str) -> Path:
+        """Return where this demo keeps the private key of `name`."""
+        return self.directory / "keys" / f"{name}.key"
 
     def gateway_key(self) -> str:
         """Return the public key that signs the gateway's receipts."""
@@ -174,6 +198,21 @@ class Appliance:
     def register_device(self, device_id: str, public_key: str) -> None:
         """Register a truck's recorder as the haulier's."""
         self.sign(*NETWORK.device(device_id, public_key))
+
+    def hand_over(self, trip_id: str) -> None:
+        """Let both parties sign each handover: at loading and at delivery."""
+        seller, carrier, buyer = NETWORK.seller, NETWORK.carrier, NETWORK.buyer
+        for site_id, giver, taker in (("site-a", seller, carrier), ("site-b", carrier, buyer)):
+            terms = HandOver(
+                trip_id=trip_id,
+                delivery_id=DELIVERY_ID,
+                site_id=site_id,
+                from_party_id=giver,
+                to_party_id=taker,
+                at_ms=now_ms(),
+            )
+            self.sign(giver, terms)
+            self.sign(taker, terms)
 
     def sign(self, who: str, action: Action) -> str:
         """Sign an action as one party and submit it; return the transaction id."""

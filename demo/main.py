@@ -15,11 +15,9 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
 from contracts.errors import RejectedError, UnavailableError
-from contracts.proto.payload_pb2 import HandOver
-from contracts.records.clock import now_ms
 from contracts.runtime.files import locked, make_directory
 from demo import pids
-from demo.appliance import DELIVERY_ID, Appliance, Existing
+from demo.appliance import Appliance, Existing
 from demo.auditor import Auditor, Findings, judge
 from demo.ending import conclude
 from demo.truck import Truck, check_files, simulate
@@ -51,6 +49,7 @@ def run() -> str:
     lock = directory.with_name(f"{directory.name}.lock")
     with locked(lock, f"another demo is at work in {directory}"):
         appliance = Appliance(directory / "site-b", existing=_existing(options))
+        appliance.check_existing()
         pids.stop(appliance.directory)  # what an earlier demo left running when it was killed
         shutil.rmtree(directory, ignore_errors=True)
         make_directory(directory)
@@ -77,7 +76,7 @@ def _demo(appliance: Appliance, directory: Path, options: argparse.Namespace) ->
     _offload(appliance, truck, trip)
     _check_forgotten(truck)
     with _step("seller, carrier and buyer sign the handovers"):
-        _hand_over(appliance, trip_id)
+        appliance.hand_over(trip_id)
     with closing(Auditor(appliance.rest, appliance.token("auditor", "auditor"))) as auditor:
         with _step("an auditor reads it all over REST"):
             findings = auditor.audit(trip_id)
@@ -204,21 +203,6 @@ def _check_forgotten(truck: Truck) -> None:
     kept = [trip for trip in truck.ask("status")["trips"] if trip["state"] != "receipted"]
     _expect(not kept, f"the truck still holds {kept}")
     _say("  the receipt verified; the truck deleted its copy")
-
-
-def _hand_over(appliance: Appliance, trip_id: str) -> None:
-    """Let both parties sign each handover: at loading and at delivery."""
-    for site_id, giver, taker in (("site-a", "dairy", "haulier"), ("site-b", "haulier", "shop")):
-        terms = HandOver(
-            trip_id=trip_id,
-            delivery_id=DELIVERY_ID,
-            site_id=site_id,
-            from_party_id=giver,
-            to_party_id=taker,
-            at_ms=now_ms(),
-        )
-        appliance.sign(giver, terms)
-        appliance.sign(taker, terms)
 
 
 def _report(findings: Findings) -> None:

@@ -1,7 +1,9 @@
 """`make up`: a gateway to try things on, running until `make down`."""
 
 import argparse
+import errno
 import json
+import os
 import sys
 from contextlib import closing
 from pathlib import Path
@@ -19,6 +21,8 @@ from demo.ending import failing_in_one_line, reason
 
 DIRECTORY: Final = Path("build/up")
 STATE: Final = Path("build/up.json")
+IN_USE: Final = (os.strerror(errno.EADDRINUSE), f"[Errno {errno.EADDRINUSE}]")
+OTHER_PORTS: Final = "choose ports that are free with REST_PORT=…, MQTT_PORT=… and LEDGER_PORT=…"
 BUSY: Final = "another `make up` or `make down` is at work"
 
 
@@ -84,10 +88,17 @@ def _start(directory: Path, ports: Ports) -> str:
             "operator_token": appliance.token("operator", "operator"),
             "auditor_token": appliance.token("auditor", "auditor"),
             "trust": str(appliance.trust_file()),
+            "settings": str(appliance.settings_file),
+            "admin_key": str(appliance.key_file("admin")),
         }
         text = json.dumps(state, indent=2) + "\n"
         temporary = STATE.with_suffix(".json.new")
         write_file(STATE, text.encode(), temporary=temporary, mode=OWNER_ONLY)
+    except UnavailableError as error:
+        appliance.stop()
+        if any(words in str(error) for words in IN_USE):
+            raise UnavailableError(f"{error}; {OTHER_PORTS}") from error
+        raise
     except BaseException:
         appliance.stop()
         raise

@@ -151,5 +151,11 @@ def test_a_ledger_that_runs_already_is_used(checkout: Path, tmp_path: Path) -> N
         assert done.returncode == 0, done.stdout + done.stderr
         assert "site B comes up: gateway, broker" in done.stdout
         with closing(LedgerClient(url)) as client:
-            assert client.head_num() > 0
+            head = client.head_num()
+            assert head > 0
+            again = make(checkout, "demo", LEDGER=url, ADMIN_KEY=str(admin))
+            assert again.returncode != 0
+            assert f"expected a ledger without parties, {url} has dairy" in again.stdout
+            assert client.head_num() == head
+        assert list((checkout / "build" / "demo").glob("*.evidence"))
     assert not (checkout / "build" / "demo" / "site-b" / "node").exists()

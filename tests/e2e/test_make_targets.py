@@ -13,7 +13,16 @@ from support.project.checkout import PORTS, live_data, make, running
 
 pytestmark = pytest.mark.e2e
 
-KEYS = {"rest", "mqtt", "ledger", "operator_token", "auditor_token", "trust"}
+KEYS = {
+    "rest",
+    "mqtt",
+    "ledger",
+    "operator_token",
+    "auditor_token",
+    "trust",
+    "settings",
+    "admin_key",
+}
 
 
 def fields(line: str) -> dict[str, str]:
@@ -85,12 +94,26 @@ def test_up_and_down(checkout: Path) -> None:
         assert "already up" in again.stderr
         assert json.loads(again.stdout) == state
         assert len(running(checkout)) == 2
+        trip = make(checkout, "trip")
+        assert trip.returncode == 0, trip.stderr
+        told = json.loads(trip.stdout)
+        headers = {"Authorization": f"Bearer {state['auditor_token']}"}
+        with httpx.Client(base_url=state["rest"], headers=headers, trust_env=False) as auditor:
+            lot = auditor.get(f"/v1/lots/{told['lot']}").json()
+            assert told["trip"] in str(lot)
+            assert auditor.get(f"/v1/trips/{told['trip']}").json()["trip_id"] == told["trip"]
+            (recording,) = auditor.get(f"/v1/trips/{told['trip']}/recordings").json()["items"]
+            assert recording["stored"]
+        again = make(checkout, "trip")
+        assert again.returncode != 0
+        assert "trip: expected a gateway without the demo's trip" in again.stderr
     finally:
         down = make(checkout, "down")
     assert down.returncode == 0, down.stderr
     assert running(checkout) == []
     assert not (checkout / "build" / "up.json").exists()
     assert "nothing is up" in make(checkout, "down").stderr
+    assert "trip: nothing is up: `make up` comes first" in make(checkout, "trip").stderr
 
 
 @pytest.mark.parametrize("which", ["REST_PORT", "MQTT_PORT", "LEDGER_PORT"])
@@ -103,5 +126,6 @@ def test_a_taken_port_is_one_clear_error_and_leaves_nothing(checkout: Path, whic
     assert len(ours) == 1, done.stderr
     assert ours[0].startswith("up: ")
     assert f":{port}" in ours[0]
+    assert "choose ports that are free with REST_PORT=" in ours[0]
     assert running(checkout) == []
     assert not (checkout / "build" / "up.json").exists()
