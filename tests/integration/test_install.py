@@ -4,6 +4,7 @@ import mmap
 import os
 import re
 import shutil
+import signal
 import subprocess
 from pathlib import Path
 
@@ -104,6 +105,11 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Host:
     made = Host(tmp_path_factory.mktemp("site"))
     said = made.install("verify", "gateway")
     assert f"PATH={made.bin}:$PATH" in said
+    python = (made.prefix / "gateway/bin/python").resolve()
+    reachable = all(folder.stat().st_mode & 0o001 for folder in python.parents)
+    assert ("services run as users who cannot reach" in said) == (
+        os.geteuid() == 0 and not reachable
+    )
     return made
 
 
@@ -148,6 +154,31 @@ def test_an_upgrade_that_fails_leaves_the_old_version_and_one_that_works_can_be_
     project.write_text(text)
     assert f"{old} is there already" in site.install("verify")
     assert (site.prefix / "verify").resolve() == old
+
+
+def test_one_that_is_stopped_leaves_nothing_and_two_at_once_are_refused(site: Host) -> None:
+    project, before = site.checkout / "pyproject.toml", (site.prefix / "verify").resolve()
+    text, installed = project.read_text(), site.versions()
+    project.write_text(VERSION.sub('version = "0.1.78"', text))
+    with subprocess.Popen(  # noqa: S603 - our own script
+        [site.checkout / "scripts/install", "verify"],
+        env=os.environ | {"PREFIX": str(site.prefix), "BIN": str(site.bin)},
+        start_new_session=True,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as running:
+        assert running.stdout
+        assert "building" in running.stdout.readline()
+        said = site.install("verify", status=1)
+        assert "another installation" in said
+        assert said.count("\n") == 1
+        os.killpg(running.pid, signal.SIGTERM)
+        _, said = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert "what was installed before is unchanged" in said
+    assert ((site.prefix / "verify").resolve(), site.versions()) == (before, installed)
+    project.write_text(text)
 
 
 def test_what_cannot_be_installed_is_one_line(site: Host, tmp_path: Path) -> None:
