@@ -19,7 +19,7 @@ class Video:
     Attributes:
         digest: As committed.
         leaves: Leaf hashes, once checked against the signed root.
-        blobs: How many blobs are in the file and were checked.
+        blobs: How many blobs of the evidence file were checked.
         next_index: Least index of the next blob.
         whole: SHA-256 over the blobs so far.
         files: Files beside the evidence that are this recording, as they were named.

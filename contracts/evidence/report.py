@@ -30,7 +30,7 @@ def summary(verdict: Verdict) -> str:
 
 
 def not_shown(verdict: Verdict) -> list[str]:
-    """Return, in words, what an honest ledger may hold that the file does not show."""
+    """Return, in words, what the ledger or a video may hold that the file does not show."""
     found = []
     if verdict.version == FORMAT_1:
         found.append(
@@ -50,11 +50,24 @@ def not_shown(verdict: Verdict) -> list[str]:
             for trip_id in trip_ids
         }
     )
+    found += [
+        _missing_video(video, verdict)
+        for video in verdict.videos
+        if not video.files and video.blobs < blob_count(video.digest.size)
+    ]
     found.append(
         f"anything after block {verdict.blocks - 1}{_time_of(verdict)}: later words of parties, "
         f"such as a dispute, a hold or the revocation of a key; ask the ledger, or a newer file"
     )
     return found
+
+
+def _missing_video(video: Video, verdict: Verdict) -> str:
+    name = f"the video of recording {video.digest.sha256.hex()}"
+    blobs = f"{video.blobs} of {blob_count(video.digest.size)} blobs"
+    if not verdict.read_to_end:  # nobody knows what the rest of the file has
+        return f"{name}: {blobs} were checked before a problem ended the check"
+    return f"{name}: {blobs} are in the file; give --video FILE, or ask a gateway that has it"
 
 
 def _time_of(verdict: Verdict) -> str:

@@ -45,6 +45,7 @@ class Verdict:
         videos: The recordings, and how much of each was checked.
         block_times: Which blocks of the story have a time.
         claims: By SHA-256 of a recording, the trips in the file that claim it.
+        read_to_end: Whether all of the file was read; the first part that is false ends the check.
     """
 
     version: int
@@ -64,6 +65,7 @@ class Verdict:
     videos: list[Video]
     block_times: BlockTimesTold
     claims: dict[bytes, list[str]]
+    read_to_end: bool
 
     @property
     def holds(self) -> bool:
@@ -119,6 +121,7 @@ class _Check:
         self._recordings = Recordings()
         self._replay = Replay(self._recordings, trust.admin_keys if trust else None)
         self._proven: ProvenState | None = None
+        self._read_to_end = False
 
     def take(self, part: Part, payload: bytes) -> None:
         match part:
@@ -141,6 +144,7 @@ class _Check:
 
     def finish(self, videos: list[tuple[Path, RecordingDigest]]) -> None:
         """Check what needs the whole file."""
+        self._read_to_end = True
         if self._header is None:
             raise RejectedError("the header frame is missing")
         if self._header.genesis_id != self._heads.genesis_id:
@@ -202,6 +206,7 @@ class _Check:
             videos=self._recordings.videos(),
             block_times=self._replay.times,
             claims=self._recordings.claims,
+            read_to_end=self._read_to_end,
         )
 
     def _foreign(self, trust: Trust) -> list[str]:

@@ -41,7 +41,7 @@ def _lines(verdict: Verdict) -> Iterator[str]:
         total = blob_count(video.digest.size)
         yield (
             f"recording {video.digest.sha256.hex()}: {video.digest.size} bytes, "
-            f"{video.blobs} of {total} blobs in the file"
+            f"{video.blobs} of {total} blobs checked"
         )
         name, blobs = video.digest.sha256.hex(), "1 blob" if total == 1 else f"all {total} blobs"
         yield from (f"  {each} is recording {name}, {blobs}" for each in video.files)

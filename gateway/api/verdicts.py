@@ -163,7 +163,9 @@ class Verdict(BaseModel):
     verdict: words.VerdictWord
     problems: list[str] = Field(description="what does not hold; empty when everything does")
     format: int
-    not_shown: list[str] = Field(description="what the ledger may hold beyond the evidence")
+    not_shown: list[str] = Field(
+        description="what the ledger or a video may hold beyond the evidence"
+    )
     keys: Keys
     ledger: LedgerPart
     trips: list[JudgedTrip]

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from contracts.evidence.report import as_json, not_shown
+from contracts.evidence.verify import Verdict
 from contracts.evidence.words import as_text
 from contracts.proto.evidence_pb2 import Blob
 from contracts.proto.payload_pb2 import RegisterDevice
@@ -51,6 +53,7 @@ def blob(index: int, data: bytes, of: bytes = LONG) -> Blob:
 
 
 FRONT, BACK = blobs_of(LONG)
+NAME = digest_of(LONG).sha256
 
 
 @pytest.mark.parametrize(
@@ -84,7 +87,40 @@ def test_a_part_of_the_video_holds_and_is_counted() -> None:
     evidence.blobs = [blob(1, BACK)]
     verdict = verdict_on(evidence.wire())
     assert verdict.holds
-    assert f"{len(LONG)} bytes, 1 of 2 blobs in the file" in as_text(verdict)
+    assert f"{len(LONG)} bytes, 1 of 2 blobs checked" in as_text(verdict)
+
+
+def videos_not_shown(verdict: Verdict) -> list[str]:
+    """Return what text and JSON alike say of videos that are not shown whole."""
+    found = [each for each in not_shown(verdict) if each.startswith("the video of ")]
+    assert as_json(verdict)["not_shown"] == not_shown(verdict)
+    assert all(f"\nnot shown: {each}\n" in as_text(verdict) for each in found)
+    return found
+
+
+def test_a_video_that_is_not_in_the_file_is_told_as_not_shown(tmp_path: Path) -> None:
+    assert videos_not_shown(verdict_on(honest().wire())) == []
+    evidence = honest()
+    evidence.blobs = [each for each in evidence.blobs if each.recording_sha256 != NAME]
+    verdict = verdict_on(evidence.wire())
+    assert verdict.holds
+    (told,) = videos_not_shown(verdict)
+    assert told.startswith(f"the video of recording {NAME.hex()}: 0 of 2 blobs are in the file;")
+    evidence.blobs.append(blob(1, BACK))
+    assert "1 of 2 blobs are in the file" in videos_not_shown(verdict_on(evidence.wire()))[0]
+    (path := tmp_path / "camera.mp4").write_bytes(LONG)
+    assert videos_not_shown(verdict_on(evidence.wire(), TRUST, [path])) == []
+
+
+def test_a_false_blob_is_not_told_as_one_that_the_file_lacks() -> None:
+    evidence = honest()
+    evidence.blobs = [blob(0, FRONT), blob(1, b"less.")]
+    verdict = verdict_on(evidence.wire())
+    assert not verdict.holds
+    assert "1 of 2 blobs checked" in as_text(verdict)
+    assert "in the file" not in "\n".join(videos_not_shown(verdict))
+    ended = "1 of 2 blobs were checked before a problem ended the check"
+    assert f"the video of recording {NAME.hex()}: {ended}" in videos_not_shown(verdict)
 
 
 def test_a_device_that_lies_about_the_whole_file() -> None:

@@ -195,7 +195,9 @@ def passes(forged: Forgery, honest: Verdict, trust: Trust) -> bool:
     lie, truth = as_json(verdict), as_json(honest)
     if lie["ledger"]["blocks"] < truth["ledger"]["blocks"]:
         return False  # it names an earlier last block
-    if not set(lie["not_shown"]) <= set(truth["not_shown"]):
+    # A video that is missing is no excuse for another story.
+    admitted = {each for each in lie["not_shown"] if not each.startswith("the video of ")}
+    if not admitted <= set(truth["not_shown"]):
         return False
     return _claims(lie) != _claims(truth)
 
