@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 
-from support.project.pages import ROOT
+from support.project.pages import ROOT, rows
 from support.project.roles import ROLES
 
 ALL = "requirements.lock"
@@ -60,6 +60,14 @@ def test_each_command_has_a_role() -> None:
     document = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     commands = {command for role in ROLES.values() for command in role.commands}
     assert commands == document["project"]["scripts"].keys()
+
+
+def test_the_page_has_each_role_with_its_commands() -> None:
+    listed = {
+        row[0].strip("`"): tuple(re.findall(r"`([^`]+)`", row[2]))
+        for row in rows(ROOT / "docs" / "operator.md", "### Installing")
+    }
+    assert listed == {role.name: role.commands for role in ROLES.values()}
 
 
 @pytest.mark.parametrize("lock", [ALL, BUILD, *OF_ROLE.values()])
