@@ -30,7 +30,9 @@ from gateway.services import Services
 
 _DESCRIPTION = """\
 What happened to goods on the way, according to the ledger, and evidence that proves it.
-Answers come from an index that follows the ledger."""
+Answers come from an index that follows the ledger.
+A route with `security` needs `Authorization: Bearer TOKEN`; the others, such as `/healthz`, and
+this description need no token."""
 
 
 def build_app(services: Services, tokens: Tokens) -> FastAPI:
@@ -42,6 +44,7 @@ def build_app(services: Services, tokens: Tokens) -> FastAPI:
         openapi_url=None,
         docs_url=None,
         redoc_url=None,
+        redirect_slashes=False,
         lifespan=_closing,
     )
     app.state.services, app.state.tokens = services, tokens

@@ -26,8 +26,7 @@ def _lines(description: _Node) -> Iterator[str]:
     yield '<meta name="viewport" content="width=device-width">'
     yield f"<title>{title}</title><style>{_STYLE}</style></head><body>"
     yield f"<h1>{title}</h1><p>{escape(info['description'])}</p>"
-    yield '<p>For programs: <a href="openapi.json">openapi.json</a>. Every route except this page '
-    yield "and that description, and OPTIONS, needs <code>Authorization: Bearer TOKEN</code>.</p>"
+    yield '<p>For programs: <a href="openapi.json">openapi.json</a>.</p>'
     yield "<h2>Routes</h2>"
     for path, methods in description["paths"].items():
         for method, operation in methods.items():
@@ -41,7 +40,8 @@ def _lines(description: _Node) -> Iterator[str]:
 def _operation(name: str, operation: _Node) -> Iterator[str]:
     words = operation.get("description", "")
     yield f"<details><summary><code>{escape(name)}</code> {escape(words.partition('.')[0])}"
-    yield f"</summary><p>{escape(words)}</p>"
+    token = "" if operation.get("security") else " It needs no token."
+    yield f"</summary><p>{escape(words + token)}</p>"
     parameters = operation.get("parameters", [])
     yield from _table(
         ("parameter", "in", "type", ""),

@@ -11,6 +11,14 @@ from gateway.api.problems import ABSENT
 MEDIA_TYPE = "application/vnd.wayseal.evidence"
 BINARY: Final = {"type": "string", "format": "binary"}
 
+_Video = Annotated[
+    bool,
+    Query(
+        description="with the videos that this gateway has; the verdict names what the file lacks"
+    ),
+]
+_Lots = Annotated[bool, Query(description="with how the sources of the delivered lots were made")]
+
 router = APIRouter(prefix="/v1", tags=["evidence"])
 
 
@@ -21,10 +29,13 @@ router = APIRouter(prefix="/v1", tags=["evidence"])
 )
 def evidence(
     audit: AuditPart,
-    trip: Annotated[list[str], Query(min_length=1, max_length=100)],
+    trip: Annotated[
+        list[str],
+        Query(min_length=1, max_length=100, description="a trip; repeat it for several trips"),
+    ],
     *,
-    video: bool = False,
-    lots: bool = True,
+    video: _Video = False,
+    lots: _Lots = True,
 ) -> StreamingResponse:
     """Return an evidence file about trips, with their video if asked; see docs/evidence.md.
 

@@ -119,5 +119,15 @@ def install(app: FastAPI) -> None:
         return problem(HTTPStatus.UNPROCESSABLE_ENTITY, detail)
 
     @app.exception_handler(HTTPException)
-    async def explain_status(_: Request, error: HTTPException) -> JSONResponse:
-        return problem(error.status_code, str(error.detail), headers=error.headers)
+    async def explain_status(request: Request, error: HTTPException) -> JSONResponse:
+        detail = str(error.detail)
+        if error.status_code == HTTPStatus.NOT_FOUND:  # only the router says it in this way
+            detail = _no_route(request.url.path)
+        return problem(error.status_code, detail, headers=error.headers)
+
+
+def _no_route(path: str) -> str:
+    """Say that a path is no route; a redirect to the right one would be an empty success."""
+    bare = path.rstrip("/")
+    hint = f"; write {bare[:80]!r}, without a slash at the end" if bare and bare != path else ""
+    return f"expected a route of /openapi.json, got {path[:80]!r}{hint}"

@@ -102,6 +102,13 @@ def test_what_is_unknown_is_a_404_that_names_it(scene: Scene, path: str) -> None
     assert answer.json()["status"] == 404
 
 
+@pytest.mark.parametrize("path", ["/v1/trips/", "/v1/parties/", "/healthz/", "/v1/uploads/"])
+def test_a_slash_at_the_end_is_a_404_that_names_the_path(scene: Scene, path: str) -> None:
+    answer = scene.get(f"{path}?limit=1")
+    assert (answer.status_code, answer.headers["content-type"]) == (404, PROBLEM)
+    assert f"write '{path.rstrip('/')}', without a slash at the end" in answer.json()["detail"]
+
+
 @pytest.mark.parametrize(
     "query",
     ["cursor=-1", "cursor=x", f"cursor={1 << 63}", "limit=0", "limit=1001", "limit=", "limit=1e3"],
