@@ -5,7 +5,7 @@ from functools import partial
 from fastapi import APIRouter
 
 from gateway.api import deliverymodels, models, views
-from gateway.api.paging import Order, Ordered, Paging, Spanned, page_of
+from gateway.api.paging import Order, Ordered, Overlapping, Paging, page_of
 from gateway.api.parts import RecordsPart
 from gateway.api.problems import ABSENT
 
@@ -74,14 +74,22 @@ def handovers(
 
 @router.get("/deliveries/{delivery_id}/breaches", responses=ABSENT)
 def breaches(
-    records: RecordsPart, delivery_id: str, window: Paging, span: Spanned
+    records: RecordsPart, delivery_id: str, window: Paging, span: Overlapping
 ) -> models.Page[models.Breach]:
-    """List the breaches of a delivery's limits, on all its trips, by the time when each began."""
+    """List the breaches of a delivery's limits, on all its trips, by the time when each began.
+
+    `from` and `to` find each breach that overlaps the time between them.
+    """
     ask = partial(records.deliveries.breaches, delivery_id, span=span)
     return page_of(ask, views.breach, window)
 
 
 @router.get("/breaches", name="list_breaches")
-def every_breach(records: RecordsPart, window: Paging, span: Spanned) -> models.Page[models.Breach]:
-    """List the breaches of all deliveries on all trips, by the time when each began."""
+def every_breach(
+    records: RecordsPart, window: Paging, span: Overlapping
+) -> models.Page[models.Breach]:
+    """List the breaches of all deliveries on all trips, by the time when each began.
+
+    `from` and `to` find each breach that overlaps the time between them.
+    """
     return page_of(partial(records.trips.all_breaches, span=span), views.breach, window)

@@ -186,7 +186,9 @@ class Breach(BaseModel):
     first_sequence: int
     last_sequence: int
     position: Position | None
-    ended: bool
+    ended: bool = Field(
+        description="false: still under way on record; `until` is then only how far it is known"
+    )
 
 
 class TamperEvent(BaseModel):

@@ -67,14 +67,17 @@ Ordered = Annotated[Order, Query(alias="order", description="which item comes fi
 _Time = Annotated[str | None, WithJsonSchema({"type": "string", "format": "date-time"})]
 
 
-async def _span(
-    order: Ordered = Order.OLDEST,
-    begin: Annotated[_Time, Query(alias="from", description="no item before this time")] = None,
-    end: Annotated[_Time, Query(alias="to", description="only items before this time")] = None,
-) -> Span:
-    span = Span(order is Order.NEWEST, _ms("from", begin, 0), _ms("to", end, EVERYTHING.to_ms))
-    if span.from_ms >= span.to_ms:
-        raise RejectedError(f"query: from must be before to, got {begin!r} and {end!r}")
+def _span_of(from_words: str, to_words: str) -> Callable[..., Awaitable[Span]]:
+    async def span(
+        order: Ordered = Order.OLDEST,
+        begin: Annotated[_Time, Query(alias="from", description=from_words)] = None,
+        end: Annotated[_Time, Query(alias="to", description=to_words)] = None,
+    ) -> Span:
+        asked = Span(order is Order.NEWEST, _ms("from", begin, 0), _ms("to", end, EVERYTHING.to_ms))
+        if asked.from_ms >= asked.to_ms:
+            raise RejectedError(f"query: from must be before to, got {begin!r} and {end!r}")
+        return asked
+
     return span
 
 
@@ -82,10 +85,32 @@ def _ms(name: str, text: str | None, default: int) -> int:
     try:
         return default if text is None else parse_rfc3339(text)
     except RejectedError as error:
-        raise RejectedError(f"query.{name}: {error}") from error
+        hint = "; in a query write the plus of the zone as %2B" if _lost_its_plus(text) else ""
+        raise RejectedError(f"query.{name}: {error}{hint}") from error
 
 
-Spanned = Annotated[Span, Depends(_span)]
+def _lost_its_plus(text: str | None) -> bool:
+    """Say whether a time would be one with a plus for its blank: a query's plus means a blank."""
+    try:
+        parse_rfc3339("+".join((text or "").rsplit(" ", 1)))
+    except RejectedError:
+        return False
+    return True
+
+
+Spanned = Annotated[
+    Span, Depends(_span_of("no reading before this time", "only readings before this time"))
+]
+Overlapping = Annotated[
+    Span,
+    Depends(
+        _span_of(
+            "only what overlaps the time from here on: what has ended before is left out",
+            "only what overlaps the time before: what began at this time or later is left out",
+        )
+    ),
+]
+"""For items that last, such as trips and breaches."""
 _ItemT = TypeVar("_ItemT")
 _ModelT = TypeVar("_ModelT", bound=BaseModel)
 

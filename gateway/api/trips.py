@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query
 
 from contracts.evidence.report import as_json
 from gateway.api import models, views
-from gateway.api.paging import LongPaging, Paging, Spanned, page_of
+from gateway.api.paging import LongPaging, Overlapping, Paging, Spanned, page_of
 from gateway.api.parts import AuditPart, RecordsPart, StorePart
 from gateway.api.problems import ABSENT
 from gateway.api.recordings import recording_view
@@ -20,10 +20,14 @@ router = APIRouter(prefix="/v1/trips", tags=["trips"])
 def trips(
     records: RecordsPart,
     window: Paging,
-    span: Spanned,
+    span: Overlapping,
     device_id: Annotated[str | None, Query(description="only trips that name this device")] = None,
 ) -> models.Page[models.Trip]:
-    """List the trips in the ledger's order; `from` and `to` are about their starts."""
+    """List the trips in the ledger's order.
+
+    `from` and `to` find each trip that overlaps the time between them. A trip lasts from its start
+    to the last seal of its devices; one that is still open overlaps everything after its start.
+    """
     if device_id is not None:
         records.devices.get(device_id)
     ask = partial(records.trips.listed, device_id=device_id, span=span)
@@ -65,9 +69,12 @@ def recordings_of(
 
 @router.get("/{trip_id}/breaches", responses=ABSENT)
 def breaches(
-    records: RecordsPart, trip_id: str, window: Paging, span: Spanned
+    records: RecordsPart, trip_id: str, window: Paging, span: Overlapping
 ) -> models.Page[models.Breach]:
-    """List a trip's breaches of its deliveries' limits, by the time when each began."""
+    """List a trip's breaches of its deliveries' limits, by the time when each began.
+
+    `from` and `to` find each breach that overlaps the time between them.
+    """
     return page_of(partial(records.trips.breaches, trip_id, span=span), views.breach, window)
 
 

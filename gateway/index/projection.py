@@ -223,10 +223,10 @@ def _event(event: Event, transaction_id: str) -> Iterator[tuple[str, Row]]:
     match event.event_type:
         case case.EVENT_BREACH:
             breach = Breach.FromString(event.data)
-            yield (
-                "breaches",
-                (trip_id, breach.delivery_id, place_of(breach), event.data, breach.since_ms),
-            )
+            # A clock may have gone back.
+            until_ms = max(breach.since_ms, breach.until_ms) if breach.ended else None
+            named = (trip_id, breach.delivery_id, place_of(breach), event.data)
+            yield "breaches", (*named, breach.since_ms, until_ms)
         case case.EVENT_TAMPER:
             yield "tampers", (trip_id, event.data)
         case case.EVENT_FINDING if trip_id:  # a transformation has its findings in its entry
@@ -266,9 +266,12 @@ def _entry_of_trip(place: str, value: bytes) -> Iterator[tuple[str, Row]]:
     if address.is_chain(place):
         chain = Chain.FromString(value)
         if chain.HasField("seal"):  # before, each reading changes it
-            yield "chains", (chain.seal.trip_id, chain.device_id, value)
+            ended_ms = max(chain.last_utc_ms, chain.seal.clock.utc_ms)
+            yield "chains", (chain.seal.trip_id, chain.device_id, value, ended_ms)
     elif address.is_handover(place):
         terms = HandOverState.FromString(value).terms
         yield "handover_entries", (terms.delivery_id, place, value)
     elif address.is_trip(place):
-        yield "trip_entries", (Trip.FromString(value).start.trip_id, value)
+        trip = Trip.FromString(value)
+        closed_ms = trip.close.at_ms if trip.HasField("close") else None
+        yield "trip_entries", (trip.start.trip_id, value, closed_ms)

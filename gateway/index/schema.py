@@ -5,7 +5,7 @@ Every table has a column `block_num`.
 
 from typing import Final
 
-VERSION: Final = 8
+VERSION: Final = 9
 
 SCHEMA: Final = """
 CREATE TABLE blocks (
@@ -103,8 +103,10 @@ CREATE TABLE trip_devices (
   device_id TEXT NOT NULL, trip_id TEXT NOT NULL, block_num INTEGER NOT NULL
 );
 CREATE INDEX trip_devices_by_device ON trip_devices (device_id, trip_id);
+CREATE INDEX trip_devices_by_trip ON trip_devices (trip_id, device_id);
+-- `closed_ms` is NULL until a party closes the trip.
 CREATE TABLE trip_entries (
-  trip_id TEXT NOT NULL, entry BLOB NOT NULL, block_num INTEGER NOT NULL
+  trip_id TEXT NOT NULL, entry BLOB NOT NULL, closed_ms INTEGER, block_num INTEGER NOT NULL
 );
 CREATE INDEX trip_entries_by_id ON trip_entries (trip_id);
 CREATE TABLE trip_deliveries (
@@ -129,11 +131,12 @@ CREATE TABLE seals (
   transaction_id TEXT NOT NULL, block_num INTEGER NOT NULL
 );
 CREATE INDEX seals_by_trip ON seals (trip_id);
--- The chain of a device that has sealed its trip, as it stands.
+-- The chain of a device that has sealed its trip, as it stands, and the device's last time on it.
 CREATE TABLE chains (
-  trip_id TEXT NOT NULL, device_id TEXT NOT NULL, entry BLOB NOT NULL, block_num INTEGER NOT NULL
+  trip_id TEXT NOT NULL, device_id TEXT NOT NULL, entry BLOB NOT NULL, ended_ms INTEGER NOT NULL,
+  block_num INTEGER NOT NULL
 );
-CREATE INDEX chains_by_trip ON chains (trip_id);
+CREATE INDEX chains_by_trip ON chains (trip_id, device_id);
 CREATE TABLE videos (
   sha256 BLOB NOT NULL, trip_id TEXT NOT NULL, action BLOB NOT NULL,
   transaction_id TEXT NOT NULL, block_num INTEGER NOT NULL
@@ -151,9 +154,10 @@ CREATE TABLE handover_entries (
   delivery_id TEXT NOT NULL, address TEXT NOT NULL, entry BLOB NOT NULL, block_num INTEGER NOT NULL
 );
 CREATE INDEX handover_entries_by_delivery ON handover_entries (delivery_id, address);
+-- `until_ms` is NULL until the breach has ended: what the entry says is only how far it is known.
 CREATE TABLE breaches (
   trip_id TEXT NOT NULL, delivery_id TEXT NOT NULL, address TEXT NOT NULL, entry BLOB NOT NULL,
-  since_ms INTEGER NOT NULL, block_num INTEGER NOT NULL
+  since_ms INTEGER NOT NULL, until_ms INTEGER, block_num INTEGER NOT NULL
 );
 CREATE INDEX breaches_by_address ON breaches (address);
 CREATE INDEX breaches_by_trip ON breaches (trip_id);

@@ -91,7 +91,7 @@ def breaches(
         about: Columns `trip_id` and `delivery_id` with what they must be; empty for all breaches.
         after: The place after which the page begins; 0 begins with the first breach.
         count: Items on the page, at most.
-        span: Of the time when a breach began.
+        span: What the time from a breach's first reading outside to its last overlaps.
 
     Raises:
         RejectedError: The list has no such place.
@@ -100,7 +100,7 @@ def breaches(
     # The first row of a breach is its place: later rows, which change it, leave that as it is.
     kept = f"SELECT min(rowid) AS at, max(rowid) AS newest FROM breaches WHERE {where}"  # noqa: S608
     sql = (
-        f"SELECT at, since_ms AS utc_ms, entry FROM ({kept} GROUP BY address)"  # noqa: S608
+        f"SELECT at, since_ms AS utc_ms, until_ms, entry FROM ({kept} GROUP BY address)"  # noqa: S608
         f" JOIN breaches ON breaches.rowid = newest"
     )
     values = tuple(about.values())

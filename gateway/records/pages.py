@@ -15,12 +15,12 @@ _NO_PLACE: Final = (1 << 63) - 1
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Which items of a list are asked for, and in which order.
+    """Which items of a list are asked for, and in which order: those that overlap a time.
 
     Attributes:
         newest_first: The list begins at its end.
-        from_ms: No item before this time, milliseconds since the Unix epoch.
-        to_ms: No item at this time or later.
+        from_ms: No item that ended before this time, milliseconds since the Unix epoch.
+        to_ms: No item that began at this time or later.
     """
 
     newest_first: bool = False
@@ -29,6 +29,8 @@ class Span:
 
 
 EVERYTHING: Final = Span()
+# What has not ended overlaps everything after its beginning.
+_OVERLAPS: Final = f"utc_ms < ? AND ifnull(until_ms, {_NO_PLACE}) >= ?"
 
 
 def listed(
@@ -69,17 +71,17 @@ def listed_within(
     count: int,
     span: Span,
 ) -> Listed[T]:
-    """Return one page of the rows whose time is in a span, in the order of their places.
+    """Return one page of the rows that overlap a span, in the order of their places.
 
-    The arguments are those of `listed`; the second column of `sql` is named `utc_ms`, and `read`
-    does not take it.
+    The arguments are those of `listed`; the second and third column of `sql` are named `utc_ms`,
+    when the item began, and `until_ms`, its last moment or NULL. `read` does not take these two.
     """
-    within = f"SELECT * FROM ({sql}) WHERE utc_ms >= ? AND utc_ms < ?"  # noqa: S608
+    within = f"SELECT * FROM ({sql}) WHERE {_OVERLAPS}"  # noqa: S608
     return listed(
         index,
         within,
-        (*values, span.from_ms, span.to_ms),
-        lambda _, *rest: read(*rest),
+        (*values, span.to_ms, span.from_ms),
+        lambda _began, _ended, *rest: read(*rest),
         after=after,
         count=count,
         newest_first=span.newest_first,
@@ -96,7 +98,7 @@ def listed_by_time(
     count: int,
     span: Span,
 ) -> Listed[T]:
-    """Return one page of the rows whose time is in a span, in the order of time, then of place.
+    """Return one page of the rows that overlap a span, in the order of `utc_ms`, then of place.
 
     The arguments are those of `listed_within`.
 
@@ -111,10 +113,10 @@ def listed_by_time(
             raise RejectedError(f"cursor {after} is of another list, or was undone by a fork")
         where, start = f"AND (utc_ms, at) {follows} (?, ?)", found[0]
     question = (
-        f"SELECT * FROM ({sql}) WHERE utc_ms >= ? AND utc_ms < ? {where}"  # noqa: S608
+        f"SELECT * FROM ({sql}) WHERE {_OVERLAPS} {where}"  # noqa: S608
         f" ORDER BY utc_ms {way}, at {way} LIMIT ?"
     )
     rows: list[tuple[Any, ...]] = index.query(
-        question, *values, span.from_ms, span.to_ms, *start, count
+        question, *values, span.to_ms, span.from_ms, *start, count
     )
-    return [(row[0], read(*row[2:])) for row in rows]
+    return [(row[0], read(*row[3:])) for row in rows]

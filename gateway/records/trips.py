@@ -15,6 +15,18 @@ from gateway.records.registry import unknown
 
 _STARTED: Final = "start, transaction_id FROM trips"
 _BY_DEVICE: Final = " WHERE trip_id IN (SELECT trip_id FROM trip_devices WHERE device_id = ?)"
+_SEALED: Final = "trip_devices LEFT JOIN chains USING (trip_id, device_id)"
+_CLOSED: Final = "SELECT max(closed_ms) FROM trip_entries WHERE trip_id = trips.trip_id"
+_READ: Final = "SELECT max(utc_ms) FROM readings JOIN trip_devices USING (trip_id, device_id)"
+_ENDED: Final = f"""
+CASE
+  WHEN NOT EXISTS (SELECT 1 FROM {_SEALED} WHERE trip_id = trips.trip_id AND ended_ms IS NULL)
+  THEN max(started_ms, (SELECT max(ended_ms) FROM {_SEALED} WHERE trip_id = trips.trip_id))
+  WHEN ({_CLOSED}) IS NOT NULL
+  THEN max(started_ms, ({_CLOSED}), ifnull(({_READ} WHERE trip_id = trips.trip_id), 0))
+END
+"""  # noqa: S608
+"""When a trip ended, as `listed` says; NULL while it is open. Strangers' chains do not count."""
 _STANDING_HOLDS: Final = (
     "rowid IN (SELECT max(rowid) FROM holds WHERE trip_id = ? GROUP BY hold_id)"
 )
@@ -84,15 +96,17 @@ class Trips:
     def listed(
         self, after: int, count: int, device_id: str | None = None, span: Span = EVERYTHING
     ) -> Listed[TripRecord]:
-        """Return a page of the trips that started in a span, in the ledger's order.
+        """Return a page of the trips that overlap a span, in the ledger's order.
 
         Args:
             after: The place after which the page begins; 0 begins with the first trip.
             count: Trips on the page, at most.
             device_id: A device that the trips' starts name; None for the trips of all devices.
-            span: Of the time when a trip started.
+            span: What the time from a trip's start to its last seal overlaps. If a device that the
+                start names has not sealed it, a trip ends when a party closed it, or with a later
+                reading; until a party closes it, it has not ended.
         """
-        sql = f"SELECT rowid AS at, started_ms AS utc_ms, {_STARTED}"
+        sql = f"SELECT rowid AS at, started_ms AS utc_ms, {_ENDED} AS until_ms, {_STARTED}"
         values: tuple[str, ...] = ()
         if device_id is not None:
             sql, values = sql + _BY_DEVICE, (device_id,)
@@ -117,8 +131,8 @@ class Trips:
         """Return a page of a trip's readings in a span, in the ledger's order."""
         self.check_known(trip_id)
         sql = (
-            "SELECT position AS at, utc_ms, record, device_id, sequence, transaction_id, block_num"
-            " FROM readings WHERE trip_id = ?"
+            "SELECT position AS at, utc_ms, utc_ms AS until_ms, record, device_id, sequence,"
+            " transaction_id, block_num FROM readings WHERE trip_id = ?"
         )
         values, read = (trip_id,), _reading
         return listed_within(self._index, sql, values, read, after=after, count=count, span=span)

@@ -4,7 +4,9 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import Any, Final
+from urllib.parse import quote
 
 import httpx
 import pytest
@@ -128,6 +130,28 @@ def test_every_good_answer_is_as_described(scene: Scene) -> None:
     assert every - good == NEVER_GOOD
 
 
+def test_routes_that_need_no_token_answer_without_one_and_say_so(scene: Scene) -> None:
+    open_ones = [each for each in scene.described.routes() if not each.operation.get("security")]
+    assert {each.path for each in open_ones if each.method != "OPTIONS"} == set(NO_TOKEN)
+    assert "the others, such as `/healthz`" in scene.described.document["info"]["description"]
+    with httpx.Client(base_url=scene.site.appliance.rest, trust_env=False) as stranger:
+        page = stranger.get("/docs").text
+        assert page.count("It needs no token.") == len(open_ones)
+        assert "very route" not in page
+        for each in open_ones:
+            path = each.filled(dict.fromkeys(each.places, "x"))
+            assert ask(stranger, each, path).status_code in (200, 204)
+
+
+def test_every_parameter_of_evidence_is_described(scene: Scene) -> None:
+    parameters = scene.described.document["paths"]["/v1/evidence"]["get"]["parameters"]
+    assert {each["name"] for each in parameters if each.get("description")} == {
+        "trip",
+        "video",
+        "lots",
+    }
+
+
 def test_a_stranger_and_a_wrong_role_are_refused_as_described(scene: Scene) -> None:
     with httpx.Client(base_url=scene.site.appliance.rest, trust_env=False) as stranger:
         for route in scene.described.routes():
@@ -187,6 +211,9 @@ def test_lists_are_filtered_and_ordered(scene: Scene) -> None:
     started = scene.site.ask(f"/v1/trips/{first}")["started_at"]
     assert ids(f"to={started}") == []
     assert first in ids(f"from={started}")
+    ended = max(each["time"] for each in scene.site.ask(f"/v1/trips/{first}/readings")["items"])
+    assert first in ids(f"from={ended}")
+    assert ids("from=2200-01-01T00:00:00Z") == []
     path = f"/v1/trips/{first}/readings"
     readings = scene.site.ask(path)["items"]
     times = sorted(each["time"] for each in readings)
@@ -195,7 +222,17 @@ def test_lists_are_filtered_and_ordered(scene: Scene) -> None:
     assert scene.site.ask(f"{path}?{span}")["items"] == within[::-1]
     (breach,) = scene.site.ask("/v1/breaches?order=newest")["items"]
     assert breach["trip_id"] == first
-    assert scene.site.ask(f"/v1/breaches?to={breach['since']}")["items"] == []
+    assert breach["ended"]
+    after = f"from={breach['until']}&to=2200-01-01T00:00:00Z"  # it began before
+    for path in ("", f"trips/{first}/", f"deliveries/{breach['delivery_id']}/"):
+        assert scene.site.ask(f"/v1/{path}breaches?{after}")["items"] == [breach]
+        assert scene.site.ask(f"/v1/{path}breaches?to={breach['since']}")["items"] == []
+        later = quote((datetime.fromisoformat(breach["until"]) + timedelta(seconds=1)).isoformat())
+        assert scene.site.ask(f"/v1/{path}breaches?from={later}")["items"] == []
+    for path in ("/v1/trips", "/v1/breaches"):
+        parameters = scene.described.document["paths"][path]["get"]["parameters"]
+        told = {each["name"]: each.get("description", "") for each in parameters}
+        assert all("overlaps" in told[name] for name in ("from", "to"))
 
 
 @pytest.mark.parametrize(
@@ -203,6 +240,7 @@ def test_lists_are_filtered_and_ordered(scene: Scene) -> None:
     [
         ("from=2026", 422, "query.from: "),
         ("to=2026-01-01T00:00:00", 422, "query.to: "),
+        ("from=2026-01-01T00:00:00+01:00", 422, "write the plus of the zone as %2B"),
         ("from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z", 422, "from must be before to"),
         ("order=latest", 422, "'oldest' or 'newest'"),
         ("device_id=truck-99", 404, "no device 'truck-99'"),

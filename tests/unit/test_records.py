@@ -131,6 +131,14 @@ def driven(index: IndexStore, trip_id: str, started_ms: int, *device_ids: str) -
     index.add({"trips": [row], "trip_devices": named})
 
 
+def sealed(index: IndexStore, trip_id: str, device_id: str, ended_ms: int) -> None:
+    index.add({"chains": [(trip_id, device_id, b"", ended_ms, 1)]})
+
+
+def closed(index: IndexStore, trip_id: str, closed_ms: int | None) -> None:
+    index.add({"trip_entries": [(trip_id, b"", closed_ms, 1)]})
+
+
 def test_trips_of_a_device_in_a_span_newest_first(index: IndexStore, records: Records) -> None:
     driven(index, "A", 10, "truck-1")
     driven(index, "B", 20, "truck-2", "truck-1")
@@ -144,22 +152,48 @@ def test_trips_of_a_device_in_a_span_newest_first(index: IndexStore, records: Re
     assert ask(None, EVERYTHING) == "ABCD"
     assert ask(None, Span(newest_first=True)) == "DCBA"
     assert ask("truck-1", EVERYTHING) == "ABD"
-    assert ask("truck-1", Span(newest_first=True, from_ms=20)) == "DB"
-    assert ask(None, Span(from_ms=20, to_ms=40)) == "BC"
+    assert ask("truck-1", Span(newest_first=True, to_ms=40)) == "BA"
+    assert ask(None, Span(to_ms=40)) == "ABC"
     (at, _), *_ = records.trips.listed(0, 1, None, Span(newest_first=True))
     assert ask(None, Span(newest_first=True), after=at, count=2) == "CB"
 
 
-def broken(index: IndexStore, sequence: int, since_ms: int, extreme: int) -> None:
+def test_a_trip_is_in_every_span_that_it_overlaps(index: IndexStore, records: Records) -> None:
+    driven(index, "A", 100, "truck-1", "truck-2")
+
+    def within(from_ms: int, to_ms: int) -> bool:
+        return bool(records.trips.listed(0, 1, None, Span(from_ms=from_ms, to_ms=to_ms)))
+
+    def last_ms() -> int:
+        """Return the last millisecond of the trip, or 1000 while it has no end."""
+        return max(at for at in (100, 200, 300, 400, 1000) if within(at, at + 1))
+
+    assert [within(0, 100), within(0, 101), within(900, 901)] == [False, True, True]
+    sealed(index, "A", "truck-1", 200)
+    sealed(index, "A", "stranger", 900)
+    closed(index, "A", None)
+    assert last_ms() == 1000
+    closed(index, "A", 300)
+    assert (last_ms(), within(301, 900)) == (300, False)
+    index.add({"readings": [(1, "A", "truck-2", 0, b"", "tx", 400, 1)]})
+    index.add({"readings": [(2, "A", "stranger", 0, b"", "tx", 900, 1)]})
+    assert (last_ms(), within(401, 1000)) == (400, False)
+    sealed(index, "A", "truck-2", 90)
+    assert (last_ms(), within(201, 1000), within(150, 160)) == (200, False, True)
+
+
+def broken(
+    index: IndexStore, sequence: int, since_ms: int, extreme: int, until_ms: int | None = None
+) -> None:
     entry = Breach(trip_id="A", delivery_id="d", since_sequence=sequence, extreme=extreme)
-    wire = canonical(entry)
-    index.add({"breaches": [("A", "d", f"breach {sequence}", wire, since_ms, 1)]})
+    place, wire = f"breach {sequence}", canonical(entry)
+    index.add({"breaches": [("A", "d", place, wire, since_ms, until_ms, 1)]})
 
 
 def test_breaches_come_by_the_time_when_each_began(index: IndexStore, records: Records) -> None:
     """The ledger has them in the order in which trucks came back."""
     for sequence, since_ms in ((1, 300), (2, 100), (3, 200), (4, 200)):
-        broken(index, sequence, since_ms, 8000)
+        broken(index, sequence, since_ms, 8000, since_ms + 50)
 
     def pages(span: Span) -> list[int]:
         found: list[int] = []
@@ -172,10 +206,15 @@ def test_breaches_come_by_the_time_when_each_began(index: IndexStore, records: R
     assert pages(EVERYTHING) == [2, 3, 4, 1]
     assert pages(Span(newest_first=True)) == [1, 4, 3, 2]
     assert pages(Span(from_ms=200, to_ms=300)) == [3, 4]
+    assert pages(Span(from_ms=250, to_ms=251)) == [3, 4]
+    assert pages(Span(from_ms=251, to_ms=300)) == []
+    broken(index, 5, 220, 8000)  # it has not ended
+    assert pages(Span(from_ms=290, to_ms=300)) == [5]
+    broken(index, 5, 220, 8000, 220)
     ((at, _),) = records.trips.all_breaches(0, 1)
-    broken(index, 2, 100, 9000)  # the breach went on: it stays in its place
+    broken(index, 2, 100, 9000, 180)  # the breach went on: it stays in its place
     rest = records.trips.all_breaches(at, 10)
-    assert [each.since_sequence for _, each in rest] == [3, 4, 1]
+    assert [each.since_sequence for _, each in rest] == [3, 4, 5, 1]
     ((_, first),) = records.trips.all_breaches(0, 1)
     assert first.extreme == 9000
     with pytest.raises(RejectedError, match="cursor 99 is of another list"):
