@@ -49,7 +49,7 @@ def shown_key(settings: Settings) -> Signer:
         UnavailableError: The key file cannot be written.
     """
     signer = own_key(settings)
-    known = _public(settings)
+    known = kept_public_key(settings)
     if known not in {None, signer.public_key}:
         raise _another(
             settings,
@@ -85,7 +85,7 @@ def check_key(settings: Settings, signer: Signer, signed_by: Callable[[], Iterab
             they do not show that it is wrong.
         UnavailableError: The public half cannot be written.
     """
-    known = _public(settings)
+    known = kept_public_key(settings)
     if known == signer.public_key:
         return
     keys, path = set(signed_by()), public_file(settings)
@@ -114,13 +114,29 @@ def note_missing(settings: Settings, damage: DamageNotes) -> None:
     Raises:
         UnavailableError: The medium failed.
     """
-    names = (*DATABASES, "recordings")
-    missing = [name for name in names if not _exists(settings.data / name)]
+    missing, is_new = _missing(settings)
     told = f"{', '.join(missing)} in {settings.data} begin empty beside a key that was there before"
-    if missing and (len(missing) < len(names) or _exists(public_file(settings))):
+    if missing and not is_new:
         damage.doubt(f"{told}: if they were not removed on purpose, a part of the data is lost")
     elif missing and _exists(settings.key_file):
         _log.warning("%s; that is right for a new gateway alone", told)
+
+
+def lost_parts(settings: Settings) -> list[str]:
+    """Return the names that are missing in the data directory of a gateway that worked before.
+
+    Raises:
+        UnavailableError: The medium failed.
+    """
+    missing, is_new = _missing(settings)
+    return [] if is_new else missing
+
+
+def _missing(settings: Settings) -> tuple[list[str], bool]:
+    """Return what is missing in the data directory, and whether the gateway may be new."""
+    names = (*DATABASES, "recordings")
+    missing = [name for name in names if not _exists(settings.data / name)]
+    return missing, len(missing) == len(names) and not _exists(public_file(settings))
 
 
 def public_file(settings: Settings) -> Path:
@@ -128,18 +144,18 @@ def public_file(settings: Settings) -> Path:
     return settings.data / "gateway.pub"
 
 
-def _exists(path: Path) -> bool:
-    with disk_errors("look at", path):
-        return path.exists()
-
-
-def _public(settings: Settings) -> str | None:
+def kept_public_key(settings: Settings) -> str | None:
     """Return the kept public key; None if it is missing or is no public key."""
     try:
         text = public_file(settings).read_text("ascii").strip()
     except (OSError, UnicodeDecodeError):
         return None
     return text if is_point(text) else None
+
+
+def _exists(path: Path) -> bool:
+    with disk_errors("look at", path):
+        return path.exists()
 
 
 def _write(settings: Settings, signer: Signer) -> None:

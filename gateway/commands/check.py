@@ -15,13 +15,16 @@ from contracts.runtime.checks import (
     directory,
     error,
     files,
+    guarded,
     ok,
+    private,
     report,
     warning,
 )
 from gateway.access import Tokens
 from gateway.ownsite import is_registered, unregistered
 from gateway.settings import Settings
+from storage.checked.damage import DamageNotes
 
 _ANSWER_S: Final = 5.0
 
@@ -38,6 +41,12 @@ def run(options: argparse.Namespace, settings: Settings) -> None:
 
 def findings(settings: Settings, *, offline: bool) -> Iterator[Finding]:
     """Yield what was found, first on this machine, then unless `offline` at its peers."""
+    yield from guarded(_here(settings))
+    if not offline:
+        yield from _peers(settings)
+
+
+def _here(settings: Settings) -> Iterator[Finding]:
     yield ok("settings", f"site {settings.site_id}, data {settings.data}")
     yield directory("data", settings.data, made=True)
     yield _key(settings)
@@ -47,37 +56,45 @@ def findings(settings: Settings, *, offline: bool) -> Iterator[Finding]:
     if settings.storage.blob_store != "cassandra":
         yield directory("blobs", settings.blobs_dir, made=True)
     yield from files(_named_files(settings))
-    if not offline:
-        yield from _peers(settings)
 
 
 def _key(settings: Settings) -> Finding:
     if not settings.key_file.exists():
         if (settings.data / "inbox.db").exists():
             return error(
-                "key", f"{settings.key_file} is missing, but this gateway has worked before"
+                "key",
+                f"{settings.key_file} is missing, but this gateway has worked before",
+                f"restore it from the backup; without one: wayseal-party --key {settings.key_file} "
+                "make-key, then wayseal-gateway key --accept, and tell the trucks",
             )
-        return warning("key", f"{settings.key_file} is missing; the first start makes it")
+        why = f"{settings.key_file} is missing; the first start makes it"
+        return warning("key", why, "systemctl start wayseal-gateway, or wayseal-gateway key")
     try:
         return ok("key", Signer.load(settings.key_file).public_key)
     except WaysealError as problem:
-        return error("key", problem)
+        return error("key", problem, private(settings.key_file, "restore it from the backup"))
 
 
 def _tokens(settings: Settings) -> Finding:
     try:
-        count = len(Tokens(settings.tokens_file).entries())
+        damage = DamageNotes()
+        count = len(Tokens(settings.tokens_file, damage).entries())
     except WaysealError as problem:
-        return error("tokens", problem)
+        again = f"restore it from the backup; without one: rm {settings.tokens_file}, new tokens"
+        return error("tokens", problem, private(settings.tokens_file, again))
+    if damaged := damage.told():
+        return warning("tokens", damaged[0], "wayseal-gateway token NAME --role ROLE, once more")
     if not count:
-        return warning("tokens", "there are none: `wayseal-gateway token` makes them")
+        new = "wayseal-gateway token NAME --role operator"
+        return warning("tokens", "there are none: `wayseal-gateway token` makes them", new)
     return ok("tokens", f"{count} in {settings.tokens_file}")
 
 
 def _volume(name: str, path: Path, *, mount: bool) -> Finding:
     subject = f"volume {name}"
     if mount and not path.is_mount():
-        return error(subject, f"expected a mount point, nothing is mounted at {path}")
+        why = f"expected a mount point, nothing is mounted at {path}"
+        return error(subject, why, f"mount {path}; wayseal-gateway volumes shows the drives")
     return directory(subject, path, made=not mount)
 
 
@@ -97,10 +114,13 @@ def _peers(settings: Settings) -> Iterator[Finding]:
     yield from _ledger(settings)
     mqtt = settings.mqtt
     if not mqtt.embedded:
-        yield _peer(f"broker {settings.broker}", mqtt.socket or (mqtt.host, mqtt.port))
+        place = mqtt.socket or (mqtt.host, mqtt.port)
+        start = "systemctl start mosquitto, or change [mqtt] in the settings"
+        yield _peer(f"broker {settings.broker}", place, start)
     if settings.storage.blob_store != "files":
         for host in settings.cassandra.contact_points:
-            yield _peer(f"cassandra {host}", (host, settings.cassandra.port))
+            start = f"start Cassandra on {host}, or change cassandra.contact_points"
+            yield _peer(f"cassandra {host}", (host, settings.cassandra.port), start)
 
 
 def _ledger(settings: Settings) -> Iterator[Finding]:
@@ -112,15 +132,17 @@ def _ledger(settings: Settings) -> Iterator[Finding]:
             if is_registered(ledger, settings.site_id):
                 yield ok("site_id", f"{settings.site_id} is registered on the ledger")
             else:
-                yield warning("site_id", unregistered(settings.site_id))
+                register = "wayseal-party register-site with this id, or change site_id"
+                yield warning("site_id", unregistered(settings.site_id), register)
     except WaysealError as problem:
-        yield error(subject, problem)
+        start = "start the node (systemctl start wayseal-node), or change ledger.url"
+        yield error(subject, problem, start)
 
 
-def _peer(subject: str, place: tuple[str, int] | Path) -> Finding:
+def _peer(subject: str, place: tuple[str, int] | Path, remedy: str) -> Finding:
     """Look only whether it listens: a login as the gateway would end the gateway's own session."""
     try:
         connect(place, _ANSWER_S)
     except WaysealError as problem:
-        return error(subject, problem)
+        return error(subject, problem, remedy)
     return ok(subject, "accepts connections")

@@ -20,6 +20,7 @@ exit status: 0 it worked, 1 it did not, 2 wrong usage or settings
 examples:
   wayseal-gateway serve --config gateway.toml
   wayseal-gateway check --config gateway.toml
+  wayseal-gateway doctor --config gateway.toml
   wayseal-gateway token truck-7 --role device --config gateway.toml
   wayseal-gateway token --list --config gateway.toml
   wayseal-gateway enrol truck-7.jsonl --config gateway.toml
@@ -55,6 +56,7 @@ def build_parser() -> argparse.ArgumentParser:
     for name, does in (
         ("serve", "Run the gateway until SIGTERM or SIGINT."),
         ("check", "Look at all that the settings name, and change nothing."),
+        ("doctor", "Look at how the gateway and all around it stand; print remedies."),
         ("key", "Print the public key that signs this gateway's receipts; make it if missing."),
         ("trust", "Print a trust file with the ledger's keys of today; check them by another way."),
         (
@@ -64,8 +66,12 @@ def build_parser() -> argparse.ArgumentParser:
     ):
         made[name] = commands.add_parser(name, parents=[common], help=does)
         made[name].set_defaults(run=f"gateway.commands.{name}:run")
-    made["check"].add_argument(
-        "--offline", action="store_true", help="do not ask ledger, broker and Cassandra"
+    for name in ("check", "doctor"):
+        made[name].add_argument(
+            "--offline", action="store_true", help="do not ask ledger, broker and Cassandra"
+        )
+    made["doctor"].add_argument(
+        "--json", action="store_true", help="print an array of findings, for monitoring"
     )
     made["key"].add_argument(
         "--accept",

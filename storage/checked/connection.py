@@ -76,12 +76,15 @@ class CheckedConnection:
         path: The file; created if missing, with checksums.
         readonly: Whether to refuse writes; a missing file is then an error.
         verify: Whether to read pages whose checksum is wrong too, when False.
+        unshared: With `readonly`, whether nobody has the file open: it is read without locks.
 
     Raises:
         sqlite3.Error: It cannot be opened.
     """
 
-    def __init__(self, path: Path, *, readonly: bool = False, verify: bool = True) -> None:
+    def __init__(
+        self, path: Path, *, readonly: bool = False, verify: bool = True, unshared: bool = False
+    ) -> None:
         _load()
         flags = (
             apsw.SQLITE_OPEN_READONLY
@@ -89,7 +92,13 @@ class CheckedConnection:
             else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
         )
         with _translated():
-            self._db = apsw.Connection(str(path), flags=flags, vfs=_VFS)
+            name = str(path)
+            if unshared:
+                name, flags = (
+                    f"{path.absolute().as_uri()}?immutable=1",
+                    flags | apsw.SQLITE_OPEN_URI,
+                )
+            self._db = apsw.Connection(name, flags=flags, vfs=_VFS)
             self._db.set_busy_timeout(BUSY_S * 1000)
             if not verify:
                 self._db.execute("PRAGMA checksum_verification = OFF").fetchall()

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from contracts.runtime.sqlite import Connection, Schema
 from storage.checked.damage import DamageNotes
@@ -156,7 +156,67 @@ class Round:
     not_mended: int
 
 
-class ScrubReport:
+class Rows(Protocol):
+    """Reads a database."""
+
+    def query(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        """Return the rows that a statement selects."""
+        ...
+
+
+class ScrubRecord:
+    """What a scrub's report says; it is only read.
+
+    Args:
+        db: The report.
+    """
+
+    def __init__(self, db: Rows) -> None:
+        self._rows = db
+
+    def current(self) -> Round | None:
+        """Return the round that has not ended, or None."""
+        newest = self.rounds(1)
+        return newest[0] if newest and newest[0].ended_ms is None else None
+
+    def rounds(self, limit: int) -> list[Round]:
+        """Return the last rounds, newest first."""
+        rows = self.query(f"SELECT {_ROUND} FROM rounds ORDER BY round DESC LIMIT ?", limit)  # noqa: S608
+        return [Round(row[0], row[1], row[2], RoundStage(row[3]), *row[4:]) for row in rows]
+
+    def deletions_checked_ms(self) -> int | None:
+        """Return when every replica was last asked for all that was ever deleted, or None."""
+        at_ms = self.query("SELECT max(deletions_ms) FROM rounds")[0][0]
+        return None if at_ms is None else int(at_ms)
+
+    def listed(
+        self, after: int, count: int, *, number: int | None, outcome: FindingOutcome | None
+    ) -> list[tuple[int, KeptFinding]]:
+        """Return up to `count` findings, oldest first, each with its own number.
+
+        Args:
+            after: The number after which they begin; 0 begins with the first.
+            count: How many, at most.
+            number: Only those of this round; None: of all rounds.
+            outcome: Only those with this outcome; None: with any.
+        """
+        rows = self.query(
+            "SELECT finding, round, at_ms, outcome, recording, blob, copy, kind, detail"
+            " FROM findings WHERE round = ifnull(?, round) AND outcome = ifnull(?, outcome)"
+            " AND finding > ? ORDER BY finding LIMIT ?",
+            *(number, outcome, after, count),
+        )
+        return [
+            (finding, KeptFinding(of, at_ms, ReportEntry(*found), FindingOutcome(became)))
+            for finding, of, at_ms, became, *found in rows
+        ]
+
+    def query(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        """Return all rows that a statement selects."""
+        return self._rows.query(sql, *values)
+
+
+class ScrubReport(ScrubRecord):
     """The scrub's report and cursor; used by several threads, one at a time.
 
     Args:
@@ -169,6 +229,7 @@ class ScrubReport:
 
     def __init__(self, path: Path, damage: DamageNotes | None = None) -> None:
         self._db = open_kept(path, SCHEMA, damage)
+        super().__init__(self._db)
 
     def close(self) -> None:
         """Close the file."""
@@ -195,16 +256,6 @@ class ScrubReport:
                     )
             return self.rounds(1)[0]
 
-    def current(self) -> Round | None:
-        """Return the round that has not ended, or None."""
-        newest = self.rounds(1)
-        return newest[0] if newest and newest[0].ended_ms is None else None
-
-    def rounds(self, limit: int) -> list[Round]:
-        """Return the last rounds, newest first."""
-        rows = self.query(f"SELECT {_ROUND} FROM rounds ORDER BY round DESC LIMIT ?", limit)  # noqa: S608
-        return [Round(row[0], row[1], row[2], RoundStage(row[3]), *row[4:]) for row in rows]
-
     def save(self, at: Round) -> None:
         """Make cursor and counts of the round under way durable."""
         with self._db.transaction() as db:
@@ -220,11 +271,6 @@ class ScrubReport:
         """Note that every replica was asked for all that was ever deleted."""
         with self._db.transaction() as db:
             db.execute("UPDATE rounds SET deletions_ms = ? WHERE round = ?", (now_ms, at.number))
-
-    def deletions_checked_ms(self) -> int | None:
-        """Return when that was noted last, or None."""
-        at_ms = self.query("SELECT max(deletions_ms) FROM rounds")[0][0]
-        return None if at_ms is None else int(at_ms)
 
     def find(
         self,
@@ -306,32 +352,6 @@ class ScrubReport:
                     (at.number, recording_id, index, copy, FindingOutcome.OPEN),
                 ).rowcount
                 self._count(db, at.number, "found", -gone)
-
-    def listed(
-        self, after: int, count: int, *, number: int | None, outcome: FindingOutcome | None
-    ) -> list[tuple[int, KeptFinding]]:
-        """Return up to `count` findings, oldest first, each with its own number.
-
-        Args:
-            after: The number after which they begin; 0 begins with the first.
-            count: How many, at most.
-            number: Only those of this round; None: of all rounds.
-            outcome: Only those with this outcome; None: with any.
-        """
-        rows = self.query(
-            "SELECT finding, round, at_ms, outcome, recording, blob, copy, kind, detail"
-            " FROM findings WHERE round = ifnull(?, round) AND outcome = ifnull(?, outcome)"
-            " AND finding > ? ORDER BY finding LIMIT ?",
-            *(number, outcome, after, count),
-        )
-        return [
-            (finding, KeptFinding(of, at_ms, ReportEntry(*found), FindingOutcome(became)))
-            for finding, of, at_ms, became, *found in rows
-        ]
-
-    def query(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
-        """Return all rows that a statement selects."""
-        return self._db.query(sql, *values)
 
     def _save(self, db: Connection, at: Round) -> None:
         db.execute(

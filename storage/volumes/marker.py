@@ -67,16 +67,39 @@ class Identity:
         if expected is None:
             self._own()
             _write(self._memory, found or self._mark())
-        elif found is None:
+        else:
+            self._compare(found, expected)
+            self._own()
+
+    def look(self) -> None:
+        """Check that this is the remembered volume, if any; write nothing.
+
+        Raises:
+            UnavailableError: The marker is missing or another one, or a disk failed.
+        """
+        expected = _read(self._memory)
+        if expected is not None:
+            self._compare(_read(self._marker), expected)
+
+    def look_for_owner(self) -> None:
+        """Check that no other gateway owns the volume; write nothing.
+
+        Raises:
+            UnavailableError: Another gateway does, or a disk failed.
+        """
+        ours, owner = _read(self._memory.with_name(OWNER)), _read(self._owner)
+        if owner is not None and ours is not None:
+            self._check_owner(owner, ours)
+
+    def _compare(self, found: str | None, expected: str) -> None:
+        if found is None:
             raise UnavailableError(
                 f"its marker {self._marker} is missing: it is not mounted, or was wiped"
             )
-        elif found != expected:
+        if found != expected:
             raise UnavailableError(
                 f"another volume is in its place: {self._marker} says {found}, expected {expected}"
             )
-        else:
-            self._own()
 
     def _own(self) -> None:
         """Check that the volume is ours; the lock keeps out other gateways on this machine."""
@@ -85,6 +108,9 @@ class Identity:
             with locked(self._taking, "another gateway is taking the volume"):
                 owner = _read(self._owner) or ours
                 _write(self._owner, owner)
+        self._check_owner(owner, ours)
+
+    def _check_owner(self, owner: str, ours: str) -> None:
         if owner != ours:
             raise UnavailableError(
                 f"volume {self._name} belongs to gateway {owner}, and this is {ours}: "

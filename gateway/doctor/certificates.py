@@ -1,0 +1,136 @@
+"""Certificates that the settings name: whether they hold, for how long, and have the right key.
+
+Only the validity of a certificate is read from its bytes; TLS itself does the rest.
+"""
+
+import os
+import ssl
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from contracts.errors import RejectedError
+from contracts.records.clock import rfc3339, utc_ms_of
+from contracts.runtime.checks import Finding, error, ok, warning
+from gateway.settings import Settings
+
+SOON_DAYS: Final = 30
+_DAY_MS: Final = 86_400_000
+_BEGIN, _END = "-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----"
+_EXPLICIT_0: Final = 0xA0
+_UTC_TIME: Final = 0x17
+_LONG: Final = 0x80
+_BEFORE_VALIDITY: Final = 3
+"""Serial number, algorithm and issuer come before it."""
+
+
+def findings(settings: Settings, now_ms: int) -> Iterator[Finding]:
+    """Yield what was found of each certificate that is there and can be read."""
+    mosquitto, cassandra = settings.mosquitto, settings.cassandra
+    if mosquitto.folder is not None:
+        yield from _pair("mosquitto", mosquitto.certificate, mosquitto.key, now_ms, "certificate")
+    if settings.storage.blob_store != "files":
+        own = (cassandra.tls_certificate, cassandra.tls_key)
+        yield from _pair("cassandra", *own, now_ms, "tls_certificate")
+        if cassandra.tls_ca is not None and os.access(cassandra.tls_ca, os.R_OK):
+            yield _validity("cassandra.tls_ca", cassandra.tls_ca, now_ms, last=True)
+
+
+def _pair(
+    table: str, certificate: Path | None, key: Path | None, now_ms: int, name: str
+) -> Iterator[Finding]:
+    if certificate is None or not os.access(certificate, os.R_OK):
+        return  # `check` tells it
+    subject = f"{table}.{name}"
+    yield _validity(subject, certificate, now_ms, last=False)
+    if key is None or not os.access(key, os.R_OK):
+        return
+    if key.stat().st_mode & 0o007:
+        yield error(
+            f"{table}.{name.replace('certificate', 'key')}",
+            f"everybody on this machine may use {key}, got mode {key.stat().st_mode & 0o777:04o}",
+            f"chmod o= {key}; if others may have copied it, make a new key and certificate",
+        )
+    try:
+        # The password keeps OpenSSL from asking for one on the terminal.
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, password="")
+    except (OSError, ValueError) as problem:
+        remedy = f"put the key of {certificate} there, or have a certificate made for {key}"
+        yield error(subject, f"{certificate} does not go with {key}: {problem}", remedy)
+
+
+def _validity(subject: str, path: Path, now_ms: int, *, last: bool) -> Finding:
+    """Judge the first certificate that expires, or of authorities the last one.
+
+    Of a chain every certificate is needed; of several authorities one is enough.
+    """
+    renew = f"have {path} renewed, put the new file there, and restart what reads it"
+    try:
+        periods = [_period(each) for each in _certificates(path)]
+    except (OSError, RejectedError) as problem:
+        return error(subject, f"{path}: {problem}", "put a PEM file with the certificate there")
+    begins, ends = (max if last else min)(periods, key=lambda period: period[1])
+    if ends <= now_ms:
+        return error(subject, f"{path} expired at {rfc3339(ends)}", renew)
+    if begins > now_ms:
+        clock = "set this machine's clock; if it is right, wait, or have it made again"
+        return error(subject, f"{path} is not valid before {rfc3339(begins)}", clock)
+    left = (ends - now_ms) // _DAY_MS
+    if left < SOON_DAYS:
+        return warning(subject, f"{path} expires in {left} days, at {rfc3339(ends)}", renew)
+    return ok(subject, f"{path} holds until {rfc3339(ends)}")
+
+
+def _certificates(path: Path) -> list[bytes]:
+    """Return the certificates of a PEM file, DER.
+
+    Raises:
+        RejectedError: It has none, or one is malformed.
+    """
+    text = path.read_text("ascii", "replace")
+    found = [f"{_BEGIN}{each.partition(_END)[0]}{_END}\n" for each in text.split(_BEGIN)[1:]]
+    if not found:
+        raise RejectedError("expected a certificate in PEM form, got none")
+    try:
+        return [ssl.PEM_cert_to_DER_cert(each) for each in found]
+    except ValueError as error:
+        raise RejectedError(f"a certificate is malformed: {error}") from error
+
+
+def _period(der: bytes) -> tuple[int, int]:
+    """Return from when to when a certificate is valid, UTC, ms.
+
+    Source: RFC 5280, 4.1; X.690, 8.1.
+
+    Raises:
+        RejectedError: It is malformed.
+    """
+    try:
+        _, certificate, _ = _element(der)
+        _, rest, _ = _element(certificate)
+        if rest[0] == _EXPLICIT_0:  # the version
+            _, _, rest = _element(rest)
+        for _ in range(_BEFORE_VALIDITY):
+            _, _, rest = _element(rest)
+        _, validity, _ = _element(rest)
+        first, begins, after = _element(validity)
+        second, ends, _ = _element(after)
+        return _time(first, begins), _time(second, ends)
+    except (IndexError, ValueError) as error:
+        raise RejectedError(f"a certificate is malformed: {error}") from error
+
+
+def _element(data: bytes) -> tuple[int, bytes, bytes]:
+    """Return tag and content of the first element, and what follows it."""
+    length, start = data[1], 2
+    if length & _LONG:
+        start += length & ~_LONG
+        length = int.from_bytes(data[2:start], "big")
+    return data[0], data[start : start + length], data[start + length :]
+
+
+def _time(tag: int, text: bytes) -> int:
+    form = "%y%m%d%H%M%SZ" if tag == _UTC_TIME else "%Y%m%d%H%M%SZ"
+    # UTCTime is for the years up to 2049 only, where %y agrees with RFC 5280, 4.1.2.5.1.
+    return utc_ms_of(datetime.strptime(text.decode("ascii"), form).replace(tzinfo=UTC))

@@ -1,0 +1,184 @@
+"""What the gateway keeps in its data directory: keys, databases, and what was damaged or lost."""
+
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from contracts.errors import WaysealError
+from contracts.keys import Signer
+from contracts.runtime.checks import Finding, error, ok, warning
+from gateway.intake.held import State
+from gateway.intake.schema import INBOX
+from gateway.ownkey import DATABASES, kept_public_key, lost_parts, public_file
+from gateway.retention.deletions import SCHEMA as DELETIONS
+from gateway.retention.deletions import DeletionState
+from gateway.settings import Settings
+from gateway.uploads.claims import SCHEMA as UPLOADS
+from gateway.volumes.table import size
+from storage.checked.look import LookedAt, looking_at
+from storage.retention.ages import SCHEMA as AGES
+
+_NEARLY_FULL: Final = 0.9
+_UNREAD: Final = {"uploads.db": UPLOADS, "retention.db": AGES}
+"""Databases that nothing else here reads."""
+_OURS: Final = ("recordings", "volume-ids")
+"""Directories of the gateway's own, besides volumes and blobs."""
+_OTHERS_WRITE: Final = 0o022
+_ASK: Final = "as an operator, GET"
+_DAMAGED: Final = (
+    "check the disk; a start of the gateway keeps the rows that are good, and its log names the "
+    "others"
+)
+
+
+def findings(settings: Settings, *, runs: bool) -> Iterator[Finding]:
+    """Yield what was found; a gateway that was never started keeps nothing.
+
+    Args:
+        settings: The gateway's.
+        runs: Whether the gateway runs.
+    """
+    if not settings.data.is_dir():
+        return
+    yield from _public_key(settings)
+    yield from _owners(settings)
+    yield from _lost(settings)
+    for name in DATABASES:
+        yield from _database(settings.data / name)
+    yield from _inbox(settings)
+    yield from _deletions(settings, runs=runs)
+
+
+def _public_key(settings: Settings) -> Iterator[Finding]:
+    known = kept_public_key(settings)
+    try:
+        own = Signer.load(settings.key_file).public_key
+    except WaysealError:
+        return  # `check` tells it
+    if known not in {None, own}:
+        yield error(
+            "key",
+            f"{settings.key_file} has the key with public half {own}, but {public_file(settings)} "
+            f"has {known}: trucks accept no receipt by another key",
+            f"restore {settings.key_file}; for a new key on purpose: wayseal-gateway key --accept",
+        )
+
+
+def _owners(settings: Settings) -> Iterator[Finding]:
+    """Look for files that the service may be unable to use, since another user made them."""
+    owner = settings.data.stat().st_uid
+    for path in sorted(settings.data.iterdir()):
+        try:
+            found = path.lstat()
+        except FileNotFoundError:  # a running gateway makes and removes files
+            continue
+        if found.st_uid != owner and (stat.S_ISREG(found.st_mode) or path.name in _OURS):
+            yield _others(path.name, path, found.st_uid, owner)
+    places = {f"volume {name}": each.path for name, each in settings.all_volumes.items()}
+    if settings.storage.blob_store != "cassandra":
+        places["blobs"] = settings.blobs_dir
+    for subject, path in places.items():
+        if path.is_dir():
+            found = path.stat()
+            if found.st_uid != owner and not found.st_mode & _OTHERS_WRITE:
+                yield _others(subject, path, found.st_uid, owner)
+
+
+def _others(subject: str, path: Path, found: int, owner: int) -> Finding:
+    why = f"{path} belongs to user {found}, and the gateway's data to {owner}, who cannot use it"
+    return error(subject, why, f"chown -R {owner} {path}")
+
+
+def _lost(settings: Settings) -> Iterator[Finding]:
+    try:
+        lost = lost_parts(settings) if settings.key_file.exists() else []
+    except WaysealError as problem:
+        yield error("data", problem, _DAMAGED)
+        return
+    if lost:
+        yield warning(
+            "data",
+            f"{', '.join(lost)} missing in {settings.data}, beside a key that was there before",
+            "restore them from the backup, or mount the right disk, before you start the gateway",
+        )
+    has_worked = (settings.data / "inbox.db").exists()
+    uses_files = settings.storage.blob_store != "cassandra"
+    if has_worked and uses_files and not settings.blobs_dir.exists():
+        yield error(
+            "blobs",
+            f"{settings.blobs_dir} is missing, but this gateway has worked before",
+            "mount the right disk there, or restore it, before you start the gateway",
+        )
+
+
+def _database(path: Path) -> Iterator[Finding]:
+    """Look whether it was damaged once, and whether it opens if nothing else here reads it."""
+    damaged = path.with_name(f"{path.name}.damaged")
+    if damaged.exists():
+        yield warning(
+            path.name,
+            f"{damaged} is there: the database was damaged once, and a new one took its place",
+            f"check the disk, look for {path.name} in the log, then move {damaged} away",
+        )
+    schema = _UNREAD.get(path.name)
+    if schema is not None and path.exists():
+        try:
+            with looking_at(path, schema):
+                pass
+        except WaysealError as problem:
+            yield error(path.name, problem, _DAMAGED)
+
+
+def _inbox(settings: Settings) -> Iterator[Finding]:
+    path = settings.data / "inbox.db"
+    if not path.exists():
+        return
+    try:
+        with looking_at(path, INBOX) as inbox:
+            yield _filling(settings, inbox)
+            ((quarantined, size_bytes),) = inbox.query(
+                "SELECT count(*), ifnull(sum(length(wire)), 0) FROM batches WHERE state = ?",
+                State.QUARANTINED,
+            )
+    except WaysealError as problem:
+        yield error("inbox", problem, _DAMAGED)
+        return
+    if quarantined:
+        yield warning(
+            "quarantine",
+            f"{quarantined} batches, {size(size_bytes)}, that the ledger refuses",
+            f"{_ASK} /v1/quarantine tells why; mend that, then POST …/release, or drop them",
+        )
+
+
+def _filling(settings: Settings, inbox: LookedAt) -> Finding:
+    pages, free, page = (
+        int(inbox.query(f"PRAGMA {name}")[0][0])
+        for name in ("page_count", "freelist_count", "page_size")
+    )
+    used, most = (pages - free) * page, settings.limits.inbox_bytes
+    words = f"{size(used)} of limits.inbox_bytes, {size(most)}"
+    if used > most * _NEARLY_FULL:
+        remedy = "check that the ledger commits; then raise limits.inbox_bytes if the disk has room"
+        return warning("inbox", f"nearly full: {words}", remedy)
+    return ok("inbox", words)
+
+
+def _deletions(settings: Settings, *, runs: bool) -> Iterator[Finding]:
+    path = settings.data / "deletions.db"
+    if not path.exists():
+        return
+    try:
+        with looking_at(path, DELETIONS) as deletions:
+            ((begun,),) = deletions.query(
+                "SELECT count(*) FROM deletions WHERE state = ?", DeletionState.BEGUN
+            )
+    except WaysealError as problem:
+        yield error("deletions", problem, _DAMAGED)
+        return
+    if begun and not runs:
+        words = f"{begun} were begun and are not done, and the gateway does not run"
+        yield warning("deletions", words, "systemctl start wayseal-gateway, which finishes them")
+    else:
+        yield ok("deletions", f"{begun} under way")
