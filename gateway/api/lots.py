@@ -4,11 +4,11 @@ from typing import Annotated, Final, Literal
 
 from fastapi import APIRouter, Query
 
-from gateway.api import deliverymodels, models, views
+from gateway.api import models, views
 from gateway.api.paging import Paging, page_of
 from gateway.api.parts import RecordsPart
 from gateway.api.problems import ABSENT
-from gateway.api.tracing import Trace, trace_side
+from gateway.api.tracing import DeliveredLot, Trace, delivered_lot, trace_side
 from gateway.records.tracing import Direction, LotId
 
 TRACE_MAX: Final = 1000
@@ -56,10 +56,11 @@ def trace(
 
 @router.get("/lots/{gtin}/{lot:path}", responses=ABSENT)
 @router.get("/lot", name="lot_by_query", responses=ABSENT)
-def lot(records: RecordsPart, gtin: str, lot: str) -> list[deliverymodels.Delivery]:
-    """Return the deliveries that a lot was part of."""
-    records.lots.check_known(LotId(gtin, lot))
-    return [views.delivery(each) for each in records.deliveries.of_lot(gtin, lot)]
+def lot(records: RecordsPart, gtin: str, lot: str) -> DeliveredLot:
+    """Return a lot as it stands, such as recalled, and the deliveries that it was part of."""
+    name = LotId(gtin, lot)
+    records.lots.check_known(name)
+    return delivered_lot(name, records.lots.entry(name), records.deliveries.of_lot(gtin, lot))
 
 
 @router.get("/units", name="list_units")

@@ -1,15 +1,20 @@
-"""A trace of a lot, as REST shows it: lots, transformations, deliveries, trips and breaches."""
+"""A lot and its trace, as REST shows them: transformations, deliveries, trips and breaches."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from contracts.rendered import lot_status
+from contracts.proto import state_pb2
+from contracts.rendered import Words, lot_status
 from contracts.rules.deliveries import status_name
 from gateway.api import views, words
+from gateway.api.deliverymodels import Delivery
 from gateway.api.models import Lot, Transformation
+from gateway.records.deliveries import DeliveryRecord
 from gateway.records.lots import ReachedDelivery, ReachedLot, TraceRecord
+from gateway.records.tracing import LotId
 
 _LeftOut = Literal["transformations", "deliveries", "trips"]
 
@@ -23,18 +28,27 @@ class LotStatus(BaseModel):
     at: datetime
 
 
-class TracedLot(BaseModel):
-    """A lot that a trace reached; maker and quantities are null when they are not on record."""
+class LotOnRecord(Lot):
+    """A lot as it stands; maker and quantities are null when they are not on record."""
 
-    gtin: str
-    lot: str
-    steps: int = Field(description="number of transformations from the requested lot, which has 0")
     party_id: str | None
     unit: str | None
     made: int | None
     used: int | None
     status: LotStatus | None = Field(description="null when nobody cleared or withheld the lot")
+
+
+class TracedLot(LotOnRecord):
+    """A lot that a trace reached."""
+
+    steps: int = Field(description="number of transformations from the requested lot, which has 0")
     delivery_ids: list[str]
+
+
+class DeliveredLot(LotOnRecord):
+    """A lot as it stands, and the deliveries that it was part of, as they stand."""
+
+    deliveries: list[Delivery]
 
 
 class TracedTrip(BaseModel):
@@ -92,19 +106,35 @@ def trace_side(found: TraceRecord) -> TraceSide:
     )
 
 
+def delivered_lot(
+    name: LotId, entry: state_pb2.Lot | None, deliveries: Iterable[DeliveryRecord]
+) -> DeliveredLot:
+    """Return a lot as it stands, with its deliveries; without `entry`, nothing is on record."""
+    told = [views.delivery(each) for each in deliveries]
+    return DeliveredLot.model_validate({**_on_record(name, entry), "deliveries": told})
+
+
 def _lot(reached: ReachedLot) -> TracedLot:
-    entry = reached.entry
-    return TracedLot(
-        gtin=reached.lot.gtin,
-        lot=reached.lot.lot,
-        steps=reached.steps,
-        party_id=entry.party_id or None if entry else None,
-        unit=entry.unit if entry else None,
-        made=entry.made if entry else None,
-        used=entry.used if entry else None,
-        status=LotStatus.model_validate(said) if entry and (said := lot_status(entry)) else None,
-        delivery_ids=list(reached.delivery_ids),
+    return TracedLot.model_validate(
+        {
+            **_on_record(reached.lot, reached.entry),
+            "steps": reached.steps,
+            "delivery_ids": reached.delivery_ids,
+        }
     )
+
+
+def _on_record(name: LotId, entry: state_pb2.Lot | None) -> Words:
+    """Return the members of `LotOnRecord`."""
+    return {
+        "gtin": name.gtin,
+        "lot": name.lot,
+        "party_id": entry.party_id or None if entry else None,
+        "unit": entry.unit if entry else None,
+        "made": entry.made if entry else None,
+        "used": entry.used if entry else None,
+        "status": lot_status(entry) if entry else None,
+    }
 
 
 def _delivery(reached: ReachedDelivery) -> TracedDelivery:

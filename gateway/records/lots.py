@@ -94,15 +94,22 @@ class Lots:
         return listed(self._index, sql, (), LotId, after=after, count=count)
 
     def check_known(self, lot: LotId) -> None:
-        """Check that a delivery or a transformation names a lot.
+        """Check that a delivery or a transformation names a lot, or that it has a status.
 
         Raises:
             NotOnLedgerError: No record names it.
         """
-        if not self._index.query("SELECT 1 FROM lots WHERE gtin = ? AND lot = ? LIMIT 1", *lot):
+        named = self._index.query("SELECT 1 FROM lots WHERE gtin = ? AND lot = ? LIMIT 1", *lot)
+        # An authority may recall a lot that nothing else on the ledger names.
+        if not named and self.entry(lot) is None:
             raise NotOnLedgerError(
-                f"no delivery or transformation of lot {lot.lot[:40]!r} of GTIN {lot.gtin[:20]!r}"
+                f"no delivery, transformation or status of lot {lot.lot[:40]!r} "
+                f"of GTIN {lot.gtin[:20]!r}"
             )
+
+    def entry(self, lot: LotId) -> Lot | None:
+        """Return a lot as it stands; None when nobody made it, used it or spoke of its status."""
+        return lot_entry(self._index, *lot)
 
     def transformations(self, after: int, count: int) -> Listed[TransformationRecord]:
         """Return a page of the transformations, oldest first."""
@@ -132,7 +139,7 @@ class Lots:
         deliveries = _UpTo(self._index, _DELIVERIES_OF, TRACE_DELIVERIES_MAX)
         trips = _UpTo(self._index, _TRIPS_OF, TRACE_TRIPS_MAX)
         lots = tuple(
-            ReachedLot(lot, steps, lot_entry(self._index, *lot), deliveries.of(*lot))
+            ReachedLot(lot, steps, self.entry(lot), deliveries.of(*lot))
             for lot, steps in walked.steps.items()
         )
         named = dict.fromkeys(name for lot in lots for name in lot.delivery_ids)

@@ -232,7 +232,7 @@ def test_the_delivery_went_from_open_to_delivered(job: Job) -> None:
     delivery = job.auditor.ask(f"/v1/deliveries/{DELIVERY_ID}")
     assert delivery["trip_ids"] == [job.trip_id]
     assert (delivery["breaches"], delivery["tampers"]) == (1, 1)
-    (found,) = job.auditor.ask("/v1/lots/00012345678905/L42")
+    (found,) = job.auditor.ask("/v1/lots/00012345678905/L42")["deliveries"]
     assert found["delivery_id"] == DELIVERY_ID
 
 

@@ -185,8 +185,16 @@ def test_lots_and_transformations_are_listed(scene: Scene) -> None:
     first, *later = listed
     assert first == "made-for-delivery-1"
     assert later == ["milking", "mixing", "churning", "cooking", "serving"]
-    assert scene.ask(f"lots/{GTIN}/P1") == []
-    assert [each["delivery_id"] for each in scene.ask(f"lots/{GTIN}/L42")] == ["delivery-1"]
+    unsold, sold = scene.ask(f"lots/{GTIN}/P1"), scene.ask(f"lots/{GTIN}/L42")
+    assert unsold["deliveries"] == []
+    assert [each["delivery_id"] for each in sold["deliveries"]] == ["delivery-1"]
+    assert sold["deliveries"] == [scene.ask("deliveries/delivery-1")]
+    assert (sold["lot"], sold["party_id"], sold["made"], sold["status"]) == (
+        "L42",
+        "seller",
+        101,
+        None,
+    )
 
 
 def test_evidence_holds_what_led_to_the_lots_and_what_parties_said(scene: Scene) -> None:
@@ -221,6 +229,7 @@ def test_the_evidence_of_all_this_holds(scene: Scene) -> None:
 
 ASK: Final = "ask() {"
 TOLD: Final = [
+    [None, ["delivery-1"]],
     [[0, GTIN, "L42", "seller"], [1, GTIN, "M1", "seller"], [1, GTIN, "sugar", None]],
     [
         [0, GTIN, "L42", ["delivery-1"]],
@@ -233,18 +242,18 @@ TOLD: Final = [
     [Trip(nonce=nonce(1)).trip_id],
     [[True, [], []]],
 ]
-"""What the lines of docs/auditor.md about traces print here, in order."""
+"""What the lines of docs/auditor.md about lots print here, in order."""
 
 
 def test_the_auditors_page_tells_what_to_type(scene: Scene) -> None:
     assert shutil.which("jq"), "scripts/packages jq"
     lines = list(code_lines(ROOT / "docs" / "auditor.md"))
     (ask,) = (line for line in lines if line.startswith(ASK))
-    traces = [line for line in lines if "/trace" in line]
-    assert len(traces) == len(TOLD)
+    asked = [line for line in lines if "lots/0" in line]
+    assert len(asked) == len(TOLD)
     token = scene.site.appliance.token("auditor-1", "auditor")
     variables = os.environ | {"TOKEN": token, "GATEWAY": scene.site.appliance.rest}
-    for line, expected in zip(traces, TOLD, strict=True):
+    for line, expected in zip(asked, TOLD, strict=True):
         done = subprocess.run(  # noqa: S603 - what our own page says
             ["/bin/bash", "-euo", "pipefail", "-c", f"{ask}\n{line}"],
             capture_output=True,
@@ -261,7 +270,7 @@ def test_a_lot_that_no_path_can_hold_is_named_in_the_query(scene: Scene, lot: st
     scene.site.commit([made(f"odd-{lot.encode().hex()}", "kitchen", [], [lot])])
     query = urlencode({"gtin": GTIN, "lot": lot})
     until("the lot", lambda: scene.get(f"lot?{query}").is_success)
-    assert scene.ask(f"lot?{query}") == []
+    assert scene.ask(f"lot?{query}")["deliveries"] == []
     assert names(scene.ask(f"trace?{query}")["backward"]) == {lot: 0}
 
 
@@ -273,6 +282,22 @@ CERTIFIED: Final = CertifyParty(
     valid_until_ms=START_MS + 86_400_000,
     at_ms=START_MS,
 )
+
+
+def test_a_recall_of_a_lot_that_nothing_else_names_is_told(scene: Scene) -> None:
+    recall = SetLotStatus(
+        party_id="customs",
+        gtin=GTIN,
+        lot="smuggled",
+        status=SetLotStatus.RECALLED,
+        reason="no papers",
+        at_ms=START_MS,
+    )
+    scene.site.commit([one(key("customs"), recall)])
+    until("the recall", lambda: scene.get(f"lots/{GTIN}/smuggled").is_success)
+    shown = scene.ask(f"lots/{GTIN}/smuggled")
+    assert (shown["status"]["status"], shown["status"]["party_id"]) == ("recalled", "customs")
+    assert (shown["party_id"], shown["deliveries"]) == (None, [])
 
 
 def test_the_goods_of_a_delivery_are_shown_and_proved(scene: Scene) -> None:
@@ -306,7 +331,12 @@ def test_the_goods_of_a_delivery_are_shown_and_proved(scene: Scene) -> None:
     )
     until("the trip", lambda: scene.get(f"trips/{trip.trip_id}").is_success)
     until("the recall", lambda: scene.trace("G1")["backward"]["lots"][0]["status"] is not None)
+    recalled = {"status": "recalled", "party_id": "seller", "reason": "listeria"}
+    shown = scene.ask(f"lots/{GTIN}/G1")
+    assert shown["status"] == recalled | {"at": moment(START_MS).strftime("%Y-%m-%dT%H:%M:%SZ")}
+    assert shown["status"] == scene.trace("G1")["backward"]["lots"][0]["status"]
     found = scene.ask(path)
+    assert shown["deliveries"] == [found]
     item = {"gtin": GTIN, "lot": "G1", "product": "milk", "quantity": 1, "unit": "C62"}
     assert found["items"] == [item, item | {"lot": "ghost"}]
     assert found["units"] == [SSCC]
