@@ -211,4 +211,4 @@ def input_of(source: TripSource, plan: Plan) -> bytes:
 
 
 def _clock(source: TripSource, nonce: bytes) -> TripClock:
-    return live_clock() if source.live else ReplayClock(source.started_at_ms, nonce, source.origin)
+    return live_clock() if source.live else ReplayClock(source.started_at_ms, nonce)

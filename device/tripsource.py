@@ -16,7 +16,7 @@ from typing import Final
 from contracts.actions.form import RECORDINGS_MAX, SOURCES_MAX
 from contracts.errors import RejectedError
 from contracts.proto.payload_pb2 import Source
-from contracts.records.clock import ClockOrigin, check_utc_ms, rfc3339
+from contracts.records.clock import check_utc_ms, rfc3339
 from contracts.records.recording import RecordingDigest
 from device.camera.port import Camera, UndecodableError
 from device.camera.replay import ReplayCamera
@@ -33,6 +33,8 @@ STRETCHED_ALL_THE_SAME: Final = (
     "its times match the log's, and it is stretched over the trip all the same: --align time gives "
     "each reading the position of its own time"
 )
+_MATCHES_FROM: Final = 0.5
+"""Times match if the track covers that share of the log's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,6 @@ class TripSource:
         cameras: Each makes one recording, from the trip's start.
         started_at_ms: UTC of the start, milliseconds since the Unix epoch. A live source takes
             the machine's clock instead.
-        origin: Where replayed times come from.
         derived_from: The files or the simulator behind it; empty if everything is measured.
         live: Each sample gets the machine's time at that moment.
         log: The log behind it; None for the simulator, which gives every quantity.
@@ -57,7 +58,6 @@ class TripSource:
     sensors: SensorSource
     cameras: Sequence[Camera]
     started_at_ms: int
-    origin: ClockOrigin
     derived_from: Sequence[Source]
     live: bool = False
     log: CsvReplay | None = None
@@ -148,16 +148,22 @@ def replayed_trip(
     """
     log = CsvReplay.check(readings, replace(options, tracked=track is not None))
     sources = [source_of("readings", readings, log.sha256)]
-    if options.text():
-        sources.append(Source(role="options", name=options.text(), sha256=log.sha256))
+    notes: list[str] = []
+    said = options.text()
+    if started_at_ms not in (None, log.first_ms):
+        said = f"{said} --start {rfc3339(started_at_ms)}".lstrip()
+        notes.append(
+            f"{readings.name}: its times are moved: the trip starts at {rfc3339(started_at_ms)}, "
+            f"the log at {rfc3339(log.first_ms)}"
+        )
+    if said:
+        sources.append(Source(role="options", name=said, sha256=log.sha256))
     route = Track.load(track, options.track_name) if track else None
     if options.aligned or options.track_name is not None:
         check_track(log, route, options)
-    notes: list[str] = []
     if track and route:
         sources.append(source_of("track", track, route.sha256))
-        if not options.aligned and have_common_times(log, route):
-            notes.append(f"{track.name}: {STRETCHED_ALL_THE_SAME}")
+        notes += [f"{track.name}: {note}" for note in track_notes(log, route)]
     cameras, left_out = _cameras(videos, notes)
     for camera in cameras:
         roles = ("video", "cut") if camera.cut else ("video",)
@@ -168,7 +174,6 @@ def replayed_trip(
         TrackedReplay(log, route) if route else log,
         cameras,
         log.first_ms if started_at_ms is None else started_at_ms,
-        ClockOrigin.GNSS if route else ClockOrigin.NONE,
         sources,
         log=log,
         notes=notes,
@@ -205,7 +210,7 @@ def simulated_source(
     for line in csv_lines(sensors):
         digest.update(line.encode())
     simulator = Source(role="simulator", name=name, sha256=digest.digest())
-    return TripSource(sensors, cameras, started_at_ms, ClockOrigin.NONE, [simulator], live)
+    return TripSource(sensors, cameras, started_at_ms, [simulator], live)
 
 
 def _cameras(
@@ -220,7 +225,7 @@ def _cameras(
         except UndecodableError as error:
             left_out.append(source_of("left-out", video, RecordingDigest.of_file(video).sha256))
             notes.append(f"{video.name}: left out of the trip: {error}")
-    _check_distinct(cameras)
+    check_distinct(cameras)
     return cameras, left_out
 
 
@@ -232,7 +237,7 @@ def check_track(log: CsvReplay, track: Track | None, options: LogOptions) -> Non
     """
     if track is None:
         option = "--align time" if options.aligned else "--track-name"
-        raise RejectedError(f"{option}: expected a --track, got none")
+        raise RejectedError(f"{option}: expected a track, got none")
     if options.aligned and not have_common_times(log, track):
         first, last = log.first_ms, log.first_ms + log.duration_ms
         raise RejectedError(
@@ -240,6 +245,20 @@ def check_track(log: CsvReplay, track: Track | None, options: LogOptions) -> Non
             f"{rfc3339(last)}, got one from {rfc3339(track.times_ms[0])} to "
             f"{rfc3339(track.times_ms[-1])}: without --align it is stretched over the trip"
         )
+
+
+def track_notes(log: CsvReplay, track: Track) -> list[str]:
+    """Return what a track gives to the readings of a log, a line each."""
+    span = f"{rfc3339(track.times_ms[0])} to {rfc3339(track.times_ms[-1])}"
+    points = f"{len(track.times_ms)} points, {span}"
+    if log.options.aligned:
+        placed = sum(sample.position is not None for sample in TrackedReplay(log, track).samples())
+        return [f"{points}: {placed} of {log.rows} readings get a position"]
+    stretched = f"{points}, stretched over the trip: each reading gets a position"
+    first, last = log.first_ms, log.first_ms + log.duration_ms
+    common_ms = min(last, track.times_ms[-1]) - max(first, track.times_ms[0])
+    matches = common_ms >= 0 and common_ms >= _MATCHES_FROM * log.duration_ms
+    return [stretched, STRETCHED_ALL_THE_SAME] if matches else [stretched]
 
 
 def have_common_times(log: CsvReplay, track: Track) -> bool:
@@ -271,7 +290,12 @@ def source_of(role: str, path: Path, sha256: bytes) -> Source:
     return Source(role=role, name=path.name, sha256=sha256)
 
 
-def _check_distinct(cameras: Sequence[ReplayCamera]) -> None:
+def check_distinct(cameras: Sequence[ReplayCamera]) -> None:
+    """Check that no two videos have the same bytes.
+
+    Raises:
+        RejectedError: Two have.
+    """
     seen: dict[bytes, Path] = {}
     for camera in cameras:
         sha256 = camera.digest.sha256

@@ -13,15 +13,15 @@ from contracts.runtime.commands import FAILED, WORKED, complain
 from device.camera.port import UndecodableError
 from device.camera.replay import ReplayCamera
 from device.commands.output import say
-from device.sensors.lines import UTF_16_MARKS
+from device.sensors.lines import UTF_16_MARKS, check_no_archive
 from device.sensors.mapping import LogOptions
 from device.sensors.replay_csv import CsvReplay
 from device.sensors.track import Track
 from device.tripsource import (
-    STRETCHED_ALL_THE_SAME,
+    check_distinct,
     check_gives,
     check_track,
-    have_common_times,
+    track_notes,
 )
 
 _VIDEO_SUFFIXES: Final = frozenset(
@@ -41,6 +41,7 @@ class _Looked:
     document: dict[str, object] = field(default_factory=dict)
     log: CsvReplay | None = None
     track: Track | None = None
+    camera: ReplayCamera | None = None
 
 
 def run(arguments: Namespace) -> int:
@@ -70,6 +71,10 @@ def run(arguments: Namespace) -> int:
         except RejectedError as error:
             refused.append(str(error))
     refused += _apart(looked, options)
+    try:
+        check_distinct([each.camera for each in looked if each.camera])
+    except RejectedError as error:
+        refused.append(str(error))
     document = {
         "files": [{"file": str(each.path), "kind": each.kind} | each.document for each in looked],
         "refused": refused,
@@ -84,16 +89,17 @@ def run(arguments: Namespace) -> int:
 
 
 def _apart(looked: Sequence[_Looked], options: LogOptions) -> list[str]:
-    """Return why logs and tracks do not fit each other; note where their times match by chance."""
+    """Return why logs and tracks do not fit each other; say else what the tracks give."""
     tracks = [each for each in looked if each.track]
     problems = []
     for log in [each.log for each in looked if each.log]:
-        if not tracks and (options.aligned or options.track_name is not None):
+        if not options.tracked and (options.aligned or options.track_name is not None):
             problems += _problem(log, None, options)
         for each in tracks:
-            problems += _problem(log, each.track, options)
-            if each.track and not options.aligned and have_common_times(log, each.track):
-                each.lines = [STRETCHED_ALL_THE_SAME]
+            found = _problem(log, each.track, options)
+            problems += found
+            if each.track and not found:
+                each.lines = track_notes(log, each.track)
     return problems
 
 
@@ -135,6 +141,7 @@ def _look_at_video(found: _Looked) -> None:
         found.text = f"a trip would be recorded without it: {error}"
         found.document = {"left_out": str(error)}
         return
+    found.camera = camera
     seconds = camera.footage.duration_ms / 1000
     length = f"{seconds:g} s" if seconds else "of unknown length"
     codec = f" {camera.codec}" if camera.codec else ""
@@ -156,6 +163,7 @@ def _kind(path: Path) -> Literal["csv", "gpx", "video"]:
     try:
         with path.open("rb") as file:
             head = file.read(_LOOK_BYTES)
+            check_no_archive(path, head)
     except OSError as error:
         raise RejectedError(f"{path}: {error}") from error
     suffix = path.suffix.lower()

@@ -71,6 +71,7 @@ class Contents:
             f"delimiter {', '.join(map(repr, delimiters))}": delimiters != [","],
             f"decimal comma in {', '.join(map(repr, commas))}": bool(commas),
             f"{noted['comments']} comment lines before the header are ignored": noted["comments"],
+            f"{noted['empty']} rows without any value are ignored": noted["empty"],
             "a row of units below the header": noted["units"],
             f"{noted['absent']} cells such as N/A are read as not measured": noted["absent"],
             f"{noted['zoneless']} times without a zone are read as {zone or 'UTC'}"
@@ -80,12 +81,13 @@ class Contents:
 
     def _used(self) -> list[tuple[str, str, str | None, int | None]]:
         return [
-            (role, column.name, column.unit.symbol if column.unit else None, self._count(role))
+            (role, column.name, column.unit.symbol if column.unit else None, self.given(role))
             for role, column in self.layout.found.items()
             if not self._replaced(role)
         ]
 
-    def _count(self, role: str) -> int | None:
+    def given(self, role: str) -> int | None:
+        """Return how many rows give `role`; None if that is not counted."""
         return self.values.get("position" if role in POSITION else role)
 
     def _range(self, role: str) -> str:

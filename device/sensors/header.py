@@ -78,15 +78,20 @@ def find_columns(place: str, header: Sequence[str], options: LogOptions) -> dict
             if places:
                 found[role] = Column(places[0], header[places[0]], _own(role))
     taken = {column.index for column in found.values()}
-    for role, column in found.items():
-        if absence_of(role) in options.without:
-            raise RejectedError(
-                f"{place}: column {column.name!r} gives {role}: "
-                f"leave out --without {absence_of(role)}"
-            )
+    for role in ("motion", "tamper"):  # of the others, an empty column gives nothing
+        if role in found and role in options.without:
+            raise gives_all_the_same(place, found[role], role)
     _check_near(place, header, options, set(found), taken)
     _check_enough(place, header, set(found))
     return {role: found[role] for role in ROLES if role in found}
+
+
+def gives_all_the_same(place: str, column: Column, role: str) -> RejectedError:
+    """Return the error that a column gives what the user says the log is without."""
+    absent = absence_of(role)
+    return RejectedError(
+        f"{place}: column {column.name!r} gives {role}: leave out --without {absent}"
+    )
 
 
 def _is_named(role: str, name: str) -> bool:
@@ -172,10 +177,13 @@ def _is_near(role: str, name: str) -> bool:
 
 
 def _check_enough(place: str, header: Sequence[str], found: set[str]) -> None:
+    if not header:
+        raise RejectedError(f"{place}: expected a header, the file is empty")
     if "time" not in found:
+        hint = "; lines above the header must begin with #, and --delimiter says what separates"
         raise RejectedError(
             f"{place}: expected one column named Date/Time, Timestamp or Time, or "
-            f"--map time=COLUMN, got none in {_shown(header)}"
+            f"--map time=COLUMN, got none in {_shown(header)}" + hint * (len(header) == 1)
         )
     if not found & set(_MEASURED):
         raise RejectedError(

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 LINE_BYTES_MAX: Final = 16 * 1024
 UTF_16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_ARCHIVES: Final = (b"PK\x03\x04", b"\x1f\x8b", b"\xd0\xcf\x11\xe0")
+"""ZIP, which .xlsx and .ods are; gzip; the older .xls."""
 _REPLACED: Final = "\N{REPLACEMENT CHARACTER}"
 
 
@@ -23,12 +25,27 @@ def read_lines(path: Path, digest: "hashlib._Hash") -> Iterator[tuple[int, str]]
     """
     try:
         with path.open("rb") as file:
-            wide = file.peek(2)[:2] in UTF_16_MARKS
+            head = file.peek(4)
+            check_no_archive(path, head)
+            wide = head[:2] in UTF_16_MARKS
             lines = _utf_16(path, file, digest) if wide else _utf_8(path, file, digest)
             for number, line in lines:
                 yield number, line.removesuffix("\n").removesuffix("\r")
     except OSError as error:
         raise RejectedError(f"readings {path}: {error}") from error
+
+
+def check_no_archive(path: Path, head: bytes) -> None:
+    """Check that a file does not begin as an archive does; spreadsheets are archives.
+
+    Raises:
+        RejectedError: It does.
+    """
+    if head.startswith(_ARCHIVES):
+        raise RejectedError(
+            f"{path}: expected a CSV, GPX or video file, got a spreadsheet or an archive: save the "
+            f"table as CSV, or unpack the file"
+        )
 
 
 def _utf_8(path: Path, file: BinaryIO, digest: "hashlib._Hash") -> Iterator[tuple[int, str]]:

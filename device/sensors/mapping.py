@@ -125,7 +125,11 @@ class LogOptions:
 
     def leaves_out(self, role: str) -> bool:
         """Say whether a log without a column for `role` is what the user expects."""
-        return absence_of(role) in self.without or (self.tracked and role in POSITION)
+        return self.leaves_out_by_word(role) or (self.tracked and role in POSITION)
+
+    def leaves_out_by_word(self, role: str) -> bool:
+        """Say whether the user says that the log does not give `role`."""
+        return absence_of(role) in self.without
 
     def text(self) -> str:
         """Return the options that change what a log means, as on a command line."""

@@ -87,16 +87,14 @@ class ReplayClock:
     Attributes:
         started_at_ms: UTC of the trip's start, milliseconds since the Unix epoch.
         boot_id: 16 bytes; the trip's nonce.
-        origin: GNSS when a track gives the time, else NONE.
     """
 
     started_at_ms: int
     boot_id: bytes
-    origin: ClockOrigin
 
     def at(self, offset_ms: int) -> Clock:
         """See `TripClock.at`."""
-        return Clock(self.started_at_ms + offset_ms, offset_ms, self.boot_id, self.origin)
+        return Clock(self.started_at_ms + offset_ms, offset_ms, self.boot_id, ClockOrigin.NONE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from contracts.records.clock import Clock, ClockOrigin, rfc3339
 from device.sensors.columns import Layout
 from device.sensors.contents import Contents
 from device.sensors.form import Form, is_row_of_units
+from device.sensors.header import gives_all_the_same
 from device.sensors.lines import read_lines
 from device.sensors.mapping import PLAIN, LogOptions
 from device.sensors.port import Sample
@@ -62,6 +63,10 @@ class CsvReplay:
             last_ms = max(last_ms, sample.offset_ms)
         if not rows:
             raise RejectedError(f"{path}: expected at least one row below the header, got none")
+        for role, column in layout.found.items():
+            given = contents.given(role)
+            if given and options.leaves_out_by_word(role):
+                raise gives_all_the_same(str(path), column, role)
         duration_ms = last_ms - first_ms
         return cls(path, digest.digest(), rows, first_ms, duration_ms, options, contents)
 
@@ -95,6 +100,9 @@ def _samples(
     for row, (number, line) in enumerate(lines):
         place = f"{path}: line {number}"
         cells = form.cells(place, line)
+        if not any(cell.strip() for cell in cells):  # spreadsheets end a table with such rows
+            layout.noted["empty"] += 1
+            continue
         if row == 0 and is_row_of_units(place, cells, len(layout.names), layout.found):
             layout.noted["units"] += 1
             continue

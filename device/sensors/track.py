@@ -50,8 +50,7 @@ class Track:
 
         Args:
             path: The file.
-            name: Of the tracks to read; a track without a name counts as `track N`, from 1. None
-                reads all.
+            name: Of the tracks to read, or `track N`, which counts them from 1. None reads all.
 
         Raises:
             RejectedError: Unreadable, too large, not GPX, with a document type (entities), without
@@ -61,7 +60,10 @@ class Track:
         raw = _read(path)
         points = sorted(_points(path, _text(path, raw), name), key=lambda point: point[0])
         if not points:
-            raise RejectedError(f"track {path}: expected at least one track point, got none")
+            raise RejectedError(
+                f"track {path}: expected at least one track point, got none (waypoints and routes "
+                f"are not read)"
+            )
         times, positions = zip(*points, strict=True)
         return cls(hashlib.sha256(raw).digest(), times, positions)
 
@@ -159,11 +161,15 @@ def _tracks(
     path: Path, found: Sequence[gpxpy.gpx.GPXTrack], wanted: str | None
 ) -> list[tuple[str, gpxpy.gpx.GPXTrack]]:
     """Return the tracks to read, each with its name."""
-    named = [(track.name or f"track {number}", track) for number, track in enumerate(found, 1)]
-    chosen = [each for each in named if wanted in (None, each[0])]
-    if named and not chosen:
-        names = ", ".join(repr(name) for name, _ in named[:_NAMES_SHOWN])
-        more = f" and {len(named) - _NAMES_SHOWN} more" if len(named) > _NAMES_SHOWN else ""
+    numbered = [(f"track {number}", track) for number, track in enumerate(found, 1)]
+    chosen = [
+        (track.name or number, track)
+        for number, track in numbered
+        if wanted in (None, track.name, number)
+    ]
+    if found and not chosen:
+        names = ", ".join(repr(track.name or number) for number, track in numbered[:_NAMES_SHOWN])
+        more = f" and {len(found) - _NAMES_SHOWN} more" if len(found) > _NAMES_SHOWN else ""
         raise RejectedError(f"track {path}: expected a track {wanted!r}, got {names}{more}")
     return chosen
 
@@ -174,13 +180,16 @@ def _check_apart(path: Path, spans: Sequence[tuple[int, int, str]]) -> None:
         if start < end:
             raise RejectedError(
                 f"track {path}: expected tracks one after the other, got {name} until "
-                f"{rfc3339(end)} and {other} from {rfc3339(start)}: choose one with --track-name"
+                f"{rfc3339(end)} and {other} from {rfc3339(start)}: choose one with --track-name, "
+                f"by its name or as 'track 2'"
             )
 
 
 def _point(place: str, point: gpxpy.gpx.GPXTrackPoint) -> tuple[int, Position]:
     if point.time is None:
-        raise RejectedError(f"{place}: expected a time, got none")
+        raise RejectedError(
+            f"{place}: expected a time, got none: no reading can be placed on a track without times"
+        )
     if not math.isfinite(point.latitude) or not math.isfinite(point.longitude):
         raise RejectedError(
             f"{place}: expected degrees, got {point.latitude} and {point.longitude}"

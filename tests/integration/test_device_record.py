@@ -65,11 +65,13 @@ def test_one_source_becomes_one_sealed_trip(tmp_path: Path, files: TripFiles) ->
     start, records, seal = walk(truck.batches())
     assert start is not None
     rows_of(truck, files.readings)
-    assert [source.role for source in start.derived_from] == ["readings", "track", "video"]
+    roles = [source.role for source in start.derived_from]
+    assert roles == ["readings", "options", "track", "video"]
+    assert start.derived_from[1].name == "--start 2026-05-01T00:00:00.000Z"
     assert start.derived_from[0].sha256 == CsvReplay.check(files.readings).sha256
     assert start.started_at_ms == 1_777_593_600_000
     assert all(record.derived for record in records)
-    assert {record.clock.origin for record in records} == {Clock.GNSS}
+    assert {record.clock.origin for record in records} == {Clock.NONE}
     assert {record.clock.boot_id for record in records} == {start.nonce}
     assert all(reading_of(record).position for record in records)
     video = decode(truck.batches()[-1].transactions[0].payload)

@@ -82,7 +82,7 @@ def test_what_is_used_and_what_is_ignored_is_said(tmp_path: Path) -> None:
         ("Time,T", ("temperature=X",), (), "expected one column 'X', got 0 in 'Time,T'"),
         ("Time,T,T", ("temperature=T",), (), "expected one column 'T', got 2"),
         ("Time,T °F", ("temperature=T °F",), (), "--map 'temperature/degF=T °F'"),
-        ("Time,Temperature", (), ("temperature",), "leave out --without temperature"),
+        ("Time,Motion", (), ("motion",), "leave out --without motion"),
         ("Time,Timestamp,Motion", (), (), "write --map time=Time or --map time=Timestamp"),
         ("Time,Timestamp,lat,Motion", (), (), "expected one column named"),
     ],
@@ -93,6 +93,25 @@ def test_options_that_do_not_fit(
     with pytest.raises(RejectedError) as caught:
         CsvReplay.check(log(tmp_path, header), options(*maps, without=without))
     assert named in str(caught.value)
+
+
+def test_a_sensor_that_gave_nothing_may_be_left_out_and_one_that_gave_may_not(
+    tmp_path: Path,
+) -> None:
+    how = options(without=("temperature",))
+    rows = ("2022-01-31 12:00:00,N/A,40", "2022-01-31 12:00:05,,41")
+    dead = CsvReplay.check(log(tmp_path, "Time,Temperature,Humidity", *rows), how)
+    assert "temperature [Cel] from column 'Temperature', 0 values" in dead.contents.lines()
+    path = log(tmp_path, "Time,Temperature,Humidity", *rows, "2022-01-31 12:00:10,4,41")
+    with pytest.raises(RejectedError, match="gives temperature: leave out --without temperature"):
+        CsvReplay.check(path, how)
+
+
+def test_rows_without_any_value_are_told_and_end_no_log(tmp_path: Path) -> None:
+    rows = ("2022-01-31 12:00:00,5,1", ",,", " , ,")
+    replay = CsvReplay.check(log(tmp_path, "Time,Temperature,Humidity", *rows))
+    assert replay.rows == len(list(replay.samples())) == 1
+    assert "2 rows without any value are ignored" in replay.contents.lines()
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from device.sensors.replay_csv import CsvReplay
 from device.sensors.simulated import SimulatedTrip
 from device.sensors.track import TRACK_BYTES_MAX, Track
 from device.tripsource import replayed_trip
+from device.wayseal_device import main
 from support.trucks.truck import HEADER, write_log
 
 GPX = '<gpx version="1.1" creator="t"><trk><trkseg>{}</trkseg></trk></gpx>'
@@ -59,8 +60,22 @@ def test_a_blank_line_is_no_row_wherever_it_stands(tmp_path: Path, blank: str, e
 
 @pytest.mark.parametrize("text", ["\n \n", " ", "\ufeff\n"])
 def test_a_log_of_blank_lines_has_no_header(tmp_path: Path, text: str) -> None:
-    with pytest.raises(RejectedError, match="expected one column named"):
+    with pytest.raises(RejectedError, match="expected a header, the file is empty"):
         CsvReplay.check(log(tmp_path, text))
+
+
+def test_a_line_above_the_header_is_named_as_such(tmp_path: Path) -> None:
+    with pytest.raises(RejectedError, match="lines above the header must begin with #"):
+        CsvReplay.check(log(tmp_path, "Device: RC-5\ntime,temperature\n2022-01-31 12:00:00,5\n"))
+
+
+@pytest.mark.parametrize("head", [b"PK\x03\x04", b"\x1f\x8b", b"\xd0\xcf\x11\xe0"])
+def test_a_spreadsheet_is_no_log(tmp_path: Path, head: bytes) -> None:
+    book = tmp_path / "book.xlsx"
+    book.write_bytes(head + bytes(100))
+    with pytest.raises(RejectedError, match="a spreadsheet or an archive: save the table as CSV"):
+        CsvReplay.check(book)
+    assert main(["check", str(book)]) == 1
 
 
 def test_rows_out_of_order_are_one_error(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from contracts.errors import RejectedError
+from contracts.records.clock import parse_rfc3339
 from contracts.records.reading import Position
 from device.sensors.mapping import LogOptions
 from device.sensors.track import Track
@@ -56,7 +57,7 @@ def test_a_track_of_another_time_is_refused(tmp_path: Path) -> None:
     readings = log(tmp_path, "11:00", "11:30")
     with pytest.raises(RejectedError, match=r"2022-01-31T11:30:00\.000Z, got one from"):
         replayed_trip(readings, gpx(tmp_path, ("12:00", "12:10")), [], None, ALIGNED)
-    with pytest.raises(RejectedError, match="expected a --track"):
+    with pytest.raises(RejectedError, match="expected a track"):
         replayed_trip(readings, None, [], None, ALIGNED)
 
 
@@ -76,7 +77,7 @@ def test_one_of_several_tracks_is_chosen_by_its_name(tmp_path: Path) -> None:
     readings = log(tmp_path, "12:05", "12:20")
     named = replayed_trip(readings, overlapping, [], None, LogOptions(track_name="way 2"))
     assert named.derived_from[1].name == "--track-name 'way 2'"
-    with pytest.raises(RejectedError, match=r"--track-name: expected a --track, got none"):
+    with pytest.raises(RejectedError, match=r"--track-name: expected a track, got none"):
         replayed_trip(readings, None, [], None, LogOptions(track_name="way 2"))
 
 
@@ -89,6 +90,21 @@ def test_tracks_without_a_name_are_numbered_and_many_names_are_not_all_shown(
     assert Track.load(path, "track 2").positions[0] == Position(20_000_000, 0)
     with pytest.raises(RejectedError, match=r"'way 10' and 2 more$"):
         Track.load(path, "way 2")
+    assert Track.load(path, "track 3").positions == Track.load(path, "way 3").positions
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('<trk><trkseg><trkpt lat="1" lon="1"/></trkseg></trk>', "on a track without times"),
+        ('<wpt lat="1" lon="1"/>', "waypoints and routes are not read"),
+    ],
+)
+def test_what_is_no_track_says_why(tmp_path: Path, text: str, words: str) -> None:
+    path = tmp_path / "track.gpx"
+    path.write_text(f'<gpx version="1.1" creator="t">{text}</gpx>')
+    with pytest.raises(RejectedError, match=words):
+        Track.load(path)
 
 
 def test_a_stretched_track_whose_times_match_is_told(
@@ -96,14 +112,36 @@ def test_a_stretched_track_whose_times_match_is_told(
 ) -> None:
     readings, track = log(tmp_path, "12:00", "12:20"), gpx(tmp_path, ("12:10", "12:30"))
     stretched = replayed_trip(readings, track, [], None)
-    assert stretched.notes == [f"track.gpx: {STRETCHED_ALL_THE_SAME}"]
-    assert stretched.lines()[-1] == stretched.notes[0]
-    assert replayed_trip(readings, track, [], None, ALIGNED).notes == []
+    span = "2 points, 2022-01-31T12:10:00.000Z to 2022-01-31T12:30:00.000Z"
+    assert stretched.notes == [
+        f"track.gpx: {span}, stretched over the trip: each reading gets a position",
+        f"track.gpx: {STRETCHED_ALL_THE_SAME}",
+    ]
+    assert stretched.lines()[-2:] == stretched.notes
+    assert replayed_trip(readings, track, [], None, ALIGNED).notes == [
+        f"track.gpx: {span}: 1 of 2 readings get a position"
+    ]
     assert main(["check", str(readings), str(track)]) == 0
     assert STRETCHED_ALL_THE_SAME in capsys.readouterr().out
     assert main(["check", str(readings), str(track), "--align", "time"]) == 0
     assert STRETCHED_ALL_THE_SAME not in capsys.readouterr().out
-    assert replayed_trip(log(tmp_path, "11:00", "11:20"), track, [], None).notes == []
+    other = replayed_trip(log(tmp_path, "11:00", "11:20"), track, [], None)
+    assert other.notes == stretched.notes[:1]
+    touching = replayed_trip(log(tmp_path, "11:00", "12:10"), track, [], None)
+    assert touching.notes == stretched.notes[:1]
+
+
+def test_a_start_that_is_not_the_logs_is_told_and_kept_on_the_ledger(tmp_path: Path) -> None:
+    readings = log(tmp_path, "12:00", "12:20")
+    moved = replayed_trip(readings, None, [], parse_rfc3339("2022-02-01T00:00:00Z"))
+    assert moved.derived_from[1].role == "options"
+    assert moved.derived_from[1].name == "--start 2022-02-01T00:00:00.000Z"
+    (note,) = moved.notes
+    assert note.startswith("log.csv: its times are moved: the trip starts at 2022-02-01T00:00:00")
+    assert note.endswith("the log at 2022-01-31T12:00:00.000Z")
+    same = replayed_trip(readings, None, [], parse_rfc3339("2022-01-31T12:00:00Z"))
+    assert len(same.derived_from) == 1
+    assert same.notes == []
 
 
 def test_check_says_that_times_do_not_match(
@@ -115,4 +153,9 @@ def test_check_says_that_times_do_not_match(
     assert main(["check", readings, track, "--align", "time"]) == 1
     assert "expected a track at the log's time" in capsys.readouterr().err
     assert main(["check", readings, "--align", "time"]) == 1
-    assert "expected a --track, got none" in capsys.readouterr().err
+    assert "expected a track, got none" in capsys.readouterr().err
+    both = gpx(tmp_path, ("11:00", "11:10"), ("11:05", "11:20"))
+    assert main(["check", readings, str(both), "--align", "time"]) == 1
+    said = capsys.readouterr().err
+    assert "choose one with --track-name" in said
+    assert "expected a track" not in said

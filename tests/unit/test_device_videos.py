@@ -191,6 +191,16 @@ def test_check_says_what_record_will_do(tmp_path: Path, capsys: pytest.CaptureFi
     assert f"{cut}: cut: it ends before its container says; 2." in said
 
 
+def test_check_refuses_the_same_video_twice_as_record_does(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = film(tmp_path / "a.avi", "MJPG")
+    again = tmp_path / "b.avi"
+    again.write_bytes(first.read_bytes())
+    assert main(["check", str(first), str(again)]) == 1
+    assert f"{again}: the same bytes as {first}" in capsys.readouterr().err
+
+
 def test_record_tells_of_videos_and_the_trip_names_them(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
