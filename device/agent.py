@@ -2,13 +2,14 @@
 
 import logging
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 from contracts.errors import RejectedError, UnavailableError, WaysealError
 from contracts.keys import Signer
-from contracts.records.clock import rfc3339
-from device.journal.trip import TripState
+from device.earlier import AGAIN, recorded, samples_in
+from device.journal.trip import Trip, TripState
 from device.offload.offloading import offload
 from device.offload.progress import Backoff
 from device.offload.sites import Sites
@@ -80,15 +81,10 @@ class Agent:
         plan = plan_of(settings, self._join)
         with recording(settings, self._signer) as recorder:
             input_id = input_of(source, plan)
-            for trip in recorder.logbook.trips():
-                if trip.input_id == input_id and trip.state is not TripState.OPEN:
-                    _log.info(
-                        "nothing new to record: trip %s, which started at %s, was recorded from "
-                        "this source to its end",
-                        trip.trip_id,
-                        rfc3339(trip.start.started_at_ms),
-                    )
-                    return
+            of_source = [each for each in recorder.logbook.trips() if each.input_id == input_id]
+            if of_source and all(each.state is not TripState.OPEN for each in of_source):
+                _tell_earlier(source, of_source)
+                return
             if isinstance(plan, TripSettings):
                 source.check_gives(plan.must_measure)
             for line in source.lines():
@@ -119,6 +115,16 @@ class Agent:
                         _log.warning("offload: %s", error)
                     wait_s = backoff.next_s()
             self._stop.wait(wait_s)
+
+
+def _tell_earlier(source: TripSource, trips: Sequence[Trip]) -> None:
+    """Log which of the sealed `trips` has most of the source; warn if readings are missing."""
+    trip, count = max(trips, key=lambda each: each.readings), samples_in(source)
+    words = recorded(trip, count, "this source")
+    if trip.readings < count:
+        _log.warning("nothing new to record: %s; %s", words, AGAIN)
+    else:
+        _log.info("nothing new to record: %s", words)
 
 
 def _source(settings: SourceSettings) -> TripSource:

@@ -18,6 +18,7 @@ from contracts.runtime.files import make_directory
 from device.chain.batcher import BatchLimits
 from device.chain.joining import StartedTrip
 from device.chain.writer import GROUP_READINGS, ChainWriter
+from device.earlier import still_open
 from device.journal.logbook import Logbook
 from device.journal.trip import Recording, Trip, TripState
 from device.sensors.port import ReplayClock, Sample, TripClock, live_clock
@@ -59,10 +60,7 @@ class Recorder:
         input_id = input_of(source, plan)
         for trip in self.logbook.trips():
             if trip.state is TripState.OPEN and trip.input_id != input_id:
-                raise RejectedError(
-                    f"trip {trip.trip_id} is still open with {trip.readings} readings of other "
-                    f"input; `wayseal-device close` seals it"
-                )
+                raise RejectedError(still_open(trip, source))
             if not trip.reported and trip.input_id == input_id:
                 return trip
             if isinstance(plan, StartedTrip) and trip.trip_id == plan.start.trip_id:

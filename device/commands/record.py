@@ -5,9 +5,9 @@ from argparse import Namespace
 from collections.abc import Iterable
 
 from contracts.errors import RejectedError, UnavailableError
-from contracts.records.clock import rfc3339
 from contracts.runtime.progress import ProgressLine
 from device.commands.output import say
+from device.earlier import AGAIN, is_of_log, recorded
 from device.journal.logbook import Logbook
 from device.journal.trip import Trip, TripState
 from device.sensors.mapping import LogOptions
@@ -26,7 +26,7 @@ def run(arguments: Namespace, settings: Settings) -> int:
     tell(source)
     with recording(settings, signer) as recorder, stop_on_signals() as stop:
         if not arguments.again:
-            check_new(source, recorder.logbook.trips(), settings.device_id)
+            check_new(source, recorder.logbook.trips())
         trip = recorder.begin(source, settings.device_id, plan)
         with ProgressLine("recording: {done} readings") as progress:
             trip = recorder.record(
@@ -62,14 +62,15 @@ def report(
     logbook.mark_reported(trip.trip_id)
 
 
-def check_new(source: TripSource, trips: Iterable[Trip], device_id: str) -> None:
+def check_new(source: TripSource, trips: Iterable[Trip]) -> None:
     """Check that no earlier trip of this device was recorded from the same log.
 
     The log alone decides: each of its rows is one measurement, which another track or video does
     not make a new one. A track may be one of many trips on the same road, and the verdict names
     a video that two trips claim.
 
-    A trip that the same command continues or reports does not count as earlier.
+    A trip that the same command reports does not count as earlier. While a trip is open, that
+    one comes first: `Recorder.begin` continues it, or says what to do with it.
 
     Raises:
         RejectedError: Such a trip exists.
@@ -78,18 +79,15 @@ def check_new(source: TripSource, trips: Iterable[Trip], device_id: str) -> None
         return
     earlier = list(trips)
     if any(
-        each.input_id == source.input_id and (each.state is TripState.OPEN or not each.reported)
+        each.state is TripState.OPEN or (each.input_id == source.input_id and not each.reported)
         for each in earlier
     ):
         return
-    for trip in earlier:
-        files = {each.sha256 for each in trip.start.derived_from if each.role == "readings"}
-        if trip.start.device_id == device_id and source.log.sha256 in files:
-            raise RejectedError(
-                f"{source.log.path}: trip {trip.trip_id}, which started at "
-                f"{rfc3339(trip.start.started_at_ms)}, was recorded from the same log; --again "
-                f"records it as one more trip"
-            )
+    of_log = [each for each in earlier if is_of_log(each, source.log.sha256)]
+    if of_log:
+        fullest = max(of_log, key=lambda each: each.readings)
+        words = recorded(fullest, source.log.rows, "the same log")
+        raise RejectedError(f"{source.log.path}: {words}; {AGAIN}")
 
 
 def tell(source: TripSource) -> None:

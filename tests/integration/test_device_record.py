@@ -157,9 +157,9 @@ def test_a_second_source_is_a_second_trip_and_other_input_must_wait(
     code, _, err = truck.run("record", "--readings", log)
     assert code == 1
     assert f"trip {first}, which started at 20" in err
-    assert "--again records it as one more trip" in err
+    assert "`wayseal-device record --again` records all of it as one more trip" in err
     code, _, err = truck.run("record", "--readings", log, "--track", files.track)
-    assert (code, "was recorded from the same log" in err) == (1, True)
+    assert (code, "was recorded from the same log to its end" in err) == (1, True)
     second = truck.must("record", "--readings", log, "--again")["trip"]
     assert first != second
     with truck.start("record", "--readings", log, "--speed", "1", "--again") as process:
