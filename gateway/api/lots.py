@@ -8,7 +8,7 @@ from gateway.api import models, views
 from gateway.api.paging import Paging, page_of
 from gateway.api.parts import RecordsPart
 from gateway.api.problems import ABSENT
-from gateway.api.tracing import DeliveredLot, Trace, delivered_lot, trace_side
+from gateway.api.tracing import LotWithDeliveries, Trace, lot_with_deliveries, trace_side
 from gateway.records.tracing import Direction, LotId
 
 TRACE_MAX: Final = 1000
@@ -56,11 +56,11 @@ def trace(
 
 @router.get("/lots/{gtin}/{lot:path}", responses=ABSENT)
 @router.get("/lot", name="lot_by_query", responses=ABSENT)
-def lot(records: RecordsPart, gtin: str, lot: str) -> DeliveredLot:
+def lot(records: RecordsPart, gtin: str, lot: str) -> LotWithDeliveries:
     """Return a lot as it stands, such as recalled, and the deliveries that it was part of."""
     name = LotId(gtin, lot)
     records.lots.check_known(name)
-    return delivered_lot(name, records.lots.entry(name), records.deliveries.of_lot(gtin, lot))
+    return lot_with_deliveries(name, records.lots.entry(name), records.deliveries.of_lot(gtin, lot))
 
 
 @router.get("/units", name="list_units")

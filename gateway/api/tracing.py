@@ -28,7 +28,7 @@ class LotStatus(BaseModel):
     at: datetime
 
 
-class LotOnRecord(Lot):
+class KnownLot(Lot):
     """A lot as it stands; maker and quantities are null when they are not on record."""
 
     party_id: str | None
@@ -38,14 +38,14 @@ class LotOnRecord(Lot):
     status: LotStatus | None = Field(description="null when nobody cleared or withheld the lot")
 
 
-class TracedLot(LotOnRecord):
+class TracedLot(KnownLot):
     """A lot that a trace reached."""
 
     steps: int = Field(description="number of transformations from the requested lot, which has 0")
     delivery_ids: list[str]
 
 
-class DeliveredLot(LotOnRecord):
+class LotWithDeliveries(KnownLot):
     """A lot as it stands, and the deliveries that it was part of, as they stand."""
 
     deliveries: list[Delivery]
@@ -106,12 +106,12 @@ def trace_side(found: TraceRecord) -> TraceSide:
     )
 
 
-def delivered_lot(
+def lot_with_deliveries(
     name: LotId, entry: state_pb2.Lot | None, deliveries: Iterable[DeliveryRecord]
-) -> DeliveredLot:
+) -> LotWithDeliveries:
     """Return a lot as it stands, with its deliveries; without `entry`, nothing is on record."""
     told = [views.delivery(each) for each in deliveries]
-    return DeliveredLot.model_validate({**_on_record(name, entry), "deliveries": told})
+    return LotWithDeliveries.model_validate({**_on_record(name, entry), "deliveries": told})
 
 
 def _lot(reached: ReachedLot) -> TracedLot:
@@ -125,7 +125,7 @@ def _lot(reached: ReachedLot) -> TracedLot:
 
 
 def _on_record(name: LotId, entry: state_pb2.Lot | None) -> Words:
-    """Return the members of `LotOnRecord`."""
+    """Return the members of `KnownLot`."""
     return {
         "gtin": name.gtin,
         "lot": name.lot,
