@@ -132,8 +132,11 @@ def _ledger(settings: Settings) -> Iterator[Finding]:
             if is_registered(ledger, settings.site_id):
                 yield ok("site_id", f"{settings.site_id} is registered on the ledger")
             else:
-                register = "wayseal-party register-site with this id, or change site_id"
-                yield warning("site_id", unregistered(settings.site_id), register)
+                register = (
+                    f"wayseal-party --key FILE register-site {settings.site_id} --party PARTY"
+                )
+                remedy = f"{register} --name NAME; or change site_id"
+                yield warning("site_id", unregistered(settings.site_id), remedy)
     except WaysealError as problem:
         start = "start the node (systemctl start wayseal-node), or change ledger.url"
         yield error(subject, problem, start)

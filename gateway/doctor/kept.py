@@ -148,7 +148,8 @@ def _inbox(settings: Settings) -> Iterator[Finding]:
         yield warning(
             "quarantine",
             f"{quarantined} batches, {size(size_bytes)}, that the ledger refuses",
-            f"{_ASK} /v1/quarantine tells why; mend that, then POST …/release, or drop them",
+            f"{_ASK} /v1/quarantine tells why; mend that, then POST "
+            "/v1/quarantine/BATCH_ID/release, or DELETE /v1/waiting/batches/BATCH_ID",
         )
 
 
