@@ -129,13 +129,13 @@ def connect(place: tuple[str, int] | Path, timeout_s: float) -> None:
         raise UnavailableError(f"no connection: {problem}") from problem
 
 
-def guarded(findings: Iterator[Finding]) -> Iterator[Finding]:
+def guarded(findings: Iterator[Finding], subject: str = "files") -> Iterator[Finding]:
     """Yield findings; a file that cannot be looked at becomes one more, and ends them."""
     try:
         yield from findings
     except (OSError, WaysealError) as problem:
         remedy = "run this as root, or as the user of the process; if you did, check the disk"
-        yield error("files", problem, remedy)
+        yield error(subject, problem, remedy)
 
 
 def private(path: Path, otherwise: str) -> str:

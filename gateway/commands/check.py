@@ -52,7 +52,7 @@ def _here(settings: Settings) -> Iterator[Finding]:
     yield _key(settings)
     yield _tokens(settings)
     for name, volume in settings.all_volumes.items():
-        yield _volume(name, volume.path, mount=volume.mount)
+        yield from guarded(_volume(name, volume.path, mount=volume.mount), f"volume {name}")
     if settings.storage.blob_store != "cassandra":
         yield directory("blobs", settings.blobs_dir, made=True)
     yield from files(_named_files(settings))
@@ -90,12 +90,13 @@ def _tokens(settings: Settings) -> Finding:
     return ok("tokens", f"{count} in {settings.tokens_file}")
 
 
-def _volume(name: str, path: Path, *, mount: bool) -> Finding:
+def _volume(name: str, path: Path, *, mount: bool) -> Iterator[Finding]:
     subject = f"volume {name}"
     if mount and not path.is_mount():
         why = f"expected a mount point, nothing is mounted at {path}"
-        return error(subject, why, f"mount {path}; wayseal-gateway volumes shows the drives")
-    return directory(subject, path, made=not mount)
+        yield error(subject, why, f"mount {path}; wayseal-gateway volumes shows the drives")
+    else:
+        yield directory(subject, path, made=not mount)
 
 
 def _named_files(settings: Settings) -> Iterator[tuple[str, Path | None]]:

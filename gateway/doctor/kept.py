@@ -7,7 +7,7 @@ from typing import Final
 
 from contracts.errors import WaysealError
 from contracts.keys import Signer
-from contracts.runtime.checks import Finding, error, ok, warning
+from contracts.runtime.checks import Finding, error, guarded, ok, warning
 from gateway.intake.held import State
 from gateway.intake.schema import INBOX
 from gateway.ownkey import DATABASES, kept_public_key, lost_parts, public_file
@@ -42,7 +42,8 @@ def findings(settings: Settings, *, runs: bool) -> Iterator[Finding]:
     if not settings.data.is_dir():
         return
     yield from _public_key(settings)
-    yield from _owners(settings)
+    yield from guarded(_owners(settings))
+    yield from guarded(_owners_of_places(settings))
     yield from _lost(settings)
     for name in DATABASES:
         yield from _database(settings.data / name)
@@ -75,6 +76,11 @@ def _owners(settings: Settings) -> Iterator[Finding]:
             continue
         if found.st_uid != owner and (stat.S_ISREG(found.st_mode) or path.name in _OURS):
             yield _others(path.name, path, found.st_uid, owner)
+
+
+def _owners_of_places(settings: Settings) -> Iterator[Finding]:
+    """Look at volumes and blobs likewise."""
+    owner = settings.data.stat().st_uid
     places = {f"volume {name}": each.path for name, each in settings.all_volumes.items()}
     if settings.storage.blob_store != "cassandra":
         places["blobs"] = settings.blobs_dir

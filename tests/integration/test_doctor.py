@@ -567,6 +567,15 @@ def test_a_volume_s_drive_tells_of_its_health(
     assert remedy in found.remedy
 
 
+def test_a_place_that_fails_hides_nothing_else(ailing: Ailing) -> None:
+    ailing.set("volumes.main", path=f"{ailing.folder}/{'x' * 300}")
+    found = ailing.look(offline=True)
+    assert has(found, ("error", "volume main", "File name too long"))
+    assert has(found, ("error", "volume main", "does not tell its free room"))
+    for subject in ("blobs", "inbox", "deletions", "scrub", "open files"):
+        assert has(found, ("ok", subject, "")), subject
+
+
 def test_one_who_may_not_look_is_told(ailing: Ailing) -> None:
     if os.geteuid():
         pytest.skip("becoming another user needs root")
