@@ -81,7 +81,7 @@ def expires_s(answer: httpx.Response) -> float:
         ("PATCH", URL, TUS, 415),
         ("PATCH", URL, STREAM, 400),
         ("POST", "/v1/uploads", TUS, 400),
-        ("POST", "/v1/uploads/", TUS, 307),
+        ("POST", "/v1/uploads/", TUS, 404),
         ("DELETE", URL, {"Authorization": "Bearer truck-1"}, 412),
     ],
 )

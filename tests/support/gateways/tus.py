@@ -66,7 +66,7 @@ class UploadServer:
             places=Places(open_max=2, of_device=2, quiet_s=QUIET_S),
             limits=UploadLimits(self.bytes_max, self.idle_limit_s, left_s=self.left_s),
         )
-        app = FastAPI(lifespan=self.serving)
+        app = FastAPI(lifespan=self.serving, redirect_slashes=False)
         app.state.services = self
         app.dependency_overrides[may_upload] = require_device
         app.include_router(router)
