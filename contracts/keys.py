@@ -32,6 +32,8 @@ from contracts.runtime.files import (
 
 PRIVATE_KEY_HEX: Final = 64
 SIGNATURE_BYTES: Final = 64
+NOT_OF_A_DEVICE: Final = "never was a key of a registered device"
+"""How ledger and gateway refuse an unregistered truck's key; the truck then says what to do."""
 _REMEMBERED: Final = 4096
 """Public keys that are kept parsed; a hostile sender of many keys cannot grow them."""
 _PUBLIC_KEY: Final = re.compile(r"0[23][0-9a-f]{64}")

@@ -10,6 +10,7 @@ from google.protobuf.message import Message
 
 from contracts import address
 from contracts.encoding import canonical
+from contracts.keys import NOT_OF_A_DEVICE
 from contracts.proto.payload_pb2 import KeyDuties
 from contracts.proto.sawtooth_pb2 import TransactionHeader
 from contracts.proto.state_pb2 import Chain, Finding, Findings, Key, Trip
@@ -173,9 +174,7 @@ class Case(NamedTuple):
         """
         key = self.key()
         if key is None or key.owner != Key.DEVICE:
-            raise invalid(
-                Rule.UNKNOWN_DEVICE, f"key {self.signer} never was a key of a registered device"
-            )
+            raise invalid(Rule.UNKNOWN_DEVICE, f"key {self.signer} {NOT_OF_A_DEVICE}")
         return key
 
     def trip(self, trip_id: str) -> Trip:

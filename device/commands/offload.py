@@ -29,6 +29,8 @@ def run(arguments: Namespace, settings: Settings) -> int:
     sites = Sites.of(settings, signer, arguments.site)
     before = _receipted(_status(settings))
     logging.getLogger("device.offload").setLevel(logging.INFO)  # where, and how much is committed
+    # The command prints its receipts itself.
+    logging.getLogger("device.offload.receipts").setLevel(logging.WARNING)
     with stop_on_signals() as stop:
         try:
             offload(settings, signer, sites, patience_s=arguments.wait_s, stop=stop)

@@ -182,6 +182,21 @@ class Outbox:
                 )
         return bool(changed) and (not before or len(lacking) < before)
 
+    def keep_reason(self, trip_id: str, why: str) -> None:
+        """Replace what the provisional receipt of a sealed trip lacks by `why`.
+
+        Does nothing for a trip without one.
+
+        Raises:
+            UnavailableError: The medium failed; the reasons before stay.
+        """
+        with self._database.transaction() as connection:
+            if lacking_of(self._database, trip_id) not in ([], [why]):
+                connection.execute("DELETE FROM lacking WHERE trip_id = ?", (trip_id,))
+                connection.execute(
+                    "INSERT INTO lacking (trip_id, what) VALUES (?, ?)", (trip_id, why)
+                )
+
     def release(self, trip_id: str, receipt: bytes) -> None:
         """Keep the final receipt of a sealed trip and delete the trip's bytes, both or neither.
 

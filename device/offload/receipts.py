@@ -4,6 +4,9 @@ A receipt says that a trip is committed, so it must name the ledger that the dev
 believe: anybody can commit a trip to a ledger of their own. A device that was told none keeps
 everything.
 
+A receipt that does not count replaces the reason of the trip's provisional one, if there is any:
+people read the reason of the last attempt.
+
 A receipt is provisional if the gateway's policy or the device's own is not met yet. The
 device keeps and shows it, and deletes nothing. A gateway's newest receipt counts: an older one
 that comes late or again is ignored.
@@ -12,6 +15,7 @@ that comes late or again is ignored.
 import logging
 import shutil
 from collections.abc import Collection
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -59,13 +63,17 @@ def accept(
         UnavailableError: The medium failed; nothing is deleted.
     """
     receipt = parse_message(Receipt, wire)
-    body = open_receipt(receipt, trusted_keys)
-    if body.device_id != device_id:
-        raise RejectedError(f"receipt is for device {body.device_id[:64]!r}, not {device_id}")
-    expected = outbox.expected(body.trip_id)
-    if expected is None:
-        return False
-    check(body, expected, genesis_block_id, site_id)
+    try:
+        body = open_receipt(receipt, trusted_keys)
+        check_device(body, device_id)
+        expected = outbox.expected(body.trip_id)
+        if expected is None:
+            return False
+        check(body, expected, genesis_block_id, site_id)
+    except RejectedError as error:
+        with suppress(RejectedError):  # what names no trip is no trip's reason
+            outbox.keep_reason(body_of(wire).trip_id, f"the last receipt does not count: {error}")
+        raise
     check_newest(receipt, body, expected)
     missing = still_lacking(body, expected, policy)
     if genesis_block_id is None:
@@ -74,6 +82,12 @@ def accept(
         return _keep(wire, outbox, expected.trip_id, missing)
     outbox.release(expected.trip_id, wire)
     shutil.rmtree(videos / expected.trip_id, ignore_errors=True)
+    _log.info(
+        "trip %s: receipted, and deleted here: %d readings, %d recordings",
+        expected.trip_id,
+        expected.reading_count,
+        len(expected.recordings),
+    )
     return True
 
 
@@ -85,6 +99,16 @@ def still_lacking(body: ReceiptBody, expected: Expected, policy: Policy) -> list
     sealed = {recording.digest.sha256 for recording in expected.recordings}
     ours = lacking(policy, (item for item in body.recordings if item.sha256 in sealed))
     return list(dict.fromkeys([*body.lacking, *ours]))
+
+
+def check_device(body: ReceiptBody, device_id: str) -> None:
+    """Check that a receipt is for this device.
+
+    Raises:
+        RejectedError: It is for another one.
+    """
+    if body.device_id != device_id:
+        raise RejectedError(f"receipt is for device {body.device_id[:64]!r}, not {device_id}")
 
 
 def check_newest(receipt: Receipt, body: ReceiptBody, expected: Expected) -> None:

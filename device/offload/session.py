@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from contracts.errors import RejectedError, UnavailableError
+from contracts.keys import NOT_OF_A_DEVICE
 from contracts.proto.wire_pb2 import Held
 from contracts.wire import Topic, pack_records, parse_message
 from device.journal.outbox import Outbox
@@ -31,6 +32,11 @@ ANSWER_TRIES: Final = 6
 """How often one offer is sent before the gateway counts as gone; the waiting time doubles."""
 NUDGE_FIRST_S: Final = 2.0
 """Silence after which the device asks again, seconds; doubles up to the gateway's timeout."""
+REGISTER: Final = (
+    "; register this device (`wayseal-party register-device`), let the gateway's operator release "
+    "its batches (POST /v1/quarantine/BATCH/release for each one in GET /v1/quarantine, in that "
+    "order), then offload again"
+)
 _POLL_S: Final = 0.2
 _log: Final = logging.getLogger(__name__)
 
@@ -201,6 +207,7 @@ class Session:
             raise RejectedError(
                 f"the gateway refused {len(problems)} batches or recordings, all kept here: "
                 + "; ".join(problems[:3])
+                + (REGISTER if any(NOT_OF_A_DEVICE in each for each in problems) else "")
             )
 
     def _given_up(self) -> UnavailableError:

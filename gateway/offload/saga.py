@@ -19,6 +19,7 @@ from typing import Final
 from contracts.actions.payload import decode
 from contracts.encoding import parse
 from contracts.errors import RejectedError, UnavailableError, WaysealError
+from contracts.keys import NOT_OF_A_DEVICE
 from contracts.ledger.client import BatchStatus, LedgerClient
 from contracts.proto.payload_pb2 import StartTrip
 from contracts.proto.sawtooth_pb2 import Batch, BatchHeader
@@ -194,7 +195,7 @@ class OffloadSaga:
         # Admission checked that one key signed the batch and all of its transactions.
         signer = parse(BatchHeader, parsed.batch.header).signer_public_key
         if not self._facts.is_device_key(signer):
-            return f"key {signer} never was a key of a registered device"
+            return f"key {signer} {NOT_OF_A_DEVICE}"
         trip_id = parsed.held.trip_id
         if not (started or parsed.starts_trip() or self._facts.has_trip(trip_id)):
             return f"trip {trip_id} does not exist"

@@ -11,6 +11,7 @@ import pytest
 
 from contracts.copies import DEFAULT_POLICY
 from contracts.errors import RejectedError
+from contracts.keys import NOT_OF_A_DEVICE
 from contracts.proto.wire_pb2 import Receipt, ReceiptBody, StoredRecording
 from contracts.receipt import sign_receipt
 from contracts.runtime.commands import PROVISIONAL
@@ -143,6 +144,18 @@ def test_a_refused_batch_is_kept_and_named(
     assert truck.must("status")["trips"][0]["refusals"] == {third: "key of nobody"}
     gateway.refuse = lambda _: ""
     assert truck.must("offload")["receipted"] == [trip_id]
+
+
+def test_a_truck_that_is_not_registered_says_what_to_do(
+    truck: Truck, gateway: FakeGateway, files: TripFiles
+) -> None:
+    record(truck, files)
+    gateway.refuse = lambda _: f"key {key('truck-1').public_key} {NOT_OF_A_DEVICE}"
+    code, _, err = truck.run("offload")
+    assert code == 1
+    assert "register this device (`wayseal-party register-device`), let the gateway's" in err
+    assert "POST /v1/quarantine/BATCH/release" in err
+    assert "then offload again" in err
 
 
 def _other_count(body: ReceiptBody) -> None:

@@ -11,8 +11,10 @@ import pytest
 from contracts.proto.wire_pb2 import ReceiptBody
 from contracts.runtime.commands import FAILED, PROVISIONAL
 from device.commands.simulate import TripFiles
-from support.gateways.truck_gateway import COPIES, FakeGateway, amqtt_broker
+from device.offload.receipts import NOT_PINNED
+from support.gateways.truck_gateway import COPIES, GENESIS, SIGNER, FakeGateway, amqtt_broker
 from support.machine.waiting import wait_until
+from support.network.world import key
 from support.trucks.truck import Truck, replaying, write_log
 
 pytestmark = pytest.mark.integration
@@ -161,6 +163,25 @@ def test_a_wrong_receipt_is_no_provisional_one(truck: Truck, gateway: FakeGatewa
     assert trip["receipt"] is None
 
 
+def test_the_reason_that_is_shown_is_that_of_the_last_receipt(truck: Truck) -> None:
+    before, settings = kept(truck), truck.config.read_text()
+    pinned = f'genesis_block_id = "{GENESIS}"\n'
+    truck.config.write_text(settings.replace(pinned, ""))
+    offload(truck)
+    assert lacking(truck) == [NOT_PINNED]
+    own, other = SIGNER.public_key, key("gateway-seller").public_key
+    truck.config.write_text(settings.replace(own, other))
+    code, out, _ = truck.run("offload", "--wait-s", "1")
+    assert code == PROVISIONAL
+    untrusted = f"receipt by a gateway whose key is not trusted: '{own}'"
+    assert f"kept here because of\n  the last receipt does not count: {untrusted}\n" in out
+    assert lacking(truck) == [f"the last receipt does not count: {untrusted}"]
+    assert kept(truck) == before
+    truck.config.write_text(settings)
+    truck.must("offload")
+    assert kept(truck) == (0, [])
+
+
 def test_a_trip_without_recordings_needs_no_copies(gateway: FakeGateway, tmp_path: Path) -> None:
     truck = Truck(tmp_path / "truck", gateway.section)
     truck.must("record", "--readings", write_log(tmp_path / "log.csv", 5))
@@ -191,3 +212,6 @@ def test_the_agent_goes_on_until_the_receipt_is_final(
         process.send_signal(signal.SIGTERM)
         _, err = process.communicate(timeout=60)
     assert process.returncode == 0, err
+    (trip,) = agent.must("status")["trips"]
+    counts = f"{trip['readings']} readings, 1 recordings"
+    assert err.count(f"trip {trip['trip']}: receipted, and deleted here: {counts}\n") == 1
