@@ -7,6 +7,9 @@
 Two levels of directories by id prefix keep each of them small. A blob gets its name only after its
 bytes are durable, so every named file is complete. One process at a time owns a root: `tmp` is
 emptied when it starts.
+
+A marker at the root tells the directory from an empty mount point: there, all blobs would seem
+lost, and new ones would go where no gateway looks once the drive is mounted again.
 """
 
 import os
@@ -20,7 +23,7 @@ from typing import Final
 
 from contracts.chunktree import BLOB_BYTES, HASH_BYTES
 from contracts.copies import FSYNC
-from contracts.errors import RejectedError, WaysealError
+from contracts.errors import RejectedError, UnavailableError, WaysealError
 from contracts.runtime.files import (
     disk_errors,
     make_directory,
@@ -31,6 +34,7 @@ from contracts.runtime.files import (
 )
 from storage.blobs.port import Blob, OpenDeletions, Replica, Returned
 from storage.disk import FILE_MODE, drop_cache, opened, read_at, read_file, start_writeback
+from storage.volumes.marker import Identity
 
 _INDEX_DIGITS: Final = 8
 _MANIFEST: Final = "manifest"
@@ -42,16 +46,33 @@ class FileBlobs:
     """Keeps each blob in a file of its own.
 
     Args:
-        root: Directory for this store alone; created if missing.
+        root: Directory for this store alone; created if it was never seen.
+        identity: Knows the directory again. If it was seen before and is another one now, or is not
+            there, the store is out until a `check` finds it. None takes any directory.
 
     Raises:
         UnavailableError: The directory cannot be created or emptied of leftovers.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, identity: Identity | None = None) -> None:
         self._root = root
+        self._identity = identity
         self._put = _PutLately()
         self._tmp = root / "tmp"
+        self._out: str | None = None
+        try:
+            self._begin()
+        except UnavailableError as error:
+            if identity is None or not identity.known:
+                raise
+            self._out = str(error)
+
+    def _begin(self) -> None:
+        """Take the directory into use."""
+        if self._identity is not None:
+            if not self._identity.known:
+                make_directory(self._root)
+            self._identity.check()
         make_directory(self._tmp)
         with disk_errors("sweep", self._tmp):
             for leftover in self._tmp.iterdir():
@@ -69,8 +90,18 @@ class FileBlobs:
 
     def check(self) -> None:
         """See `BlobStore.check`."""
-        with disk_errors("look into", self._tmp):
-            self._tmp.stat()
+        try:
+            if self._out is not None:
+                self._begin()
+            elif self._identity is not None:
+                self._identity.look()
+            with disk_errors("look into", self._tmp):
+                self._tmp.stat()
+        except UnavailableError as error:
+            if self._identity is not None:
+                self._out = str(error)
+            raise
+        self._out = None
 
     def put(self, recording_id: bytes, blob: Blob) -> None:
         """See `BlobStore.put`."""
@@ -156,6 +187,7 @@ class FileBlobs:
 
     def recordings(self) -> Iterator[bytes]:
         """See `BlobStore.recordings`."""
+        self._check_in()
         with disk_errors("list", self._root):
             homes = list(self._root.glob("[0-9a-f][0-9a-f]/[0-9a-f][0-9a-f]/*"))
         for home in homes:
@@ -191,7 +223,12 @@ class FileBlobs:
     def close(self) -> None:
         """See `BlobStore.close`: nothing is open."""
 
+    def _check_in(self) -> None:
+        if self._out is not None:
+            raise UnavailableError(self._out)
+
     def _home(self, recording_id: bytes) -> Path:
+        self._check_in()
         text = recording_id.hex()
         return self._root / text[:2] / text[2:4] / text
 

@@ -94,7 +94,8 @@ class Identity:
     def _compare(self, found: str | None, expected: str) -> None:
         if found is None:
             raise UnavailableError(
-                f"its marker {self._marker} is missing: it is not mounted, or was wiped"
+                f"its marker {self._marker} is missing: it is not mounted, or was wiped (if it is "
+                f"new for good: stop the gateway and remove {self._memory})"
             )
         if found != expected:
             raise UnavailableError(

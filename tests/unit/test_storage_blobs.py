@@ -8,6 +8,7 @@ import pytest
 from contracts.chunktree import BLOB_BYTES, HASH_BYTES, leaf_hash
 from contracts.errors import RejectedError, UnavailableError
 from storage.blobs.files import FileBlobs
+from storage.volumes.marker import MARKER, Identity
 from support.storage.blobsuite import SUITE, Case, blob
 
 ONE = bytes(range(32))
@@ -74,3 +75,58 @@ def test_a_medium_that_fails_is_named(tmp_path: Path) -> None:
     with pytest.raises(UnavailableError, match=r"cannot make directory .*/00: File exists"):
         blobs.put(ONE, blob(0, b"data"))
     assert list((tmp_path / "tmp").iterdir()) == []
+
+
+def known(root: Path) -> FileBlobs:
+    """Open a store as a gateway does, which remembers the directory beside it."""
+    memory = root.parent / "memory"
+    memory.mkdir(exist_ok=True)
+    return FileBlobs(root, Identity(root, memory / "blobs"))
+
+
+def test_a_directory_that_is_gone_at_the_start_is_not_made_again(tmp_path: Path) -> None:
+    root, away = tmp_path / "blobs", tmp_path / "away"
+    known(root).put(ONE, blob(0, b"kept"))
+    root.rename(away)
+    blobs = known(root)
+    assert not root.exists()
+    for _ in range(2):
+        with pytest.raises(UnavailableError, match=r"its marker .* is missing: it is not mounted"):
+            blobs.check()
+    with pytest.raises(UnavailableError, match="is missing"):
+        blobs.get(ONE, 0)
+    with pytest.raises(UnavailableError, match="is missing"):
+        blobs.put(ONE, blob(1, b"new"))
+    with pytest.raises(UnavailableError, match="is missing"):
+        list(blobs.recordings())
+    away.rename(root)
+    blobs.check()
+    assert blobs.get(ONE, 0) == blob(0, b"kept")
+
+
+def test_an_empty_mount_point_or_another_directory_is_out_at_once(tmp_path: Path) -> None:
+    root = tmp_path / "blobs"
+    blobs = known(root)
+    root.rename(tmp_path / "away")
+    FileBlobs(root)
+    with pytest.raises(UnavailableError, match="is missing"):
+        blobs.check()
+    with pytest.raises(UnavailableError, match="is missing"):
+        blobs.put(ONE, blob(0, b"lost"))
+    assert list(FileBlobs(root).recordings()) == []
+
+
+def test_a_new_directory_is_taken_once_the_old_one_is_forgotten(tmp_path: Path) -> None:
+    root = tmp_path / "blobs"
+    known(root)
+    root.rename(tmp_path / "away")
+    (tmp_path / "memory" / "blobs").unlink()
+    blobs = known(root)
+    blobs.put(ONE, blob(0, b"new"))
+    known(root).check()
+
+
+def test_blobs_of_an_earlier_version_get_a_marker(tmp_path: Path) -> None:
+    FileBlobs(tmp_path / "blobs").put(ONE, blob(0, b"kept"))
+    assert known(tmp_path / "blobs").get(ONE, 0) == blob(0, b"kept")
+    assert (tmp_path / "blobs" / MARKER).exists()

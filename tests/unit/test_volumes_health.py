@@ -310,8 +310,12 @@ def test_a_signal_while_a_tool_starts_ends_it(monkeypatch: pytest.MonkeyPatch) -
             os.kill(os.getpid(), signal.SIGINT)
 
     monkeypatch.setattr(subprocess, "Popen", Interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        run_tool(("sleep", "1000"), 100)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # others may have left theirs
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            run_tool(("sleep", "1000"), 100)
+    finally:
+        signal.signal(signal.SIGINT, before)
     until("the tool ended", lambda: state_of(str(pids[0])) in ("", "Z"))
 
 
