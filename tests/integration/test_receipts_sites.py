@@ -207,3 +207,22 @@ def test_a_volume_that_is_out_is_not_named_until_it_is_back(site: Site, tmp_path
 def lacks(site: Site, trip_id: str) -> set[str]:
     """Return the copies that the receipt on record lacks."""
     return {words.rsplit(" ", 1)[1] for words in site.offload(trip_id)["lacking"]}
+
+
+def test_a_start_without_the_disk_of_the_blobs_names_no_copy_there(
+    site: Site, tmp_path: Path
+) -> None:
+    site.start()
+    site.appliance.stop()
+    blobs, away = site.appliance.gateway_data / "blobs", tmp_path / "away"
+    blobs.rename(away)
+    blobs.mkdir()  # the mount point
+    site.start()
+    truck, trip_id = loaded(tmp_path)
+    meet(truck, site)
+    offload_provisionally(truck)
+    assert lacks(site, trip_id) == {"blobs"}
+    assert list(blobs.iterdir()) == []
+    blobs.rmdir()
+    away.rename(blobs)
+    until("the blobs", lambda: site.offload(trip_id)["receipted"])
