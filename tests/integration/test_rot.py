@@ -20,6 +20,7 @@ from contracts.copies import Place
 from contracts.errors import WaysealError
 from contracts.ledger.client import LedgerClient
 from gateway.access import Role, Tokens
+from gateway.blobstore import BLOBS_ID
 from gateway.index.follower import Follower
 from gateway.index.network import Network
 from gateway.index.rebuilding import RebuildingError
@@ -38,6 +39,7 @@ from storage.recordings.store import RecordingStore
 from storage.recordings.writer import DigestError
 from storage.retention.ages import Ages
 from storage.scrub.report import ScrubReport
+from storage.volumes.marker import Identity
 from storage.volumes.volume import VolumePlace
 from storage.volumes.volumes import Volumes
 from support.gateways.dock import CONTENT, Dock
@@ -164,7 +166,7 @@ class Kept:
                 closing(Deletions(data / "deletions.db", own_key(self.settings(self.data))))
             )
             store = stack.enter_context(
-                RecordingStore(data / "recordings", FileBlobs(data / "blobs"), volumes)
+                RecordingStore(data / "recordings", blobs_in(data), volumes)
             )
             again = Recataloguing(store, Records(index), inbox, deletions, self.ledger)
             again.step()
@@ -178,7 +180,7 @@ class Kept:
             volume = {"volume": VolumePlace(data / "volume")}
             volumes = stack.enter_context(Volumes(volume, data / "volume-ids"))
             store = stack.enter_context(
-                RecordingStore(data / "recordings", FileBlobs(data / "blobs"), volumes)
+                RecordingStore(data / "recordings", blobs_in(data), volumes)
             )
             recording_id = hashlib.sha256(PARTIAL).digest()
             for _ in range(2):
@@ -216,8 +218,14 @@ KINDS: Final[Mapping[str, tuple[str, Ask]]] = {
     "whole file": ("volume/??/*", Kept.in_store),
     "partial file": ("volume/parts/*", Kept.in_part),
     "mark of the volume": ("volume/.wayseal-*", Kept.in_store),
+    "mark of the blobs": ("blobs/.wayseal-*", Kept.in_store),
     "remembered volume": ("volume-ids/*", Kept.in_store),
 }
+
+
+def blobs_in(data: Path) -> FileBlobs:
+    """Open the blobs of a gateway as it does."""
+    return FileBlobs(data / "blobs", Identity(data / "blobs", data / "volume-ids" / BLOBS_ID))
 
 
 @pytest.fixture(scope="module")
@@ -253,9 +261,7 @@ def part(data: Path, killed: Path) -> None:
         volumes = stack.enter_context(
             Volumes({"volume": VolumePlace(data / "volume")}, data / "volume-ids")
         )
-        store = stack.enter_context(
-            RecordingStore(data / "recordings", FileBlobs(data / "blobs"), volumes)
-        )
+        store = stack.enter_context(RecordingStore(data / "recordings", blobs_in(data), volumes))
         claims = stack.enter_context(Claims(data / "uploads.db", lambda _: True))
         claims.claim(recording_id, "truck-2", len(PARTIAL))
         with store.begin(recording_id, len(PARTIAL)) as writer:
