@@ -17,6 +17,7 @@ from contracts.errors import RejectedError, UnavailableError
 
 OWNER_ONLY: Final = 0o600
 GROUP_AND_OTHERS: Final = 0o077
+PARENT_MODE: Final = 0o755
 PART_PREFIX: Final = ".part-"
 """A prefix, since some writers choose the format by the suffix."""
 
@@ -69,16 +70,23 @@ def sync_directory(path: Path) -> None:
 def make_directory(path: Path) -> None:
     """Make a directory and its missing parents, each durable; it may exist.
 
+    It has the rights that the umask leaves. So has a missing parent, unless root makes it in a
+    directory of its own through which all may pass: there it is open too, since services of other
+    users keep their directories below it.
+
     Raises:
         UnavailableError: The directory cannot be made.
     """
     with disk_errors("make directory", path):
         if path.is_dir():
             return
-        make_directory(path.parent)
-        path.mkdir(exist_ok=True)
-        give_to_owner_of(path.parent, path)
-        sync_directory(path.parent)
+        missing = [each for each in reversed(path.parents) if not each.is_dir()]
+    for parent in missing:
+        _make_one(parent)
+        with disk_errors("open to all", parent):
+            if parent.stat().st_uid == os.geteuid() == 0 and parent.parent.stat().st_mode & 1:
+                parent.chmod(PARENT_MODE)
+    _make_one(path)
 
 
 def write_all(descriptor: int, parts: Sequence[bytes | memoryview]) -> None:
@@ -247,6 +255,13 @@ def in_turn(path: Path) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
+
+
+def _make_one(path: Path) -> None:
+    with disk_errors("make directory", path):
+        path.mkdir(exist_ok=True)
+        give_to_owner_of(path.parent, path)
+        sync_directory(path.parent)
 
 
 def _write_synced(path: Path, data: bytes, mode: int) -> None:

@@ -69,9 +69,9 @@ class FileBlobs:
 
     def _begin(self) -> None:
         """Take the directory into use."""
+        if self._identity is None or not self._identity.known:
+            make_directory(self._root)
         if self._identity is not None:
-            if not self._identity.known:
-                make_directory(self._root)
             self._identity.check()
         make_directory(self._tmp)
         with disk_errors("sweep", self._tmp):

@@ -76,7 +76,7 @@ class Catalogue:
         self._dropped = root / "dropped"
         self._tmp = root / "tmp"
         self._parsed: tuple[tuple[bytes, int, int] | None, StoredRecording | None] = None, None
-        for name in _DIRECTORIES:
+        for name in ("", *_DIRECTORIES):
             make_directory(root / name)
         with disk_errors("sweep", self._tmp):
             for leftover in self._tmp.iterdir():

@@ -83,6 +83,12 @@ readings = "/etc/wayseal/log.csv"
 speed = "20"
 """
 ROWS: Final = [f"2026-03-01T{n // 60:02}:{n % 60:02}:00Z,4.{n % 9}" for n in range(600)]
+FIRST: Final = """
+install -Dm 600 device.toml /etc/wayseal/device.toml
+wayseal-device --config /etc/wayseal/device.toml init
+test "$(stat -c %a /var/lib/wayseal /var/lib/wayseal/device | xargs)" = '755 700'
+"""
+"""Typed before any service has started, so that root makes the directory of all of them."""
 STEPS: Final = """
 until_says() { until journalctl --no-pager --unit "$1" | grep "$2"; do sleep 0.2; done; }
 gateway='--config /etc/wayseal/gateway.toml'
@@ -92,7 +98,6 @@ echo 'OPTIONS=--component tcp://127.0.0.1:4004' > /etc/wayseal/node.env
 install -m 600 -o wayseal-device device.toml /etc/wayseal/device.toml
 install -m 644 log.csv /etc/wayseal/log.csv
 systemctl daemon-reload
-wayseal-device $device init
 systemctl enable --now wayseal-node wayseal-tp wayseal-device
 until_says wayseal-node 'ready rest='
 until_says wayseal-gateway 'ready rest='
@@ -140,7 +145,7 @@ def test_all_units_work_without_rights(tmp_path: Path) -> None:
     above = tmp_path / "up"
     for path, text in {
         "etc/systemd/system/trial.service": TRIAL,
-        "etc/trial": "\n".join([*as_the_page_says(), STEPS]),
+        "etc/trial": "\n".join([FIRST, *as_the_page_says(), STEPS]),
         f"{ROOT.relative_to('/')}/gateway.toml": GATEWAY,
         f"{ROOT.relative_to('/')}/device.toml": DEVICE,
         f"{ROOT.relative_to('/')}/log.csv": "\n".join(["time,temperature", *ROWS, ""]),

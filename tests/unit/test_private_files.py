@@ -13,6 +13,8 @@ import pytest
 from contracts.errors import RejectedError
 from contracts.keys import Signer
 from contracts.runtime.files import check_private, write_file
+from storage.blobs.files import FileBlobs
+from storage.recordings.catalogue import Catalogue
 
 COMMANDS = {
     "wayseal-device": "device.wayseal_device",
@@ -37,7 +39,10 @@ EVERYONE = 0o644
 
 
 def said(
-    command: str, *arguments: str | Path, also: Mapping[str, str] | None = None
+    command: str,
+    *arguments: str | Path,
+    also: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
 ) -> tuple[int, str]:
     """Run a command that must end by itself; return its status and what it wrote to stderr."""
     done = subprocess.run(  # noqa: S603 - our own command
@@ -46,6 +51,7 @@ def said(
         text=True,
         check=False,
         timeout=60,
+        cwd=cwd,
         env={**os.environ, **(also or {})},
     )
     return done.returncode, done.stderr
@@ -82,6 +88,50 @@ def test_a_command_makes_files_for_its_owner_alone(module: str, tmp_path: Path) 
         cwd=tmp_path,
     )
     assert done.stdout.splitlines()[-1] == "077"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="root alone makes directories for others")
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("wayseal-device", "init", "--config", "device.toml"),
+        ("wayseal-gateway", "key", "--config", "gateway.toml"),
+        ("wayseal-gateway", "token", "crew", "--role", "operator", "--config", "gateway.toml"),
+        (
+            "wayseal-node",
+            "--data",
+            "var/lib/wayseal/data",
+            "--rest",
+            "127.0.0.1:0",
+            "--key",
+            "none",
+        ),
+    ],
+    ids=" ".join,
+)
+def test_what_root_makes_above_a_data_directory_lets_services_pass(
+    command: tuple[str, ...], tmp_path: Path
+) -> None:
+    tmp_path.chmod(0o755)
+    data = tmp_path / "var/lib/wayseal/data"
+    for name, other in (("device.toml", 'device_id = "t"'), ("gateway.toml", 'site_id = "s"')):
+        (tmp_path / name).write_text(f'data = "{data}"\n{other}\n')
+    said(*command, cwd=tmp_path)
+    above = [stat.S_IMODE(each.stat().st_mode) for each in (data.parent, data.parent.parent)]
+    assert above == [0o755, 0o755]
+    assert stat.S_IMODE(data.stat().st_mode) == 0o700
+    for path in data.rglob("*"):
+        assert path.stat().st_mode & 0o077 == 0, path
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="root alone makes directories for others")
+def test_blobs_and_catalogue_stay_private(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    os.umask(0o077)
+    FileBlobs(tmp_path / "srv/blobs")
+    Catalogue(tmp_path / "data/recordings")
+    for folder in ("srv/blobs", "data/recordings"):
+        assert stat.S_IMODE((tmp_path / folder).stat().st_mode) == 0o700
 
 
 def test_a_device_makes_only_private_files(tmp_path: Path) -> None:
