@@ -28,7 +28,7 @@ from storage.checked.damage import DamageNotes
 from storage.checked.kept import open_kept
 
 ORDERED_CHAINS_MAX: Final = 20
-"""Chains up to which their order is always the same; with more of them it is random."""
+"""Chains that wait for others up to which their order is always the same; with more, random."""
 _FIELDS: Final = COLUMNS.replace(" ", "").split(",")
 _ADD: Final = (
     f"INSERT INTO batches ({COLUMNS}, received_ms) VALUES (?,?,?,?,?,?,?,?,?,?,?)"  # noqa: S608
@@ -150,20 +150,33 @@ class Inbox:
         return [(at, batch_id) for at, batch_id in rows]
 
     def chains(self, limit: int) -> Iterator[list[HeldBatch]]:
-        """Yield the held batches of each chain of readings, in its order; the chains in any order.
+        """Yield the held batches of each chain of readings, in its order.
+
+        Chains that begin with a trip's start come first, in their order of arrival: the ledger
+        has a finding on a trip that it gets before an earlier one of the same device. The others
+        come in any order.
 
         Each chain has at most `limit` batches. It begins with the batches whose predecessor is not
         held, whatever the order of arrival, since only these can move. Digests are left out: they
         wait for their recordings.
         """
-        pairs = self._db.query(
-            "SELECT DISTINCT trip_id, device_id FROM batches WHERE state = ? AND recording IS NULL",
+        chains = self._db.query(
+            "SELECT trip_id, device_id, MAX(dependency = '') FROM batches"
+            " WHERE state = ? AND recording IS NULL GROUP BY trip_id, device_id"
+            " ORDER BY MIN(arrival)",
             State.HELD,
         )
-        if len(pairs) > ORDERED_CHAINS_MAX:
-            random.shuffle(pairs)  # however many there are, each one's turn comes
-        for trip_id, device_id in pairs:
+        starts = [(trip_id, device_id) for trip_id, device_id, starts in chains if starts]
+        others = [(trip_id, device_id) for trip_id, device_id, starts in chains if not starts]
+        if len(others) > ORDERED_CHAINS_MAX:
+            random.shuffle(others)  # however many there are, each one's turn comes
+        for trip_id, device_id in starts:
             yield _held(self._db.query(CHAIN, State.HELD, trip_id, device_id, limit))
+        for trip_id, device_id in others:
+            chain = _held(self._db.query(CHAIN, State.HELD, trip_id, device_id, limit))
+            # A start that was released since has its turn next time, after those before it.
+            if all(batch.dependency for batch in chain):
+                yield chain
 
     def batch(self, batch_id: str) -> HeldBatch | None:
         """Return one batch, or None."""

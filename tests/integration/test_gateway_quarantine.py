@@ -1,14 +1,19 @@
 """What the gateway sets aside where its operator sees it, and how it is released."""
 
+from pathlib import Path
+
 import pytest
 
 from contracts.actions.payload import FAMILY
 from contracts.proto.payload_pb2 import RegisterDevice
 from contracts.receipt import open_receipt
+from contracts.rules.series import SERIES_RULES
 from contracts.sawtooth.batches import Family, build_batch, build_transaction, parse_header
 from contracts.wire import MESSAGE_BYTES_MAX, OFFER_BATCHES_MAX
 from support.network.world import Trip, device, key, one, reading
 from support.trucks.rogue import Rogue, Site, nonce, readings_on_ledger, rekeyed, until
+from support.trucks.truck import Truck, write_log
+from support.trucks.visits import meet
 
 pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("alive")]
 
@@ -74,6 +79,30 @@ def test_an_unregistered_key_is_quarantined_and_released_once_registered(site: S
     assert (body.trip_id, body.reading_count) == (trip.trip_id, 5)
     assert readings_on_ledger(site, trip.trip_id) == list(range(5))
     assert site.quarantined(first) is None
+
+
+def test_trips_that_are_released_in_the_lists_order_leave_no_gap(
+    site: Site, tmp_path: Path
+) -> None:
+    truck = Truck(tmp_path / "truck", device_id="truck-6")
+    meet(truck, site)
+    trips = [
+        truck.must("record", "--readings", write_log(tmp_path / f"{rows}.csv", rows))["trip"]
+        for rows in range(3, 9)
+    ]
+    code, _, err = truck.run("offload")
+    assert code == 1
+    assert "register this device (`wayseal-party register-device`)" in err
+    site.commit([device("truck-6", "carrier")])
+    listed = [each for each in site.ask("/v1/quarantine") if each["device_id"] == "truck-6"]
+    assert [each["trip_id"] for each in listed] == trips
+    for each in listed:
+        answer = site.operator.post(f"/v1/quarantine/{each['batch_id']}/release")
+        assert answer.status_code == 204, answer.text
+    assert truck.must("offload")["receipted"] == trips
+    until("the index", lambda: site.operator.get(f"/v1/trips/{trips[-1]}").is_success)
+    found = [site.ask(f"/v1/trips/{trip}/findings")["items"] for trip in trips]
+    assert [each for items in found for each in items if each["rule"] in SERIES_RULES] == []
 
 
 def test_releasing_what_is_not_quarantined_is_404(site: Site) -> None:

@@ -48,6 +48,39 @@ def waiting(number: int, device_id: str = "truck-2") -> HeldBatch:
     return admit_records(wire_of(orphan), device_id)
 
 
+def test_trips_that_were_released_move_in_the_order_in_which_they_came(tmp_path: Path) -> None:
+    """The ledger has a finding on a trip that comes before an earlier one of its device."""
+    with closing(Inbox(tmp_path / "i.db", bytes_max=MIB, quarantine_bytes_max=MIB)) as inbox:
+        trips = [rogue_trip(number).whole([reading(0)]) for number in range(30)]
+        starts = [admit_records(wire_of(trip[0]), "truck-2") for trip in trips]
+        assert starts != sorted(starts, key=lambda each: each.trip_id)
+        inbox.add(starts, [])
+        ids = [each.batch_id for each in starts]
+        inbox.mark(ids, State.QUARANTINED, "not registered")
+        assert [each.batch_id for each in inbox.in_state(State.QUARANTINED, 100)] == ids
+        for released in (ids[:9], ids):
+            inbox.mark(released, State.HELD)
+            assert [chain[0].batch_id for chain in inbox.chains(10)] == released
+
+
+def test_a_released_trip_does_not_overtake_the_one_before(tmp_path: Path) -> None:
+    """Their later batches wait, so that both are looked at already when they are released."""
+    with closing(Inbox(tmp_path / "i.db", bytes_max=MIB, quarantine_bytes_max=MIB)) as inbox:
+        starts, later = [], []
+        for number in (1, 2):
+            first, second, *_ = rogue_trip(number).whole([reading(at) for at in range(3)], size=1)
+            starts.append(admit_records(wire_of(first), "truck-2"))
+            later.append(admit_records(wire_of(second), "truck-2"))
+            inbox.add([starts[-1], later[-1]], [])
+        ids = [each.batch_id for each in starts]
+        inbox.mark(ids, State.QUARANTINED, "not registered")
+        chains = inbox.chains(10)
+        assert next(chains) == later[:1]
+        inbox.mark(ids, State.HELD)
+        assert list(chains) == []
+        assert [chain[0].batch_id for chain in inbox.chains(10)] == ids
+
+
 def nonsense(number: int, device_id: str = "truck-2") -> HeldBatch:
     """Return a batch that no rule accepts."""
     signer = key(device_id)

@@ -40,7 +40,7 @@ def meet(truck: Truck, site: Site) -> None:
     truck.environment |= {
         "WAYSEAL_GATEWAY__MQTT": site.appliance.mqtt,
         "WAYSEAL_GATEWAY__REST": site.appliance.rest,
-        "WAYSEAL_GATEWAY__TOKEN": site.appliance.token("truck-1", "device"),
+        "WAYSEAL_GATEWAY__TOKEN": site.appliance.token(truck.device_id, "device"),
         "WAYSEAL_GATEWAY__PUBLIC_KEYS": ",".join(keys),
         "WAYSEAL_GATEWAY__GENESIS_BLOCK_ID": site.appliance.genesis_block_id(),
     }
