@@ -85,6 +85,8 @@ examples:
 exit codes:
   0 success   1 failure, stderr says why   2 wrong usage or settings
   3 `offload` only: everything arrived; it is kept here until a final receipt comes
+  4 `offload` only: the gateway holds everything, but the ledger has not committed all of it
+    within --wait-s; it is kept here: offload again
   130 stopped by Ctrl-C; the same command continues
 """
 

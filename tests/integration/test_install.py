@@ -116,6 +116,13 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Host:
     assert ("services run as users who cannot reach" in said) == (
         os.geteuid() == 0 and not reachable
     )
+    again = f"PREFIX={made.prefix} BIN={made.bin} PYTHON=/usr/bin/python3 "
+    assert (again in said) == (os.geteuid() == 0 and not reachable)
+    if os.geteuid() == 0:
+        started = f"{made.prefix}/gateway/bin/wayseal-gateway serve --config"
+        assert f"  [Service]\n  ExecStart=\n  ExecStart={started}" in said
+    else:
+        assert "to run wayseal-gateway.service, install as root" in said
     return made
 
 
@@ -189,6 +196,19 @@ def test_one_that_is_stopped_leaves_nothing_and_two_at_once_are_refused(site: Ho
     assert "what was installed before is unchanged" in said
     assert ((site.prefix / "verify").resolve(), site.versions()) == (before, installed)
     project.write_text(text)
+
+
+@pytest.mark.parametrize("words", [["--help"], ["-h"], ["gateway", "--help"]])
+def test_help_names_roles_and_variables_and_installs_nothing(
+    words: list[str], tmp_path: Path
+) -> None:
+    host = Host(tmp_path)
+    said = host.install(*words)
+    assert said.startswith("usage: ")
+    assert set(ROLES) <= set(re.findall(r"[\w-]+", said))
+    for line in (f"PREFIX .* now {host.prefix}", f"BIN .* now {host.bin}", "PYTHON .* now python3"):
+        assert re.search(rf"(?m)^  {line}$", said), said
+    assert not host.prefix.exists()
 
 
 def test_what_cannot_be_installed_is_one_line(site: Host, tmp_path: Path) -> None:
