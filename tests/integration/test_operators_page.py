@@ -64,6 +64,9 @@ KEEP: Final = "find . -type f >> kept"
 """Notes the files while all processes run, so that their locks and logs are among them."""
 
 
+COPIED: Final = ("inbox", "deletions", "retention", "uploads", "scrub")
+
+
 def script() -> Iterator[str]:
     yield BEFORE
     network = between("## A network from nothing", "**Hands, and the end.**")
@@ -72,6 +75,11 @@ def script() -> Iterator[str]:
     yield "wayseal-device record --simulate --minutes 20"
     yield KEEP
     yield "wayseal-device offload --wait-s 60"
+    (copy,) = typed(between("### Copying a database", "### A ledger that went back"))
+    for name in COPIED:
+        there = copy.replace("deletions.copy", "../../COPY").replace("deletions", name)
+        yield f"(cd lib/gateway; {there})"
+        yield "test $(sqlite3 COPY 'PRAGMA integrity_check') = ok; rm COPY"
     for line in typed(between("**Hands, and the end.**", "**Truck settings**")):
         if not set(line.split()) & OTHER_ENDS:
             yield line
@@ -135,7 +143,8 @@ def covers(name: str, file: str) -> bool:
 
 
 def test_a_network_from_nothing_comes_about_as_typed(tmp_path: Path) -> None:
-    assert shutil.which("jq"), "scripts/packages jq"
+    for tool in ("jq", "sqlite3"):
+        assert shutil.which(tool), f"scripts/packages {tool}"
     ledger, mqtt, rest = free_port(), free_port(), free_port()
     moved = {
         "/var/lib/wayseal": str(tmp_path / "lib"),

@@ -11,6 +11,14 @@ import pytest
 
 from contracts.ledger.processor.wayseal_tp import parse_options as parse_processor
 from contracts.ledger.wayseal_node import parse_options as parse_node
+from contracts.runtime.commands import (
+    FAILED,
+    HELD,
+    INTERRUPTED,
+    PROVISIONAL,
+    WORKED,
+    WRONG_USAGE,
+)
 from device.commands.parser import build_parser as device_parser
 from gateway.commands.parser import build_parser as gateway_parser
 from support.project.pages import ROOT, rows
@@ -127,3 +135,16 @@ def test_systemd_finds_no_fault_in_it(unit: str, tmp_path: Path) -> None:
         )
         assert done.returncode == 0, done.stdout + done.stderr
         assert unit not in done.stderr, done.stderr  # a misspelt key is a remark alone
+
+
+def test_the_page_gives_nothing_to_a_user_that_nobody_makes() -> None:
+    page = (ROOT / "docs" / "operator.md").read_text("utf-8")
+    named = set(re.findall(r"(?m)^    .*(?:chown | -o )(wayseal[\w-]*)", page))
+    assert named
+    assert named <= set(re.findall(r"(?m)^u (\S+)", USERS))
+
+
+def test_help_of_the_device_names_every_exit_status() -> None:
+    listed = device_parser().format_help().split("exit codes:\n")[1]
+    for status in (WORKED, FAILED, WRONG_USAGE, PROVISIONAL, HELD, INTERRUPTED):
+        assert re.search(rf"(?m)(^|   ?){status} \S", listed), status
