@@ -10,6 +10,7 @@ from typing import Final
 
 from contracts.errors import WaysealError
 from contracts.ledger.client import UnreachableError
+from gateway.index.rebuilding import RebuildingError
 
 BACK_OFF_S: Final = 2.0
 """Pause after a step that failed."""
@@ -75,9 +76,11 @@ class Worker:
 
     def _tell(self, error: WaysealError) -> None:
         """Log why the step failed, unless that was the last failure, too, or is told elsewhere."""
-        if not isinstance(error, UnreachableError) and str(error) != self._failure:
+        # The words of a rebuild count its blocks, so they differ at every attempt.
+        failure = "rebuilding" if isinstance(error, RebuildingError) else str(error)
+        if not isinstance(error, UnreachableError) and failure != self._failure:
             _log.warning("%s waits: %s", self._thread.name, error)
-            self._failure = str(error)
+            self._failure = failure
 
     def _go_on(self) -> None:
         if self._failure:

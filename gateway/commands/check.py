@@ -6,7 +6,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Final
 
-from contracts.errors import RejectedError, WaysealError
+from contracts.errors import RejectedError, UnavailableError, WaysealError
 from contracts.keys import Signer
 from contracts.ledger.client import LedgerClient
 from contracts.runtime.checks import (
@@ -25,6 +25,7 @@ from gateway.access import Tokens
 from gateway.ownsite import is_registered, unregistered
 from gateway.settings import Settings
 from storage.checked.damage import DamageNotes
+from storage.volumes.marker import Identity
 
 _ANSWER_S: Final = 5.0
 
@@ -52,7 +53,8 @@ def _here(settings: Settings) -> Iterator[Finding]:
     yield _key(settings)
     yield _tokens(settings)
     for name, volume in settings.all_volumes.items():
-        yield from guarded(_volume(name, volume.path, mount=volume.mount), f"volume {name}")
+        memory = settings.data / "volume-ids" / name
+        yield from guarded(_volume(name, volume.path, memory, mount=volume.mount), f"volume {name}")
     if settings.storage.blob_store != "cassandra":
         yield directory("blobs", settings.blobs_dir, made=True)
     yield from files(_named_files(settings))
@@ -90,11 +92,22 @@ def _tokens(settings: Settings) -> Finding:
     return ok("tokens", f"{count} in {settings.tokens_file}")
 
 
-def _volume(name: str, path: Path, *, mount: bool) -> Iterator[Finding]:
+def _volume(name: str, path: Path, memory: Path, *, mount: bool) -> Iterator[Finding]:
+    """Judge a volume's directory; one that the gateway remembers must have its marker."""
     subject = f"volume {name}"
     if mount and not path.is_mount():
         why = f"expected a mount point, nothing is mounted at {path}"
         yield error(subject, why, f"mount {path}; wayseal-gateway volumes shows the drives")
+        return
+    try:
+        Identity(path, memory).look()
+    except UnavailableError as problem:
+        yield error(
+            subject,
+            problem,
+            f"mount the right volume at {path}; only if this one takes its place for good: "
+            f"stop the gateway and rm {memory}",
+        )
     else:
         yield directory(subject, path, made=not mount)
 

@@ -31,24 +31,14 @@ def findings(settings: Settings, machine: Machine) -> Iterator[Finding]:
 
 
 def _volume(volume: Standing, settings: Settings) -> Iterator[Finding]:
-    """Judge a volume; `check` tells whether it is not mounted as it must be, or not made yet."""
+    """Judge a volume; `check` tells of a missing mount, directory or marker."""
     wanted, subject = settings.all_volumes[volume.name], f"volume {volume.name}"
-    memory = settings.data / "volume-ids" / volume.name
-    identity = Identity(wanted.path, memory)
+    identity = Identity(wanted.path, settings.data / "volume-ids" / volume.name)
     if volume.problem:
         if not wanted.mount and identity.known:
             remedy = f"wayseal-gateway volumes; mount {wanted.path} again, or replace its drive"
             yield error(subject, volume.problem, remedy)
         return
-    try:
-        identity.look()
-    except UnavailableError as problem:
-        yield error(
-            subject,
-            problem,
-            f"mount the right volume at {wanted.path}; only if this one takes its place for good: "
-            f"stop the gateway and rm {memory}",
-        )
     try:
         identity.look_for_owner()
     except UnavailableError as problem:

@@ -1,5 +1,6 @@
 """`wayseal-gateway check` and `wayseal-device check-config` name what is wrong, change nothing."""
 
+import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -15,6 +16,7 @@ from device.wayseal_device import main as device
 from gateway.commands.check import findings as at_the_gateway
 from gateway.settings_file import load_settings
 from gateway.wayseal_gateway import main as gateway
+from storage.volumes.marker import MARKER, Identity
 from support.ledgers.fake import FakeLedger
 from support.machine.ports import free_port
 from support.machine.private import write_private
@@ -204,3 +206,25 @@ def test_a_gateway_has_to_say_the_site_of_its_table(
     said = [each.words for each in found if each.subject == f"gateway http://127.0.0.1:{port}"]
     assert words in said[0]
     assert said[1:] == (["knows the token"] if words.startswith("is that") else [])
+
+
+@pytest.mark.parametrize("emptied", [False, True])
+def test_a_volume_that_the_gateway_remembers_and_that_is_lost_is_an_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], *, emptied: bool
+) -> None:
+    path = gateway_file(tmp_path, "http://127.0.0.1:1", 1)
+    ((name, volume),) = load_settings(path).all_volumes.items()
+    memory = tmp_path / "data" / "volume-ids" / name
+    memory.parent.mkdir(parents=True)
+    volume.path.mkdir(parents=True)
+    Identity(volume.path, memory).check()
+    shutil.rmtree(volume.path)
+    if emptied:
+        volume.path.mkdir()
+    with pytest.raises(SystemExit) as ended:
+        gateway(["check", "--config", str(path), "--offline"])
+    assert ended.value.code == 1
+    said = capsys.readouterr().out
+    missing = f"its marker {volume.path / MARKER} is missing: it is not mounted, or was wiped"
+    assert f"error    volume {name}: {missing}" in said
+    assert f"stop the gateway and rm {memory}\n" in said

@@ -7,6 +7,7 @@ import pytest
 from contracts.errors import UnavailableError
 from contracts.ledger.client import UnreachableError
 from gateway import worker as workers
+from gateway.index.rebuilding import RebuildingError
 from gateway.upkeep.blobwatch import BlobWatch
 from gateway.worker import Worker
 from storage.blobs.files import FileBlobs
@@ -55,6 +56,15 @@ def test_another_reason_has_its_own_line(caplog: pytest.LogCaptureFixture) -> No
     assert told(caplog, [UnavailableError("one"), UnavailableError("two")]) == [
         "saga waits: one",
         "saga waits: two",
+        "saga goes on",
+    ]
+
+
+def test_an_index_that_is_made_again_is_told_once_while_its_blocks_are_counted(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    assert told(caplog, [RebuildingError("1 of 3 blocks"), RebuildingError("2 of 3 blocks")]) == [
+        "saga waits: 1 of 3 blocks",
         "saga goes on",
     ]
 
