@@ -8,14 +8,17 @@ import threading
 from collections.abc import Callable
 from typing import Final
 
-from contracts.errors import WaysealError
+from contracts.errors import UnavailableError, WaysealError
 from contracts.ledger.client import UnreachableError
-from gateway.index.rebuilding import RebuildingError
 
 BACK_OFF_S: Final = 2.0
 """Pause after a step that failed."""
 
 _log = logging.getLogger(__name__)
+
+
+class CountingError(UnavailableError):
+    """A failure whose words count progress, so that they differ at every attempt."""
 
 
 class Worker:
@@ -76,8 +79,7 @@ class Worker:
 
     def _tell(self, error: WaysealError) -> None:
         """Log why the step failed, unless that was the last failure, too, or is told elsewhere."""
-        # The words of a rebuild count its blocks, so they differ at every attempt.
-        failure = "rebuilding" if isinstance(error, RebuildingError) else str(error)
+        failure = type(error).__name__ if isinstance(error, CountingError) else str(error)
         if not isinstance(error, UnreachableError) and failure != self._failure:
             _log.warning("%s waits: %s", self._thread.name, error)
             self._failure = failure

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from contracts.errors import UnavailableError
+from gateway.worker import CountingError
 
 
-class RebuildingError(UnavailableError):
+class RebuildingError(CountingError):
     """The index is being made again from the ledger."""
 
 
