@@ -44,7 +44,7 @@ def blob_store(settings: Settings) -> BlobStore:
 def _files(settings: Settings) -> FileBlobs:
     memory = settings.data / "volume-ids" / BLOBS_ID
     make_directory(memory.parent)
-    return FileBlobs(settings.blobs_dir, Identity(settings.blobs_dir, memory))
+    return FileBlobs(settings.blobs_dir, Identity(settings.blobs_dir, memory, shared=True))
 
 
 def cassandra_config(settings: CassandraSettings) -> CassandraConfig:

@@ -35,9 +35,11 @@ class Identity:
     Args:
         root: The volume's directory.
         memory: File in which the gateway remembers the id; the gateway's own id is beside it.
+        shared: Whether other gateways may use it too, so that it has no owner.
     """
 
-    def __init__(self, root: Path, memory: Path) -> None:
+    def __init__(self, root: Path, memory: Path, *, shared: bool = False) -> None:
+        self._shared = shared
         self._name = memory.name
         self._marker = root / MARKER
         self._owner = root / OWNER
@@ -104,6 +106,8 @@ class Identity:
 
     def _own(self) -> None:
         """Check that the volume is ours; the lock keeps out other gateways on this machine."""
+        if self._shared:
+            return
         ours, owner = self._gateway(), _read(self._owner)
         if owner is None:
             with locked(self._taking, "another gateway is taking the volume"):

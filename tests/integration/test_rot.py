@@ -225,7 +225,8 @@ KINDS: Final[Mapping[str, tuple[str, Ask]]] = {
 
 def blobs_in(data: Path) -> FileBlobs:
     """Open the blobs of a gateway as it does."""
-    return FileBlobs(data / "blobs", Identity(data / "blobs", data / "volume-ids" / BLOBS_ID))
+    memory = data / "volume-ids" / BLOBS_ID
+    return FileBlobs(data / "blobs", Identity(data / "blobs", memory, shared=True))
 
 
 @pytest.fixture(scope="module")
