@@ -3,6 +3,7 @@
 import argparse
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -11,6 +12,7 @@ from contracts.keys import Signer
 from contracts.ledger.client import LedgerClient
 from contracts.runtime.checks import (
     Finding,
+    Severity,
     connect,
     directory,
     error,
@@ -22,6 +24,7 @@ from contracts.runtime.checks import (
     warning,
 )
 from gateway.access import Tokens
+from gateway.blobstore import BLOBS_ID
 from gateway.ownsite import is_registered, unregistered
 from gateway.settings import Settings
 from storage.checked.damage import DamageNotes
@@ -53,11 +56,13 @@ def _here(settings: Settings) -> Iterator[Finding]:
     yield _key(settings)
     yield _tokens(settings)
     for name, volume in settings.all_volumes.items():
-        memory = settings.data / "volume-ids" / name
-        yield from guarded(_volume(name, volume.path, memory, mount=volume.mount), f"volume {name}")
+        memory, subject = settings.data / "volume-ids" / name, f"volume {name}"
+        yield from guarded(_volume(subject, volume.path, memory, mount=volume.mount), subject)
     if settings.storage.blob_store != "cassandra":
-        yield directory("blobs", settings.blobs_dir, made=True)
+        memory = settings.data / "volume-ids" / BLOBS_ID
+        yield from guarded(_volume("blobs", settings.blobs_dir, memory, mount=False), "blobs")
     yield from files(_named_files(settings))
+    yield from guarded(_mosquitto_directories(settings), "mosquitto")
 
 
 def _key(settings: Settings) -> Finding:
@@ -92,15 +97,15 @@ def _tokens(settings: Settings) -> Finding:
     return ok("tokens", f"{count} in {settings.tokens_file}")
 
 
-def _volume(name: str, path: Path, memory: Path, *, mount: bool) -> Iterator[Finding]:
-    """Judge a volume's directory; one that the gateway remembers must have its marker."""
-    subject = f"volume {name}"
+def _volume(subject: str, path: Path, memory: Path, *, mount: bool) -> Iterator[Finding]:
+    """Judge the directory of a volume or of blobs; one that was seen must have its marker."""
     if mount and not path.is_mount():
         why = f"expected a mount point, nothing is mounted at {path}"
         yield error(subject, why, f"mount {path}; wayseal-gateway volumes shows the drives")
         return
     try:
-        Identity(path, memory).look()
+        if not path.is_file():  # `directory` says that
+            Identity(path, memory).look()
     except UnavailableError as problem:
         yield error(
             subject,
@@ -110,6 +115,22 @@ def _volume(name: str, path: Path, memory: Path, *, mount: bool) -> Iterator[Fin
         )
     else:
         yield directory(subject, path, made=not mount)
+
+
+def _mosquitto_directories(settings: Settings) -> Iterator[Finding]:
+    """Look for the directories that mosquitto's configuration names; mosquitto makes none."""
+    mosquitto = settings.mosquitto
+    if mosquitto.folder is None:
+        return
+    socket = settings.mqtt.socket
+    for subject, path in (
+        ("mosquitto.data", mosquitto.data),
+        ("mosquitto.pid_file", mosquitto.pid_file.parent),
+        ("mqtt.socket", socket and socket.parent),
+    ):
+        if path is not None and not path.is_dir():
+            why = f"the directory {path} is missing, and mosquitto needs it"
+            yield warning(subject, why, f"install -d -o {mosquitto.user} -m 755 {path}")
 
 
 def _named_files(settings: Settings) -> Iterator[tuple[str, Path | None]]:
@@ -130,7 +151,9 @@ def _peers(settings: Settings) -> Iterator[Finding]:
     if not mqtt.embedded:
         place = mqtt.socket or (mqtt.host, mqtt.port)
         start = "systemctl start mosquitto, or change [mqtt] in the settings"
-        yield _peer(f"broker {settings.broker}", place, start)
+        broker = _peer(f"broker {settings.broker}", place, start)
+        login = "; only a start of the gateway shows whether its password is right"
+        yield replace(broker, words=broker.words + login * (broker.severity is Severity.OK))
     if settings.storage.blob_store != "files":
         for host in settings.cassandra.contact_points:
             start = f"start Cassandra on {host}, or change cassandra.contact_points"

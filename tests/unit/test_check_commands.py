@@ -13,6 +13,7 @@ from contracts.keys import Signer
 from device.commands.check_config import findings as on_the_truck
 from device.settings_file import load
 from device.wayseal_device import main as device
+from gateway.blobstore import blob_store
 from gateway.commands.check import findings as at_the_gateway
 from gateway.settings_file import load_settings
 from gateway.wayseal_gateway import main as gateway
@@ -228,3 +229,40 @@ def test_a_volume_that_the_gateway_remembers_and_that_is_lost_is_an_error(
     missing = f"its marker {volume.path / MARKER} is missing: it is not mounted, or was wiped"
     assert f"error    volume {name}: {missing}" in said
     assert f"stop the gateway and rm {memory}\n" in said
+
+
+def test_blobs_that_the_gateway_remembers_and_that_are_lost_are_an_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = gateway_file(tmp_path, "http://127.0.0.1:1", 1)
+    settings = load_settings(path)
+    blob_store(settings).close()
+    shutil.rmtree(settings.blobs_dir)
+    with pytest.raises(SystemExit) as ended:
+        gateway(["check", "--config", str(path), "--offline"])
+    assert ended.value.code == 1
+    marker = settings.blobs_dir / MARKER
+    assert f"error    blobs: its marker {marker} is missing" in capsys.readouterr().out
+
+
+def test_directories_that_mosquitto_needs_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wanted = {name: tmp_path / "mosquitto" / name for name in ("data", "pid", "socket")}
+    more = (
+        f'[mosquitto]\nfolder = "{tmp_path}/folder"\ndata = "{wanted["data"]}"\n'
+        f'pid_file = "{wanted["pid"]}/mosquitto.pid"\n'
+    )
+    path = gateway_file(tmp_path, "http://127.0.0.1:1", 1, more)
+    socket = f'[mqtt]\nsocket = "{wanted["socket"]}/broker.sock"\n'
+    write_private(path, path.read_text().replace("[mqtt]\n", socket))
+    words = ["check", "--config", str(path), "--offline"]
+    with pytest.raises(SystemExit):
+        gateway(words)
+    said = capsys.readouterr().out
+    for each in wanted.values():
+        assert f"install -d -o mosquitto -m 755 {each}" in said
+        each.mkdir(parents=True)
+    with pytest.raises(SystemExit):
+        gateway(words)
+    assert "install -d" not in capsys.readouterr().out
