@@ -79,7 +79,7 @@ def _found(record: ScrubRecord, rounds: list[Round]) -> Iterator[Finding]:
 def _asked_of_deletions(
     settings: Settings, record: ScrubRecord, rounds: list[Round], now_ms: int
 ) -> Iterator[Finding]:
-    """Judge when every replica was asked for what was deleted: what a repair is elsewhere.
+    """Judge how long ago every replica was asked for deleted recordings, as a repair would do.
 
     See docs/adr/0030-deletions-at-every-replica.md.
     """
@@ -89,5 +89,5 @@ def _asked_of_deletions(
         yield ok("deletions", f"every replica was last asked for them at {rfc3339(at_ms)}")
     elif at_ms is not None or (rounds and now_ms - rounds[-1].begun_ms > overdue_ms):
         last = "never" if at_ms is None else rfc3339(at_ms)
-        why = f"the replicas were last asked for what is deleted: {last}"
+        why = f"the replicas were last asked for deleted recordings: {last}"
         yield warning("deletions", why, f"bring back the nodes that are down; then {_BEGIN}")
