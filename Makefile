@@ -16,7 +16,7 @@ MQTT_PORT ?= 1883
 LEDGER_PORT ?= 8008
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check unit vectors soak measure bench bench-ledger bench-storage rig cassandra up trip down proto lock clean
+.PHONY: help demo test check unit vectors soak field measure bench bench-ledger bench-storage rig cassandra up trip down proto lock clean
 
 help: ## what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -68,6 +68,9 @@ soak: $(READY) ## the kill and fuzz tests, long; what `make test` leaves to it; 
 	@WAYSEAL_KILLS=200 $(BIN)/pytest -q -m long tests/e2e/test_kills_cassandra.py --timeout 14400
 	@$(BIN)/pytest -q -m long $(LONG_FIRST) --ignore tests/e2e/test_kills_cassandra.py
 	@$(MAKE) --no-print-directory rig
+
+field: $(READY) ## what an operator installs, installed for real: containers, Ansible, several sites
+	@$(BIN)/pytest -q -rs -m field --timeout 2400 tests/field
 
 rig: $(READY) ## drives that fail, on a real kernel inside QEMU; SCENARIOS="some of them"
 	@PYTHONPATH=tests nice -n 5 $(BIN)/python -m rig.main $(SCENARIOS)
