@@ -92,7 +92,7 @@ class Services:
         )
         self.expiry = Expiry(self.inbox, settings.limits.waiting_days)
         self.filling = Filling(self.recordings, self._note_copies)
-        self.drives = DriveFollower(places_of(settings))
+        self.drives = DriveFollower(places_of(settings), out=self.volumes.out)
         self.metrics.watch_drives(lambda: self.drives.health)
         self.uploads = Uploads(
             self.recordings,

@@ -16,6 +16,7 @@ from contracts.records.clock import now_ms, rfc3339
 from gateway.settings import Settings
 from gateway.volumes.document import volumes_of
 from gateway.volumes.follow import Fact, changes, facts_of, places_of
+from gateway.volumes.markers import with_markers
 from gateway.volumes.table import page, size
 from storage.drives import saved as keep
 from storage.drives.devices import devices
@@ -45,7 +46,7 @@ def show(options: Namespace, settings: Settings | None) -> None:
         LinkWatch(),
         ask_drives=not options.no_health,
     )
-    document = volumes_of(seen, _KERNEL)
+    document = volumes_of(with_markers(seen, settings), _KERNEL)
     if options.json:
         _say(document.model_dump_json())
         return

@@ -1,7 +1,7 @@
 """Follows the machine's drives: looks at them repeatedly and reports changes."""
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -67,8 +67,15 @@ def changes(before: Mapping[str, Fact], now: Mapping[str, Fact]) -> Iterator[Fac
             yield fact.gone()
 
 
-def facts_of(seen: Inventory) -> dict[str, Fact]:
-    """Return all facts of one look; a subject has the same key at every look."""
+def facts_of(seen: Inventory, out: Mapping[str, str] | None = None) -> dict[str, Fact]:
+    """Return all facts of one look; a subject has the same key at every look.
+
+    Args:
+        seen: What the kernel knows.
+        out: Reason by name of each volume that the running gateway does not use; without it, only
+            the kernel is known to have no complaint.
+    """
+    content = "the kernel reports no problem" if out is None else "no problem"
     facts = [
         Fact(
             "device",
@@ -87,10 +94,11 @@ def facts_of(seen: Inventory) -> dict[str, Fact]:
             facts.append(Fact("link", device.name, state, link.words, well))
     for volume in seen.volumes:
         lost = any(state.words == volume.problem for state in seen.links.values())
-        state = "link" if lost else volume.problem or "ok"
+        problem = volume.problem or (out or {}).get(volume.name, "")
+        state = "link" if lost else problem or "ok"
         on = f" on {volume.device}" if volume.device else ""
-        words = f"volume {volume.path}{on}: {volume.problem or 'no problem'}"
-        facts.append(Fact("volume", volume.name, state, words, not volume.problem))
+        words = f"volume {volume.path}{on}: {problem or content}"
+        facts.append(Fact("volume", volume.name, state, words, not problem))
     return {f"{each.kind} {each.subject}": each for each in facts}
 
 
@@ -122,6 +130,8 @@ class DriveFollower:
         places: The gateway's volumes by name.
         kernel: The kernel's files; by default the ones of this machine.
         run: Runs nvme-cli and smartctl.
+        out: Returns the reason by name of each volume that the gateway does not use. The follower
+            reads no volume itself: a lost drive would stall it.
 
     Attributes:
         health: What each drive said when it was last asked.
@@ -132,11 +142,14 @@ class DriveFollower:
         places: Mapping[str, VolumePlace],
         kernel: Kernel | None = None,
         run: Run = run_tool,
+        *,
+        out: Callable[[], Mapping[str, str]] = dict,
     ) -> None:
         self.kernel = kernel or Kernel()
         self.health: DriveHealths = ()
         self._places = places
         self._run = run
+        self._out = out
         self._watch = LinkWatch()
         self._before: dict[str, Fact] = {}
         self.worker = Worker("drives", self.look, idle_s=LOOK_EVERY_S)
@@ -144,7 +157,7 @@ class DriveFollower:
 
     def look(self) -> bool:
         """Look once, and log links and volumes that changed; the next look can wait."""
-        now = facts_of(observe(self.kernel, self._places, self._watch))
+        now = facts_of(observe(self.kernel, self._places, self._watch), self._out())
         for fact in changes(self._before, now):
             if fact.kind != "device":
                 level = logging.INFO if fact.well else logging.WARNING

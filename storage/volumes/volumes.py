@@ -52,6 +52,10 @@ class Volumes:
         """Return the volumes that are in use, in order."""
         return tuple(volume for volume in self if volume.usable)
 
+    def out(self) -> dict[str, str]:
+        """Return the reason of each volume that is out, by name; this asks no drive."""
+        return {volume.name: reason for volume in self if (reason := volume.reason)}
+
     def states(self) -> tuple[VolumeState, ...]:
         """Return the state of each volume, in order; this asks each of them and takes a while."""
         return tuple(volume.state() for volume in self)

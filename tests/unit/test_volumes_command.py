@@ -11,14 +11,19 @@ import pytest
 
 from contracts.errors import UnavailableError
 from gateway.commands import volumes
-from gateway.volumes.document import Volumes, volumes_of
-from gateway.volumes.follow import DriveFollower, facts_of
+from gateway.settings_file import load_settings
+from gateway.volumes.document import Volumes as Document
+from gateway.volumes.document import volumes_of
+from gateway.volumes.follow import DriveFollower, facts_of, places_of
+from gateway.volumes.markers import with_markers
 from gateway.volumes.table import page, size
 from gateway.wayseal_gateway import main
 from storage.drives.inventory import observe, take
-from storage.drives.links import LinkWatch
+from storage.drives.links import LinkWatch, Word
 from storage.drives.tools import Said
+from storage.volumes.marker import MARKER, Identity
 from storage.volumes.volume import VolumePlace
+from storage.volumes.volumes import Volumes
 from support.machine.sysfs import Machine
 
 NQN = "nqn.2026-01.example:video"
@@ -63,16 +68,16 @@ def machine(tmp_path: Path) -> Machine:
 
 
 @pytest.fixture
-def seen(machine: Machine) -> Volumes:
+def seen(machine: Machine) -> Document:
     return volumes_of(take(machine.kernel, PLACES, tools, LinkWatch()), machine.kernel)
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 120, 200])
-def test_no_line_is_wider_than_the_terminal(seen: Volumes, width: int) -> None:
+def test_no_line_is_wider_than_the_terminal(seen: Document, width: int) -> None:
     assert max(map(len, page(seen, width).splitlines())) <= width
 
 
-def test_a_narrow_terminal_has_what_matters(seen: Volumes) -> None:
+def test_a_narrow_terminal_has_what_matters(seen: Document) -> None:
     lines = page(seen, 80).splitlines()
     assert lines[0].split("  ")[0] == "DEVICE"
     for word in ("INTERFACE", "SIZE", "HEALTH", "VOLUME", "MOUNTED ON"):
@@ -92,20 +97,20 @@ def test_a_narrow_terminal_has_what_matters(seen: Volumes) -> None:
     ]
 
 
-def test_a_wide_terminal_has_all(seen: Volumes) -> None:
+def test_a_wide_terminal_has_all(seen: Document) -> None:
     lines = page(seen, 200).splitlines()
     (disk,) = (line for line in lines if line.startswith("sdb "))
     for word in ("SATA HDD", "failing", "SATA 6.0 Gb/s", "WDC WD40EFRX-68N32N0", "FW123456"):
         assert word in disk
 
 
-def test_a_file_has_all_uncut(seen: Volumes) -> None:
+def test_a_file_has_all_uncut(seen: Document) -> None:
     said = page(seen, None)
     assert "/media/a-stick-with-a-very-long-name/and-more-of-it" in said
     assert "PCIe 8.0 GT/s x4 (can 16.0 GT/s x4)" in said
 
 
-def test_sentences_follow_the_table(seen: Volumes) -> None:
+def test_sentences_follow_the_table(seen: Document) -> None:
     said = page(seen, None)
     assert "spare: /srv/spare on vda (virtio), ext4 mounted on /. Problem: nothing is" in said
     assert "nvme2 to 192.168.8.2:4420 is connecting: reads and writes go over 192.168.7.2" in said
@@ -113,7 +118,7 @@ def test_sentences_follow_the_table(seen: Volumes) -> None:
     assert "vda: unknown: virtio devices do not tell" in said
 
 
-def test_the_document_says_where_recordings_are(seen: Volumes) -> None:
+def test_the_document_says_where_recordings_are(seen: Document) -> None:
     document = json.loads(seen.model_dump_json())
     drives = {each["name"]: each for each in document["devices"]}
     assert drives["nvme1n1"]["volumes"] == ["main"]
@@ -195,6 +200,39 @@ def test_with_settings_it_shows_the_gateways_volumes(
     assert volume["problem"].startswith("nothing is mounted there")
 
 
+def remembered(folder: Path) -> tuple[Path, Path]:
+    """Return the settings of a gateway that knows a volume, and that volume."""
+    volume = folder / "video"
+    volume.mkdir()
+    (folder / "volume-ids").mkdir()
+    Identity(volume, folder / "volume-ids" / "main").check()
+    path = folder / "gateway.toml"
+    path.write_text(f'data = "{folder}"\nsite_id = "a"\n[volumes.main]\npath = "{volume}"\n')
+    return path, volume
+
+
+def test_a_volume_without_its_marker_has_a_problem(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings, volume = remembered(tmp_path)
+    words = ("--no-health", "--config", str(settings))
+    assert "Problem" not in run(capsys, *words)[1]
+    (volume / MARKER).unlink()
+    assert f"Problem: its marker {volume / MARKER} is missing" in run(capsys, *words)[1]
+
+
+def test_a_volume_whose_link_is_changing_is_not_read(tmp_path: Path) -> None:
+    settings, volume = remembered(tmp_path)
+    (volume / MARKER).unlink()
+    loaded = load_settings(settings)
+    machine = Machine(tmp_path / "machine")
+    machine.controller("nvme1", NQN, "traddr=192.168.7.2,trsvcid=4420")
+    machine.mount(machine.head(NQN, {"nvme1": "change"}), str(volume), "xfs", "/dev/nvme1n1")
+    seen = take(machine.kernel, places_of(loaded), tools, LinkWatch())
+    assert seen.links["nvme1n1"].word == Word.CHANGING
+    assert not with_markers(seen, loaded).volumes[0].problem
+
+
 def test_settings_that_are_named_must_be_right(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -266,6 +304,29 @@ def test_the_running_gateway_logs_what_changes(
         machine.set(name, state="live")
     drives.look()
     assert [each.levelname for each in caplog.records] == ["INFO", "INFO"]
+
+
+def test_the_running_gateway_logs_why_it_does_not_use_a_volume(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "gateway.volumes.follow")
+    with Volumes({"main": VolumePlace(tmp_path / "video")}, tmp_path / "ids") as known:
+        drives = DriveFollower({"main": VolumePlace(tmp_path / "video")}, out=known.out)
+        drives.look()
+        assert caplog.messages[-1].endswith(": no problem")
+        (volume,) = known
+        (tmp_path / "video" / MARKER).unlink()
+        volume.probe()
+        drives.look()
+    last = caplog.records[-1]
+    assert last.levelname == "WARNING"
+    assert f"its marker {tmp_path / 'video' / MARKER} is missing" in last.getMessage()
+
+
+def test_without_a_gateway_only_the_kernel_is_known_to_be_content(machine: Machine) -> None:
+    machine.mount(machine.nvme_pcie("0000:07:00.0", "nvme7"), "/srv/spare", "xfs", "/dev/nvme7n1")
+    facts = facts_of(observe(machine.kernel, PLACES, LinkWatch()))
+    assert facts["volume spare"].words.endswith(": the kernel reports no problem")
 
 
 def test_the_saved_unit_names_the_link_that_an_upgrade_sets(
