@@ -25,6 +25,7 @@ from contracts.runtime.checks import (
 )
 from gateway.access import Tokens
 from gateway.blobstore import BLOBS_ID
+from gateway.owners import files_of_others, place_of_others
 from gateway.ownsite import is_registered, unregistered
 from gateway.settings import Settings
 from storage.checked.damage import DamageNotes
@@ -55,12 +56,15 @@ def _here(settings: Settings) -> Iterator[Finding]:
     yield directory("data", settings.data, made=True)
     yield _key(settings)
     yield _tokens(settings)
+    yield from guarded(files_of_others(settings), "data")
     for name, volume in settings.all_volumes.items():
-        memory, subject = settings.data / "volume-ids" / name, f"volume {name}"
-        yield from guarded(_volume(subject, volume.path, memory, mount=volume.mount), subject)
+        subject = f"volume {name}"
+        yield from guarded(
+            _volume(subject, volume.path, name, settings, mount=volume.mount), subject
+        )
     if settings.storage.blob_store != "cassandra":
-        memory = settings.data / "volume-ids" / BLOBS_ID
-        yield from guarded(_volume("blobs", settings.blobs_dir, memory, mount=False), "blobs")
+        found = _volume("blobs", settings.blobs_dir, BLOBS_ID, settings, mount=False)
+        yield from guarded(found, "blobs")
     yield from files(_named_files(settings))
     yield from guarded(_mosquitto_directories(settings), "mosquitto")
 
@@ -97,8 +101,11 @@ def _tokens(settings: Settings) -> Finding:
     return ok("tokens", f"{count} in {settings.tokens_file}")
 
 
-def _volume(subject: str, path: Path, memory: Path, *, mount: bool) -> Iterator[Finding]:
+def _volume(
+    subject: str, path: Path, name: str, settings: Settings, *, mount: bool
+) -> Iterator[Finding]:
     """Judge the directory of a volume or of blobs; one that was seen must have its marker."""
+    memory = settings.data / "volume-ids" / name
     if mount and not path.is_mount():
         why = f"expected a mount point, nothing is mounted at {path}"
         yield error(subject, why, f"mount {path}; wayseal-gateway volumes shows the drives")
@@ -114,7 +121,8 @@ def _volume(subject: str, path: Path, memory: Path, *, mount: bool) -> Iterator[
             f"stop the gateway and rm {memory}",
         )
     else:
-        yield directory(subject, path, made=not mount)
+        others = place_of_others(subject, path, settings)
+        yield others or directory(subject, path, made=not mount)
 
 
 def _mosquitto_directories(settings: Settings) -> Iterator[Finding]:

@@ -1,5 +1,6 @@
 """The volumes' identity, and the health of the drives below them."""
 
+import errno
 import os
 from collections.abc import Iterator
 from typing import Final
@@ -35,7 +36,8 @@ def _volume(volume: Standing, settings: Settings) -> Iterator[Finding]:
     wanted, subject = settings.all_volumes[volume.name], f"volume {volume.name}"
     identity = Identity(wanted.path, settings.data / "volume-ids" / volume.name)
     if volume.problem:
-        if not wanted.mount and identity.known:
+        gone = os.strerror(errno.ENOENT) in volume.problem
+        if not wanted.mount and identity.known and not gone:
             remedy = f"wayseal-gateway volumes; mount {wanted.path} again, or replace its drive"
             yield error(subject, volume.problem, remedy)
         return

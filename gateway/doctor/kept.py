@@ -1,13 +1,13 @@
 """What the gateway keeps in its data directory: keys, databases, and what was damaged or lost."""
 
-import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 from contracts.errors import WaysealError
 from contracts.keys import Signer
-from contracts.runtime.checks import Finding, error, guarded, ok, warning
+from contracts.runtime.checks import Finding, error, ok, warning
+from gateway.blobstore import BLOBS_ID
 from gateway.intake.held import State
 from gateway.intake.schema import INBOX
 from gateway.ownkey import DATABASES, kept_public_key, lost_parts, public_file
@@ -22,9 +22,6 @@ from storage.retention.ages import SCHEMA as AGES
 _NEARLY_FULL: Final = 0.9
 _UNREAD: Final = {"uploads.db": UPLOADS, "retention.db": AGES}
 """Databases that nothing else here reads."""
-_OURS: Final = ("recordings", "volume-ids")
-"""Directories of the gateway's own, besides volumes and blobs."""
-_OTHERS_WRITE: Final = 0o022
 _ASK: Final = "as an operator, GET"
 _DAMAGED: Final = (
     "check the disk; a start of the gateway keeps the rows that are good, and its log names the "
@@ -42,8 +39,6 @@ def findings(settings: Settings, *, runs: bool) -> Iterator[Finding]:
     if not settings.data.is_dir():
         return
     yield from _public_key(settings)
-    yield from guarded(_owners(settings))
-    yield from guarded(_owners_of_places(settings))
     yield from _lost(settings)
     for name in DATABASES:
         yield from _database(settings.data / name)
@@ -66,36 +61,6 @@ def _public_key(settings: Settings) -> Iterator[Finding]:
         )
 
 
-def _owners(settings: Settings) -> Iterator[Finding]:
-    """Look for files that the service may be unable to use, since another user made them."""
-    owner = settings.data.stat().st_uid
-    for path in sorted(settings.data.iterdir()):
-        try:
-            found = path.lstat()
-        except FileNotFoundError:  # a running gateway makes and removes files
-            continue
-        if found.st_uid != owner and (stat.S_ISREG(found.st_mode) or path.name in _OURS):
-            yield _others(path.name, path, found.st_uid, owner)
-
-
-def _owners_of_places(settings: Settings) -> Iterator[Finding]:
-    """Look at volumes and blobs likewise."""
-    owner = settings.data.stat().st_uid
-    places = {f"volume {name}": each.path for name, each in settings.all_volumes.items()}
-    if settings.storage.blob_store != "cassandra":
-        places["blobs"] = settings.blobs_dir
-    for subject, path in places.items():
-        if path.is_dir():
-            found = path.stat()
-            if found.st_uid != owner and not found.st_mode & _OTHERS_WRITE:
-                yield _others(subject, path, found.st_uid, owner)
-
-
-def _others(subject: str, path: Path, found: int, owner: int) -> Finding:
-    why = f"{path} belongs to user {found}, and the gateway's data to {owner}, who cannot use it"
-    return error(subject, why, f"chown -R {owner} {path}")
-
-
 def _lost(settings: Settings) -> Iterator[Finding]:
     try:
         lost = lost_parts(settings) if settings.key_file.exists() else []
@@ -108,7 +73,8 @@ def _lost(settings: Settings) -> Iterator[Finding]:
             f"{', '.join(lost)} missing in {settings.data}, beside a key that was there before",
             "restore them from the backup, or mount the right disk, before you start the gateway",
         )
-    has_worked = (settings.data / "inbox.db").exists()
+    remembered = (settings.data / "volume-ids" / BLOBS_ID).exists()  # then `check` tells it
+    has_worked = (settings.data / "inbox.db").exists() and not remembered
     uses_files = settings.storage.blob_store != "cassandra"
     if has_worked and uses_files and not settings.blobs_dir.exists():
         yield error(

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
@@ -105,6 +106,14 @@ def test_a_gateway_that_never_ran_gets_no_error(tmp_path: Path, stopped: Site) -
     found = Ailing(tmp_path, stopped.appliance.ledger).look(offline=False)
     assert not [each for each in found if each.severity == "error"]
     assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.parametrize(("gone", "subject"), [("volume", "volume volume"), ("blobs", "blobs")])
+def test_a_directory_that_is_gone_has_one_line(ailing: Ailing, gone: str, subject: str) -> None:
+    shutil.rmtree(ailing.data / gone)
+    (line,) = [each for each in ailing.look(offline=True) if each.subject == subject]
+    assert line.severity == "error"
+    assert f"its marker {ailing.data / gone}/" in line.words
 
 
 def test_a_site_that_is_registered_is_well(stopped: Site, ailing: Ailing) -> None:

@@ -1,5 +1,6 @@
 """`wayseal-gateway check` and `wayseal-device check-config` name what is wrong, change nothing."""
 
+import os
 import shutil
 import threading
 from collections.abc import Iterator
@@ -243,6 +244,32 @@ def test_blobs_that_the_gateway_remembers_and_that_are_lost_are_an_error(
     assert ended.value.code == 1
     marker = settings.blobs_dir / MARKER
     assert f"error    blobs: its marker {marker} is missing" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="giving a file away needs root")
+def test_root_is_told_what_the_service_s_user_cannot_use(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = gateway_file(tmp_path, "http://127.0.0.1:1", 1)
+    settings = load_settings(path)
+    ((name, volume),) = settings.all_volumes.items()
+    for each in (settings.data, volume.path, settings.blobs_dir):
+        each.mkdir(parents=True, exist_ok=True)
+    (settings.data / "inbox.db").write_text("")
+    for each in (settings.data, settings.blobs_dir):
+        os.chown(each, 4321, 4321)
+    with pytest.raises(SystemExit) as ended:
+        gateway(["check", "--config", str(path), "--offline"])
+    assert ended.value.code == 1
+    said = capsys.readouterr().out
+    for subject, there in (
+        ("inbox.db", settings.data / "inbox.db"),
+        (f"volume {name}", volume.path),
+    ):
+        assert f"error    {subject}: {there} belongs to user 0, and the gateway's data" in said
+        assert f"remedy: chown -R 4321 {there}\n" in said
+    assert f"ok       volume {name}" not in said
+    assert f"ok       blobs: {settings.blobs_dir}" in said
 
 
 def test_directories_that_mosquitto_needs_are_named(

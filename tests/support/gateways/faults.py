@@ -199,14 +199,14 @@ FAULTS: Final = {
     ),
     "volume gone": Fault(
         moved("volume"),
-        ("error", "volume volume", "No such file"),
-        "mount {data}/volume again",
+        ("error", "volume volume", "its marker"),
+        "mount the right volume at {data}/volume",
         restored("volume"),
     ),
     "blobs gone": Fault(
         moved("blobs"),
-        ("error", "blobs", "this gateway has worked before"),
-        "or restore it, before you start",
+        ("error", "blobs", "its marker"),
+        "mount the right volume at {data}/blobs",
         restored("blobs"),
     ),
     "volume not mounted": Fault(
