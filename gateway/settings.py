@@ -126,6 +126,12 @@ class MosquittoSettings(Table):
         return self
 
 
+class PkiSettings(Table):
+    """The certificate authority of the network, at the one gateway that has it."""
+
+    folder: Path | None = Field(None, description="its key, register and list; default DATA/pki")
+
+
 class RestSettings(Table):
     """The address for auditors, operators and uploads."""
 
@@ -248,6 +254,7 @@ class Settings(BaseSettings):
     mqtt: MqttSettings = MqttSettings()
     mosquitto: MosquittoSettings = MosquittoSettings()
     rest: RestSettings = RestSettings()
+    pki: PkiSettings = PkiSettings()
     limits: LimitSettings = LimitSettings()
     volumes: dict[VolumeName, VolumeSettings] = Field(
         {}, description="volumes by name, the first with room takes new recordings"
@@ -300,6 +307,11 @@ class Settings(BaseSettings):
     def blobs_dir(self) -> Path:
         """Return the directory of blobs."""
         return self.blobs or self.data / "blobs"
+
+    @property
+    def pki_dir(self) -> Path:
+        """Return the directory of the certificate authority; it exists at one gateway only."""
+        return self.pki.folder or self.data / "pki"
 
     @property
     def key_file(self) -> Path:

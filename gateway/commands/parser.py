@@ -11,7 +11,7 @@ from typing import Final
 
 from contracts.runtime.commands import add_version
 from gateway.access import Role
-from gateway.commands import volumes_parser
+from gateway.commands import pki_parser, volumes_parser
 from gateway.commands.volumes_parser import Subparsers
 
 _EPILOG: Final = """\
@@ -26,6 +26,7 @@ examples:
   wayseal-gateway enrol truck-7.jsonl --config gateway.toml
   wayseal-gateway key --config gateway.toml
   wayseal-gateway mosquitto --config gateway.toml
+  wayseal-gateway pki list --config gateway.toml
   wayseal-gateway volumes --config gateway.toml"""
 
 _EXAMPLES: Final = """\
@@ -80,6 +81,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     _add_token(commands, common)
     _add_enrol(commands, common)
+    pki_parser.add(commands, common)
     volumes_parser.add(commands, common)
     return parser
 

@@ -1,0 +1,1 @@
+"""The network's own small certificate authority: `certificates`, `register` and `authority`."""
