@@ -18,6 +18,7 @@ from device.settings import Settings
 
 JOURNAL_NAME: Final = "journal.sqlite"
 VIDEOS_NAME: Final = "videos"
+OFFLOAD_LOCK: Final = "offload.lock"
 
 
 def make(settings: Settings) -> Signer:
@@ -126,7 +127,7 @@ def offload_lock(settings: Settings) -> AbstractContextManager[None]:
     Raises:
         UnavailableError: Another process is offloading.
     """
-    return locked(settings.data / "offload.lock", "another wayseal-device is offloading")
+    return locked(settings.data / OFFLOAD_LOCK, "another wayseal-device is offloading")
 
 
 def _remove_orphans(videos: Path, database: Database) -> None:

@@ -85,7 +85,7 @@ class Services:
         self.soundness = Soundness(
             [self._index, self.inbox, self.deletions, self._claims, self.scrubbing, self._ages]
         )
-        self._network = Network(self._ledger, self.inbox, self._index)
+        self.network = Network(self._ledger, self.inbox, self._index)
         self._wire_offload(signer)
         self.dependencies = Dependencies(
             self.intake.broker, self.follower.reached, self._blobwatch.store, self.volumes
@@ -116,7 +116,7 @@ class Services:
             RejectedError: The ledger is another one than before.
         """
         try:
-            self._network.check()
+            self.network.check()
         except UnavailableError as error:
             self.follower.reached.fails(str(error))
         for worker in (
@@ -232,7 +232,7 @@ class Services:
         self.saga = OffloadSaga(
             self.inbox,
             self._ledger,
-            self._network,
+            self.network,
             facts,
             self.recordings,
             self.receipts,
@@ -241,7 +241,7 @@ class Services:
         )
         self.follower = Follower(
             self._ledger,
-            self._network,
+            self.network,
             self._index,
             self.saga.worker.wake,
             recheck.doubt,
@@ -263,7 +263,7 @@ class Services:
             self.inbox,
             self.records,
             self._ledger,
-            self._network,
+            self.network,
             confirmations=settings.receipts.confirmations,
         )
         room = Room(self.volumes, self.recordings, self.inbox, settings.limits.device_partial_bytes)

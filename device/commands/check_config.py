@@ -1,17 +1,25 @@
 """`wayseal-device check-config`: looks at what the settings name, and changes nothing."""
 
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
-from contracts.errors import WaysealError
+from msgspec.structs import replace
+
+from contracts.errors import RejectedError, UnavailableError, WaysealError
 from contracts.keys import Signer
 from contracts.runtime.checks import Finding, connect, directory, error, files, ok, report, warning
 from contracts.runtime.commands import FAILED, WORKED
+from device.offload.mqtt import MqttConnection
 from device.offload.upload import TusClient, check_site
 from device.settings import GatewaySettings, Settings
+from device.station import OFFLOAD_LOCK, offload_lock
 
-_ANSWER_S: Final = 5.0
+_ANSWER_S: Final = 5
+_NOT_ASKED: Final = (
+    "not looked at: whether its broker lets this device in, whether it is the site's and knows the "
+    "token, and whether its key and ledger are those of the settings"
+)
 
 
 def run(arguments: Namespace, settings: Settings) -> int:
@@ -36,11 +44,12 @@ def findings(settings: Settings, *, offline: bool) -> Iterator[Finding]:
     if not settings.sites:
         yield warning("[gateway]", "missing, as is [[gateways]]: `offload` and `run` need one")
     for gateway in settings.sites:
-        yield from _on_paper(
-            gateway, f"{gateway.site_id}: gateways" if settings.gateways else "gateway"
-        )
-        if not offline:
-            yield from _asked(gateway, settings)
+        section = f"{gateway.site_id}: gateways" if settings.gateways else "gateway"
+        yield from _on_paper(gateway, section)
+        if offline:
+            yield warning(f"{gateway}", _NOT_ASKED, "once more without --offline")
+        else:
+            yield from _asked(gateway, section, settings)
 
 
 def _key(settings: Settings) -> Finding:
@@ -63,24 +72,103 @@ def _on_paper(gateway: GatewaySettings, section: str) -> Iterator[Finding]:
     yield from files([(f"{section}.mqtt_ca", gateway.mqtt_ca)])
 
 
-def _asked(gateway: GatewaySettings, settings: Settings) -> Iterator[Finding]:
-    """Look whether the broker listens, and whether the gateway is the site's and knows the token.
+def _asked(gateway: GatewaySettings, section: str, settings: Settings) -> Iterator[Finding]:
+    """Ask who the gateway is, then whether broker and gateway know this device.
 
-    No login at the broker: it would end the session of an offload that is under way.
+    As in an offload, a gateway of another site than the settings say is sent no token.
     """
+    subject = f"gateway {gateway.rest}"
     try:
-        connect((gateway.mqtt_host, gateway.mqtt_port), _ANSWER_S)
-        yield ok(f"broker {gateway.mqtt}", "accepts connections")
+        told = check_site(gateway)
     except WaysealError as problem:
-        yield error(f"broker {gateway.mqtt}", problem)
-    try:
         if gateway.site_id is not None:
-            check_site(gateway)
-            yield ok(f"gateway {gateway.rest}", f"is that of site {gateway.site_id}")
+            yield error(subject, problem)
+            yield _listens(gateway, "no login: nothing there says that it is the site's gateway")
+            return
+        why = f"public_keys and genesis_block_id are not compared: {problem}"
+        yield warning(subject, why, "compare them with `wayseal-gateway key` and `trust`")
+    else:
+        if gateway.site_id is not None:
+            yield ok(subject, f"is that of site {gateway.site_id}")
+        yield from _trusted(gateway, section, told)
+    try:
         if not gateway.token:
             gateway = gateway.with_token(Signer.load(settings.key_file), settings.device_id)
+    except WaysealError as problem:
+        yield _listens(gateway, "no login: the device's key gives no token")
+        yield error(subject, problem)
+        return
+    yield _login(gateway, settings)
+    try:
         with TusClient(gateway, settings.device_id) as client:
             client.check_token()
-        yield ok(f"gateway {gateway.rest}", "knows the token")
+        yield ok(subject, "knows the token")
     except WaysealError as problem:
-        yield error(f"gateway {gateway.rest}", problem)
+        yield error(subject, problem)
+
+
+def _trusted(
+    gateway: GatewaySettings, section: str, told: Mapping[str, object]
+) -> Iterator[Finding]:
+    """Compare what this device trusts with what the gateway says of itself."""
+    subject = f"gateway {gateway.rest}"
+    key, genesis = told.get("public_key"), told.get("genesis_block_id")
+    if key is None:
+        why = "does not say its key and ledger: public_keys and genesis_block_id are not compared"
+        yield warning(
+            subject, why, "update the gateway, or compare with `wayseal-gateway key` and `trust`"
+        )
+        return
+    known, pinned = key in gateway.public_keys, gateway.genesis_block_id
+    if gateway.public_keys and not known:
+        yield error(
+            f"{section}.public_keys",
+            f"expected the key of the gateway at {gateway.rest}, {key!r:.80}, got "
+            f"{', '.join(gateway.public_keys)}: none of its receipts counts here",
+            "compare it with `wayseal-gateway key` at the gateway; if that is the same, add it",
+        )
+    if genesis is None:
+        why = "has not reached its ledger yet: genesis_block_id is not compared"
+        yield warning(subject, why, "wayseal-gateway doctor, at the gateway")
+    elif pinned is not None and genesis != pinned:
+        yield error(
+            f"{section}.genesis_block_id",
+            f"expected the ledger of the gateway at {gateway.rest}, {genesis!r:.140}, got "
+            f"{pinned}: no receipt of another ledger deletes anything here",
+            "compare it with `wayseal-gateway trust`; if that is the same, put it in the settings",
+        )
+    elif known and pinned is not None:
+        yield ok(subject, "has the key and the ledger that the settings trust")
+
+
+def _listens(gateway: GatewaySettings, without: str) -> Finding:
+    subject = f"broker {gateway.mqtt}"
+    try:
+        connect((gateway.mqtt_host, gateway.mqtt_port), _ANSWER_S)
+    except WaysealError as problem:
+        return error(subject, problem)
+    return warning(subject, f"accepts connections; {without}")
+
+
+def _login(gateway: GatewaySettings, settings: Settings) -> Finding:
+    """Log in at the broker, unless that would end the session of an offload."""
+    subject = f"broker {gateway.mqtt}"
+    try:
+        if (settings.data / OFFLOAD_LOCK).exists():
+            with offload_lock(settings):
+                pass
+    except UnavailableError as problem:
+        return _listens(gateway, f"no login, which would end its session: {problem}")
+    patient = replace(gateway, timeout_s=min(gateway.timeout_s, _ANSWER_S))
+    try:
+        with MqttConnection(patient, settings.device_id):
+            return ok(subject, f"lets {settings.device_id} in with its token")
+    except RejectedError as problem:
+        return error(
+            subject,
+            problem,
+            f"at the gateway: wayseal-gateway token {settings.device_id} --role device, or enrol "
+            "this device; a mosquitto must have been told: wayseal-gateway mosquitto",
+        )
+    except UnavailableError as problem:
+        return error(subject, problem)

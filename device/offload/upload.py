@@ -40,11 +40,14 @@ class MismatchError(UnavailableError):
     """The gateway received other bytes than were signed; the upload starts again."""
 
 
-def check_site(gateway: GatewaySettings) -> None:
+def check_site(gateway: GatewaySettings) -> dict[str, object]:
     """Ask, without a token, whether the gateway there is that of the site that the settings say.
 
+    Returns:
+        What the gateway says of itself: the members of `GET /health`.
+
     Raises:
-        RejectedError: It is another site's; the message names both.
+        RejectedError: It is another site's, and the settings name one; the message names both.
         UnavailableError: It does not answer, or does not say its site.
     """
     url = f"{gateway.rest}/health"
@@ -53,17 +56,19 @@ def check_site(gateway: GatewaySettings) -> None:
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise UnavailableError(f"{url}: {error}") from error
     try:
-        found = json.loads(body)["site_id"]
+        told: dict[str, object] = json.loads(body)
+        found = told["site_id"]
     except (ValueError, LookupError, TypeError, RecursionError) as error:
         raise UnavailableError(
             f"{url}: expected a gateway that says its site_id, got an answer of {status} without; "
             f"an older gateway must be updated"
         ) from error
-    if found != gateway.site_id:
+    if gateway.site_id is not None and found != gateway.site_id:
         raise RejectedError(
             f"{url}: expected the gateway of site {gateway.site_id}, as the settings say, got that "
             f"of site {found!r:.80}"
         )
+    return told
 
 
 class TusClient:

@@ -29,6 +29,14 @@ class Health(Live):
         description="the gateway's site; a truck compares it with its settings before it sends "
         "its token"
     )
+    public_key: str = Field(
+        description="key that signs the gateway's receipts; a truck trusts it only if its settings "
+        "name it"
+    )
+    genesis_block_id: str | None = Field(
+        description="first block of the gateway's ledger, as trucks pin it; null until the ledger "
+        "was reached once"
+    )
     ready: bool = Field(
         description="a truck that comes now can leave with a final receipt: broker, ledger, blob "
         "store and at least one volume work"
@@ -67,4 +75,10 @@ def ready(services: AllParts, response: Response) -> Health:
 def _health(services: Services) -> Health:
     dependencies = services.dependencies
     out = [name for name, standing in dependencies.standings().items() if standing.reason]
-    return Health(site_id=services.settings.site_id, ready=dependencies.ready(), out=out)
+    return Health(
+        site_id=services.settings.site_id,
+        public_key=services.public_key,
+        genesis_block_id=services.network.genesis_block_id,
+        ready=dependencies.ready(),
+        out=out,
+    )

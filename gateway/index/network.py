@@ -15,13 +15,18 @@ _log = logging.getLogger(__name__)
 
 
 class Network:
-    """Compares the ledger's first block with the one on record, until they have matched once."""
+    """Compares the ledger's first block with the one on record, until they have matched once.
+
+    Attributes:
+        genesis_block_id: Id of the ledger's first block; None before the ledger was ever reached.
+    """
 
     def __init__(self, ledger: LedgerClient, inbox: Inbox, index: IndexStore) -> None:
         self._ledger = ledger
         self._inbox = inbox
         self._index = index
         self._checked = False
+        self.genesis_block_id = inbox.genesis_id()
 
     def check(self) -> None:
         """Check that the ledger is ours; the first check puts its first block on record.
@@ -33,7 +38,7 @@ class Network:
         if self._checked:
             return
         found = self._ledger.genesis().header_signature
-        expected = self._inbox.genesis_id() or found
+        expected = self.genesis_block_id or found
         if found != expected:
             raise RejectedError(
                 f"the ledger begins with block {found[:16]}…, but this gateway's data belong to "
@@ -41,6 +46,7 @@ class Network:
                 f"or give the gateway a new data directory"
             )
         self._inbox.put_genesis_id(found)
+        self.genesis_block_id = found
         if self._index.block_id(0) not in (None, found):
             _log.warning("the index belongs to another ledger and is rebuilt")
             self._index.cut(-1)

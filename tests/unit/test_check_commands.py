@@ -1,5 +1,6 @@
 """`wayseal-gateway check` and `wayseal-device check-config` name what is wrong, change nothing."""
 
+import json
 import os
 import shutil
 import threading
@@ -11,8 +12,10 @@ from pathlib import Path
 import pytest
 
 from contracts.keys import Signer
+from contracts.runtime.files import make_directory
 from device.commands.check_config import findings as on_the_truck
 from device.settings_file import load
+from device.station import offload_lock
 from device.wayseal_device import main as device
 from gateway.blobstore import blob_store
 from gateway.commands.check import findings as at_the_gateway
@@ -23,6 +26,8 @@ from support.ledgers.fake import FakeLedger
 from support.machine.ports import free_port
 from support.machine.private import write_private
 from support.network.world import key
+
+PIN = "ab" * 64
 
 
 def listed(folder: Path) -> list[str]:
@@ -134,9 +139,10 @@ def test_the_gateway_is_asked_whether_it_knows_the_token(
     tmp_path: Path, status: int, headers: dict[str, str], severity: str, words: str
 ) -> None:
     with gateway_that_answers(status, headers) as port:
-        settings = load(device_file(tmp_path, port, port), {})
+        settings = load(device_file(tmp_path, free_port(), port), {})
         *_, broker, rest = on_the_truck(settings, offline=False)
-    assert (broker.severity, rest.severity) == ("ok", severity)
+    assert (broker.severity, rest.severity) == ("error", severity)
+    assert "Connection refused" in broker.words
     assert words in rest.words
 
 
@@ -164,9 +170,9 @@ def test_a_truck_s_settings_are_looked_at_without_a_network(
 
 def sites_file(folder: Path, ports: dict[str, int], more: str = "") -> Path:
     tables = "".join(
-        f'[[gateways]]\nsite_id = "{site}"\nmqtt = "127.0.0.1:{port}"\n'
+        f'[[gateways]]\nsite_id = "{site}"\nmqtt = "127.0.1.{number}:1"\n'
         f'rest = "http://127.0.0.1:{port}"\npublic_keys = ["{key("g").public_key}"]\n{more}'
-        for site, port in ports.items()
+        for number, (site, port) in enumerate(ports.items(), start=1)
     )
     return write_private(folder / "device.toml", f'device_id = "t"\ndata = "data"\n{tables}')
 
@@ -178,10 +184,11 @@ def test_each_gateway_has_its_line_also_without_a_network(
     assert device(["check-config", "--offline", "--config", str(path)]) == 1
     said = capsys.readouterr().out
     for site, port in (("dock-a", 1), ("dock-b", 2)):
-        place = f"{site} (127.0.0.1:{port}, http://127.0.0.1:{port})"
+        place = f"{site} (127.0.1.{port}:1, http://127.0.0.1:{port})"
         assert f"ok       {place}: token given by the device's key, public keys: 1" in said
         assert f"warning  {site}: gateways.genesis_block_id: missing" in said
         assert f"error    {site}: gateways.mqtt_ca: expected a file" in said
+        assert f"warning  {place}: not looked at: whether its broker lets this device in" in said
     assert "connection" not in said
 
 
@@ -207,7 +214,45 @@ def test_a_gateway_has_to_say_the_site_of_its_table(
         found = list(on_the_truck(load(path, {}), offline=False))
     said = [each.words for each in found if each.subject == f"gateway http://127.0.0.1:{port}"]
     assert words in said[0]
-    assert said[1:] == (["knows the token"] if words.startswith("is that") else [])
+    assert ("knows the token" in said) == words.startswith("is that")
+
+
+@pytest.mark.parametrize(
+    ("told", "severity", "subject", "words"),
+    [
+        ({}, "warning", "gateway {rest}", "does not say its key and ledger"),
+        ({"public_key": "other"}, "error", "gateway.public_keys", "none of its receipts counts"),
+        ({"genesis_block_id": None}, "warning", "gateway {rest}", "has not reached its ledger"),
+        ({"genesis_block_id": "00"}, "error", "gateway.genesis_block_id", "of another ledger"),
+        ({"genesis_block_id": PIN}, "ok", "gateway {rest}", "that the settings trust"),
+    ],
+)
+def test_what_a_truck_trusts_is_compared_with_what_the_gateway_says(
+    tmp_path: Path, told: dict[str, str | None], severity: str, subject: str, words: str
+) -> None:
+    said: dict[str, str | None] = {"site_id": "dock-a"}
+    if told:
+        said |= {"public_key": key("g").public_key} | told
+    with gateway_that_answers(404, {"Tus-Resumable": "1.0.0"}, json.dumps(said).encode()) as port:
+        path = device_file(tmp_path, free_port(), port, f'genesis_block_id = "{PIN}"\n')
+        found = list(on_the_truck(load(path, {}), offline=False))
+    wanted = subject.format(rest=f"http://127.0.0.1:{port}")
+    assert [
+        each
+        for each in found
+        if (each.severity, each.subject) == (severity, wanted) and words in each.words
+    ]
+
+
+def test_no_login_ends_the_session_of_an_offload(tmp_path: Path) -> None:
+    with gateway_that_answers(404, {"Tus-Resumable": "1.0.0"}) as port:
+        settings = load(device_file(tmp_path, port, port), {})
+        make_directory(settings.data)
+        with offload_lock(settings):
+            found = on_the_truck(settings, offline=False)
+            (broker,) = [each for each in found if each.subject.startswith("broker")]
+    assert broker.severity == "warning"
+    assert "no login, which would end its session" in broker.words
 
 
 @pytest.mark.parametrize("emptied", [False, True])
