@@ -15,7 +15,7 @@ from contracts.ledger.client import LedgerClient
 from contracts.proto.state_pb2 import Key
 from contracts.runtime.commands import complain
 from gateway.access import Role, Tokens
-from gateway.commands.mosquitto import write_mosquitto
+from gateway.commands.mosquitto import tell_mosquitto
 from gateway.commands.token import check_devices
 from gateway.settings import Settings
 
@@ -46,8 +46,7 @@ def run(options: argparse.Namespace, settings: Settings) -> None:
     if others:
         count = len(found) - len(ours)
         complain("wayseal-gateway", f"left out {count} for other sites: {', '.join(others)}")
-    if settings.mosquitto.folder is not None:
-        write_mosquitto(settings)
+    tell_mosquitto(settings)
 
 
 def _read(path: Path) -> Iterator[Enrolment]:

@@ -19,6 +19,24 @@ def run(_: argparse.Namespace, settings: Settings) -> None:
     print(json.dumps(document))
 
 
+def tell_mosquitto(settings: Settings) -> None:
+    """Have the site's mosquitto know the devices of today, or say what must be done for that.
+
+    An embedded broker reads the tokens itself.
+    """
+    if settings.mosquitto.folder is not None:
+        write_mosquitto(settings)
+    elif not settings.mqtt.embedded:
+        complain(
+            "wayseal-gateway",
+            "mosquitto does not know of it yet, since mosquitto.folder is not set: set it, "
+            '`[mosquitto] folder = "/etc/mosquitto/wayseal"`, type `wayseal-gateway mosquitto`, '
+            "have mosquitto read included.conf of that folder (ln -s "
+            "/etc/mosquitto/wayseal/included.conf /etc/mosquitto/conf.d/wayseal.conf), and "
+            "systemctl restart mosquitto",
+        )
+
+
 def write_mosquitto(settings: Settings) -> Written:
     """Write the configuration of the site's mosquitto, and its warnings on standard error."""
     written = write(settings)

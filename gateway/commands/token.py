@@ -8,7 +8,7 @@ from typing import Final
 from contracts.errors import RejectedError
 from contracts.records.clock import now_ms, rfc3339
 from gateway.access import Role, TokenEntry, Tokens
-from gateway.commands.mosquitto import write_mosquitto
+from gateway.commands.mosquitto import tell_mosquitto
 from gateway.settings import Settings
 
 _DAY_MS: Final = 86_400_000
@@ -36,8 +36,8 @@ def run(options: argparse.Namespace, settings: Settings) -> None:
     else:
         _end(tokens, options.names, ends_ms)
     touched = {before.get(name) for name in options.names} | {options.role}
-    if Role.DEVICE in touched and settings.mosquitto.folder is not None:
-        write_mosquitto(settings)
+    if Role.DEVICE in touched:
+        tell_mosquitto(settings)
 
 
 def _check_usage(options: argparse.Namespace) -> None:

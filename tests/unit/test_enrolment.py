@@ -133,6 +133,22 @@ def test_a_gateway_admits_who_enrolled_and_mosquitto_too(
     assert f"truck-7:{LINE.mosquitto}\n" in passwords
 
 
+@pytest.mark.parametrize("embedded", [False, True])
+def test_without_a_folder_for_mosquitto_it_is_said_what_must_be_done(
+    dock: Dock, capsys: pytest.CaptureFixture[str], *, embedded: bool
+) -> None:
+    more = "[mqtt]\nembedded = true\n" if embedded else ""
+    text = f'data = "{dock.folder}/data"\nsite_id = "dock-b"\n{more}'
+    write_private(dock.file, f'{text}[ledger]\nurl = "{dock.ledger.url}"\n')
+    with dock.ledger:
+        assert dock.enrol(LINE) == 0
+        with pytest.raises(SystemExit):
+            gateway(["token", "truck-8", "--role", "device", "--config", str(dock.file)])
+    said = capsys.readouterr().err
+    for words in ("folder is not set", "/conf.d/wayseal.conf", "systemctl restart mosquitto"):
+        assert said.count(words) == (0 if embedded else 2)
+
+
 @pytest.mark.parametrize(
     ("enrolments", "words"),
     [
