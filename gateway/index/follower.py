@@ -20,7 +20,9 @@ from storage.stages import NOT_RECORDED, Stage, Stages, timed
 
 POLL_S: Final = 0.2
 TELL_EVERY_S: Final = 10.0
-"""Between two lines of the log about the progress of a rebuild."""
+"""Between two lines of the log about the progress of a rebuild, at most."""
+STEPS: Final = 10
+"""Each tenth of a rebuild has a line too: a quick one would have the first line only."""
 
 _log = logging.getLogger(__name__)
 
@@ -49,6 +51,7 @@ class Follower:
         self._on_cut = on_cut
         self._stages = stages
         self._told_s = 0.0
+        self._told_step = 0
         self.reached = Dependency("the ledger")
         self.worker = Worker("index", self._follow, idle_s=POLL_S)
 
@@ -116,15 +119,18 @@ class Follower:
             return False
         with timed(self._stages, Stage.INDEX):
             self._store.add(project(committed, header.block_num))
-        self._tell()
+        self._tell(header.block_num)
         self._on_block()
         return True
 
-    def _tell(self) -> None:
-        """Log how far a rebuild has come, now and then."""
+    def _tell(self, block_num: int) -> None:
+        """Log how far a rebuild has come, at each step and now and then between."""
         rebuild, now_s = self._store.rebuild, time.monotonic()
-        if rebuild is not None and now_s - self._told_s >= TELL_EVERY_S:
-            self._told_s = now_s
+        if rebuild is None:
+            return
+        step = STEPS * (block_num + 1) // (rebuild.of + 1) if rebuild.of is not None else 0
+        if step != self._told_step or now_s - self._told_s >= TELL_EVERY_S:
+            self._told_s, self._told_step = now_s, step
             _log.warning("%s", self._store.progress(rebuild))
 
     def _cut(self, block_num: int) -> None:

@@ -1,20 +1,26 @@
 """The index's file: connections are bounded, and a damaged file is rebuilt from the ledger."""
 
+import re
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
 
 from contracts.errors import UnavailableError
+from contracts.ledger.client import LedgerClient
 from contracts.runtime.sqlite import Synchronous
 from gateway.index import store as index_store
+from gateway.index.follower import Follower
+from gateway.index.network import Network
 from gateway.index.rebuilding import RebuildingError
 from gateway.index.schema import SORT_IN_BLOCKS, VERSION
 from gateway.index.store import Head, IndexStore
+from gateway.intake.inbox import Inbox
 from storage.checked.connection import connect_checked
+from support.ledgers.fake import FakeLedger
 
 ROUNDS = 12
 READERS = 4
@@ -161,6 +167,22 @@ def test_a_dropped_index_answers_once_it_is_at_the_head(path: Path) -> None:
     assert (store.rebuild, every_record(store), store.head()) == (None, 0, Head(1, "id 1"))
     store.check()
     store.close()
+
+
+def test_the_log_says_each_tenth_of_a_rebuild(
+    tmp_path: Path, path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with (
+        FakeLedger() as ledger,
+        closing(LedgerClient(ledger.url)) as client,
+        closing(Inbox(tmp_path / "inbox.db", bytes_max=1, quarantine_bytes_max=1)) as inbox,
+        closing(IndexStore(path, worked_before=True)) as store,
+    ):
+        ledger.extend([[]] * 40)
+        network = Network(client, inbox, store)
+        Follower(client, network, store, lambda: None, lambda: None).catch_up()
+    told = re.findall(r"(\d+) of 40 blocks so far", caplog.text)
+    assert told == ["1", *(str(each) for each in range(4, 41, 4))]
 
 
 def test_a_reader_of_a_dropped_file_does_not_hold_up_the_others(path: Path) -> None:
