@@ -69,7 +69,7 @@ def _demo(appliance: Appliance, directory: Path, options: argparse.Namespace) ->
     with _step("the truck leaves site A and records, offline"):
         trip = truck.ask("record", *_replay(directory, options), "--speed", "max")
     trip_id = trip["trip"]
-    for line in _columns(trip):
+    for line in columns_of(trip):
         _say(f"  {line}")
     _say(f"  trip {trip_id}: {trip['readings']} readings, {trip['bytes']} bytes of video")
     _say("the truck arrives at site B and offloads")
@@ -148,12 +148,13 @@ def _log_options(options: argparse.Namespace) -> list[str]:
     return [*maps, *without, *form]
 
 
-def _columns(trip: dict[str, Any]) -> Iterator[str]:
+def columns_of(trip: dict[str, Any]) -> Iterator[str]:
     """Yield which columns the truck used, as what, in which unit, and what it ignored."""
     for used in trip["columns"]["used"]:
         unit = f" [{used['unit']}]" if used["unit"] else ""
         count = f", {used['values']} values" if used["values"] is not None else ""
-        yield f"{used['as']}{unit} from column {used['column']!r}{count}"
+        extent = f" {used['range']}" if used["range"] else ""
+        yield f"{used['as']}{unit} from column {used['column']!r}{count}{extent}"
     yield f"ignored columns: {', '.join(map(repr, trip['columns']['ignored'])) or 'none'}"
     yield from trip["columns"]["notes"]
     yield from trip["notes"]

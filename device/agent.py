@@ -65,7 +65,7 @@ class Agent:
         backoff = Backoff(BACKOFF_LIMIT_S)
         while not self._stop.requested:
             try:
-                return self._record_once(_source(self._settings.need_source()))
+                return self._record_once(configured_source(self._settings.need_source()))
             except UnavailableError as error:
                 _log.error("recording is paused: %s", error)
                 self._stop.wait(backoff.next_s())
@@ -127,7 +127,13 @@ def _tell_earlier(source: TripSource, trips: Sequence[Trip]) -> None:
         _log.info("nothing new to record: %s", words)
 
 
-def _source(settings: SourceSettings) -> TripSource:
+def configured_source(settings: SourceSettings) -> TripSource:
+    """Return the source of [source]; files are read from end to end.
+
+    Raises:
+        RejectedError: A file cannot be replayed, or is missing in the settings.
+        UnavailableError: There are videos and OpenCV is not installed.
+    """
     if settings.driver == "simulated":
         live = parse_speed(settings.speed) == 1
         return simulated_trip(settings.minutes, settings.seed, live=live)

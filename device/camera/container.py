@@ -17,6 +17,7 @@ _LENGTH_BYTES: Final = 8
 _PARTS_MAX: Final = 1 << 20
 """A hostile file could consist of nothing but empty boxes."""
 _SEGMENT: Final = b"\x18\x53\x80\x67"
+_PHOTOS: Final[Mapping[str, bytes]] = {"JPEG": b"\xff\xd8\xff", "PNG": b"\x89PNG\r\n\x1a\n"}
 _PLAYED: Final[Mapping[str, frozenset[str]]] = {
     "video/mp4": frozenset(("avc1", "h264", "av01", "vp09")),
     "video/quicktime": frozenset(("avc1", "h264")),
@@ -38,6 +39,22 @@ def media_type(path: Path) -> str:
             return _of_head(file.read(_HEAD_BYTES))
     except OSError as error:
         raise RejectedError(f"video {path}: {error}") from error
+
+
+def photo(path: Path) -> str:
+    """Return the format of the picture that the file at `path` begins with, or "".
+
+    A stream of Motion JPEG begins as a JPEG does.
+
+    Raises:
+        RejectedError: Not readable.
+    """
+    try:
+        with path.open("rb") as file:
+            head = file.read(_LENGTH_BYTES)
+    except OSError as error:
+        raise RejectedError(f"video {path}: {error}") from error
+    return next((name for name, mark in _PHOTOS.items() if head.startswith(mark)), "")
 
 
 def plays(kind: str, codec: str) -> bool:

@@ -9,7 +9,7 @@ from contracts.chunktree import BLOB_BYTES
 from contracts.errors import RejectedError
 from contracts.records.recording import RecordingDigest
 from contracts.runtime.files import created
-from device.camera.container import is_cut, lacks_index, media_type, plays
+from device.camera.container import is_cut, lacks_index, media_type, photo, plays
 from device.camera.opencv import inspect
 from device.camera.port import Footage, UndecodableError
 
@@ -39,11 +39,15 @@ class ReplayCamera:
         """Check the video at `path`: readable, OpenCV opens it, at least one frame decodes.
 
         Raises:
-            UndecodableError: No frame decodes.
+            UndecodableError: No frame decodes, or it is a photo.
             RejectedError: It cannot be read; the message says what was expected.
             UnavailableError: OpenCV is not installed.
         """
         kind = media_type(path)
+        if not path.stat().st_size:
+            raise UndecodableError(f"video {path}: expected a video, the file is empty")
+        if (picture := photo(path)) and inspect(path, cut=True).frames <= 1:
+            raise UndecodableError(f"video {path}: expected a video, got a photo ({picture})")
         if lacks_index(path, kind):
             raise UndecodableError(
                 f"video {path}: expected an index (box moov), it has none: its recorder was "

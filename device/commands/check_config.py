@@ -8,11 +8,22 @@ from msgspec.structs import replace
 
 from contracts.errors import RejectedError, UnavailableError, WaysealError
 from contracts.keys import Signer
-from contracts.runtime.checks import Finding, connect, directory, error, files, ok, report, warning
+from contracts.runtime.checks import (
+    Finding,
+    Severity,
+    connect,
+    directory,
+    error,
+    files,
+    ok,
+    report,
+    warning,
+)
 from contracts.runtime.commands import FAILED, WORKED
+from device.agent import configured_source
 from device.offload.mqtt import MqttConnection
 from device.offload.upload import TusClient, check_site
-from device.settings import GatewaySettings, Settings
+from device.settings import GatewaySettings, Settings, SourceSettings, TripSettings
 from device.station import OFFLOAD_LOCK, offload_lock
 
 _ANSWER_S: Final = 5
@@ -40,7 +51,12 @@ def findings(settings: Settings, *, offline: bool) -> Iterator[Finding]:
             ("source.readings", settings.source.readings),
             ("source.track", settings.source.track),
         )
-        yield from files([*named, *(("source.videos", each) for each in settings.source.videos)])
+        found = [*files([*named, *(("source.videos", each) for each in settings.source.videos)])]
+        yield from found
+        if settings.source.driver == "replay" and all(
+            each.severity is Severity.OK for each in found
+        ):
+            yield from _source(settings.source, settings.trip)
     if not settings.sites:
         yield warning("[gateway]", "missing, as is [[gateways]]: `offload` and `run` need one")
     for gateway in settings.sites:
@@ -50,6 +66,21 @@ def findings(settings: Settings, *, offline: bool) -> Iterator[Finding]:
             yield warning(f"{gateway}", _NOT_ASKED, "once more without --offline")
         else:
             yield from _asked(gateway, section, settings)
+
+
+def _source(source: SourceSettings, trip: TripSettings | None) -> Iterator[Finding]:
+    """Read the files of [source] from end to end, as `run` does before it records."""
+    try:
+        found = configured_source(source)
+        if trip is not None:
+            found.check_gives(trip.must_measure)
+    except WaysealError as problem:
+        yield error("source", problem, "wayseal-device check FILE... says what each file gives")
+        return
+    left_out = [each.name for each in found.derived_from if each.role == "left-out"]
+    for line in found.lines():
+        is_left_out = any(line.startswith(f"{name}: left out") for name in left_out)
+        yield warning("source", line) if is_left_out else ok("source", line)
 
 
 def _key(settings: Settings) -> Finding:

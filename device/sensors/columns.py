@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 
 from contracts.errors import RejectedError
 from contracts.records.quantity import QUANTITIES
-from contracts.records.reading import Position, Tamper
+from contracts.records.reading import LATITUDE_E7, LONGITUDE_E7, RANGES, Position, Tamper
 from device.sensors.header import Column, find_columns
 from device.sensors.mapping import POSITION, LogOptions
 from device.sensors.port import Sample
@@ -27,6 +27,11 @@ _NUMBER: Final = re.compile(r"[+-]?[0-9]{1,12}([.,][0-9]{0,30})?([eE][+-]?[0-9]{
 _ABSENT: Final = frozenset(("n/a", "#n/a", "n.a.", "na", "nan", "null", "none", "nil", "-", "--"))
 """What stands for "not measured", besides an empty cell."""
 _SHOWN: Final = 40
+_LIMITS: Final = {name: RANGES[quantity.field] for name, quantity in _MEASURES.items()} | {
+    "latitude": (-LATITUDE_E7, LATITUDE_E7),
+    "longitude": (-LONGITUDE_E7, LONGITUDE_E7),
+}
+"""What a reading takes, in its own units, by role."""
 _TAMPER_DIGITS: Final = 3
 
 
@@ -79,13 +84,6 @@ class Layout:
             tamper=self._motion(place, cells) | self._tamper(place, cells),
         )
 
-    def blame(self, message: str) -> str:
-        """Return the column that a range error about a reading's field belongs to."""
-        for name, quantity in _MEASURES.items():
-            if quantity.field in message:
-                return self._column(name)
-        return self._column("tamper")
-
     def _column(self, name: str) -> str:
         return f"column {self.found[name].name!r}" if name in self.found else "row"
 
@@ -107,7 +105,18 @@ class Layout:
         mark = "," if "," in text else "." if "." in text else ""
         if mark and self.marks.setdefault(name, mark) != mark:
             raise self._error(place, name, f"the decimal mark {self.marks[name]!r} as above", text)
-        return unit.scaled(Decimal(text.replace(",", ".")), PLACES[name])
+        value, (low, high) = (
+            unit.scaled(Decimal(text.replace(",", ".")), PLACES[name]),
+            _LIMITS[name],
+        )
+        if not low <= value <= high:
+            least, most = (unit.shown(each, PLACES[name]) for each in (low, high))
+            expected = f"{name} within {least} to {most} {unit.symbol}"
+            raise RejectedError(
+                f"{self._error(place, name, expected, text)}: make the cell empty, or N/A, if it "
+                f"stands for `not measured`"
+            )
+        return value
 
     def _is_absent(self, text: str) -> bool:
         absent = text.casefold() in _ABSENT
@@ -132,11 +141,7 @@ class Layout:
         if latitude is None or longitude is None:
             missing = "latitude" if latitude is None else "longitude"
             raise RejectedError(f"{place}: expected both latitude and longitude, got no {missing}")
-        try:
-            return Position(latitude, longitude)
-        except RejectedError as error:
-            name = "latitude" if "latitude" in str(error) else "longitude"
-            raise RejectedError(f"{place}, {self._column(name)}: {error}") from error
+        return Position(latitude, longitude)
 
     def _motion(self, place: str, cells: list[str]) -> Tamper:
         text = self._cell(cells, "motion")

@@ -45,6 +45,7 @@ class Contents:
         return {
             "used": [
                 {"column": name, "as": role, "unit": unit, "values": count}
+                | {"range": self._range(role).strip() or None}
                 for role, name, unit, count in self._used()
             ],
             "ignored": self._ignored(),

@@ -9,10 +9,10 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, Self
+from typing import Self
 
 from contracts.errors import RejectedError
-from contracts.records.clock import Clock, ClockOrigin, rfc3339
+from contracts.records.clock import rfc3339
 from device.sensors.columns import Layout
 from device.sensors.contents import Contents
 from device.sensors.form import Form, is_row_of_units
@@ -20,8 +20,6 @@ from device.sensors.header import gives_all_the_same
 from device.sensors.lines import read_lines
 from device.sensors.mapping import PLAIN, LogOptions
 from device.sensors.port import Sample
-
-_EPOCH: Final = Clock(0, 0, bytes(16), ClockOrigin.NONE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +105,6 @@ def _samples(
             layout.noted["units"] += 1
             continue
         sample = layout.sample(place, cells)
-        _check_ranges(place, layout, sample)
         if before and sample.offset_ms < before[1]:
             raise RejectedError(
                 f"{place}: expected rows in order of time, got {rfc3339(sample.offset_ms)} after "
@@ -115,10 +112,3 @@ def _samples(
             )
         before = number, sample.offset_ms
         yield sample
-
-
-def _check_ranges(place: str, layout: Layout, sample: Sample) -> None:
-    try:
-        sample.reading(_EPOCH, None, derived=True)
-    except RejectedError as error:
-        raise RejectedError(f"{place}, {layout.blame(str(error))}: {error}") from error

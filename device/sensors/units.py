@@ -41,6 +41,12 @@ class Unit:
             exact = _CONTEXT.divide(exact, Decimal(self.divisor))
         return int(_CONTEXT.scaleb(exact, places).to_integral_value(context=_CONTEXT))
 
+    def shown(self, scaled: int, places: int) -> str:
+        """Return, to two decimals, the cell that `scaled` units of 10^-`places` come from."""
+        exact = _CONTEXT.multiply(Decimal(scaled).scaleb(-places), Decimal(self.divisor))
+        cell = _CONTEXT.subtract(_CONTEXT.divide(exact, Decimal(self.factor)), self.shift)
+        return f"{cell:.2f}".rstrip("0").rstrip(".")
+
 
 def _unit(symbol: str, spellings: str, shift: str = "0", factor: int = 1, divisor: int = 1) -> Unit:
     return Unit(symbol, frozenset(spellings.split()), Decimal(shift), factor, divisor)

@@ -30,8 +30,12 @@ def test_a_column_that_is_not_known_does_not_vanish(tmp_path: Path) -> None:
     made = truck.must("record", "--readings", near, "--map", "temperature=T")
     used = {each["as"]: each for each in made["columns"]["used"]}
     assert used["temperature"] == {
-        "column": "T", "as": "temperature", "unit": "Cel", "values": 40
-    }  # fmt: skip
+        "column": "T",
+        "as": "temperature",
+        "unit": "Cel",
+        "values": 40,
+        "range": "from 4.000 to 6.900 Cel",
+    }
     start, records, _ = walk(truck.batches())
     assert start is not None
     assert start.derived_from[1].name == "--map temperature=T"

@@ -26,6 +26,7 @@ from support.ledgers.fake import FakeLedger
 from support.machine.ports import free_port
 from support.machine.private import write_private
 from support.network.world import key
+from support.trucks.truck import write_log
 
 PIN = "ab" * 64
 
@@ -160,12 +161,40 @@ def test_a_truck_s_settings_are_looked_at_without_a_network(
     assert "ok       gateway 127.0.0.1:1, http://127.0.0.1:1: token of the settings" in said
     assert "connection" not in said
     assert listed(tmp_path) == before
-    (tmp_path / "r.csv").write_text("")
+    write_log(tmp_path / "r.csv", 2)
     (tmp_path / "ca.crt").write_text("")
     (tmp_path / "data").mkdir()
     Signer.load_or_create(tmp_path / "data" / "device.key")
     assert device(["check-config", "--offline", "--config", str(path)]) == 0
     assert device(["check-config", "--config", str(path)]) == 1
+
+
+@pytest.mark.parametrize(
+    ("columns", "limited", "severity", "words"),
+    [
+        ("Temperature", True, "ok", "values from 4.000 to 4.100 Cel"),
+        ("Temperature", False, "error", "line 3, column 'Temperature': expected a decimal number"),
+        ("Wetness", True, "error", "gives no temperature, which the trip's deliveries limit"),
+    ],
+)
+def test_a_truck_s_source_is_read_as_run_reads_it(
+    tmp_path: Path, columns: str, severity: str, words: str, *, limited: bool
+) -> None:
+    log = write_log(tmp_path / "r.csv", 2)
+    text = log.read_text().replace("Temperature", columns)
+    log.write_text(text if limited else text.replace("4.1,", "wet,"))
+    (tmp_path / "v.avi").write_bytes(b"")
+    more = (
+        '[source]\ndriver = "replay"\nreadings = "r.csv"\nvideos = ["v.avi"]\n'
+        '[trip]\norigin_site = "a"\ndestination_site = "b"\ndeliveries = ["d"]\n'
+    )
+    path = device_file(tmp_path, 1, 1, more)
+    found = [
+        each for each in on_the_truck(load(path, {}), offline=True) if each.subject == "source"
+    ]
+    assert [each for each in found if each.severity == severity and words in each.words]
+    empty = [each for each in found if "v.avi: left out of the trip" in each.words]
+    assert [each.severity for each in empty] == (["warning"] if severity == "ok" else [])
 
 
 def sites_file(folder: Path, ports: dict[str, int], more: str = "") -> Path:

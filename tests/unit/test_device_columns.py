@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from contracts.errors import RejectedError
+from demo.main import columns_of
 from device.sensors.mapping import ColumnMap, LogOptions
 from device.sensors.replay_csv import CsvReplay
 from device.tripsource import replayed_trip
@@ -60,6 +61,16 @@ def test_no_name_of_another_thing_is_near(tmp_path: Path) -> None:
     assert document["ignored"] == header.split(",")[2:]
 
 
+def test_a_value_that_stands_for_none_is_named_in_the_log_s_unit(tmp_path: Path) -> None:
+    path = log(tmp_path, "Time,Temp (°F)", "2022-01-31 12:00:00,-999")
+    with pytest.raises(RejectedError) as caught:
+        CsvReplay.check(path, options("temperature/degF=Temp (°F)"))
+    said = (
+        "line 2, column 'Temp (°F)': expected temperature within -459.67 to 1832 degF, got '-999'"
+    )
+    assert said in str(caught.value)
+
+
 def test_what_is_used_and_what_is_ignored_is_said(tmp_path: Path) -> None:
     rows = ("2022-01-31 12:00:00,39.2,,50,1", "2022-01-31 12:00:05,41,1,51,1")
     path = log(tmp_path, "when,Temp (°F),Humidity,Pressure,Other", *rows)
@@ -73,6 +84,8 @@ def test_what_is_used_and_what_is_ignored_is_said(tmp_path: Path) -> None:
         "ignored columns: 'Other'",
         "2 times without a zone are read as UTC (--timezone names another)",
     ]
+    trip = {"columns": replay.contents.document(), "notes": []}
+    assert list(columns_of(trip)) == replay.contents.lines()
     assert [sample.temperature_mcel for sample in replay.samples()] == [4_000, 5_000]
 
 

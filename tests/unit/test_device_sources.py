@@ -107,6 +107,12 @@ ROW = "2022-01-31 12:00:00,47.0,15.4,5.0,50.0,1013.0,0\n"
         (HEADER + ROW.replace("5.0,", "1e99,"), "column 'Temperature'"),
         (HEADER + ROW.replace("5.0,", "-274,"), "column 'Temperature'"),
         (HEADER + ROW.replace("50.0", "100.1"), "column 'Humidity'"),
+        (
+            HEADER + ROW.replace("5.0,", "-999,"),
+            "line 2, column 'Temperature': expected temperature within -273.15 to 1000 Cel, got",
+        ),
+        (HEADER + ROW.replace("5.0,", "-999,"), "got '-999': make the cell empty, or N/A, if"),
+        (HEADER + ROW.replace("47.0", "-999"), "expected latitude within -90 to 90 deg"),
         (HEADER + ROW.replace("1013.0", "-1"), "column 'Pressure'"),
         (HEADER + ROW.replace("47.0", "90.1"), "column 'Latitude'"),
         (HEADER + ROW.replace("47.0", ""), "no latitude"),

@@ -146,6 +146,32 @@ def test_an_mp4_without_its_index_is_left_out_and_the_trip_goes_on(tmp_path: Pat
     assert source.document()["left_out"] == ["camera.mp4"]
 
 
+@pytest.mark.parametrize(("suffix", "kind"), [(".jpg", "JPEG"), (".png", "PNG")])
+def test_a_photo_is_no_video(tmp_path: Path, suffix: str, kind: str) -> None:
+    picture = np.random.default_rng(1).integers(0, 255, (SIDE, SIDE, 3), np.uint8)
+    path = tmp_path / f"camera{suffix}"
+    assert cv2.imwrite(str(path), picture)
+    named_so = path.rename(tmp_path / "camera.mp4")
+    with pytest.raises(UndecodableError, match=rf"expected a video, got a photo \({kind}\)"):
+        ReplayCamera.check(named_so)
+
+
+def test_a_stream_of_motion_jpeg_is_a_video(tmp_path: Path) -> None:
+    picture = np.random.default_rng(1).integers(0, 255, (SIDE, SIDE, 3), np.uint8)
+    path = tmp_path / "camera.jpg"
+    assert cv2.imwrite(str(path), picture)
+    stream = tmp_path / "camera.mjpeg"
+    stream.write_bytes(path.read_bytes() * 5)
+    assert ReplayCamera.check(stream).codec == "MJPG"
+
+
+def test_an_empty_file_is_called_empty(tmp_path: Path) -> None:
+    path = tmp_path / "camera.avi"
+    path.touch()
+    with pytest.raises(UndecodableError, match=r"camera\.avi: expected a video, the file is empty"):
+        ReplayCamera.check(path)
+
+
 def test_a_video_that_is_not_there_is_still_refused(tmp_path: Path) -> None:
     with pytest.raises(RejectedError, match="expected a file, it is missing"):
         trip(tmp_path, tmp_path / "missing.mp4")
