@@ -8,9 +8,9 @@ Deliveries are in contracts/rendered_delivery.py.
 from collections.abc import Iterable
 
 from contracts.proto import payload_pb2, state_pb2
-from contracts.records.clock import ClockOrigin, rfc3339
+from contracts.records.clock import rfc3339
 from contracts.records.quantity import QUANTITIES
-from contracts.records.reading import Tamper
+from contracts.records.reading import ClockOrigin, Tamper
 from contracts.rules.lots import lot_status_name
 from contracts.rules.silence import silences_allowed
 

@@ -1,4 +1,9 @@
-"""Records a trip from its source: starts or continues it, records every sample, seals it."""
+"""Records a trip from its source: starts or continues it, records every sample, seals it.
+
+A sample and the trip's clock make a reading. A live trip claims the machine's UTC time beside the
+counter since boot. A replayed trip is derived: its start plus each sample's offset, with the
+trip's nonce as boot id.
+"""
 
 import hashlib
 import os
@@ -7,27 +12,32 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import Final, Protocol
 
 from contracts.actions.form import NONCE_BYTES
-from contracts.errors import RejectedError
+from contracts.errors import RejectedError, UnavailableError
 from contracts.ids import trip_id_of
 from contracts.keys import Signer
 from contracts.proto.payload_pb2 import StartTrip
+from contracts.records.reading import Clock, ClockOrigin, Reading
 from contracts.records.recording import RecordingDigest
 from contracts.runtime.files import make_directory
-from device.chain.batcher import BatchLimits
+from device.chain.ends import begin, join
 from device.chain.joining import StartedTrip
-from device.chain.writer import GROUP_READINGS, ChainWriter
+from device.chain.writer import GROUP_READINGS, BatchLimits, ChainWriter
 from device.earlier import still_open
 from device.journal.logbook import Logbook
 from device.journal.trip import Recording, Trip, TripState
-from device.sensors.port import ReplayClock, Sample, TripClock, live_clock
+from device.sensors.port import Sample
 from device.settings import TripSettings
 from device.stop import Stop
 from device.tripsource import TripSource
 
 Plan = TripSettings | StartedTrip
 """The next trip: our own by [trip], or one that another device started."""
+_BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
+_NTP_SYNCHRONISED: Final = Path("/run/systemd/timesync/synchronized")
+_RTC: Final = Path("/dev/rtc0")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +112,7 @@ class Recorder:
         clock = _clock(source, trip.start.nonce)
         samples = islice(source.sensors.samples(), trip.readings, None)
         for sample in _paced(samples, speed, stop, chain):
-            reading = sample.reading(
-                clock.at(sample.offset_ms), sample.position, derived=bool(source.derived_from)
-            )
-            chain.record(reading)
+            chain.record(_reading(sample, clock, derived=bool(source.derived_from)))
             moved(chain.trip.readings)
             if chain.uncommitted >= GROUP_READINGS:
                 chain.commit()
@@ -138,25 +145,22 @@ class Recorder:
             trip_number=number + 1,
             previous_seal_sha256=seal_before,
         )
-        return ChainWriter.begin(
+        return begin(
             self.logbook,
             self.signer,
-            self.limits,
             start=start,
             clock=clock.at(0),
             input_id=input_of(source, plan),
-        ).trip
+        )
 
     def _join(self, source: TripSource, device_id: str, joined: StartedTrip) -> Trip:
-        return ChainWriter.join(
+        return join(
             self.logbook,
-            self.signer,
-            self.limits,
             device_id=device_id,
             joined=joined,
             clock=_clock(source, joined.start.nonce).at(0),
             input_id=input_of(source, joined),
-        ).trip
+        )
 
     def _film(self, source: TripSource, trip: Trip) -> None:
         """Film the recordings that `trip` lacks, in order."""
@@ -208,5 +212,77 @@ def input_of(source: TripSource, plan: Plan) -> bytes:
     return source.input_id
 
 
-def _clock(source: TripSource, nonce: bytes) -> TripClock:
-    return live_clock() if source.live else ReplayClock(source.started_at_ms, nonce)
+class _TripClock(Protocol):
+    """Tells when a sample was taken."""
+
+    def at(self, offset_ms: int) -> Clock:
+        """Return the time of the sample that is due `offset_ms` after the trip's start."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _ReplayClock:
+    """The clock of a replayed trip.
+
+    Attributes:
+        started_at_ms: UTC of the trip's start, milliseconds since the Unix epoch.
+        boot_id: 16 bytes; the trip's nonce.
+    """
+
+    started_at_ms: int
+    boot_id: bytes
+
+    def at(self, offset_ms: int) -> Clock:
+        """See `_TripClock.at`."""
+        return Clock(self.started_at_ms + offset_ms, offset_ms, self.boot_id, ClockOrigin.NONE)
+
+
+@dataclass(frozen=True, slots=True)
+class _LiveClock:
+    """The clock of this machine: the moment of the call, whatever offset was planned."""
+
+    boot_id: bytes
+
+    def at(self, offset_ms: int) -> Clock:
+        """See `_TripClock.at`."""
+        del offset_ms
+        return Clock(
+            time.time_ns() // 1_000_000,
+            time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1_000_000,
+            self.boot_id,
+            _origin(),
+        )
+
+
+def _live_clock() -> _LiveClock:
+    """Return this machine's clock.
+
+    Raises:
+        UnavailableError: The system has no readable boot id.
+    """
+    try:
+        return _LiveClock(bytes.fromhex(_BOOT_ID.read_text("ascii").strip().replace("-", "")))
+    except (OSError, ValueError) as error:
+        raise UnavailableError(f"boot id {_BOOT_ID}: {error}") from error
+
+
+def _origin() -> ClockOrigin:
+    if _NTP_SYNCHRONISED.exists():
+        return ClockOrigin.NTP
+    return ClockOrigin.RTC if _RTC.exists() else ClockOrigin.NONE
+
+
+def _clock(source: TripSource, nonce: bytes) -> _TripClock:
+    return _live_clock() if source.live else _ReplayClock(source.started_at_ms, nonce)
+
+
+def _reading(sample: Sample, clock: _TripClock, *, derived: bool) -> Reading:
+    return Reading(
+        clock.at(sample.offset_ms),
+        temperature_mcel=sample.temperature_mcel,
+        humidity_mpct=sample.humidity_mpct,
+        pressure_pa=sample.pressure_pa,
+        position=sample.position,
+        tamper=sample.tamper,
+        derived=derived,
+    )

@@ -14,7 +14,7 @@ from contracts.enrolment import token_for
 from contracts.errors import RejectedError
 from contracts.ids import check_id
 from contracts.keys import Signer, is_public_key, is_signature
-from contracts.records.run import RUN_READINGS_MAX
+from contracts.records.reading import RUN_READINGS_MAX
 from device.sensors.mapping import ABSENT, MEASURES, ROLES, ColumnMap, LogOptions, delimiter_of
 from device.sensors.times import zone_of
 

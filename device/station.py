@@ -9,8 +9,8 @@ from typing import Final
 from contracts.errors import RejectedError, UnavailableError
 from contracts.keys import Signer
 from contracts.runtime.files import locked, make_directory
-from device.chain.batcher import BatchLimits
 from device.chain.joining import read_start
+from device.chain.writer import BatchLimits
 from device.journal.database import Database, recordings_of
 from device.journal.logbook import Logbook
 from device.recorder import Plan, Recorder

@@ -111,8 +111,6 @@ def check_codes(message: Message) -> None:
     Raises:
         RejectedError: A lot or a unit has a character that GS1 or UN/ECE does not know.
     """
-    if not _may_have_codes(message.DESCRIPTOR):
-        return
     for field, value in message.ListFields():
         for part in value if field.is_repeated else [value]:
             if field.message_type is not None:
@@ -126,11 +124,11 @@ def check_codes(message: Message) -> None:
 
 
 @cache
-def _may_have_codes(kind: Descriptor) -> bool:
+def may_have_codes(kind: Descriptor) -> bool:
     """Say whether a message or one within it names a lot or a unit; none contains itself."""
     return any(
         field.name in ("lot", "unit")
-        or (field.message_type is not None and _may_have_codes(field.message_type))
+        or (field.message_type is not None and may_have_codes(field.message_type))
         for field in kind.fields
     )
 

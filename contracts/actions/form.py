@@ -43,7 +43,8 @@ from contracts.proto.payload_pb2 import (
     StartTrip,
     TransformLots,
 )
-from contracts.records.clock import Clock, check_utc_ms
+from contracts.records.clock import check_utc_ms
+from contracts.records.reading import Clock
 from contracts.records.recording import RecordingDigest
 from contracts.rules.case import invalid
 from contracts.rules.custody import parties_of

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Final
 
 from contracts import address
-from contracts.actions.fields import all_differ, check_codes, is_late, late_field
+from contracts.actions.fields import all_differ, check_codes, is_late, late_field, may_have_codes
 from contracts.actions.form import DELIVERIES_MAX
 from contracts.actions.kind import SignedBy
 from contracts.actions.table import KINDS, Action, OfReadings
@@ -37,6 +37,8 @@ _FIELD: Final = {
     if field.message_type
 }
 """By the name of an action's message, the field of `Payload` that carries it."""
+_WITH_CODES: Final = frozenset(kind for kind in KINDS if may_have_codes(kind.DESCRIPTOR))
+"""Messages of the actions that name lots or units; readings, of which there are most, do not."""
 _REMEMBERED: Final = 256
 """Scopes that are kept, since all readings of a trip declare the same one."""
 
@@ -102,7 +104,8 @@ def check_form(action: Action, version: RulesVersion) -> None:
     kind = KINDS[type(action)]
     kind.check(action)
     if version >= RulesVersion.V1_1:
-        check_codes(action)
+        if type(action) in _WITH_CODES:
+            check_codes(action)
         if kind.check_1_1 is not None:
             kind.check_1_1(action)
 

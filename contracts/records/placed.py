@@ -12,18 +12,22 @@ from contracts.encoding import canonical
 from contracts.errors import RejectedError
 from contracts.ids import check_id, check_trip_id
 from contracts.proto.payload_pb2 import RecordReading, RecordRun, RunReading
-from contracts.records.clock import BOOT_ID_BYTES, MONOTONIC_MS_END, UTC_MS_MAX, ClockOrigin
+from contracts.records.clock import UTC_MS_MAX
 from contracts.records.reading import (
+    BOOT_ID_BYTES,
     DIGEST_BYTES,
     LATITUDE_E7,
     LONGITUDE_E7,
+    MONOTONIC_MS_END,
     RANGES,
+    RUN_READINGS_MAX,
     SEQUENCE_END,
     TAMPER_ALL,
     ChainLink,
+    ClockOrigin,
+    DeviceChain,
     reading_of,
 )
-from contracts.records.run import RUN_READINGS_MAX
 
 _ORIGIN_LAST: Final = max(ClockOrigin)
 _TEMPERATURE_LOW, _TEMPERATURE_HIGH = RANGES["temperature_mcel"]
@@ -98,7 +102,7 @@ def _check_link(trip_id: str, device_id: str, sequence: int, previous: bytes) ->
     check_trip_id(trip_id)
     check_id("device", device_id)
     if not 0 <= sequence < SEQUENCE_END or len(previous) != (DIGEST_BYTES if sequence else 0):
-        ChainLink(trip_id, device_id, sequence, previous)  # which says what is wrong
+        ChainLink(DeviceChain(trip_id, device_id), sequence, previous)  # which says what is wrong
 
 
 def _placed(

@@ -1,4 +1,4 @@
-"""One reading: the sensors' values at one moment, and their place in the device's chain.
+"""One reading: the claimed time, the values then, and their place in the device's chain.
 
 Values are scaled integers with the unit in the name, since signed bytes must not
 depend on how a machine rounds: 21.5 Cel is 21_500 mCel, 1013.6 hPa is
@@ -6,19 +6,24 @@ depend on how a machine rounds: 21.5 Cel is 21_500 mCel, 1013.6 hPa is
 """
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import IntFlag
+from enum import IntEnum, IntFlag
 from typing import Final, Self
 
 from contracts.encoding import canonical
 from contracts.errors import RejectedError
 from contracts.ids import check_id, check_trip_id
+from contracts.proto.payload_pb2 import Clock as ClockMessage
 from contracts.proto.payload_pb2 import Position as PositionMessage
-from contracts.proto.payload_pb2 import RecordReading, RunReading
-from contracts.records.clock import Clock
+from contracts.proto.payload_pb2 import RecordReading, RecordRun, RunReading
+from contracts.records.clock import UTC_MS_MAX
 
+BOOT_ID_BYTES: Final = 16
+MONOTONIC_MS_END: Final = 1 << 63
 DIGEST_BYTES: Final = 32
 SEQUENCE_END: Final = 1 << 63
+RUN_READINGS_MAX: Final = 300
 RANGES: Final = {
     "temperature_mcel": (-273_150, 1_000_000),
     "humidity_mpct": (0, 100_000),
@@ -27,6 +32,66 @@ RANGES: Final = {
 LATITUDE_E7: Final = 900_000_000
 LONGITUDE_E7: Final = 1_800_000_000
 _ACCURACY_CM: Final = (1 << 32) - 1
+
+
+class ClockOrigin(IntEnum):
+    """Where the UTC time came from, weakest first."""
+
+    NONE = 0
+    RTC = 1
+    NTP = 2
+    GNSS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """The claimed UTC time, and a counter that no clock setting changes.
+
+    Attributes:
+        utc_ms: Milliseconds since the Unix epoch, UTC.
+        monotonic_ms: Milliseconds since the device booted.
+        boot_id: 16 bytes that change with every boot.
+        origin: Where `utc_ms` came from.
+
+    Raises:
+        RejectedError: A field is outside its range.
+    """
+
+    utc_ms: int
+    monotonic_ms: int
+    boot_id: bytes
+    origin: ClockOrigin
+
+    def __post_init__(self) -> None:
+        """Check the ranges, so that no invalid clock exists."""
+        if not 0 <= self.utc_ms <= UTC_MS_MAX:
+            raise RejectedError(f"utc_ms must be 0..{UTC_MS_MAX}: {self.utc_ms}")
+        if not 0 <= self.monotonic_ms < MONOTONIC_MS_END:
+            raise RejectedError(f"monotonic_ms must be 0..2^63-1: {self.monotonic_ms}")
+        if len(self.boot_id) != BOOT_ID_BYTES:
+            raise RejectedError(f"boot id must be {BOOT_ID_BYTES} bytes, got {len(self.boot_id)}")
+
+    def message(self) -> ClockMessage:
+        """Return the wire form."""
+        return ClockMessage(
+            utc_ms=self.utc_ms,
+            monotonic_ms=self.monotonic_ms,
+            boot_id=self.boot_id,
+            origin=ClockMessage.Origin.Name(self.origin),
+        )
+
+    @classmethod
+    def from_message(cls, message: ClockMessage) -> Self:
+        """Take the wire form.
+
+        Raises:
+            RejectedError: A field is outside its range, or the origin is unknown.
+        """
+        try:
+            origin = ClockOrigin(message.origin)
+        except ValueError as error:
+            raise RejectedError(f"clock origin must be 0..3: {message.origin}") from error
+        return cls(message.utc_ms, message.monotonic_ms, message.boot_id, origin)
 
 
 class Tamper(IntFlag):
@@ -124,28 +189,50 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class ChainLink:
-    """A reading's place: its chain, its number, and the hash of the reading before.
+class DeviceChain:
+    """The readings of one device on one trip; its ids are checked once, here.
 
     Attributes:
         trip_id: 32 hexadecimal digits.
-        device_id: The device that took the reading.
-        sequence: 0 for the device's first reading on the trip, then 1, 2, ...
-        previous_sha256: `digest` of the reading before; empty for the first.
+        device_id: The device that takes the readings.
 
     Raises:
-        RejectedError: An invalid id, or a previous hash that does not fit the number.
+        RejectedError: An invalid id.
     """
 
     trip_id: str
     device_id: str
+
+    def __post_init__(self) -> None:
+        """Check the ids, so that no invalid chain exists."""
+        check_trip_id(self.trip_id)
+        check_id("device", self.device_id)
+
+    @property
+    def first(self) -> "ChainLink":
+        """The place of the first reading."""
+        return ChainLink(self, 0, b"")
+
+
+@dataclass(frozen=True, slots=True)
+class ChainLink:
+    """A reading's place: its chain, its number, and the hash of the reading before.
+
+    Attributes:
+        chain: The device's chain on a trip.
+        sequence: 0 for the device's first reading on the trip, then 1, 2, ...
+        previous_sha256: `digest` of the reading before; empty for the first.
+
+    Raises:
+        RejectedError: A number outside its range, or a previous hash that does not fit the number.
+    """
+
+    chain: DeviceChain
     sequence: int
     previous_sha256: bytes
 
     def __post_init__(self) -> None:
         """Check the ranges, so that no invalid link exists."""
-        check_trip_id(self.trip_id)
-        check_id("device", self.device_id)
         if not 0 <= self.sequence < SEQUENCE_END:
             raise RejectedError(f"sequence must be 0..2^63-1: {self.sequence}")
         expected = DIGEST_BYTES if self.sequence else 0
@@ -156,15 +243,15 @@ class ChainLink:
             )
 
     def after(self, record: RecordReading) -> Self:
-        """Return the place that follows `record`."""
-        return type(self)(self.trip_id, self.device_id, record.sequence + 1, digest(record))
+        """Return the place that follows `record`, a reading of this chain."""
+        return type(self)(self.chain, record.sequence + 1, digest(record))
 
 
 def record_of(reading: Reading, link: ChainLink) -> RecordReading:
     """Return the action that records `reading` at `link`."""
     return RecordReading(
-        trip_id=link.trip_id,
-        device_id=link.device_id,
+        trip_id=link.chain.trip_id,
+        device_id=link.chain.device_id,
         sequence=link.sequence,
         previous_sha256=link.previous_sha256,
         clock=reading.clock.message(),
@@ -174,6 +261,22 @@ def record_of(reading: Reading, link: ChainLink) -> RecordReading:
         position=reading.position.message() if reading.position else None,
         tamper_flags=int(reading.tamper),
         derived=reading.derived,
+    )
+
+
+def run_of(records: Sequence[RecordReading]) -> RecordRun:
+    """Return one action for `records`, which are consecutive in one chain.
+
+    Each reading is hashed and chained as if it came alone. So chains, seals and proofs do not
+    depend on how a device groups its readings.
+    """
+    first = records[0]
+    return RecordRun(
+        trip_id=first.trip_id,
+        device_id=first.device_id,
+        first_sequence=first.sequence,
+        previous_sha256=first.previous_sha256,
+        readings=[_without_place(record) for record in records],
     )
 
 
@@ -197,6 +300,13 @@ def reading_of(record: RecordReading | RunReading) -> Reading:
 def digest(record: RecordReading) -> bytes:
     """Return the SHA-256 of the canonical record, 32 bytes, which the next reading names."""
     return hashlib.sha256(canonical(record)).digest()
+
+
+def _without_place(record: RecordReading) -> RunReading:
+    """Drop a record's place; the other fields have equal numbers in both messages."""
+    reading = RunReading.FromString(canonical(record))
+    reading.DiscardUnknownFields()
+    return reading
 
 
 def _tamper_of(flags: int) -> Tamper:

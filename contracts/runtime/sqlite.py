@@ -5,83 +5,21 @@
 Source: SQLite, "PRAGMA synchronous" and "Write-Ahead Logging", durability.
 """
 
+import os
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
-from typing import Any, Final, Protocol, Self
+from typing import Any, Final, Self
 
 from contracts.errors import RejectedError, UnavailableError, WaysealError
+from contracts.runtime.connection import Connect, Connection, Synchronous
 from contracts.runtime.files import sync_directory
-from contracts.runtime.inplace import InPlace
 
 BUSY_S: Final = 30
 """Longest wait for another connection that writes, seconds."""
-
-
-Values = Sequence[object] | Mapping[str, object]
-"""What stands for the placeholders of a statement."""
-
-
-class Cursor(Protocol):
-    """The rows of one statement; `sqlite3.Cursor` is one."""
-
-    @property
-    def rowcount(self) -> int:
-        """How many rows the statement changed."""
-        ...
-
-    def __iter__(self) -> Iterator[Any]:
-        """Yield the rows that are left."""
-        ...
-
-    def fetchone(self) -> Any:  # noqa: ANN401 - a row has columns of any type, as in sqlite3
-        """Return the next row, or None after the last one."""
-        ...
-
-    def fetchall(self) -> list[Any]:
-        """Return all rows that are left."""
-        ...
-
-
-class Connection(Protocol):
-    """One connection to a SQLite file; `sqlite3.Connection` is one, and raises the same errors."""
-
-    @property
-    def in_transaction(self) -> bool:
-        """Whether a transaction is open."""
-        ...
-
-    @property
-    def total_changes(self) -> int:
-        """How many rows were changed since the connection was opened."""
-        ...
-
-    def execute(self, sql: str, parameters: Any = (), /) -> Cursor:  # noqa: ANN401 - see `Values`
-        """Execute one statement."""
-        ...
-
-    def executemany(self, sql: str, parameters: Iterable[Any], /) -> object:
-        """Execute one statement for each of many values."""
-        ...
-
-    def close(self) -> None:
-        """Close it; a transaction that is open is rolled back."""
-        ...
-
-
-class Synchronous(StrEnum):
-    """What a power cut may take: no committed transaction, or the last ones."""
-
-    FULL = "FULL"
-    NORMAL = "NORMAL"
-
-
-Connect = Callable[[Path, Synchronous], Connection]
-"""Opens or creates the database at a path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +188,7 @@ class VersionedDatabase:
             with transaction(self._connection):
                 self._bring_up(self._fill)
             sync_directory(self.path.parent)
-            self._in_place = InPlace(self._schema.what, self.path)
+            self._in_place = _InPlace(self._schema.what, self.path)
         except BaseException:
             self._connection.close()
             raise
@@ -300,6 +238,53 @@ class VersionedDatabase:
             raise self._schema.refused(
                 f"{file}: expected version 1 to {self._schema.version}, got {version}{why}"
             )
+
+
+class _InPlace:
+    """Notices that an open database's files were removed or replaced.
+
+    SQLite goes on writing to the old files, which nobody finds any more once the process ends: all
+    that was committed since then would be lost without a word.
+
+    Args:
+        what: Names the database in messages.
+        path: Its file, which must be open.
+
+    Raises:
+        OSError: It cannot be looked at.
+    """
+
+    def __init__(self, what: str, path: Path) -> None:
+        self._what = what
+        self._main = path
+        self._log = Path(f"{path}-wal")
+        self._known = {path: _identity(path)}
+
+    def require(self) -> None:
+        """Check that each file is the one that is open; the log from its first time on.
+
+        Raises:
+            UnavailableError: One of them is another one, or missing.
+            OSError: It cannot be looked at.
+        """
+        for path in (self._main, self._log):
+            found = _identity(path)
+            if self._known.get(path, found) != found:
+                raise UnavailableError(
+                    f"{self._what}: {path} was removed or replaced while it was in use, so nothing "
+                    f"more is kept in it; put the file back, or copy it from "
+                    f"/proc/{os.getpid()}/fd before you restart this process"
+                )
+            if found is not None:
+                self._known[path] = found
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def connect(path: Path, synchronous: Synchronous) -> sqlite3.Connection:

@@ -16,31 +16,102 @@ transactions.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Final, Self
+from dataclasses import dataclass, replace
+from typing import Final
 
 from contracts.actions.payload import build, scope
 from contracts.actions.table import Action
 from contracts.keys import Signer
-from contracts.proto.payload_pb2 import (
-    RecordReading,
-    RecordVideo,
-    SealedRecording,
-    SealTrip,
-    StartTrip,
-)
-from contracts.records.clock import Clock
-from contracts.records.reading import Reading, record_of
-from contracts.records.recording import pseudo_file_id
-from contracts.records.run import run_of
+from contracts.proto.payload_pb2 import RecordReading
+from contracts.proto.sawtooth_pb2 import Transaction
+from contracts.records.reading import Reading, record_of, run_of
 from contracts.rules.series import seal_digest
-from device.chain.batcher import Batcher, BatchLimits
-from device.chain.joining import StartedTrip
+from contracts.sawtooth.batches import build_batch
+from device.chain.ends import digest_of, seal_of
 from device.journal.logbook import Logbook
-from device.journal.trip import Pending, Recording, SignedBatch, Trip, TripState
+from device.journal.trip import Pending, SignedBatch, Trip, TripState
 
 GROUP_READINGS: Final = 500
 """Most readings that one commit makes durable; a power cut can lose them, unreported."""
+BATCH_BYTES_SOFT: Final = 180_000
+"""A batch of this size takes no more transactions. One more reading keeps it below 200 kB, one more
+run of 300 below 220 kB."""
+_ID_BYTES: Final = 131
+"""The batch header repeats the id of each transaction."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchLimits:
+    """When a batch of readings closes.
+
+    Attributes:
+        max_readings: Most readings.
+        max_seconds: Longest time between its first and last reading, seconds.
+        readings_per_transaction: Most readings of one transaction, at most `max_readings`.
+    """
+
+    max_readings: int
+    max_seconds: int
+    readings_per_transaction: int = 1
+
+
+class Batcher:
+    """Packs signed transactions into batches, which the device signs too.
+
+    Sawtooth requires the batcher's key in each transaction header, and the truck cannot know
+    which gateway it will meet; so the device is its own batcher.
+
+    Args:
+        signer: The device's key.
+        limits: When a batch closes.
+        pending: Its transactions so far, in order.
+    """
+
+    def __init__(self, signer: Signer, limits: BatchLimits, pending: Sequence[Pending]) -> None:
+        self._signer = signer
+        self._limits = limits
+        self._transactions: list[Transaction] = []
+        self._bytes = 0
+        self._readings = 0
+        self._first_ms: int | None = None
+        for item in pending:
+            self.add(Transaction.FromString(item.wire), item)
+
+    def __len__(self) -> int:
+        return len(self._transactions)
+
+    def add(self, transaction: Transaction, item: Pending) -> None:
+        """Add the next transaction; `item` is its form in the journal."""
+        self._transactions.append(transaction)
+        self._bytes += len(item.wire) + _ID_BYTES
+        self._readings += item.readings
+        if self._first_ms is None:
+            self._first_ms = item.monotonic_ms
+
+    def is_full(self, monotonic_ms: int) -> bool:
+        """Say whether the batch must close before a transaction that begins at that time."""
+        return (
+            self._readings + self._limits.readings_per_transaction > self._limits.max_readings
+            or self._bytes >= BATCH_BYTES_SOFT
+            or self.is_over(monotonic_ms, monotonic_ms)
+        )
+
+    def is_over(self, monotonic_ms: int, first_ms: int) -> bool:
+        """Say whether a reading at `monotonic_ms` is too late for the batch.
+
+        Args:
+            monotonic_ms: The reading's counter.
+            first_ms: Counter of the first waiting reading, for a batch without readings.
+        """
+        since_ms = first_ms if self._first_ms is None else self._first_ms
+        # Absolute, because the counter starts again after a reboot.
+        return abs(monotonic_ms - since_ms) >= self._limits.max_seconds * 1000
+
+    def close(self, digest_of: bytes | None = None) -> SignedBatch:
+        """Return the signed batch and start an empty one."""
+        batch = build_batch(self._signer, self._transactions)
+        self._transactions, self._bytes, self._readings, self._first_ms = [], 0, 0, None
+        return SignedBatch(batch.header_signature, batch.SerializeToString(), digest_of)
 
 
 class ChainWriter:
@@ -72,55 +143,6 @@ class ChainWriter:
         self._closed: list[SignedBatch] = []
         self._pending: list[Pending] = []
         self._waiting: list[RecordReading] = []
-
-    @classmethod
-    def begin(
-        cls,
-        logbook: Logbook,
-        signer: Signer,
-        limits: BatchLimits,
-        *,
-        start: StartTrip,
-        clock: Clock,
-        input_id: bytes,
-    ) -> Self:
-        """Start a trip, durably.
-
-        Raises:
-            RejectedError: Another trip is open.
-            UnavailableError: The journal is full, or the medium failed.
-        """
-        transaction = build(signer, start)
-        trip = _opened(input_id, start.device_id, start, transaction.header_signature, clock)
-        logbook.begin(trip, [Pending(transaction.SerializeToString())])
-        return cls(logbook, signer, limits, trip)
-
-    @classmethod
-    def join(
-        cls,
-        logbook: Logbook,
-        signer: Signer,
-        limits: BatchLimits,
-        *,
-        device_id: str,
-        joined: StartedTrip,
-        clock: Clock,
-        input_id: bytes,
-    ) -> Self:
-        """Begin a chain, durably, on a trip that another device started.
-
-        Its first transaction depends on that start: the ledger takes it only after the start.
-
-        Raises:
-            RejectedError: Another trip is open.
-            UnavailableError: The journal is full, or the medium failed.
-        """
-        trip = replace(
-            _opened(input_id, device_id, joined.start, joined.transaction_id, clock),
-            joined_at_ms=clock.utc_ms,
-        )
-        logbook.begin(trip, [])
-        return cls(logbook, signer, limits, trip)
 
     @property
     def trip(self) -> Trip:
@@ -173,12 +195,12 @@ class ChainWriter:
         if self._run:
             self._sign_run()
         recordings = self._logbook.recordings(self._trip.trip_id)
-        seal = self._seal(recordings)
+        seal = seal_of(self._trip, recordings)
         self._sign(seal)
         seal_id = self._last_id
         self._close_batch()
         for recording in recordings:
-            self._sign(self._digest(recording, seal_id), dependencies=(seal_id,))
+            self._sign(digest_of(self._trip, recording, seal_id), dependencies=(seal_id,))
             self._close_batch(recording.digest.sha256)
         trip = replace(
             self._standing(TripState.SEALED),
@@ -260,47 +282,3 @@ class ChainWriter:
             last_transaction_id=self._last_id,
             clock=self._clock,
         )
-
-    def _seal(self, recordings: Sequence[Recording]) -> SealTrip:
-        digests = sorted((item.digest for item in recordings), key=lambda digest: digest.sha256)
-        return SealTrip(
-            trip_id=self._trip.trip_id,
-            device_id=self._link.device_id,
-            reading_count=self._link.sequence,
-            head_sha256=self._link.previous_sha256,
-            recordings=[SealedRecording(sha256=item.sha256, size=item.size) for item in digests],
-            clock=self._clock.message(),
-        )
-
-    def _digest(self, recording: Recording, seal_id: str) -> RecordVideo:
-        return RecordVideo(
-            trip_id=self._trip.trip_id,
-            device_id=self._link.device_id,
-            sha256=recording.digest.sha256,
-            size=recording.digest.size,
-            tree_root=recording.digest.tree_root,
-            pseudo_file_id=pseudo_file_id(
-                self._link.device_id, f"{self._trip.trip_id}/{recording.name}"
-            ),
-            media_type=recording.media_type,
-            started_at_ms=self._trip.began_at_ms,
-            duration_ms=recording.duration_ms,
-            derived=bool(recording.source_sha256),
-            source_sha256=recording.source_sha256,
-            seal_transaction_id=seal_id,
-        )
-
-
-def _opened(input_id: bytes, device_id: str, start: StartTrip, start_id: str, clock: Clock) -> Trip:
-    return Trip(
-        trip_id=start.trip_id,
-        input_id=input_id,
-        device_id=device_id,
-        start=start,
-        state=TripState.OPEN,
-        reported=False,
-        readings=0,
-        head_sha256=b"",
-        last_transaction_id=start_id,
-        clock=clock,
-    )

@@ -4,7 +4,7 @@ import sys
 from argparse import Namespace
 
 from contracts.keys import Signer
-from contracts.records.run import RUN_READINGS_MAX
+from contracts.records.reading import RUN_READINGS_MAX
 from contracts.runtime.commands import FAILED, WORKED
 from device.commands.output import say
 from device.fleet.sending import AT_ONCE_MAX, TRUCKS_MAX, Fleet, read_tokens, send

@@ -5,8 +5,9 @@ from typing import Any, Final
 
 from contracts.errors import RejectedError
 from contracts.records.recording import RecordingDigest
+from contracts.runtime.connection import Connection
 from contracts.runtime.files import disk_errors, make_private
-from contracts.runtime.sqlite import Connection, Schema, VersionedDatabase
+from contracts.runtime.sqlite import Schema, VersionedDatabase
 from device.journal.trip import Recording
 
 _FIRST: Final = """

@@ -7,8 +7,8 @@ from contracts.encoding import canonical
 from contracts.errors import RejectedError, UnavailableError
 from contracts.proto.payload_pb2 import Clock as ClockMessage
 from contracts.proto.payload_pb2 import RecordReading, StartTrip
-from contracts.records.clock import Clock
-from contracts.runtime.sqlite import Connection
+from contracts.records.reading import Clock
+from contracts.runtime.connection import Connection
 from device.journal.database import Database, recordings_of
 from device.journal.trip import Pending, Recording, SignedBatch, Trip, TripState
 

@@ -5,8 +5,7 @@ from enum import StrEnum
 
 from contracts.address import delivery
 from contracts.proto.payload_pb2 import StartTrip
-from contracts.records.clock import Clock
-from contracts.records.reading import ChainLink
+from contracts.records.reading import ChainLink, Clock, DeviceChain
 from contracts.records.recording import RecordingDigest
 
 
@@ -65,7 +64,7 @@ class Trip:
     @property
     def link(self) -> ChainLink:
         """The place of the next reading."""
-        return ChainLink(self.trip_id, self.device_id, self.readings, self.head_sha256)
+        return ChainLink(DeviceChain(self.trip_id, self.device_id), self.readings, self.head_sha256)
 
     @property
     def delivery_addresses(self) -> list[str]:

@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal
+from decimal import ROUND_HALF_EVEN, Context, Decimal
 from typing import Final, Self
 from zoneinfo import ZoneInfo
 
@@ -20,7 +20,7 @@ from device.sensors.header import Column, find_columns
 from device.sensors.mapping import POSITION, LogOptions
 from device.sensors.port import Sample
 from device.sensors.times import read_time, zone_of
-from device.sensors.units import PLACES
+from device.sensors.units import PLACES, Unit
 
 _MEASURES: Final = {quantity.name: quantity for quantity in QUANTITIES.values()}
 _NUMBER: Final = re.compile(r"[+-]?[0-9]{1,12}([.,][0-9]{0,30})?([eE][+-]?[0-9]{1,2})?")
@@ -32,6 +32,7 @@ _LIMITS: Final = {name: RANGES[quantity.field] for name, quantity in _MEASURES.i
     "longitude": (-LONGITUDE_E7, LONGITUDE_E7),
 }
 """What a reading takes, in its own units, by role."""
+_CONTEXT: Final = Context(prec=160, rounding=ROUND_HALF_EVEN)
 _TAMPER_DIGITS: Final = 3
 
 
@@ -105,12 +106,10 @@ class Layout:
         mark = "," if "," in text else "." if "." in text else ""
         if mark and self.marks.setdefault(name, mark) != mark:
             raise self._error(place, name, f"the decimal mark {self.marks[name]!r} as above", text)
-        value, (low, high) = (
-            unit.scaled(Decimal(text.replace(",", ".")), PLACES[name]),
-            _LIMITS[name],
-        )
+        value = _scaled(Decimal(text.replace(",", ".")), unit, PLACES[name])
+        low, high = _LIMITS[name]
         if not low <= value <= high:
-            least, most = (unit.shown(each, PLACES[name]) for each in (low, high))
+            least, most = (_shown(each, unit, PLACES[name]) for each in (low, high))
             expected = f"{name} within {least} to {most} {unit.symbol}"
             raise RejectedError(
                 f"{self._error(place, name, expected, text)}: make the cell empty, or N/A, if it "
@@ -164,3 +163,18 @@ class Layout:
         if flags > sum(Tamper):
             raise self._error(place, "tamper", f"flags within 0..{sum(Tamper)}", text)
         return Tamper(flags)
+
+
+def _scaled(cell: Decimal, unit: Unit, places: int) -> int:
+    """Return a cell in units of 10^-`places` of its quantity's own unit, rounded half to even."""
+    exact = _CONTEXT.multiply(_CONTEXT.add(cell, unit.shift), Decimal(unit.factor))
+    if unit.divisor != 1:
+        exact = _CONTEXT.divide(exact, Decimal(unit.divisor))
+    return int(_CONTEXT.scaleb(exact, places).to_integral_value(context=_CONTEXT))
+
+
+def _shown(scaled: int, unit: Unit, places: int) -> str:
+    """Return, to two decimals, the cell that `scaled` units of 10^-`places` come from."""
+    exact = _CONTEXT.multiply(Decimal(scaled).scaleb(-places), Decimal(unit.divisor))
+    cell = _CONTEXT.subtract(_CONTEXT.divide(exact, Decimal(unit.factor)), unit.shift)
+    return f"{cell:.2f}".rstrip("0").rstrip(".")

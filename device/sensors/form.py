@@ -9,6 +9,7 @@ from typing import Final, Self
 
 from contracts.errors import RejectedError
 from device.sensors.header import Column
+from device.sensors.lines import cells_of
 from device.sensors.mapping import DELIMITERS, ColumnMap
 from device.sensors.units import UNITS, unit_in, words_of
 
@@ -54,34 +55,9 @@ class Form:
             else:
                 place = f"{path}: line {number}"
                 chosen = named or max(DELIMITERS, key=lambda each: _count(line, each))
-                names = tuple(name.strip() for name in split(place, line, chosen))
+                names = tuple(name.strip() for name in cells_of(place, line, chosen))
                 return cls(chosen, names, number, comments)
         return cls(named or ",", (), 1, comments)
-
-    def cells(self, place: str, line: str) -> list[str]:
-        """Split one row.
-
-        Raises:
-            RejectedError: It is a comment, or no CSV.
-        """
-        if line.startswith(COMMENT) and not self.header[0].startswith(COMMENT):
-            raise RejectedError(
-                f"{place}: expected a row, got a comment below the header, {line[:40]!r}: remove it"
-            )
-        return split(place, line, self.delimiter)
-
-
-def split(place: str, line: str, delimiter: str) -> list[str]:
-    """Return the cells of one line.
-
-    Raises:
-        RejectedError: A quote is misplaced.
-    """
-    # One line is one row: with quoted line breaks, one stray quote would swallow the log.
-    try:
-        return next(csv.reader([line], delimiter=delimiter, strict=True), [])
-    except csv.Error as error:
-        raise RejectedError(f"{place}: expected one CSV row: {error}") from error
 
 
 def is_row_of_units(

@@ -1,6 +1,7 @@
-"""The lines of a log as text: UTF-8, or UTF-16 with a byte order mark."""
+"""The lines of a log as text, UTF-8 or UTF-16 with a byte order mark, and the cells of a line."""
 
 import codecs
+import csv
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
@@ -33,6 +34,19 @@ def read_lines(path: Path, digest: "hashlib._Hash") -> Iterator[tuple[int, str]]
                 yield number, line.removesuffix("\n").removesuffix("\r")
     except OSError as error:
         raise RejectedError(f"readings {path}: {error}") from error
+
+
+def cells_of(place: str, line: str, delimiter: str) -> list[str]:
+    """Return the cells of one line.
+
+    Raises:
+        RejectedError: A quote is misplaced.
+    """
+    # One line is one row: with quoted line breaks, one stray quote would swallow the log.
+    try:
+        return next(csv.reader([line], delimiter=delimiter, strict=True), [])
+    except csv.Error as error:
+        raise RejectedError(f"{place}: expected one CSV row: {error}") from error
 
 
 def check_no_archive(path: Path, head: bytes) -> None:

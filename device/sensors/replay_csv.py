@@ -15,9 +15,9 @@ from contracts.errors import RejectedError
 from contracts.records.clock import rfc3339
 from device.sensors.columns import Layout
 from device.sensors.contents import Contents
-from device.sensors.form import Form, is_row_of_units
+from device.sensors.form import COMMENT, Form, is_row_of_units
 from device.sensors.header import gives_all_the_same
-from device.sensors.lines import read_lines
+from device.sensors.lines import cells_of, read_lines
 from device.sensors.mapping import PLAIN, LogOptions
 from device.sensors.port import Sample
 
@@ -97,7 +97,11 @@ def _samples(
     before: tuple[int, int] | None = None
     for row, (number, line) in enumerate(lines):
         place = f"{path}: line {number}"
-        cells = form.cells(place, line)
+        if line.startswith(COMMENT) and not form.header[0].startswith(COMMENT):
+            raise RejectedError(
+                f"{place}: expected a row, got a comment below the header, {line[:40]!r}: remove it"
+            )
+        cells = cells_of(place, line, form.delimiter)
         if not any(cell.strip() for cell in cells):  # spreadsheets end a table with such rows
             layout.noted["empty"] += 1
             continue

@@ -1,4 +1,4 @@
-"""Units of a log's columns, and how a cell becomes whole units of a reading.
+"""Units of a log's columns.
 
 The first unit of each quantity is the one that a column without a unit has.
 """
@@ -6,13 +6,12 @@ The first unit of each quantity is the one that a column without a unit has.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import ROUND_HALF_EVEN, Context, Decimal
+from decimal import Decimal
 from typing import Final
 
 from contracts.records.quantity import QUANTITIES
 
 DEGREE_PLACES: Final = 7
-_CONTEXT: Final = Context(prec=160, rounding=ROUND_HALF_EVEN)
 _WORD: Final = re.compile(r"[^\W_]+|[°º%]\w*")
 
 
@@ -33,19 +32,6 @@ class Unit:
     shift: Decimal = Decimal(0)
     factor: int = 1
     divisor: int = 1
-
-    def scaled(self, cell: Decimal, places: int) -> int:
-        """Return `cell` in units of 10^-`places`, rounded half to even."""
-        exact = _CONTEXT.multiply(_CONTEXT.add(cell, self.shift), Decimal(self.factor))
-        if self.divisor != 1:
-            exact = _CONTEXT.divide(exact, Decimal(self.divisor))
-        return int(_CONTEXT.scaleb(exact, places).to_integral_value(context=_CONTEXT))
-
-    def shown(self, scaled: int, places: int) -> str:
-        """Return, to two decimals, the cell that `scaled` units of 10^-`places` come from."""
-        exact = _CONTEXT.multiply(Decimal(scaled).scaleb(-places), Decimal(self.divisor))
-        cell = _CONTEXT.subtract(_CONTEXT.divide(exact, Decimal(self.factor)), self.shift)
-        return f"{cell:.2f}".rstrip("0").rstrip(".")
 
 
 def _unit(symbol: str, spellings: str, shift: str = "0", factor: int = 1, divisor: int = 1) -> Unit:

@@ -10,9 +10,8 @@ from pydantic import WithJsonSchema
 
 from contracts.evidence.report import SUMMARIES
 from contracts.proto import payload_pb2, state_pb2
-from contracts.records.clock import ClockOrigin
 from contracts.records.quantity import QUANTITIES
-from contracts.records.reading import TAMPER_ALL
+from contracts.records.reading import TAMPER_ALL, ClockOrigin
 from contracts.rendered import signs
 from contracts.rules.deliveries import payment_name, status_name
 from contracts.rules.ids import Rule

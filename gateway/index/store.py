@@ -15,7 +15,8 @@ from typing import Any, Final, NamedTuple
 
 from contracts.errors import UnavailableError
 from contracts.records.clock import now_ms
-from contracts.runtime.sqlite import Synchronous, is_damage, transaction, translated
+from contracts.runtime.connection import Synchronous
+from contracts.runtime.sqlite import is_damage, transaction, translated
 from gateway.index.projection import Rows
 from gateway.index.rebuilding import Rebuild, RebuildingError
 from gateway.index.schema import SCHEMA, SORT_IN, SORT_IN_BLOCKS, VERSION

@@ -17,8 +17,8 @@ from contracts.errors import RejectedError, UnavailableError
 from contracts.keys import is_point
 from contracts.proto.wire_pb2 import Receipt
 from contracts.records.clock import now_ms
+from contracts.runtime.connection import Connection
 from contracts.runtime.running import RunningTime
-from contracts.runtime.sqlite import Connection
 from gateway.intake.held import HeldBatch, KeptReceipt, KnownBatch, Offer, State
 from gateway.intake.quotas import DeviceLimits, Sieve, check_limit, forget_receipted
 from gateway.intake.salvage import PROOFS

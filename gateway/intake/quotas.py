@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from contracts.runtime.sqlite import Connection
+from contracts.runtime.connection import Connection
 from gateway.intake.held import HeldBatch, State
 
 DEVICE_BYTES_MAX: Final = 1 << 30

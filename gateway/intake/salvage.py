@@ -16,7 +16,7 @@ from contracts.proto.sawtooth_pb2 import Batch
 from contracts.proto.wire_pb2 import Receipt, RecordingOffer
 from contracts.receipt import open_receipt
 from contracts.records.clock import now_ms
-from contracts.runtime.sqlite import Connection
+from contracts.runtime.connection import Connection
 from gateway.intake.admission import admit_offer, admit_records
 from gateway.intake.held import HeldBatch, Offer, State
 from storage.checked.salvage import Proofs, Row

@@ -21,7 +21,8 @@ from typing import Any, Final
 import apsw
 import apsw.sqlite_extra
 
-from contracts.runtime.sqlite import BUSY_S, Synchronous
+from contracts.runtime.connection import Synchronous
+from contracts.runtime.sqlite import BUSY_S
 
 CHECKSUM_BYTES: Final = 8
 """At the end of each page, also the number that byte 20 of the file has."""

@@ -11,14 +11,9 @@ from pathlib import Path
 from typing import Final
 
 from contracts.errors import UnavailableError, WaysealError
+from contracts.runtime.connection import Connection, Synchronous
 from contracts.runtime.files import sync_directory
-from contracts.runtime.sqlite import (
-    Connection,
-    Schema,
-    Synchronous,
-    VersionedDatabase,
-    translated,
-)
+from contracts.runtime.sqlite import Schema, VersionedDatabase, translated
 from storage.checked.connection import connect_checked, give_checksums, has_checksums
 from storage.checked.damage import DamageNotes
 from storage.checked.salvage import Proofs, salvage

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Self
 
-from contracts.runtime.sqlite import Connection, Schema, VersionedDatabase, transaction
+from contracts.runtime.connection import Connection
+from contracts.runtime.sqlite import Schema, VersionedDatabase, transaction
 from storage.checked.connection import (
     CHECKSUM_BYTES,
     CheckedConnection,

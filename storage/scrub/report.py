@@ -10,7 +10,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from contracts.runtime.sqlite import Connection, Schema
+from contracts.runtime.connection import Connection
+from contracts.runtime.sqlite import Schema
 from storage.checked.damage import DamageNotes
 from storage.checked.kept import open_kept
 

@@ -15,7 +15,7 @@ from contracts.encoding import parse
 from contracts.errors import RejectedError, UnavailableError
 from contracts.proto.payload_pb2 import Clock, RecordReading, RecordVideo, SealTrip
 from contracts.proto.sawtooth_pb2 import Batch, Transaction
-from contracts.records.reading import ChainLink, Tamper, reading_of
+from contracts.records.reading import DeviceChain, Tamper, reading_of
 from contracts.records.recording import RecordingDigest
 from device.commands.simulate import TripFiles, write_trip
 from device.journal.database import JOURNAL, Database
@@ -254,7 +254,7 @@ def check_whole(path: Path) -> int:
         record for transaction in wires for record in records_in(decode(transaction.payload))
     ]
     records += [RecordReading.FromString(record) for (record,) in waiting]
-    place = ChainLink(trip_id, "truck-1", 0, b"")
+    place = DeviceChain(trip_id, "truck-1").first
     for record in records:
         assert link_of(record) == place
         place = place.after(record)

@@ -20,7 +20,7 @@ from contracts.proto.payload_pb2 import (
     SealTrip,
 )
 from contracts.proto.sawtooth_pb2 import Batch
-from contracts.records.reading import ChainLink, record_of
+from contracts.records.reading import ChainLink, DeviceChain, record_of
 from contracts.sawtooth.batches import Family, build_batch, parse_header
 from support.evidence.chain import digest_of
 from support.network.goods import hold, made, newcomers
@@ -162,7 +162,7 @@ def test_the_longest_silence_of_a_sealed_trip_is_told_over_rest(site: Site) -> N
 
 def test_a_reading_that_another_device_signed_spoils_no_evidence(site: Site) -> None:
     trip, batches = driven(1)
-    place = ChainLink(trip.trip_id, "truck-1", 4, bytes(32))
+    place = ChainLink(DeviceChain(trip.trip_id, "truck-1"), 4, bytes(32))
     foreign = build(key("truck-2"), record_of(reading(4), place))
     site.commit([*batches, build_batch(key("truck-2"), [foreign])])
     at_last(site, f"trips/{trip.trip_id}/findings", "items")
@@ -214,7 +214,8 @@ def far(site: Site) -> str:
 
 def on(trip: Trip, device_id: str, sequence: int = 0, dependencies: Sequence[str] = ()) -> Batch:
     """Return one reading on a trip."""
-    place = ChainLink(trip.trip_id, device_id, sequence, bytes(32) if sequence else b"")
+    chain = DeviceChain(trip.trip_id, device_id)
+    place = ChainLink(chain, sequence, bytes(32) if sequence else b"")
     record = record_of(reading(sequence), place)
     return build_batch(key(device_id), [build(key(device_id), record, dependencies=dependencies)])
 

@@ -20,7 +20,7 @@ from contracts.proto.payload_pb2 import (
     RegisterParty,
     TransformLots,
 )
-from contracts.records.run import run_of
+from contracts.records.reading import run_of
 from contracts.rules.context import InvalidTransactionError
 from contracts.rules.ids import Rule
 from contracts.rules.version import LATEST

@@ -12,9 +12,12 @@ from contracts.keys import Signer, verify
 from contracts.proto.sawtooth_pb2 import Batch
 from contracts.proto.wire_pb2 import Receipt, ReceiptBody, Records, StoredRecording
 from contracts.receipt import open_receipt, sign_receipt
-from contracts.records.clock import UTC_MS_MAX, Clock, ClockOrigin
+from contracts.records.clock import UTC_MS_MAX
 from contracts.records.reading import (
     ChainLink,
+    Clock,
+    ClockOrigin,
+    DeviceChain,
     Position,
     Reading,
     Tamper,
@@ -49,16 +52,14 @@ readings = st.builds(
     tamper=st.integers(0, 63).map(Tamper),
     derived=st.booleans(),
 )
-links = st.builds(
-    ChainLink,
+chains = st.builds(
+    DeviceChain,
     trip_id=st.text("0123456789abcdef", min_size=32, max_size=32),
     device_id=st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", fullmatch=True),
-    sequence=st.just(0),
-    previous_sha256=st.just(b""),
-) | st.builds(
+)
+links = chains.map(lambda chain: chain.first) | st.builds(
     ChainLink,
-    trip_id=st.text("0123456789abcdef", min_size=32, max_size=32),
-    device_id=st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", fullmatch=True),
+    chain=chains,
     sequence=st.integers(1, (1 << 63) - 1),
     previous_sha256=st.binary(min_size=32, max_size=32),
 )

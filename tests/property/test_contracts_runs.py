@@ -17,8 +17,7 @@ from contracts.proto.payload_pb2 import (
 )
 from contracts.proto.sawtooth_pb2 import Event
 from contracts.proto.state_pb2 import Finding
-from contracts.records.reading import digest
-from contracts.records.run import run_of
+from contracts.records.reading import digest, run_of
 from contracts.sawtooth.batches import build_batch
 from support.ledgers.hosts import DirectHost, apply_all, breaches, findings, tampers
 from support.network.world import START_MS, TERMS, Trip, key, one, registrations

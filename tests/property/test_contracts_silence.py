@@ -10,8 +10,7 @@ from contracts import address
 from contracts.proto.payload_pb2 import Limit, OpenDelivery
 from contracts.proto.sawtooth_pb2 import Event, Transaction
 from contracts.proto.state_pb2 import Chain, Delivery
-from contracts.records.clock import Clock, ClockOrigin
-from contracts.records.reading import Reading
+from contracts.records.reading import Clock, ClockOrigin, Reading
 from contracts.rules.ids import Rule
 from contracts.sawtooth.batches import build_batch
 from support.ledgers.hosts import DirectHost, apply_all, findings

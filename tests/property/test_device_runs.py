@@ -17,12 +17,11 @@ from contracts.ids import trip_id_of
 from contracts.keys import Signer
 from contracts.proto.payload_pb2 import StartTrip
 from contracts.proto.sawtooth_pb2 import Batch, TransactionHeader
-from contracts.records.clock import Clock, ClockOrigin
-from contracts.records.reading import Reading
+from contracts.records.reading import Clock, ClockOrigin, Reading
 from contracts.rules.series import seal_digest
-from contracts.runtime.sqlite import Connection
-from device.chain.batcher import BatchLimits
-from device.chain.writer import ChainWriter
+from contracts.runtime.connection import Connection
+from device.chain.ends import begin
+from device.chain.writer import BatchLimits, ChainWriter
 from device.journal.database import Database
 from device.journal.logbook import Logbook
 from device.journal.trip import Trip, TripState
@@ -214,9 +213,9 @@ def wal_of(path: Path) -> Path:
 
 
 def begun(database: Database, signer: Signer, limits: BatchLimits) -> ChainWriter:
-    return ChainWriter.begin(
-        book(database), signer, limits, start=start(), clock=clock(0), input_id=bytes(32)
-    )
+    logbook = book(database)
+    trip = begin(logbook, signer, start=start(), clock=clock(0), input_id=bytes(32))
+    return ChainWriter(logbook, signer, limits, trip)
 
 
 def close(path: Path, signer: Signer, life: Life) -> Trip:

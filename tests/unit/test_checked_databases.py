@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from contracts.errors import UnavailableError
-from contracts.runtime.sqlite import Schema, Synchronous, VersionedDatabase, transaction
+from contracts.runtime.connection import Synchronous
+from contracts.runtime.sqlite import Schema, VersionedDatabase, transaction
 from storage.checked.connection import connect_checked, has_checksums
 from storage.checked.damage import DamageNotes
 from storage.checked.kept import open_kept

@@ -3,11 +3,21 @@
 from contracts import address
 from contracts.actions.form import DELIVERIES_MAX
 from contracts.actions.payload import PAYLOAD_BYTES_MAX, build
-from contracts.records.clock import UTC_MS_MAX, Clock, ClockOrigin
-from contracts.records.reading import ChainLink, Position, Reading, Tamper, record_of
-from contracts.records.run import RUN_READINGS_MAX, run_of
+from contracts.records.clock import UTC_MS_MAX
+from contracts.records.reading import (
+    RUN_READINGS_MAX,
+    ChainLink,
+    Clock,
+    ClockOrigin,
+    DeviceChain,
+    Position,
+    Reading,
+    Tamper,
+    record_of,
+    run_of,
+)
 from contracts.wire import BATCH_BYTES_MAX
-from device.chain.batcher import BATCH_BYTES_SOFT, Batcher, BatchLimits
+from device.chain.writer import BATCH_BYTES_SOFT, Batcher, BatchLimits
 from device.journal.trip import Pending
 from support.network.world import key
 
@@ -24,9 +34,8 @@ LARGEST = Reading(
 
 def largest_run() -> Pending:
     device_id, number = "d" * 64, (1 << 63) - RUN_READINGS_MAX - 1
-    links = [
-        ChainLink("a" * 32, device_id, number + at, bytes(32)) for at in range(RUN_READINGS_MAX)
-    ]
+    chain = DeviceChain("a" * 32, device_id)
+    links = [ChainLink(chain, number + at, bytes(32)) for at in range(RUN_READINGS_MAX)]
     run = run_of([record_of(LARGEST, link) for link in links])
     deliveries = [address.delivery(str(at)) for at in range(DELIVERIES_MAX)]
     made = build(key("truck-1"), run, dependencies=["f" * 128], deliveries=deliveries)

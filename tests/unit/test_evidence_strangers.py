@@ -5,7 +5,7 @@ import pytest
 from contracts.actions.payload import build
 from contracts.proto.payload_pb2 import CloseTrip, RegisterSite
 from contracts.proto.sawtooth_pb2 import Batch
-from contracts.records.reading import ChainLink, record_of
+from contracts.records.reading import ChainLink, DeviceChain, record_of
 from contracts.sawtooth.batches import build_batch
 from support.evidence.chain import Evidence, evidence_of, trust_in
 from support.evidence.forgery import problems, verdict_on
@@ -25,7 +25,7 @@ def depending_on_far(batch: Batch) -> Evidence:
 
 
 def reading_by(device_id: str) -> Batch:
-    place = ChainLink(TRIP.trip_id, device_id, 2, bytes(32))
+    place = ChainLink(DeviceChain(TRIP.trip_id, device_id), 2, bytes(32))
     record = record_of(reading(2), place)
     signer = key(device_id)
     far = FAR.transactions[0].header_signature

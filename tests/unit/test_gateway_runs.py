@@ -4,7 +4,7 @@ import pytest
 
 from contracts.actions.payload import build
 from contracts.proto.sawtooth_pb2 import Batch
-from contracts.records.run import RUN_READINGS_MAX, run_of
+from contracts.records.reading import RUN_READINGS_MAX, run_of
 from contracts.sawtooth.batches import build_batch
 from gateway.intake.admission import admit_records
 from gateway.intake.held import State

@@ -11,7 +11,7 @@ import pytest
 
 from contracts.errors import UnavailableError
 from contracts.ledger.client import LedgerClient
-from contracts.runtime.sqlite import Synchronous
+from contracts.runtime.connection import Synchronous
 from gateway.index import store as index_store
 from gateway.index.follower import Follower
 from gateway.index.network import Network

@@ -27,7 +27,7 @@ from contracts.proto.payload_pb2 import (
     SealTrip,
     TransformLots,
 )
-from contracts.records.run import run_of
+from contracts.records.reading import run_of
 from contracts.sawtooth.batches import parse_header
 from support.network.world import TERMS, Trip, key, reading
 

@@ -25,9 +25,14 @@ from contracts.proto.payload_pb2 import (
 )
 from contracts.proto.sawtooth_pb2 import Batch, Event
 from contracts.proto.state_pb2 import Delivery
-from contracts.records.clock import Clock, ClockOrigin
-from contracts.records.reading import Position, Reading, Tamper
-from contracts.records.run import RUN_READINGS_MAX
+from contracts.records.reading import (
+    RUN_READINGS_MAX,
+    Clock,
+    ClockOrigin,
+    Position,
+    Reading,
+    Tamper,
+)
 from contracts.rules.custody import HELD_MAX
 from contracts.rules.excursions import BREACHES_MAX
 from contracts.rules.handovers import EARLY_MAX

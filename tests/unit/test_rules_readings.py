@@ -11,8 +11,7 @@ from contracts.errors import RejectedError
 from contracts.proto.payload_pb2 import RecordReading, RegisterDevice
 from contracts.proto.sawtooth_pb2 import Event, Transaction
 from contracts.proto.state_pb2 import Breach, Chain, Delivery
-from contracts.records.clock import Clock, ClockOrigin
-from contracts.records.reading import Reading, Tamper
+from contracts.records.reading import Clock, ClockOrigin, Reading, Tamper
 from contracts.rules.ids import Rule
 from contracts.sawtooth.batches import build_batch
 from support.evidence.chain import digest_of

@@ -10,8 +10,7 @@ from contracts.proto.payload_pb2 import RecordRun, RegisterDevice, RunReading
 from contracts.proto.sawtooth_pb2 import Event, Transaction
 from contracts.proto.state_pb2 import Chain, Delivery
 from contracts.records.placed import placed
-from contracts.records.reading import Position, Tamper, digest
-from contracts.records.run import RUN_READINGS_MAX, run_of
+from contracts.records.reading import RUN_READINGS_MAX, Position, Tamper, digest, run_of
 from contracts.rules.ids import Rule
 from contracts.sawtooth.batches import build_batch
 from support.ledgers.hosts import Host, apply_all, breaches, findings, refused, rules_found, tampers

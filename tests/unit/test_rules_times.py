@@ -9,8 +9,7 @@ from contracts import address
 from contracts.proto.payload_pb2 import Source
 from contracts.proto.sawtooth_pb2 import Event
 from contracts.proto.state_pb2 import Chain, Delivery
-from contracts.records.clock import Clock, ClockOrigin
-from contracts.records.reading import Reading
+from contracts.records.reading import Clock, ClockOrigin, Reading
 from contracts.rules.attention import TOLD_MAX
 from contracts.rules.blocktimes import TOLERANCE_MS
 from contracts.rules.ids import Rule

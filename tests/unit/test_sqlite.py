@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from contracts.errors import RejectedError, UnavailableError, WaysealError
-from contracts.runtime.sqlite import Connection, Schema, Synchronous, VersionedDatabase, connect
+from contracts.runtime.connection import Connection, Synchronous
+from contracts.runtime.sqlite import Schema, VersionedDatabase, connect
 
 if TYPE_CHECKING:
     from collections.abc import Callable

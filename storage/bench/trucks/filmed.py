@@ -14,7 +14,7 @@ from contracts.proto.payload_pb2 import (
     StartTrip,
 )
 from contracts.proto.sawtooth_pb2 import Batch
-from contracts.records.clock import Clock, ClockOrigin
+from contracts.records.reading import Clock, ClockOrigin
 from contracts.records.recording import RecordingDigest, pseudo_file_id
 from contracts.sawtooth.batches import build_batch
 from storage.bench.trucks.fleet import START_MS, key, network

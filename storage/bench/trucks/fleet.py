@@ -24,9 +24,15 @@ from contracts.proto.payload_pb2 import (
     StartTrip,
 )
 from contracts.proto.sawtooth_pb2 import Batch, Transaction
-from contracts.records.clock import Clock, ClockOrigin
-from contracts.records.reading import ChainLink, Position, Reading, record_of
-from contracts.records.run import run_of
+from contracts.records.reading import (
+    Clock,
+    ClockOrigin,
+    DeviceChain,
+    Position,
+    Reading,
+    record_of,
+    run_of,
+)
 from contracts.sawtooth.batches import build_batch
 
 DEVICES: Final = 20
@@ -155,7 +161,7 @@ class Truck:
             yield some[0] if self._load.per_transaction == 1 else run_of(some)
 
     def _records(self) -> Iterator[RecordReading]:
-        link = ChainLink(self._trip_id, self.device_id, 0, b"")
+        link = DeviceChain(self._trip_id, self.device_id).first
         for number in range(self._load.readings):
             record = record_of(self._reading(number), link)
             link = link.after(record)

@@ -13,8 +13,7 @@ from functools import cached_property
 from typing import Final
 
 from contracts.actions.payload import decode
-from contracts.records.clock import Clock, ClockOrigin
-from contracts.records.reading import Position, Reading, Tamper
+from contracts.records.reading import Clock, ClockOrigin, Position, Reading, Tamper
 from contracts.sawtooth.batches import build_batch
 from support.evidence.chain import Evidence, digest_of, evidence_of
 from support.evidence.talk import SITES, STEP_MS, Talk

@@ -8,8 +8,7 @@ from contracts.proto.payload_pb2 import (
     OpenDelivery,
 )
 from contracts.proto.sawtooth_pb2 import Event
-from contracts.records.clock import Clock, ClockOrigin
-from contracts.records.reading import Reading
+from contracts.records.reading import Clock, ClockOrigin, Reading
 from contracts.sawtooth.batches import build_batch
 from support.ledgers.hosts import Host, apply_all
 from support.network.world import (

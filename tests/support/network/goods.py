@@ -20,8 +20,7 @@ from contracts.proto.payload_pb2 import (
     TransformLots,
 )
 from contracts.proto.sawtooth_pb2 import Batch
-from contracts.records.reading import ChainLink, Reading, digest, record_of
-from contracts.records.run import run_of
+from contracts.records.reading import DeviceChain, Reading, digest, record_of, run_of
 from contracts.sawtooth.batches import build_batch
 from support.network.world import GTIN, START_MS, TERMS, Trip, device, key, one, party
 
@@ -97,7 +96,7 @@ def _piece(lot: str) -> LotQuantity:
 def companion(trip: Trip, device_id: str, values: Sequence[Reading]) -> Batch:
     """Return what another device recorded on a trip, in one run, and its seal."""
     signer, records = key(device_id), list[RecordReading]()
-    place = ChainLink(trip.trip_id, device_id, 0, b"")
+    place = DeviceChain(trip.trip_id, device_id).first
     for value in values:
         records.append(record_of(value, place))
         place = place.after(records[-1])

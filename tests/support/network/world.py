@@ -27,10 +27,19 @@ from contracts.proto.payload_pb2 import (
     StartTrip,
 )
 from contracts.proto.sawtooth_pb2 import Batch, Setting, Transaction
-from contracts.records.clock import Clock, ClockOrigin
-from contracts.records.reading import ChainLink, Position, Reading, Tamper, digest, record_of
+from contracts.records.reading import (
+    ChainLink,
+    Clock,
+    ClockOrigin,
+    DeviceChain,
+    Position,
+    Reading,
+    Tamper,
+    digest,
+    record_of,
+    run_of,
+)
 from contracts.records.recording import RecordingDigest, pseudo_file_id
-from contracts.records.run import run_of
 from contracts.rules.version import LATEST, RulesVersion
 from contracts.sawtooth.batches import build_batch
 
@@ -117,7 +126,9 @@ def link_of(record: RecordReading) -> ChainLink:
     Raises:
         RejectedError: A field is outside its range.
     """
-    return ChainLink(record.trip_id, record.device_id, record.sequence, record.previous_sha256)
+    return ChainLink(
+        DeviceChain(record.trip_id, record.device_id), record.sequence, record.previous_sha256
+    )
 
 
 def reading(number: int, temperature_mcel: int = 5000, tamper: Tamper = Tamper.NONE) -> Reading:
@@ -179,7 +190,7 @@ class Trip:
 
     def _next(self, value: Reading) -> RecordReading:
         before = self.records[-1] if self.records else None
-        first = ChainLink(self.trip_id, self.device_id, 0, b"")
+        first = DeviceChain(self.trip_id, self.device_id).first
         link = first.after(before) if before else first
         self.records.append(record_of(value, link))
         return self.records[-1]

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from contracts.runtime.sqlite import Synchronous, transaction
+from contracts.runtime.connection import Synchronous
+from contracts.runtime.sqlite import transaction
 from storage.checked.connection import CheckedConnection, connect_checked
 
 

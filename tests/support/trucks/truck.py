@@ -21,7 +21,7 @@ from contracts.proto.payload_pb2 import (
     StartTrip,
 )
 from contracts.proto.sawtooth_pb2 import Batch
-from contracts.records.reading import ChainLink, digest
+from contracts.records.reading import ChainLink, DeviceChain, digest
 from contracts.runtime.processes import tied
 from contracts.sawtooth.batches import check_batch, parse_header
 from device.commands.simulate import TripFiles
@@ -138,12 +138,12 @@ def records_in(action: Action) -> list[RecordReading]:
     if not isinstance(action, RecordRun):
         return []
     place = ChainLink(
-        action.trip_id, action.device_id, action.first_sequence, action.previous_sha256
+        DeviceChain(action.trip_id, action.device_id), action.first_sequence, action.previous_sha256
     )
     records = []
     for reading in action.readings:
         record = RecordReading.FromString(canonical(reading))
-        record.trip_id, record.device_id = place.trip_id, place.device_id
+        record.trip_id, record.device_id = place.chain.trip_id, place.chain.device_id
         record.sequence, record.previous_sha256 = place.sequence, place.previous_sha256
         records.append(record)
         place = place.after(record)
@@ -183,7 +183,7 @@ def walk(
 
 
 def _walk_chain(records: list[RecordReading], seal: SealTrip) -> None:
-    place = ChainLink(seal.trip_id, seal.device_id, 0, b"")
+    place = DeviceChain(seal.trip_id, seal.device_id).first
     for record in records:
         assert link_of(record) == place
         place = place.after(record)
