@@ -14,6 +14,7 @@ from gateway.dependencies import Dependencies
 from gateway.index.follower import Follower
 from gateway.index.network import Network
 from gateway.index.store import IndexStore
+from gateway.intake.brokertls import BrokerTls
 from gateway.intake.inbox import Inbox
 from gateway.intake.mqtt import Intake
 from gateway.metrics import Metrics
@@ -254,6 +255,7 @@ class Services:
             repeat_receipts=self.receipts.repeat,
             on_change=self.saga.worker.wake,
             socket=self.settings.mqtt.socket,
+            tls=BrokerTls(self.settings.mqtt) if self.settings.mqtt.tls_ca else None,
             stages=self.metrics,
         )
 

@@ -24,6 +24,7 @@ from gateway.storagesettings import (
     Table,
     VolumeSettings,
 )
+from gateway.tlssettings import PkiSettings, TlsSettings
 from gateway.uploads.claims import DEVICE_PARTIAL_BYTES_MAX
 from gateway.uploads.lanes import Places
 
@@ -68,6 +69,14 @@ class MqttSettings(Table):
     )
     username: str = Field("gateway", description="the gateway's name at the broker")
     password: str = Field("", description="its password; an embedded broker needs none")
+    tls_ca: Path | None = Field(
+        None, description="PEM; with it the gateway meets the broker by TLS"
+    )
+    tls_certificate: Path | None = Field(None, description="PEM, if the broker asks for it")
+    tls_key: Path | None = Field(None, description="PEM, its key")
+    plain_text: bool = Field(
+        default=False, description="meet a broker on another machine without TLS all the same"
+    )
     socket: Path | None = Field(
         None, description="Unix socket of mosquitto for the gateway, instead of host and port"
     )
@@ -105,6 +114,9 @@ class MosquittoSettings(Table):
     )
     certificate: Path | None = Field(None, description="PEM file; if given, trucks use TLS")
     key: Path | None = Field(None, description="PEM file, the key of that certificate")
+    plain_text: bool = Field(
+        default=False, description="let trucks' tokens cross a network without TLS all the same"
+    )
     connections: int = Field(
         1000, ge=1, le=100_000, description="connections for trucks; strangers count until refused"
     )
@@ -126,17 +138,15 @@ class MosquittoSettings(Table):
         return self
 
 
-class PkiSettings(Table):
-    """The certificate authority of the network, at the one gateway that has it."""
-
-    folder: Path | None = Field(None, description="its key, register and list; default DATA/pki")
-
-
 class RestSettings(Table):
     """The address for auditors, operators and uploads."""
 
     host: str = "127.0.0.1"
     port: Port = Field(8080, description="0 lets the system choose")
+    plain_text: bool = Field(
+        default=False,
+        description="listen beyond this machine without TLS, behind a proxy that has it",
+    )
     connections: int = Field(_BOUNDS.connections, ge=1, description="most connections")
     connections_per_address: int = Field(
         _BOUNDS.per_address, ge=1, description="most of one address; behind a proxy as many as all"
@@ -254,6 +264,7 @@ class Settings(BaseSettings):
     mqtt: MqttSettings = MqttSettings()
     mosquitto: MosquittoSettings = MosquittoSettings()
     rest: RestSettings = RestSettings()
+    tls: TlsSettings = TlsSettings()
     pki: PkiSettings = PkiSettings()
     limits: LimitSettings = LimitSettings()
     volumes: dict[VolumeName, VolumeSettings] = Field(

@@ -10,7 +10,9 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from contracts.errors import RejectedError, UnavailableError
 from contracts.runtime.seldom import Seldom
+from contracts.runtime.serving.tls import PEER, Peer
 from gateway.access import Caller, Role, Tokens
+from gateway.pki.names import DEVICE_URN
 
 _log = logging.getLogger(__name__)
 _log.addFilter(Seldom())  # a line for each request, until the file is mended
@@ -30,6 +32,7 @@ def _require(*roles: Role) -> Callable[..., Caller]:
                 "expected a known token in the header Authorization: Bearer TOKEN",
                 {"WWW-Authenticate": "Bearer"},
             )
+        check_certificate(request, caller)
         if caller.role not in roles:
             wanted = " or ".join(roles)
             raise HTTPException(
@@ -38,6 +41,35 @@ def _require(*roles: Role) -> Callable[..., Caller]:
         return caller
 
     return check
+
+
+def check_certificate(request: Request, caller: Caller) -> None:
+    """Check that a device comes with its own certificate, and nobody else with a device's.
+
+    Raises:
+        HTTPException: 403: it does not.
+    """
+    device_id, tls = device_of(request), request.app.state.services.settings.tls
+    if device_id is not None and device_id != caller.name:
+        raise HTTPException(
+            HTTPStatus.FORBIDDEN,
+            f"expected the certificate and the token of one device, got the certificate of "
+            f"{device_id} and the token of {caller.name}",
+        )
+    needed = tls.ca is not None and tls.device_certificates
+    if device_id is None and caller.role is Role.DEVICE and needed:
+        raise HTTPException(
+            HTTPStatus.FORBIDDEN,
+            f"expected the certificate of {caller.name} beside its token, got none: "
+            f"`wayseal-device enrol` gets one",
+        )
+
+
+def device_of(request: Request) -> str | None:
+    """Return the device whose certificate the client of a request has shown, if any."""
+    peer: Peer | None = request.scope.get("extensions", {}).get(PEER)
+    named = () if peer is None else peer.uris
+    return next((uri[len(DEVICE_URN) :] for uri in named if uri.startswith(DEVICE_URN)), None)
 
 
 def _caller(tokens: Tokens, credentials: HTTPAuthorizationCredentials) -> Caller | None:

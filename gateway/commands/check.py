@@ -23,6 +23,7 @@ from contracts.runtime.checks import (
     report,
     warning,
 )
+from gateway import plaintext
 from gateway.access import Tokens
 from gateway.blobstore import BLOBS_ID
 from gateway.owners import files_of_others, place_of_others
@@ -54,6 +55,8 @@ def findings(settings: Settings, *, offline: bool) -> Iterator[Finding]:
 def _here(settings: Settings) -> Iterator[Finding]:
     yield ok("settings", f"site {settings.site_id}, data {settings.data}")
     yield directory("data", settings.data, made=True)
+    for subject, words in plaintext.problems(settings):
+        yield error(subject, words, "wayseal-gateway pki init; wayseal-gateway pki server NAME")
     yield _key(settings)
     yield _tokens(settings)
     yield from guarded(files_of_others(settings), "data")
@@ -143,6 +146,11 @@ def _mosquitto_directories(settings: Settings) -> Iterator[Finding]:
 
 def _named_files(settings: Settings) -> Iterator[tuple[str, Path | None]]:
     mosquitto, cassandra = settings.mosquitto, settings.cassandra
+    tls, mqtt = settings.tls, settings.mqtt
+    yield from (("tls.certificate", tls.certificate), ("tls.key", tls.key))
+    yield from (("tls.ca", tls.ca), ("tls.crl", tls.crl))
+    yield from (("mqtt.tls_ca", mqtt.tls_ca), ("mqtt.tls_certificate", mqtt.tls_certificate))
+    yield "mqtt.tls_key", mqtt.tls_key
     if mosquitto.folder is not None:
         yield "mosquitto.certificate", mosquitto.certificate
         yield "mosquitto.key", mosquitto.key

@@ -7,15 +7,25 @@ from contextlib import closing, contextmanager
 
 from contracts.runtime.files import locked, make_directory
 from contracts.runtime.serving.server import Server, event_loop, listening
+from contracts.runtime.serving.tls import Tls
+from gateway import plaintext
 from gateway.access import Tokens
 from gateway.api import tus
 from gateway.api.app import build_app
+from gateway.pki.revoked import revoked_serials
 from gateway.services import Services
 from gateway.settings import Settings
 
 
 def run(_: argparse.Namespace, settings: Settings) -> None:
-    """Run the gateway until SIGTERM or SIGINT."""
+    """Run the gateway until SIGTERM or SIGINT.
+
+    Raises:
+        RejectedError: Tokens would cross a network in plain text, or a file of TLS is invalid.
+    """
+    plaintext.refuse(settings)
+    files = settings.tls.files
+    tls = None if files is None else Tls(files, revoked_serials)
     make_directory(settings.data)
     lock = locked(
         settings.data / "lock", f"data directory {settings.data} is in use by another gateway"
@@ -36,6 +46,7 @@ def run(_: argparse.Namespace, settings: Settings) -> None:
             ended=services.metrics.connection_ended,
             headers=tus.HEADERS,  # it answers so before it knows what is asked for
         )
+        server.tls = tls
         services.metrics.watch_connections(lambda: server.doors.count)
         services.metrics.watch_deletions(lambda: services.settling.count)
         with event_loop() as runner:

@@ -34,6 +34,7 @@ from contracts.wire import (
 )
 from gateway.intake import admission
 from gateway.intake.brokerlink import BrokerLink
+from gateway.intake.brokertls import BrokerTls
 from gateway.intake.held import HeldBatch, State
 from gateway.intake.held import Offer as HeldOffer
 from gateway.intake.inbox import Inbox
@@ -89,6 +90,7 @@ class Intake:
         repeat_receipts: Callable[[str, set[str]], None],
         on_change: Callable[[], None],
         socket: Path | None = None,
+        tls: BrokerTls | None = None,
         stages: Stages = NOT_RECORDED,
     ) -> None:
         """Prepare the intake.
@@ -102,6 +104,7 @@ class Intake:
                 been lost.
             on_change: Called after the inbox grew.
             socket: Unix socket of the broker; if given, host and port do not matter.
+            tls: The TLS of the connection; None: plain text.
             stages: Records how long each group of messages took.
         """
         self._inbox = inbox
@@ -117,6 +120,9 @@ class Intake:
             manual_ack=True,
             transport="unix" if socket else "tcp",
         )
+        if tls is not None:
+            self._client.tls_set_context(tls.context)
+            self._client.on_pre_connect = lambda *_: tls.refresh()
         self._socket = socket
         self._place = ""
         self.broker = Dependency("the MQTT broker")

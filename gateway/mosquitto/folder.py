@@ -26,6 +26,7 @@ from gateway.mosquitto.text import (
     included,
     roles,
 )
+from gateway.plaintext import refuse as refuse_plain_text
 from gateway.settings import Settings, is_loopback
 
 _FOLDER_MODE: Final = 0o2750
@@ -116,16 +117,14 @@ def _checked(settings: Settings) -> Path:
             f"setting mqtt.port: expected the port of the gateway's own listener, other than "
             f"{ours.port} of mosquitto.port, got {mqtt.port}"
         )
+    refuse_plain_text(settings)
     return ours.folder.absolute()
 
 
 def _warnings(settings: Settings, unknown: list[str]) -> Iterator[str]:
     ours, mqtt = settings.mosquitto, settings.mqtt
     if ours.certificate is None and not is_loopback(ours.host):
-        yield (
-            f"trucks' tokens cross the network unencrypted to {ours.host}:{ours.port}: set "
-            f"mosquitto.certificate and mosquitto.key"
-        )
+        yield f"trucks' tokens cross the network unencrypted to {ours.host}:{ours.port}"
     if mqtt.socket is not None:
         pass  # the socket's owner and group say who connects
     elif is_loopback(mqtt.host):

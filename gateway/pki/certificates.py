@@ -21,13 +21,13 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from contracts.errors import RejectedError
 from contracts.ids import check_id
+from gateway.pki.names import DEVICE_URN
 
 CA_DAYS: Final = 3650
 LEAF_DAYS: Final = 90
 CRL_DAYS: Final = 30
 NAME_MAX: Final = 64
 """Longest common name (RFC 5280, A.1, ub-common-name-length)."""
-DEVICE_URN: Final = "urn:wayseal:device:"
 BACKDATED: Final = timedelta(hours=1)
 """A certificate is valid from so long ago on, because clocks of trucks and sites differ."""
 _SAN: Final = re.compile(r"(\*\.)?[A-Za-z0-9]([A-Za-z0-9_.-]{0,250}[A-Za-z0-9])?")

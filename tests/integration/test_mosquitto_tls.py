@@ -102,17 +102,24 @@ def test_a_missing_or_broken_authority_is_one_clear_error(
         pass
 
 
-def test_only_a_listener_without_tls_beyond_this_machine_warns(site: Site) -> None:
+def test_a_listener_without_tls_beyond_this_machine_is_refused_unless_it_is_wanted(
+    site: Site,
+) -> None:
     assert not any("unencrypted" in each for each in write(site.settings).warnings)
-    ours = site.settings.mosquitto
-    for host, certificate, key, warns in (
-        ("0.0.0.0", None, None, True),  # noqa: S104  # nobody listens
-        ("0.0.0.0", ours.certificate, ours.key, False),  # noqa: S104  # nobody listens
-        ("127.0.0.1", None, None, False),
+
+    def changed(**values: object) -> Settings:
+        table = MosquittoSettings.model_validate(site.settings.mosquitto.model_dump() | values)
+        return site.settings.model_copy(update={"mosquitto": table})
+
+    plain = {"certificate": None, "key": None}
+    beyond = {"host": "0.0.0.0"}  # noqa: S104  # nobody listens
+    with pytest.raises(RejectedError, match=r"set mosquitto\.certificate and mosquitto\.key, or"):
+        write(changed(**plain, **beyond))
+    for values, warns in (
+        (plain | beyond | {"plain_text": True}, True),
+        (beyond, False),
+        (plain, False),
     ):
-        changed = MosquittoSettings(
-            **ours.model_dump() | {"host": host, "certificate": certificate, "key": key}
-        )
-        said = write(site.settings.model_copy(update={"mosquitto": changed})).warnings
+        said = write(changed(**values)).warnings
         assert any("unencrypted" in each for each in said) is warns
     write(site.settings)

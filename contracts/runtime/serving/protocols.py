@@ -25,6 +25,7 @@ from contracts.runtime.serving.connections import (
 )
 from contracts.runtime.serving.direct import EXTENSION, DirectReader, Exchange, body_length
 from contracts.runtime.serving.parting import LastWords, Parting
+from contracts.runtime.serving.tls import PEER, Peer, Tls
 from contracts.runtime.serving.unread import MustBeRead, Unsent
 
 HEAD_BYTES_MAX: Final = 256 << 10
@@ -41,11 +42,12 @@ SOCKET_FRAGMENTS_MAX: Final = 64
 
 
 class BoundedConfig(uvicorn.Config):
-    """uvicorn's settings, and the doors that its connections go through."""
+    """uvicorn's settings, the doors that its connections go through, and their TLS."""
 
     def __init__(self, app: Any, doors: Doors, **settings: Any) -> None:  # noqa: ANN401  # uvicorn's own types
         super().__init__(app, **settings)
         self.doors = doors
+        self.tls: Tls | None = None
 
 
 class BoundedHttp(MustBeRead, HttpToolsProtocol):
@@ -66,12 +68,14 @@ class BoundedHttp(MustBeRead, HttpToolsProtocol):
         self._came = self._moved_at = 0
         self._body_left = 0
         self._measure(self.loop.time())
+        self._peer: Peer | None = None
         self.address = ""
         self.phase = Phase.HEAD
 
     def connection_made(self, transport: Any) -> None:  # noqa: ANN401  # uvicorn's own type
         """Begin a connection and wait for a request; without room, refuse it."""
         super().connection_made(transport)
+        self._peer = Peer.of(transport)
         self.address = self.client[0] if self.client else ""
         if not self._doors.enter(self):
             transport.write(_answer(HTTPStatus.SERVICE_UNAVAILABLE, self._doors.headers))
@@ -110,6 +114,8 @@ class BoundedHttp(MustBeRead, HttpToolsProtocol):
             raise RejectedError(f"{len(self.pipeline)} requests wait for the one before")
         self._in_head, self._head_bytes = True, 0
         super().on_message_begin()
+        extensions: dict[Any, Any] = {PEER: self._peer} if self._peer else {}
+        self.scope["extensions"] = extensions
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Take a field of a head. One behind the body is dropped: nothing here waits for any.
@@ -133,8 +139,8 @@ class BoundedHttp(MustBeRead, HttpToolsProtocol):
         if self.cycle is not None:  # a WebSocket has no cycle
             self.cycle.transport = LastWords(self.transport, self._close_after_answer)  # type: ignore[assignment] # it has all of it
         if self._body_left:
-            extensions: dict[Any, Any] = {EXTENSION: partial(self._direct, self.cycle)}
-            self.scope["extensions"] = extensions
+            direct: dict[Any, Any] = {EXTENSION: partial(self._direct, self.cycle)}
+            self.scope["extensions"] |= direct
         self._turn()
 
     def on_message_complete(self) -> None:
@@ -256,6 +262,10 @@ class BoundedHttp(MustBeRead, HttpToolsProtocol):
     def _part(self, drop_bytes: int = DROPPED_BYTES_MAX) -> None:
         """End the connection, with all answers out; its client may still be sending."""
         if self.is_closing:
+            return
+        if not self.transport.can_write_eof():  # TLS drops what still comes, until it is closed
+            self.flow.resume_reading()
+            self.transport.close()
             return
         self._parted = True
         self._turn_to(Phase.NEXT)  # its place is the first to be had

@@ -22,7 +22,9 @@ from contracts.errors import RejectedError
 from contracts.runtime.seldom import Seldom
 from contracts.runtime.serving.connections import GOODBYE_S, Bounds, Doors, Ending
 from contracts.runtime.serving.early import closing_early
+from contracts.runtime.serving.handshake import Entrance
 from contracts.runtime.serving.protocols import BoundedConfig, BoundedHttp, BoundedWebSocket
+from contracts.runtime.serving.tls import LOOK_EVERY_S, Peer, Tls
 
 BACKLOG: Final = 1_024
 COLLECT_ALLOCATIONS: Final = 50_000
@@ -65,50 +67,108 @@ class Server(uvicorn.Server):
         web_sockets: bool = False,
     ) -> None:
         self.doors = Doors(bounds or Bounds(), ended, headers)
-        super().__init__(
-            BoundedConfig(
-                closing_early(app),
-                self.doors,
-                http=BoundedHttp,
-                ws=BoundedWebSocket if web_sockets else "none",
-                ws_max_size=SOCKET_MESSAGE_BYTES_MAX,
-                ws_ping_interval=SOCKET_SILENCE_S,
-                ws_ping_timeout=SOCKET_SILENCE_S,
-                ws_per_message_deflate=False,
-                lifespan="on" if lifespan else "off",
-                log_config=None,
-                access_log=False,
-                server_header=False,
-                # The doors count connections; what is left to bound is work without one.
-                limit_concurrency=self.doors.bounds.connections + 1,
-                backlog=BACKLOG,
-                timeout_keep_alive=self.doors.bounds.keep_alive_s,
-                timeout_graceful_shutdown=int(GOODBYE_S),
-            )
+        self._bounded = BoundedConfig(
+            closing_early(app),
+            self.doors,
+            http=BoundedHttp,
+            ws=BoundedWebSocket if web_sockets else "none",
+            ws_max_size=SOCKET_MESSAGE_BYTES_MAX,
+            ws_ping_interval=SOCKET_SILENCE_S,
+            ws_ping_timeout=SOCKET_SILENCE_S,
+            ws_per_message_deflate=False,
+            lifespan="on" if lifespan else "off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            # The doors count connections; what is left to bound is work without one.
+            limit_concurrency=self.doors.bounds.connections + 1,
+            backlog=BACKLOG,
+            timeout_keep_alive=self.doors.bounds.keep_alive_s,
+            timeout_graceful_shutdown=int(GOODBYE_S),
         )
+        super().__init__(self._bounded)
+        self._entrances: list[Entrance] = []
+        self._next_look: asyncio.TimerHandle | None = None
         self._also = also
         self._on_exit = on_exit
 
+    @property
+    def tls(self) -> Tls | None:
+        """Its TLS, set before it serves; None is plain text.
+
+        SIGHUP has the files read again, and so has a change of them.
+        """
+        return self._bounded.tls
+
+    @tls.setter
+    def tls(self, tls: Tls | None) -> None:
+        self._bounded.tls = tls
+
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to accept connections."""
-        await super().startup(sockets)
+        await super().startup(sockets if self.tls is None else [])
         self.doors.open()
+        if self.tls is not None:
+            loop = asyncio.get_running_loop()
+            made_of = (self._bounded, self.server_state, self.lifespan.state)
+            self._entrances = [
+                Entrance(port, self.tls, self.doors, lambda begun: _Secured(begun, *made_of))
+                for port in sockets or []
+            ]
+            loop.add_signal_handler(signal.SIGHUP, self._read_tls_again, self.tls)
+            self._look_at_tls(loop, self.tls)
+        scheme = "http" if self.tls is None else "https"
         for port in sockets or []:
             host, number, *_ = port.getsockname()
             shown = f"[{host}]" if ":" in host else host
-            words = f"ready rest=http://{shown}:{number} {self._also}"
+            words = f"ready rest={scheme}://{shown}:{number} {self._also}"
             sys.stdout.write(words.rstrip() + "\n")
             sys.stdout.flush()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End all connections."""
         self.doors.close()
+        for entrance in self._entrances:
+            entrance.close()
+        if self._next_look is not None:
+            self._next_look.cancel()
         await super().shutdown(sockets)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """End the server on a signal."""
         self._on_exit()
         super().handle_exit(sig, frame)
+
+    def _look_at_tls(self, loop: asyncio.AbstractEventLoop, tls: Tls) -> None:
+        if tls.has_changed():
+            self._read_tls_again(tls)
+        self._next_look = loop.call_later(LOOK_EVERY_S, self._look_at_tls, loop, tls)
+
+    def _read_tls_again(self, tls: Tls) -> None:
+        """Read the files again, and end the connections of clients that are revoked now."""
+        tls.reload()
+        for connection in list(self.server_state.connections):
+            peer = Peer.of(connection.transport)
+            if peer is not None and peer.serial in tls.revoked:
+                connection.transport.abort()
+
+
+class _Secured(BoundedHttp):
+    """A connection whose handshake is done.
+
+    Args:
+        begun: Called as soon as it is.
+        made_of: What every connection is made of.
+    """
+
+    def __init__(self, begun: Callable[[], None], *made_of: Any) -> None:  # noqa: ANN401  # uvicorn's own types
+        super().__init__(*made_of)
+        self._begun = begun
+
+    def connection_made(self, transport: Any) -> None:  # noqa: ANN401  # uvicorn's own type
+        """Begin to wait for a request."""
+        self._begun()
+        super().connection_made(transport)
 
 
 @contextlib.contextmanager

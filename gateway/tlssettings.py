@@ -1,0 +1,44 @@
+"""The gateway's settings of TLS: its own certificate, whom it believes, the network's authority."""
+
+from pathlib import Path
+from typing import Self
+
+from pydantic import Field, model_validator
+
+from contracts.runtime.serving.tls import TlsFiles
+from gateway.storagesettings import Table
+
+
+class TlsSettings(Table):
+    """The TLS of REST; the files are read again when they change."""
+
+    certificate: Path | None = Field(None, description="PEM; if given, REST uses TLS alone")
+    key: Path | None = Field(None, description="PEM, its key")
+    ca: Path | None = Field(None, description="PEM, who signs the certificates of devices")
+    crl: Path | None = Field(None, description="PEM, what that authority has revoked")
+    device_certificates: bool = Field(
+        default=True, description="with a CA: a device's token counts with its certificate only"
+    )
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        if (self.certificate is None) != (self.key is None):
+            raise ValueError("expected both certificate and key, or neither")
+        if self.ca is not None and self.certificate is None:
+            raise ValueError("expected certificate and key beside ca, got none")
+        if self.crl is not None and self.ca is None:
+            raise ValueError("expected ca beside crl, got none")
+        return self
+
+    @property
+    def files(self) -> TlsFiles | None:
+        """Return the files of REST's TLS; None: plain text."""
+        if self.certificate is None or self.key is None:
+            return None
+        return TlsFiles(self.certificate, self.key, self.ca, self.crl)
+
+
+class PkiSettings(Table):
+    """The certificate authority of the network, at the one gateway that has it."""
+
+    folder: Path | None = Field(None, description="its key, register and list; default DATA/pki")
