@@ -7,15 +7,19 @@ from contracts.errors import RejectedError
 from gateway.settings import Settings, is_loopback
 
 
-def refuse(settings: Settings) -> None:
+def refuse(settings: Settings, *, only: str = "") -> None:
     """Let a gateway start only if what it listens on, and the way to its broker, is in order.
+
+    Args:
+        settings: Of the gateway.
+        only: The one setting that matters; empty: all do.
 
     Raises:
         RejectedError: Something would cross a network in plain text.
     """
-    found = list(problems(settings))
+    found = [f"setting {key}: {words}" for key, words in problems(settings) if only in ("", key)]
     if found:
-        raise RejectedError("; ".join(f"{key}: {words}" for key, words in found))
+        raise RejectedError("; ".join(found))
 
 
 def problems(settings: Settings) -> Iterator[tuple[str, str]]:

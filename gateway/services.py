@@ -34,7 +34,7 @@ from gateway.retention.keeper import Retention
 from gateway.retention.remover import Remover
 from gateway.retention.reserve import Reserve
 from gateway.retention.room import Room
-from gateway.settings import Settings
+from gateway.settings import MqttSettings, Settings
 from gateway.upkeep.blobwatch import BlobWatch
 from gateway.upkeep.catalogue import Recataloguing
 from gateway.upkeep.expiry import Expiry
@@ -255,7 +255,7 @@ class Services:
             repeat_receipts=self.receipts.repeat,
             on_change=self.saga.worker.wake,
             socket=self.settings.mqtt.socket,
-            tls=BrokerTls(self.settings.mqtt) if self.settings.mqtt.tls_ca else None,
+            tls=_broker_tls(self.settings.mqtt),
             stages=self.metrics,
         )
 
@@ -317,6 +317,12 @@ class Services:
 def _inbox_file(settings: Settings) -> Path:
     """Return the file of the inbox; a gateway that has worked before has one."""
     return settings.data / "inbox.db"
+
+
+def _broker_tls(mqtt: MqttSettings) -> BrokerTls | None:
+    if mqtt.tls_ca is None:
+        return None
+    return BrokerTls(mqtt.tls_ca, mqtt.tls_certificate, mqtt.tls_key)
 
 
 def _session(settings: Settings) -> str:

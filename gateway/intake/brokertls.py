@@ -2,9 +2,9 @@
 
 import logging
 import ssl
+from pathlib import Path
 
 from contracts.errors import RejectedError
-from gateway.settings import MqttSettings
 
 _log = logging.getLogger(__name__)
 
@@ -13,7 +13,9 @@ class BrokerTls:
     """Whom the gateway believes there, and the certificate that it shows.
 
     Args:
-        settings: `tls_ca` is given.
+        ca: Whose certificates count, PEM.
+        certificate: The gateway's, PEM; None: it shows none.
+        key: The key of that certificate, PEM.
 
     Attributes:
         context: For the connection.
@@ -22,13 +24,17 @@ class BrokerTls:
         RejectedError: A file is missing or malformed, or the key is not the certificate's.
     """
 
-    def __init__(self, settings: MqttSettings) -> None:
-        self._settings = settings
+    def __init__(self, ca: Path, certificate: Path | None, key: Path | None) -> None:
+        self._certificate = certificate
+        self._key = key
         try:
-            self.context = ssl.create_default_context(cafile=settings.tls_ca)
+            self.context = ssl.create_default_context(cafile=ca)
             self._load()
         except (OSError, ValueError) as error:
-            raise RejectedError(f"TLS files of [mqtt], {settings.tls_ca}: {error}") from error
+            raise RejectedError(
+                f"mqtt.tls_ca {ca}, mqtt.tls_certificate {certificate} and mqtt.tls_key {key}: "
+                f"expected PEM files that belong together: {error}"
+            ) from error
 
     def refresh(self) -> None:
         """Read the certificate again before a connection: it may have been renewed."""
@@ -38,7 +44,6 @@ class BrokerTls:
             _log.warning("the broker sees the earlier certificate: %s", error)
 
     def _load(self) -> None:
-        ours = self._settings
-        if ours.tls_certificate is not None:
+        if self._certificate is not None:
             # The password keeps OpenSSL from asking for one on the terminal.
-            self.context.load_cert_chain(ours.tls_certificate, ours.tls_key, password="")
+            self.context.load_cert_chain(self._certificate, self._key, password="")

@@ -117,7 +117,7 @@ def _checked(settings: Settings) -> Path:
             f"setting mqtt.port: expected the port of the gateway's own listener, other than "
             f"{ours.port} of mosquitto.port, got {mqtt.port}"
         )
-    refuse_plain_text(settings)
+    refuse_plain_text(settings, only="mosquitto.host")
     return ours.folder.absolute()
 
 
