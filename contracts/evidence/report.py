@@ -13,7 +13,6 @@ from contracts.proto.payload_pb2 import RequiredCertificate, StartTrip
 from contracts.proto.state_pb2 import Breach, Delivery, Finding, Lot, Transformation
 from contracts.records.clock import rfc3339
 from contracts.records.quantity import QUANTITIES
-from contracts.records.reading import Tamper
 from contracts.rendered import Words
 
 SUMMARIES: Final = ("holds", "unanchored", "format-1", "does-not-hold")
@@ -121,15 +120,7 @@ def _trip_json(story: TripStory) -> Words:
         "first_reading_at": _time(story.first_ms),
         "last_reading_at": _time(story.last_ms),
         "breaches": [rendered.breach(breach) for breach in story.breaches.values()],
-        # Flags for people, where REST has a list.
-        "tampers": [
-            {
-                "at": rfc3339(tamper.utc_ms),
-                "device_id": tamper.device_id,
-                "flags": Tamper(tamper.flags).name,
-            }
-            for tamper in story.tampers
-        ],
+        "tampers": [rendered.tamper(tamper) for tamper in story.tampers],
         "findings": _findings_json(story.findings, "rule", "device_id", "detail"),
         "silences": rendered.silences(story.chains, story.entry) if story.judges_silence else None,
         "left_out_findings": dict(sorted(story.strangers.items())),

@@ -1,7 +1,6 @@
 """This gateway's deletions, for auditors: each one is signed."""
 
 import base64
-from datetime import datetime
 
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
@@ -10,6 +9,7 @@ from contracts.records.clock import moment
 from gateway.api.models import Page
 from gateway.api.paging import Paging, page_of
 from gateway.api.parts import DeletionsPart
+from gateway.moments import Moment
 from gateway.retention.deletions import DeletionState, Recorded
 
 
@@ -24,12 +24,12 @@ class Deletion(BaseModel):
     remaining: list[str] = Field(description="copies that stayed at this site")
     rule: str
     reason: str
-    decided_at: datetime
+    decided_at: Moment
     trip_ids: list[str] = Field(description="trips that have the recording; none was under hold")
     block_num: int = Field(description="of the ledger's head at the check for holds")
     block_id: str
     state: DeletionState
-    ended_at: datetime | None
+    ended_at: Moment | None
     withdrawn_because: str
     site_id: str
     gateway_public_key: str

@@ -3,12 +3,11 @@
 The values come from contracts/rendered_delivery.py.
 """
 
-from datetime import datetime
-
 from pydantic import BaseModel, Field
 
 from gateway.api import words
 from gateway.api.models import Certificate, Lot
+from gateway.moments import Moment
 
 
 class Limit(BaseModel):
@@ -27,14 +26,14 @@ class Dispute(BaseModel):
 
     party_id: str
     reason: str
-    at: datetime
+    at: Moment
 
 
 class Closing(BaseModel):
     """The text that ends a delivery, once seller and buyer have signed it."""
 
     payment: words.Payment
-    at: datetime
+    at: Moment
     signed_by: list[str]
 
 
@@ -42,7 +41,7 @@ class Cancelling(BaseModel):
     """The text that cancels a delivery, once seller and buyer have signed it."""
 
     reason: str
-    at: datetime
+    at: Moment
     signed_by: list[str]
 
 
@@ -51,7 +50,7 @@ class Notice(BaseModel):
 
     authority_id: str
     reason: str
-    at: datetime
+    at: Moment
 
 
 class Settlement(BaseModel):
@@ -60,7 +59,7 @@ class Settlement(BaseModel):
     authority_id: str
     payment: words.Payment
     reason: str
-    at: datetime
+    at: Moment
 
 
 class Holding(BaseModel):
@@ -78,7 +77,7 @@ class HandOver(BaseModel):
     site_id: str
     from_party_id: str
     to_party_id: str
-    at: datetime | None = Field(description="null: its parties did not say when (version 1.0)")
+    at: Moment | None = Field(description="null: its parties did not say when (version 1.0)")
     quantity: int | None = Field(description="null: the whole delivery")
     seal_numbers: list[str]
     returned: bool
@@ -131,7 +130,7 @@ class Delivery(BaseModel):
     carrier_id: str
     other_carrier_ids: list[str]
     buyer_id: str
-    deadline: datetime | None = Field(description="from then on the authority may settle it")
+    deadline: Moment | None = Field(description="from then on the authority may settle it")
     authority_id: str | None = Field(description="who may settle it; null: any authority")
     signed_by: list[str]
     price_sha256: str | None = Field(description="salted; the parties have the plaintext")

@@ -27,7 +27,7 @@ router = APIRouter(prefix="/v1", tags=["lots"])
 
 @router.get("/lots")
 def lots(records: RecordsPart, window: Paging) -> models.Page[models.Lot]:
-    """List the lots that deliveries and transformations name."""
+    """List the lots that deliveries and transformations name, or that a status is of."""
     return page_of(records.lots.listed, views.lot, window)
 
 

@@ -4,12 +4,12 @@ The values come from contracts/rendered.py. Answers about one topic alone stand 
 those about deliveries in deliverymodels.py.
 """
 
-from datetime import datetime
 from typing import Generic, TypeVar
 
 from pydantic import BaseModel, Field
 
 from gateway.api import words
+from gateway.moments import Moment
 
 ItemT = TypeVar("ItemT")
 
@@ -40,8 +40,8 @@ class Certificate(BaseModel):
 
     kind: str
     authority_id: str
-    valid_from: datetime
-    valid_until: datetime
+    valid_from: Moment
+    valid_until: Moment
     revoked: bool
     document_sha256: str | None
 
@@ -63,7 +63,7 @@ class Device(BaseModel):
     device_id: str
     party_id: str
     public_keys: list[str]
-    calibrated_until: datetime | None
+    calibrated_until: Moment | None
 
 
 class Lot(BaseModel):
@@ -106,7 +106,7 @@ class TripClose(BaseModel):
     """A party's statement that the trip is complete."""
 
     party_id: str
-    at: datetime
+    at: Moment
 
 
 class Hold(BaseModel):
@@ -115,8 +115,8 @@ class Hold(BaseModel):
     hold_id: str
     party_id: str
     reason: str
-    placed_at: datetime
-    released_at: datetime | None
+    placed_at: Moment
+    released_at: Moment | None
 
 
 class Trip(BaseModel):
@@ -136,7 +136,7 @@ class Trip(BaseModel):
     via_site_ids: list[str]
     destination_site_id: str
     party_ids: list[str] = Field(description="the parties that may close it and place holds")
-    started_at: datetime
+    started_at: Moment
     delivery_ids: list[str]
     derived_from: list[Source]
     readings: int
@@ -160,7 +160,7 @@ class Reading(BaseModel):
 
     device_id: str
     sequence: int
-    time: datetime
+    time: Moment
     clock_origin: words.Clock
     temperature_cel: float | None
     humidity_pct: float | None
@@ -181,8 +181,8 @@ class Breach(BaseModel):
     quantity: words.Quantity
     unit: words.QuantityUnit
     extreme: float
-    since: datetime
-    until: datetime
+    since: Moment
+    until: Moment
     first_sequence: int
     last_sequence: int
     position: Position | None
@@ -196,7 +196,7 @@ class TamperEvent(BaseModel):
 
     device_id: str
     sequence: int
-    time: datetime
+    time: Moment
     signs: list[words.TamperSign]
     position: Position | None
 
@@ -226,7 +226,7 @@ class Transformation(BaseModel):
     transformation_id: str
     party_id: str
     site_id: str
-    at: datetime
+    at: Moment
     inputs: list[LotQuantity]
     outputs: list[LotQuantity]
     findings: list[Finding]
@@ -239,7 +239,7 @@ class LogisticUnit(BaseModel):
     sscc: str
     packed_by: str | None
     site_id: str | None
-    packed_at: datetime | None
+    packed_at: Moment | None
     lots: list[LotQuantity]
     units: list[str] = Field(description="SSCC of the units in it")
     held_by: str | None = Field(description="SSCC of the unit that holds it")
@@ -256,7 +256,7 @@ class Recording(BaseModel):
     tree_root: str
     pseudo_file_id: str
     media_type: str
-    started_at: datetime
+    started_at: Moment
     duration_s: float
     derived: bool
     source_sha256: str | None

@@ -1,6 +1,5 @@
 """For operators: offloads under way, batches that are stuck, and the gateway's own state."""
 
-from datetime import datetime
 from typing import Final
 
 from fastapi import APIRouter
@@ -21,6 +20,7 @@ from gateway.api.parts import (
 from gateway.api.problems import ABSENT, NotFoundError
 from gateway.index.rebuilding import Rebuild
 from gateway.intake.held import KeptReceipt, State
+from gateway.moments import Moment
 from gateway.services import Services
 from gateway.uploads.service import Uploads
 
@@ -48,7 +48,7 @@ class Offload(BaseModel):
 
     trip_id: str
     device_id: str
-    since: datetime
+    since: Moment
     batches: dict[State, int]
     readings: dict[State, int]
     blocked_by: dict[str, str]
@@ -68,7 +68,7 @@ class BacklogItem(BaseModel):
     recording_id: str
     size: int
     lacks: list[Place]
-    since: datetime
+    since: Moment
     problem: str | None = Field(description="why the last attempt failed; null if none failed")
 
 
@@ -87,14 +87,14 @@ class BacklogSum(BaseModel):
 
     recordings: int
     bytes: int
-    oldest: datetime | None = Field(description="since when the oldest of them waits")
+    oldest: Moment | None = Field(description="since when the oldest of them waits")
 
 
 class IndexRebuild(BaseModel):
     """An index that was dropped and is being made again from the ledger."""
 
     reason: str
-    since: datetime
+    since: Moment
     blocks: int = Field(description="how many blocks it has again")
     blocks_of: int | None = Field(
         description="how many the ledger has; null before the ledger answered"
@@ -107,11 +107,11 @@ class DeletionsSum(BaseModel):
     open: int | None = Field(
         description="null until the blob store could be asked after the gateway's start"
     )
-    oldest: datetime | None = Field(
+    oldest: Moment | None = Field(
         description="when the oldest was deleted; after 10 days replace the node that is away"
     )
     problem: str | None = Field(description="why the last attempt failed; null if none failed")
-    checked: datetime | None = Field(
+    checked: Moment | None = Field(
         description="when the scrub last asked every replica for all that was ever deleted"
     )
 
@@ -122,7 +122,7 @@ class DependencyState(BaseModel):
     name: str = Field(description="`broker`, `ledger`, `blobs`, or a volume, as in `volume main`")
     works: bool
     reason: str | None = Field(description="why it is out; null while it works")
-    since: datetime = Field(description="since when it works or is out")
+    since: Moment = Field(description="since when it works or is out")
 
 
 class Status(BaseModel):

@@ -1,6 +1,5 @@
 """The scrub, for operators: its state, its findings, and a way to begin a round now."""
 
-from datetime import datetime
 from functools import partial
 from http import HTTPStatus
 from typing import Final
@@ -12,6 +11,7 @@ from contracts.records.clock import moment
 from gateway.api.models import Page
 from gateway.api.paging import Paging, page_of
 from gateway.api.parts import ScrubbingPart
+from gateway.moments import Moment
 from storage.recordings.blobcopies import NO_BLOB
 from storage.scrub import report as scrub_report
 
@@ -22,8 +22,8 @@ class Round(BaseModel):
     """One pass over everything that is stored."""
 
     number: int
-    begun: datetime
-    ended: datetime | None = Field(description="null while the round goes on")
+    begun: Moment
+    ended: Moment | None = Field(description="null while the round goes on")
     stage: scrub_report.RoundStage
     recordings: int = Field(description="read to their end")
     blobs: int
@@ -48,7 +48,7 @@ class ScrubFinding(BaseModel):
     """Damage, or anything else that differs from the expected state."""
 
     round: int
-    found_at: datetime
+    found_at: Moment
     recording_id: str | None = Field(description="null if the finding is about a copy as a whole")
     blob: int | None = Field(description="index of the blob; null for the recording as a whole")
     copy_name: str = Field(description="which copy or replica, or `manifest`")

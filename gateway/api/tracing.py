@@ -1,7 +1,6 @@
 """A lot and its trace, as REST shows them: transformations, deliveries, trips and breaches."""
 
 from collections.abc import Iterable
-from datetime import datetime
 from typing import Literal
 
 from pydantic import BaseModel, Field
@@ -12,6 +11,7 @@ from contracts.rules.deliveries import status_name
 from gateway.api import views, words
 from gateway.api.deliverymodels import Delivery
 from gateway.api.models import Lot, Transformation
+from gateway.moments import Moment
 from gateway.records.deliveries import DeliveryRecord
 from gateway.records.lots import ReachedDelivery, ReachedLot, TraceRecord
 from gateway.records.tracing import LotId
@@ -25,7 +25,7 @@ class LotStatus(BaseModel):
     status: words.LotStatusName
     party_id: str
     reason: str
-    at: datetime
+    at: Moment
 
 
 class KnownLot(Lot):

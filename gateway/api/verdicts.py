@@ -3,12 +3,11 @@
 The values come from contracts/evidence/report.py.
 """
 
-from datetime import datetime
-
 from pydantic import BaseModel, Field
 
 from gateway.api import deliverymodels, models, words
 from gateway.api.tracing import LotStatus
+from gateway.moments import Moment
 
 
 class Keys(BaseModel):
@@ -26,16 +25,8 @@ class LedgerPart(BaseModel):
     last_block_id: str
     blocks_of_the_story: int = Field(description="blocks with batches that are replayed")
     blocks_with_time: int = Field(description="how many of those have a time")
-    last_block_at: datetime | None = Field(description="null if it is not proved")
-    last_signed_at: datetime | None = Field(description="the latest time in a transaction")
-
-
-class JudgedTamper(BaseModel):
-    """Signs of tampering that appeared with a reading."""
-
-    at: datetime
-    device_id: str
-    flags: str = Field(description="names of the signs, with | between them")
+    last_block_at: Moment | None = Field(description="null if it is not proved")
+    last_signed_at: Moment | None = Field(description="the latest time in a transaction")
 
 
 class JudgedFinding(BaseModel):
@@ -117,10 +108,10 @@ class JudgedTrip(BaseModel):
     derived_from: list[models.Source]
     readings: int
     readings_derived: int
-    first_reading_at: datetime | None
-    last_reading_at: datetime | None
+    first_reading_at: Moment | None
+    last_reading_at: Moment | None
     breaches: list[models.Breach]
-    tampers: list[JudgedTamper]
+    tampers: list[models.TamperEvent]
     findings: list[JudgedFinding]
     silences: list[models.Silence] | None = Field(description="null under rules of version 1.0")
     left_out_findings: dict[str, int] = Field(description="on batches of strangers, by rule")
@@ -128,7 +119,7 @@ class JudgedTrip(BaseModel):
     lot_statuses: list[NamedLotStatus]
     source_lot_statuses: list[NamedLotStatus]
     closed_by: str | None
-    closed_at: datetime | None
+    closed_at: Moment | None
     holds: list[models.Hold]
 
 
@@ -138,7 +129,7 @@ class JudgedTransformation(BaseModel):
     transformation_id: str
     party_id: str
     site_id: str
-    at: datetime
+    at: Moment
     inputs: list[models.LotQuantity]
     outputs: list[models.LotQuantity]
     findings: list[FindingOfParty]

@@ -1,6 +1,6 @@
 """For operators: what waits in the inbox, whose it is, and how to drop it."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Annotated
 
 from fastapi import APIRouter, Query
@@ -13,6 +13,7 @@ from gateway.api.parts import AllParts, InboxPart, UploadsPart
 from gateway.api.problems import ABSENT, NotFoundError
 from gateway.intake.held import State
 from gateway.intake.waiting import WaitingBatch
+from gateway.moments import Moment
 
 BY_OPERATOR = "the gateway's operator dropped it; send it again"
 
@@ -25,8 +26,8 @@ class WaitingItem(BaseModel):
     trip_id: str = Field(description="empty if no rule would accept the batch")
     state: State
     bytes: int
-    since: datetime
-    expires: datetime | None = Field(
+    since: Moment
+    expires: Moment | None = Field(
         description="when it is dropped if the gateway runs until then; null if never"
     )
     waits_for: str = Field(
@@ -50,7 +51,7 @@ class PartialUpload(BaseModel):
     device_id: str
     size: int
     received: int
-    since: datetime
+    since: Moment
 
 
 class Dropped(BaseModel):

@@ -20,6 +20,7 @@ from contracts.proto.payload_pb2 import (
     RegisterParty,
     RotateKeys,
     SealTrip,
+    SetLotStatus,
     StartTrip,
     TransformLots,
 )
@@ -55,11 +56,12 @@ Ours = tuple[int, TransactionHeader, Transaction, TransactionReceipt]
 
 
 class LotRole(StrEnum):
-    """In which role a delivery or a transformation names a lot."""
+    """In which role a delivery, a transformation or an authority names a lot."""
 
     DELIVERY = "delivery"
     INPUT = "input"
     OUTPUT = "output"
+    STATUS = "status"
 
 
 def our_transactions(committed: Committed) -> Iterator[Ours]:
@@ -155,7 +157,7 @@ def _rows(action: Action, signer: str, transaction_id: str) -> Iterator[tuple[st
                 yield "trip_deliveries", (delivery_id, action.trip_id)
         case HandOver():
             yield "handovers", (action.trip_id, action.delivery_id, canonical(action), signer)
-        case OpenDelivery() | TransformLots():
+        case OpenDelivery() | TransformLots() | SetLotStatus():
             yield from _lots(action)
         case RegisterParty() | RegisterDevice() | RotateKeys():
             yield from _registration(action)
@@ -175,8 +177,11 @@ def _readings(action: RecordReading | RecordRun, transaction_id: str) -> Iterato
         yield "readings", (*whose, *signed)
 
 
-def _lots(action: OpenDelivery | TransformLots) -> Iterator[tuple[str, Row]]:
-    """Yield a row for each lot that a delivery names or a transformation uses or makes."""
+def _lots(action: OpenDelivery | TransformLots | SetLotStatus) -> Iterator[tuple[str, Row]]:
+    """Yield a row for each lot that a delivery names, a transformation uses or a status is of."""
+    if isinstance(action, SetLotStatus):
+        yield "lots", (action.gtin, action.lot, LotRole.STATUS, action.party_id)
+        return
     if isinstance(action, OpenDelivery):
         for lot in action.lots:
             yield "lots", (lot.gtin, lot.lot, LotRole.DELIVERY, action.delivery_id)

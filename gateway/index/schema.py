@@ -5,7 +5,7 @@ Every table has a column `block_num`.
 
 from typing import Final
 
-VERSION: Final = 9
+VERSION: Final = 10
 
 SCHEMA: Final = """
 CREATE TABLE blocks (
@@ -76,8 +76,8 @@ CREATE TABLE deliveries (
   delivery_id TEXT NOT NULL, entry BLOB NOT NULL, block_num INTEGER NOT NULL
 );
 CREATE INDEX deliveries_by_id ON deliveries (delivery_id);
--- The records that name a lot: `role` is delivery, input or output, `id` names the delivery or
--- the transformation.
+-- The records that name a lot: `role` is delivery, input, output or status, `id` names the
+-- delivery, the transformation or the party that spoke of the lot.
 CREATE TABLE lots (
   gtin TEXT NOT NULL, lot TEXT NOT NULL, role TEXT NOT NULL, id TEXT NOT NULL,
   block_num INTEGER NOT NULL

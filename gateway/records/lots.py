@@ -89,7 +89,7 @@ class Lots:
         self._index = index
 
     def listed(self, after: int, count: int) -> Listed[LotId]:
-        """Return a page of the lots that deliveries and transformations name."""
+        """Return a page of the lots that deliveries, transformations and statuses name."""
         sql = "SELECT min(rowid) AS at, gtin, lot FROM lots GROUP BY gtin, lot"
         return listed(self._index, sql, (), LotId, after=after, count=count)
 
@@ -105,6 +105,7 @@ class Lots:
             raise NotOnLedgerError(
                 f"no delivery, transformation or status of lot {lot.lot[:40]!r} "
                 f"of GTIN {lot.gtin[:20]!r}"
+                + ("; a plus in a query is read as a blank: write it as %2B" * (" " in lot.lot))
             )
 
     def entry(self, lot: LotId) -> Lot | None:

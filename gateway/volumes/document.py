@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 from dataclasses import asdict
-from datetime import datetime
 
 from pydantic import BaseModel, Field
 
 from contracts.records.clock import moment
+from gateway.moments import Moment
 from storage.drives.devices import Device
 from storage.drives.health import Condition
 from storage.drives.inventory import Inventory
@@ -103,7 +103,7 @@ class VolumeUse(BaseModel):
 
     usable: bool
     reason: str = Field(description="why it is not in use; empty while it is in use")
-    since: datetime = Field(description="time of the last change of `usable`")
+    since: Moment = Field(description="time of the last change of `usable`")
     free_bytes: int | None = Field(description="free on its file system; null if unknown")
     used_bytes: int | None = Field(description="used by recordings; null if unknown")
     quota_bytes: int = Field(description="most that recordings may use; 0: no limit")

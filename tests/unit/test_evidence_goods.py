@@ -9,6 +9,9 @@ from contracts.proto.payload_pb2 import (
 )
 from contracts.proto.sawtooth_pb2 import Batch
 from contracts.records.clock import rfc3339
+from contracts.records.reading import Tamper
+from gateway.api.models import TamperEvent
+from gateway.api.verdicts import Verdict as Shown
 from support.evidence.chain import evidence_of, trust_in
 from support.evidence.forgery import verdict_on
 from support.network.goods import SSCC, goods
@@ -38,6 +41,18 @@ def verdict(*sides: str) -> Verdict:
     found = verdict_on(evidence.wire(), trust_in(evidence.heads))
     assert found.problems == []
     return found
+
+
+def test_a_tamper_event_has_the_words_and_the_times_that_rest_gives() -> None:
+    trip = Trip()
+    tampered = [reading(0), reading(1, tamper=Tamper.DOOR_OPEN | Tamper.MOTION)]
+    evidence = evidence_of([registrations(), trip.whole(tampered)], [trip.trip_id])
+    told = as_json(verdict_on(evidence.wire(), trust_in(evidence.heads)))
+    (shown,) = told["trips"][0]["tampers"]
+    assert shown["signs"] == ["door-open", "motion"]
+    assert shown["time"] == rfc3339(reading(1).clock.utc_ms)
+    assert shown.keys() == TamperEvent.model_fields.keys()
+    assert Shown.model_validate(told).model_dump(mode="json", exclude_unset=True) == told
 
 
 def test_the_verdict_names_what_is_odd_about_the_goods() -> None:
