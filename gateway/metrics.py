@@ -104,6 +104,10 @@ class Metrics:
         """Show what `count` returns as the number of open deletions; nothing for None."""
         self._registry.register(_Deletions(count))
 
+    def watch_backups(self, made_ms: Callable[[], int | None]) -> None:
+        """Show the time that `made_ms` returns as that of the newest backup; nothing for None."""
+        self._registry.register(_Backups(made_ms))
+
     def text(self) -> bytes:
         """Return all metrics as Prometheus reads them."""
         return generate_latest(self._registry)
@@ -124,6 +128,24 @@ class _Deletions(Collector):
         count = self._count()
         if count is not None:
             shown.add_metric([], count)
+        yield shown
+
+
+class _Backups(Collector):
+    """Shows when the newest backup was made once there is one."""
+
+    def __init__(self, made_ms: Callable[[], int | None]) -> None:
+        self._made_ms = made_ms
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the metric, without a value while there is no backup."""
+        shown = GaugeMetricFamily(
+            "wayseal_backup_timestamp_seconds",
+            "When the newest backup of this gateway was begun, seconds since 1970, UTC.",
+        )
+        made_ms = self._made_ms()
+        if made_ms is not None:
+            shown.add_metric([], made_ms / 1000)
         yield shown
 
 

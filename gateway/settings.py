@@ -16,6 +16,7 @@ from contracts.ids import ID_MAX, check_id
 from contracts.runtime.serving.connections import Bounds
 from gateway.intake.quotas import DeviceLimits
 from gateway.storagesettings import (
+    BackupSettings,
     CassandraSettings,
     ReceiptSettings,
     RetentionSettings,
@@ -275,6 +276,7 @@ class Settings(BaseSettings):
     receipts: ReceiptSettings = ReceiptSettings()
     scrub: ScrubSettings = ScrubSettings()
     retention: RetentionSettings = RetentionSettings()
+    backup: BackupSettings = BackupSettings()
 
     @model_validator(mode="after")
     def _one_way_to_name_volumes(self) -> Self:

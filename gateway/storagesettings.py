@@ -5,6 +5,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from contracts.backup.commands import KEEP, KEEP_MAX
 from contracts.copies import CONSISTENCY_LEVELS, DEFAULT_POLICY, Policy
 from contracts.errors import RejectedError
 
@@ -99,6 +100,16 @@ class ScrubSettings(Table):
 
     every_days: Days = Field(7, description="from the start of one round to the next; 0: never")
     bytes_per_s: int = Field(20 * MIB, ge=1, description="most that is read in a second")
+
+
+class BackupSettings(Table):
+    """Where backups of the gateway are kept, and how old the newest may be."""
+
+    directory: Path | None = Field(None, description="of this gateway's backups alone")
+    keep: int = Field(KEEP, ge=1, le=KEEP_MAX, description="older ones are dropped")
+    overdue_hours: int = Field(
+        26, ge=1, le=8784, description="age of the newest at which `doctor` complains"
+    )
 
 
 class RetentionSettings(Table):

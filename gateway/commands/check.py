@@ -68,7 +68,7 @@ def _here(settings: Settings) -> Iterator[Finding]:
     if settings.storage.blob_store != "cassandra":
         found = _volume("blobs", settings.blobs_dir, BLOBS_ID, settings, mount=False)
         yield from guarded(found, "blobs")
-    yield from files(_named_files(settings))
+    yield from files(named_files(settings))
     yield from guarded(_mosquitto_directories(settings), "mosquitto")
 
 
@@ -144,7 +144,8 @@ def _mosquitto_directories(settings: Settings) -> Iterator[Finding]:
             yield warning(subject, why, f"install -d -o {mosquitto.user} -m 755 {path}")
 
 
-def _named_files(settings: Settings) -> Iterator[tuple[str, Path | None]]:
+def named_files(settings: Settings) -> Iterator[tuple[str, Path | None]]:
+    """Yield each setting in use that names a file of certificates or keys, and the file."""
     mosquitto, cassandra = settings.mosquitto, settings.cassandra
     tls, mqtt = settings.tls, settings.mqtt
     yield from (("tls.certificate", tls.certificate), ("tls.key", tls.key))

@@ -8,6 +8,7 @@ from contracts.runtime.checks import Finding, guarded, report, report_json
 from gateway.commands import check
 from gateway.doctor import (
     access,
+    backups,
     certificates,
     clock,
     cluster,
@@ -45,6 +46,7 @@ def findings(settings: Settings, machine: Machine, *, offline: bool) -> Iterator
         certificates.findings(settings, now_ms),
         access.findings(settings, now_ms),
         kept.findings(settings, runs=holder is not None),
+        backups.findings(settings, now_ms),
         room.findings(settings),
         drives.findings(settings, machine),
         scrub.findings(settings, now_ms),

@@ -9,6 +9,7 @@ import os
 from pathlib import Path
 from typing import Final
 
+from contracts.backup import commands as backups
 from contracts.runtime.commands import add_version
 from gateway.access import Role
 from gateway.commands import pki_parser, volumes_parser
@@ -27,6 +28,7 @@ examples:
   wayseal-gateway key --config gateway.toml
   wayseal-gateway mosquitto --config gateway.toml
   wayseal-gateway pki list --config gateway.toml
+  wayseal-gateway backup /srv/backup --config gateway.toml
   wayseal-gateway volumes --config gateway.toml"""
 
 _EXAMPLES: Final = """\
@@ -82,6 +84,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_token(commands, common)
     _add_enrol(commands, common)
     pki_parser.add(commands, common)
+    _add_backups(commands, common)
     volumes_parser.add(commands, common)
     return parser
 
@@ -145,6 +148,33 @@ def _add_enrol(commands: Subparsers, common: argparse.ArgumentParser) -> None:
         help="output of `wayseal-device enrol`; of several trucks one after the other",
     )
     parser.set_defaults(run="gateway.commands.enrol:run")
+
+
+def _add_backups(commands: Subparsers, common: argparse.ArgumentParser) -> None:
+    made = {}
+    for name, function, does in (
+        ("backup", "make", "Write a backup of all but video, also while the gateway runs."),
+        ("check-backup", "check", "Check a backup whole, without restoring it."),
+        ("restore", "restore", "Put a backup back into an empty data directory."),
+    ):
+        made[name] = commands.add_parser(name, parents=[common], help=does)
+        made[name].set_defaults(run=f"gateway.commands.backup:{function}")
+    made["check-backup"].set_defaults(without_settings=True)
+    made["backup"].add_argument(
+        "directory",
+        nargs="?",
+        metavar="DIRECTORY",
+        type=Path,
+        help="where backups of this gateway are kept; default: backup.directory",
+    )
+    made["backup"].add_argument(
+        "--keep",
+        type=backups.count,
+        metavar="N",
+        help="drop all but the newest N backups; default: backup.keep",
+    )
+    backups.add_making(made["backup"])
+    backups.add_reading(made["check-backup"], made["restore"])
 
 
 def _days(text: str) -> int:

@@ -5,6 +5,8 @@ import secrets
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
+from contracts.backup.restoring import check_whole
+from contracts.backup.shelf import newest_made_ms
 from contracts.runtime.files import locked, make_directory
 from contracts.runtime.serving.server import Server, event_loop, listening
 from contracts.runtime.serving.tls import Tls
@@ -27,6 +29,7 @@ def run(_: argparse.Namespace, settings: Settings) -> None:
     files = settings.tls.files
     tls = None if files is None else Tls(files, revoked_serials)
     make_directory(settings.data)
+    check_whole(settings.data)
     lock = locked(
         settings.data / "lock", f"data directory {settings.data} is in use by another gateway"
     )
@@ -49,6 +52,8 @@ def run(_: argparse.Namespace, settings: Settings) -> None:
         server.tls = tls
         services.metrics.watch_connections(lambda: server.doors.count)
         services.metrics.watch_deletions(lambda: services.settling.count)
+        if (directory := settings.backup.directory) is not None:
+            services.metrics.watch_backups(lambda: newest_made_ms(directory, "gateway"))
         with event_loop() as runner:
             runner.run(server.serve(sockets=[port]))
 

@@ -76,6 +76,14 @@ def findings(
     yield from _open_files(settings, machine, process)
 
 
+def answering_as(settings: Settings) -> str:
+    """Return the URL at which a gateway of this site answers; empty if none does."""
+    if not settings.rest.port:
+        return ""
+    answer = _asked(settings)
+    return answer.url if answer.site_id == settings.site_id else ""
+
+
 def _asked(settings: Settings) -> _Answer:
     """Ask what listens at the gateway's address."""
     rest = settings.rest

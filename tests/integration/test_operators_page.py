@@ -112,12 +112,15 @@ ELSEWHERE: Final = {
     "/etc/wayseal/device.env",
     "/etc/wayseal/nvmeof.json",
     "/etc/wayseal/nvme-*.key",
-    "/etc/systemd/system/wayseal-*.service",
+    "/etc/systemd/system/wayseal-*",
+    "GATEWAY/.restoring",
+    "GATEWAY/pki/",
+    "NODE/.restoring",
     "/etc/mosquitto/wayseal/",
     "/run/wayseal/health.json",
     "/opt/wayseal/",
 }
-"""What a broker, NVMe-oF, systemd or damage would make."""
+"""What a broker, NVMe-oF, systemd, an authority, a restore or damage would make."""
 
 
 def kept(folder: Path) -> set[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from contracts.evidence import wayseal_verify as verify
-from contracts.ledger import wayseal_node as node
+from contracts.ledger import options as node
 from contracts.ledger.processor import wayseal_tp as processor
 from contracts.party import wayseal_party as party
 from device import wayseal_device as device
@@ -20,7 +20,7 @@ COMMANDS: dict[str, Callable[[list[str]], object]] = {
     "wayseal-bench": bench.main,
     "wayseal-device": device.main,
     "wayseal-gateway": gateway.main,
-    "wayseal-node": node.parse_options,
+    "wayseal-node": node.parse_command,
     "wayseal-party": party.main,
     "wayseal-tp": processor.main,
     "wayseal-verify": verify.main,
@@ -34,7 +34,8 @@ FOREIGN_FLAGS = {
 SUBCOMMAND = re.compile(r"^ {4}([a-z][a-z-]*)(?: |$)", re.MULTILINE)
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 OURS = re.compile(
-    r"(?<!-o )\bwayseal-(?:bench|device|gateway|node|party|tp|verify)\b(?!:|\.service|\\n)[^>|#;`]*"
+    r"(?<!-o )\bwayseal-(?:bench|device|gateway|node|party|tp|verify)\b"
+    r"(?!:|-backup\b|\.service|\\n)[^>|#;`]*"
 )
 MAKE = re.compile(r"^make(?: [A-Z_]+=\S*)*((?: [a-z-]+)?)((?: [A-Z_]+=(?:\"[^\"]*\"|\S*))*)$")
 MAKEFILE = (ROOT / "Makefile").read_text("utf-8")

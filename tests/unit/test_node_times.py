@@ -13,8 +13,9 @@ from contracts.ledger.execution import blocktimes
 from contracts.ledger.execution import executor as executor_module
 from contracts.ledger.execution.executor import TransactionContext
 from contracts.ledger.execution.verify import verify_batch
+from contracts.ledger.options import parse_options
 from contracts.ledger.solo.publisher import publish
-from contracts.ledger.wayseal_node import parse_options, run
+from contracts.ledger.wayseal_node import run
 from contracts.proto.block_info_pb2 import BlockInfo, BlockInfoConfig, BlockInfoTxn
 from contracts.proto.identity_pb2 import Policy
 from contracts.proto.sawtooth_pb2 import Batch, BlockHeader, TransactionHeader

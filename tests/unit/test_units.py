@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from contracts.ledger.options import parse_command
+from contracts.ledger.options import parse_options as parse_node
 from contracts.ledger.processor.wayseal_tp import parse_options as parse_processor
-from contracts.ledger.wayseal_node import parse_options as parse_node
 from contracts.runtime.commands import (
     FAILED,
     HELD,
@@ -24,7 +25,11 @@ from gateway.commands.parser import build_parser as gateway_parser
 from support.project.pages import ROOT, rows
 from support.project.roles import ROLES
 
-UNITS = {path.stem: path for path in sorted((ROOT / "deploy" / "systemd").glob("*.service"))}
+DEPLOY = ROOT / "deploy" / "systemd"
+BACKUPS = {path.stem: path for path in sorted(DEPLOY.glob("*-backup.service"))}
+"""What timers start."""
+ALL = {path.stem: path for path in sorted(DEPLOY.glob("*.service"))}
+UNITS = {name: path for name, path in ALL.items() if name not in BACKUPS}
 USERS = (ROOT / "deploy" / "sysusers.d" / "wayseal.conf").read_text("utf-8")
 PAGE = ROOT / "docs" / "operator.md"
 PARSERS: dict[str, Callable[[list[str]], object]] = {
@@ -56,7 +61,7 @@ EXPOSURE_MAX = 20
 def settings(unit: str) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for name, value in re.findall(
-        r"^([A-Za-z]+)=(.*)$", UNITS[unit].read_text("utf-8"), re.MULTILINE
+        r"^([A-Za-z]+)=(.*)$", ALL[unit].read_text("utf-8"), re.MULTILINE
     ):
         found.setdefault(name, []).append(value)
     return found
@@ -116,15 +121,42 @@ def test_the_page_says_what_each_unit_reads_and_keeps() -> None:
         assert f"`/var/lib/{found['StateDirectory'][0]}`" in row
 
 
+READING = {
+    "CapabilityBoundingSet": "CAP_DAC_READ_SEARCH",
+    "AmbientCapabilities": "CAP_DAC_READ_SEARCH",
+}
+
+
+@pytest.mark.parametrize("unit", BACKUPS)
+def test_a_backup_runs_as_its_service_s_user_who_may_read_settings_besides(unit: str) -> None:
+    service = unit.removesuffix("-backup")
+    found, served = settings(unit), settings(service)
+    kept = WITHOUT_RIGHTS.keys() - {"Restart"}
+    for name in kept:
+        assert found[name] == [(WITHOUT_RIGHTS | READING)[name]], name
+    for name in ("User", "StateDirectory", "EnvironmentFile"):
+        assert found[name] == served[name]
+    program, *options = command_line(unit, {})
+    assert program == served["ExecStart"][0].split()[0]
+    parsers: dict[str, Callable[[list[str]], object]] = {
+        "wayseal-node": parse_command,
+        "wayseal-gateway": gateway_parser().parse_args,
+    }
+    assert "backup:make" in vars(parsers[service](options))["run"]
+    timer = ALL[unit].with_suffix(".timer").read_text("utf-8")
+    assert "OnCalendar=" in timer
+    assert "Persistent=true" in timer
+
+
 @pytest.mark.integration
-@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("unit", ALL)
 def test_systemd_finds_no_fault_in_it(unit: str, tmp_path: Path) -> None:
     analyze = shutil.which("systemd-analyze")
     if analyze is None:
         pytest.skip("no systemd-analyze on this machine")
-    text = UNITS[unit].read_text("utf-8")
+    text = ALL[unit].read_text("utf-8")
     program = re.findall(r"^ExecStart=(\S+)", text, re.MULTILINE)[0]
-    copy = tmp_path / UNITS[unit].name
+    copy = tmp_path / ALL[unit].name
     copy.write_text(text.replace(program, str(shutil.which("true"))))  # it is not installed here
     for words in (
         ["verify", "--man=no"],

@@ -23,7 +23,7 @@ import hashlib
 import logging
 import os
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final, Self
 
@@ -48,6 +48,87 @@ _MAGIC_BYTES: Final = _MAGIC.to_bytes(4, "big")
 _NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
+class Records:
+    """The records of a log, wherever its bytes come from.
+
+    Args:
+        pread: Returns as many bytes of the log from an offset on, fewer at its end.
+        salt: The log's.
+    """
+
+    def __init__(self, pread: Callable[[int, int], bytes], salt: bytes) -> None:
+        self._pread = pread
+        self._salt = salt
+
+    def bytes_at(self, size: int, offset: int) -> bytes:
+        """Return bytes of the log as they are."""
+        return self._pread(size, offset)
+
+    def body(self, offset: int) -> bytes | None:
+        """Return the body of the record at `offset`; None if it is damaged or torn."""
+        head = self.head(offset)
+        if head is None:
+            return None
+        length, digest = head
+        body = self._pread(length, offset + _HEAD.size)
+        return body if hashlib.sha256(body).digest() == digest else None
+
+    def head(self, offset: int) -> tuple[int, bytes] | None:
+        """Return length and hash of the body at `offset`; None if the head is damaged or torn."""
+        head = self._pread(_HEAD.size, offset)
+        if len(head) != _HEAD.size:
+            return None
+        magic, length, digest, seal = _HEAD.unpack(head)
+        if magic != _MAGIC or seal != self.seal(offset, length, digest):
+            return None
+        return length, digest
+
+    def seal(self, offset: int, length: int, digest: bytes) -> bytes:
+        """Return the keyed part of a record's head."""
+        sealed = _SEALED.pack(offset, length, digest)
+        return hashlib.blake2b(sealed, digest_size=_SEAL_BYTES, key=self._salt).digest()
+
+    def whole(self, offset: int) -> Iterator[tuple[int, int, bytes]]:
+        """Yield offset, end and body of each record from `offset` on, up to the first bad one."""
+        while (body := self.body(offset)) is not None:
+            end = offset + _HEAD.size + len(body)
+            yield offset, end, body
+            offset = end
+
+
+def salt_of(path: Path, head: bytes) -> bytes:
+    """Return the salt that the first bytes of a log hold.
+
+    Raises:
+        RejectedError: They are not those of a log.
+    """
+    if len(head) != START or not head.startswith(FILE_MAGIC):
+        raise RejectedError(f"{path} is not a block log of version 1: begins with {head[:16]!r}")
+    return head[len(FILE_MAGIC) :]
+
+
+def check_last(path: Path, records: Records, end: int, tail: bytes) -> None:
+    """Check that no whole record follows the bad one at `end`: a power cut spoils only the last.
+
+    Args:
+        path: The log, for the message.
+        records: Its records.
+        end: Where the bad record begins.
+        tail: The bytes from there on.
+
+    Raises:
+        RejectedError: A whole one follows, so the bad one is damaged.
+    """
+    place = tail.find(_MAGIC_BYTES, 1)
+    while place >= 0:
+        if records.body(end + place) is not None:
+            raise RejectedError(
+                f"block log {path}: record at byte {end} is damaged, but a whole "
+                f"one follows at byte {end + place}; restore the file from a copy"
+            )
+        place = tail.find(_MAGIC_BYTES, place + 1)
+
+
 class BlockLog:
     """An open log.
 
@@ -61,6 +142,7 @@ class BlockLog:
         self._path = path
         self.salt = salt
         self.end = START
+        self._records = Records(lambda size, offset: os.pread(descriptor, size, offset), salt)
 
     @classmethod
     def open(cls, path: Path) -> Self:
@@ -77,12 +159,12 @@ class BlockLog:
             head = os.pread(descriptor, START, 0)
         except OSError as error:
             raise UnavailableError(f"block log {path}: {error.strerror}") from error
-        if len(head) != START or not head.startswith(FILE_MAGIC):
+        try:
+            salt = salt_of(path, head)
+        except RejectedError:
             os.close(descriptor)
-            raise RejectedError(
-                f"{path} is not a block log of version 1: begins with {head[:16]!r}"
-            )
-        return cls(descriptor, path, head[len(FILE_MAGIC) :])
+            raise
+        return cls(descriptor, path, salt)
 
     def recover(self, known: int) -> Iterator[tuple[int, bytes]]:
         """Yield offset and body of every record from offset `known` on; cut off a torn last record.
@@ -99,7 +181,7 @@ class BlockLog:
         size = self.size()
         self.end = known
         while self.end < size:
-            body = self._body(self.end)
+            body = self._records.body(self.end)
             if body is None:
                 self._cut(size)
                 return
@@ -109,7 +191,7 @@ class BlockLog:
     def count(self, offset: int) -> int:
         """Return the number of records from `offset` on; heads are checked, bodies are not."""
         found = 0
-        while (head := self._head(offset)) is not None:
+        while (head := self._records.head(offset)) is not None:
             found, offset = found + 1, offset + _HEAD.size + head[0]
         return found
 
@@ -128,7 +210,7 @@ class BlockLog:
             raise RejectedError(f"record of {len(body)} bytes, at most {RECORD_BYTES_MAX} allowed")
         offset = self.end
         digest = hashlib.sha256(body).digest()
-        seal = self._seal(offset, len(body), digest)
+        seal = self._records.seal(offset, len(body), digest)
         record = _HEAD.pack(_MAGIC, len(body), digest, seal) + body
         try:
             _write_all(self._descriptor, record, offset)
@@ -144,7 +226,7 @@ class BlockLog:
         Raises:
             UnavailableError: The record does not match its checksum.
         """
-        body = self._body(offset)
+        body = self._records.body(offset)
         if body is None:
             message = f"block log {self._path}: record at byte {offset} is damaged"
             _LOG.error("%s; restore the file from a copy", message)
@@ -166,29 +248,6 @@ class BlockLog:
             raise UnavailableError(f"{message}, then {second.strerror}") from second
         raise NoRoomError(message) from error
 
-    def _body(self, offset: int) -> bytes | None:
-        """Return the body of the record at `offset`; None if it is damaged or torn."""
-        head = self._head(offset)
-        if head is None:
-            return None
-        length, digest = head
-        body = os.pread(self._descriptor, length, offset + _HEAD.size)
-        return body if hashlib.sha256(body).digest() == digest else None
-
-    def _head(self, offset: int) -> tuple[int, bytes] | None:
-        """Return length and hash of the body at `offset`; None if the head is damaged or torn."""
-        head = os.pread(self._descriptor, _HEAD.size, offset)
-        if len(head) != _HEAD.size:
-            return None
-        magic, length, digest, seal = _HEAD.unpack(head)
-        if magic != _MAGIC or seal != self._seal(offset, length, digest):
-            return None
-        return length, digest
-
-    def _seal(self, offset: int, length: int, digest: bytes) -> bytes:
-        sealed = _SEALED.pack(offset, length, digest)
-        return hashlib.blake2b(sealed, digest_size=_SEAL_BYTES, key=self.salt).digest()
-
     def _cut(self, size: int) -> None:
         """Cut off a torn record after `end`.
 
@@ -196,21 +255,14 @@ class BlockLog:
             RejectedError: It is damaged, or a whole record follows.
         """
         tail = os.pread(self._descriptor, min(size - self.end, 2 * RECORD_BYTES_MAX), self.end)
-        place = tail.find(_MAGIC_BYTES, 1)
-        while place >= 0:
-            if self._body(self.end + place) is not None:
-                raise RejectedError(
-                    f"block log {self._path}: record at byte {self.end} is damaged, but a whole "
-                    f"one follows at byte {self.end + place}; restore the file from a copy"
-                )
-            place = tail.find(_MAGIC_BYTES, place + 1)
+        check_last(self._path, self._records, self.end, tail)
         self._check_torn(tail, size)
         _LOG.warning("cut a torn record of %d bytes at byte %d", size - self.end, self.end)
         os.ftruncate(self._descriptor, self.end)
         os.fsync(self._descriptor)
 
     def _check_torn(self, tail: bytes, size: int) -> None:
-        head = self._head(self.end)
+        head = self._records.head(self.end)
         length = len(tail) if head is None else _HEAD.size + head[0]
         short = len(tail) < max(length, _HEAD.size)
         if short or _has_zero_sector(tail[:length], self.end):

@@ -76,6 +76,13 @@ def later(ailing: Ailing, days: int) -> None:
     ailing.told(now_ms=lambda: now_ms)
 
 
+def backed_up(ailing: Ailing, days: int) -> None:
+    """Make a backup, and let it be that many days old."""
+    ailing.set("backup", directory=f"{ailing.folder}/backups")
+    ailing.type("wayseal-gateway backup")
+    later(ailing, days)
+
+
 def scrubbed(ailing: Ailing, *found: ReportEntry) -> None:
     """End a round that found this, and could not mend it."""
     report = ScrubReport(ailing.data / "scrub.db")
@@ -381,5 +388,16 @@ FAULTS: Final = {
         ("warning", "deletions", "1 were begun and are not done"),
         "systemctl start wayseal-gateway",
         lambda a: a.change("deletions.db", "UPDATE deletions SET state = 'done'"),
+    ),
+    "no backup": Fault(
+        lambda a: a.set("backup", directory=f"{a.folder}/backups"),
+        ("error", "backup", "has no whole backup"),
+        "wayseal-gateway backup",
+    ),
+    "backup overdue": Fault(
+        lambda a: backed_up(a, 2),
+        ("error", "backup", "the newest is overdue, 48 hours old"),
+        "wayseal-gateway backup",
+        lambda a: later(a, -2),
     ),
 }

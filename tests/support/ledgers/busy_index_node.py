@@ -4,8 +4,9 @@ import logging
 import sys
 from typing import Final
 
+from contracts.ledger.options import parse_options
 from contracts.ledger.state import store
-from contracts.ledger.wayseal_node import parse_options, run
+from contracts.ledger.wayseal_node import run
 from support.ledgers.intkey_node import FAMILIES
 
 ENTRIES: Final = 40

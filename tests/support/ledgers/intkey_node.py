@@ -11,7 +11,8 @@ from typing import Final
 import cbor2
 
 from contracts.ledger.execution.families import BUILT_IN, Families
-from contracts.ledger.wayseal_node import parse_options, run
+from contracts.ledger.options import parse_options
+from contracts.ledger.wayseal_node import run
 from contracts.proto.sawtooth_pb2 import TransactionHeader
 from contracts.rules.context import Context, InvalidTransactionError
 from contracts.sawtooth.batches import Family

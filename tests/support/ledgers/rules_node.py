@@ -11,7 +11,8 @@ import sys
 
 from contracts.actions.payload import FAMILIES
 from contracts.ledger.execution.families import BUILT_IN
-from contracts.ledger.wayseal_node import parse_options, run
+from contracts.ledger.options import parse_options
+from contracts.ledger.wayseal_node import run
 
 if __name__ == "__main__":
     logging.basicConfig(level=logging.INFO, stream=sys.stderr)

@@ -1,0 +1,1 @@
+"""The commands of `wayseal-node` besides serving, one module each, imported only when they run."""

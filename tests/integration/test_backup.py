@@ -1,0 +1,257 @@
+"""Gateway and node are copied while they work, destroyed, restored: no final receipt is lost."""
+
+import io
+import json
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, NoReturn
+
+import pytest
+
+from contracts.backup.manifest import Manifest
+from contracts.evidence.wayseal_verify import main as verify
+from contracts.ledger.options import Options, parse_command
+from contracts.ledger.wayseal_node import run_command
+from gateway.wayseal_gateway import main as gateway
+from support.evidence.chain import digest_of
+from support.machine.private import write_private
+from support.network.world import Trip, reading
+from support.trucks.rogue import Site, nonce, running_site, until
+from support.trucks.uploads import announce, offer_of, send
+
+pytestmark = pytest.mark.integration
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def command(name: str, *words: object) -> Ended:
+    """Run a command of ours to its end, in this process: a start takes seconds."""
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        try:
+            COMMANDS[name](list(map(str, words)))
+        except SystemExit as ended:
+            return Ended(int(ended.code or 0), out.getvalue(), err.getvalue())
+    raise AssertionError(f"{name} did not exit")
+
+
+def node(words: list[str]) -> NoReturn:
+    parsed = parse_command(words)
+    assert not isinstance(parsed, Options)
+    raise SystemExit(run_command(parsed))
+
+
+COMMANDS: Final[dict[str, Callable[[list[str]], object]]] = {
+    "wayseal-gateway": gateway,
+    "wayseal-node": node,
+    "wayseal-verify": lambda words: sys.exit(verify(words)),
+}
+
+
+def done(name: str, *words: object) -> dict[str, Any]:
+    """Run a command that works; return what it printed."""
+    ended = command(name, *words)
+    assert ended.returncode == 0, ended.stderr + ended.stdout
+    document: dict[str, Any] = json.loads(ended.stdout)
+    return document
+
+
+def refused(name: str, *words: object) -> str:
+    """Run a command that fails; return what it said."""
+    ended = command(name, *words)
+    assert ended.returncode == 1, ended.stderr + ended.stdout
+    return ended.stderr + ended.stdout
+
+
+class Yard:
+    """A site whose video is outside the data directory, as docs/operator.md has it."""
+
+    def __init__(self, site: Site, folder: Path) -> None:
+        self.site, self.folder = site, folder
+        self.appliance = site.appliance
+        self.node_data = self.appliance.directory / "node"
+        self.settings = self.appliance.settings_file
+        self.auditor = site.client("auditor", "auditor")
+        self.backups = folder / "backups"
+        self.options = ("--config", self.settings)
+        self.node = ("--data", self.node_data)
+
+    def visit(self, number: int) -> tuple[Trip, bytes]:
+        """Let a truck leave with a final receipt for a trip with a video."""
+        trip, content = Trip(nonce=nonce(number)), b"film %d " % number * 300_000
+        *batches, video = trip.whole([reading(0)], [digest_of(content)])
+        with self.site.device() as truck:
+            truck.send(*batches)
+            truck.ask(recordings=[offer_of(trip, content, video)])
+            send(self.site.client("truck-1", "device"), content)
+            self.receipted(trip)
+        return trip, content
+
+    def receipted(self, trip: Trip) -> None:
+        until("the receipt", lambda: self.site.offload(trip.trip_id).get("receipted", False))
+
+    def readable(self, trip: Trip, content: bytes) -> None:
+        """Check that a trip and its video are shown, and that its evidence holds."""
+        assert len(self.site.ask(f"/v1/trips/{trip.trip_id}/readings")["items"]) == 1
+        video = digest_of(content).sha256.hex()
+        found = self.site.operator.get(f"/v1/recordings/{video}/content")
+        assert found.content == content
+        file = self.folder / "evidence"
+        query = {"trip": trip.trip_id, "video": "true"}
+        file.write_bytes(self.auditor.get("/v1/evidence", params=query).content)
+        trust = self.appliance.trust_file()
+        checked = command("wayseal-verify", file, "--trust", trust)
+        assert checked.returncode == 0, checked.stdout + checked.stderr
+
+    def commit_again(self, trip: Trip) -> None:
+        """Wait until the gateway has put a trip on the restored ledger again."""
+
+        def is_there() -> bool:
+            answer = self.site.operator.get(f"/v1/trips/{trip.trip_id}/readings")
+            return answer.is_success and len(answer.json()["items"]) == 1
+
+        until("the trip", is_there)
+        self.receipted(trip)
+
+    def kill_gateway(self) -> None:
+        assert self.appliance.gateway is not None
+        self.appliance.gateway.kill()
+
+    def kill_node(self) -> None:
+        assert self.appliance.node is not None
+        self.appliance.node.kill()
+
+
+@pytest.fixture(scope="module")
+def yard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Yard]:
+    """Return a site that every test leaves as it was: working."""
+    folder = tmp_path_factory.mktemp("yard")
+    variables = {
+        "WAYSEAL_VOLUME": str(folder / "video"),
+        "WAYSEAL_BLOBS": str(folder / "blobs"),
+        "WAYSEAL_BACKUP__DIRECTORY": str(folder / "backups"),
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in variables.items():
+            patch.setenv(name, value)
+        with running_site(folder, variables=variables) as site:
+            yield Yard(site, folder)
+
+
+def test_doctor_and_metrics_tell_of_the_newest_backup(yard: Yard) -> None:
+    def found() -> list[dict[str, str]]:
+        said = command("wayseal-gateway", "doctor", "--offline", "--json", *yard.options).stdout
+        return [each for each in json.loads(said) if each["subject"] == "backup"]
+
+    def shown() -> list[str]:
+        text = yard.site.operator.get("/metrics").text
+        return [line for line in text.splitlines() if line.startswith("wayseal_backup_timestamp")]
+
+    assert [(each["severity"], each["words"]) for each in found()] == [
+        ("error", f"{yard.backups} has no whole backup")
+    ]
+    assert shown() == []
+    path = Path(done("wayseal-gateway", "backup", *yard.options)["backup"])
+    (one,) = found()
+    assert one["severity"] == "ok"
+    assert one["words"].startswith(f"{path.name} was made at ")
+    assert float(shown()[0].split()[1]) == Manifest.read(path).made_ms / 1000
+
+
+def test_a_key_in_use_is_restored_only_if_told(yard: Yard) -> None:
+    nodes, copy = yard.folder / "node-backups", yard.folder / "copy"
+    done("wayseal-node", "backup", nodes, *yard.node)
+    done("wayseal-gateway", "backup", *yard.options)
+    again = ("wayseal-node", "restore", nodes, "--data", copy)
+    assert f"in use: {yard.node_data / 'node.key'}" in refused(*again)
+    assert not copy.exists()
+    assert done(*again, "--although-in-use")["restored"] == str(copy)
+    settings = yard.folder / "copy.toml"
+    text = yard.settings.read_text().replace(str(yard.appliance.gateway_data), str(copy / "b"))
+    write_private(settings, text)
+    said = refused("wayseal-gateway", "restore", yard.backups, "--config", settings)
+    assert f"a gateway of site site-b answers at {yard.appliance.rest}" in said
+
+
+def test_a_backup_is_checked_whole_and_a_damaged_one_is_not_restored(yard: Yard) -> None:
+    yard.visit(1)
+    nodes = yard.folder / "node-backups"
+    ours = Path(done("wayseal-gateway", "backup", *yard.options)["backup"])
+    chain = Path(done("wayseal-node", "backup", nodes, *yard.node)["backup"])
+    for program, backup, file in (
+        ("wayseal-gateway", ours, "data/inbox.db"),
+        ("wayseal-node", chain, "data/chain.log.000000"),
+    ):
+        assert command(program, "check-backup", backup.parent, "--within", "1").returncode == 0
+        path = backup / file
+        wire = bytearray(path.read_bytes())
+        wire[len(wire) // 2] ^= 1
+        path.write_bytes(wire)
+        assert f"error    {file}: expected SHA-256" in refused(program, "check-backup", backup)
+    empty = yard.folder / "empty"
+    assert "is damaged" in refused(
+        "wayseal-node", "restore", chain, "--data", empty, "--although-in-use"
+    )
+    assert not empty.exists()
+    shutil.rmtree(ours)
+    shutil.rmtree(chain)
+
+
+def test_a_gateway_that_is_destroyed_in_the_middle_of_work_is_restored(yard: Yard) -> None:
+    first = yard.visit(11)
+    made = done("wayseal-gateway", "backup", *yard.options)
+    assert made["left_out"] == {}
+    second = yard.visit(12)  # after the backup: on the ledger and on the volume alone
+    third, content = Trip(nonce=nonce(13)), b"film 3 " * 300_000
+    *batches, video = third.whole([reading(0)], [digest_of(content)])
+    data = yard.appliance.gateway_data
+    with yard.site.device() as truck:
+        truck.send(*batches)
+        truck.ask(recordings=[offer_of(third, content, video)])
+        assert announce(yard.site.client("truck-1", "device"), content).is_success
+        yard.kill_gateway()
+    assert f"{data} has" in refused("wayseal-gateway", "restore", yard.backups, *yard.options)
+    shutil.rmtree(data)
+    restored = command("wayseal-gateway", "restore", yard.backups, *yard.options)
+    assert restored.returncode == 0, restored.stderr
+    assert "never runs again" in restored.stderr
+    document = json.loads(restored.stdout)
+    assert document["elsewhere"] == {str(yard.settings): "as it was"}
+    yard.appliance.start_gateway()
+    for trip, film in (first, second):
+        yard.readable(trip, film)
+    with yard.site.device() as truck:  # the truck offers again what has no final receipt
+        truck.send(*batches)
+        truck.ask(recordings=[offer_of(third, content, video)])
+        send(yard.site.client("truck-1", "device"), content)
+        yard.receipted(third)
+    yard.readable(third, content)
+
+
+def test_a_node_that_is_destroyed_in_the_middle_of_work_is_restored(yard: Yard) -> None:
+    backups = yard.folder / "node-backups-2"
+    first = yard.visit(21)
+    done("wayseal-node", "backup", backups, *yard.node)
+    second = yard.visit(22)
+    later = done("wayseal-node", "backup", backups, *yard.node)
+    third = yard.visit(23)  # after the backup: the gateway submits it again
+    yard.kill_node()
+    assert "chain.log" in refused("wayseal-node", "restore", backups, *yard.node)
+    shutil.rmtree(yard.node_data)
+    restored = done("wayseal-node", "restore", backups, *yard.node)
+    assert restored["ledger"]["block_id"] == later["ledger"]["block_id"]
+    yard.appliance.start_node()
+    yard.commit_again(third[0])
+    for trip, content in (first, second, third, yard.visit(24)):
+        yard.readable(trip, content)
