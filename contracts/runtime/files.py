@@ -9,7 +9,7 @@ import errno
 import fcntl
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -211,8 +211,7 @@ def remove_file(path: Path) -> None:
         sync_directory(path.parent)
 
 
-@contextmanager
-def locked(path: Path, otherwise: str) -> Iterator[None]:
+def locked(path: Path, otherwise: str) -> AbstractContextManager[None]:
     """Hold the lock file at `path`; the kernel frees it however the process ends.
 
     Args:
@@ -222,22 +221,10 @@ def locked(path: Path, otherwise: str) -> Iterator[None]:
     Raises:
         UnavailableError: Another process holds it, or the file cannot be made.
     """
-    with disk_errors("lock", path):
-        make_private(path)
-        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
-    try:
-        with disk_errors("lock", path):
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as error:
-                raise UnavailableError(f"{otherwise}: it holds {path}") from error
-        yield
-    finally:
-        os.close(descriptor)
+    return _held(path, fcntl.LOCK_EX | fcntl.LOCK_NB, otherwise)
 
 
-@contextmanager
-def in_turn(path: Path) -> Iterator[None]:
+def in_turn(path: Path) -> AbstractContextManager[None]:
     """Hold the lock file at `path`, once whoever holds it is done; for short work.
 
     Args:
@@ -246,12 +233,20 @@ def in_turn(path: Path) -> Iterator[None]:
     Raises:
         UnavailableError: The file cannot be made.
     """
+    return _held(path, fcntl.LOCK_EX)
+
+
+@contextmanager
+def _held(path: Path, operation: int, otherwise: str = "") -> Iterator[None]:
     with disk_errors("lock", path):
         make_private(path)
         descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     try:
         with disk_errors("lock", path):
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            try:
+                fcntl.flock(descriptor, operation)
+            except BlockingIOError as error:
+                raise UnavailableError(f"{otherwise}: it holds {path}") from error
         yield
     finally:
         os.close(descriptor)

@@ -81,13 +81,10 @@ def latest_block_info(get: Callable[[str], bytes | None]) -> BlockInfo | None:
 
 
 def latest_block_s(get: Callable[[str], bytes | None]) -> int:
-    """Return the latest entry's time, seconds since 1970; 0 on a chain that records no times.
-
-    Args:
-        get: Returns the value at an address.
+    """Return the time of `latest_block_info`, seconds since 1970; 0 without an entry.
 
     Raises:
-        RejectedError: The values there are not of family block_info.
+        RejectedError: See `latest_block_info`.
     """
     latest = _latest(get)
     return 0 if latest is None else _time_s(latest)

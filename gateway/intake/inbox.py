@@ -25,7 +25,7 @@ from gateway.intake.salvage import PROOFS
 from gateway.intake.schema import CHAIN, COLUMNS, INBOX
 from gateway.intake.waiting import Waiting
 from storage.checked.damage import DamageNotes
-from storage.checked.kept import open_kept
+from storage.checked.kept import Kept, open_kept
 
 ORDERED_CHAINS_MAX: Final = 20
 """Chains that wait for others up to which their order is always the same; with more, random."""
@@ -41,7 +41,7 @@ _ADD: Final = (
 _log: Final = logging.getLogger(__name__)
 
 
-class Inbox:
+class Inbox(Kept):
     """The inbox in one file; safe to use from several threads.
 
     Attributes:
@@ -76,18 +76,6 @@ class Inbox:
         self._of_device = of_device or DeviceLimits()
         self._db = open_kept(path, INBOX, damage, PROOFS)
         self.waiting = Waiting(self._db, RunningTime(self._db, monotonic_s))
-
-    def check(self) -> None:
-        """Read the whole file, so that damage is found and mended.
-
-        Raises:
-            UnavailableError: The medium failed.
-        """
-        self._db.check()
-
-    def close(self) -> None:
-        """Close the file."""
-        self._db.close()
 
     def add(self, batches: Sequence[HeldBatch], offers: Sequence[Offer]) -> dict[str, str]:
         """Store batches and offers durably: all that their devices have room for.

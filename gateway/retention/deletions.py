@@ -19,7 +19,7 @@ from contracts.keys import Signer
 from contracts.proto.deletion_pb2 import Deletion, DeletionBody
 from contracts.runtime.sqlite import Schema
 from storage.checked.damage import DamageNotes
-from storage.checked.kept import open_kept
+from storage.checked.kept import Kept, open_kept
 from storage.checked.salvage import Proofs, Row
 
 _FIRST: Final = """
@@ -72,7 +72,7 @@ class Recorded:
         return not self.body.remaining
 
 
-class Deletions:
+class Deletions(Kept):
     """The deletions of one gateway, in one file; safe to use from several threads.
 
     Args:
@@ -90,17 +90,13 @@ class Deletions:
         self._named: set[str] = set()
         self._db = open_kept(path, SCHEMA, self._damage, Proofs({"deletions": _by_signature}))
 
-    def close(self) -> None:
-        """Close the file."""
-        self._db.close()
-
     def check(self) -> None:
         """Read the whole file, so that damage is found and mended, and rotten entries are named.
 
         Raises:
             UnavailableError: The medium failed.
         """
-        self._db.check()
+        super().check()
         self._judge_again()
         after = 0
         while some := self.listed(after, _CHECKED_AT_ONCE):

@@ -7,7 +7,7 @@ deleted, and those that only other sites of a shared blob store took in stay the
 import logging
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Final, Protocol
+from typing import Final
 
 from contracts.copies import Place
 from contracts.errors import RejectedError, UnavailableError
@@ -16,6 +16,7 @@ from gateway.intake.inbox import Inbox
 from gateway.records.digests import DigestRecord
 from gateway.records.records import Records
 from gateway.retention.deletions import Deletions
+from gateway.retention.judge import Ledger
 from gateway.worker import Worker
 from storage.recordings.blobcopies import Finding
 from storage.recordings.lost import KnownRecording
@@ -25,18 +26,6 @@ IDLE_S: Final = 10.0
 DIGESTS_AT_ONCE: Final = 500
 
 _log = logging.getLogger(__name__)
-
-
-class LedgerHead(Protocol):
-    """The ledger's newest block; all that is asked of it here."""
-
-    def head_id(self) -> str:
-        """Return the id of its newest block.
-
-        Raises:
-            UnavailableError: It did not answer.
-        """
-        ...
 
 
 class Recataloguing:
@@ -53,7 +42,7 @@ class Recataloguing:
         records: Records,
         inbox: Inbox,
         deletions: Deletions,
-        ledger: LedgerHead,
+        ledger: Ledger,
     ) -> None:
         """Prepare the thread.
 

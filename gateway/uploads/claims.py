@@ -17,7 +17,7 @@ from contracts.errors import RejectedError, UnavailableError
 from contracts.records.clock import now_ms
 from contracts.runtime.sqlite import Schema
 from storage.checked.damage import DamageNotes
-from storage.checked.kept import open_kept
+from storage.checked.kept import Kept, open_kept
 
 DEVICE_PARTIAL_BYTES_MAX: Final = 128 << 30
 DEVICE_PARTIALS_MAX: Final = 64
@@ -94,7 +94,7 @@ class Claim:
         return self.upload != self.recording
 
 
-class Claims:
+class Claims(Kept):
     """The partial uploads of one gateway, in one file; safe to use from several threads.
 
     Args:
@@ -126,15 +126,7 @@ class Claims:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._db.close()
-
-    def check(self) -> None:
-        """Read the whole file, so that damage is found and mended.
-
-        Raises:
-            UnavailableError: The medium failed.
-        """
-        self._db.check()
+        self.close()
 
     def find(self, recording: bytes, device_id: str) -> Claim | None:
         """Return a device's upload of a recording, or None."""

@@ -49,6 +49,24 @@ def open_kept(
     return VersionedDatabase(path, schema, connect_to=mender.connect, mend=mender.mend)
 
 
+class Kept:
+    """What is kept in one file by `open_kept`: read whole now and then, and closed."""
+
+    _db: VersionedDatabase
+
+    def check(self) -> None:
+        """Read the whole file, so that damage is found and mended.
+
+        Raises:
+            UnavailableError: The medium failed.
+        """
+        self._db.check()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._db.close()
+
+
 class _Mender:
     """Mends one database."""
 

@@ -13,7 +13,7 @@ from typing import Final
 from contracts.runtime.running import RUNNING_TABLE, RunningTime
 from contracts.runtime.sqlite import Schema
 from storage.checked.damage import DamageNotes
-from storage.checked.kept import open_kept
+from storage.checked.kept import Kept, open_kept
 
 _FIRST: Final = f"""{RUNNING_TABLE}
 CREATE TABLE released (recording BLOB PRIMARY KEY, since_s REAL NOT NULL) WITHOUT ROWID;
@@ -25,7 +25,7 @@ CREATE TABLE uploads (
 SCHEMA: Final = Schema("retention", (_FIRST,))
 
 
-class Ages:
+class Ages(Kept):
     """The retention's clock, and the ages of recordings and uploads; safe in several threads.
 
     Args:
@@ -46,18 +46,6 @@ class Ages:
     ) -> None:
         self._db = open_kept(path, SCHEMA, damage)
         self._clock = RunningTime(self._db, monotonic_s)
-
-    def close(self) -> None:
-        """Close the file."""
-        self._db.close()
-
-    def check(self) -> None:
-        """Read the whole file, so that damage is found and mended.
-
-        Raises:
-            UnavailableError: The medium failed.
-        """
-        self._db.check()
 
     def advance(self) -> None:
         """Advance the clock by the time since the last call, durably."""

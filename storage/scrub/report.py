@@ -13,7 +13,7 @@ from typing import Any, Final, Protocol
 from contracts.runtime.connection import Connection
 from contracts.runtime.sqlite import Schema
 from storage.checked.damage import DamageNotes
-from storage.checked.kept import open_kept
+from storage.checked.kept import Kept, open_kept
 
 ROUNDS_KEPT: Final = 100
 
@@ -217,7 +217,7 @@ class ScrubRecord:
         return self._rows.query(sql, *values)
 
 
-class ScrubReport(ScrubRecord):
+class ScrubReport(Kept, ScrubRecord):
     """The scrub's report and cursor; used by several threads, one at a time.
 
     Args:
@@ -231,18 +231,6 @@ class ScrubReport(ScrubRecord):
     def __init__(self, path: Path, damage: DamageNotes | None = None) -> None:
         self._db = open_kept(path, SCHEMA, damage)
         super().__init__(self._db)
-
-    def close(self) -> None:
-        """Close the file."""
-        self._db.close()
-
-    def check(self) -> None:
-        """Read the whole file, so that damage is found and mended.
-
-        Raises:
-            UnavailableError: The medium failed.
-        """
-        self._db.check()
 
     def begin(self, now_ms: int) -> Round:
         """Begin a round unless one is under way, and return it; forget rounds that are too old."""

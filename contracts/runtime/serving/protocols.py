@@ -13,7 +13,6 @@ import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
-from uvicorn.server import ServerState
 
 from contracts.errors import RejectedError
 from contracts.runtime.serving.connections import (
@@ -53,14 +52,8 @@ class BoundedConfig(uvicorn.Config):
 class BoundedHttp(MustBeRead, HttpToolsProtocol):
     """Ends a connection whose client sends or reads too slowly, or sends too large a head."""
 
-    def __init__(
-        self,
-        config: BoundedConfig,
-        server_state: ServerState,
-        app_state: dict[str, Any],
-        _loop: asyncio.AbstractEventLoop | None = None,
-    ) -> None:
-        super().__init__(config, server_state, app_state, _loop)
+    def __init__(self, config: BoundedConfig, **rest: Any) -> None:  # noqa: ANN401  # uvicorn's own types
+        super().__init__(config, **rest)
         self._doors = config.doors
         self._unsent = Unsent(config.doors.bounds)
         self._in_head = self._in_body = self._parted = False
@@ -295,14 +288,8 @@ class BoundedHttp(MustBeRead, HttpToolsProtocol):
 class BoundedWebSocket(MustBeRead, WebSocketsSansIOProtocol):
     """Sends one message at a time, and ends a connection whose client floods or does not read."""
 
-    def __init__(
-        self,
-        config: BoundedConfig,
-        server_state: ServerState,
-        app_state: dict[str, Any],
-        _loop: asyncio.AbstractEventLoop | None = None,
-    ) -> None:
-        super().__init__(config, server_state, app_state, _loop)
+    def __init__(self, config: BoundedConfig, **rest: Any) -> None:  # noqa: ANN401  # uvicorn's own types
+        super().__init__(config, **rest)
         self._doors = config.doors
         self._unsent = Unsent(config.doors.bounds)
         self.address = ""
