@@ -12,6 +12,8 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_late
 from prometheus_client.registry import Collector
 
 from contracts.runtime.serving.connections import Ending
+from gateway.gauges import Family
+from gateway.intake.refused import Refused
 from storage.drives.devices import Device
 from storage.drives.health import ENDURANCE, Condition, Health
 from storage.stages import Stage
@@ -60,6 +62,13 @@ class Metrics:
             ["why"],
             registry=self._registry,
         )
+        refused = Counter(
+            "wayseal_refused",
+            "Batches, recordings and messages of trucks that were refused, by who refused them.",
+            ["by"],
+            registry=self._registry,
+        )
+        self._refused = {by: refused.labels(by) for by in Refused}
         self._open = Gauge("wayseal_connections", "Open REST connections.", registry=self._registry)
         self._ended = {why: ended.labels(why) for why in Ending}
         self._seconds = {stage: seconds.labels(stage) for stage in Stage}
@@ -74,6 +83,18 @@ class Metrics:
     def connection_ended(self, why: Ending) -> None:
         """Count a REST connection that was ended."""
         self._ended[why].inc()
+
+    def refused(self, by: Refused) -> None:
+        """Count something of a truck's that was refused."""
+        self._refused[by].inc()
+
+    def watch(self, families: Callable[[], Iterable[Family]]) -> None:
+        """Show the metrics that `families` returns each time that metrics are read.
+
+        Args:
+            families: Returns at once.
+        """
+        self._registry.register(_Families(families))
 
     def watch_connections(self, count: Callable[[], int]) -> None:
         """Show what `count` returns as the number of open REST connections."""
@@ -111,6 +132,25 @@ class Metrics:
     def text(self) -> bytes:
         """Return all metrics as Prometheus reads them."""
         return generate_latest(self._registry)
+
+
+class _Families(Collector):
+    """Turns plain families into metrics."""
+
+    def __init__(self, families: Callable[[], Iterable[Family]]) -> None:
+        self._families = families
+
+    def describe(self) -> Iterator[Metric]:
+        """Name no metric before the first scrape: parts that are asked may not have started."""
+        yield from ()
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the metrics."""
+        for each in self._families():
+            shown = GaugeMetricFamily(each.name, each.help, labels=each.labels)
+            for labels, value in each.samples.items():
+                shown.add_metric(labels, value)
+            yield shown
 
 
 class _Deletions(Collector):
@@ -165,8 +205,21 @@ class _Drives(Collector):
 
     def _families(self, known: Iterable[tuple[Device, Health]]) -> Iterator[Metric]:
         names = ("device", "serial")
-        hours = GaugeMetricFamily(
-            "wayseal_drive_power_on_hours", "Hours that the drive was powered.", labels=names
+        powered = GaugeMetricFamily(
+            "wayseal_drive_powered_seconds",
+            "For how long the drive was powered, in whole hours.",
+            labels=names,
+        )
+        used = GaugeMetricFamily(
+            "wayseal_drive_endurance_used_ratio",
+            "Part of the endurance that its maker promises which is used; may be above 1.",
+            labels=names,
+        )
+        warm = GaugeMetricFamily(
+            "wayseal_drive_temperature_celsius", "Temperature of the drive.", labels=names
+        )
+        written = CounterMetricFamily(
+            "wayseal_drive_written_bytes", "Written to the drive since its making.", labels=names
         )
         shutdowns = CounterMetricFamily(
             "wayseal_drive_unsafe_shutdowns",
@@ -185,13 +238,22 @@ class _Drives(Collector):
         )
         for device, told in known:
             own = (device.name, device.serial)
-            if told.power_on_hours is not None:
-                hours.add_metric(own, told.power_on_hours)
-            if told.unsafe_shutdowns is not None:
-                shutdowns.add_metric(own, told.unsafe_shutdowns)
+            for shown, value in (
+                (powered, _times(told.power_on_hours, 3600)),
+                (used, _times(told.used_percent, 0.01)),
+                (warm, told.temperature_c),
+                (written, told.written_bytes),
+                (shutdowns, told.unsafe_shutdowns),
+            ):
+                if value is not None:
+                    shown.add_metric(own, value)
             if told.endurance_warnings is not None:
                 for words in ENDURANCE.values():
                     warnings.add_metric((*own, words), words in told.endurance_warnings)
             for each in Condition:
                 condition.add_metric((*own, each), told.verdict is each)
-        yield from (hours, shutdowns, warnings, condition)
+        yield from (powered, used, warm, written, shutdowns, warnings, condition)
+
+
+def _times(value: int | None, factor: float) -> float | None:
+    return None if value is None else value * factor

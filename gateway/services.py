@@ -240,6 +240,7 @@ class Services:
             recheck,
             self.metrics,
         )
+        self.saga.refused = self.metrics.refused
         self.follower = Follower(
             self._ledger,
             self.network,
@@ -257,6 +258,7 @@ class Services:
             socket=self.settings.mqtt.socket,
             tls=_broker_tls(self.settings.mqtt),
             stages=self.metrics,
+            refused=self.metrics.refused,
         )
 
     def _retention(self) -> Retention:

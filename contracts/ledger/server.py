@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+from pathlib import Path
 
 from contracts.keys import Signer
 from contracts.ledger.blocks.chain import Chain
@@ -25,6 +26,7 @@ async def serve(
     block_interval_s: float,
     component: Port | None,
     bounds: Bounds,
+    data: Path | None = None,
 ) -> int:
     """Serve until a signal arrives.
 
@@ -36,6 +38,7 @@ async def serve(
         block_interval_s: Least time from one block to the next, seconds.
         component: Open for transaction processors and event subscribers.
         bounds: Limits of REST's connections.
+        data: Directory of the chain, for metrics of its disk.
 
     Returns:
         The exit status: 0, or 1 when no block can be written any more.
@@ -70,7 +73,7 @@ async def serve(
         lambda name: chain.find_batch(name) is not None,
     )
     chain.follow(notice)
-    app = build_app(chain, submissions, verifier, subscriptions)
+    app = build_app(chain, submissions, verifier, subscriptions, data)
     also = "" if component is None else component.told
     server = Server(app, also=also, on_exit=let_go, bounds=bounds, web_sockets=True)
     if component is not None:

@@ -85,6 +85,7 @@ def run(options: Options, families: Families) -> int:
                     options.block_interval_s,
                     component,
                     options.bounds,
+                    options.data,
                 )
             )
     except WaysealError as error:

@@ -18,6 +18,7 @@ from gateway.api.parts import (
     UploadsPart,
 )
 from gateway.api.problems import ABSENT, NotFoundError
+from gateway.budgets import budgets
 from gateway.index.rebuilding import Rebuild
 from gateway.intake.held import KeptReceipt, State
 from gateway.moments import Moment
@@ -125,6 +126,15 @@ class DependencyState(BaseModel):
     since: Moment = Field(description="since when it works or is out")
 
 
+class BudgetState(BaseModel):
+    """A limit of the settings, and how much of it is used."""
+
+    name: str = Field(description="`inbox`, `quarantine`, or a volume with a quota")
+    used_bytes: int
+    limit_bytes: int
+    nearly_full: bool = Field(description="over nine tenths are used")
+
+
 class Status(BaseModel):
     """The gateway's own state."""
 
@@ -146,6 +156,7 @@ class Status(BaseModel):
     )
     backlog: BacklogSum
     deletions: DeletionsSum
+    budgets: list[BudgetState] = Field(description="a volume that is out is left out")
 
 
 router = APIRouter(prefix="/v1", tags=["operations"])
@@ -253,6 +264,15 @@ def status(parts: AllParts) -> Status:
             oldest=moment(waiting[0].since_ms) if waiting else None,
         ),
         deletions=_deletions(parts),
+        budgets=[
+            BudgetState(
+                name=each.name,
+                used_bytes=each.used,
+                limit_bytes=each.limit,
+                nearly_full=each.nearly_full,
+            )
+            for each in budgets(parts.settings, parts.inbox, parts.volumes)
+        ],
     )
 
 

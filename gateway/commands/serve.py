@@ -14,6 +14,7 @@ from gateway import plaintext
 from gateway.access import Tokens
 from gateway.api import tus
 from gateway.api.app import build_app
+from gateway.figures.watch import figures
 from gateway.pki.revoked import revoked_serials
 from gateway.services import Services
 from gateway.settings import Settings
@@ -54,7 +55,7 @@ def run(_: argparse.Namespace, settings: Settings) -> None:
         services.metrics.watch_deletions(lambda: services.settling.count)
         if (directory := settings.backup.directory) is not None:
             services.metrics.watch_backups(lambda: newest_made_ms(directory, "gateway"))
-        with event_loop() as runner:
+        with figures(services), event_loop() as runner:
             runner.run(server.serve(sockets=[port]))
 
 

@@ -6,6 +6,7 @@ Only the validity of a certificate is read from its bytes; TLS itself does the r
 import os
 import ssl
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -23,6 +24,46 @@ _UTC_TIME: Final = 0x17
 _LONG: Final = 0x80
 _BEFORE_VALIDITY: Final = 3
 """Serial number, algorithm and issuer come before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A certificate file that the settings name.
+
+    Attributes:
+        subject: The setting.
+        path: The file.
+        last: Whether it holds as long as its last certificate, as authorities do, or its first.
+    """
+
+    subject: str
+    path: Path
+    last: bool = False
+
+
+def named(settings: Settings) -> Iterator[Named]:
+    """Yield each certificate file that the settings name."""
+    mosquitto, cassandra = settings.mosquitto, settings.cassandra
+    if mosquitto.folder is not None and mosquitto.certificate is not None:
+        yield Named("mosquitto.certificate", mosquitto.certificate)
+    if settings.storage.blob_store != "files":
+        if cassandra.tls_certificate is not None:
+            yield Named("cassandra.tls_certificate", cassandra.tls_certificate)
+        if cassandra.tls_ca is not None:
+            yield Named("cassandra.tls_ca", cassandra.tls_ca, last=True)
+
+
+def validity(of: Named) -> tuple[int, int]:
+    """Return from when to when a file's certificates hold, UTC, ms.
+
+    Of a chain every certificate is needed; of several authorities one is enough.
+
+    Raises:
+        OSError: The file cannot be read.
+        RejectedError: It has no certificate, or a malformed one.
+    """
+    periods = [_period(each) for each in _certificates(of.path)]
+    return (max if of.last else min)(periods, key=lambda period: period[1])
 
 
 def findings(settings: Settings, now_ms: int) -> Iterator[Finding]:
@@ -61,16 +102,12 @@ def _pair(
 
 
 def _validity(subject: str, path: Path, now_ms: int, *, last: bool) -> Finding:
-    """Judge the first certificate that expires, or of authorities the last one.
-
-    Of a chain every certificate is needed; of several authorities one is enough.
-    """
+    """Judge the first certificate that expires, or of authorities the last one."""
     renew = f"have {path} renewed, put the new file there, and restart what reads it"
     try:
-        periods = [_period(each) for each in _certificates(path)]
+        begins, ends = validity(Named(subject, path, last))
     except (OSError, RejectedError) as problem:
         return error(subject, f"{path}: {problem}", "put a PEM file with the certificate there")
-    begins, ends = (max if last else min)(periods, key=lambda period: period[1])
     if ends <= now_ms:
         return error(subject, f"{path} expired at {rfc3339(ends)}", renew)
     if begins > now_ms:

@@ -8,6 +8,7 @@ from contracts.errors import WaysealError
 from contracts.keys import Signer
 from contracts.runtime.checks import Finding, error, ok, warning
 from gateway.blobstore import BLOBS_ID
+from gateway.budgets import NEARLY_FULL
 from gateway.intake.held import State
 from gateway.intake.schema import INBOX
 from gateway.ownkey import DATABASES, kept_public_key, lost_parts, public_file
@@ -19,7 +20,6 @@ from gateway.volumes.table import size
 from storage.checked.look import LookedAt, looking_at
 from storage.retention.ages import SCHEMA as AGES
 
-_NEARLY_FULL: Final = 0.9
 _UNREAD: Final = {"uploads.db": UPLOADS, "retention.db": AGES}
 """Databases that nothing else here reads."""
 _ASK: Final = "as an operator, GET"
@@ -132,7 +132,7 @@ def _filling(settings: Settings, inbox: LookedAt) -> Finding:
     )
     used, most = (pages - free) * page, settings.limits.inbox_bytes
     words = f"{size(used)} of limits.inbox_bytes, {size(most)}"
-    if used > most * _NEARLY_FULL:
+    if used > most * NEARLY_FULL:
         remedy = "check that the ledger commits; then raise limits.inbox_bytes if the disk has room"
         return warning("inbox", f"nearly full: {words}", remedy)
     return ok("inbox", words)

@@ -4,10 +4,13 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from contracts.errors import UnavailableError
 from contracts.runtime.checks import Finding, error, ok, warning
+from gateway.budgets import Budget
 from gateway.retention.reserve import RESERVE_BYTES
 from gateway.settings import Settings
 from gateway.volumes.table import size
+from storage.volumes.directory import VolumeDirectory
 
 _MORE_ROOM = "free room there, move it to a larger disk while the gateway is stopped"
 
@@ -31,9 +34,27 @@ def findings(settings: Settings) -> Iterator[Finding]:
             "limits.upload_bytes"
         )
         yield from _room(f"volume {name}", volume.path, limits.upload_bytes, longest, remedy)
+        yield from _quota(name, volume.path, volume.quota_bytes, settings)
     if settings.storage.blob_store != "cassandra":
         remedy = f"{_MORE_ROOM}, set retention.blobs_days, or lower limits.upload_bytes"
         yield from _room("blobs", settings.blobs_dir, limits.upload_bytes, longest, remedy)
+
+
+def _quota(name: str, path: Path, quota: int, settings: Settings) -> Iterator[Finding]:
+    """Say whether a volume's quota is near its end; a missing volume has a line of its own."""
+    if not quota or not path.is_dir():
+        return
+    try:
+        budget = Budget(f"volume {name}", VolumeDirectory(path).used_bytes(), quota)
+    except UnavailableError as problem:
+        yield error(f"volume {name}", problem, "look at the disk")
+        return
+    words = f"{size(budget.used)} of quota_bytes, {size(quota)}"
+    if budget.nearly_full and not settings.retention.make_room:
+        remedy = "set retention.make_room = true, raise quota_bytes, or add a volume"
+        yield warning(budget.name, f"nearly full: {words}", remedy)
+    else:
+        yield ok(budget.name, words)
 
 
 def _room(subject: str, path: Path, wanted: int, because: str, remedy: str) -> Iterator[Finding]:

@@ -20,6 +20,7 @@ from contracts.records.clock import now_ms
 from contracts.runtime.connection import Connection
 from contracts.runtime.running import RunningTime
 from gateway.intake.held import HeldBatch, KeptReceipt, KnownBatch, Offer, State
+from gateway.intake.kept import Kept, last_visits, look, used_bytes
 from gateway.intake.quotas import DeviceLimits, Sieve, check_limit, forget_receipted
 from gateway.intake.salvage import PROOFS
 from gateway.intake.schema import CHAIN, COLUMNS, INBOX
@@ -308,19 +309,24 @@ class Inbox(Kept):
                 "DELETE FROM receipts WHERE trip_id = ? AND device_id = ?", (trip_id, device_id)
             )
 
+    def in_numbers(self) -> Kept:
+        """Return the inbox in numbers.
+
+        Raises:
+            UnavailableError: The medium failed.
+        """
+        return look(self._db)
+
+    def last_visits(self) -> dict[str, int]:
+        """Return when each device's last visit began, ms since the epoch."""
+        return last_visits(self._db)
+
     def _check_room(self, db: Connection, more: int) -> None:
-        if self._used_bytes() + more > self._bytes_max:
+        if used_bytes(self._db) + more > self._bytes_max:
             forget_receipted(db)
-        why = check_limit("inbox", self._bytes_max, self._used_bytes(), more)
+        why = check_limit("inbox", self._bytes_max, used_bytes(self._db), more)
         if why:
             raise UnavailableError(why)
-
-    def _used_bytes(self) -> int:
-        pages, free, size = (
-            int(self._db.query(f"PRAGMA {name}")[0][0])
-            for name in ("page_count", "freelist_count", "page_size")
-        )
-        return (pages - free) * size
 
     def _select(self, where: str, *values: object) -> list[HeldBatch]:
         return _held(self._db.query(f"SELECT {COLUMNS} FROM batches {where}", *values))  # noqa: S608

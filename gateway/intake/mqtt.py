@@ -38,6 +38,7 @@ from gateway.intake.brokertls import BrokerTls
 from gateway.intake.held import HeldBatch, State
 from gateway.intake.held import Offer as HeldOffer
 from gateway.intake.inbox import Inbox
+from gateway.intake.refused import OnRefused, Refused, not_counted
 from storage.stages import NOT_RECORDED, Stage, Stages, timed
 
 GROUP_MESSAGES_MAX: Final = 32
@@ -92,6 +93,7 @@ class Intake:
         socket: Path | None = None,
         tls: BrokerTls | None = None,
         stages: Stages = NOT_RECORDED,
+        refused: OnRefused = not_counted,
     ) -> None:
         """Prepare the intake.
 
@@ -106,12 +108,14 @@ class Intake:
             socket: Unix socket of the broker; if given, host and port do not matter.
             tls: The TLS of the connection; None: plain text.
             stages: Records how long each group of messages took.
+            refused: Counts what was refused.
         """
         self._inbox = inbox
         self._trip_of = trip_of
         self._repeat_receipts = repeat_receipts
         self._on_change = on_change
         self._stages = stages
+        self._refused = refused
         self._waiting: queue.Queue[_Message | None] = queue.Queue(QUEUE_MESSAGES_MAX)
         self._client = Client(
             CallbackAPIVersion.VERSION2,
@@ -228,6 +232,8 @@ class Intake:
         unfit = self._inbox.add(group.batches, group.offers)
         for device_id, answer in group.answers:
             _take_back(device_id, answer, unfit)
+        for _ in unfit:
+            self._refused(Refused.ROOM)
         trips = [self._complete(device_id, answer) for device_id, answer in group.answers]
         for message in messages:
             self._client.ack(message.ticket, QOS)
@@ -246,6 +252,7 @@ class Intake:
         _log.error("held none of %d messages: %s", len(messages), error, exc_info=not expected)
         reason = str(error) if expected else "the gateway failed; see its log"
         for message in messages:
+            self._refused(Refused.FAILURE)
             self._client.ack(message.ticket, QOS)
         for device_id in {message.device_id for message in messages}:
             self._answer(device_id, Held(refused=[Refusal(reason=reason, retry=True)]))
@@ -265,6 +272,7 @@ class Intake:
             elif message.kind is Topic.OFFERS:
                 self._read_offer(message, group)
         except RejectedError as error:
+            self._refused(Refused.RULES)
             _log.warning("%s: refused %s: %s", message.device_id, message.kind, error)
             refusal = Refusal(reason=str(error))
             group.answers.append((message.device_id, Held(refused=[refusal])))
@@ -277,11 +285,13 @@ class Intake:
             try:
                 batch = admission.admit_records(wire, message.device_id)
             except RejectedError as error:
+                self._refused(Refused.RULES)
                 _log.warning("%s: refused a batch: %s", message.device_id, error)
                 answer.refused.add(reason=str(error))
                 continue
             group.batches.append(batch)
             if batch.state is State.QUARANTINED:
+                self._refused(Refused.RULES)
                 _log.warning("%s: quarantined a batch: %s", message.device_id, batch.reason)
                 answer.refused.add(id=batch.batch_id, reason=batch.reason)
             else:
@@ -301,6 +311,7 @@ class Intake:
             try:
                 batch, held = admission.admit_offer(recording, message.device_id)
             except RejectedError as error:
+                self._refused(Refused.RULES)
                 _log.warning("%s: refused a recording: %s", message.device_id, error)
                 answer.refused.add(id=recording.sha256[:HASH_BYTES].hex(), reason=str(error))
                 continue

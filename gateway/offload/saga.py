@@ -27,6 +27,7 @@ from contracts.sawtooth.batches import Status
 from gateway.index.network import Network
 from gateway.intake.held import HeldBatch, Offer, State
 from gateway.intake.inbox import Inbox
+from gateway.intake.refused import OnRefused, Refused, not_counted
 from gateway.offload.ledgerfacts import LedgerFacts
 from gateway.offload.receipts import Receipts
 from gateway.offload.recheck import Recheck
@@ -70,6 +71,7 @@ class OffloadSaga:
     """Moves batches and digests on in a thread of its own, and waits while none can move.
 
     Attributes:
+        refused: Counts what the ledger refused.
         worker: The thread; wake it when the inbox grew, a recording is whole, or a block came.
     """
 
@@ -94,6 +96,7 @@ class OffloadSaga:
         self._stages = stages
         self._blocked: dict[str, str] = {}
         self._misses: Counter[str] = Counter()
+        self.refused: OnRefused = not_counted
         self.worker = Worker("offload", self.step, idle_s=IDLE_S)
 
     def blocked_by(self) -> dict[str, str]:
@@ -257,5 +260,6 @@ class OffloadSaga:
             return None
 
     def _quarantine(self, batch_id: str, reason: str) -> None:
+        self.refused(Refused.LEDGER)
         _log.warning("batch %s… quarantined: %s", batch_id[:16], reason)
         self._inbox.mark([batch_id], State.QUARANTINED, reason)

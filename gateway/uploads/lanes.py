@@ -153,6 +153,10 @@ class Lanes:
         self._barred: set[bytes] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
 
+    def __len__(self) -> int:
+        """Return how many uploads are open."""
+        return len(self._lanes)
+
     def is_held(self, upload: bytes) -> bool:
         """Say whether a request holds an upload at the moment."""
         lane = self._lanes.get(upload)

@@ -48,6 +48,7 @@ class Uploads:
 
     Attributes:
         claims: Whose partial uploads there are.
+        lanes: The uploads that are open now.
         limits: How long and how fast uploads may be.
     """
 
@@ -66,7 +67,7 @@ class Uploads:
         self._on_finished = on_finished
         self._accepts = accepts
         self._stages = stages
-        self._lanes = Lanes(store, places or Places())
+        self.lanes = Lanes(store, places or Places())
         self.limits = limits or UploadLimits()
         self._throttle = Throttle(self.limits.bytes_per_s)
         self._spoiled = Spoiled()
@@ -221,7 +222,7 @@ class Uploads:
         claim = await asyncio.to_thread(self._known, recording_id, caller)
         self._check_accepted(recording_id, claim.size, caller)
         self._spoiled.check(claim, length, checksum)
-        async with self._lanes.hold(claim) as lane:
+        async with self.lanes.hold(claim) as lane:
             here = UploadStatus(lane.writer.offset, claim.size, whole=False)
             here.check_place(offset, length)
             pouring = Pouring(lane, checksum, self.limits.idle_s, self._stages, self._throttle)
@@ -266,11 +267,11 @@ class Uploads:
         Raises:
             UnavailableError: A request is writing it, or the event loop does not answer.
         """
-        self._lanes.expel_soon(upload)
+        self.lanes.expel_soon(upload)
 
     async def close(self) -> None:
         """Close every upload; durable bytes stay, and the uploads can continue."""
-        await self._lanes.close()
+        await self.lanes.close()
 
     async def _append_again(
         self,
@@ -346,17 +347,17 @@ class Uploads:
         return claim
 
     async def _delete(self, claim: Claim) -> None:
-        await self._lanes.expel(claim.upload, active=True)
+        await self.lanes.expel(claim.upload, active=True)
         await asyncio.to_thread(self._store.delete, claim.upload)
 
     async def _settled(self, claim: Claim) -> UploadStatus:
         status = await asyncio.to_thread(self.standing, claim)
-        if status.offset < status.size or self._lanes.is_held(claim.upload):
+        if status.offset < status.size or self.lanes.is_held(claim.upload):
             return status
         return await self._begin(claim)
 
     async def _begin(self, claim: Claim) -> UploadStatus:
-        async with self._lanes.hold(claim) as lane:
+        async with self.lanes.hold(claim) as lane:
             return await self._end_if_full(lane)
 
     async def _end_if_full(self, lane: Lane) -> UploadStatus:
@@ -366,7 +367,7 @@ class Uploads:
         if claim.is_staged:
             await lane.run(writer.check)
             await lane.run(writer.close)
-            async with self._lanes.barred(claim.recording):
+            async with self.lanes.barred(claim.recording):
                 await lane.run(partial(promote, self._store, claim.upload, claim.recording))
         else:
             await lane.run(writer.finish)

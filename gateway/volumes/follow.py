@@ -165,6 +165,10 @@ class DriveFollower:
         self._before = now
         return False
 
+    def links(self) -> dict[str, bool]:
+        """Return for each drive on the network whether its link works, as last looked at."""
+        return {each.subject: each.well for each in self._before.values() if each.kind == "link"}
+
     def ask(self) -> bool:
         """Ask all drives for their health; the next round can wait."""
         found = devices(self.kernel, mounts(self.kernel))

@@ -212,6 +212,16 @@ class ScrubRecord:
             for finding, of, at_ms, became, *found in rows
         ]
 
+    def counted(self, numbers: Sequence[int]) -> dict[FindingOutcome, int]:
+        """Return how many findings these rounds have, for every outcome."""
+        found = dict.fromkeys(FindingOutcome, 0)
+        for number in numbers:
+            for became, count in self.query(
+                "SELECT outcome, count(*) FROM findings WHERE round = ? GROUP BY outcome", number
+            ):
+                found[FindingOutcome(became)] += count
+        return found
+
     def query(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         """Return all rows that a statement selects."""
         return self._rows.query(sql, *values)

@@ -1,5 +1,6 @@
 """The routes of the REST API."""
 
+from pathlib import Path
 from typing import Final
 
 from starlette.applications import Starlette
@@ -22,6 +23,7 @@ from contracts.ledger.rest.byids import ByIds
 from contracts.ledger.rest.envelope import error_response, one_response
 from contracts.ledger.rest.health import Ready, live
 from contracts.ledger.rest.lists import Lists
+from contracts.ledger.rest.metrics import Metrics
 from contracts.ledger.rest.submit import Submit
 from contracts.ledger.rest.subscriptions import Subscriptions
 from contracts.ledger.state.reader import NotKeptError
@@ -33,10 +35,22 @@ CLIENT_LEFT: Final = 499
 
 
 def build_app(
-    blocks: BlockReader, submitter: Submitter, verifier: Verifier, subscriptions: Subscriptions
+    blocks: BlockReader,
+    submitter: Submitter,
+    verifier: Verifier,
+    subscriptions: Subscriptions,
+    data: Path | None = None,
 ) -> Starlette:
-    """Return the application: it reads an engine's blocks, and submits batches to it."""
-    answers = Answers()
+    """Return the application: it reads an engine's blocks, and submits batches to it.
+
+    Args:
+        blocks: The engine's.
+        submitter: Takes batches.
+        verifier: Checks them before.
+        subscriptions: Of clients over WebSockets.
+        data: Directory of the chain, for metrics of its disk.
+    """
+    answers, ready = Answers(), Ready(submitter)
     lists, by_ids = Lists(blocks), ByIds(blocks, submitter, answers)
     routes = [
         Route("/batches", Submit(submitter, verifier, blocks).post, methods=["POST"]),
@@ -54,7 +68,8 @@ def build_app(
         Route("/peers", peers),
         Route("/status", status),
         Route("/healthz", live),
-        Route("/readyz", Ready(submitter).get),
+        Route("/readyz", ready.get),
+        Route("/metrics", Metrics(blocks, ready, data).get),
         WebSocketRoute("/subscriptions", subscriptions.serve),
         Route("/subscriptions", subscriptions.refuse),
     ]

@@ -27,12 +27,12 @@ class Ready:
 
     async def get(self, _: Request) -> Response:
         """200 if the node would take a batch now, else 503; a restart does not help."""
-        out = self._out()
+        out = self.out()
         return JsonResponse(
             {"live": True, "ready": not out, "out": [out] if out else []}, 503 if out else 200
         )
 
-    def _out(self) -> str:
+    def out(self) -> str:
         """Return what does not work; empty if all does."""
         try:
             self._submitter.check(1)
