@@ -129,12 +129,13 @@ def scrub(services: Services) -> Iterator[Family]:
         "Copies of blobs that these rounds could not read.",
         sum(each.not_read for each in shown),
     )
-    if services.settings.storage.blob_store != "files":
-        yield timestamp(
-            "wayseal_deletions_checked",
-            "When every replica was last asked for all that was ever deleted, as a repair would.",
-            journal.deletions_checked_ms(),
-        )
+    # Files have no replicas to ask.
+    has_replicas = services.settings.storage.blob_store != "files"
+    yield timestamp(
+        "wayseal_deletions_checked",
+        "When every replica was last asked for all that was ever deleted, as a repair would.",
+        journal.deletions_checked_ms() if has_replicas else None,
+    )
 
 
 def disks(services: Services) -> Iterator[Family]:

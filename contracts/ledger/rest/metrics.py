@@ -65,13 +65,13 @@ class Metrics(Collector):
             works.add_metric([what], what == out)
         yield works
         head = self._blocks.head
+        made_s = None
         if head is not None:
             yield _gauge("block_num", "Number of the newest block.", head.num)
             with suppress(WaysealError):  # the state was replaced by a newer one, or is damaged
                 entry = latest_block_info(self._blocks.state_after(head.num).get)
-                if entry is not None:
-                    words = "When the newest block was made."
-                    yield _gauge("block_timestamp_seconds", words, entry.timestamp)
+                made_s = None if entry is None else entry.timestamp
+        yield _gauge("block_timestamp_seconds", "When the newest block was made.", made_s)
         if self._data is not None:
             with suppress(OSError):
                 state = os.statvfs(self._data)
@@ -80,5 +80,5 @@ class Metrics(Collector):
                 yield _gauge("disk_free_bytes", "Free bytes of it.", free)
 
 
-def _gauge(name: str, words: str, value: float) -> Metric:
+def _gauge(name: str, words: str, value: float | None) -> Metric:
     return GaugeMetricFamily(f"wayseal_node_{name}", words, value=value)
