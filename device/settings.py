@@ -15,6 +15,7 @@ from contracts.errors import RejectedError
 from contracts.ids import check_id
 from contracts.keys import Signer, is_public_key, is_signature
 from contracts.records.reading import RUN_READINGS_MAX
+from contracts.runtime.logs import LogFormat
 from device.sensors.mapping import ABSENT, MEASURES, ROLES, ColumnMap, LogOptions, delimiter_of
 from device.sensors.times import zone_of
 
@@ -241,6 +242,12 @@ class SourceSettings(Section, frozen=True):
         )
 
 
+class LogSettings(Section, frozen=True):
+    """[log]: how the device writes its log, on standard error."""
+
+    format: Annotated[str, _text("`text` or `json`", LogFormat)] = LogFormat.TEXT
+
+
 class Settings(Section, frozen=True):
     """All settings; a missing section is None, and the commands that need it say so."""
 
@@ -255,6 +262,7 @@ class Settings(Section, frozen=True):
         tuple[GatewaySettings, ...], Meta(min_length=1, max_length=GATEWAYS_MAX)
     ] = ()
     source: SourceSettings | None = None
+    log: LogSettings = LogSettings()
 
     def __post_init__(self) -> None:
         """Put the key beside the data, unless the settings say where it is."""

@@ -16,6 +16,7 @@ from contracts.runtime.commands import (
     parse,
     write_for_any_terminal,
 )
+from contracts.runtime.logs import LogFormat, write_as
 from device.commands.parser import build_parser
 from device.settings import SettingsError
 from device.settings_file import load
@@ -38,7 +39,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         command = importlib.import_module(f"device.commands.{name}")
         if arguments.command in WITHOUT_SETTINGS:
             return int(command.run(arguments))
-        return int(command.run(arguments, load(arguments.config, os.environ)))
+        settings = load(arguments.config, os.environ)
+        write_as(LogFormat(settings.log.format))
+        return int(command.run(arguments, settings))
     except SettingsError as error:
         complain("wayseal-device", error)
         return WRONG_USAGE

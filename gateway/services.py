@@ -307,7 +307,9 @@ class Services:
         self.intake.send_receipt(device_id, wire)
 
     def _note_recording(self, recording_id: bytes) -> None:
-        _log.info("recording %s is whole", recording_id.hex())
+        _log.info(
+            "recording %s is whole", recording_id.hex(), extra={"recording_id": recording_id.hex()}
+        )
         self._note_copies()
         self.filling.worker.wake()
 

@@ -13,6 +13,7 @@ from pydantic_settings import (
 
 from contracts.errors import RejectedError
 from contracts.ids import ID_MAX, check_id
+from contracts.runtime.logs import LogFormat
 from contracts.runtime.serving.connections import Bounds
 from gateway.intake.quotas import DeviceLimits
 from gateway.storagesettings import (
@@ -180,6 +181,14 @@ class RestSettings(Table):
         )
 
 
+class LogSettings(Table):
+    """How the gateway writes its log, on standard error."""
+
+    format: LogFormat = Field(
+        LogFormat.TEXT, description="`json`: a line is an object with ids as members"
+    )
+
+
 class LimitSettings(Table):
     """Limits beyond which the gateway refuses more."""
 
@@ -267,6 +276,7 @@ class Settings(BaseSettings):
     rest: RestSettings = RestSettings()
     tls: TlsSettings = TlsSettings()
     pki: PkiSettings = PkiSettings()
+    log: LogSettings = LogSettings()
     limits: LimitSettings = LimitSettings()
     volumes: dict[VolumeName, VolumeSettings] = Field(
         {}, description="volumes by name, the first with room takes new recordings"

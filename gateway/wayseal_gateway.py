@@ -15,6 +15,7 @@ from contracts.runtime.commands import (
     parse,
     write_for_any_terminal,
 )
+from contracts.runtime.logs import write_as
 from gateway.commands.parser import build_parser
 from gateway.settings_file import load_settings
 
@@ -36,6 +37,8 @@ def main(arguments: list[str] | None = None) -> NoReturn:
             complain("wayseal-gateway", error)
             sys.exit(WRONG_USAGE)
         options.without_settings = str(error)
+    if settings is not None:
+        write_as(settings.log.format)
     try:
         resolve_name(options.run)(options, settings)
     except WaysealError as error:

@@ -11,6 +11,7 @@ from contracts.keys import is_point
 from contracts.ledger.commands.parser import add_commands
 from contracts.ledger.component.listening import PORT_MAX
 from contracts.runtime.commands import WRONG_USAGE, add_version, parse
+from contracts.runtime.logs import LogFormat
 from contracts.runtime.serving.connections import CONNECTIONS_MAX, PER_ADDRESS_MAX, Bounds
 
 BLOCK_INTERVAL_MAX_S: Final = 86_400
@@ -57,6 +58,7 @@ class Options:
         admins: Public keys that administer a new network; empty means the node's.
         block_interval_s: Least time from one block to the next, seconds.
         bounds: Limits of REST's connections.
+        log_format: Of the lines on standard error.
     """
 
     data: Path
@@ -70,6 +72,7 @@ class Options:
     admins: Sequence[str]
     block_interval_s: float
     bounds: Bounds
+    log_format: LogFormat = LogFormat.TEXT
 
 
 def parse_options(arguments: Sequence[str]) -> Options:
@@ -147,6 +150,13 @@ def parse_command(arguments: Sequence[str]) -> Options | argparse.Namespace:
         help="most connections of one address, an IPv6 network of 64 bits counting as one; as many "
         f"as --connections behind a proxy; default {PER_ADDRESS_MAX}",
     )
+    parser.add_argument(
+        "--log-format",
+        type=LogFormat,
+        choices=list(LogFormat),
+        default=LogFormat.TEXT,
+        help="json: each log line is an object, for programs; default text",
+    )
     add_commands(parser)
     parsed = parse(parser, arguments)
     if parsed.command is not None:
@@ -168,6 +178,7 @@ def parse_command(arguments: Sequence[str]) -> Options | argparse.Namespace:
         parsed.admin,
         parsed.block_interval,
         Bounds(parsed.connections, parsed.connections_per_address, unread_s=UNREAD_TIMEOUT_S),
+        parsed.log_format,
     )
 
 

@@ -31,6 +31,7 @@ from contracts.runtime.commands import (
     write_for_any_terminal,
 )
 from contracts.runtime.files import locked, make_directory
+from contracts.runtime.logs import write_as
 from contracts.runtime.serving.server import event_loop, listening
 
 _LOG = logging.getLogger("wayseal-node")
@@ -47,6 +48,7 @@ def main() -> None:
         signal.signal(number, _leave)
     parsed = parse_command(sys.argv[1:])
     if isinstance(parsed, Options):
+        write_as(parsed.log_format)
         raise SystemExit(run(parsed, BUILT_IN))
     raise SystemExit(run_command(parsed))
 

@@ -3,6 +3,7 @@
 import argparse
 import importlib
 import io
+import logging
 import os
 import sys
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Final
 
 from contracts.runtime.files import GROUP_AND_OTHERS
+from contracts.runtime.logs import writes_json
 
 WORKED: Final = 0
 FAILED: Final = 1
@@ -75,5 +77,8 @@ def parse(parser: argparse.ArgumentParser, words: Sequence[str] | None) -> argpa
 
 
 def complain(command: str, problem: object) -> None:
-    """Write on standard error why `command` failed."""
-    sys.stderr.write(f"{command}: {problem}\n")
+    """Write on standard error why `command` failed; as a log line if these are JSON."""
+    if writes_json():
+        logging.getLogger(command).error("%s", problem)
+    else:
+        sys.stderr.write(f"{command}: {problem}\n")

@@ -87,6 +87,7 @@ def accept(
         expected.trip_id,
         expected.reading_count,
         len(expected.recordings),
+        extra={"trip_id": expected.trip_id},
     )
     return True
 
@@ -135,7 +136,12 @@ def check_newest(receipt: Receipt, body: ReceiptBody, expected: Expected) -> Non
 def _keep(wire: bytes, outbox: Outbox, trip_id: str, missing: list[str]) -> bool:
     further = outbox.keep_provisional(trip_id, wire, missing)
     if further:
-        _log.warning("provisional receipt for trip %s: %s", trip_id, "; ".join(missing[:3]))
+        _log.warning(
+            "provisional receipt for trip %s: %s",
+            trip_id,
+            "; ".join(missing[:3]),
+            extra={"trip_id": trip_id},
+        )
     return further
 
 

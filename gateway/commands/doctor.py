@@ -13,6 +13,7 @@ from gateway.doctor import (
     clock,
     cluster,
     drives,
+    journal,
     kept,
     policy,
     process,
@@ -49,6 +50,7 @@ def findings(settings: Settings, machine: Machine, *, offline: bool) -> Iterator
         backups.findings(settings, now_ms),
         room.findings(settings),
         drives.findings(settings, machine),
+        journal.findings(machine),
         scrub.findings(settings, now_ms),
     ):
         yield from guarded(part)

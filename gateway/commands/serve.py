@@ -45,6 +45,7 @@ def run(_: argparse.Namespace, settings: Settings) -> None:
         server = Server(
             app,
             also=f"mqtt={reachable.broker}",
+            on_exit=services.uploads.lanes.leave,
             lifespan=True,
             bounds=reachable.rest.bounds,
             ended=services.metrics.connection_ended,

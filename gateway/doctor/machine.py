@@ -4,6 +4,7 @@ import ctypes
 import resource
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final
 
 from contracts.records.clock import now_ms
@@ -84,6 +85,8 @@ class Machine:
         open_files_max: Of a process that is started now.
         kernel: Its files.
         run: Runs tools.
+        journald: Is there while journald runs.
+        journal: Where it keeps log lines over a restart of the machine.
     """
 
     now_ms: Callable[[], int] = now_ms
@@ -91,3 +94,5 @@ class Machine:
     open_files_max: Callable[[], int] = open_files_max
     kernel: Kernel = field(default_factory=Kernel)
     run: Run = run_tool
+    journald: Path = Path("/run/systemd/journal/socket")
+    journal: Path = Path("/var/log/journal")

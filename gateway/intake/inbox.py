@@ -294,7 +294,12 @@ class Inbox(Kept):
             if key in keys or is_point(key):
                 keys.add(key)
             else:
-                _log.warning("the kept receipt of trip %s from %s is damaged", trip_id, device_id)
+                _log.warning(
+                    "the kept receipt of trip %s from %s is damaged",
+                    trip_id,
+                    device_id,
+                    extra={"trip_id": trip_id, "device_id": device_id},
+                )
         return keys
 
     def receipts(self) -> list[tuple[str, str, bytes]]:

@@ -204,6 +204,7 @@ class Intake:
                 device_id,
                 message.qos,
                 QOS,
+                extra={"device_id": device_id},
             )
             return
         self._waiting.put(_Message(device_id, kind, bytes(message.payload), message.mid))
@@ -273,7 +274,13 @@ class Intake:
                 self._read_offer(message, group)
         except RejectedError as error:
             self._refused(Refused.RULES)
-            _log.warning("%s: refused %s: %s", message.device_id, message.kind, error)
+            _log.warning(
+                "%s: refused %s: %s",
+                message.device_id,
+                message.kind,
+                error,
+                extra={"device_id": message.device_id},
+            )
             refusal = Refusal(reason=str(error))
             group.answers.append((message.device_id, Held(refused=[refusal])))
 
@@ -286,13 +293,23 @@ class Intake:
                 batch = admission.admit_records(wire, message.device_id)
             except RejectedError as error:
                 self._refused(Refused.RULES)
-                _log.warning("%s: refused a batch: %s", message.device_id, error)
+                _log.warning(
+                    "%s: refused a batch: %s",
+                    message.device_id,
+                    error,
+                    extra={"device_id": message.device_id},
+                )
                 answer.refused.add(reason=str(error))
                 continue
             group.batches.append(batch)
             if batch.state is State.QUARANTINED:
                 self._refused(Refused.RULES)
-                _log.warning("%s: quarantined a batch: %s", message.device_id, batch.reason)
+                _log.warning(
+                    "%s: quarantined a batch: %s",
+                    message.device_id,
+                    batch.reason,
+                    extra={"device_id": message.device_id, "batch_id": batch.batch_id},
+                )
                 answer.refused.add(id=batch.batch_id, reason=batch.reason)
             else:
                 answer.batch_ids.append(batch.batch_id)
@@ -312,7 +329,12 @@ class Intake:
                 batch, held = admission.admit_offer(recording, message.device_id)
             except RejectedError as error:
                 self._refused(Refused.RULES)
-                _log.warning("%s: refused a recording: %s", message.device_id, error)
+                _log.warning(
+                    "%s: refused a recording: %s",
+                    message.device_id,
+                    error,
+                    extra={"device_id": message.device_id},
+                )
                 answer.refused.add(id=recording.sha256[:HASH_BYTES].hex(), reason=str(error))
                 continue
             group.batches.append(batch)
@@ -357,7 +379,13 @@ def _take_back(device_id: str, answer: Held, unfit: dict[str, str]) -> None:
         if refusal.id in unfit:
             refusal.reason, refusal.retry = f"{unfit[refusal.id]}; {refusal.reason}", True
     if gone:
-        _log.warning("%s: no room for %d batches: %s", device_id, len(gone), unfit[gone[0]])
+        _log.warning(
+            "%s: no room for %d batches: %s",
+            device_id,
+            len(gone),
+            unfit[gone[0]],
+            extra={"device_id": device_id},
+        )
         del answer.batch_ids[:]
         answer.batch_ids.extend(kept)
         for name in gone:

@@ -118,7 +118,13 @@ class Receipts:
             try:
                 self._repeat(trip_id, device_id)
             except WaysealError as error:
-                _log.warning("no receipt for trip %s of %s for now: %s", trip_id, device_id, error)
+                _log.warning(
+                    "no receipt for trip %s of %s for now: %s",
+                    trip_id,
+                    device_id,
+                    error,
+                    extra={"trip_id": trip_id, "device_id": device_id},
+                )
 
     def _repeat(self, trip_id: str, device_id: str) -> None:
         with self._lock:
@@ -165,6 +171,7 @@ class Receipts:
             body.trip_id,
             body.device_id,
             "".join(f"; {each}" for each in body.lacking[:1]),
+            extra={"trip_id": body.trip_id, "device_id": body.device_id},
         )
         return wire
 

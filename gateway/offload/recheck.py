@@ -80,6 +80,7 @@ class Recheck:
                     device_id,
                     body.block_num,
                     body.block_id[:16],
+                    extra={"trip_id": trip_id, "device_id": device_id},
                 )
         return withdrawn
 

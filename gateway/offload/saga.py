@@ -154,11 +154,17 @@ class OffloadSaga:
         held = self._inbox.batch(batch_id)
         if held is not None and not held.wire:
             _log.error(
-                "batch %s… is lost: gone from the ledger, and its bytes were dropped", batch_id[:16]
+                "batch %s… is lost: gone from the ledger, and its bytes were dropped",
+                batch_id[:16],
+                extra={"batch_id": batch_id, "trip_id": held.trip_id, "device_id": held.device_id},
             )
             self._inbox.mark([batch_id], State.LOST, LOST)
             return
-        _log.warning("batch %s… is unknown to the ledger; submitting it again", batch_id[:16])
+        _log.warning(
+            "batch %s… is unknown to the ledger; submitting it again",
+            batch_id[:16],
+            extra={"batch_id": batch_id},
+        )
         self._inbox.mark([batch_id], State.HELD)
 
     def _ready(self, chain: list[HeldBatch], blocked: dict[str, str]) -> Iterator[_Parsed]:
@@ -256,10 +262,17 @@ class OffloadSaga:
         try:
             return self._recordings.manifest(recording)
         except WaysealError as error:
-            _log.warning("digest of recording %s waits: %s", recording.hex(), error)
+            _log.warning(
+                "digest of recording %s waits: %s",
+                recording.hex(),
+                error,
+                extra={"recording_id": recording.hex()},
+            )
             return None
 
     def _quarantine(self, batch_id: str, reason: str) -> None:
         self.refused(Refused.LEDGER)
-        _log.warning("batch %s… quarantined: %s", batch_id[:16], reason)
+        _log.warning(
+            "batch %s… quarantined: %s", batch_id[:16], reason, extra={"batch_id": batch_id}
+        )
         self._inbox.mark([batch_id], State.QUARANTINED, reason)

@@ -93,7 +93,13 @@ class Retention:
                     return True
             except RejectedError as error:
                 name = removal.recording_id.hex()
-                _log.debug("recording %s is kept (%s): %s", name, removal.rule, error)
+                _log.debug(
+                    "recording %s is kept (%s): %s",
+                    name,
+                    removal.rule,
+                    error,
+                    extra={"recording_id": name},
+                )
             except Exception as error:  # noqa: BLE001 - raised after all others were tried
                 failed = failed or error
         if failed is not None:
@@ -105,9 +111,18 @@ class Retention:
             try:
                 self._remover.carry_out(each.body)
             except WaysealError as error:
-                _log.warning("deletion %d will continue later: %s", each.body.number, error)
+                _log.warning(
+                    "deletion %d will continue later: %s",
+                    each.body.number,
+                    error,
+                    extra={"recording_id": each.body.recording_sha256.hex()},
+                )
             except Exception:  # noqa: BLE001 - the others must not wait for one recording
-                _log.exception("deletion %d will continue later", each.body.number)
+                _log.exception(
+                    "deletion %d will continue later",
+                    each.body.number,
+                    extra={"recording_id": each.body.recording_sha256.hex()},
+                )
 
     def _observe(self) -> None:
         """Start the age of recordings that are committed and receipted; forget deleted ones.
@@ -133,7 +148,12 @@ class Retention:
         try:
             self._store.want(recording_id, Place.VOLUME)
         except WaysealError as error:
-            _log.warning("recording %s has no whole copy yet: %s", recording_id.hex(), error)
+            _log.warning(
+                "recording %s has no whole copy yet: %s",
+                recording_id.hex(),
+                error,
+                extra={"recording_id": recording_id.hex()},
+            )
 
     def _is_released(self, manifest: StoredRecording) -> bool:
         try:

@@ -144,7 +144,12 @@ class Remover:
             else:
                 self._delete_everything(body)
         except RejectedError as error:
-            _log.info("deletion %d withdrawn: %s", body.number, error)
+            _log.info(
+                "deletion %d withdrawn: %s",
+                body.number,
+                error,
+                extra={"recording_id": body.recording_sha256.hex()},
+            )
             self._deletions.end(body.number, DeletionState.WITHDRAWN, self._clock_ms(), str(error))
             return False
         finally:
@@ -156,6 +161,7 @@ class Remover:
             ", ".join(body.copies) or f"an upload of {body.received} bytes",
             body.rule,
             body.reason,
+            extra={"recording_id": body.recording_sha256.hex()},
         )
         self._deletions.end(body.number, DeletionState.DONE, self._clock_ms())
         return True

@@ -88,14 +88,22 @@ class Filling:
             done = self._store.fill(item.recording_id, lambda: self.worker.stopping)
         except Exception as error:  # noqa: BLE001 - the others must not wait for one recording
             if not isinstance(error, WaysealError):
-                _log.exception("cannot make the copies of recording %s", name)
+                _log.exception(
+                    "cannot make the copies of recording %s", name, extra={"recording_id": name}
+                )
             if self._problems.pop(item.recording_id, None) != str(error):
-                _log.warning("recording %s lacks %s: %s", name, ", ".join(item.lacks), error)
+                _log.warning(
+                    "recording %s lacks %s: %s",
+                    name,
+                    ", ".join(item.lacks),
+                    error,
+                    extra={"recording_id": name},
+                )
             self._problems[item.recording_id] = str(error)  # now the most recent failure
             done = False
         else:
             self._problems.pop(item.recording_id, None)
         if done:
-            _log.info("recording %s has all its copies now", name)
+            _log.info("recording %s has all its copies now", name, extra={"recording_id": name})
         self._on_copies()  # after an error too: one of two copies may have been made
         return done

@@ -49,7 +49,7 @@ class Lane:
         free: Set while no request holds it.
         patience: With the sender of the request; None while it receives no bytes.
         held_s: Event loop time at which the request came that holds it.
-        yields: Whether the request must end, because it is another device's turn.
+        yields: Whether the request must end: it is another's turn, or the gateway stops.
     """
 
     def __init__(self, claim: Claim, buffers: Buffers) -> None:
@@ -240,10 +240,24 @@ class Lanes:
             closing.cancel()
             raise UnavailableError(f"upload {upload.hex()} was not closed") from error
 
+    def leave(self) -> None:
+        """Have every request end soon, with what came: the gateway stops.
+
+        Safe in a signal handler and in any thread.
+        """
+        loop = self._loop
+        if loop is not None and not loop.is_closed():
+            loop.call_soon_threadsafe(self._end_requests)
+
     async def close(self) -> None:
         """Close every lane; uploads can continue from their durable offsets."""
         for lane in list(self._lanes.values()):
             await self._drop(lane)
+
+    def _end_requests(self) -> None:
+        for lane in self._lanes.values():
+            if lane.held:
+                lane.end_request()
 
     async def _enter(self, claim: Claim) -> Lane | None:
         """Hold the upload's lane and return it; None if it has no lane and may get one."""

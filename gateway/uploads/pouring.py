@@ -21,7 +21,7 @@ from storage.stages import Stage, Stages
 CHECKPOINT_BYTES: Final = 64 << 20
 THROTTLED_BYTES: Final = 256 << 10
 """Bytes that a slowed-down device sends at once."""
-_YIELDED: Final = "the request made way for another one; send the rest"
+_YIELDED: Final = "the request made way for another one, or the gateway stops; send the rest"
 
 
 Rest = Callable[[], DirectBody | None]

@@ -316,7 +316,8 @@ class Uploads:
         try:
             adopted = self._store.adopt(recording_id, size)
         except WaysealError as error:
-            _log.info("recording %s must come from its sender: %s", recording_id.hex(), error)
+            words, name = "recording %s must come from its sender: %s", recording_id.hex()
+            _log.info(words, name, error, extra={"recording_id": name})
             return None
         return UploadStatus(size, size, whole=True) if adopted else None
 
@@ -393,7 +394,8 @@ class Uploads:
                     self.claims.finish, claim.recording, claim.device_id, claim.metadata
                 )
             except UnavailableError as error:  # age will delete it
-                _log.warning("upload %s stays: %s", claim.upload.hex(), error)
+                about = {"recording_id": claim.recording.hex(), "device_id": claim.device_id}
+                _log.warning("upload %s stays: %s", claim.upload.hex(), error, extra=about)
 
     def _check_accepted(self, recording_id: bytes, size: int, caller: Caller) -> None:
         try:

@@ -85,7 +85,13 @@ class _Source(NamedTuple):
 
 def log_damage(recording_id: bytes, index: int, copy: str) -> None:
     """Log the copy that could not serve; the default `OnDamage`."""
-    _log.error("recording %s blob %d: copy %s is damaged", recording_id.hex(), index, copy)
+    _log.error(
+        "recording %s blob %d: copy %s is damaged",
+        recording_id.hex(),
+        index,
+        copy,
+        extra={"recording_id": recording_id.hex()},
+    )
 
 
 class MissingError(RejectedError):

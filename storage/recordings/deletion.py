@@ -163,4 +163,8 @@ def _attempt(writers: RecordingLocks, recording_id: bytes, work: Callable[[bytes
     except WaysealError as error:
         _log.info("left for later: %s", error)
     except Exception:  # noqa: BLE001 - one recording must not hold up all others
-        _log.exception("recording %s is left for later", recording_id.hex())
+        _log.exception(
+            "recording %s is left for later",
+            recording_id.hex(),
+            extra={"recording_id": recording_id.hex()},
+        )

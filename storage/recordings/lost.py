@@ -139,11 +139,21 @@ class LostEntries:
                 continue
             except WaysealError as error:
                 name = wanted.recording_id.hex()
-                _log.error("the entry of recording %s cannot be made again now: %s", name, error)
+                _log.error(
+                    "the entry of recording %s cannot be made again now: %s",
+                    name,
+                    error,
+                    extra={"recording_id": name},
+                )
                 continue
             if found is not None:
                 name = wanted.recording_id.hex()
-                _log.warning("recording %s: its entry was made again: %s", name, found.detail)
+                _log.warning(
+                    "recording %s: its entry was made again: %s",
+                    name,
+                    found.detail,
+                    extra={"recording_id": name},
+                )
                 yield found
 
     def is_known(self, recording_id: bytes) -> bool:
@@ -173,7 +183,12 @@ class LostEntries:
             try:
                 self._prove(recording_id, stop)
             except WaysealError as error:
-                _log.warning("recording %s was not read whole: %s", recording_id.hex(), error)
+                _log.warning(
+                    "recording %s was not read whole: %s",
+                    recording_id.hex(),
+                    error,
+                    extra={"recording_id": recording_id.hex()},
+                )
                 if not isinstance(error, BusyError):  # a lock does not last
                     self._failed_s[recording_id] = time.monotonic()
             if stop():

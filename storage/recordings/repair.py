@@ -150,13 +150,24 @@ class Mender:
         try:
             found = self._mend(recording_id, index)
         except WaysealError as error:
-            _log.warning("cannot mend recording %s blob %d: %s", recording_id.hex(), index, error)
+            _log.warning(
+                "cannot mend recording %s blob %d: %s",
+                recording_id.hex(),
+                index,
+                error,
+                extra={"recording_id": recording_id.hex()},
+            )
             return
         for each in found:
             level, outcome = (logging.INFO, "is") if each.repaired else (logging.WARNING, "is not")
             name = (recording_id.hex(), index, each.copy)
             _log.log(
-                level, "recording %s blob %d: copy %s %s mended: %s", *name, outcome, each.detail
+                level,
+                "recording %s blob %d: copy %s %s mended: %s",
+                *name,
+                outcome,
+                each.detail,
+                extra={"recording_id": recording_id.hex()},
             )
 
 

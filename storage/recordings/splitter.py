@@ -237,6 +237,9 @@ class BlobSplitter:
             raise error
         if self.failure is None:
             _log.warning(
-                "recording %s goes to its volume alone: %s", self._recording_id.hex(), error
+                "recording %s goes to its volume alone: %s",
+                self._recording_id.hex(),
+                error,
+                extra={"recording_id": self._recording_id.hex()},
             )
         self.failure = error

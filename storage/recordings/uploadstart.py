@@ -97,7 +97,12 @@ def _with_whole_file(places: Places, progress: Progress) -> Progress:
             raise RejectedError(
                 f"recording {recording_id.hex()} has {size} bytes, got {progress.size}"
             )
-        _log.warning("recording %s is whole on volume %s", recording_id.hex(), volume.name)
+        _log.warning(
+            "recording %s is whole on volume %s",
+            recording_id.hex(),
+            volume.name,
+            extra={"recording_id": recording_id.hex()},
+        )
         progress = Progress(recording_id, size, size, volume.name)
         places.catalogue.record(progress)
         break
@@ -114,7 +119,12 @@ def _resumed(places: Places, progress: Progress) -> VolumePart | None:
         if volume.call(lambda directory: directory.length(recording_id)):
             return open_part(volume, recording_id, progress.size, progress.offset)
     except UnavailableError as error:
-        _log.warning("recording %s cannot continue where it was: %s", recording_id.hex(), error)
+        _log.warning(
+            "recording %s cannot continue where it was: %s",
+            recording_id.hex(),
+            error,
+            extra={"recording_id": recording_id.hex()},
+        )
     return None
 
 

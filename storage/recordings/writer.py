@@ -273,7 +273,12 @@ class RecordingWriter:
             except WaysealError as error:
                 if self._part is None:
                     raise
-                _log.warning("recording %s is on its volume alone: %s", self._id.hex(), error)
+                _log.warning(
+                    "recording %s is on its volume alone: %s",
+                    self._id.hex(),
+                    error,
+                    extra={"recording_id": self._id.hex()},
+                )
         return tuple(copies)
 
     def _start_over(self) -> None:
@@ -281,7 +286,12 @@ class RecordingWriter:
         try:
             self._places.remove_unfinished(self._id)
         except UnavailableError as error:
-            _log.warning("recording %s starts over: %s", self._id.hex(), error)
+            _log.warning(
+                "recording %s starts over: %s",
+                self._id.hex(),
+                error,
+                extra={"recording_id": self._id.hex()},
+            )
         self._places.catalogue.record(Progress(self._id, self._size, 0))
         raise DigestError(self._size, self._digest, self._hash.digest())
 

@@ -201,7 +201,12 @@ class Scrub:
         try:
             return self._store.restore_manifest(recording_id, self._stopping)
         except WaysealError as error:
-            _log.warning("recording %s: manifest not restored: %s", recording_id.hex(), error)
+            _log.warning(
+                "recording %s: manifest not restored: %s",
+                recording_id.hex(),
+                error,
+                extra={"recording_id": recording_id.hex()},
+            )
             return False
 
     def _blob(self, at: Round) -> Survey:
@@ -259,9 +264,19 @@ class Scrub:
         for copy, each in settled.items():
             name = (at.recording_id.hex(), place, copy)
             if each.outcome is FindingOutcome.NOT_MENDED:
-                _log.error("recording %s %s: %s cannot be mended: %s", *name, each.detail)
+                _log.error(
+                    "recording %s %s: %s cannot be mended: %s",
+                    *name,
+                    each.detail,
+                    extra={"recording_id": at.recording_id.hex()},
+                )
             else:
-                _log.warning("recording %s %s: %s is %s", *name, each.outcome)
+                _log.warning(
+                    "recording %s %s: %s is %s",
+                    *name,
+                    each.outcome,
+                    extra={"recording_id": at.recording_id.hex()},
+                )
 
     def _came_back(self, at: Round) -> bool:
         """Mend blobs of recordings that were being written; return whether no finding is open."""

@@ -46,7 +46,7 @@ class Outcome:
 
     def never_decided(self, batch_id: str, transaction_id: str, why: str) -> None:
         """Record that a batch waits for one of its own transactions, and say so in the log."""
-        _LOG.warning("batch %s is never decided: %s", batch_id, why)
+        _LOG.warning("batch %s is never decided: %s", batch_id, why, extra={"batch_id": batch_id})
         self.undecided[batch_id] = InvalidTransaction(transaction_id, why)
 
 
