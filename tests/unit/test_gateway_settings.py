@@ -135,7 +135,7 @@ def test_variables_of_others_are_left_alone(
 ) -> None:
     """A truck's variables, those of tests and benchmarks, and volumes that anyone names."""
     for name in (*DEVICE_KEYS, "trust", "kills", "bench_cassandra_password", "gateway_config"):
-        if name not in ("data", "volumes"):
+        if name not in ("data", "log.format", "volumes"):  # both have these
             monkeypatch.setenv(variable_of(name), "x")
     monkeypatch.setenv("WAYSEAL_VOLUMES__NEAR__PATH", "/srv/near")
     monkeypatch.setenv("WAYSEAL_CASSANDRA__REPLICATION__A", "3")

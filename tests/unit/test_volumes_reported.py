@@ -108,12 +108,12 @@ def test_metrics_show_what_drives_report(machine: Machine) -> None:
     follower = DriveFollower({}, machine.kernel, root)
     metrics = Metrics()
     metrics.watch_drives(lambda: follower.health)
-    assert b"wayseal_drive_power_on_hours{" not in metrics.text()
+    assert b"wayseal_drive_powered_seconds{" not in metrics.text()
     machine.virtio("vda")
     follower.ask()
     lines = metrics.text().decode().splitlines()
     drive = 'device="nvme0n1",serial="S5GXNX0T123456"'
-    assert f"wayseal_drive_power_on_hours{{{drive}}} 8760.0" in lines
+    assert f"wayseal_drive_powered_seconds{{{drive}}} 31536000.0" in lines
     assert f"wayseal_drive_unsafe_shutdowns_total{{{drive}}} 17.0" in lines
     warnings = {
         line.rpartition(" ")[2]: line.partition('warning="')[2].partition('"')[0]
