@@ -258,8 +258,8 @@ class Services:
             socket=self.settings.mqtt.socket,
             tls=_broker_tls(self.settings.mqtt),
             stages=self.metrics,
-            refused=self.metrics.refused,
         )
+        self.intake.refused = self.metrics.refused
 
     def _retention(self) -> Retention:
         settings = self.settings

@@ -44,6 +44,10 @@ class Named:
 def named(settings: Settings) -> Iterator[Named]:
     """Yield each certificate file that the settings name."""
     mosquitto, cassandra = settings.mosquitto, settings.cassandra
+    if settings.tls.certificate is not None:
+        yield Named("tls.certificate", settings.tls.certificate)
+    if settings.tls.ca is not None:
+        yield Named("tls.ca", settings.tls.ca, last=True)
     if mosquitto.folder is not None and mosquitto.certificate is not None:
         yield Named("mosquitto.certificate", mosquitto.certificate)
     if settings.storage.blob_store != "files":

@@ -16,6 +16,7 @@ from gateway.doctor import certificates
 from gateway.doctor.machine import KernelClock
 from gateway.gauges import Family, by_label, gauge, timestamp
 from gateway.intake.held import State
+from gateway.pki.revoked import next_update
 from gateway.services import Services
 from storage.volumes.volume import READ_LIMIT_S, Volume
 
@@ -197,6 +198,12 @@ def machine(services: Services, clock: KernelClock | None) -> Iterator[Family]:
         "certificate",
         _expiries(services),
     )
+    yield by_label(
+        "wayseal_crl_expiry_timestamp_seconds",
+        "Until when a list of revoked certificates may be used; 0 if it cannot be read.",
+        "crl",
+        _list_expiries(services.settings.tls.crl),
+    )
 
 
 def _expiries(services: Services) -> Mapping[str, float]:
@@ -208,6 +215,16 @@ def _expiries(services: Services) -> Mapping[str, float]:
             ends_ms = 0  # no value would look as if there were no certificate
         found[each.subject] = ends_ms / 1000
     return found
+
+
+def _list_expiries(path: Path | None) -> Mapping[str, float]:
+    if path is None:
+        return {}
+    try:
+        until = next_update(path)
+    except WaysealError:
+        return {"tls.crl": 0}
+    return {} if until is None else {"tls.crl": until.timestamp()}
 
 
 def _ledger(services: Services) -> LedgerClient:

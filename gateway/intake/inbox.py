@@ -20,7 +20,7 @@ from contracts.records.clock import now_ms
 from contracts.runtime.connection import Connection
 from contracts.runtime.running import RunningTime
 from gateway.intake.held import HeldBatch, KeptReceipt, KnownBatch, Offer, State
-from gateway.intake.kept import Kept, last_visits, look, used_bytes
+from gateway.intake.numbers import Numbers, last_visits, look, used_bytes
 from gateway.intake.quotas import DeviceLimits, Sieve, check_limit, forget_receipted
 from gateway.intake.salvage import PROOFS
 from gateway.intake.schema import CHAIN, COLUMNS, INBOX
@@ -314,7 +314,7 @@ class Inbox(Kept):
                 "DELETE FROM receipts WHERE trip_id = ? AND device_id = ?", (trip_id, device_id)
             )
 
-    def in_numbers(self) -> Kept:
+    def in_numbers(self) -> Numbers:
         """Return the inbox in numbers.
 
         Raises:

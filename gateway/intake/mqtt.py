@@ -80,6 +80,7 @@ class Intake:
     Attributes:
         broker: Whether the broker works.
         connected: Set while it is connected.
+        refused: Counts what was refused.
     """
 
     def __init__(
@@ -93,7 +94,6 @@ class Intake:
         socket: Path | None = None,
         tls: BrokerTls | None = None,
         stages: Stages = NOT_RECORDED,
-        refused: OnRefused = not_counted,
     ) -> None:
         """Prepare the intake.
 
@@ -108,14 +108,13 @@ class Intake:
             socket: Unix socket of the broker; if given, host and port do not matter.
             tls: The TLS of the connection; None: plain text.
             stages: Records how long each group of messages took.
-            refused: Counts what was refused.
         """
         self._inbox = inbox
         self._trip_of = trip_of
         self._repeat_receipts = repeat_receipts
         self._on_change = on_change
         self._stages = stages
-        self._refused = refused
+        self.refused: OnRefused = not_counted
         self._waiting: queue.Queue[_Message | None] = queue.Queue(QUEUE_MESSAGES_MAX)
         self._client = Client(
             CallbackAPIVersion.VERSION2,
@@ -234,7 +233,7 @@ class Intake:
         for device_id, answer in group.answers:
             _take_back(device_id, answer, unfit)
         for _ in unfit:
-            self._refused(Refused.ROOM)
+            self.refused(Refused.ROOM)
         trips = [self._complete(device_id, answer) for device_id, answer in group.answers]
         for message in messages:
             self._client.ack(message.ticket, QOS)
@@ -253,7 +252,7 @@ class Intake:
         _log.error("held none of %d messages: %s", len(messages), error, exc_info=not expected)
         reason = str(error) if expected else "the gateway failed; see its log"
         for message in messages:
-            self._refused(Refused.FAILURE)
+            self.refused(Refused.FAILURE)
             self._client.ack(message.ticket, QOS)
         for device_id in {message.device_id for message in messages}:
             self._answer(device_id, Held(refused=[Refusal(reason=reason, retry=True)]))
@@ -273,7 +272,7 @@ class Intake:
             elif message.kind is Topic.OFFERS:
                 self._read_offer(message, group)
         except RejectedError as error:
-            self._refused(Refused.RULES)
+            self.refused(Refused.RULES)
             _log.warning(
                 "%s: refused %s: %s",
                 message.device_id,
@@ -292,7 +291,7 @@ class Intake:
             try:
                 batch = admission.admit_records(wire, message.device_id)
             except RejectedError as error:
-                self._refused(Refused.RULES)
+                self.refused(Refused.RULES)
                 _log.warning(
                     "%s: refused a batch: %s",
                     message.device_id,
@@ -303,7 +302,7 @@ class Intake:
                 continue
             group.batches.append(batch)
             if batch.state is State.QUARANTINED:
-                self._refused(Refused.RULES)
+                self.refused(Refused.RULES)
                 _log.warning(
                     "%s: quarantined a batch: %s",
                     message.device_id,
@@ -328,7 +327,7 @@ class Intake:
             try:
                 batch, held = admission.admit_offer(recording, message.device_id)
             except RejectedError as error:
-                self._refused(Refused.RULES)
+                self.refused(Refused.RULES)
                 _log.warning(
                     "%s: refused a recording: %s",
                     message.device_id,

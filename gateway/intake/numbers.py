@@ -8,7 +8,7 @@ from gateway.intake.held import State
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class Numbers:
     """The inbox in numbers.
 
     Attributes:
@@ -27,7 +27,7 @@ class Kept:
     used_bytes: int
 
 
-def look(db: VersionedDatabase) -> Kept:
+def look(db: VersionedDatabase) -> Numbers:
     """Return the inbox of `db` in numbers.
 
     Raises:
@@ -46,7 +46,7 @@ def look(db: VersionedDatabase) -> Kept:
         "SELECT since_ms FROM visits LEFT JOIN receipts USING (trip_id, device_id)"
         " WHERE final IS NOT 1"
     )
-    return Kept(
+    return Numbers(
         {State(state): amount for state, amount, _ in usage},
         {State(state): size for state, _, size in usage},
         {state: rows[0][0] for state, rows in oldest.items() if rows},
