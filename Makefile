@@ -9,6 +9,7 @@ VIDEO ?=
 LEDGER ?=
 ADMIN_KEY ?=
 OPTIONS ?=
+KEY ?=
 NODES ?= 1
 SCENARIOS ?=
 REST_PORT ?= 8080
@@ -16,7 +17,7 @@ MQTT_PORT ?= 1883
 LEDGER_PORT ?= 8008
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check unit vectors soak field measure bench bench-ledger bench-storage rig cassandra up trip down proto lock clean
+.PHONY: help release docs audit demo test check unit vectors soak field measure bench bench-ledger bench-storage rig cassandra up trip down proto lock clean
 
 help: ## what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -70,6 +71,7 @@ soak: $(READY) ## the kill and fuzz tests, long; what `make test` leaves to it; 
 	@$(MAKE) --no-print-directory rig
 
 field: $(READY) ## what an operator installs, installed for real: containers, Ansible, several sites
+	@scripts/packages mmdebstrap openssh-client
 	@$(BIN)/pytest -q -rs -m field --timeout 2400 tests/field
 
 rig: $(READY) ## drives that fail, on a real kernel inside QEMU; SCENARIOS="some of them"
@@ -95,6 +97,18 @@ bench-ledger: $(READY) ## the ledger's figures beside their targets; OPTIONS=--q
 bench-storage: $(READY) ## storage beside the limits of this machine; OPTIONS=--quick is a look, --curve is long
 	@$(JAVA)
 	@$(BIN)/python -m storage.bench.goals.wayseal_bench_storage $(OPTIONS)
+
+release: $(READY) ## wheels, Debian packages, SBOMs, checksums of the newest commit into dist; KEY=file signs; OPTIONS="--arch amd64"
+	@PYTHON="$(BIN)/python" scripts/tools release
+	@$(BIN)/python -m release $(if $(KEY),--key "$(KEY)") $(OPTIONS)
+
+docs: ## the pages as a site with search, for a browser without a network, into build/site
+	@PYTHON="$(PYTHON)" scripts/tools docs
+	@scripts/site build/site
+
+audit: $(READY) ## known vulnerabilities of what each role installs; fails if the advisory service does not answer
+	@PYTHON="$(BIN)/python" scripts/tools audit
+	@scripts/audit
 
 cassandra: $(READY) ## start a real Cassandra at port 9042, until Ctrl-C; NODES=3 is three sites
 	@$(JAVA)

@@ -72,7 +72,11 @@ def parse(parser: argparse.ArgumentParser, words: Sequence[str] | None) -> argpa
     Source: argcomplete, whose shell function sets `_ARGCOMPLETE`.
     """
     if _COMPLETING in os.environ:  # a library that no other run needs
-        importlib.import_module("argcomplete").autocomplete(parser)
+        try:
+            completion = importlib.import_module("argcomplete")
+        except ModuleNotFoundError:  # installed without the extra: there is nothing to offer
+            sys.exit(FAILED)
+        completion.autocomplete(parser)
     return parser.parse_args(words)
 
 

@@ -223,6 +223,11 @@ def test_what_cannot_be_installed_is_one_line(site: Host, tmp_path: Path) -> Non
     assert "wayseal-verify is not a link into" in said
     assert said.count("\n") == 1
     assert not (other.prefix / "versions").exists()
+    (other.prefix / "verify" / "bin").mkdir(parents=True)
+    said = other.install("verify", status=1)
+    assert "the Debian package wayseal-verify has it" in said
+    assert said.count("\n") == 1
+    assert not (other.prefix / "versions").exists()
 
 
 @pytest.mark.long

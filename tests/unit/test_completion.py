@@ -105,3 +105,19 @@ def test_completing_imports_nothing_heavy(module: str) -> None:
     allowed = {"httpx"} if "party" in module else set()  # it is there to talk to a ledger
     assert found & HEAVY <= allowed
     assert "argcomplete" not in found
+
+
+def test_without_the_extra_a_shell_is_offered_nothing_and_nothing_starts(tmp_path: Path) -> None:
+    code = (
+        "import sys; sys.modules['argcomplete'] = None; sys.argv = ['x', '--report', 'out']; "
+        "from contracts.runtime.entries import verify; verify()"
+    )
+    done = subprocess.run(  # noqa: S603 - our own command
+        [sys.executable, "-c", code],
+        capture_output=True,
+        check=False,
+        cwd=tmp_path,
+        env={"_ARGCOMPLETE": "1", "PYTHONPATH": str(ROOT)},
+        text=True,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", "")

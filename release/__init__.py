@@ -1,0 +1,1 @@
+"""`make release`: wheels, Debian packages, SBOMs, checksums and signature of one commit."""
