@@ -37,6 +37,7 @@ from gateway.retention.room import Room
 from gateway.settings import MqttSettings, Settings
 from gateway.upkeep.blobwatch import BlobWatch
 from gateway.upkeep.catalogue import Recataloguing
+from gateway.upkeep.certificates import CertificateUpkeep
 from gateway.upkeep.expiry import Expiry
 from gateway.upkeep.filling import Filling
 from gateway.upkeep.scrubbing import Scrubbing
@@ -125,6 +126,7 @@ class Services:
             self.drives.asking,
             self.own_site.worker,
             Ending(self.settings).worker,
+            CertificateUpkeep(self.settings).worker,
             self.follower.worker,
             self.saga.worker,
             self.filling.worker,

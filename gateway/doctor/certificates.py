@@ -1,6 +1,7 @@
 """Certificates that the settings name: whether they hold, for how long, and have the right key.
 
-Only the validity of a certificate is read from its bytes; TLS itself does the rest.
+Only the validity of a certificate is read from its bytes; TLS itself does the rest. Also whether
+revocation lists hold.
 """
 
 import os
@@ -13,10 +14,13 @@ from typing import Final
 
 from contracts.errors import RejectedError
 from contracts.records.clock import rfc3339, utc_ms_of
-from contracts.runtime.checks import Finding, error, ok, warning
+from contracts.runtime.checks import Finding, error, ok, private, warning
+from gateway.pki.authority import Authority, Paths
+from gateway.pki.revoked import next_update
 from gateway.settings import Settings
 
-SOON_DAYS: Final = 30
+SOON_DAYS: Final = 25
+CRL_SOON_DAYS: Final = 14
 _DAY_MS: Final = 86_400_000
 _BEGIN, _END = "-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----"
 _EXPLICIT_0: Final = 0xA0
@@ -72,7 +76,15 @@ def validity(of: Named) -> tuple[int, int]:
 
 def findings(settings: Settings, now_ms: int) -> Iterator[Finding]:
     """Yield what was found of each certificate that is there and can be read."""
-    mosquitto, cassandra = settings.mosquitto, settings.cassandra
+    mosquitto, cassandra, tls = settings.mosquitto, settings.cassandra, settings.tls
+    yield from _pair("tls", tls.certificate, tls.key, now_ms, "certificate")
+    if tls.ca is not None and os.access(tls.ca, os.R_OK):
+        yield _validity("tls.ca", tls.ca, now_ms, last=True)
+    if tls.crl is not None and os.access(tls.crl, os.R_OK):
+        yield _list("tls.crl", tls.crl, now_ms)
+    yield from _authority(Paths(settings.pki_dir), now_ms)
+    mqtt = settings.mqtt
+    yield from _pair("mqtt", mqtt.tls_certificate, mqtt.tls_key, now_ms, "tls_certificate")
     if mosquitto.folder is not None:
         yield from _pair("mosquitto", mosquitto.certificate, mosquitto.key, now_ms, "certificate")
     if settings.storage.blob_store != "files":
@@ -80,6 +92,45 @@ def findings(settings: Settings, now_ms: int) -> Iterator[Finding]:
         yield from _pair("cassandra", *own, now_ms, "tls_certificate")
         if cassandra.tls_ca is not None and os.access(cassandra.tls_ca, os.R_OK):
             yield _validity("cassandra.tls_ca", cassandra.tls_ca, now_ms, last=True)
+
+
+def _authority(paths: Paths, now_ms: int) -> Iterator[Finding]:
+    """Yield what was found of the network's own authority, if it is here."""
+    if not paths.key.exists():
+        return
+    yield _validity("pki", paths.certificate, now_ms, last=False)
+    yield _list("pki", paths.crl, now_ms)
+    try:
+        entries = Authority(paths.folder).entries()
+    except RejectedError as problem:
+        yield error("pki", problem, private(paths.key, "restore it from the backup"))
+        return
+    now = datetime.fromtimestamp(now_ms / 1_000, UTC)
+    late = sorted(
+        {each.name for each in entries if each.files and each.holds(now) and each.is_due(now)}
+    )
+    if late:
+        why = f"certificates are past two thirds of their time: {', '.join(late)}"
+        yield warning("pki", why, f"wayseal-gateway pki renew --folder {paths.folder}")
+
+
+def _list(subject: str, path: Path, now_ms: int) -> Finding:
+    """Judge a revocation list: past its time, it shuts out every client with a certificate."""
+    renew = f"wayseal-gateway pki crl, where the authority is; put the new list at {path}"
+    try:
+        until = next_update(path)
+    except RejectedError as problem:
+        return error(subject, problem, renew)
+    if until is None:
+        return ok(subject, f"{path} holds until another one comes")
+    ends = utc_ms_of(until)
+    if ends <= now_ms:
+        why = f"{path} ended at {rfc3339(ends)}: every client with a certificate is refused"
+        return error(subject, why, renew)
+    left = (ends - now_ms) // _DAY_MS
+    if left < CRL_SOON_DAYS:
+        return warning(subject, f"{path} ends in {left} days, at {rfc3339(ends)}", renew)
+    return ok(subject, f"{path} holds until {rfc3339(ends)}")
 
 
 def _pair(
