@@ -11,6 +11,7 @@ from contracts.keys import Signer
 from contracts.ledger.client import LedgerClient
 from gateway.blobstore import blob_store
 from gateway.dependencies import Dependencies
+from gateway.enrolling import Enrolling
 from gateway.index.follower import Follower
 from gateway.index.network import Network
 from gateway.index.store import IndexStore
@@ -110,6 +111,7 @@ class Services:
             stages=self.metrics,
         )
         self.retention = self._retention()
+        self.enrolling = Enrolling(settings)
 
     def start(self) -> None:
         """Start to follow the ledger, to offload, and to take in messages from trucks.

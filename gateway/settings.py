@@ -337,6 +337,11 @@ class Settings(BaseSettings):
         return self.pki.folder or self.data / "pki"
 
     @property
+    def claims_file(self) -> Path:
+        """Return the file of claim codes."""
+        return self.data / "claims.json"
+
+    @property
     def key_file(self) -> Path:
         """Return the file of the gateway's own key, which signs receipts."""
         return self.data / "gateway.key"

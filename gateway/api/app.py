@@ -10,6 +10,7 @@ from gateway.api import (
     catalogue,
     deletions,
     docs,
+    est,
     evidence,
     health,
     lots,
@@ -56,6 +57,7 @@ def build_app(services: Services, tokens: Tokens) -> FastAPI:
         _include(app, about.router, may_operate)
     _include(app, operations.status_router, may_read)
     _include(app, uploads.router)
+    _include(app, est.router)
     _include(app, docs.router)
     _include(app, health.router)
     return app

@@ -2,21 +2,23 @@
 
 import argparse
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import closing
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from contracts import address
-from contracts.encoding import parse
+import segno
+
 from contracts.enrolment import Enrolment
 from contracts.errors import RejectedError
-from contracts.ledger.client import LedgerClient
-from contracts.proto.state_pb2 import Key
+from contracts.records.clock import rfc3339
 from contracts.runtime.commands import complain
 from gateway.access import Role, Tokens
 from gateway.commands.mosquitto import tell_mosquitto
 from gateway.commands.token import check_devices
+from gateway.enrolling import check_keys
+from gateway.pki.authority import Authority
+from gateway.pki.claims import ClaimCodes
 from gateway.settings import Settings
 
 ENROLMENTS_BYTES_MAX: Final = 16 << 20
@@ -30,6 +32,13 @@ def run(options: argparse.Namespace, settings: Settings) -> None:
             have a line's key as that device's.
         UnavailableError: The ledger does not answer, or a file cannot be written.
     """
+    if options.claim:
+        if options.files:
+            options.wrong("expected either FILE... or --claim ID..., got both")
+        _claim(options, settings)
+        return
+    if not options.files:
+        options.wrong("expected FILE... or --claim ID...")
     found = [each for path in options.files for each in _read(path)]
     ours = [each for each in found if each.site_id == settings.site_id]
     others = sorted({each.site_id for each in found} - {settings.site_id})
@@ -39,7 +48,7 @@ def run(options: argparse.Namespace, settings: Settings) -> None:
             f"{', '.join(others) or 'no site'}: the truck's [[gateways]] must name this site"
         )
     check_devices([each.device_id for each in ours], settings)
-    _check_keys(ours, settings.ledger.url)
+    check_keys(ours, settings.ledger.url)
     Tokens(settings.tokens_file).enrol(ours)
     for each in ours:
         print(json.dumps({"name": each.device_id, "role": Role.DEVICE, "enrolled": True}))
@@ -47,6 +56,24 @@ def run(options: argparse.Namespace, settings: Settings) -> None:
         count = len(found) - len(ours)
         complain("wayseal-gateway", f"left out {count} for other sites: {', '.join(others)}")
     tell_mosquitto(settings)
+
+
+def _claim(options: argparse.Namespace, settings: Settings) -> None:
+    """Make a claim code for each device, and print it with the authority's fingerprint.
+
+    Raises:
+        RejectedError: The authority is not here, or an id is malformed.
+        UnavailableError: The file of codes cannot be written.
+    """
+    check_devices(options.claim, settings)
+    trust = Authority(settings.pki_dir).fingerprint
+    codes = ClaimCodes(settings.claims_file)
+    for name in options.claim:
+        code, ends_ms = codes.make(name, options.hours)
+        claim = f"{code}.{trust}"
+        print(json.dumps({"name": name, "claim": claim, "expires": rfc3339(ends_ms)}))
+        if options.qr:
+            segno.make(claim, error="m").terminal(sys.stderr, compact=True)
 
 
 def _read(path: Path) -> Iterator[Enrolment]:
@@ -64,18 +91,3 @@ def _read(path: Path) -> Iterator[Enrolment]:
                 yield Enrolment.parse(line)
         except RejectedError as error:
             raise RejectedError(f"{path}, line {number}: {error}") from error
-
-
-def _check_keys(enrolments: Sequence[Enrolment], url: str) -> None:
-    """Check that the ledger has each key as that device's today."""
-    with closing(LedgerClient(url)) as ledger:
-        for each in enrolments:
-            wire = ledger.state(address.key(each.public_key))
-            key = parse(Key, wire) if wire else Key()
-            owner = key.owner == Key.DEVICE and key.owner_id == each.device_id
-            if not owner or key.revoked:
-                raise RejectedError(
-                    f"enrolment of {each.device_id}: expected a key that the ledger has as that "
-                    f"device's, got {each.public_key}"
-                    + (", which is revoked" if owner else "; register the device first")
-                )

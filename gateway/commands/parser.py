@@ -39,6 +39,7 @@ examples:
   wayseal-gateway token truck-7 --expires-days 7       the token that it has
   wayseal-gateway token truck-7 --revoke"""
 _DAYS_MAX: Final = 36_500
+_HOURS_MAX: Final = 24 * 31
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -134,20 +135,42 @@ def _add_enrol(commands: Subparsers, common: argparse.ArgumentParser) -> None:
     parser = commands.add_parser(
         "enrol",
         parents=[common],
-        help="Admit trucks by what `wayseal-device enrol` printed.",
+        help="Admit trucks by what `wayseal-device enrol` printed; make claim codes.",
         description="Admits each truck whose line is for this site, if the ledger has the key that "
         "signed it as that device's. Lines for other sites are left out. A running gateway notices "
-        "at once.",
+        "at once. With --claim: makes a code for each truck, with which `wayseal-device enrol "
+        "--claim` gets the truck's certificate and admits it, once and over the network.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "files",
-        nargs="+",
+        nargs="*",
         type=Path,
         metavar="FILE",
         help="output of `wayseal-device enrol`; of several trucks one after the other",
     )
-    parser.set_defaults(run="gateway.commands.enrol:run")
+    parser.add_argument(
+        "--claim", nargs="+", metavar="ID", help="make a claim code for each of these devices"
+    )
+    parser.add_argument(
+        "--hours",
+        type=_hours,
+        default=24,
+        metavar="N",
+        help="how long a claim code may be used (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--qr", action="store_true", help="also show each claim as a QR code on standard error"
+    )
+    parser.set_defaults(run="gateway.commands.enrol:run", wrong=parser.error)
+
+
+def _hours(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= _HOURS_MAX:
+        raise argparse.ArgumentTypeError(
+            f"expected whole hours within 1..{_HOURS_MAX}, got {text!r}"
+        )
+    return int(text)
 
 
 def _add_backups(commands: Subparsers, common: argparse.ArgumentParser) -> None:

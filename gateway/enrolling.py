@@ -1,0 +1,161 @@
+"""Admits devices: checks their keys on the ledger, keeps their tokens, signs their certificates."""
+
+import logging
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import closing
+
+from cryptography.hazmat.primitives.serialization import Encoding
+from cryptography.hazmat.primitives.serialization.pkcs7 import serialize_certificates
+
+from contracts import address
+from contracts.encoding import parse
+from contracts.enrolment import Enrolment
+from contracts.errors import RejectedError, UnavailableError, WaysealError
+from contracts.ledger.client import LedgerClient
+from contracts.proto.state_pb2 import Key
+from gateway.access import Tokens
+from gateway.mosquitto.folder import write as write_mosquitto
+from gateway.pki.authority import Authority
+from gateway.pki.certificates import requested
+from gateway.pki.claims import ClaimCodes, Guesses, WrongClaimError
+from gateway.settings import Settings
+
+_log = logging.getLogger(__name__)
+
+
+class NoAuthorityError(RejectedError):
+    """This gateway has no certificate authority."""
+
+
+class TooManyGuessesError(UnavailableError):
+    """Too many wrong claim codes came lately."""
+
+
+class Enrolling:
+    """Enrols devices over the network, several at once.
+
+    Args:
+        settings: Of the gateway.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._claims = ClaimCodes(settings.claims_file)
+        self._guesses = Guesses(time.monotonic)
+        self._lock = threading.Lock()
+
+    def authorities(self) -> bytes:
+        """Return the authority's certificate, PKCS #7, DER.
+
+        Raises:
+            NoAuthorityError: It is not at this gateway.
+        """
+        return serialize_certificates([self._authority().certificate], Encoding.DER)
+
+    def enrol(
+        self, device_id: str, code: str, request: bytes, enrolment: Enrolment | None
+    ) -> bytes:
+        """Sign a device's first certificate and, with an enrolment, admit its token.
+
+        Args:
+            device_id: The device.
+            code: Its claim code.
+            request: PKCS #10, DER.
+            enrolment: For this site, signed by the device's key on the ledger.
+
+        Returns:
+            The certificate, PKCS #7, DER.
+
+        Raises:
+            WrongClaimError: The code is wrong.
+            TooManyGuessesError: Too many codes were wrong lately.
+            NoAuthorityError: The authority is not at this gateway.
+            RejectedError: Request or enrolment is invalid, or the ledger has another key.
+            UnavailableError: The ledger does not answer, or a file cannot be written.
+        """
+        authority = self._authority()
+        with self._lock:  # so that many connections at once do not get more guesses
+            if self._guesses.are_too_many():
+                raise TooManyGuessesError("too many wrong claim codes; try again in a minute")
+            try:
+                with self._claims.spending(device_id, code):
+                    signed = self._admit(authority, device_id, request, enrolment)
+            except WrongClaimError:
+                self._guesses.note()
+                _log.warning("a wrong claim code came for device %s", device_id)
+                raise
+        _log.info("device %s is enrolled with a certificate", device_id)
+        return signed
+
+    def renew(self, device_id: str, request: bytes) -> bytes:
+        """Sign another certificate for a device that has shown one; see `enrol`."""
+        return _signed(self._authority(), device_id, request)
+
+    def _admit(
+        self, authority: Authority, device_id: str, request: bytes, enrolment: Enrolment | None
+    ) -> bytes:
+        if enrolment is not None:
+            if (enrolment.device_id, enrolment.site_id) != (device_id, self._settings.site_id):
+                raise RejectedError(
+                    f"expected the enrolment of {device_id} for site {self._settings.site_id}, got "
+                    f"that of {enrolment.device_id} for {enrolment.site_id}"
+                )
+            check_keys([enrolment], self._settings.ledger.url)
+        signed = _signed(authority, device_id, request)
+        if enrolment is not None:
+            Tokens(self._settings.tokens_file).enrol([enrolment])
+            self._tell_mosquitto(device_id)
+        return signed
+
+    def _tell_mosquitto(self, device_id: str) -> None:
+        if self._settings.mosquitto.folder is None:
+            return
+        try:
+            write_mosquitto(self._settings)
+        except WaysealError as error:
+            _log.warning(
+                "mosquitto does not know device %s yet (%s): run `wayseal-gateway mosquitto` as "
+                "root",
+                device_id,
+                error,
+            )
+
+    def _authority(self) -> Authority:
+        if not (self._settings.pki_dir / "ca.key").exists():
+            raise NoAuthorityError("the certificate authority is not at this gateway")
+        return Authority(self._settings.pki_dir)
+
+
+def check_keys(enrolments: Sequence[Enrolment], url: str) -> None:
+    """Check that the ledger has each key as that device's today.
+
+    Args:
+        enrolments: Of devices.
+        url: The ledger.
+
+    Raises:
+        RejectedError: It does not.
+        UnavailableError: The ledger does not answer.
+    """
+    with closing(LedgerClient(url)) as ledger:
+        for each in enrolments:
+            wire = ledger.state(address.key(each.public_key))
+            key = parse(Key, wire) if wire else Key()
+            owner = key.owner == Key.DEVICE and key.owner_id == each.device_id
+            if not owner or key.revoked:
+                raise RejectedError(
+                    f"enrolment of {each.device_id}: expected a key that the ledger has as that "
+                    f"device's, got {each.public_key}"
+                    + (", which is revoked" if owner else "; register the device first")
+                )
+
+
+def _signed(authority: Authority, device_id: str, request: bytes) -> bytes:
+    key, asked = requested(request)
+    if asked != device_id:
+        raise RejectedError(
+            f"certificate request: expected the common name {device_id}, got {asked}"
+        )
+    return serialize_certificates([authority.sign(key, device_id)], Encoding.DER)
