@@ -1,6 +1,7 @@
 """Settings of the device: every key with its type, range and default."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self, TypeVar
@@ -152,6 +153,32 @@ class BufferSettings(Section, frozen=True):
     video_bytes_max: Annotated[int, _within(_MIB, 1 << 50)] = 32 * _GIB
 
 
+@dataclass(frozen=True, slots=True)
+class TlsFiles:
+    """Where this device keeps its certificate, once it has one.
+
+    Attributes:
+        folder: In the data directory.
+    """
+
+    folder: Path
+
+    @property
+    def key(self) -> Path:
+        """The key, which was made here."""
+        return self.folder / "device.key"
+
+    @property
+    def certificate(self) -> Path:
+        """The certificate."""
+        return self.folder / "device.crt"
+
+    @property
+    def ca(self) -> Path:
+        """The certificate of the network's authority."""
+        return self.folder / "ca.crt"
+
+
 class GatewaySettings(Section, frozen=True):
     """[gateway], or one table of [[gateways]]: a site where to offload, and whose receipts count.
 
@@ -170,6 +197,9 @@ class GatewaySettings(Section, frozen=True):
     timeout_s: Annotated[int, _within(1, 3_600)] = 30
     genesis_block_id: BlockId | None = None
     mqtt_ca: Path | None = None
+    tls_ca: Path | None = None
+    tls_certificate: Path | None = None
+    tls_key: Path | None = None
 
     def __post_init__(self) -> None:
         """Drop the slash at the URL's end: paths are added to it."""
@@ -189,6 +219,23 @@ class GatewaySettings(Section, frozen=True):
     def policy(self) -> Policy:
         """Return the copies that a receipt must name before anything is deleted here."""
         return Policy.parse(self.receipt_requires)
+
+    def with_certificate(self, files: TlsFiles) -> Self:
+        """Return these settings with this device's own certificate, unless they name files.
+
+        With https:// the broker is met by TLS too, if it is on another machine.
+        """
+        named = self.tls_ca or self.tls_certificate or not self.rest.startswith("https://")
+        if named or not files.certificate.exists():
+            return self
+        is_here = self.mqtt_host in ("127.0.0.1", "::1", "localhost")
+        return replace(
+            self,
+            tls_ca=files.ca,
+            tls_certificate=files.certificate,
+            tls_key=files.key,
+            mqtt_ca=self.mqtt_ca or (None if is_here else files.ca),
+        )
 
     def with_token(self, signer: Signer, device_id: str) -> Self:
         """Return these settings with a token: their own, or the one that the device's key gives."""
@@ -280,7 +327,13 @@ class Settings(Section, frozen=True):
     @property
     def sites(self) -> tuple[GatewaySettings, ...]:
         """Return the gateways of [[gateways]], or that of [gateway]; none if both are missing."""
-        return self.gateways or ((self.gateway,) if self.gateway else ())
+        found = self.gateways or ((self.gateway,) if self.gateway else ())
+        return tuple(each.with_certificate(self.tls_files) for each in found)
+
+    @property
+    def tls_files(self) -> TlsFiles:
+        """Return where this device keeps its certificate."""
+        return TlsFiles(self.data / "tls")
 
     def need_sites(self, site_id: str | None = None) -> tuple[GatewaySettings, ...]:
         """Return the gateways where to offload, in the settings' order.
@@ -292,10 +345,7 @@ class Settings(Section, frozen=True):
             SettingsError: The settings name no gateway, or none of that site, or one without a
                 key whose receipts count.
         """
-        if not self.sites:
-            raise SettingsError(
-                "section [gateway] or [[gateways]]: expected for this command, got none"
-            )
+        found = self.sites_of(site_id)
         for gateway in self.sites:
             if not gateway.public_keys:
                 section = "gateways" if self.gateways else "gateway"
@@ -303,6 +353,18 @@ class Settings(Section, frozen=True):
                 raise SettingsError(
                     f"key {section}.public_keys{of_site}: expected at least one key, got none"
                 )
+        return found
+
+    def sites_of(self, site_id: str | None) -> tuple[GatewaySettings, ...]:
+        """Return the gateways of a site, or all; their receipts need not count yet.
+
+        Raises:
+            SettingsError: The settings name no gateway, or none of that site.
+        """
+        if not self.sites:
+            raise SettingsError(
+                "section [gateway] or [[gateways]]: expected for this command, got none"
+            )
         named = [gateway.site_id for gateway in self.sites if gateway.site_id]
         if site_id is not None and site_id not in named:
             raise SettingsError(

@@ -208,6 +208,7 @@ class _Given:
             for field in fields(gateway):
                 self._check_value(f"gateways.{field.name}", getattr(gateway, field.name), number)
         self._check_sites(settings)
+        self._check_certificates(settings)
         batch, source = settings.batch, settings.source
         if batch.readings_per_transaction > batch.max_readings:
             raise self.wrong(
@@ -253,6 +254,17 @@ class _Given:
                     f"the ledger of table 1, as a network has one: {pin!r:.{_SHOWN}}",
                     number,
                 )
+
+    def _check_certificates(self, settings: Settings) -> None:
+        tables: list[tuple[GatewaySettings, str, int | None]] = [
+            (each, "gateways", number) for number, each in enumerate(settings.gateways)
+        ]
+        if settings.gateway:
+            tables.append((settings.gateway, "gateway", None))
+        for gateway, section, number in tables:
+            if (gateway.tls_certificate is None) != (gateway.tls_key is None):
+                name = "tls_key" if gateway.tls_key is None else "tls_certificate"
+                raise self._missing(f"{section}.{name}", number, "; a certificate needs its key")
 
     def wrong(self, key: str, expected: str | None, number: int | None = None) -> SettingsError:
         """Say what `key` should be, what it is, and where that came from.

@@ -100,7 +100,8 @@ def _on_paper(gateway: GatewaySettings, section: str) -> Iterator[Finding]:
         yield error(f"{section}.public_keys", "expected at least one key, got none")
     if gateway.genesis_block_id is None:
         yield warning(f"{section}.genesis_block_id", "missing: no receipt deletes anything here")
-    yield from files([(f"{section}.mqtt_ca", gateway.mqtt_ca)])
+    for name in ("mqtt_ca", "tls_ca", "tls_certificate", "tls_key"):
+        yield from files([(f"{section}.{name}", getattr(gateway, name))])
 
 
 def _asked(gateway: GatewaySettings, section: str, settings: Settings) -> Iterator[Finding]:

@@ -1,20 +1,24 @@
-"""`wayseal-device enrol`: what each site's gateway needs to admit this device, a line each."""
+"""`wayseal-device enrol`: how each site's gateway comes to admit this device."""
 
 import sys
 from argparse import Namespace
 
 from contracts.enrolment import Enrolment
+from contracts.keys import Signer
 from device.settings import Settings, SettingsError
 from device.station import load_signer
 
 
-def run(_: Namespace, settings: Settings) -> int:
-    """Print this device's enrolments for the sites whose settings have no token of their own.
+def run(arguments: Namespace, settings: Settings) -> int:
+    """Print this device's enrolments for its sites, or use a claim at one site.
 
     Raises:
         SettingsError: There is no such site.
-        RejectedError: The key is missing or damaged.
+        RejectedError: The key is missing or damaged, or the gateway refuses the claim.
+        UnavailableError: The gateway does not answer, or a file cannot be written.
     """
+    if arguments.claim is not None:
+        return _claim(arguments, settings)
     sites = [each.site_id for each in settings.sites if each.site_id and not each.token]
     if not sites:
         raise SettingsError(
@@ -25,3 +29,26 @@ def run(_: Namespace, settings: Settings) -> int:
     for site_id in sites:
         sys.stdout.write(Enrolment.sign(signer, settings.device_id, site_id).to_json() + "\n")
     return 0
+
+
+def _claim(arguments: Namespace, settings: Settings) -> int:
+    """Get this device's certificate from the first gateway, or from that of one site."""
+    from device.offload.est import Claim, enrol  # noqa: PLC0415  # a library that no other run needs
+
+    signer = load_signer(settings)
+    gateway = settings.sites_of(arguments.site)[0]
+    claim = Claim.parse(sys.stdin.readline() if arguments.claim == "-" else arguments.claim)
+    line = _line(signer, settings, gateway.site_id, gateway.token)
+    enrol(gateway, settings.tls_files, claim, settings.device_id, line)
+    admitted = "" if line is None else f", and site {gateway.site_id} admits it"
+    sys.stdout.write(
+        f"device {settings.device_id} has a certificate in {settings.tls_files.folder}{admitted}\n"
+    )
+    return 0
+
+
+def _line(signer: Signer, settings: Settings, site_id: str | None, token: str) -> Enrolment | None:
+    """Return the enrolment for a site, unless the settings have a token of its own for it."""
+    if site_id is None or token:
+        return None
+    return Enrolment.sign(signer, settings.device_id, site_id)

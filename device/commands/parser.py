@@ -9,6 +9,7 @@ from typing import Final, TypeVar
 from contracts.errors import RejectedError
 from contracts.records.clock import parse_rfc3339
 from contracts.runtime.commands import add_version
+from device.commands import enrol_parser
 from device.sensors.mapping import ABSENT, MEASURES, ROLES, ColumnMap, delimiter_of
 from device.sensors.times import zone_of
 from device.settings import check_host_port, check_public_key, check_url, parse_speed
@@ -132,11 +133,7 @@ def build_parser() -> argparse.ArgumentParser:
         "check-config", parents=[common], help="look at all that the settings name, change nothing"
     )
     check.add_argument("--offline", action="store_true", help="do not ask the gateways")
-    commands.add_parser(
-        "enrol",
-        parents=[common],
-        help="print for each site what `wayseal-gateway enrol` takes there; it is not secret",
-    )
+    enrol_parser.add(commands, common)
     commands.add_parser("status", parents=[common], help="show what waits here for an offload")
     _add_join(
         commands.add_parser(

@@ -90,7 +90,10 @@ class MqttConnection:
         if (authority := self._gateway.mqtt_ca) is None:
             return
         try:
-            self._client.tls_set(ca_certs=str(authority))
+            ours = self._gateway
+            shown = None if ours.tls_certificate is None else str(ours.tls_certificate)
+            key = None if ours.tls_key is None else str(ours.tls_key)
+            self._client.tls_set(str(authority), shown, key)
         except (OSError, ValueError) as error:
             raise RejectedError(
                 f"gateway {place}: {authority} of gateway.mqtt_ca is no file of certificates: "

@@ -11,7 +11,7 @@ from device.offload.session import Session
 from device.offload.sites import Sites
 from device.offload.upload import TusClient
 from device.offload.uploads import Uploads
-from device.settings import Settings
+from device.settings import GatewaySettings, Settings
 from device.station import offload_lock, open_journal, tidy, videos_of
 from device.stop import Stop
 
@@ -63,6 +63,7 @@ def _converse(
     with ExitStack() as stack:
         gateway, connection = sites.reach(stop)
         stack.callback(connection.close)
+        _renew(gateway, settings)
         client = stack.enter_context(TusClient(gateway, settings.device_id))
         uploads = stack.enter_context(Uploads(client, videos, progress))
         Session(
@@ -76,3 +77,13 @@ def _converse(
             patience_s,
             stop,
         ).run()
+
+
+def _renew(gateway: GatewaySettings, settings: Settings) -> None:
+    """Renew this device's certificate, if it is time."""
+    if gateway.tls_certificate is None:
+        return
+    # Imported late: most offloads need no certificate made, and the library takes memory.
+    from device.offload.est import renew_if_due  # noqa: PLC0415
+
+    renew_if_due(gateway, settings.tls_files, settings.device_id)

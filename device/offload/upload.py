@@ -8,6 +8,7 @@ Source: tus resumable upload protocol 1.0.0, core and creation.
 
 import base64
 import json
+import ssl
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,6 +19,7 @@ import httpx
 from contracts.chunktree import BLOB_BYTES
 from contracts.errors import RejectedError, UnavailableError
 from contracts.records.recording import RecordingDigest
+from device.offload.tls import context_of
 from device.settings import GatewaySettings
 
 PIECE_BYTES_MAX: Final = 64 * BLOB_BYTES
@@ -52,7 +54,7 @@ def check_site(gateway: GatewaySettings) -> dict[str, object]:
     """
     url = f"{gateway.rest}/health"
     try:
-        status, body = _bounded(url, gateway.timeout_s)
+        status, body = _bounded(url, gateway)
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise UnavailableError(f"{url}: {error}") from error
     try:
@@ -81,6 +83,7 @@ class TusClient:
             headers={"Authorization": f"Bearer {gateway.token}", "Tus-Resumable": _VERSION},
             timeout=gateway.timeout_s,
             trust_env=False,  # a proxy of the environment must not come between truck and gateway
+            verify=_trust(gateway),
         )
 
     def __enter__(self) -> Self:
@@ -174,16 +177,24 @@ class TusClient:
         return _checked(method, url, answer)
 
 
-def _bounded(url: str, timeout_s: float) -> tuple[int, bytes]:
+def _bounded(url: str, gateway: GatewaySettings) -> tuple[int, bytes]:
     """Return the status and the beginning of an answer, however long or slow a stranger's is."""
+    timeout_s, trust = gateway.timeout_s, _trust(gateway)
     timeout = httpx.Timeout(timeout_s, connect=min(CONNECT_MAX_S, timeout_s))
     headers, body, until_s = {"Accept-Encoding": "identity"}, b"", time.monotonic() + timeout_s
-    with httpx.stream("GET", url, headers=headers, timeout=timeout, trust_env=False) as answer:
+    with httpx.stream(
+        "GET", url, headers=headers, timeout=timeout, trust_env=False, verify=trust
+    ) as answer:
         for piece in answer.iter_raw():
             body += piece
             if len(body) > HEALTH_BYTES_MAX or time.monotonic() > until_s:
                 break
     return answer.status_code, body
+
+
+def _trust(gateway: GatewaySettings) -> ssl.SSLContext | bool:
+    """Return the TLS of a gateway; without TLS, what httpx has by default."""
+    return context_of(gateway) if gateway.rest.startswith("https:") else True
 
 
 def _checked(method: str, url: str, answer: httpx.Response) -> httpx.Response:

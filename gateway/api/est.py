@@ -37,7 +37,7 @@ _CERTIFICATES: Final[dict[int | str, dict[str, Any]]] = {
     }
 }
 
-router = APIRouter(prefix="/.well-known/est", tags=["enrolment"])
+router = APIRouter(prefix="/.well-known/est", include_in_schema=False)  # RFC 7030 describes it
 
 
 def _enrolling(request: Request) -> Enrolling:
