@@ -42,7 +42,7 @@ def findings(settings: Settings) -> Iterator[Finding]:
 
 def _quota(name: str, path: Path, quota: int, settings: Settings) -> Iterator[Finding]:
     """Say whether a volume's quota is near its end; a missing volume has a line of its own."""
-    if not quota or not path.is_dir():
+    if not quota or not (path / "parts").is_dir():  # the gateway has never used it
         return
     try:
         budget = Budget(f"volume {name}", VolumeDirectory(path).used_bytes(), quota)
