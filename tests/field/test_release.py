@@ -30,17 +30,19 @@ url = "http://127.0.0.1:8008"
 embedded = true
 """
 SERVE = """
-as() { user=$1; shift; setpriv --reuid=$user --regid=$user --clear-groups "$@"; }
+as() { user=$1; shift; exec setpriv --reuid=$user --regid=$user --clear-groups "$@"; }
 until_ready() { until curl -sf http://127.0.0.1:$1/readyz >/dev/null; do sleep 0.2; done; }
 as wayseal-node wayseal-node --data /var/lib/wayseal/node --rest 127.0.0.1:8008 >/tmp/n.log 2>&1 &
+NODE=$!
 until_ready 8008 || exit
 as wayseal-gateway wayseal-gateway serve --config /etc/wayseal/gateway.toml >/tmp/gw.log 2>&1 &
+GATEWAY=$!
 until_ready 8080
 TOKEN=$(wayseal-gateway token reader --role auditor --config /etc/wayseal/gateway.toml |
   python3 -c 'import json, sys; print(json.load(sys.stdin)["token"])')
 curl -sf -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8080/v1/trips/$TRIP > /root/told.json
-kill %1 %2
-wait
+kill $GATEWAY; wait $GATEWAY
+kill $NODE; wait $NODE
 chown -R wayseal-gateway /var/lib/wayseal/gateway
 """
 """Starts what the units start, as their users: systemd is not process 1 here."""
