@@ -96,6 +96,7 @@ def as_json(verdict: Verdict) -> dict[str, Any]:
             "blocks_with_time": len(verdict.block_times.timed),
             "last_block_at": _time(verdict.last_block_ms),
             "last_signed_at": _time(verdict.last_signed_ms),
+            "goes_on_from": [each.document() for each in verdict.predecessors],
         },
         "trips": [_trip_json(story) for story in verdict.trips.values()],
         "transformations": [_transformation_json(each) for each in verdict.transformations],

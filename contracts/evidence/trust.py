@@ -5,6 +5,8 @@ A small JSON file that does not reach the auditor together with the evidence:
     {"genesis_block_id": "128 hex digits",
      "block_signers": ["66 hex digits", ...],
      "admin_keys": ["66 hex digits", ...]}
+
+If the ledger goes on from others, `predecessors` lists these, see `contracts.succession`.
 """
 
 import json
@@ -14,8 +16,10 @@ from typing import Final, Self
 
 from contracts.errors import RejectedError
 from contracts.keys import is_public_key, is_signature
+from contracts.succession import Predecessor, predecessor_of
 
 _KEYS: Final = {"genesis_block_id", "block_signers", "admin_keys"}
+_PREDECESSORS: Final = "predecessors"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +30,29 @@ class Trust:
         genesis_block_id: Id of the ledger's first block, 128 hexadecimal digits.
         block_signers: Public keys that may sign its blocks.
         admin_keys: Public keys that may register parties.
+        predecessors: Ledgers before that one, whose evidence is trusted too.
     """
 
     genesis_block_id: str
     block_signers: frozenset[str]
     admin_keys: frozenset[str]
+    predecessors: tuple[Predecessor, ...] = ()
+
+    def ledger(self, genesis_block_id: str) -> tuple[frozenset[str], Predecessor | None]:
+        """Return who may sign the blocks of a ledger, and where it ended if it is an earlier one.
+
+        Raises:
+            RejectedError: It is not trusted.
+        """
+        if genesis_block_id == self.genesis_block_id:
+            return self.block_signers, None
+        for each in self.predecessors:
+            if each.genesis_block_id == genesis_block_id:
+                return frozenset(each.block_signers), each
+        raise RejectedError(
+            f"the file is about the ledger that begins with block {genesis_block_id[:16]!r}…, "
+            f"which is not the trusted {self.genesis_block_id[:16]!r}…"
+        )
 
     @classmethod
     def load(cls, path: Path) -> Self:
@@ -43,7 +65,7 @@ class Trust:
             document = json.loads(path.read_text("utf-8"))
         except (OSError, ValueError, RecursionError) as error:
             raise RejectedError(f"trust file {path}: {error}") from error
-        if not isinstance(document, dict) or set(document) != _KEYS:
+        if not isinstance(document, dict) or set(document) - {_PREDECESSORS} != _KEYS:
             raise RejectedError(f"trust file {path}: expected an object with {sorted(_KEYS)}")
         genesis = document["genesis_block_id"]
         if not isinstance(genesis, str) or not is_signature(genesis):
@@ -54,16 +76,28 @@ class Trust:
             genesis,
             _public_keys(path, "block_signers", document["block_signers"]),
             _public_keys(path, "admin_keys", document["admin_keys"]),
+            _predecessors(path, document.get(_PREDECESSORS, [])),
         )
 
     def to_json(self) -> str:
         """Return the trust file's text."""
-        document = {
+        document: dict[str, object] = {
             "genesis_block_id": self.genesis_block_id,
             "block_signers": sorted(self.block_signers),
             "admin_keys": sorted(self.admin_keys),
         }
+        if self.predecessors:
+            document[_PREDECESSORS] = [each.document() for each in self.predecessors]
         return json.dumps(document, indent=2) + "\n"
+
+
+def _predecessors(path: Path, value: object) -> tuple[Predecessor, ...]:
+    if not isinstance(value, list):
+        raise RejectedError(f"trust file {path}: {_PREDECESSORS} must be a list")
+    try:
+        return tuple(map(predecessor_of, value))
+    except RejectedError as error:
+        raise RejectedError(f"trust file {path}: {error}") from error
 
 
 def _public_keys(path: Path, name: str, value: object) -> frozenset[str]:

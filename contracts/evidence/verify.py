@@ -20,6 +20,7 @@ from contracts.proto.state_pb2 import Transformation
 from contracts.records.clock import UTC_MS_MAX
 from contracts.records.recording import RecordingDigest
 from contracts.sawtooth.block_info import latest_block_info
+from contracts.succession import Predecessor, predecessors_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,7 @@ class Verdict:
         last_block_ms: When it was begun, by its signer's clock, milliseconds since the Unix epoch;
             None if the ledger records no block times, or the file does not prove them.
         last_signed_ms: The latest time that a transaction in the file states; None without any.
+        predecessors: Ledgers that this one goes on from, the oldest first, if the file proves any.
         block_signers: Keys that signed blocks, as found.
         admin_keys: Keys that registered parties, as found.
         trips: The stories of the trips, by trip id.
@@ -58,6 +60,7 @@ class Verdict:
     last_block_id: str
     last_block_ms: int | None
     last_signed_ms: int | None
+    predecessors: tuple[Predecessor, ...]
     block_signers: frozenset[str]
     admin_keys: frozenset[str]
     trips: dict[str, TripStory]
@@ -121,6 +124,8 @@ class _Check:
         self._recordings = Recordings()
         self._replay = Replay(self._recordings, trust.admin_keys if trust else None)
         self._proven: ProvenState | None = None
+        self._block_signers: frozenset[str] = frozenset()
+        self._ended: Predecessor | None = None
         self._read_to_end = False
 
     def take(self, part: Part, payload: bytes) -> None:
@@ -130,6 +135,7 @@ class _Check:
             case Part.BLOCK_HEAD:
                 self._heads.add(payload)
                 self._check_ledger(self._heads.genesis_id)
+                self._check_end()
             case Part.BATCH:
                 for taken in self._batches.add(payload):
                     self._replay.apply(taken)
@@ -178,12 +184,30 @@ class _Check:
         block_ms = latest.timestamp * 1000 if latest is not None else None
         return block_ms if block_ms is None or block_ms <= UTC_MS_MAX else None
 
+    def _predecessors(self) -> tuple[Predecessor, ...]:
+        """Return the ledgers that this one goes on from, as far as the file proves any."""
+        if self._proven is None:
+            return ()
+        try:
+            return predecessors_in(self._proven.value)
+        except RejectedError:
+            return ()
+
     def _check_ledger(self, genesis_id: str) -> None:
         """Check that the evidence is of the trusted ledger, before anything else is read."""
-        if self._trust is not None and genesis_id != self._trust.genesis_block_id:
+        if self._trust is not None:
+            self._block_signers, self._ended = self._trust.ledger(genesis_id)
+
+    def _check_end(self) -> None:
+        """Check that a ledger that has a successor ends where that one says."""
+        ended, newest = self._ended, self._heads.count - 1
+        if ended is None or newest < ended.block_num:
+            return
+        if newest > ended.block_num or self._heads.last_id != ended.block_id:
             raise RejectedError(
-                f"the file is about the ledger that begins with block {genesis_id[:16]!r}…, which "
-                f"is not the trusted {self._trust.genesis_block_id[:16]!r}…"
+                f"expected a ledger that ended with block {ended.block_num}, "
+                f"{ended.block_id[:16]}…, got block {newest}, {self._heads.last_id[:16]}…: it is "
+                "not the one that the trusted ledger goes on from"
             )
 
     def conclude(self) -> Verdict:
@@ -199,6 +223,7 @@ class _Check:
             last_block_id=self._heads.last_id,
             last_block_ms=self._block_ms(),
             last_signed_ms=self._replay.last_signed_ms or None,
+            predecessors=self._predecessors(),
             block_signers=frozenset(self._heads.signers),
             admin_keys=frozenset(self._replay.admin_keys),
             trips=self._replay.stories(),
@@ -214,10 +239,16 @@ class _Check:
         if not self._heads.count:
             return ["the file has no block that the trusted keys could have signed"]
         found = []
-        strangers = sorted(self._heads.signers - trust.block_signers)
+        strangers = sorted(self._heads.signers - self._block_signers)
         found += [f"blocks are signed by {key}, which is not trusted" for key in strangers]
         strangers = sorted(self._replay.admin_keys - trust.admin_keys)
         found += [f"parties are registered by {key}, which is not trusted" for key in strangers]
+        before = self._predecessors()
+        if before and self._ended is None and trust.predecessors not in {(), before}:
+            found.append(
+                f"the ledger goes on from {before[-1].block_id[:16]}… and the ledgers before that, "
+                f"which is not what the trust file says: {trust.predecessors[-1].block_id[:16]}…"
+            )
         return found
 
     def _open(self, header: Header) -> None:

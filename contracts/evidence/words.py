@@ -32,6 +32,11 @@ def as_text(verdict: Verdict) -> str:
 
 def _lines(verdict: Verdict) -> Iterator[str]:
     yield f"ledger: {verdict.blocks} blocks, the last is {verdict.last_block_id}"
+    for each in verdict.predecessors:
+        yield (
+            f"ledger: goes on from the one that began with block {each.genesis_block_id}, "
+            f"and ended with block {each.block_num}, {each.block_id}"
+        )
     yield f"  {block_time_words(verdict.block_times)}"
     for story in verdict.trips.values():
         yield from _trip_lines(story)

@@ -18,6 +18,15 @@ class Keys(BaseModel):
     admin_keys: list[str]
 
 
+class EarlierLedger(BaseModel):
+    """A ledger that ended, and whose batches its successor has in the same order."""
+
+    genesis_block_id: str
+    block_num: int = Field(description="of its last block")
+    block_id: str = Field(description="of its last block")
+    block_signers: list[str]
+
+
 class LedgerPart(BaseModel):
     """The part of the ledger that the evidence has."""
 
@@ -27,6 +36,7 @@ class LedgerPart(BaseModel):
     blocks_with_time: int = Field(description="how many of those have a time")
     last_block_at: Moment | None = Field(description="null if it is not proved")
     last_signed_at: Moment | None = Field(description="the latest time in a transaction")
+    goes_on_from: list[EarlierLedger] = Field(description="the oldest first; mostly empty")
 
 
 class JudgedFinding(BaseModel):

@@ -86,6 +86,11 @@ def build_parser() -> argparse.ArgumentParser:
     _add_enrol(commands, common)
     pki_parser.add(commands, common)
     _add_backups(commands, common)
+    adopt = commands.add_parser(
+        "adopt", parents=[common], help="Go on with the ledger that succeeds this gateway's."
+    )
+    adopt.add_argument("url", metavar="URL", help="REST API of the successor")
+    adopt.set_defaults(run="gateway.commands.adopt:run")
     volumes_parser.add(commands, common)
     return parser
 

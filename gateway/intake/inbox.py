@@ -265,6 +265,12 @@ class Inbox(Kept):
         with self._db.transaction() as db:
             db.execute("INSERT INTO network VALUES (0, ?) ON CONFLICT DO NOTHING", (genesis_id,))
 
+    def replace_genesis_id(self, genesis_id: str) -> None:
+        """Record another ledger: the successor of the one on record."""
+        with self._db.transaction() as db:
+            db.execute("DELETE FROM network")
+            db.execute("INSERT INTO network VALUES (0, ?)", (genesis_id,))
+
     def put_receipt(self, trip_id: str, device_id: str, wire: bytes, *, final: bool) -> None:
         """Keep a signed receipt; it replaces the visit's earlier one."""
         with self._db.transaction() as db:

@@ -6,7 +6,7 @@ from contextlib import closing
 from functools import partial
 from tempfile import TemporaryFile
 
-from contracts.address import ADMIN_KEYS_SETTING
+from contracts.address import ADMIN_KEYS_SETTING, setting
 from contracts.chunktree import blob_size
 from contracts.encoding import parse
 from contracts.errors import RejectedError, UnavailableError, WaysealError
@@ -22,6 +22,8 @@ from contracts.records.clock import now_ms
 from contracts.sawtooth.block_info import block_info_places
 from contracts.sawtooth.nodes import StateTreeNode
 from contracts.sawtooth.settings import PBFT_MEMBERS
+from contracts.succession import SETTING as PREDECESSORS
+from contracts.succession import predecessors_in
 from contracts.text import WHITESPACE
 from gateway.index.store import Head, IndexStore
 from gateway.records.rehearsal import Rehearsal
@@ -104,11 +106,14 @@ class Audit:
         proofs = StateProofs(self._ledger, head.block_id, root_hash)
         scope = rehearsal.scope()
         try:
-            times = block_info_places(partial(self._ledger.value_after, head.block_id))
+            after = partial(self._ledger.value_after, head.block_id)
+            times = block_info_places(after)
+            before = setting(PREDECESSORS)
+            earlier = () if after(before) is None else (before,)
             known = {
                 place: value for place, value in rehearsal.known().items() if place not in times
             }
-            return proofs.gather((*scope.places(), *times), scope.trips, known)
+            return proofs.gather((*scope.places(), *times, *earlier), scope.trips, known)
         except RejectedError as error:
             raise UnavailableError(
                 f"the ledger no longer tells the state after block {head.block_num}; "
@@ -186,6 +191,7 @@ def trust_of(ledger: LedgerClient) -> Trust:
         genesis.header_signature,
         frozenset([signer, *_members(ledger.setting(PBFT_MEMBERS))]),
         frozenset(public_key.strip(WHITESPACE) for public_key in admins),
+        predecessors_in(ledger.state),
     )
 
 

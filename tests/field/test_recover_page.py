@@ -21,8 +21,9 @@ DEADLINE_S: Final = 600
 BEFORE: Final = """
 trap 'kill $(jobs -p); wait' EXIT
 until_ready() { until grep -q ready "$1"; do kill -0 $!; sleep 0.1; done; }
+ADMIN=$(wayseal-party --key admin.key make-key | jq -r .public_key)
 start_node() {
-  wayseal-node --data lib/node --rest "$LEDGER" >node.out & NODE=$!
+  wayseal-node --data "${1-lib/node}" --rest "$LEDGER" --admin "$ADMIN" >node.out & NODE=$!
   until_ready node.out
 }
 start_gateway() {
@@ -50,6 +51,12 @@ NO_AGE: Final = "age() { cat; }"
 """Where it is not installed, its line is tried without it."""
 RECIPIENT: Final = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p"
 """The public key in the README of age."""
+STOP: Final = "kill $GATEWAY; wait $GATEWAY; kill $NODE; wait $NODE"
+SUCCESSOR: Final = "start_node lib/node-2"
+GROWN: Final = """
+start_gateway
+wayseal-gateway trust | jq -e '.predecessors | length == 1'
+"""
 SETTINGS: Final = """\
 data = "{folder}/lib/gateway"
 site_id = "dock-b"
@@ -60,7 +67,11 @@ blobs = "{folder}/srv/blobs"
 
 def typed() -> Iterator[str]:
     """Yield the lines that are told to type, in the page's order."""
-    for line in PAGE.split("## Growing")[0].splitlines():
+    for line in PAGE.splitlines():
+        if line == "## Growing to a successor ledger":
+            yield AFTER + STOP
+        if " adopt " in line:
+            yield SUCCESSOR
         if line.startswith("    ") and line.strip():
             yield re.sub(r" -o wayseal-\w+", "", line.strip())
 
@@ -71,8 +82,9 @@ def test_the_page_s_lines_work_as_typed(tmp_path: Path) -> None:
     for name in ("backup", "systemd"):
         (tmp_path / name).mkdir()
     (tmp_path / "backup.pass").write_text("long and random\n")
+    ledger = f"127.0.0.1:{free_port()}"
     backup = PAGE.split("```toml\n", 1)[1].split("```", 1)[0]
-    lines = [BEFORE, *([] if shutil.which("age") else [NO_AGE]), *typed(), AFTER]
+    lines = [BEFORE, *([] if shutil.which("age") else [NO_AGE]), *typed(), GROWN]
     files = {"script": "\n".join(lines), "gateway.toml": SETTINGS + backup}
     for name, text in files.items():
         for old, new in (
@@ -82,11 +94,11 @@ def test_the_page_s_lines_work_as_typed(tmp_path: Path) -> None:
             ("/etc/systemd/system", f"{tmp_path}/systemd"),
             ("deploy/", f"{ROOT}/deploy/"),
             ("{folder}", str(tmp_path)),
+            ("127.0.0.1:8008", ledger),
         ):
             text = text.replace(old, new)  # noqa: PLW2901 - one after the other
         (tmp_path / name).write_text(text)
     (tmp_path / "gateway.toml").chmod(0o600)
-    ledger = f"127.0.0.1:{free_port()}"
     done = subprocess.run(
         ["/bin/bash", "-euo", "pipefail", "script"],
         capture_output=True,

@@ -143,7 +143,7 @@ def test_a_restore_overwrites_nothing_and_goes_on_after_a_kill(data: Path, tmp_p
     (half / "inner").mkdir(parents=True)
     (half / "inner" / "entry").write_text("half of it")
     (half / HALF_RESTORED).touch()
-    with pytest.raises(UnavailableError, match="restored in part"):
+    with pytest.raises(UnavailableError, match="in part"):
         restoring.check_whole(half)
     restoring.restore(path, manifest, half)
     restoring.check_whole(half)

@@ -55,6 +55,23 @@ def copy_log(path: Path, files: Writing) -> dict[str, Any]:
     return last
 
 
+def committed(path: Path) -> Iterator[StoredBlock]:
+    """Yield all blocks of the log at `path` in order, beside a running node or without one.
+
+    Raises:
+        RejectedError: The log is damaged.
+        UnavailableError: It is missing, or the disk failed.
+    """
+    with disk_errors("read", path), path.open("rb") as file:
+        descriptor = file.fileno()
+        head = os.pread(descriptor, START, 0)
+        records = Records(lambda size, at: os.pread(descriptor, size, at), salt_of(path, head))
+        known = START
+        for _, known, body in records.whole(START):  # noqa: B007 - where it ended
+            yield decode_record(body)
+        _check_end(path, records, known, os.fstat(descriptor).st_size)
+
+
 def chain_of(backup: Path, manifest: Manifest) -> Iterator[StoredBlock]:
     """Yield the blocks of a backup in order, each checked against the one before and its signature.
 
@@ -100,10 +117,7 @@ def _last(path: Path, records: Records, start: int, size: int) -> dict[str, Any]
     newest = None
     for each in records.whole(start):
         newest = each
-    known = start if newest is None else newest[1]
-    if size > known:  # a record that is being written, or a torn one
-        tail = records.bytes_at(min(size - known, 2 * RECORD_BYTES_MAX), known)
-        check_last(path, records, known, tail)
+    _check_end(path, records, start if newest is None else newest[1], size)
     if newest is None:
         return {}
     offset, end, body = newest
@@ -119,6 +133,13 @@ def _last(path: Path, records: Records, start: int, size: int) -> dict[str, Any]
         "end": end,
         "sha256": head[1].hex(),
     }
+
+
+def _check_end(path: Path, records: Records, known: int, size: int) -> None:
+    """Check that what follows the last whole record is one that is being written, or a torn one."""
+    if size > known:
+        tail = records.bytes_at(min(size - known, 2 * RECORD_BYTES_MAX), known)
+        check_last(path, records, known, tail)
 
 
 class _Pieces:

@@ -13,6 +13,7 @@ from contracts.ledger.engine.blocks import StoredBlock
 from contracts.ledger.engine.candidate import Candidate
 from contracts.ledger.execution import blocktimes
 from contracts.ledger.execution.verify import VerifiedBatch
+from contracts.proto.sawtooth_pb2 import BlockHeader
 from contracts.sawtooth.batches import parse_header
 from contracts.sawtooth.block_info import (
     ADDRESSES,
@@ -61,7 +62,8 @@ class Times:
         before_s = now_s if latest is None else latest.timestamp
         if head.id != self._head_id or not 0 <= now_s - self._made_s <= REPEATED_S:
             self._head_id, self._made_s = head.id, now_s
-            self._batch = self._build(head, max(now_s, before_s))
+            before_id = "" if latest is None else latest.header_signature
+            self._batch = self._build(head, before_id, max(now_s, before_s))
         refused = candidate.inject(self._batch, blocktimes.apply)
         if refused is not None:
             self._say(_NO_TIME, refused.message)
@@ -70,8 +72,15 @@ class Times:
         else:
             self._said = ""
 
-    def _build(self, head: StoredBlock, time_s: int) -> VerifiedBatch:
-        batch = block_info_batch(self._signer, head.header, head.id, time_s)
+    def _build(self, head: StoredBlock, before_id: str, time_s: int) -> VerifiedBatch:
+        """Return the batch about `head`; the newest entry's id stands for the block before it.
+
+        The two differ once, after a replay: the entries in state name the blocks of the old chain.
+        """
+        header = BlockHeader()
+        header.CopyFrom(head.header)
+        header.previous_block_id = before_id or header.previous_block_id
+        batch = block_info_batch(self._signer, header, head.id, time_s)
         headers = [parse_header(transaction) for transaction in batch.transactions]
         return VerifiedBatch(batch, headers, batch.ByteSize(), _ADDRESSES)
 
