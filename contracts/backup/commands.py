@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from contracts.backup import checking, restoring, shelf
-from contracts.backup.kept import SETTINGS, By, kept_in
+from contracts.backup.kept import SETTINGS, CopiedBy, kept_in
 from contracts.backup.manifest import Manifest
 from contracts.backup.writing import Unfinished, Writing
 from contracts.errors import RejectedError
@@ -67,7 +67,7 @@ def count(text: str) -> int:
     return int(text)
 
 
-def settings_files(by: By, folder: Path, also: list[Path]) -> Iterator[Path]:
+def settings_files(by: CopiedBy, folder: Path, also: list[Path]) -> Iterator[Path]:
     """Yield the settings files that a command copies, and those that are named besides.
 
     Args:

@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 
-class By(StrEnum):
+class CopiedBy(StrEnum):
     """Who copies a file; the table says it in these words."""
 
     GATEWAY = "`wayseal-gateway backup`"
@@ -41,7 +41,7 @@ class Kept:
 
     place: str
     name: str
-    by: By
+    by: CopiedBy
     how: How = How.WHOLE
 
     @property
@@ -61,51 +61,51 @@ HALF_RESTORED: Final = ".restoring"
 """In a data directory while a backup is put back; nothing starts on such a directory."""
 
 KEPT: Final = (
-    Kept("NODE", "chain.log", By.NODE, How.LOG),
-    Kept("NODE", "node.key", By.NODE),
-    Kept("NODE", "index/", By.NOBODY),
-    Kept("NODE", "lock", By.NOBODY),
-    Kept("NODE", HALF_RESTORED, By.NOBODY),
-    Kept("GATEWAY", "inbox.db", By.GATEWAY, How.DATABASE),
-    Kept("GATEWAY", "deletions.db", By.GATEWAY, How.DATABASE),
-    Kept("GATEWAY", "retention.db", By.GATEWAY, How.DATABASE),
-    Kept("GATEWAY", "uploads.db", By.GATEWAY, How.DATABASE),
-    Kept("GATEWAY", "gateway.key", By.GATEWAY),
-    Kept("GATEWAY", "gateway.pub", By.GATEWAY),
-    Kept("GATEWAY", "pki/", By.GATEWAY),
-    Kept("GATEWAY", "tokens.json", By.GATEWAY),
-    Kept("GATEWAY", "volume-ids/", By.GATEWAY),
-    Kept("GATEWAY", "recordings/", By.GATEWAY),
-    Kept("GATEWAY", "index.db", By.NOBODY),
-    Kept("GATEWAY", "scrub.db", By.NOBODY),
-    Kept("GATEWAY", "reserve", By.NOBODY),
-    Kept("GATEWAY", "*.db.damaged*", By.NOBODY),
-    Kept("GATEWAY", "lock", By.NOBODY),
-    Kept("GATEWAY", "tokens.lock", By.NOBODY),
-    Kept("GATEWAY", "mosquitto.lock", By.NOBODY),
-    Kept("GATEWAY", HALF_RESTORED, By.NOBODY),
-    Kept("VOLUME", "", By.HAND),
-    Kept("BLOBS", "", By.HAND),
-    Kept("DEVICE", "device.key", By.HAND),
-    Kept("DEVICE", "journal.sqlite", By.NOBODY),
-    Kept("DEVICE", "videos/", By.NOBODY),
-    Kept("DEVICE", "recording.lock", By.NOBODY),
-    Kept("DEVICE", "offload.lock", By.NOBODY),
-    Kept(SETTINGS, "gateway.toml", By.GATEWAY),
-    Kept(SETTINGS, "gateway.env", By.GATEWAY),
-    Kept(SETTINGS, "nvmeof.json", By.GATEWAY),
-    Kept(SETTINGS, "nvme-*.key", By.GATEWAY),
-    Kept(SETTINGS, "node.env", By.NODE),
-    Kept(SETTINGS, "tp.env", By.HAND),
-    Kept(SETTINGS, "device.toml", By.HAND),
-    Kept(SETTINGS, "device.env", By.HAND),
-    Kept("/etc/systemd/system", "wayseal-*", By.NOBODY),
-    Kept("/etc/mosquitto/wayseal", "", By.NOBODY),
-    Kept("/run/wayseal", "health.json", By.NOBODY),
-    Kept("KEYS", "*.key", By.HAND),
-    Kept("KEYS", "*.key.pub", By.HAND),
-    Kept("KEYS", "order-*.json", By.HAND),
-    Kept("/opt/wayseal", "", By.NOBODY),
+    Kept("NODE", "chain.log", CopiedBy.NODE, How.LOG),
+    Kept("NODE", "node.key", CopiedBy.NODE),
+    Kept("NODE", "index/", CopiedBy.NOBODY),
+    Kept("NODE", "lock", CopiedBy.NOBODY),
+    Kept("NODE", HALF_RESTORED, CopiedBy.NOBODY),
+    Kept("GATEWAY", "inbox.db", CopiedBy.GATEWAY, How.DATABASE),
+    Kept("GATEWAY", "deletions.db", CopiedBy.GATEWAY, How.DATABASE),
+    Kept("GATEWAY", "retention.db", CopiedBy.GATEWAY, How.DATABASE),
+    Kept("GATEWAY", "uploads.db", CopiedBy.GATEWAY, How.DATABASE),
+    Kept("GATEWAY", "gateway.key", CopiedBy.GATEWAY),
+    Kept("GATEWAY", "gateway.pub", CopiedBy.GATEWAY),
+    Kept("GATEWAY", "pki/", CopiedBy.GATEWAY),
+    Kept("GATEWAY", "tokens.json", CopiedBy.GATEWAY),
+    Kept("GATEWAY", "volume-ids/", CopiedBy.GATEWAY),
+    Kept("GATEWAY", "recordings/", CopiedBy.GATEWAY),
+    Kept("GATEWAY", "index.db", CopiedBy.NOBODY),
+    Kept("GATEWAY", "scrub.db", CopiedBy.NOBODY),
+    Kept("GATEWAY", "reserve", CopiedBy.NOBODY),
+    Kept("GATEWAY", "*.db.damaged*", CopiedBy.NOBODY),
+    Kept("GATEWAY", "lock", CopiedBy.NOBODY),
+    Kept("GATEWAY", "tokens.lock", CopiedBy.NOBODY),
+    Kept("GATEWAY", "mosquitto.lock", CopiedBy.NOBODY),
+    Kept("GATEWAY", HALF_RESTORED, CopiedBy.NOBODY),
+    Kept("VOLUME", "", CopiedBy.HAND),
+    Kept("BLOBS", "", CopiedBy.HAND),
+    Kept("DEVICE", "device.key", CopiedBy.HAND),
+    Kept("DEVICE", "journal.sqlite", CopiedBy.NOBODY),
+    Kept("DEVICE", "videos/", CopiedBy.NOBODY),
+    Kept("DEVICE", "recording.lock", CopiedBy.NOBODY),
+    Kept("DEVICE", "offload.lock", CopiedBy.NOBODY),
+    Kept(SETTINGS, "gateway.toml", CopiedBy.GATEWAY),
+    Kept(SETTINGS, "gateway.env", CopiedBy.GATEWAY),
+    Kept(SETTINGS, "nvmeof.json", CopiedBy.GATEWAY),
+    Kept(SETTINGS, "nvme-*.key", CopiedBy.GATEWAY),
+    Kept(SETTINGS, "node.env", CopiedBy.NODE),
+    Kept(SETTINGS, "tp.env", CopiedBy.HAND),
+    Kept(SETTINGS, "device.toml", CopiedBy.HAND),
+    Kept(SETTINGS, "device.env", CopiedBy.HAND),
+    Kept("/etc/systemd/system", "wayseal-*", CopiedBy.NOBODY),
+    Kept("/etc/mosquitto/wayseal", "", CopiedBy.NOBODY),
+    Kept("/run/wayseal", "health.json", CopiedBy.NOBODY),
+    Kept("KEYS", "*.key", CopiedBy.HAND),
+    Kept("KEYS", "*.key.pub", CopiedBy.HAND),
+    Kept("KEYS", "order-*.json", CopiedBy.HAND),
+    Kept("/opt/wayseal", "", CopiedBy.NOBODY),
 )
 """In the order in which a command copies them. The gateway's catalogue comes after its databases:
 a receipt that a database has then names only recordings that the catalogue has."""

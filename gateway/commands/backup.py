@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from contracts.backup import commands, restoring
-from contracts.backup.kept import SETTINGS, By, How, Kept, kept_in, row_of
+from contracts.backup.kept import SETTINGS, CopiedBy, How, Kept, kept_in, row_of
 from contracts.backup.manifest import Manifest
 from contracts.backup.writing import DATA, Writing, writing
 from contracts.errors import RejectedError, WaysealError
@@ -54,7 +54,7 @@ def make(options: argparse.Namespace, settings: Settings) -> None:
     with writing(directory, "gateway", settings.site_id) as unfinished:
         files = unfinished.files
         for row in kept_in("GATEWAY"):
-            if row.by is By.GATEWAY:
+            if row.by is CopiedBy.GATEWAY:
                 _store(files, data, row)
         _name_others(files, settings)
         also = [*options.also, *(path for _, path in named_files(settings) if path is not None)]
@@ -63,7 +63,7 @@ def make(options: argparse.Namespace, settings: Settings) -> None:
         folder = Path(SETTINGS)
         if options.config is not None:
             folder, also = options.config.parent, [options.config, *also]
-        elsewhere = commands.settings_files(By.GATEWAY, folder, also)
+        elsewhere = commands.settings_files(CopiedBy.GATEWAY, folder, also)
         commands.store_elsewhere(files, elsewhere)
         ledger = {"url": settings.ledger.url}
         commands.finish(unfinished, data, keep, keys=keys, ledger=ledger)

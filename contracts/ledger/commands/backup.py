@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from contracts.backup import commands, restoring
-from contracts.backup.kept import By, How, kept_in
+from contracts.backup.kept import CopiedBy, How, kept_in
 from contracts.backup.manifest import Manifest
 from contracts.backup.writing import DATA, writing
 from contracts.errors import RejectedError, WaysealError
@@ -35,13 +35,13 @@ def make(options: argparse.Namespace) -> None:
     with writing(options.directory, "node", name) as unfinished:
         files, ledger = unfinished.files, {}
         for row in kept_in("NODE"):
-            if row.by is By.NODE and row.how is How.LOG:
+            if row.by is CopiedBy.NODE and row.how is How.LOG:
                 ledger = copy_log(data / row.name, files)
-            elif row.by is By.NODE:
+            elif row.by is CopiedBy.NODE:
                 files.store(data / row.name, row.name)
         if not keys:
             files.left_out[_KEY] = "the node has its key elsewhere: --also FILE"
-        also = commands.settings_files(By.NODE, options.settings, options.also)
+        also = commands.settings_files(CopiedBy.NODE, options.settings, options.also)
         commands.store_elsewhere(files, also)
         commands.finish(unfinished, data, options.keep, keys=keys, ledger=ledger)
 
