@@ -71,6 +71,7 @@ def run(arguments: Namespace) -> int:
         except RejectedError as error:
             refused.append(str(error))
     refused += _apart(looked, options)
+    _say_several(looked)
     try:
         check_distinct([each.camera for each in looked if each.camera])
     except RejectedError as error:
@@ -101,6 +102,16 @@ def _apart(looked: Sequence[_Looked], options: LogOptions) -> list[str]:
             if each.track and not found:
                 each.lines = track_notes(log, each.track)
     return problems
+
+
+def _say_several(looked: Sequence[_Looked]) -> None:
+    for kind, name in (("csv", "log"), ("gpx", "track file")):
+        several = [each for each in looked if each.kind == kind]
+        if len(several) > 1:
+            note = f"a trip takes one {name}: these {len(several)} are looked at each for itself"
+            for each in several:
+                each.lines = [*each.lines, note]
+                each.document["note"] = note
 
 
 def _problem(log: CsvReplay, track: Track | None, options: LogOptions) -> list[str]:

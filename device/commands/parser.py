@@ -10,6 +10,7 @@ from contracts.errors import RejectedError
 from contracts.records.clock import parse_rfc3339
 from contracts.runtime.commands import add_version
 from device.commands import enrol_parser
+from device.commands.once import add_file
 from device.sensors.mapping import ABSENT, MEASURES, ROLES, ColumnMap, delimiter_of
 from device.sensors.times import zone_of
 from device.settings import check_host_port, check_public_key, check_url, parse_speed
@@ -165,13 +166,9 @@ def _common() -> argparse.ArgumentParser:
 
 def _add_record(parser: argparse.ArgumentParser) -> None:
     source = parser.add_mutually_exclusive_group(required=True)
-    source.add_argument(
-        "--readings", type=Path, metavar="CSV", help="sensor log with named columns"
-    )
+    add_file(source, "--readings", "CSV", "sensor log with named columns")
     source.add_argument("--simulate", action="store_true", help="record a simulated trip")
-    parser.add_argument(
-        "--track", type=Path, metavar="GPX", help="track of positions, stretched over the trip"
-    )
+    add_file(parser, "--track", "GPX", "track of positions, stretched over the trip")
     parser.add_argument(
         "--video",
         type=Path,

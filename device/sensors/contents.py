@@ -1,13 +1,16 @@
 """What a log gives: which column as which quantity, in which unit, and how much of it."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from shlex import quote
 from typing import Final
 
 from contracts.records.quantity import QUANTITIES
 from device.sensors.columns import Layout
+from device.sensors.doubts import Doubts
 from device.sensors.mapping import MEASURES, POSITION
 from device.sensors.port import Sample
+from device.sensors.units import UNITS
 
 _MEASURED: Final = {quantity.name: quantity for quantity in QUANTITIES.values()}
 
@@ -21,6 +24,8 @@ class Contents:
         tracked: Whether a track gives the positions instead of the log.
         values: Rows that give a quantity, by its name; `position` is one of them.
         ranges: Lowest and highest value of each measured quantity, in a reading's own units.
+        rows: Rows so far.
+        doubts: What is doubtful in them.
     """
 
     layout: Layout
@@ -29,9 +34,13 @@ class Contents:
         default_factory=lambda: dict.fromkeys((*MEASURES, "position"), 0)
     )
     ranges: dict[str, tuple[int, int]] = field(default_factory=dict)
+    rows: int = 0
+    doubts: Doubts = field(default_factory=Doubts)
 
     def add(self, sample: Sample) -> None:
-        """Count one row."""
+        """Count one row; its offset counts from the Unix epoch."""
+        self.rows += 1
+        self.doubts.add(replace(sample, position=None) if self.tracked else sample)
         for name in MEASURES:
             value: int | None = getattr(sample, _MEASURED[name].field)
             if value is not None:
@@ -62,7 +71,7 @@ class Contents:
         return [*lines, f"ignored columns: {ignored}", *self.notes()]
 
     def notes(self) -> list[str]:
-        """Return what was read otherwise than a plain CSV says it, a line each."""
+        """Return what was read otherwise than a plain CSV says it, and doubts, a line each."""
         noted, zone = self.layout.noted, self.layout.zone
         commas = [
             self.layout.found[role].name for role, mark in self.layout.marks.items() if mark == ","
@@ -78,7 +87,25 @@ class Contents:
             f"{noted['zoneless']} times without a zone are read as {zone or 'UTC'}"
             + ("" if zone else " (--timezone names another)"): noted["zoneless"],
         }
-        return [line for line, holds in lines.items() if holds]
+        read = [line for line, holds in lines.items() if holds]
+        return [
+            *read,
+            *self._missing(),
+            *self.doubts.about_values({role: self._maps(role) for role in self.doubts.unusual}),
+            *self.doubts.about_times(),
+        ]
+
+    def _missing(self) -> list[str]:
+        return [
+            f"{role}: {self.rows - count} of {self.rows} rows have none"
+            for role, count in ((each, self.given(each)) for each in self.layout.found)
+            if count is not None and count < self.rows and not self._replaced(role)
+        ]
+
+    def _maps(self, role: str) -> str:
+        column = self.layout.found[role]
+        others = (each.symbol for each in UNITS[role] if each != column.unit)
+        return " or ".join(f"--map {quote(f'{role}/{each}={column.name}')}" for each in others)
 
     def _used(self) -> list[tuple[str, str, str | None, int | None]]:
         return [

@@ -83,6 +83,7 @@ def test_what_is_used_and_what_is_ignored_is_said(tmp_path: Path) -> None:
         "pressure [kPa] from column 'Pressure', 2 values from 500.00 to 510.00 hPa",
         "ignored columns: 'Other'",
         "2 times without a zone are read as UTC (--timezone names another)",
+        "humidity: 1 of 2 rows have none",
     ]
     trip = {"columns": replay.contents.document(), "notes": []}
     assert list(columns_of(trip)) == replay.contents.lines()
