@@ -26,6 +26,7 @@ _MEASURES: Final = {quantity.name: quantity for quantity in QUANTITIES.values()}
 _NUMBER: Final = re.compile(r"[+-]?[0-9]{1,12}([.,][0-9]{0,30})?([eE][+-]?[0-9]{1,2})?")
 _ABSENT: Final = frozenset(("n/a", "#n/a", "n.a.", "na", "nan", "null", "none", "nil", "-", "--"))
 """What stands for "not measured", besides an empty cell."""
+_IF_ABSENT: Final = ": make the cell empty, or N/A, if it stands for `not measured`"
 _SHOWN: Final = 40
 _LIMITS: Final = {name: RANGES[quantity.field] for name, quantity in _MEASURES.items()} | {
     "latitude": (-LATITUDE_E7, LATITUDE_E7),
@@ -102,7 +103,7 @@ class Layout:
         if unit is None or self._is_absent(text):
             return None
         if not _NUMBER.fullmatch(text):
-            raise self._error(place, name, "a decimal number", text)
+            raise RejectedError(f"{self._error(place, name, 'a decimal number', text)}{_IF_ABSENT}")
         mark = "," if "," in text else "." if "." in text else ""
         if mark and self.marks.setdefault(name, mark) != mark:
             raise self._error(place, name, f"the decimal mark {self.marks[name]!r} as above", text)
@@ -111,10 +112,7 @@ class Layout:
         if not low <= value <= high:
             least, most = (_shown(each, unit, PLACES[name]) for each in (low, high))
             expected = f"{name} within {least} to {most} {unit.symbol}"
-            raise RejectedError(
-                f"{self._error(place, name, expected, text)}: make the cell empty, or N/A, if it "
-                f"stands for `not measured`"
-            )
+            raise RejectedError(f"{self._error(place, name, expected, text)}{_IF_ABSENT}")
         return value
 
     def _is_absent(self, text: str) -> bool:

@@ -28,6 +28,11 @@ def read_lines(path: Path, digest: "hashlib._Hash") -> Iterator[tuple[int, str]]
         with path.open("rb") as file:
             head = file.peek(4)
             check_no_archive(path, head)
+            if head.removeprefix(codecs.BOM_UTF8).startswith(b"<"):
+                raise RejectedError(
+                    f"{path}: expected CSV, got XML: a GPX track goes to --track, and its name "
+                    f"ends in .gpx"
+                )
             wide = head[:2] in UTF_16_MARKS
             lines = _utf_16(path, file, digest) if wide else _utf_8(path, file, digest)
             for number, line in lines:
@@ -40,12 +45,17 @@ def cells_of(place: str, line: str, delimiter: str) -> list[str]:
     """Return the cells of one line.
 
     Raises:
-        RejectedError: A quote is misplaced.
+        RejectedError: A quote is misplaced, or the line holds several that end with CR.
     """
     # One line is one row: with quoted line breaks, one stray quote would swallow the log.
     try:
         return next(csv.reader([line], delimiter=delimiter, strict=True), [])
     except csv.Error as error:
+        if "\r" in line:
+            raise RejectedError(
+                f"{place}: expected lines that end with LF or CR LF, got CR alone: convert the "
+                f"file with `tr '\\r' '\\n'`"
+            ) from error
         raise RejectedError(f"{place}: expected one CSV row: {error}") from error
 
 
@@ -96,6 +106,11 @@ def _check(place: str, line: str) -> None:
 def _decode(place: str, raw: bytes, *, first: bool) -> str:
     if len(raw) > LINE_BYTES_MAX:
         raise _too_long(place)
+    if b"\0" in raw and not first:
+        raise RejectedError(
+            f"{place}: expected text, got NUL bytes, as a power cut leaves them: remove them and "
+            f"what is damaged beside them"
+        )
     if b"\0" in raw:
         raise RejectedError(
             f"{place}: expected text, got a NUL byte at {raw.index(0)} "

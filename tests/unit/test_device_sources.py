@@ -124,7 +124,7 @@ ROW = "2022-01-31 12:00:00,47.0,15.4,5.0,50.0,1013.0,0\n"
         (HEADER + ROW + "x" * (LINE_BYTES_MAX + 1), "line 3: expected at most"),
         (
             HEADER.encode() + ROW.encode().replace(b"5.0", b"5\0"),
-            "line 2: expected text, got a NUL",
+            "line 2: expected text, got NUL bytes",
         ),
         (HEADER.encode() + ROW.encode().replace(b"5.0", b"\xe9"), "line 2: expected UTF-8"),
         ("Date/Time,Time,Temperature\n", "one column named"),
