@@ -61,6 +61,8 @@ class Ailing:
             "": {"data": str(self.data), "site_id": "site-b"},
             "ledger": {"url": self.ledger},
             "mqtt": {"embedded": True},
+            # Any disk that runs the tests has room for these.
+            "limits": {"inbox_bytes": 1 << 20, "upload_bytes": 1 << 20},
         }
         tables = {
             name: always.get(name, {}) | self.tables.get(name, {})
