@@ -21,30 +21,39 @@ class DescribedApp(FastAPI):
 
 
 async def only_described_parameters(request: Request) -> None:
-    """Refuse a query with a parameter that the description of its route does not name.
+    """Refuse a parameter that the description of its route does not name, or names as a single one.
 
-    If a misspelt filter were ignored, the answer would be one to another question.
+    If a misspelt or repeated filter were ignored, the answer would be one to another question.
 
     Raises:
-        HTTPException: 422, with the unknown name and the known ones.
+        HTTPException: 422, with the unknown name and the known ones, or with the repeated one.
     """
     if not request.query_params:
         return
     known = _described(request)
     for name in request.query_params:
+        times = len(request.query_params.getlist(name))
         if name not in known:
-            detail = f"query: unknown parameter {name[:80]!r}, expected {_listed(known)}"
-            raise HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, detail)
+            detail = f"query: unknown parameter {name[:80]!r}, expected {_listed(sorted(known))}"
+        elif times > 1 and not known[name]:
+            detail = f"query: expected {name!r} once, got it {times} times; ask once for each"
+        else:
+            continue
+        raise HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, detail)
 
 
-def _described(request: Request) -> list[str]:
-    """Return the query parameters of the request's route."""
+def _described(request: Request) -> dict[str, bool]:
+    """Return the query parameters of the request's route, and whether each may be repeated."""
     app, route = request.app, request.scope["route"]
     if not isinstance(app, FastAPI) or not isinstance(route, APIRoute):
-        return []
+        return {}
     methods = app.openapi()["paths"].get(route.path_format, {})
     parameters = methods.get(request.method.lower(), {}).get("parameters", [])
-    return sorted(each["name"] for each in parameters if each["in"] == "query")
+    return {
+        each["name"]: each["schema"].get("type") == "array"
+        for each in parameters
+        if each["in"] == "query"
+    }
 
 
 def _listed(names: list[str]) -> str:

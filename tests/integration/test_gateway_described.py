@@ -244,6 +244,8 @@ def test_lists_are_filtered_and_ordered(scene: Scene) -> None:
         ("from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z", 422, "from must be before to"),
         ("order=latest", 422, "'oldest' or 'newest'"),
         ("device_id=truck-99", 404, "no device 'truck-99'"),
+        ("device_id=truck-1&device_id=truck-2", 422, "expected 'device_id' once, got it 2 times"),
+        ("to=2026-01-01T00:00:00Z&to=2200-01-01T00:00:00Z", 422, "expected 'to' once"),
     ],
 )
 def test_a_filter_that_means_nothing_is_refused(
