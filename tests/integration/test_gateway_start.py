@@ -20,7 +20,6 @@ from support.trucks.rogue import Site, nonce, running_site, until, wire_of
 pytestmark = pytest.mark.integration
 
 SMALLEST_INBOX_BYTES = 1 << 20
-SITE = {"site_id": "site-b"}
 
 
 @pytest.fixture
@@ -121,6 +120,12 @@ def test_intake_goes_on_without_a_ledger_and_drains_when_it_is_back(site: Site) 
     node, gateway = site.appliance.node, site.appliance.gateway
     assert node is not None
     assert gateway is not None
+    named = {
+        "live": True,
+        "site_id": "site-b",
+        "public_key": site.appliance.gateway_key(),
+        "genesis_block_id": site.appliance.genesis_block_id(),
+    }
     gateway.stop()
     node.stop()
     site.appliance.start_gateway()
@@ -133,14 +138,14 @@ def test_intake_goes_on_without_a_ledger_and_drains_when_it_is_back(site: Site) 
         assert truck.ask(*answer.batch_ids).committed == 0
         assert site.offload(trip.trip_id)["batches"] == {"held": len(batches)}
         assert site.ask("/v1/status")["broker_connected"]
-        assert health(site) == (503, {"live": True, **SITE, "ready": False, "out": ["ledger"]})
+        assert health(site) == (503, {**named, "ready": False, "out": ["ledger"]})
         for name in ("health/live", "healthz"):
             assert httpx.get(f"{site.appliance.rest}/{name}").json() == {"live": True}
         assert "did not answer" in str(dependencies(site)["ledger"])
         site.appliance.start_node()
         until("the receipt", lambda: site.offload(trip.trip_id)["receipted"])
         assert truck.ask(*answer.batch_ids).committed == len(batches)
-        assert health(site) == (200, {"live": True, **SITE, "ready": True, "out": []})
+        assert health(site) == (200, {**named, "ready": True, "out": []})
         assert set(dependencies(site).items()) == {
             (name, None) for name in ("broker", "ledger", "blobs", "volume volume")
         }

@@ -34,7 +34,7 @@ FOREIGN_FLAGS = {
 SUBCOMMAND = re.compile(r"^ {4}([a-z][a-z-]*)(?: |$)", re.MULTILINE)
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 OURS = re.compile(
-    r"(?<!-o )\bwayseal-(?:bench|device|gateway|node|party|tp|verify)\b"
+    r"(?<!-o )(?<!chown )\bwayseal-(?:bench|device|gateway|node|party|tp|verify)\b"
     r"(?!:|-backup\b|\.service|\\n)[^>|#;`]*"
 )
 MAKE = re.compile(r"^make(?: [A-Z_]+=\S*)*((?: [a-z-]+)?)((?: [A-Z_]+=(?:\"[^\"]*\"|\S*))*)$")

@@ -82,7 +82,9 @@ class Entrance:
             level = logging.INFO if isinstance(error, ssl.SSLError) else logging.DEBUG
             _log.log(level, "a TLS handshake failed: %s, from %s", error, handshake.address)
 
-    def _forget(self, handshake: "Handshake", _: object) -> None:
+    def _forget(self, handshake: "Handshake", task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and (problem := task.exception()) is not None:
+            _log.error("a connection could not begin: %r", problem, exc_info=problem)
         self._shaking.discard(handshake)
         self._doors.leave(handshake)
         if not handshake.has_begun:  # otherwise its transport owns the socket

@@ -110,9 +110,13 @@ class Server(uvicorn.Server):
         self.doors.open()
         if self.tls is not None:
             loop = asyncio.get_running_loop()
-            made_of = (self._bounded, self.server_state, self.lifespan.state)
+            made_of = {
+                "config": self._bounded,
+                "server_state": self.server_state,
+                "app_state": self.lifespan.state,
+            }
             self._entrances = [
-                Entrance(port, self.tls, self.doors, lambda begun: _Secured(begun, *made_of))
+                Entrance(port, self.tls, self.doors, lambda begun: _Secured(begun, **made_of))
                 for port in sockets or []
             ]
             loop.add_signal_handler(signal.SIGHUP, self._read_tls_again, self.tls)
@@ -161,8 +165,8 @@ class _Secured(BoundedHttp):
         made_of: What every connection is made of.
     """
 
-    def __init__(self, begun: Callable[[], None], *made_of: Any) -> None:  # noqa: ANN401  # uvicorn's own types
-        super().__init__(*made_of)
+    def __init__(self, begun: Callable[[], None], **made_of: Any) -> None:  # noqa: ANN401  # uvicorn's own types
+        super().__init__(**made_of)
         self._begun = begun
 
     def connection_made(self, transport: Any) -> None:  # noqa: ANN401  # uvicorn's own type
