@@ -116,6 +116,10 @@ class MosquittoSettings(Table):
     )
     certificate: Path | None = Field(None, description="PEM file; if given, trucks use TLS")
     key: Path | None = Field(None, description="PEM file, the key of that certificate")
+    ca: Path | None = Field(
+        None, description="PEM; if given, trucks need a certificate, which says who they are"
+    )
+    crl: Path | None = Field(None, description="PEM, what that authority has revoked")
     plain_text: bool = Field(
         default=False, description="let trucks' tokens cross a network without TLS all the same"
     )
@@ -137,6 +141,10 @@ class MosquittoSettings(Table):
     def _certificate_and_key(self) -> Self:
         if (self.certificate is None) != (self.key is None):
             raise ValueError("expected both certificate and key, or neither")
+        if self.ca is not None and self.certificate is None:
+            raise ValueError("expected certificate and key beside ca, got none")
+        if self.crl is not None and self.ca is None:
+            raise ValueError("expected ca beside crl, got none")
         return self
 
 

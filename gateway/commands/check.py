@@ -155,6 +155,7 @@ def named_files(settings: Settings) -> Iterator[tuple[str, Path | None]]:
     if mosquitto.folder is not None:
         yield "mosquitto.certificate", mosquitto.certificate
         yield "mosquitto.key", mosquitto.key
+        yield from (("mosquitto.ca", mosquitto.ca), ("mosquitto.crl", mosquitto.crl))
         yield "mosquitto.plugin", mosquitto.plugin
     if settings.storage.blob_store != "files":
         yield "cassandra.tls_ca", cassandra.tls_ca

@@ -7,6 +7,7 @@ from typing import Final
 
 from contracts.errors import RejectedError
 from contracts.records.clock import now_ms, rfc3339
+from contracts.runtime.commands import complain
 from gateway.access import Role, TokenEntry, Tokens
 from gateway.commands.mosquitto import tell_mosquitto
 from gateway.settings import Settings
@@ -38,6 +39,13 @@ def run(options: argparse.Namespace, settings: Settings) -> None:
     touched = {before.get(name) for name in options.names} | {options.role}
     if Role.DEVICE in touched:
         tell_mosquitto(settings)
+        if settings.mosquitto.ca is not None and options.role is None:
+            complain(
+                "wayseal-gateway",
+                "mosquitto goes by certificates, not by tokens: it still lets "
+                f"{', '.join(options.names)} in until `wayseal-gateway pki revoke` and a restart "
+                "of mosquitto",
+            )
 
 
 def _check_usage(options: argparse.Namespace) -> None:

@@ -17,9 +17,11 @@ from contracts.runtime.files import disk_errors, in_turn, make_directory, write_
 from gateway.access import Tokens
 from gateway.mosquitto.text import (
     ACCESS,
+    AUTHORITY,
     CONFIGURATION,
     INCLUDED,
     PASSWORDS,
+    REVOKED,
     ROLES,
     access_rules,
     configuration,
@@ -88,6 +90,7 @@ def _write_folder(settings: Settings, folder: Path) -> Written:
     }
     changed = [name for name, text in at_start.items() if _text(folder / name) != text]
     for name, text in (
+        *trusted(settings),
         (PASSWORDS, _passwords(settings, known)),
         (ACCESS, access_rules()),
         (INCLUDED, included(at_start[CONFIGURATION])),
@@ -102,6 +105,35 @@ def _write_folder(settings: Settings, folder: Path) -> Written:
             f"its start"
         )
     return Written(folder, sorted(known), not problem, [*warnings, *problem])
+
+
+def trusted(settings: Settings) -> Iterator[tuple[str, str]]:
+    """Yield name and text of the authority's files, as mosquitto's user is to read them.
+
+    The originals may lie where only root or the gateway may look.
+
+    Raises:
+        RejectedError: One cannot be read.
+    """
+    ours = settings.mosquitto
+    for name, path in ((AUTHORITY, ours.ca), (REVOKED, ours.crl)):
+        if path is not None:
+            try:
+                yield name, path.read_text("ascii")
+            except (OSError, ValueError) as error:
+                raise RejectedError(f"file {path} for mosquitto: {error}") from error
+
+
+def is_behind(settings: Settings) -> bool:
+    """Say whether mosquitto has other files of the authority than the settings name.
+
+    Raises:
+        RejectedError: One cannot be read.
+    """
+    folder = settings.mosquitto.folder
+    return folder is not None and any(
+        _text(folder / name) != text for name, text in trusted(settings)
+    )
 
 
 def _checked(settings: Settings) -> Path:

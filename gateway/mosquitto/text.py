@@ -33,6 +33,8 @@ _OF_DEBIAN: Final = ("pid_file ", "persistence_location ")
 PASSWORDS: Final = "passwords"
 ACCESS: Final = "acl"
 ROLES: Final = "roles.json"
+AUTHORITY: Final = "ca.crt"
+REVOKED: Final = "crl.pem"
 
 
 def access_rules() -> str:
@@ -136,6 +138,13 @@ def configuration(settings: Settings, folder: Path, plugin: Path) -> str:
     if ours.certificate is not None and ours.key is not None:
         lines.append(f"certfile {_path('certificate', ours.certificate)}")
         lines.append(f"keyfile {_path('key', ours.key)}")
+        lines.append("tls_version tlsv1.2")
+    if ours.ca is not None:
+        # The common name of the certificate is the user name, whatever the client calls itself.
+        lines.append(f"cafile {_path('folder', folder / AUTHORITY)}")
+        lines += ["require_certificate true", "use_identity_as_username true"]
+    if ours.crl is not None:
+        lines.append(f"crlfile {_path('folder', folder / REVOKED)}")
     return "\n".join([*lines, ""])
 
 

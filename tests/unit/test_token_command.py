@@ -42,6 +42,15 @@ def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, list[dict
     return int(ended.value.code or 0), [json.loads(line) for line in out.splitlines()]
 
 
+def revoked(device_id: str, capsys: pytest.CaptureFixture[str]) -> str:
+    """Return what is said when a device's token is made and revoked."""
+    run(capsys, device_id, "--role", "device")
+    with pytest.raises(SystemExit) as ended:
+        main(["token", device_id, "--revoke"])
+    assert not ended.value.code
+    return capsys.readouterr().err
+
+
 def test_a_token_is_made_listed_ended_and_revoked(
     settings: Settings, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -62,6 +71,21 @@ def test_a_token_is_made_listed_ended_and_revoked(
     tokens = Tokens(settings.tokens_file)
     assert [tokens.caller(str(each["token"])) is None for each in made] == [True, False]
     assert run(capsys, "truck-7", "--revoke") == (1, [])
+
+
+def test_a_revoked_token_is_not_all_where_mosquitto_goes_by_certificates(
+    settings: Settings,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert settings.mosquitto.folder is not None
+    told = revoked("truck-7", capsys)
+    assert "pki revoke" not in told
+    for name in ("ca", "certificate", "key"):
+        file = write_private(settings.mosquitto.folder.parent / f"any.{name}", "PEM")
+        monkeypatch.setenv(f"WAYSEAL_MOSQUITTO__{name.upper()}", str(file))
+    told = revoked("truck-7", capsys)
+    assert "it still lets truck-7 in until `wayseal-gateway pki revoke`" in told
 
 
 @pytest.mark.parametrize(
