@@ -1,0 +1,208 @@
+"""Machines with systemd as process 1, in containers on a network of their own.
+
+Each has a network namespace that this module makes, so that addresses are known, a machine's firewall
+stays in the machine, and nothing of podman's network is left behind.
+"""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from support.trucks.rogue import until
+
+IMAGE: Final = "localhost/debian-systemd:12"
+NETWORK: Final = "10.213.77"
+BRIDGE: Final = "wayseal-f"
+LIMITS: Final = ("--ulimit=nofile=20000:20000", "--ulimit=nproc=32768:32768")
+"""podman's own ask for rights that a machine of CI does not have."""
+CAPABILITIES: Final = "NET_ADMIN,SYS_ADMIN"
+"""The firewall, and the sandbox of units."""
+BOOT_S: Final = 60.0
+DEBIAN: Final = "http://deb.debian.org/debian"
+CONTENT: Final = (
+    "systemd,systemd-sysv,dbus,libpam-systemd,udev,python3,python3-apt,ca-certificates,"
+    "iproute2,procps,sudo,openssh-server"
+)
+CONTAINERS: Final = """\
+[engine]
+runtime = "runc"
+cgroup_manager = "cgroupfs"
+events_logger = "file"
+"""
+
+
+def command(*words: str | Path, given: str | None = None) -> str:
+    """Run a command that has to succeed; return what it printed.
+
+    Raises:
+        AssertionError: It failed; the error has its output.
+    """
+    done = subprocess.run(words, input=given, capture_output=True, text=True, check=False)  # noqa: S603 - our own words
+    assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def missing() -> str:
+    """Return why no machine can be started here, or nothing."""
+    if os.geteuid() != 0:
+        return "root alone makes network namespaces"
+    tools = [each for each in ("podman", "runc", "mmdebstrap", "ip", "nft", "ssh") if not shutil.which(each)]
+    return f"not installed: {' '.join(tools)}" if tools else ""
+
+
+def base(cache: Path) -> Path:
+    """Return an archive of a fresh Debian, made once.
+
+    Args:
+        cache: Folder for it; it is made again when its content changes.
+    """
+    archive = cache / f"debian-{CONTENT.count(',')}-{len(CONTENT)}.tar"
+    if not archive.exists():
+        cache.mkdir(parents=True, exist_ok=True)
+        part = archive.with_suffix(".part.tar")
+        command("mmdebstrap", "--variant=minbase", f"--include={CONTENT}", "bookworm", part, DEBIAN)
+        part.rename(archive)
+    return archive
+
+
+@dataclass
+class Machine:
+    """A running machine.
+
+    Attributes:
+        name: Its host name.
+        address: Its IPv4 address, reachable from this host.
+    """
+
+    name: str
+    address: str
+    fleet: "Fleet"
+
+    def run(self, *words: str, given: str | None = None) -> str:
+        """Run a command in the machine, as root; return what it printed."""
+        return command(*self.fleet.podman, "exec", "-i", self.name, *words, given=given)
+
+
+@dataclass
+class Fleet:
+    """Machines that share a network.
+
+    Attributes:
+        folder: Containers, key and settings; removed by its owner.
+    """
+
+    folder: Path
+    machines: dict[str, Machine] = field(default_factory=dict)
+
+    @property
+    def podman(self) -> Sequence[str | Path]:
+        return (
+            "env",
+            f"CONTAINERS_CONF={self.folder / 'containers.conf'}",
+            "podman",
+            "--root",
+            self.folder / "storage",
+            "--runroot",
+            self.folder / "run",
+        )
+
+    @property
+    def key(self) -> Path:
+        """The private key with which `admin` logs in everywhere."""
+        return self.folder / "id"
+
+    def start(self, name: str, stack: ExitStack) -> Machine:
+        """Boot a machine; the stack takes it down again."""
+        address = f"{NETWORK}.{10 + len(self.machines)}"
+        namespace = f"wayseal-{name}"
+        outside = f"wsf{10 + len(self.machines)}"
+        command("ip", "netns", "add", namespace)
+        stack.callback(subprocess.run, ["ip", "netns", "delete", namespace], check=False)
+        command("ip", "link", "add", outside, "type", "veth", "peer", "eth0", "netns", namespace)
+        command("ip", "link", "set", outside, "master", BRIDGE, "up")
+        for words in (
+            ("link", "set", "lo", "up"),
+            ("address", "add", f"{address}/24", "dev", "eth0"),
+            ("link", "set", "eth0", "up"),
+            ("route", "add", "default", "via", f"{NETWORK}.1"),
+        ):
+            command("ip", "-n", namespace, *words)
+        stack.callback(subprocess.run, [*self.podman, "rm", "-f", "-t", "1", name], check=False, capture_output=True)
+        command(
+            *self.podman, "run", "-d", "--name", name, "--hostname", name, "--systemd=always", *LIMITS,
+            "--network", f"ns:/run/netns/{namespace}", "--cap-add", CAPABILITIES,
+            *(f"--dns={server}" for server in name_servers()),
+            IMAGE, "/sbin/init",
+        )  # fmt: skip
+        machine = Machine(name, address, self)
+        self.machines[name] = machine
+        until(f"{name} boots", lambda: self.booted(machine), BOOT_S)
+        machine.run("sh", "-euc", ADMIN, given=self.key.with_suffix(".pub").read_text())
+        return machine
+
+    def booted(self, machine: Machine) -> bool:
+        done = subprocess.run(  # noqa: S603 - our own words
+            [*self.podman, "exec", machine.name, "systemctl", "is-system-running"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return done.stdout.strip() in {"running", "degraded"}
+
+
+ADMIN: Final = """\
+useradd --create-home --shell /bin/bash admin
+install -d -m 700 -o admin -g admin /home/admin/.ssh
+cat > /home/admin/.ssh/authorized_keys
+chown admin: /home/admin/.ssh/authorized_keys
+echo 'admin ALL=(ALL) NOPASSWD: ALL' > /etc/sudoers.d/admin
+"""
+"""What whoever installs Debian on a machine does by hand."""
+
+
+def name_servers() -> list[str]:
+    lines = Path("/etc/resolv.conf").read_text().splitlines()
+    return [line.split()[1] for line in lines if line.startswith("nameserver")]
+
+
+@contextmanager
+def fleet(folder: Path, cache: Path) -> Iterator[tuple[Fleet, ExitStack]]:
+    """Yield a fleet without machines; all that is started on the stack ends with it.
+
+    Args:
+        folder: Empty; holds the containers.
+        cache: Where the archive of a fresh machine is kept.
+    """
+    made = Fleet(folder)
+    (folder / "containers.conf").write_text(CONTAINERS)
+    command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", made.key)
+    archive = base(cache)
+    forwarding = Path("/proc/sys/net/ipv4/ip_forward")
+    before = forwarding.read_text()
+    with ExitStack() as stack:
+        command("ip", "link", "add", BRIDGE, "type", "bridge")
+        stack.callback(subprocess.run, ["ip", "link", "delete", BRIDGE], check=False)
+        command("ip", "address", "add", f"{NETWORK}.1/24", "dev", BRIDGE)
+        command("ip", "link", "set", BRIDGE, "up")
+        command("nft", "-f", "-", given=MASQUERADE)
+        stack.callback(subprocess.run, ["nft", "delete", "table", "ip", "wayseal_field"], check=False)
+        forwarding.write_text("1")
+        stack.callback(forwarding.write_text, before)
+        stack.callback(command, *made.podman, "rmi", "-f", IMAGE)
+        command(*made.podman, "import", archive, IMAGE)
+        yield made, stack
+
+
+MASQUERADE: Final = f"""\
+table ip wayseal_field {{
+  chain out {{
+    type nat hook postrouting priority srcnat;
+    ip saddr {NETWORK}.0/24 ip daddr != {NETWORK}.0/24 masquerade
+  }}
+}}
+"""
