@@ -1,0 +1,156 @@
+"""Ansible and what it installs without reaching PyPI from the machines."""
+
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+import venv
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from support.field.machines import NETWORK, Fleet, command
+from support.project.pages import ROOT
+
+CACHE: Final = ROOT / "build" / "field"
+"""What is downloaded is kept between runs."""
+LOCK: Final = ROOT / "ansible" / "requirements.lock"
+LOCKS: Final = ("build", "gateway", "node", "device")
+DEBIAN_12: Final = ("2_34", "2_28", "2_27", "2_17", "2_5")
+"""Versions of glibc that wheels for Debian 12 name."""
+COMMANDS: Final = Path(sys.executable).parent
+PLAY_S: Final = 1200
+RECAP: Final = re.compile(r"^(\S+) +: ok=\d+ +changed=(\d+) +unreachable=(\d+) +failed=(\d+)", re.MULTILINE)
+
+
+def tools() -> Path:
+    """Return the commands of Ansible, installed by hash, once for each lock."""
+    digest = hashlib.sha256(LOCK.read_bytes()).hexdigest()[:12]
+    folder = CACHE / f"ansible-{digest}"
+    if not (folder / ".complete").exists():
+        venv.create(folder, clear=True, with_pip=True)
+        command(folder / "bin/pip", "install", "-q", "--require-hashes", "-r", LOCK)
+        (folder / ".complete").touch()
+    return folder / "bin"
+
+
+def wheels() -> Path:
+    """Return a folder with all wheels that the roles need on Debian 12, of this machine's kind."""
+    locks = [ROOT / "requirements" / f"{name}.lock" for name in LOCKS]
+    digest = hashlib.sha256(b"".join(each.read_bytes() for each in locks)).hexdigest()[:12]
+    folder = CACHE / f"wheels-{digest}"
+    if not (folder / ".complete").exists():
+        kinds = [f"--platform=manylinux_{each}_{os.uname().machine}" for each in DEBIAN_12]
+        for lock in locks:
+            command(
+                tools() / "pip", "download", "-q", "--no-deps", "--require-hashes", "-r", lock,
+                "-d", folder, "--python-version=3.11", "--only-binary=:all:", *kinds,
+            )  # fmt: skip
+        (folder / ".complete").touch()
+    return folder
+
+
+def lint() -> subprocess.CompletedProcess[str]:
+    """Return what ansible-lint says of the folder `ansible`."""
+    return subprocess.run(  # noqa: S603 - our own words
+        [tools() / "ansible-lint", "--offline", "--profile", "production", "--nocolor"],
+        cwd=ROOT / "ansible",
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def environment() -> dict[str, str]:
+    return os.environ | {"PATH": f"{tools()}{os.pathsep}{os.environ['PATH']}", "ANSIBLE_FORCE_COLOR": "0"}
+
+
+@dataclass(frozen=True, slots=True)
+class Recap:
+    """What a play did.
+
+    Attributes:
+        changed: By host, how many tasks changed something.
+        said: All output.
+    """
+
+    changed: dict[str, int]
+    said: str
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """A network's inventory, for machines of a fleet.
+
+    Attributes:
+        folder: Inventory and secrets.
+        fleet: The machines.
+    """
+
+    folder: Path
+    fleet: Fleet
+
+    @property
+    def secrets(self) -> Path:
+        return self.folder / "secrets"
+
+    def write(self, groups: dict[str, dict[str, dict[str, Any]]], **more: Any) -> None:  # noqa: ANN401 - YAML
+        """Write the inventory.
+
+        Args:
+            groups: Variables by group and machine.
+            more: Variables of the whole network.
+        """
+        (self.secrets / "keys").mkdir(parents=True, exist_ok=True)
+        admin = json.loads(
+            command(COMMANDS / "wayseal-party", "--key", self.secrets / "keys/admin.key", "make-key")
+        )["public_key"]
+        first = self.fleet.machines[next(iter(groups["ledger"]))]
+        everywhere = {
+            "ansible_user": "admin",
+            "ansible_ssh_private_key_file": str(self.fleet.key),
+            "ansible_ssh_common_args": "-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null",
+            "wayseal_source": str(ROOT),
+            "wayseal_secrets": str(self.secrets),
+            "wayseal_gateway_command": str(COMMANDS / "wayseal-gateway"),
+            "wayseal_party_command": str(COMMANDS / "wayseal-party"),
+            "wayseal_address": "{{ ansible_host }}",
+            "wayseal_ledger_kind": "node",
+            "wayseal_ledger_url": f"http://{first.address}:8008",
+            "wayseal_administrators": [admin],
+            "wayseal_truck_networks": [f"{NETWORK}.0/24"],
+            "wayseal_site_networks": [f"{NETWORK}.0/24"],
+            "wayseal_operator_networks": [f"{NETWORK}.1"],
+            "release_wheels": str(wheels()),
+        }
+        hosts = {
+            name: {"ansible_host": machine.address} for name, machine in self.fleet.machines.items()
+        }
+        inventory = {
+            "all": {
+                "vars": everywhere | more,
+                "hosts": hosts,
+                "children": {group: {"hosts": machines} for group, machines in groups.items()},
+            }
+        }
+        # Each YAML parser reads JSON.
+        (self.folder / "hosts.yml").write_text(json.dumps(inventory, indent=2))
+
+    def play(self, playbook: str, *options: str) -> Recap:
+        """Run a playbook, which must succeed on every machine."""
+        done = subprocess.run(  # noqa: S603 - our own words
+            [tools() / "ansible-playbook", "-i", self.folder / "hosts.yml", playbook, *options],
+            cwd=ROOT / "ansible",
+            env=environment(),
+            capture_output=True,
+            text=True,
+            timeout=PLAY_S,
+            check=False,
+        )
+        found = RECAP.findall(done.stdout)
+        failed = [host for host, _, unreachable, failures in found if int(unreachable) + int(failures)]
+        assert done.returncode == 0, f"{failed}: {done.stdout}{done.stderr}"
+        return Recap({host: int(changed) for host, changed, _, _ in found}, done.stdout)
