@@ -1,4 +1,4 @@
-"""What `ansible/` says is really applied, to machines with systemd and a firewall; then a truck offloads there."""
+"""What `ansible/` says is applied to machines with systemd; then a truck offloads there."""
 
 import json
 import subprocess
@@ -30,7 +30,9 @@ TRUCK: Final = {
     "device_party": "haulier",
     "device_trip": {"origin_site": "dock-a", "destination_site": "dock-a"},
 }
-LOG: Final = "\n".join(["time,temperature", *(f"2026-03-01T06:{n:02}:00Z,4.{n % 9}" for n in range(60)), ""])
+LOG: Final = "\n".join(
+    ["time,temperature", *(f"2026-03-01T06:{n:02}:00Z,4.{n % 9}" for n in range(60)), ""]
+)
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +72,9 @@ def test_units_run_and_the_firewall_is_closed(network: Network) -> None:
         assert site.run("systemctl", "is-active", unit).strip() == "active"
     rules = site.run("nft", "list", "table", "inet", "wayseal")
     assert "policy drop" in rules
-    assert {each for each in ("22", "8008", "8080", "8883") if f"tcp dport {each} accept" in rules} == {
+    assert {
+        each for each in ("22", "8008", "8080", "8883") if f"tcp dport {each} accept" in rules
+    } == {
         "22",
         "8008",
         "8080",
@@ -86,7 +90,7 @@ def test_a_trip_goes_through(network: Network, tmp_path: Path) -> None:
     sent = json.loads(truck.run(*device, "offload", "--json", "--wait-s", "120"))
     assert sent["receipted"] == [trip]
     token = (network.secrets / "dock-a" / "inspector.token").read_text().strip()
-    asked = Request(  # noqa: S310 - our own address
+    asked = Request(
         f"http://{site.address}:8080/v1/evidence?trip={trip}",
         headers={"Authorization": f"Bearer {token}"},
     )
@@ -95,7 +99,12 @@ def test_a_trip_goes_through(network: Network, tmp_path: Path) -> None:
     trust = site.run("wayseal-gateway", "trust", "--config", "/etc/wayseal/gateway.toml")
     (tmp_path / "keys.json").write_text(trust)
     verdict = subprocess.run(  # noqa: S603 - our own words
-        [COMMANDS / "wayseal-verify", tmp_path / "trip.evidence", "--trust", tmp_path / "keys.json"],
+        [
+            COMMANDS / "wayseal-verify",
+            tmp_path / "trip.evidence",
+            "--trust",
+            tmp_path / "keys.json",
+        ],
         capture_output=True,
         text=True,
         check=False,

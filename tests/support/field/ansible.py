@@ -21,8 +21,12 @@ LOCKS: Final = ("build", "gateway", "node", "device")
 DEBIAN_12: Final = ("2_34", "2_28", "2_27", "2_17", "2_5")
 """Versions of glibc that wheels for Debian 12 name."""
 COMMANDS: Final = Path(sys.executable).parent
+STRANGERS: Final = "-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null"
+"""Each machine of a test has a new key."""
 PLAY_S: Final = 1200
-RECAP: Final = re.compile(r"^(\S+) +: ok=\d+ +changed=(\d+) +unreachable=(\d+) +failed=(\d+)", re.MULTILINE)
+RECAP: Final = re.compile(
+    r"^(\S+) +: ok=\d+ +changed=(\d+) +unreachable=(\d+) +failed=(\d+)", re.MULTILINE
+)
 
 
 def tools() -> Path:
@@ -65,7 +69,10 @@ def lint() -> subprocess.CompletedProcess[str]:
 
 
 def environment() -> dict[str, str]:
-    return os.environ | {"PATH": f"{tools()}{os.pathsep}{os.environ['PATH']}", "ANSIBLE_FORCE_COLOR": "0"}
+    return os.environ | {
+        "PATH": f"{tools()}{os.pathsep}{os.environ['PATH']}",
+        "ANSIBLE_FORCE_COLOR": "0",
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,13 +113,15 @@ class Network:
         """
         (self.secrets / "keys").mkdir(parents=True, exist_ok=True)
         admin = json.loads(
-            command(COMMANDS / "wayseal-party", "--key", self.secrets / "keys/admin.key", "make-key")
+            command(
+                COMMANDS / "wayseal-party", "--key", self.secrets / "keys/admin.key", "make-key"
+            )
         )["public_key"]
         first = self.fleet.machines[next(iter(groups["ledger"]))]
         everywhere = {
             "ansible_user": "admin",
             "ansible_ssh_private_key_file": str(self.fleet.key),
-            "ansible_ssh_common_args": "-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null",
+            "ansible_ssh_common_args": STRANGERS,
             "wayseal_source": str(ROOT),
             "wayseal_secrets": str(self.secrets),
             "wayseal_gateway_command": str(COMMANDS / "wayseal-gateway"),
@@ -151,6 +160,8 @@ class Network:
             check=False,
         )
         found = RECAP.findall(done.stdout)
-        failed = [host for host, _, unreachable, failures in found if int(unreachable) + int(failures)]
+        failed = [
+            host for host, _, unreachable, failures in found if int(unreachable) + int(failures)
+        ]
         assert done.returncode == 0, f"{failed}: {done.stdout}{done.stderr}"
         return Recap({host: int(changed) for host, changed, _, _ in found}, done.stdout)

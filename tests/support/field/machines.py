@@ -1,7 +1,7 @@
 """Machines with systemd as process 1, in containers on a network of their own.
 
-Each has a network namespace that this module makes, so that addresses are known, a machine's firewall
-stays in the machine, and nothing of podman's network is left behind.
+Each has a network namespace that this module makes, so that addresses are known, a machine's
+firewall stays in the machine, and nothing of podman's network is left behind.
 """
 
 import os
@@ -51,7 +51,11 @@ def missing() -> str:
     """Return why no machine can be started here, or nothing."""
     if os.geteuid() != 0:
         return "root alone makes network namespaces"
-    tools = [each for each in ("podman", "runc", "mmdebstrap", "ip", "nft", "ssh") if not shutil.which(each)]
+    tools = [
+        each
+        for each in ("podman", "runc", "mmdebstrap", "ip", "nft", "ssh")
+        if not shutil.which(each)
+    ]
     return f"not installed: {' '.join(tools)}" if tools else ""
 
 
@@ -132,9 +136,15 @@ class Fleet:
             ("route", "add", "default", "via", f"{NETWORK}.1"),
         ):
             command("ip", "-n", namespace, *words)
-        stack.callback(subprocess.run, [*self.podman, "rm", "-f", "-t", "1", name], check=False, capture_output=True)
+        stack.callback(
+            subprocess.run,
+            [*self.podman, "rm", "-f", "-t", "1", name],
+            check=False,
+            capture_output=True,
+        )
         command(
-            *self.podman, "run", "-d", "--name", name, "--hostname", name, "--systemd=always", *LIMITS,
+            *self.podman, "run", "-d", "--name", name, "--hostname", name,
+            "--systemd=always", *LIMITS,
             "--network", f"ns:/run/netns/{namespace}", "--cap-add", CAPABILITIES,
             *(f"--dns={server}" for server in name_servers()),
             IMAGE, "/sbin/init",
@@ -190,7 +200,9 @@ def fleet(folder: Path, cache: Path) -> Iterator[tuple[Fleet, ExitStack]]:
         command("ip", "address", "add", f"{NETWORK}.1/24", "dev", BRIDGE)
         command("ip", "link", "set", BRIDGE, "up")
         command("nft", "-f", "-", given=MASQUERADE)
-        stack.callback(subprocess.run, ["nft", "delete", "table", "ip", "wayseal_field"], check=False)
+        stack.callback(
+            subprocess.run, ["nft", "delete", "table", "ip", "wayseal_field"], check=False
+        )
         forwarding.write_text("1")
         stack.callback(forwarding.write_text, before)
         stack.callback(command, *made.podman, "rmi", "-f", IMAGE)
