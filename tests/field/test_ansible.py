@@ -44,7 +44,12 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Network]:
             made.start(name, stack)
         applied = Network(folder, made)
         applied.write(
-            {"ledger": {"dock-a": {}}, "gateways": {"dock-a": SITE}, "trucks": {"truck-7": TRUCK}},
+            {
+                "ledger": {"dock-a": {}},
+                "gateways": {"dock-a": SITE},
+                "backups": {"dock-a": {}},
+                "trucks": {"truck-7": TRUCK},
+            },
             wayseal_parties=PARTIES,
         )
         applied.play("site.yml")
@@ -110,3 +115,13 @@ def test_a_trip_goes_through(network: Network, tmp_path: Path) -> None:
         check=False,
     )
     assert verdict.returncode == 0, verdict.stdout + verdict.stderr
+
+
+@pytest.mark.parametrize("service", ["gateway", "node"])
+def test_a_backup_is_made_and_is_good(network: Network, service: str) -> None:
+    site = network.fleet.machines["dock-a"]
+    assert site.run("systemctl", "is-active", f"wayseal-{service}-backup.timer").strip() == "active"
+    site.run("systemctl", "start", f"wayseal-{service}-backup.service")
+    site.run(
+        f"/opt/wayseal/{service}/bin/wayseal-{service}", "check-backup", f"/srv/backup/{service}"
+    )
