@@ -30,7 +30,8 @@ FOREIGN_FLAGS = {
     "--pbkdf-memory",
     "--cipher",
     "--key-size",
-}  # of pip, cryptsetup
+    "--tags",
+}  # of pip, cryptsetup, ansible-playbook
 SUBCOMMAND = re.compile(r"^ {4}([a-z][a-z-]*)(?: |$)", re.MULTILINE)
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 OURS = re.compile(
