@@ -30,6 +30,9 @@ FOREIGN_FLAGS = {
     "--pbkdf-memory",
     "--cipher",
     "--key-size",
+    "--check",
+    "--diff",
+    "--limit",
     "--tags",
 }  # of pip, cryptsetup, ansible-playbook
 SUBCOMMAND = re.compile(r"^ {4}([a-z][a-z-]*)(?: |$)", re.MULTILINE)

@@ -128,7 +128,6 @@ class Network:
             "wayseal_party_command": str(COMMANDS / "wayseal-party"),
             "wayseal_address": "{{ ansible_host }}",
             "wayseal_rest_tls": False,
-            "wayseal_ledger_kind": "node",
             "wayseal_ledger_url": f"http://{first.address}:8008",
             "wayseal_administrators": [admin],
             "wayseal_truck_networks": [f"{NETWORK}.0/24"],
