@@ -180,6 +180,14 @@ def name_servers() -> list[str]:
     return [line.split()[1] for line in lines if line.startswith("nameserver")]
 
 
+def remove_storage(storage: Path) -> None:
+    """Remove podman's storage, which podman leaves mounted on itself."""
+    overlay = storage / "overlay"
+    if overlay.is_mount():
+        command("umount", overlay)
+    shutil.rmtree(storage, ignore_errors=True)
+
+
 @contextmanager
 def fleet(folder: Path, cache: Path) -> Iterator[tuple[Fleet, ExitStack]]:
     """Yield a fleet without machines; all that is started on the stack ends with it.
@@ -205,6 +213,7 @@ def fleet(folder: Path, cache: Path) -> Iterator[tuple[Fleet, ExitStack]]:
         )
         forwarding.write_text("1")
         stack.callback(forwarding.write_text, before)
+        stack.callback(remove_storage, folder / "storage")
         stack.callback(command, *made.podman, "rmi", "-f", IMAGE)
         command(*made.podman, "import", archive, IMAGE)
         yield made, stack
