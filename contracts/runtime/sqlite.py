@@ -350,3 +350,11 @@ def statements_of(script: str) -> Iterator[str]:
         if sqlite3.complete_statement(statement):
             yield statement
             statement = ""
+
+
+def used_bytes(query: Callable[[str], list[tuple[Any, ...]]]) -> int:
+    """Return how many bytes of a database's file are in use; `query` returns rows."""
+    pages, free, size = (
+        int(query(f"PRAGMA {name}")[0][0]) for name in ("page_count", "freelist_count", "page_size")
+    )
+    return (pages - free) * size

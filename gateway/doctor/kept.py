@@ -7,6 +7,7 @@ from typing import Final
 from contracts.errors import WaysealError
 from contracts.keys import Signer
 from contracts.runtime.checks import Finding, error, ok, warning
+from contracts.runtime.sqlite import used_bytes
 from gateway.blobstore import BLOBS_ID
 from gateway.budgets import NEARLY_FULL
 from gateway.intake.held import State
@@ -126,11 +127,7 @@ def _inbox(settings: Settings) -> Iterator[Finding]:
 
 
 def _filling(settings: Settings, inbox: LookedAt) -> Finding:
-    pages, free, page = (
-        int(inbox.query(f"PRAGMA {name}")[0][0])
-        for name in ("page_count", "freelist_count", "page_size")
-    )
-    used, most = (pages - free) * page, settings.limits.inbox_bytes
+    used, most = used_bytes(inbox.query), settings.limits.inbox_bytes
     words = f"{size(used)} of limits.inbox_bytes, {size(most)}"
     if used > most * NEARLY_FULL:
         remedy = "check that the ledger commits; then raise limits.inbox_bytes if the disk has room"

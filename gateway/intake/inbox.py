@@ -19,8 +19,9 @@ from contracts.proto.wire_pb2 import Receipt
 from contracts.records.clock import now_ms
 from contracts.runtime.connection import Connection
 from contracts.runtime.running import RunningTime
+from contracts.runtime.sqlite import used_bytes
 from gateway.intake.held import HeldBatch, KeptReceipt, KnownBatch, Offer, State
-from gateway.intake.numbers import Numbers, last_visits, look, used_bytes
+from gateway.intake.numbers import Numbers, last_visits, look
 from gateway.intake.quotas import DeviceLimits, Sieve, check_limit, forget_receipted
 from gateway.intake.salvage import PROOFS
 from gateway.intake.schema import CHAIN, COLUMNS, INBOX
@@ -333,9 +334,9 @@ class Inbox(Kept):
         return last_visits(self._db)
 
     def _check_room(self, db: Connection, more: int) -> None:
-        if used_bytes(self._db) + more > self._bytes_max:
+        if used_bytes(self._db.query) + more > self._bytes_max:
             forget_receipted(db)
-        why = check_limit("inbox", self._bytes_max, used_bytes(self._db), more)
+        why = check_limit("inbox", self._bytes_max, used_bytes(self._db.query), more)
         if why:
             raise UnavailableError(why)
 

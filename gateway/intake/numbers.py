@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from contracts.runtime.sqlite import VersionedDatabase
+from contracts.runtime.sqlite import VersionedDatabase, used_bytes
 from gateway.intake.held import State
 
 
@@ -51,19 +51,10 @@ def look(db: VersionedDatabase) -> Numbers:
         {State(state): size for state, _, size in usage},
         {state: rows[0][0] for state, rows in oldest.items() if rows},
         tuple(since_ms for (since_ms,) in visits),
-        used_bytes(db),
+        used_bytes(db.query),
     )
 
 
 def last_visits(db: VersionedDatabase) -> dict[str, int]:
     """Return when each device's last visit began, ms since the epoch."""
     return dict(db.query("SELECT device_id, max(since_ms) FROM visits GROUP BY device_id"))
-
-
-def used_bytes(db: VersionedDatabase) -> int:
-    """Return how many bytes of the file are in use."""
-    pages, free, size = (
-        int(db.query(f"PRAGMA {name}")[0][0])
-        for name in ("page_count", "freelist_count", "page_size")
-    )
-    return (pages - free) * size

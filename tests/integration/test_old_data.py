@@ -18,6 +18,7 @@ from demo.auditor import Auditor
 from demo.processes import run
 from demo.truck import Truck
 from support.gateways.appliance import QuickAppliance
+from support.machine.private import write_private
 from support.machine.waiting import wait_until
 from support.project.old_data import SETS, lacking, told
 
@@ -52,7 +53,7 @@ class Old:
             "rest": self.appliance.rest,
         }.items():
             text = re.sub(rf'(?m)^{name} = ".*"$', f'{name} = "{value}"', text)
-        self.truck.settings_file.write_text(text, "utf-8")
+        write_private(self.truck.settings_file, text)  # as `wayseal-device init` makes it
 
     def judged(self, evidence: Path, *options: str) -> Any:  # noqa: ANN401  # JSON
         words = [str(evidence), "--trust", str(self.folder / "trust.json"), "--json", *options]
