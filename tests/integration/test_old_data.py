@@ -45,7 +45,10 @@ class Old:
         return str(self.json("told.json")["trip"]["trip_id"])
 
     def move_truck(self) -> None:
-        """Let the truck's settings name today's folder and ports; its token stays."""
+        """Let the truck's settings name today's folder and ports; its token stays.
+
+        Early settings do not say which ledger counts; docs/upgrade.md has the operator add it.
+        """
         text = self.truck.settings_file.read_text("utf-8")
         for name, value in {
             "data": self.folder / "truck" / "data",
@@ -53,6 +56,9 @@ class Old:
             "rest": self.appliance.rest,
         }.items():
             text = re.sub(rf'(?m)^{name} = ".*"$', f'{name} = "{value}"', text)
+        if "genesis_block_id" not in text:
+            named = f'genesis_block_id = "{self.appliance.genesis_block_id()}"'
+            text = re.sub(r'(?m)^rest = ".*"$', rf"\g<0>\n{named}", text)
         write_private(self.truck.settings_file, text)  # as `wayseal-device init` makes it
 
     def judged(self, evidence: Path, *options: str) -> Any:  # noqa: ANN401  # JSON
