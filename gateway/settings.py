@@ -26,7 +26,7 @@ from gateway.storagesettings import (
     Table,
     VolumeSettings,
 )
-from gateway.tlssettings import PkiSettings, TlsSettings
+from gateway.tlssettings import PkiSettings, TlsSettings, check_together
 from gateway.uploads.claims import DEVICE_PARTIAL_BYTES_MAX
 from gateway.uploads.lanes import Places
 
@@ -139,12 +139,7 @@ class MosquittoSettings(Table):
 
     @model_validator(mode="after")
     def _certificate_and_key(self) -> Self:
-        if (self.certificate is None) != (self.key is None):
-            raise ValueError("expected both certificate and key, or neither")
-        if self.ca is not None and self.certificate is None:
-            raise ValueError("expected certificate and key beside ca, got none")
-        if self.crl is not None and self.ca is None:
-            raise ValueError("expected ca beside crl, got none")
+        check_together(self.certificate, self.key, self.ca, self.crl)
         return self
 
 

@@ -22,12 +22,7 @@ class TlsSettings(Table):
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
-        if (self.certificate is None) != (self.key is None):
-            raise ValueError("expected both certificate and key, or neither")
-        if self.ca is not None and self.certificate is None:
-            raise ValueError("expected certificate and key beside ca, got none")
-        if self.crl is not None and self.ca is None:
-            raise ValueError("expected ca beside crl, got none")
+        check_together(self.certificate, self.key, self.ca, self.crl)
         return self
 
     @property
@@ -42,3 +37,19 @@ class PkiSettings(Table):
     """The certificate authority of the network, at the one gateway that has it."""
 
     folder: Path | None = Field(None, description="its key, register and list; default DATA/pki")
+
+
+def check_together(
+    certificate: Path | None, key: Path | None, ca: Path | None, crl: Path | None
+) -> None:
+    """Check that the files of a TLS server belong together.
+
+    Raises:
+        ValueError: One lacks another.
+    """
+    if (certificate is None) != (key is None):
+        raise ValueError("expected both certificate and key, or neither")
+    if ca is not None and certificate is None:
+        raise ValueError("expected certificate and key beside ca, got none")
+    if crl is not None and ca is None:
+        raise ValueError("expected ca beside crl, got none")

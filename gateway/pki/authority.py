@@ -80,7 +80,7 @@ class Authority:
         """Open the authority in `folder`.
 
         Raises:
-            RejectedError: There is none, its key is for another certificate, or others may read it.
+            RejectedError: It is missing, its key is for another certificate, or others may read it.
         """
         self.paths = Paths(folder)
         if not self.paths.key.exists():
