@@ -71,7 +71,8 @@ soak: $(READY) ## the kill and fuzz tests, long; what `make test` leaves to it; 
 	@$(MAKE) --no-print-directory rig
 
 field: $(READY) ## what an operator installs, installed for real: containers, Ansible, several sites
-	@scripts/packages mmdebstrap openssh-client
+	@scripts/packages curl docker.io iproute2 jq mmdebstrap openssh-client
+	@$(JAVA)
 	@$(BIN)/pytest -q -rs -m field --timeout 2400 tests/field
 
 rig: $(READY) ## drives that fail, on a real kernel inside QEMU; SCENARIOS="some of them"

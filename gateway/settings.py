@@ -66,6 +66,11 @@ class MqttSettings(Table):
 
     host: str = Field("127.0.0.1", description="broker, or the address to listen on if embedded")
     port: Port = Field(1883, description="0 lets an embedded broker choose")
+    published: bool = Field(
+        default=False,
+        description="the embedded broker is in a container whose port is published at loopback "
+        "only, so it may listen beyond its own loopback",
+    )
     embedded: bool = Field(
         default=False, description="run a broker in this process, for one machine"
     )
@@ -97,7 +102,7 @@ class MqttSettings(Table):
     @classmethod
     def _embedded_is_for_one_machine(cls, embedded: bool, others: ValidationInfo) -> bool:  # noqa: FBT001  # as pydantic calls it
         host = others.data.get("host", "")
-        if embedded and not is_loopback(host):
+        if embedded and not (is_loopback(host) or others.data.get("published")):
             raise ValueError(
                 f"an embedded broker serves only its own machine: expected mqtt.host 127.0.0.1, "
                 f"got {host!r}. A site runs mosquitto: `wayseal-gateway mosquitto` writes its "
@@ -135,6 +140,10 @@ class MosquittoSettings(Table):
     data: Path = Field(Path("/var/lib/mosquitto"), description="directory of its messages")
     pid_file: Path = Field(
         Path("/run/mosquitto/mosquitto.pid"), description="how the gateway finds it to reload it"
+    )
+    reloads_itself: bool = Field(
+        default=False,
+        description="what runs mosquitto reloads it when its files change, as its container does",
     )
 
     @model_validator(mode="after")

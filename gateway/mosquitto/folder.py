@@ -98,7 +98,8 @@ def _write_folder(settings: Settings, folder: Path) -> Written:
     ):
         _write(folder / name, text, settings.mosquitto.user)
     warnings += closed_to(settings.mosquitto.user, folder)
-    problem = _reload(settings.mosquitto.pid_file)
+    itself = settings.mosquitto.reloads_itself
+    problem = [] if itself else _reload(settings.mosquitto.pid_file)
     if changed and not problem:
         warnings.append(
             f"restart mosquitto when no truck offloads: it reads {' and '.join(changed)} only at "

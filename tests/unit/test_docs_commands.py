@@ -39,7 +39,7 @@ SUBCOMMAND = re.compile(r"^ {4}([a-z][a-z-]*)(?: |$)", re.MULTILINE)
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 OURS = re.compile(
     r"(?<!-o )(?<!chown )\bwayseal-(?:bench|device|gateway|node|party|tp|verify)\b"
-    r"(?!:|-backup\b|\.service|\\n)[^>|#;`]*"
+    r"(?!:|-backup\b|\.service|\\n| \"\$@\")[^>|#;`]*"
 )
 MAKE = re.compile(r"^make(?: [A-Z_]+=\S*)*((?: [a-z-]+)?)((?: [A-Z_]+=(?:\"[^\"]*\"|\S*))*)$")
 MAKEFILE = (ROOT / "Makefile").read_text("utf-8")

@@ -73,6 +73,12 @@ def test_an_embedded_broker_may_serve_its_own_machine(tmp_path: Path, host: str)
     load(tmp_path, GOOD + f'[mqtt]\nhost = "{host}"\nembedded = true\n')
 
 
+def test_an_embedded_broker_may_listen_in_a_container_that_is_published_at_loopback(
+    tmp_path: Path,
+) -> None:
+    load(tmp_path, GOOD + '[mqtt]\nhost = "0.0.0.0"\nembedded = true\npublished = true\n')
+
+
 @pytest.mark.parametrize(
     "text",
     [

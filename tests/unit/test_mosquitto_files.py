@@ -66,6 +66,12 @@ def test_without_a_running_mosquitto_it_says_so(tmp_path: Path) -> None:
     assert any("no mosquitto runs by" in warning for warning in written.warnings)
 
 
+def test_a_mosquitto_that_is_reloaded_by_what_runs_it_is_not_missed(tmp_path: Path) -> None:
+    written = write(settings(tmp_path, "reloads_itself = true"))
+    assert written.reloaded
+    assert not any("no mosquitto runs by" in warning for warning in written.warnings)
+
+
 def test_the_gateways_own_listener_is_a_socket_if_it_is_set(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,0 +1,145 @@
+"""Containers, as docs/containers.md tells it: from a checkout to evidence that is judged."""
+
+import json
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from support.containers.engine import Engine, engine
+from support.containers.page import checkout, section, type_lines
+from support.containers.standins import VARIABLES, provide
+from support.containers.tools import docker_compose
+from support.project.pages import ROOT
+
+pytestmark = pytest.mark.field
+
+FIRST: Final = "One machine"
+HOLDS: Final = "verdict: holds; every chain of signatures ends in a key you trust"
+ALL_BLOBS: Final = "12 of 12 blobs checked"
+ONLY_OUTSIDE: Final = "scripts/wheels"
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """An engine, and a checkout beside it."""
+
+    running: Engine
+    there: Path
+
+    def typed(self, lines: list[str]) -> str:
+        """Type lines of the page; the engine's network leads nowhere."""
+        assert ONLY_OUTSIDE not in lines
+        return type_lines(self.running, self.there, lines)
+
+    def compose(self, *words: str) -> str:
+        return self.running.compose(*words, cwd=self.there)
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
+    """Collect the wheels, and build the images without a network."""
+    there = checkout(tmp_path_factory.mktemp("containers"))
+    wheels, build, *_ = section(FIRST)
+    assert wheels == ONLY_OUTSIDE
+    subprocess.run([there / wheels], check=True, cwd=there)  # noqa: S603 - our own script
+    with engine(VARIABLES) as running:
+        provide(running, "python", "mosquitto", "cassandra")
+        machine = Machine(running, there)
+        machine.typed([build])
+        yield machine
+
+
+@pytest.fixture
+def machine(built: Machine) -> Iterator[Machine]:
+    yield built
+    built.running.forget_containers()
+
+
+@pytest.mark.parametrize(
+    "profile", ["embedded", "site", "network", "sawtooth", "poet", "monitoring", "tools"]
+)
+def test_compose_accepts_each_profile(profile: str) -> None:
+    words = ("--profile", profile, "config", "--services")
+    done = subprocess.run(  # noqa: S603 - arguments of ours
+        [docker_compose(), *words], cwd=ROOT, check=True, capture_output=True, text=True
+    )
+    assert done.stdout
+    assert not done.stderr
+
+
+def test_one_machine_as_the_page_tells_it(machine: Machine) -> None:
+    _, _, *lines, down = section(FIRST)
+    assert down == "docker compose down"
+    said = machine.typed(lines)
+    assert HOLDS in said
+    assert ALL_BLOBS in said
+    check_confined(machine.running, 2)
+    check_a_second_start(machine)
+    machine.typed([down])
+    assert not machine.running.run("docker", "ps", "--all", "--quiet")
+
+
+def check_confined(running: Engine, count: int) -> None:
+    """No container has rights that it does not need, and no other machine reaches one."""
+    names = running.run("docker", "ps", "--quiet").split()
+    assert len(names) == count
+    for each in json.loads(running.run("docker", "inspect", *names)):
+        host = each["HostConfig"]
+        assert each["Config"]["User"] == "10001:10001"
+        assert host["ReadonlyRootfs"]
+        assert host["CapDrop"] == ["ALL"]
+        assert host["SecurityOpt"] == ["no-new-privileges:true"]
+        assert host["Memory"]
+        assert host["PidsLimit"]
+        assert host["NanoCpus"]
+        assert {port["HostIp"] for ports in host["PortBindings"].values() for port in ports} <= {
+            "127.0.0.1"
+        }
+
+
+def check_a_second_start(machine: Machine) -> None:
+    """The ledger and the gateway's key outlive the containers."""
+    before = told(machine, "trust"), told(machine, "key")
+    machine.compose("down")
+    machine.compose("up", "--detach", "--wait")
+    assert (told(machine, "trust"), told(machine, "key")) == before
+
+
+def told(machine: Machine, command: str) -> object:
+    words = ("exec", "--no-TTY", "gateway", "wayseal-gateway", command)
+    return json.loads(machine.compose(*words))
+
+
+def test_a_site_as_the_page_tells_it(machine: Machine) -> None:
+    """mosquitto over TLS and Cassandra over mutual TLS, with the lines of the first section."""
+    lines = section("A site")
+    end = lines.index("docker compose run --rm site-init")
+    said = machine.typed([*lines[:end], *trip_and_evidence()])
+    assert HOLDS in said
+    assert ALL_BLOBS in said
+    machine.typed([lines[1], *lines[end:], "docker compose up --detach --wait"])
+    check_confined(machine.running, 4)
+
+
+def trip_and_evidence() -> list[str]:
+    """Return the lines of the first section from the parties to the evidence."""
+    first = section(FIRST)
+    return first[first.index(next(each for each in first if each.startswith("DAIRY_KEY="))) : -1]
+
+
+def test_three_sites_as_the_page_tells_it(machine: Machine) -> None:
+    """Three nodes of Cassandra: what one site took, another one exports."""
+    lines = [*section("A network on one machine"), *trip_and_evidence()]
+    other = [
+        'gateway() { docker compose exec --no-TTY gateway-c wayseal-gateway "$@" < /dev/null; }',
+        "TOKEN=$(gateway token auditor --role auditor | jq -r .token) SITE=http://127.0.0.1:8083",
+        *(line for line in lines if "/v1/evidence?" in line or "verify trip.evidence" in line),
+    ]
+    said = machine.typed([*lines, *other])
+    assert said.count(HOLDS) == 2
+    assert said.count(ALL_BLOBS) == 2
+    check_confined(machine.running, 7)

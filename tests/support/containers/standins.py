@@ -1,0 +1,81 @@
+"""Images that stand in for the official ones, made of Debian's packages: no registry is needed.
+
+Their root file systems are cached in build/field/base, the images in the engine's own cache.
+"""
+
+import shutil
+import subprocess
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from storage.bench.servers.cassandra.artifacts import installed
+from storage.bench.servers.cassandra.config import MODULE_FLAGS
+from support.containers.engine import CACHE, Engine
+from support.project.pages import ROOT
+
+VARIABLES: Final = {
+    "PYTHON_IMAGE": "wayseal-test/debian-python",
+    "MOSQUITTO_IMAGE": "wayseal-test/mosquitto",
+    "CASSANDRA_IMAGE": "wayseal-test/cassandra",
+    "CASSANDRA_HEAP": "512M",
+}
+"""What docker-compose.yml is told instead of the official names."""
+PACKAGES: Final = {
+    "python": "python3,python3-venv",
+    "mosquitto": "mosquitto",
+    "java": "openjdk-17-jre-headless",
+}
+_MIRROR: Final = "http://deb.debian.org/debian"
+_IMAGES: Final = Path(__file__).with_name("images")
+
+
+def provide(engine: Engine, *names: str) -> None:
+    """Make sure that the engine has these images: python, mosquitto, cassandra."""
+    for name in names:
+        _import(engine, "java" if name == "cassandra" else name)
+        if name != "python":
+            _build(engine, name)
+
+
+def _import(engine: Engine, name: str) -> None:
+    image = f"wayseal-test/debian-{name}"
+    if engine.run("docker", "images", "--quiet", image):
+        return
+    engine.run("docker", "import", _root(name), image)
+
+
+def _root(name: str) -> Path:
+    """Return a root file system; the first call makes it from Debian's packages."""
+    kept = CACHE / "base" / f"{name}.tar"
+    if kept.exists():
+        return kept
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    made = kept.with_suffix(".new")
+    packages = f"--include={PACKAGES[name]}"
+    program = shutil.which("mmdebstrap")
+    assert program, "scripts/packages mmdebstrap"
+    subprocess.run(  # noqa: S603 - arguments of ours
+        [program, "--format=tar", "--variant=minbase", packages, "bookworm", made, _MIRROR],
+        check=True,
+        capture_output=True,
+    )
+    return made.replace(kept)
+
+
+def _build(engine: Engine, name: str) -> None:
+    with TemporaryDirectory(dir=CACHE) as made:
+        context = Path(made)
+        shutil.copytree(_IMAGES, context, dirs_exist_ok=True)
+        (context / "jvm17-server.options").write_text("\n".join(MODULE_FLAGS) + "\n", "utf-8")
+        if name == "cassandra":
+            shutil.copytree(installed(ROOT / "build" / "cassandra"), context / "lib")
+        file = context / f"{name}.Dockerfile"
+        words = (
+            "build",
+            "--quiet",
+            "--network=none",
+            f"--tag=wayseal-test/{name}",
+            f"--file={file}",
+        )
+        engine.run("docker", *words, context, DOCKER_BUILDKIT="0")
