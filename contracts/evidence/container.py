@@ -135,8 +135,15 @@ class EvidenceReader:
         """
         magic = file.read(len(MAGIC))
         if magic not in _VERSIONS:
+            got = (
+                f"begins with {magic.decode('ascii', 'backslashreplace')!r}"
+                if magic
+                else "is empty"
+            )
+            expected = MAGIC.decode("ascii").strip()
             raise NotEvidenceError(
-                f"not an evidence file: begins with {magic!r}, expected {MAGIC!r}"
+                f"not an evidence file: it {got}; expected one that begins with {expected!r}, as "
+                f"GET /v1/evidence of a gateway gives it"
             )
         self.version = _VERSIONS[magic]
         self._file = file

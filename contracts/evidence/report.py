@@ -54,6 +54,9 @@ def not_shown(verdict: Verdict) -> list[str]:
         for video in verdict.videos
         if not video.files and video.blobs < blob_count(video.digest.size)
     ]
+    if not verdict.blocks:
+        found.append("anything of the ledger: no block of the file could be judged")
+        return found
     found.append(
         f"anything after block {verdict.blocks - 1}{_time_of(verdict)}: later words of parties, "
         f"such as a dispute, a hold or the revocation of a key; ask the ledger, or a newer file"

@@ -20,6 +20,9 @@ from contracts.succession import Predecessor, predecessor_of
 
 _KEYS: Final = {"genesis_block_id", "block_signers", "admin_keys"}
 _PREDECESSORS: Final = "predecessors"
+_SOURCE: Final = (
+    "expected the file that `wayseal-gateway trust` prints, from a gateway that you trust"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +66,10 @@ class Trust:
         """
         try:
             document = json.loads(path.read_text("utf-8"))
-        except (OSError, ValueError, RecursionError) as error:
-            raise RejectedError(f"trust file {path}: {error}") from error
+        except OSError as error:
+            raise RejectedError(f"trust file {path}: {error.strerror}: {_SOURCE}") from error
+        except (ValueError, RecursionError) as error:
+            raise RejectedError(f"trust file {path}: not JSON ({error}): {_SOURCE}") from error
         if not isinstance(document, dict) or set(document) - {_PREDECESSORS} != _KEYS:
             raise RejectedError(f"trust file {path}: expected an object with {sorted(_KEYS)}")
         genesis = document["genesis_block_id"]

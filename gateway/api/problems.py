@@ -115,7 +115,8 @@ def install(app: FastAPI) -> None:
     async def explain_request(_: Request, error: RequestValidationError) -> JSONResponse:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
-        detail = f"{place}: {first['msg']}, got {str(first.get('input'))[:80]!r}"
+        got = "nothing" if first["type"] == "missing" else repr(str(first.get("input"))[:80])
+        detail = f"{place}: {first['msg']}, got {got}"
         return problem(HTTPStatus.UNPROCESSABLE_ENTITY, detail)
 
     @app.exception_handler(HTTPException)

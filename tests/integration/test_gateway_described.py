@@ -235,6 +235,12 @@ def test_lists_are_filtered_and_ordered(scene: Scene) -> None:
         assert all("overlaps" in told[name] for name in ("from", "to"))
 
 
+def test_a_missing_parameter_is_said_to_be_missing(scene: Scene) -> None:
+    answer = scene.clients["auditor"].get("/v1/evidence")
+    assert answer.status_code == 422
+    assert answer.json()["detail"] == "query.trip: Field required, got nothing"
+
+
 @pytest.mark.parametrize(
     ("query", "status", "words"),
     [

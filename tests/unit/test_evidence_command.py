@@ -90,12 +90,19 @@ def test_what_does_not_hold_exits_1_and_says_what(
     assert (found.returncode, document(found)["verdict"]) == (1, "does-not-hold")
 
 
-@pytest.mark.parametrize("content", [b"", b"{}", b"WAYSEAL EVIDENCE 3\n"])
-def test_no_evidence_file_exits_2(evidence: Path, keys: Path, content: bytes) -> None:
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "is empty; expected one that begins with 'WAYSEAL EVIDENCE 2'"),
+        (b"{}", "begins with '{}'; expected"),
+        (b"WAYSEAL EVIDENCE 3\n", "begins with 'WAYSEAL EVIDENCE 3\\n'; expected"),
+    ],
+)
+def test_no_evidence_file_exits_2(evidence: Path, keys: Path, content: bytes, said: str) -> None:
     evidence.write_bytes(content)
     done = verify(evidence, "--trust", keys)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("wayseal-verify: not an evidence file: begins with ")
+    assert done.stderr.startswith(f"wayseal-verify: not an evidence file: it {said}")
     found = verify(evidence, "--trust", keys, "--json")
     assert (found.returncode, document(found)["verdict"]) == (2, "no-evidence")
 
@@ -135,6 +142,13 @@ def test_malformed_keys_exit_2_and_are_named(evidence: Path, keys: Path, content
     assert (done.returncode, done.stdout) == (2, "")
     assert f"trust file {keys}: " in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_what_is_no_json_is_told_where_keys_come_from(evidence: Path, keys: Path) -> None:
+    keys.write_text("genesis", "utf-8")
+    assert "expected the file that `wayseal-gateway trust` prints" in (
+        verify(evidence, "--trust", keys).stderr
+    )
 
 
 def test_missing_keys_exit_2(evidence: Path, tmp_path: Path) -> None:

@@ -85,6 +85,8 @@ def test_an_older_last_block_is_told_and_can_be_asked_away() -> None:
     verdict = verdict_on(early.wire(), trust_in(early.heads))
     assert verdict.holds
     assert "anything after block 2" in not_shown(verdict)[-1]
+    strange = verdict_on(b"WAYSEAL EVIDENCE 2\n", trust_in(early.heads))
+    assert "no block of the file could be judged" in not_shown(strange)[-1]
     asked = verdict_on(early.wire(), trust_in(early.heads), expected=Expected(block_num=3))
     assert asked.problems == ["block 3 was asked for; the file ends with block 2"]
 
