@@ -1,6 +1,7 @@
 """One server process: start it, wait until it serves, stop it, kill it, run nodetool."""
 
 import re
+import socket
 import subprocess
 import time
 from collections.abc import Sequence
@@ -203,7 +204,13 @@ class Node:
 
     def _serves(self, peers: int) -> bool:
         said = self._said()
-        return _SERVES in said and len(set(_PEER_IS_UP.findall(said))) >= peers
+        if _SERVES not in said or len(set(_PEER_IS_UP.findall(said))) < peers:
+            return False
+        try:  # the log says so a moment before the port is open
+            socket.create_connection((self.place.address, self._ports.native), _POLL_S).close()
+        except OSError:
+            return False
+        return True
 
     def _said(self) -> bytes:
         with self.log.open("rb") as log:
