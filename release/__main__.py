@@ -1,4 +1,4 @@
-"""`make release`: one command from a commit to what operators install."""
+"""`make release`: builds everything that operators install, from one commit."""
 
 import argparse
 import shutil

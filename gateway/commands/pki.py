@@ -9,6 +9,7 @@ from pathlib import Path
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from contracts.errors import RejectedError
+from gateway.commands.token import check_devices
 from gateway.pki.authority import Authority, load_issuer
 from gateway.pki.certificates import Issuer, utc_now
 from gateway.pki.register import Entry
@@ -50,7 +51,13 @@ def server(options: Namespace, settings: Settings | None) -> None:
 
 
 def device(options: Namespace, settings: Settings | None) -> None:
-    """Make key and certificate of each device."""
+    """Make key and certificate of each device.
+
+    Raises:
+        RejectedError: One has the gateway's own name at the broker, which a certificate would give.
+    """
+    if settings is not None:
+        check_devices(options.names, settings)
     authority = _authority(options, settings)
     out = options.out or authority.paths.folder / "devices"
     _make(options.names, lambda name: authority.device(name, out))

@@ -13,6 +13,7 @@ from gateway.pki import authority as authority_module
 from gateway.pki.authority import Authority
 from gateway.pki.register import Entry, Kind
 from gateway.wayseal_gateway import main
+from support.machine.private import write_private
 
 pytestmark = pytest.mark.integration
 
@@ -182,6 +183,16 @@ def test_wrong_words_are_one_clear_error(pki: Commands, words: list[str], said: 
     before = (pki.folder / "register.json").read_bytes()
     assert said in pki.refused(*words)
     assert (pki.folder / "register.json").read_bytes() == before
+
+
+def test_no_device_gets_the_gateway_s_name_at_the_broker(pki: Commands, tmp_path: Path) -> None:
+    """Where mosquitto goes by certificates, it would hear and speak for all trucks."""
+    text = f'data = "{tmp_path}/data"\nsite_id = "b"\n[mqtt]\nusername = "dock"\n'
+    config = write_private(tmp_path / "gateway.toml", text)
+    said = pki.refused("device", "truck-7", "dock", "--config", str(config))
+    assert "device dock would have the gateway's own name at the broker" in said
+    assert pki.run("list") == []
+    assert pki.run("device", "truck-7", "--config", str(config))
 
 
 def test_an_authority_is_never_overwritten(pki: Commands) -> None:

@@ -58,7 +58,7 @@ class Metrics(Collector):
         yield _gauge("ready", "1 if the node would take a batch now, else 0.", not out)
         works = GaugeMetricFamily(
             "wayseal_node_out",
-            "1 for what keeps the node from taking a batch, else 0.",
+            "1 for each reason why the node takes no batch now, else 0.",
             labels=["what"],
         )
         for what in OUT:

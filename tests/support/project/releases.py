@@ -34,7 +34,7 @@ def clone(into: Path, of: Path = ROOT) -> Path:
 
 
 def clone_of_previous(into: Path) -> Path:
-    """Clone the newest release before this commit, or make this one older if there is none yet."""
+    """Clone the newest release before this commit; without one, make this commit an older one."""
     clone(into)
     found = _git("-C", str(into), "tag", "--merged", "HEAD~1", "--sort=-v:refname", "v*").split()
     if found:
