@@ -7,6 +7,8 @@ from typing import Final
 from contracts.errors import RejectedError
 
 ID_MAX: Final = 64
+DEVICE_URN: Final = "urn:wayseal:device:"
+"""Begins the URI that only a device's certificate has; its id follows."""
 _ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _TRIP_ID_HEX: Final = 32
 _TRIP_ID_SALT: Final = b"wayseal trip\0"

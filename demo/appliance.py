@@ -10,6 +10,7 @@ from contracts.actions.table import Action
 from contracts.errors import RejectedError
 from contracts.keys import Signer
 from contracts.ledger.client import LedgerClient
+from contracts.ledger.place import LedgerPlace
 from contracts.party.network import SampleNetwork
 from contracts.party.submit import submit
 from contracts.proto.payload_pb2 import HandOver
@@ -77,7 +78,7 @@ class Appliance:
         """
         if self.existing is None:
             return
-        with closing(LedgerClient(self.existing.url)) as ledger:
+        with closing(LedgerClient(LedgerPlace.here(self.existing.url))) as ledger:
             for party_id in (NETWORK.seller, NETWORK.carrier, NETWORK.buyer):
                 if ledger.state(address.party(party_id)):
                     raise RejectedError(
@@ -173,7 +174,7 @@ class Appliance:
 
     def genesis_block_id(self) -> str:
         """Return the id of the ledger's first block."""
-        with closing(LedgerClient(self.ledger)) as ledger:
+        with closing(LedgerClient(LedgerPlace.here(self.ledger))) as ledger:
             return ledger.genesis().header_signature
 
     def token(self, name: str, role: str) -> str:
@@ -216,7 +217,7 @@ class Appliance:
 
     def sign(self, who: str, action: Action) -> str:
         """Sign an action as one party and submit it; return the transaction id."""
-        return submit(self.key(who), action, self.ledger)
+        return submit(self.key(who), action, LedgerPlace.here(self.ledger))
 
     @property
     def _files(self) -> GatewayFiles:

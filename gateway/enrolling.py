@@ -14,6 +14,7 @@ from contracts.encoding import parse
 from contracts.enrolment import Enrolment
 from contracts.errors import RejectedError, UnavailableError, WaysealError
 from contracts.ledger.client import LedgerClient
+from contracts.ledger.place import LedgerPlace
 from contracts.proto.state_pb2 import Key
 from gateway.access import Tokens
 from gateway.mosquitto.folder import write as write_mosquitto
@@ -102,7 +103,7 @@ class Enrolling:
                     f"expected the enrolment of {device_id} for site {self._settings.site_id}, got "
                     f"that of {enrolment.device_id} for {enrolment.site_id}"
                 )
-            check_keys([enrolment], self._settings.ledger.url)
+            check_keys([enrolment], self._settings.ledger.place)
         signed = _signed(authority, device_id, request)
         if enrolment is not None:
             Tokens(self._settings.tokens_file).enrol([enrolment])
@@ -128,18 +129,18 @@ class Enrolling:
         return Authority(self._settings.pki_dir)
 
 
-def check_keys(enrolments: Sequence[Enrolment], url: str) -> None:
+def check_keys(enrolments: Sequence[Enrolment], at: LedgerPlace) -> None:
     """Check that the ledger has each key as that device's today.
 
     Args:
         enrolments: Of devices.
-        url: The ledger.
+        at: The ledger.
 
     Raises:
         RejectedError: It does not.
         UnavailableError: The ledger does not answer.
     """
-    with closing(LedgerClient(url)) as ledger:
+    with closing(LedgerClient(at)) as ledger:
         for each in enrolments:
             wire = ledger.state(address.key(each.public_key))
             key = parse(Key, wire) if wire else Key()

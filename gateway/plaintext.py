@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 from ipaddress import IPv6Address
+from urllib.parse import urlsplit
 
 from contracts.errors import RejectedError
-from gateway.settings import Settings, is_loopback
+from gateway.settings import LedgerSettings, Settings, is_loopback
 
 
 def refuse(settings: Settings, *, only: str = "") -> None:
@@ -31,6 +32,7 @@ def problems(settings: Settings) -> Iterator[tuple[str, str]]:
             f"tls.certificate and tls.key, or rest.plain_text = true behind a proxy with TLS"
         )
         yield "rest.host", words
+    yield from ledger_problems(settings.ledger, settings.ledger.url)
     if not (mqtt.socket or mqtt.tls_ca or mqtt.plain_text or _is_here(mqtt.host)):
         words = (
             f"the gateway's password would cross the network unencrypted to {mqtt.host}: run "
@@ -47,6 +49,19 @@ def problems(settings: Settings) -> Iterator[tuple[str, str]]:
             f"mosquitto.plain_text = true"
         )
         yield "mosquitto.host", words
+
+
+def ledger_problems(ledger: LedgerSettings, url: str) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with a way to a ledger: false answers could come over it."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    if parts.scheme.lower() != "https" and not (ledger.plain_text or _is_here(host)):
+        words = (
+            f"anybody on the way to {host} could answer in the ledger's place, and receipts would "
+            f"be signed on that word: use https:// and set ledger.tls_ca, or "
+            f"ledger.plain_text = true in a network of the gateway's own"
+        )
+        yield "ledger.url", words
 
 
 def _is_here(host: str) -> bool:

@@ -158,7 +158,7 @@ class Services:
     def _open(self, opened: ExitStack, signer: Signer) -> None:
         """Open every file and connection; `opened` closes them in the opposite order."""
         settings, data = self.settings, self.settings.data
-        self._ledger = opened.enter_context(closing(LedgerClient(settings.ledger.url)))
+        self._ledger = opened.enter_context(closing(LedgerClient(settings.ledger.place)))
         self.volumes = opened.enter_context(Volumes(places_of(settings), data / "volume-ids"))
         blobs = opened.enter_context(closing(blob_store(settings)))
         self.settling = Settling(blobs)

@@ -13,6 +13,8 @@ from pydantic_settings import (
 
 from contracts.errors import RejectedError
 from contracts.ids import ID_MAX, check_id
+from contracts.ledger.place import LedgerPlace
+from contracts.runtime.clienttls import ClientFiles
 from contracts.runtime.logs import LogFormat
 from contracts.runtime.serving.connections import Bounds
 from gateway.intake.quotas import DeviceLimits
@@ -59,6 +61,32 @@ class LedgerSettings(Table):
     url: str = Field(
         "http://127.0.0.1:8008", pattern=r"^https?://[^\s\[]+$", description="Sawtooth REST API"
     )
+    tls_ca: Path | None = Field(
+        None,
+        description="PEM, whose certificates the ledger may show; default: those that this system "
+        "trusts",
+    )
+    tls_certificate: Path | None = Field(None, description="PEM, if the ledger asks for it")
+    tls_key: Path | None = Field(None, description="PEM, its key")
+    plain_text: bool = Field(
+        default=False, description="meet a ledger on another machine without TLS all the same"
+    )
+
+    @property
+    def place(self) -> LedgerPlace:
+        """Return where the ledger answers."""
+        return self.place_at(self.url)
+
+    def place_at(self, url: str) -> LedgerPlace:
+        """Return a place for another ledger's URL; without TLS there the files do not count.
+
+        Raises:
+            RejectedError: A certificate lacks its key, or a key its certificate.
+        """
+        place = LedgerPlace(url)
+        if not place.is_secured:
+            return place
+        return LedgerPlace(url, ClientFiles(self.tls_ca, self.tls_certificate, self.tls_key))
 
 
 class MqttSettings(Table):

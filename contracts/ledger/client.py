@@ -17,6 +17,7 @@ from contracts.encoding import canonical
 from contracts.errors import RejectedError, UnavailableError
 from contracts.ledger.answers import TOO_MANY, Answer, TooLongError, join
 from contracts.ledger.pages import MEDIA_TYPE, Committed, decode_page
+from contracts.ledger.place import LedgerPlace
 from contracts.proto.sawtooth_pb2 import (
     Batch,
     BatchHeader,
@@ -40,7 +41,6 @@ ENTRIES_PER_PAGE: Final = 1000
 BACK_OFF_S: Final = (0.1, 0.2, 0.4, 0.8, 1.6)
 """Waits, seconds, between tries while the ledger answers HTTP 429."""
 
-
 _Found = TypeVar("_Found")
 
 
@@ -60,18 +60,25 @@ class LedgerClient:
     """Talks to one ledger; may be used by several threads."""
 
     def __init__(
-        self, url: str, *, timeout_s: float = 30.0, sleep: Callable[[float], None] = time.sleep
+        self,
+        at: str | LedgerPlace,
+        *,
+        timeout_s: float = 30.0,
+        sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        """Prepare the client; no request is sent yet.
+        """Prepare the client for the ledger at a URL or place; no request is sent yet.
 
         Raises:
-            RejectedError: `url` is not an HTTP URL.
+            RejectedError: The URL is not one of HTTP, or a file of its TLS is invalid.
         """
+        place = at if isinstance(at, LedgerPlace) else LedgerPlace(at)
         try:
-            self._http = httpx.Client(base_url=url, timeout=timeout_s, trust_env=False)
-            self._timeout_s = timeout_s
+            self._http = httpx.Client(
+                base_url=place.url, timeout=timeout_s, trust_env=False, verify=place.trust()
+            )
         except httpx.InvalidURL as error:
-            raise RejectedError(f"ledger URL expected, got {url[:200]!r}: {error}") from error
+            raise RejectedError(f"ledger URL expected, got {place.url[:200]!r}: {error}") from error
+        self._timeout_s = timeout_s
         self._sleep = sleep
 
     def close(self) -> None:

@@ -13,6 +13,7 @@ from contracts.ledger.component.listening import PORT_MAX
 from contracts.runtime.commands import WRONG_USAGE, add_version, parse
 from contracts.runtime.logs import LogFormat
 from contracts.runtime.serving.connections import CONNECTIONS_MAX, PER_ADDRESS_MAX, Bounds
+from contracts.runtime.serving.tls import TlsFiles
 
 BLOCK_INTERVAL_MAX_S: Final = 86_400
 COUNT_MAX: Final = 1_000_000
@@ -26,7 +27,9 @@ examples:
       a new network, administered with the key that is made in the data directory
   wayseal-node --data d --rest 127.0.0.1:0 --admin 02466d…
       another key administers it; a free port, which the ready line names
-  wayseal-node --data d --rest :8008 --genesis config-genesis.batch --genesis config.batch
+  wayseal-node --data d --rest :8008 --tls-certificate node.crt --tls-key node.key --tls-ca ca.crt
+      for other machines: REST over TLS, to clients with a certificate of that authority
+  wayseal-node --data d --rest [::1]:8008 --genesis config-genesis.batch --genesis config.batch
       the genesis block of these files, as `sawset genesis -o` writes them
   wayseal-node --data d --rest 127.0.0.1:8008 --component tcp://127.0.0.1:4004
       open to transaction processors of other families, and to event subscribers
@@ -34,7 +37,7 @@ examples:
       the same for processes of this user alone
 
 Without a COMMAND it serves, and needs --data and --rest.
-Once the ports accept, one line is printed: ready rest=http://HOST:PORT
+Once the ports accept, one line is printed: ready rest=http://HOST:PORT, or https://
 With --component, component=ENDPOINT follows it, and with --component-key component-key=CURVE_KEY,
 its public key.
 SIGTERM or SIGINT ends the node after the current block, with exit status 0. The exit status
@@ -59,6 +62,8 @@ class Options:
         block_interval_s: Least time from one block to the next, seconds.
         bounds: Limits of REST's connections.
         log_format: Of the lines on standard error.
+        tls: Files of REST's TLS; None: plain text.
+        plain_text: Whether REST may listen beyond this machine without TLS.
     """
 
     data: Path
@@ -73,6 +78,8 @@ class Options:
     block_interval_s: float
     bounds: Bounds
     log_format: LogFormat = LogFormat.TEXT
+    tls: TlsFiles | None = None
+    plain_text: bool = False
 
 
 def parse_options(arguments: Sequence[str]) -> Options:
@@ -104,6 +111,7 @@ def parse_command(arguments: Sequence[str]) -> Options | argparse.Namespace:
         metavar="HOST:PORT",
         help="where to serve; port 0 takes a free one",
     )
+    _add_tls(parser)
     _add_component(parser)
     parser.add_argument(
         "--genesis",
@@ -179,7 +187,43 @@ def parse_command(arguments: Sequence[str]) -> Options | argparse.Namespace:
         parsed.block_interval,
         Bounds(parsed.connections, parsed.connections_per_address, unread_s=UNREAD_TIMEOUT_S),
         parsed.log_format,
+        _tls(parser, parsed),
+        parsed.plain_text,
     )
+
+
+def _add_tls(parser: argparse.ArgumentParser) -> None:
+    """Add the options of REST's TLS."""
+    files = {
+        "certificate": "PEM; with it REST speaks TLS alone. Changed files are read again",
+        "key": "PEM, the key of that certificate",
+        "ca": "PEM; with it clients need a certificate of this authority, not a device's",
+        "crl": "PEM, what that authority has revoked",
+    }
+    for name, text in files.items():
+        parser.add_argument(f"--tls-{name}", type=Path, metavar="FILE", help=text)
+    parser.add_argument(
+        "--plain-text",
+        action="store_true",
+        help="listen beyond this machine without TLS: behind a proxy that has it, or in a network "
+        "of containers",
+    )
+
+
+def _tls(parser: argparse.ArgumentParser, parsed: argparse.Namespace) -> TlsFiles | None:
+    """Return the files of REST's TLS, which belong together."""
+    certificate, key, ca, crl = (
+        getattr(parsed, f"tls_{name}") for name in ("certificate", "key", "ca", "crl")
+    )
+    if (certificate is None) != (key is None):
+        parser.error("--tls-certificate and --tls-key go together")
+    if ca is not None and certificate is None:
+        parser.error("--tls-ca needs --tls-certificate and --tls-key")
+    if crl is not None and ca is None:
+        parser.error("--tls-crl needs --tls-ca")
+    if certificate is None or key is None:
+        return None
+    return TlsFiles(certificate, key, ca, crl, members_only=True)
 
 
 def _add_component(parser: argparse.ArgumentParser) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+from dataclasses import dataclass
 from pathlib import Path
 
 from contracts.keys import Signer
@@ -16,16 +17,31 @@ from contracts.ledger.rest.subscriptions import Subscriptions
 from contracts.ledger.solo.publisher import Publisher
 from contracts.runtime.serving.connections import Bounds
 from contracts.runtime.serving.server import Server
+from contracts.runtime.serving.tls import Tls
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """Where and how REST is served.
+
+    Attributes:
+        port: Open.
+        bounds: Limits of its connections.
+        tls: None: plain text.
+    """
+
+    port: socket.socket
+    bounds: Bounds
+    tls: Tls | None = None
 
 
 async def serve(
     chain: Chain,
     signer: Signer,
     families: Families,
-    port: socket.socket,
+    rest: Rest,
     block_interval_s: float,
     component: Port | None,
-    bounds: Bounds,
     data: Path | None = None,
 ) -> int:
     """Serve until a signal arrives.
@@ -34,10 +50,9 @@ async def serve(
         chain: The chain, genesis block included.
         signer: Signs blocks.
         families: Rules of the families in this process.
-        port: Open for REST.
+        rest: Where REST is served.
         block_interval_s: Least time from one block to the next, seconds.
         component: Open for transaction processors and event subscribers.
-        bounds: Limits of REST's connections.
         data: Directory of the chain, for metrics of its disk.
 
     Returns:
@@ -75,12 +90,13 @@ async def serve(
     chain.follow(notice)
     app = build_app(chain, submissions, verifier, subscriptions, data)
     also = "" if component is None else component.told
-    server = Server(app, also=also, on_exit=let_go, bounds=bounds, web_sockets=True)
+    server = Server(app, also=also, on_exit=let_go, bounds=rest.bounds, web_sockets=True)
+    server.tls = rest.tls
     if component is not None:
         component.start(chain, publisher.scheduler.registered)
     publisher.start()
     try:
-        await server.serve(sockets=[port])
+        await server.serve(sockets=[rest.port])
     finally:
         await asyncio.to_thread(publisher.stop)
         if component is not None:

@@ -13,14 +13,14 @@ from contracts.errors import RejectedError, WaysealError
 from contracts.keys import Signer
 from contracts.ledger.blocks.chain import Chain
 from contracts.ledger.component.connections import new_curve_key
-from contracts.ledger.component.listening import Listening
+from contracts.ledger.component.listening import Listening, is_loopback
 from contracts.ledger.component.port import Port
 from contracts.ledger.curvekeys import load_or_create
 from contracts.ledger.engine.genesis import own_genesis, read_genesis
 from contracts.ledger.execution.families import BUILT_IN, Families
 from contracts.ledger.execution.obeyed import obeyed_after
 from contracts.ledger.options import Options, parse_command
-from contracts.ledger.server import serve
+from contracts.ledger.server import Rest, serve
 from contracts.ledger.solo.publisher import found
 from contracts.runtime.commands import (
     FAILED,
@@ -33,6 +33,7 @@ from contracts.runtime.commands import (
 from contracts.runtime.files import locked, make_directory
 from contracts.runtime.logs import write_as
 from contracts.runtime.serving.server import event_loop, listening
+from contracts.runtime.serving.tls import Tls
 
 _LOG = logging.getLogger("wayseal-node")
 
@@ -72,6 +73,7 @@ def run(options: Options, families: Families) -> int:
     """Serve until a signal arrives; return the exit status."""
     try:
         listening_at = _component(options)
+        tls = _tls(options)
         with (
             _opened(options, families) as (chain, signer),
             listening(options.host, options.port) as port,
@@ -83,16 +85,32 @@ def run(options: Options, families: Families) -> int:
                     chain,
                     signer,
                     families,
-                    port,
+                    Rest(port, options.bounds, tls),
                     options.block_interval_s,
                     component,
-                    options.bounds,
                     options.data,
                 )
             )
     except WaysealError as error:
         complain("wayseal-node", error)
         return WRONG_USAGE
+
+
+def _tls(options: Options) -> Tls | None:
+    """Return the TLS of REST; None: plain text.
+
+    Raises:
+        RejectedError: A file is invalid, or other machines would reach REST in plain text.
+    """
+    if options.tls is not None:
+        return Tls(options.tls)
+    if not (options.plain_text or is_loopback(options.host)):
+        raise RejectedError(
+            f"--rest {options.host}:{options.port} is open to other machines without TLS: expected "
+            f"--tls-certificate and --tls-key, a loopback address, or --plain-text behind a proxy "
+            f"with TLS"
+        )
+    return None
 
 
 def _component(options: Options) -> Listening | None:

@@ -16,6 +16,7 @@ from typing import Any, Final
 from contracts import address
 from contracts.errors import RejectedError
 from contracts.ledger.client import LedgerClient
+from contracts.ledger.place import LedgerPlace
 from contracts.party.cli import UsageError, read_document
 from contracts.proto.state_pb2 import Delivery
 from contracts.runtime.files import OWNER_ONLY, write_file
@@ -141,8 +142,8 @@ def _check(name: str, expected: bytes, kept: dict[str, _Secret]) -> None:
     )
 
 
-def _delivery(ledger_url: str, delivery_id: str) -> Delivery:
-    with closing(LedgerClient(ledger_url)) as ledger:
+def _delivery(at: str | LedgerPlace, delivery_id: str) -> Delivery:
+    with closing(LedgerClient(at)) as ledger:
         entry = ledger.state(address.delivery(delivery_id))
     if entry is None:
         raise RejectedError(f"delivery {delivery_id[:80]!r} is not on the ledger")

@@ -13,6 +13,7 @@ from typing import Final
 
 from contracts.errors import RejectedError
 from contracts.ledger.client import LedgerClient
+from contracts.ledger.place import LedgerPlace
 from contracts.proto.payload_pb2 import Limit
 from contracts.records.quantity import QUANTITIES
 from contracts.rules.silence import LONGEST_SILENCE_S
@@ -29,7 +30,7 @@ _PLACES: Final = ", ".join(f"{each.places} decimals ({each.name})" for each in Q
 _LIMITED: Final = {quantity.name: number for number, quantity in QUANTITIES.items()}
 
 
-def limits_of(texts: Sequence[str], ledger_url: str) -> list[Limit]:
+def limits_of(texts: Sequence[str], at: str | LedgerPlace) -> list[Limit]:
     """Read limits; ask the ledger for the longest silence where a text leaves it out.
 
     Raises:
@@ -39,14 +40,14 @@ def limits_of(texts: Sequence[str], ledger_url: str) -> list[Limit]:
     limits = [_limit(text) for text in texts]
     silent = [limit for limit in limits if not limit.longest_silence_s]
     if silent:
-        usual_s = _usual_s(ledger_url)
+        usual_s = _usual_s(at)
         for limit in silent:
             limit.longest_silence_s = usual_s
     return limits
 
 
-def _usual_s(ledger_url: str) -> int:
-    with closing(LedgerClient(ledger_url)) as ledger:
+def _usual_s(at: str | LedgerPlace) -> int:
+    with closing(LedgerClient(at)) as ledger:
         found = ledger.setting(SETTING)
     try:
         return _seconds(found) if found else LONGEST_SILENCE_S

@@ -9,13 +9,14 @@ from contracts.actions.table import Action
 from contracts.errors import RejectedError, UnavailableError
 from contracts.keys import Signer
 from contracts.ledger.client import BatchStatus, LedgerClient
+from contracts.ledger.place import LedgerPlace
 from contracts.sawtooth.batches import Status, build_batch
 
 COMMIT_TIMEOUT_S: Final = 60
 UNKNOWN_POLL_S: Final = 0.1
 
 
-def submit(signer: Signer, action: Action, ledger_url: str) -> str:
+def submit(signer: Signer, action: Action, at: str | LedgerPlace) -> str:
     """Sign an action, submit it alone, and return its transaction id once it is committed.
 
     Raises:
@@ -24,7 +25,7 @@ def submit(signer: Signer, action: Action, ledger_url: str) -> str:
     """
     transaction = build(signer, action, nonce=str(time.time_ns()))
     batch = build_batch(signer, [transaction])
-    with closing(LedgerClient(ledger_url)) as ledger:
+    with closing(LedgerClient(at)) as ledger:
         ledger.submit([batch])
         status = _outcome(ledger, batch.header_signature)
     if status.status is Status.INVALID:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final, NoReturn
 
 from contracts.errors import WaysealError
+from contracts.ledger.place import add_tls, place_of
 from contracts.party import deliveries, lots, parties, trips
 from contracts.party.cli import Command, UsageError
 from contracts.runtime.commands import (
@@ -44,6 +45,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     keep_files_private()
     options = _parse(arguments)
     try:
+        options.ledger = place_of(options)
         said = options.run(options)
     except WaysealError as error:
         complain("wayseal-party", error)
@@ -67,6 +69,7 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
         default=os.environ.get("WAYSEAL_LEDGER__URL", "http://127.0.0.1:8008"),
         help="Sawtooth REST API (default: $WAYSEAL_LEDGER__URL, else %(default)s)",
     )
+    add_tls(parser)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     make_key = commands.add_parser(
         "make-key", help="make the key file if it is missing, and print its public key"

@@ -12,6 +12,7 @@ from contracts.actions.table import Action
 from contracts.errors import RejectedError, UnavailableError
 from contracts.keys import Signer
 from contracts.ledger.client import LedgerClient
+from contracts.ledger.place import LedgerPlace
 from contracts.party.network import ADMIN, SampleNetwork
 from contracts.proto.sawtooth_pb2 import Batch
 from contracts.records.clock import now_ms
@@ -42,7 +43,7 @@ def genesis_of(url: str) -> str:
     Raises:
         UnavailableError: The ledger does not answer.
     """
-    with closing(LedgerClient(url)) as ledger:
+    with closing(LedgerClient(LedgerPlace.here(url))) as ledger:
         return ledger.genesis().header_signature
 
 
@@ -66,7 +67,7 @@ def register(
         UnavailableError: It does not answer, does not commit them in time, or there was a stop.
     """
     batches = list(_batches(admin, devices, deliveries))
-    with closing(LedgerClient(url)) as ledger:
+    with closing(LedgerClient(LedgerPlace.here(url))) as ledger:
         ledger.submit(batches)
         _await(ledger, [batch.header_signature for batch in batches], stop)
 

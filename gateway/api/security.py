@@ -9,10 +9,10 @@ from fastapi import Depends, HTTPException, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from contracts.errors import RejectedError, UnavailableError
+from contracts.ids import DEVICE_URN
 from contracts.runtime.seldom import Seldom
 from contracts.runtime.serving.tls import PEER, Peer
 from gateway.access import Caller, Role, Tokens
-from gateway.pki.names import DEVICE_URN
 
 _log = logging.getLogger(__name__)
 _log.addFilter(Seldom())  # a line for each request, until the file is mended

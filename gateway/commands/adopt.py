@@ -14,6 +14,7 @@ from contracts.runtime.files import PART_PREFIX, disk_errors, locked, write_file
 from contracts.succession import Predecessor, predecessors_in
 from gateway.index.store import IndexStore
 from gateway.intake.inbox import Inbox
+from gateway.plaintext import ledger_problems
 from gateway.settings import Settings
 
 
@@ -29,10 +30,12 @@ def run(options: argparse.Namespace, settings: Settings) -> None:
         UnavailableError: The gateway runs, the ledger does not answer, or the disk failed.
     """
     data = settings.data
+    for key, words in ledger_problems(settings.ledger, options.url):
+        raise RejectedError(f"{key} {options.url}: {words}")
     check_whole(data)
     with (
         locked(data / "lock", f"data directory {data} is in use: stop the gateway first"),
-        closing(LedgerClient(options.url)) as ledger,
+        closing(LedgerClient(settings.ledger.place_at(options.url))) as ledger,
         closing(_inbox(settings)) as inbox,
     ):
         found = ledger.genesis().header_signature

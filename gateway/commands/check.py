@@ -147,7 +147,9 @@ def _mosquitto_directories(settings: Settings) -> Iterator[Finding]:
 def named_files(settings: Settings) -> Iterator[tuple[str, Path | None]]:
     """Yield each setting in use that names a file of certificates or keys, and the file."""
     mosquitto, cassandra = settings.mosquitto, settings.cassandra
-    tls, mqtt = settings.tls, settings.mqtt
+    tls, mqtt, ledger = settings.tls, settings.mqtt, settings.ledger
+    yield from (("ledger.tls_ca", ledger.tls_ca), ("ledger.tls_key", ledger.tls_key))
+    yield "ledger.tls_certificate", ledger.tls_certificate
     yield from (("tls.certificate", tls.certificate), ("tls.key", tls.key))
     yield from (("tls.ca", tls.ca), ("tls.crl", tls.crl))
     yield from (("mqtt.tls_ca", mqtt.tls_ca), ("mqtt.tls_certificate", mqtt.tls_certificate))
@@ -182,7 +184,7 @@ def _ledger(settings: Settings) -> Iterator[Finding]:
     """Look at the ledger, and whether it has the gateway's site."""
     subject = f"ledger {settings.ledger.url}"
     try:
-        with closing(LedgerClient(settings.ledger.url, timeout_s=_ANSWER_S)) as ledger:
+        with closing(LedgerClient(settings.ledger.place, timeout_s=_ANSWER_S)) as ledger:
             yield ok(subject, f"begins with block {ledger.genesis().header_signature[:16]}…")
             if is_registered(ledger, settings.site_id):
                 yield ok("site_id", f"{settings.site_id} is registered on the ledger")

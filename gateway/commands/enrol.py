@@ -48,7 +48,7 @@ def run(options: argparse.Namespace, settings: Settings) -> None:
             f"{', '.join(others) or 'no site'}: the truck's [[gateways]] must name this site"
         )
     check_devices([each.device_id for each in ours], settings)
-    check_keys(ours, settings.ledger.url)
+    check_keys(ours, settings.ledger.place)
     Tokens(settings.tokens_file).enrol(ours)
     for each in ours:
         print(json.dumps({"name": each.device_id, "role": Role.DEVICE, "enrolled": True}))

@@ -10,5 +10,5 @@ from gateway.settings import Settings
 
 def run(_: argparse.Namespace, settings: Settings) -> None:
     """Print a trust file with the ledger's keys of today; check them by another way."""
-    with closing(LedgerClient(settings.ledger.url)) as ledger:
+    with closing(LedgerClient(settings.ledger.place)) as ledger:
         print(trust_of(ledger).to_json(), end="")

@@ -47,7 +47,11 @@ class Named:
 
 def named(settings: Settings) -> Iterator[Named]:
     """Yield each certificate file that the settings name."""
-    mosquitto, cassandra = settings.mosquitto, settings.cassandra
+    mosquitto, cassandra, ledger = settings.mosquitto, settings.cassandra, settings.ledger
+    if ledger.tls_certificate is not None:
+        yield Named("ledger.tls_certificate", ledger.tls_certificate)
+    if ledger.tls_ca is not None:
+        yield Named("ledger.tls_ca", ledger.tls_ca, last=True)
     if settings.tls.certificate is not None:
         yield Named("tls.certificate", settings.tls.certificate)
     if settings.tls.ca is not None:
@@ -83,7 +87,11 @@ def findings(settings: Settings, now_ms: int) -> Iterator[Finding]:
     if tls.crl is not None and os.access(tls.crl, os.R_OK):
         yield _list("tls.crl", tls.crl, now_ms)
     yield from _authority(Paths(settings.pki_dir), now_ms)
-    mqtt = settings.mqtt
+    mqtt, ledger = settings.mqtt, settings.ledger
+    pair = (ledger.tls_certificate, ledger.tls_key)
+    yield from _pair("ledger", *pair, now_ms, "tls_certificate")
+    if ledger.tls_ca is not None and os.access(ledger.tls_ca, os.R_OK):
+        yield _validity("ledger.tls_ca", ledger.tls_ca, now_ms, last=True)
     yield from _pair("mqtt", mqtt.tls_certificate, mqtt.tls_key, now_ms, "tls_certificate")
     if mosquitto.folder is not None:
         yield from _pair("mosquitto", mosquitto.certificate, mosquitto.key, now_ms, "certificate")

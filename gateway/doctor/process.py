@@ -1,6 +1,7 @@
 """The gateway's process: whether it runs, what it says of itself, and its open files."""
 
 import resource
+import ssl
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -88,12 +89,29 @@ def _asked(settings: Settings) -> _Answer:
     """Ask what listens at the gateway's address."""
     rest = settings.rest
     host = "127.0.0.1" if rest.host in _EVERYWHERE else rest.host
-    url = f"http://[{host}]:{rest.port}" if ":" in host else f"http://{host}:{rest.port}"
+    shown = f"[{host}]" if ":" in host else host
+    certificate = settings.tls.certificate
+    url = f"{'http' if certificate is None else 'https'}://{shown}:{rest.port}"
     try:
-        told: Any = httpx.get(f"{url}/health", timeout=_ANSWER_S, trust_env=False).json()
+        trust = True if certificate is None else _trust_alone(certificate)
+        told: Any = httpx.get(
+            f"{url}/health", timeout=_ANSWER_S, trust_env=False, verify=trust
+        ).json()
         return _Answer(url, str(told["site_id"]), list(map(str, told["out"])))
-    except (httpx.HTTPError, ValueError, LookupError, TypeError) as problem:
+    except (httpx.HTTPError, OSError, ValueError, LookupError, TypeError) as problem:
         return _Answer(url, problem=repr(problem))
+
+
+def _trust_alone(certificate: Path) -> ssl.SSLContext:
+    """Return the TLS of a client that believes one certificate, whatever names that has.
+
+    Raises:
+        OSError: It cannot be read, or is malformed.
+    """
+    trust = ssl.create_default_context(cafile=certificate)
+    trust.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    trust.check_hostname = False
+    return trust
 
 
 def _judged(settings: Settings, answer: _Answer) -> Finding:

@@ -228,7 +228,7 @@ def _list_expiries(path: Path | None) -> Mapping[str, float]:
 
 
 def _ledger(services: Services) -> LedgerClient:
-    return LedgerClient(services.settings.ledger.url, timeout_s=_ANSWER_S)
+    return LedgerClient(services.settings.ledger.place, timeout_s=_ANSWER_S)
 
 
 def _room(path: Path) -> tuple[int, int]:

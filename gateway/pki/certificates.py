@@ -20,8 +20,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from contracts.errors import RejectedError
-from contracts.ids import check_id
-from gateway.pki.names import DEVICE_URN
+from contracts.ids import DEVICE_URN, check_id
 
 CA_DAYS: Final = 3650
 LEAF_DAYS: Final = 90

@@ -14,6 +14,7 @@ import pytest
 
 from demo.processes import run
 from gateway.access import Role, Tokens
+from gateway.doctor.process import answering_as
 from gateway.settings_file import load_settings
 from support.gateways.appliance import QuickAppliance
 from support.machine.pki import Pki
@@ -91,6 +92,12 @@ def test_curl_reads_over_tls_and_not_without(site: Site) -> None:
     assert curl(site, site.url.replace("https:", "http:") + "/health").returncode != 0
     assert site.appliance.gateway is not None
     assert site.appliance.gateway.addresses["rest"] == site.url
+
+
+def test_doctor_asks_it_over_tls(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in site.pki.variables().items():
+        monkeypatch.setenv(name, value)
+    assert answering_as(load_settings(site.appliance.settings_file)) == site.url
 
 
 def test_an_old_tls_is_refused(site: Site) -> None:
@@ -201,6 +208,7 @@ def test_silence_in_a_handshake_is_bounded(tmp_path: Path) -> None:
     [
         ('[rest]\nhost = "0.0.0.0"\n', "set tls.certificate and tls.key, or rest.plain_text"),
         ('[rest]\nhost = "::"\n', "set tls.certificate and tls.key, or rest.plain_text"),
+        ('[ledger]\nurl = "http://192.0.2.1:8008"\n', "set ledger.tls_ca, or ledger.plain_text"),
         ('[mqtt]\nhost = "192.0.2.1"\n', "set mqtt.tls_ca, or mqtt.plain_text"),
     ],
 )

@@ -97,7 +97,7 @@ def test_second_node_is_refused(tmp_path: Path) -> None:
         (("--rest", "127.0.0.1:0", "--data", ""), "expected a directory"),
         (("--rest", "127.0.0.1:0", "--key", "/nonexistent/key"), "key file /nonexistent/key"),
         (("--rest", "127.0.0.1:0", "--genesis", "/nonexistent"), "genesis file /nonexistent"),
-        (("--rest", "192.0.2.1:1"), "cannot listen on 192.0.2.1:1"),
+        (("--rest", "192.0.2.1:1", "--plain-text"), "cannot listen on 192.0.2.1:1"),
     ],
 )
 def test_bad_arguments_exit_2_with_one_line(

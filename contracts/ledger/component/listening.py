@@ -82,7 +82,7 @@ class Listening:
             )
 
     def _check_host(self, host: str) -> None:
-        if self.secret_key is None and not _is_loopback(host):
+        if self.secret_key is None and not is_loopback(host):
             raise RejectedError(
                 f"{self.endpoint} is open to other machines: expected a loopback address, an "
                 f"{IPC} endpoint, or CURVE keys (--component-key, --component-client)"
@@ -127,7 +127,7 @@ def _host(endpoint: str) -> str:
     return host.removeprefix("[").removesuffix("]")
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
     """Say whether only this machine reaches `host`; of names, only localhost surely is such."""
     if host == "localhost":
         return True

@@ -36,6 +36,9 @@ DROPPED_BYTES_MAX: Final = 128 << 20
 """Bytes of a request that are dropped after its early answer: twice a truck's longest request."""
 PIPELINED_MAX: Final = 64
 """Requests of one connection that wait for the answer to the one before."""
+_NO_MEMBER: Final = (
+    "Expected the certificate of a server or a party, got none, or that of a device.\n"
+)
 SOCKET_FRAGMENTS_MAX: Final = 64
 """Frames of one message of a WebSocket client."""
 
@@ -55,6 +58,7 @@ class BoundedHttp(MustBeRead, HttpToolsProtocol):
     def __init__(self, config: BoundedConfig, **rest: Any) -> None:  # noqa: ANN401  # uvicorn's own types
         super().__init__(config, **rest)
         self._doors = config.doors
+        self._tls = config.tls
         self._unsent = Unsent(config.doors.bounds)
         self._in_head = self._in_body = self._parted = False
         self._head_bytes = self._bare_bytes = 0
@@ -72,6 +76,9 @@ class BoundedHttp(MustBeRead, HttpToolsProtocol):
         self.address = self.client[0] if self.client else ""
         if not self._doors.enter(self):
             transport.write(_answer(HTTPStatus.SERVICE_UNAVAILABLE, self._doors.headers))
+            transport.close()
+        elif self._tls is not None and not self._tls.admits(self._peer):
+            transport.write(_answer(HTTPStatus.FORBIDDEN, self._doors.headers, _NO_MEMBER))
             transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:

@@ -108,7 +108,8 @@ class Server(uvicorn.Server):
         """Begin to accept connections."""
         await super().startup(sockets if self.tls is None else [])
         self.doors.open()
-        if self.tls is not None:
+        tls = self.tls
+        if tls is not None:
             loop = asyncio.get_running_loop()
             made_of = {
                 "config": self._bounded,
@@ -116,11 +117,11 @@ class Server(uvicorn.Server):
                 "app_state": self.lifespan.state,
             }
             self._entrances = [
-                Entrance(port, self.tls, self.doors, lambda begun: _Secured(begun, **made_of))
+                Entrance(port, tls, self.doors, lambda begun: _Secured(begun, **made_of))
                 for port in sockets or []
             ]
-            loop.add_signal_handler(signal.SIGHUP, self._read_tls_again, self.tls)
-            self._look_at_tls(loop, self.tls)
+            loop.add_signal_handler(signal.SIGHUP, self._read_tls_again, tls)
+            self._look_at_tls(loop, tls)
         scheme = "http" if self.tls is None else "https"
         for port in sockets or []:
             host, number, *_ = port.getsockname()
@@ -149,11 +150,22 @@ class Server(uvicorn.Server):
         self._next_look = loop.call_later(LOOK_EVERY_S, self._look_at_tls, loop, tls)
 
     def _read_tls_again(self, tls: Tls) -> None:
-        """Read the files again, and end the connections of clients that are revoked now."""
-        tls.reload()
+        """Read the files again, and end the connections of clients that are revoked now.
+
+        If nobody reads serial numbers, each client with a certificate comes again, after the answer
+        that it waits for, and its next handshake shows whether it is revoked.
+        """
+        if not tls.reload():
+            return
+        loop = asyncio.get_running_loop()
         for connection in list(self.server_state.connections):
             peer = Peer.of(connection.transport)
-            if peer is not None and peer.serial in tls.revoked:
+            if peer is None:
+                continue
+            if tls.revoked is None:
+                connection.shutdown()
+                loop.call_later(GOODBYE_S, connection.transport.abort)
+            elif peer.serial in tls.revoked:
                 connection.transport.abort()
 
 

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Final, Self
 
 from contracts.errors import RejectedError
+from contracts.ids import DEVICE_URN
+from contracts.runtime.clienttls import stamp
 
 LOOK_EVERY_S: Final = 2.0
 """How often the files are looked at."""
@@ -36,6 +38,11 @@ class Peer:
     uris: tuple[str, ...]
     serial: int
 
+    @property
+    def is_device(self) -> bool:
+        """Say whether it is a truck's device."""
+        return any(uri.startswith(DEVICE_URN) for uri in self.uris)
+
     @classmethod
     def of(cls, transport: BaseTransport) -> Self | None:
         """Return the client at the other end if it has shown a certificate, which was checked."""
@@ -56,12 +63,14 @@ class TlsFiles:
         key: Its key.
         ca: Who signs clients' certificates; None: clients have none.
         crl: What these have revoked; None: nothing.
+        members_only: With a CA: a client needs a certificate, and a device's does not count.
     """
 
     certificate: Path
     key: Path
     ca: Path | None = None
     crl: Path | None = None
+    members_only: bool = False
 
     @property
     def all(self) -> tuple[Path, ...]:
@@ -84,6 +93,8 @@ class TlsFiles:
             if self.ca is not None:
                 path = self.ca
                 context.load_verify_locations(path)
+                # Also where all need one: a client without learns from an answer what it lacks, but
+                # not from a handshake that ends.
                 context.verify_mode = ssl.CERT_OPTIONAL
             if self.crl is not None:
                 path = self.crl
@@ -101,11 +112,12 @@ class Tls:
     Args:
         files: The files.
         revoked: Reads the serial numbers in a revocation list. It raises RejectedError if the list
-            is malformed.
+            is malformed. None: nobody reads them.
 
     Attributes:
         context: For the next connection.
-        revoked: Serial numbers of revoked certificates.
+        revoked: Serial numbers of revoked certificates; None if nobody reads them, so that each
+            client has to come again to be checked.
 
     Raises:
         RejectedError: A file is missing or malformed, or the key is not the certificate's.
@@ -114,17 +126,21 @@ class Tls:
     def __init__(
         self,
         files: TlsFiles,
-        revoked: Callable[[Path], Collection[int]] = lambda _: (),
+        revoked: Callable[[Path], Collection[int]] | None = None,
     ) -> None:
         self._files = files
         self._read = revoked
         self._stamps = self._look()
         self._problem = ""
-        self.revoked: Collection[int] = ()
+        self.revoked: Collection[int] | None = None
         self._load()
 
-    def reload(self) -> None:
-        """Read the files again; if they are not in order, go on with what was read before."""
+    def reload(self) -> bool:
+        """Read the files again; if they are not in order, the earlier ones count.
+
+        Returns:
+            Whether they are in order.
+        """
         self._stamps = self._look()
         try:
             self._load()
@@ -132,9 +148,16 @@ class Tls:
             if str(error) != self._problem:
                 _log.warning("TLS goes on with the earlier files: %s", error)
             self._problem = str(error)
-        else:
-            self._problem = ""
-            _log.info("TLS files are read again; %d certificates are revoked", len(self.revoked))
+            return False
+        self._problem = ""
+        known = "" if self.revoked is None else f"; {len(self.revoked)} certificates are revoked"
+        _log.info("TLS files are read again%s", known)
+        return True
+
+    def admits(self, peer: Peer | None) -> bool:
+        """Say whether a client may come in whose certificate, if any, was checked."""
+        wanted = self._files.members_only and self._files.ca is not None
+        return not wanted or (peer is not None and not peer.is_device)
 
     def has_changed(self) -> bool:
         """Say whether a file was replaced since it was read, or could not be used then."""
@@ -142,16 +165,9 @@ class Tls:
 
     def _load(self) -> None:
         context = self._files.context()
-        self.revoked = frozenset(self._read(self._files.crl)) if self._files.crl else ()
+        if self._read is not None:
+            self.revoked = frozenset(self._read(self._files.crl)) if self._files.crl else ()
         self.context = context
 
     def _look(self) -> list[tuple[int, ...]]:
-        return [_stamp(path) for path in self._files.all]
-
-
-def _stamp(path: Path) -> tuple[int, ...]:
-    try:
-        status = path.stat()
-    except OSError:
-        return ()
-    return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino
+        return [stamp(path) for path in self._files.all]

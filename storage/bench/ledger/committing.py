@@ -7,6 +7,7 @@ from typing import Final
 
 from contracts.errors import RejectedError, UnavailableError
 from contracts.ledger.client import LedgerClient
+from contracts.ledger.place import LedgerPlace
 from contracts.proto.sawtooth_pb2 import Batch
 from contracts.sawtooth.batches import Status
 
@@ -26,7 +27,7 @@ def commit(url: str, batches: Sequence[Batch]) -> None:
         RejectedError: A batch is not committed; gives the reason.
         UnavailableError: The ledger does not answer.
     """
-    with closing(LedgerClient(url)) as ledger:
+    with closing(LedgerClient(LedgerPlace.here(url))) as ledger:
         for at in range(0, len(batches), PER_LIST):
             some = batches[at : at + PER_LIST]
             ledger.submit(some)
@@ -65,13 +66,13 @@ def commit_flat_out(ledger: LedgerClient, batches: Sequence[Batch]) -> None:
 
 def head_num(url: str) -> int:
     """Return the number of a ledger's newest block."""
-    with closing(LedgerClient(url)) as ledger:
+    with closing(LedgerClient(LedgerPlace.here(url))) as ledger:
         return ledger.head_num()
 
 
 def transactions_in_blocks(url: str, first: int, batch_ids: Collection[str]) -> int:
     """Count the transactions of these batches in the blocks from number `first` on."""
-    with closing(LedgerClient(url)) as ledger:
+    with closing(LedgerClient(LedgerPlace.here(url))) as ledger:
         return sum(
             len(batch.transactions)
             for block in ledger.blocks(first)

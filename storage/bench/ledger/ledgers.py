@@ -9,6 +9,7 @@ from typing import Any, Final, Protocol
 
 from contracts import address
 from contracts.ledger.client import LedgerClient
+from contracts.ledger.place import LedgerPlace
 from contracts.proto.sawtooth_pb2 import Batch
 from contracts.sawtooth.batches import build_batch
 from contracts.sawtooth.settings import MAX_BATCHES_PER_BLOCK, propose
@@ -195,13 +196,13 @@ def processing(endpoint: str, executions: Path) -> Iterator[Service]:
 
 def consensus_at(url: str, interval_s: float | None = None) -> Consensus:
     """Return the consensus of a ledger; see `read_consensus`."""
-    with closing(LedgerClient(url)) as ledger:
+    with closing(LedgerClient(LedgerPlace.here(url))) as ledger:
         return read_consensus(ledger.setting, interval_s)
 
 
 def has_fleet(url: str) -> bool:
     """Say whether the parties of the benchmark's fleet are registered."""
-    with closing(LedgerClient(url)) as ledger:
+    with closing(LedgerClient(LedgerPlace.here(url))) as ledger:
         return ledger.state(address.party("carrier")) is not None
 
 

@@ -10,6 +10,7 @@ from typing import Final
 from contracts.address import ADMIN_KEYS_SETTING
 from contracts.errors import RejectedError
 from contracts.ledger.client import LedgerClient
+from contracts.ledger.place import LedgerPlace
 from contracts.sawtooth.batches import Family, Status
 from contracts.sawtooth.settings import TRANSACTION_FAMILIES
 from storage.bench.ledger.consensus import read_consensus
@@ -55,7 +56,7 @@ def sawtooths(
     if strangers:
         raise RejectedError(f"--component: expected a name of --sawtooth, got {min(strangers)!r}")
     for name, url in urls:
-        with closing(LedgerClient(url)) as ledger:
+        with closing(LedgerClient(LedgerPlace.here(url))) as ledger:
             consensus = read_consensus(ledger.setting)
             _check_listed(name, ledger.setting(TRANSACTION_FAMILIES))
         noted = None
@@ -74,7 +75,7 @@ def takes_readings(network: Sawtooth) -> str:
     """
     if has_fleet(network.url):
         return ""
-    with closing(LedgerClient(network.url)) as ledger:
+    with closing(LedgerClient(LedgerPlace.here(network.url))) as ledger:
         admins = ledger.setting(ADMIN_KEYS_SETTING)
     own = key("admin").public_key
     listed = own in admins.split(",")
@@ -98,7 +99,7 @@ def _check_taken(name: str, url: str, seed: int) -> None:
     load = PaperLoad(f"probe-{seed:08x}", 1, 1, 1, 0, 1.0, pays=False, seed=seed)
     (batch,) = load.batches(0)
     told = f"{name}: one transaction of family {FAMILY.name}"
-    with closing(LedgerClient(url)) as ledger:
+    with closing(LedgerClient(LedgerPlace.here(url))) as ledger:
         try:
             ledger.submit([batch])
         except RejectedError as error:

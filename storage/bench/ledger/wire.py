@@ -6,6 +6,7 @@ from typing import Final, Self
 from urllib.parse import urlsplit
 
 from contracts.errors import UnavailableError
+from contracts.ledger.place import LedgerPlace
 
 OCTETS: Final = "application/octet-stream"
 JSON: Final = "application/json"
@@ -18,13 +19,18 @@ class Connection:
     """One connection, one request at a time; it reconnects when the server closes it.
 
     Args:
-        url: Of the server.
+        url: Of the server; of the files for its TLS the environment says where they are.
+
+    Raises:
+        RejectedError: Such a file is invalid.
     """
 
     def __init__(self, url: str) -> None:
-        place = urlsplit(url)
-        self._host, self._port = place.hostname or "", place.port or 80
-        self._base = place.path.rstrip("/")
+        parts, place = urlsplit(url), LedgerPlace.here(url)
+        self._tls = place.files.context() if place.is_secured else None
+        self._host = parts.hostname or ""
+        self._port = parts.port or (443 if place.is_secured else 80)
+        self._base = parts.path.rstrip("/")
         self._reader = asyncio.StreamReader()
         self._writer: asyncio.StreamWriter | None = None
 
@@ -42,7 +48,7 @@ class Connection:
     def close(self) -> None:
         """End the connection."""
         if self._writer is not None:
-            self._writer.close()
+            self._writer.transport.abort()  # no goodbye of TLS, which an ending loop would not see
             self._writer = None
 
     async def post(self, target: str, kind: str, body: bytes) -> tuple[int, bytes]:
@@ -69,7 +75,7 @@ class Connection:
     async def _connect(self) -> None:
         try:
             self._reader, self._writer = await asyncio.open_connection(
-                self._host, self._port, limit=_ANSWER_BYTES
+                self._host, self._port, limit=_ANSWER_BYTES, ssl=self._tls
             )
         except OSError as error:
             raise UnavailableError(f"{self._host}:{self._port} does not answer: {error}") from error

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import signal
+import ssl
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -79,8 +80,16 @@ def node_command(data: Path, *options: str, script: Path = INTKEY_NODE) -> list[
 
 
 @contextmanager
-def running(data: Path, *options: str, script: Path = INTKEY_NODE) -> Iterator[Node]:
-    """Run a node on the chain in `data`; without a `script`, one that knows the intkey family."""
+def running(
+    data: Path,
+    *options: str,
+    script: Path = INTKEY_NODE,
+    trust: ssl.SSLContext | bool = True,
+) -> Iterator[Node]:
+    """Run a node on the chain in `data`; without a `script`, one that knows the intkey family.
+
+    `trust` is the TLS of the node's client.
+    """
     with (
         (data.parent / f"{data.name}.stderr").open("ab") as stderr,
         subprocess.Popen(  # noqa: S603 - our own script
@@ -95,7 +104,7 @@ def running(data: Path, *options: str, script: Path = INTKEY_NODE) -> Iterator[N
             line = process.stdout.readline()
             assert line.startswith(READY), line
             said = dict(word.split("=", 1) for word in line.split()[1:])
-            with httpx.Client(base_url=said["rest"], timeout=60) as client:
+            with httpx.Client(base_url=said["rest"], timeout=60, verify=trust) as client:
                 yield Node(
                     process, client, said.get("component", ""), said.get("component-key", "")
                 )

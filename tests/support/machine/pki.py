@@ -38,6 +38,13 @@ class Pki:
             self.authority.device(device_id, stem.parent)
         return stem.with_name(f"{device_id}.crt"), stem.with_name(f"{device_id}.key")
 
+    def server(self, name: str) -> tuple[Path, Path]:
+        """Return certificate and key of a server or a party."""
+        stem = self.folder / "servers" / name
+        if not stem.with_name(f"{name}.crt").exists():
+            self.authority.server(name, [], stem.parent)
+        return stem.with_name(f"{name}.crt"), stem.with_name(f"{name}.key")
+
     def trust(self, device_id: str | None = None) -> ssl.SSLContext:
         """Return the TLS of a client, with the certificate of a device."""
         context = ssl.create_default_context(cafile=self.ca)
