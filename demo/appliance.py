@@ -13,7 +13,7 @@ from contracts.ledger.client import LedgerClient
 from contracts.ledger.place import LedgerPlace
 from contracts.party.network import SampleNetwork
 from contracts.party.submit import submit
-from contracts.proto.payload_pb2 import HandOver
+from contracts.proto.payload_pb2 import HandOver, RegisterParty, RegisterSite
 from contracts.records.clock import now_ms
 from demo.processes import Service
 from storage.bench.servers.checkpoint import GatewayFiles
@@ -189,24 +189,39 @@ class Appliance:
 
     def register_network(self) -> None:
         """Register parties and sites, and have both sides sign a delivery with its limits."""
+        self.register_parties()
+        self.offer(DELIVERY_ID, "order-4711")
+
+    def register_parties(self) -> None:
+        """Register the parties and sites that the ledger does not have."""
         keys = [self.gateway_key()]
-        for signer, action in (
-            *NETWORK.registrations(lambda name: self.key(name).public_key, lambda _: keys),
-            *NETWORK.delivery(NETWORK.terms(DELIVERY_ID, "order-4711"), now_ms()),
+        for signer, action in NETWORK.registrations(
+            lambda name: self.key(name).public_key, lambda _: keys
         ):
+            if not self.has(_address(action)):
+                self.sign(signer, action)
+
+    def has(self, entry: str) -> bool:
+        """Return whether the ledger's state has an entry at an address."""
+        with closing(LedgerClient(LedgerPlace.here(self.ledger))) as ledger:
+            return bool(ledger.state(entry))
+
+    def offer(self, delivery_id: str, order_id: str) -> None:
+        """Make the lot, and have both sides sign a delivery of it with its limits."""
+        for signer, action in NETWORK.delivery(NETWORK.terms(delivery_id, order_id), now_ms()):
             self.sign(signer, action)
 
     def register_device(self, device_id: str, public_key: str) -> None:
         """Register a truck's recorder as the haulier's."""
         self.sign(*NETWORK.device(device_id, public_key))
 
-    def hand_over(self, trip_id: str) -> None:
+    def hand_over(self, trip_id: str, delivery_id: str = DELIVERY_ID) -> None:
         """Let both parties sign each handover: at loading and at delivery."""
         seller, carrier, buyer = NETWORK.seller, NETWORK.carrier, NETWORK.buyer
         for site_id, giver, taker in (("site-a", seller, carrier), ("site-b", carrier, buyer)):
             terms = HandOver(
                 trip_id=trip_id,
-                delivery_id=DELIVERY_ID,
+                delivery_id=delivery_id,
                 site_id=site_id,
                 from_party_id=giver,
                 to_party_id=taker,
@@ -228,6 +243,15 @@ class Appliance:
         GatewayFiles.made(self.directory, self.ledger, rest=ports.rest, mqtt=ports.mqtt)
 
 
-def _port(address: str) -> int:
-    port = address.rpartition(":")[2]
+def _address(action: Action) -> str:
+    """Return where the ledger keeps what an action registers."""
+    if isinstance(action, RegisterParty):
+        return address.party(action.party_id)
+    if isinstance(action, RegisterSite):
+        return address.site(action.site_id)
+    raise TypeError(f"expected the registration of a party or a site, got {type(action).__name__}")
+
+
+def _port(endpoint: str) -> int:
+    port = endpoint.rpartition(":")[2]
     return int(port) if port.isdecimal() else 0  # a Unix socket has no port

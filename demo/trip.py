@@ -1,21 +1,28 @@
 """`make trip`: a simulated trip into the gateway of `make up`, to ask for and to export."""
 
 import json
+from datetime import UTC, datetime, timedelta
+from itertools import count
 from pathlib import Path
 from typing import Final
 
-from contracts.errors import RejectedError, UnavailableError
+from contracts import address
+from contracts.errors import UnavailableError
 from contracts.runtime.files import locked
-from demo.appliance import DELIVERY_ID, Appliance, Ports
+from demo.appliance import Appliance, Ports
 from demo.ending import failing_in_one_line
-from demo.truck import Truck, simulate
+from demo.truck import Truck
 from demo.up import BUSY, DIRECTORY, STATE
 
 TRUCK_ID: Final = "truck-7"
+FIRST_DELIVERY: Final = 12
+FIRST_ORDER: Final = 4711
+FIRST_START: Final = datetime(2026, 3, 2, 6, tzinfo=UTC)
+"""The first trip is order 4711, `order-12` and simulated from seed 1; the next ones count on."""
 
 
 def main() -> None:
-    """Register the demo's network, record and offload a trip, and print what to ask for."""
+    """Register the demo's network, record and offload one more trip, and print what to ask for."""
     directory = DIRECTORY.absolute()
     with failing_in_one_line("trip"):
         if not STATE.exists():
@@ -26,23 +33,24 @@ def main() -> None:
 
 
 def _drive(directory: Path) -> dict[str, str]:
-    truck = Truck(directory / TRUCK_ID, TRUCK_ID)
-    if truck.directory.exists():
-        raise RejectedError(
-            f"expected a gateway without the demo's trip, {truck.directory} is there: "
-            f"`make down` and `rm -r {DIRECTORY}` before `make up` begin again"
-        )
     appliance = Appliance(directory, _ports(json.loads(STATE.read_text("utf-8"))))
-    appliance.register_network()
+    appliance.register_parties()
+    number = next(each for each in count() if not appliance.has(address.delivery(_delivery(each))))
+    delivery_id = _delivery(number)
+    appliance.offer(delivery_id, str(FIRST_ORDER + number))
+    truck = Truck(directory / TRUCK_ID, TRUCK_ID, delivery_id=delivery_id)
     truck.join(appliance)
-    drive = truck.directory / "drive"
-    simulate(drive)
-    files = (("readings", "readings.csv"), ("track", "track.gpx"), ("video", "video.avi"))
-    words = [word for name, file in files for word in (f"--{name}", str(drive / file))]
-    trip_id: str = truck.ask("record", *words, "--speed", "max")["trip"]
+    start = (FIRST_START + timedelta(days=number)).isoformat()
+    trip_id: str = truck.ask(
+        *("record", "--simulate", "--seed", str(number + 1), "--start", start, "--again")
+    )["trip"]
     truck.ask("offload")
-    appliance.hand_over(trip_id)
-    return {"trip": trip_id, "delivery": DELIVERY_ID, "lot": "00012345678905/L42"}
+    appliance.hand_over(trip_id, delivery_id)
+    return {"trip": trip_id, "delivery": delivery_id, "lot": "00012345678905/L42"}
+
+
+def _delivery(number: int) -> str:
+    return f"order-{FIRST_DELIVERY + number}"
 
 
 def _ports(state: dict[str, str]) -> Ports:

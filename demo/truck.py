@@ -28,12 +28,14 @@ class Truck:
         device_id: Its device.
         per_transaction: Readings that it signs as one.
         other_devices: Ids of further devices that may record on its trips.
+        delivery_id: The delivery that it carries.
     """
 
     directory: Path
     device_id: str
     per_transaction: int = 1
     other_devices: tuple[str, ...] = ()
+    delivery_id: str = DELIVERY_ID
 
     @property
     def settings_file(self) -> Path:
@@ -53,7 +55,7 @@ data = {json.dumps(str(self.directory / "data"))}
 [trip]
 origin_site = "site-a"
 destination_site = "site-b"
-deliveries = ["{DELIVERY_ID}"]
+deliveries = ["{self.delivery_id}"]
 other_devices = {json.dumps(self.other_devices)}
 
 [batch]

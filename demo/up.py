@@ -38,10 +38,22 @@ def main() -> None:
             if not dead and STATE.exists():
                 text = _checked_state()
                 _say(f"already up, see {STATE}; `make down` stops it")
+                _tell_other_ports(json.loads(text), options)
             else:
                 _stop_rest(directory, found, dead)
                 text = _start(directory, Ports(options.rest, options.mqtt, options.ledger))
     print(text, end="")
+
+
+def _tell_other_ports(state: dict[str, str], asked: argparse.Namespace) -> None:
+    """Say which of the ports that were asked for are not those in use."""
+    for name in ("rest", "mqtt", "ledger"):
+        port = int(state[name].rpartition(":")[2])
+        if getattr(asked, name) not in {0, port}:
+            _say(
+                f"expected {name} at port {getattr(asked, name)}, it stays at {port}: "
+                "a choice of ports counts after `make down`"
+            )
 
 
 def _stop_rest(directory: Path, found: dict[str, int], dead: list[str]) -> None:

@@ -89,9 +89,14 @@ def test_up_and_down(checkout: Path) -> None:
         socket.create_connection((host, int(port)), 5).close()
         assert json.loads(Path(state["trust"]).read_text())
         assert not live_data(checkout).exists()
-        again = make(checkout, "up", **PORTS)
+        again = make(checkout, "up", **(PORTS | {"REST_PORT": "1"}))
         assert again.returncode == 0
         assert "already up" in again.stderr
+        assert (
+            f"expected rest at port 1, it stays at {state['rest'].rpartition(':')[2]}"
+            in again.stderr
+        )
+        assert "expected mqtt" not in again.stderr
         assert json.loads(again.stdout) == state
         assert len(running(checkout)) == 2
         trip = make(checkout, "trip")
@@ -104,9 +109,19 @@ def test_up_and_down(checkout: Path) -> None:
             assert auditor.get(f"/v1/trips/{told['trip']}").json()["trip_id"] == told["trip"]
             (recording,) = auditor.get(f"/v1/trips/{told['trip']}/recordings").json()["items"]
             assert recording["stored"]
-        again = make(checkout, "trip")
-        assert again.returncode != 0
-        assert "trip: expected a gateway without the demo's trip" in again.stderr
+            more = make(checkout, "trip")
+            assert more.returncode == 0, more.stderr
+            later = json.loads(more.stdout)
+            assert (told["delivery"], later["delivery"]) == ("order-12", "order-13")
+            assert (told["lot"], later["lot"]) == ("00012345678905/L42", "00012345678905/L42")
+            found = auditor.get("/v1/trips?order=newest").json()["items"]
+            assert [each["trip_id"] for each in found] == [later["trip"], told["trip"]]
+            deliveries = auditor.get(f"/v1/lots/{told['lot']}").json()["deliveries"]
+            assert {each["delivery_id"]: each["order_id"] for each in deliveries} == {
+                "order-12": "4711",
+                "order-13": "4712",
+            }
+            assert {each["status"] for each in deliveries} == {"delivered"}
     finally:
         down = make(checkout, "down")
     assert down.returncode == 0, down.stderr
