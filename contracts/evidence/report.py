@@ -17,6 +17,7 @@ from contracts.rendered import Words
 
 SUMMARIES: Final = ("holds", "unanchored", "format-1", "does-not-hold")
 """The words that `summary` returns."""
+GIVE_VIDEO: Final = "give --video FILE, or ask a gateway that has it"
 
 
 def summary(verdict: Verdict) -> str:
@@ -28,8 +29,13 @@ def summary(verdict: Verdict) -> str:
     return "holds" if verdict.accepted else "format-1"
 
 
-def not_shown(verdict: Verdict) -> list[str]:
-    """Return, in words, what the ledger or a video may hold that the file does not show."""
+def not_shown(verdict: Verdict, video_remedy: str = GIVE_VIDEO) -> list[str]:
+    """Return, in words, what the ledger or a video may hold that the file does not show.
+
+    Args:
+        verdict: On the file.
+        video_remedy: What the reader can do about a video that is not in the file.
+    """
     found = []
     if verdict.version == FORMAT_1:
         found.append(
@@ -50,7 +56,7 @@ def not_shown(verdict: Verdict) -> list[str]:
         }
     )
     found += [
-        _missing_video(video, verdict)
+        _missing_video(video, verdict, video_remedy)
         for video in verdict.videos
         if not video.files and video.blobs < blob_count(video.digest.size)
     ]
@@ -64,12 +70,12 @@ def not_shown(verdict: Verdict) -> list[str]:
     return found
 
 
-def _missing_video(video: Video, verdict: Verdict) -> str:
+def _missing_video(video: Video, verdict: Verdict, remedy: str) -> str:
     name = f"the video of recording {video.digest.sha256.hex()}"
     blobs = f"{video.blobs} of {blob_count(video.digest.size)} blobs"
     if not verdict.read_to_end:  # nobody knows what the rest of the file has
         return f"{name}: {blobs} were checked before a problem ended the check"
-    return f"{name}: {blobs} are in the file; give --video FILE, or ask a gateway that has it"
+    return f"{name}: {blobs} are in the file; {remedy}"
 
 
 def _time_of(verdict: Verdict) -> str:
@@ -80,13 +86,13 @@ def _time_of(verdict: Verdict) -> str:
     return ""
 
 
-def as_json(verdict: Verdict) -> dict[str, Any]:
+def as_json(verdict: Verdict, video_remedy: str = GIVE_VIDEO) -> dict[str, Any]:
     """Return the verdict for programs (docs/evidence.md, "Verdict")."""
     return {
         "verdict": summary(verdict),
         "problems": verdict.problems,
         "format": verdict.version,
-        "not_shown": not_shown(verdict),
+        "not_shown": not_shown(verdict, video_remedy),
         "keys": {
             "genesis_block_id": verdict.genesis_id,
             "block_signers": sorted(verdict.block_signers),
@@ -239,9 +245,11 @@ def _only(words: Words, *keys: str) -> Words:
 
 def breach_words(breach: Breach) -> str:
     """Return a breach in words: the quantity, how far, when, and of which delivery."""
-    quantity = QUANTITIES[breach.limit.quantity]
+    quantity, limit = QUANTITIES[breach.limit.quantity], breach.limit
+    below = limit.HasField("minimum") and breach.extreme < limit.minimum
     return (
-        f"{quantity.name} up to {breach.extreme / quantity.scale:g} {quantity.symbol} "
+        f"{quantity.name} {'down' if below else 'up'} to "
+        f"{breach.extreme / quantity.scale:g} {quantity.symbol} "
         f"from {rfc3339(breach.since_ms)} "
         f"to {rfc3339(breach.until_ms)}, delivery {breach.delivery_id}, device {breach.device_id}"
     )

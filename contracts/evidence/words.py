@@ -18,7 +18,6 @@ from contracts.evidence.verify import Verdict
 from contracts.proto.payload_pb2 import LotQuantity, RequiredCertificate, StartTrip
 from contracts.proto.state_pb2 import Delivery, Finding, Hold, Transformation
 from contracts.records.clock import rfc3339
-from contracts.records.reading import Tamper
 from contracts.rules.deliveries import payment_name, status_name
 from contracts.rules.trips import devices_of, route_of
 from contracts.rules.version import RulesVersion
@@ -31,13 +30,24 @@ def as_text(verdict: Verdict) -> str:
 
 
 def _lines(verdict: Verdict) -> Iterator[str]:
+    if verdict.problems:  # before the story, which nobody should believe then
+        yield "verdict: does not hold"
+        yield from (f"DOES NOT HOLD: {problem}" for problem in verdict.problems)
+        yield "what follows is what the file says, and is not proved"
+    yield from _story_lines(verdict)
+    yield from (f"not shown: {each}" for each in not_shown(verdict))
+    yield from _verdict_lines(verdict)
+
+
+def _story_lines(verdict: Verdict) -> Iterator[str]:
     yield f"ledger: {verdict.blocks} blocks, the last is {verdict.last_block_id}"
     for each in verdict.predecessors:
         yield (
             f"ledger: goes on from the one that began with block {each.genesis_block_id}, "
             f"and ended with block {each.block_num}, {each.block_id}"
         )
-    yield f"  {block_time_words(verdict.block_times)}"
+    if verdict.block_times.blocks or not verdict.problems:  # a problem may end the check before
+        yield f"  {block_time_words(verdict.block_times)}"
     for story in verdict.trips.values():
         yield from _trip_lines(story)
     for transformation in verdict.transformations:
@@ -53,8 +63,9 @@ def _lines(verdict: Verdict) -> Iterator[str]:
         claims = verdict.claims[video.digest.sha256]
         if len(claims) > 1:
             yield f"  claimed by {len(claims)} trips: {', '.join(claims)}"
-    yield from (f"DOES NOT HOLD: {problem}" for problem in verdict.problems)
-    yield from (f"not shown: {each}" for each in not_shown(verdict))
+
+
+def _verdict_lines(verdict: Verdict) -> Iterator[str]:
     match summary(verdict):
         case "format-1":
             yield "verdict: what the file shows holds, but format 1 cannot show what was left out"
@@ -67,18 +78,20 @@ def _lines(verdict: Verdict) -> Iterator[str]:
             yield from (f"  block signer {key}" for key in sorted(verdict.block_signers))
             yield from (f"  admin key {key}" for key in sorted(verdict.admin_keys))
         case _:
-            yield "verdict: does not hold"
+            yield "verdict: does not hold"  # again: the end is what a terminal shows
 
 
-def _number(start: StartTrip) -> str:
-    return f", number {start.trip_number} of its device" if start.trip_number else ""
+def _devices(start: StartTrip) -> str:
+    """Name the devices of a trip, and which trip it is of the device that started it."""
+    first, *others = devices_of(start)
+    number = f" (its trip number {start.trip_number})" if start.trip_number else ""
+    return ", ".join([f"{first}{number}", *others])
 
 
 def _trip_lines(story: TripStory) -> Iterator[str]:
     start = story.start
-    devices = ", ".join(devices_of(start))
     yield (
-        f"trip {start.trip_id}{_number(start)} by device {devices}, "
+        f"trip {start.trip_id} by device {_devices(start)}, "
         f"{' to '.join(route_of(start))}: "
         f"{story.readings} readings{_span(story)}"
     )
@@ -93,7 +106,7 @@ def _trip_lines(story: TripStory) -> Iterator[str]:
         yield f"  breach: {breach_words(breach)}"
     for tamper in story.tampers:
         yield (
-            f"  tamper: {Tamper(tamper.flags).name} at {rfc3339(tamper.utc_ms)}, "
+            f"  tamper: {', '.join(rendered.signs(tamper.flags))} at {rfc3339(tamper.utc_ms)}, "
             f"device {tamper.device_id}"
         )
     yield from _finding_lines(story.findings)

@@ -5,13 +5,12 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from contracts.evidence.report import as_json
 from gateway.api import models, views
 from gateway.api.paging import LongPaging, Overlapping, Paging, Spanned, page_of
-from gateway.api.parts import AuditPart, RecordsPart, StorePart
+from gateway.api.parts import AllParts, AuditPart, RecordsPart, StorePart
 from gateway.api.problems import ABSENT
 from gateway.api.recordings import recording_view
-from gateway.api.verdicts import Verdict
+from gateway.api.verdicts import OwnVerdict
 
 router = APIRouter(prefix="/v1/trips", tags=["trips"])
 
@@ -49,13 +48,13 @@ def readings(
 
 
 @router.post("/{trip_id}/verify", responses=ABSENT)
-def verify(audit: AuditPart, trip_id: str) -> Verdict:
+def verify(audit: AuditPart, services: AllParts, trip_id: str) -> OwnVerdict:
     """Judge the evidence of a trip as `wayseal-verify` would, by the keys of this ledger.
 
     This is a quick check for the operator. A caller who does not trust this gateway exports the
     evidence and judges it elsewhere, with keys from another source.
     """
-    return Verdict.model_validate(as_json(audit.judge(trip_id)))
+    return OwnVerdict.of(audit.judge(trip_id), services.settings.site_id, trip_id)
 
 
 @router.get("/{trip_id}/recordings", responses=ABSENT)

@@ -5,6 +5,8 @@ The values come from contracts/evidence/report.py.
 
 from pydantic import BaseModel, Field
 
+from contracts.evidence import report
+from contracts.evidence import verify as evidence
 from gateway.api import deliverymodels, models, words
 from gateway.api.tracing import LotStatus
 from gateway.moments import Moment
@@ -172,3 +174,25 @@ class Verdict(BaseModel):
     trips: list[JudgedTrip]
     transformations: list[JudgedTransformation]
     recordings: list[JudgedRecording]
+
+
+class Judge(BaseModel):
+    """Whose word a verdict is."""
+
+    judged_by: str = Field(description="the gateway that says so")
+    proof: str = Field(description="how to prove it to someone who does not trust this gateway")
+
+
+class OwnVerdict(Verdict, Judge):
+    """The gateway's own verdict on evidence, which proves nothing to others."""
+
+    @classmethod
+    def of(cls, verdict: evidence.Verdict, site_id: str, trip_id: str) -> "OwnVerdict":
+        """Return what a site's gateway says of a trip."""
+        told = report.as_json(verdict, "export the evidence with video=true, here or where it is")
+        by = f"the gateway of site {site_id}, by keys that it names itself: no proof to others"
+        proof = (
+            f"export GET /v1/evidence?trip={trip_id}&video=true, and check the file with "
+            "wayseal-verify FILE --trust KEYS, with keys from another source than this gateway"
+        )
+        return cls.model_validate({**told, "judged_by": by, "proof": proof})

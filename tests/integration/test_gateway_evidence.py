@@ -58,6 +58,9 @@ def judged(site: Site, trip: Trip) -> list[str]:
     problems: list[str] = answer.json()["problems"]
     assert (answer.json()["verdict"] == "holds") == (not problems)
     assert "which was begun at 20" in answer.json()["not_shown"][-1]
+    assert answer.json()["judged_by"].startswith("the gateway of site site-b, ")
+    assert f"GET /v1/evidence?trip={trip.trip_id}&" in answer.json()["proof"]
+    assert "wayseal-verify" in answer.json()["proof"]
     return problems
 
 

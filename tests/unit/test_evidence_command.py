@@ -85,7 +85,9 @@ def test_what_does_not_hold_exits_1_and_says_what(
     evidence.write_bytes(broken)
     done = verify(evidence, "--trust", keys)
     assert (done.returncode, done.stderr) == (1, "")
-    assert "DOES NOT HOLD: " in done.stdout
+    first, second, *_, last = done.stdout.splitlines()
+    assert first == last == "verdict: does not hold"
+    assert second.startswith("DOES NOT HOLD: ")
     found = verify(evidence, "--trust", keys, "--json")
     assert (found.returncode, document(found)["verdict"]) == (1, "does-not-hold")
 

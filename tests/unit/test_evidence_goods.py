@@ -47,7 +47,9 @@ def test_a_tamper_event_has_the_words_and_the_times_that_rest_gives() -> None:
     trip = Trip()
     tampered = [reading(0), reading(1, tamper=Tamper.DOOR_OPEN | Tamper.MOTION)]
     evidence = evidence_of([registrations(), trip.whole(tampered)], [trip.trip_id])
-    told = as_json(verdict_on(evidence.wire(), trust_in(evidence.heads)))
+    verdict = verdict_on(evidence.wire(), trust_in(evidence.heads))
+    told = as_json(verdict)
+    assert "\n  tamper: door-open, motion at " in as_text(verdict)
     (shown,) = told["trips"][0]["tampers"]
     assert shown["signs"] == ["door-open", "motion"]
     assert shown["time"] == rfc3339(reading(1).clock.utc_ms)

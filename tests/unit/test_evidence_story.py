@@ -2,12 +2,14 @@
 
 from dataclasses import replace
 
+import pytest
+
 from contracts.actions.payload import build, decode
 from contracts.evidence.container import Part
-from contracts.evidence.report import as_json, summary
+from contracts.evidence.report import as_json, breach_words, summary
 from contracts.evidence.words import as_text
-from contracts.proto.payload_pb2 import RegisterDevice, StartTrip
-from contracts.proto.state_pb2 import Delivery
+from contracts.proto.payload_pb2 import Limit, RegisterDevice, StartTrip
+from contracts.proto.state_pb2 import Breach, Delivery
 from contracts.rules.ids import Rule
 from contracts.sawtooth.batches import build_batch
 from support.evidence.chain import (
@@ -220,3 +222,11 @@ def test_a_key_that_was_revoked_later_is_told() -> None:
     (told,) = as_json(verdict)["trips"]
     assert told["revoked_device_keys"] == [trip.signer.public_key]
     assert as_json(verdict_on(STORY.evidence.wire()))["trips"][0]["revoked_device_keys"] == []
+
+
+@pytest.mark.parametrize(
+    ("extreme", "words"), [(11_000, "up to 11 Cel"), (-500, "down to -0.5 Cel")]
+)
+def test_a_breach_says_on_which_side_of_the_limit_it_was(extreme: int, words: str) -> None:
+    limit = Limit(quantity=Limit.TEMPERATURE_MCEL, minimum=2_000, maximum=8_000)
+    assert breach_words(Breach(limit=limit, extreme=extreme)).startswith(f"temperature {words} ")
