@@ -42,6 +42,7 @@ from gateway.upkeep.certificates import CertificateUpkeep
 from gateway.upkeep.expiry import Expiry
 from gateway.upkeep.filling import Filling
 from gateway.upkeep.scrubbing import Scrubbing
+from gateway.upkeep.sessions import SessionUpkeep
 from gateway.upkeep.settling import Settling
 from gateway.upkeep.soundness import Soundness
 from gateway.uploads.announced import Announced
@@ -129,6 +130,7 @@ class Services:
             self.own_site.worker,
             Ending(self.settings).worker,
             CertificateUpkeep(self.settings).worker,
+            SessionUpkeep(self.settings).worker,
             self.follower.worker,
             self.saga.worker,
             self.filling.worker,

@@ -85,6 +85,7 @@ KEPT: Final = (
     Kept("GATEWAY", "claims.json", CopiedBy.NOBODY),
     Kept("GATEWAY", "claims.lock", CopiedBy.NOBODY),
     Kept("GATEWAY", "mosquitto.lock", CopiedBy.NOBODY),
+    Kept("GATEWAY", "mosquitto-sessions.lock", CopiedBy.NOBODY),
     Kept("GATEWAY", HALF_RESTORED, CopiedBy.NOBODY),
     Kept("VOLUME", "", CopiedBy.HAND),
     Kept("BLOBS", "", CopiedBy.HAND),

@@ -4,7 +4,8 @@ import argparse
 import json
 
 from contracts.runtime.commands import complain
-from gateway.mosquitto.folder import Written, write
+from gateway.mosquitto.folder import Written
+from gateway.mosquitto.sessions import refresh
 from gateway.settings import Settings
 
 
@@ -38,8 +39,11 @@ def tell_mosquitto(settings: Settings) -> None:
 
 
 def write_mosquitto(settings: Settings) -> Written:
-    """Write the configuration of the site's mosquitto, and its warnings on standard error."""
-    written = write(settings)
+    """Write the configuration of the site's mosquitto, and its warnings on standard error.
+
+    Open sessions of clients that are revoked since the last time are ended.
+    """
+    written = refresh(settings)
     for warning in written.warnings:
         complain("wayseal-gateway", warning)
     return written

@@ -9,6 +9,7 @@ from pathlib import Path
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from contracts.errors import RejectedError
+from gateway.commands.mosquitto import write_mosquitto
 from gateway.commands.token import check_devices
 from gateway.pki.authority import Authority, load_issuer
 from gateway.pki.certificates import Issuer, utc_now
@@ -93,10 +94,17 @@ def renew(options: Namespace, settings: Settings | None) -> None:
 
 
 def revoke(options: Namespace, settings: Settings | None) -> None:
-    """Revoke all certificates of these names."""
+    """Revoke all certificates of these names, and end their sessions at this site's mosquitto.
+
+    Raises:
+        RejectedError: A name has no certificate that holds.
+        UnavailableError: A file cannot be written, or a session goes on.
+    """
     now = utc_now()
     for entry in _authority(options, settings).revoke(options.names):
         _say({"name": entry.name, "serial": entry.serial, "revoked": _text(now)})
+    if settings is not None and settings.mosquitto.folder and settings.mosquitto.crl:
+        write_mosquitto(settings)
 
 
 def crl(options: Namespace, settings: Settings | None) -> None:

@@ -43,8 +43,7 @@ def run(options: argparse.Namespace, settings: Settings) -> None:
             complain(
                 "wayseal-gateway",
                 "mosquitto goes by certificates, not by tokens: it still lets "
-                f"{', '.join(options.names)} in until `wayseal-gateway pki revoke` and a restart "
-                "of mosquitto",
+                f"{', '.join(options.names)} in until `wayseal-gateway pki revoke`",
             )
 
 

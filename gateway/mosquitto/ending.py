@@ -7,7 +7,7 @@ from typing import Final
 from contracts.errors import WaysealError
 from contracts.records.clock import now_ms
 from gateway.access import Role, Tokens
-from gateway.mosquitto.folder import write
+from gateway.mosquitto.sessions import refresh
 from gateway.mosquitto.text import PASSWORDS
 from gateway.settings import Settings
 from gateway.worker import Worker
@@ -33,7 +33,7 @@ class Ending:
             return False
         names = ", ".join(sorted(due))
         try:
-            written = write(self._settings)
+            written = refresh(self._settings)
         except WaysealError as error:
             self._failed = due
             _log.warning(

@@ -4,21 +4,29 @@ import os
 import pwd
 import signal
 import stat
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from contracts.errors import RejectedError
 from contracts.ids import check_id
 from contracts.passwords import mosquitto_hash
-from contracts.runtime.files import disk_errors, in_turn, make_directory, write_file
+from contracts.runtime.files import (
+    disk_errors,
+    in_turn,
+    make_directory,
+    remove_file,
+    write_file,
+)
 from gateway.access import Tokens
 from gateway.mosquitto.text import (
     ACCESS,
     AUTHORITY,
     CONFIGURATION,
+    ENDING,
     INCLUDED,
     PASSWORDS,
     REVOKED,
@@ -57,11 +65,15 @@ class Written:
     warnings: list[str]
 
 
-def write(settings: Settings) -> Written:
+def write(settings: Settings, once: Mapping[str, str] = MappingProxyType({})) -> Written:
     """Write mosquitto's configuration, with the passwords of today, and tell a running mosquitto.
 
     Of two processes the later one reads the tokens only after the earlier one has written, or an
     earlier list could replace a later one.
+
+    Args:
+        settings: Of the gateway.
+        once: Hashed passwords by name that win over the others, until the next writing.
 
     Raises:
         RejectedError: Settings are missing or exclude each other, or a device has the gateway's
@@ -71,10 +83,35 @@ def write(settings: Settings) -> Written:
     folder = _checked(settings)
     make_directory(settings.data)
     with in_turn(settings.data / "mosquitto.lock"):
-        return _write_folder(settings, folder)
+        return _write_folder(settings, folder, once)
 
 
-def _write_folder(settings: Settings, folder: Path) -> Written:
+def pending(settings: Settings) -> set[str]:
+    """Return the names whose sessions have yet to be ended.
+
+    Raises:
+        RejectedError: The file cannot be read.
+    """
+    folder = settings.mosquitto.folder
+    return set(((folder and _text(folder / ENDING)) or "").split())
+
+
+def keep_pending(settings: Settings, names: Collection[str]) -> None:
+    """Note the names whose sessions have yet to be ended.
+
+    Raises:
+        UnavailableError: The file cannot be written.
+    """
+    folder = _checked(settings)
+    _make_folder(folder, settings.mosquitto.user)
+    if names:
+        text = "".join(f"{name}\n" for name in sorted(names))
+        _write(folder / ENDING, text, settings.mosquitto.user)
+    else:
+        remove_file(folder / ENDING)
+
+
+def _write_folder(settings: Settings, folder: Path, once: Mapping[str, str]) -> Written:
     devices = Tokens(settings.tokens_file).of_devices()
     if settings.mqtt.username in devices:
         raise RejectedError(
@@ -91,7 +128,7 @@ def _write_folder(settings: Settings, folder: Path) -> Written:
     changed = [name for name, text in at_start.items() if _text(folder / name) != text]
     for name, text in (
         *trusted(settings),
-        (PASSWORDS, _passwords(settings, known)),
+        (PASSWORDS, _passwords(settings, known | dict(once))),
         (ACCESS, access_rules()),
         (INCLUDED, included(at_start[CONFIGURATION])),
         *at_start.items(),

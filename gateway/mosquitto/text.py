@@ -35,6 +35,8 @@ ACCESS: Final = "acl"
 ROLES: Final = "roles.json"
 AUTHORITY: Final = "ca.crt"
 REVOKED: Final = "crl.pem"
+ENDING: Final = "ending"
+"""Names whose sessions have yet to be ended, a line each."""
 
 
 def access_rules() -> str:

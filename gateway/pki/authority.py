@@ -232,7 +232,7 @@ class Authority:
         now = utc_now()
         with in_turn(self.paths.lock):
             revoked = [
-                (int(each.serial, 16), each.revoked)
+                (int(each.serial, 16), each.revoked, each.name)
                 for each in self._register.read()
                 if each.revoked and now < each.expires
             ]

@@ -29,6 +29,12 @@ NAME_MAX: Final = 64
 """Longest common name (RFC 5280, A.1, ub-common-name-length)."""
 BACKDATED: Final = timedelta(hours=1)
 """A certificate is valid from so long ago on, because clocks of trucks and sites differ."""
+REVOKED_NAME: Final = x509.ObjectIdentifier("2.25.207346207297240376840322378929609228521")
+"""Extension of an entry in a revocation list: the revoked common name, a UTF8String.
+
+Source: X.667 (an arc of a UUID, of the name urn:wayseal:revoked-name).
+"""
+_UTF8_STRING: Final = 0x0C
 _SAN: Final = re.compile(r"(\*\.)?[A-Za-z0-9]([A-Za-z0-9_.-]{0,250}[A-Za-z0-9])?")
 _ORGANIZATION: Final = "Wayseal"
 
@@ -88,7 +94,7 @@ class Issuer:
 
     def revocations(
         self,
-        revoked: Iterable[tuple[int, datetime]],
+        revoked: Iterable[tuple[int, datetime, str]],
         before: x509.CertificateRevocationList | None,
         now: datetime,
     ) -> x509.CertificateRevocationList:
@@ -98,7 +104,8 @@ class Issuer:
         compares seconds; so each list is at least a second later, and all begin in the past.
 
         Args:
-            revoked: Serial number and time of each revoked certificate.
+            revoked: Serial number, time and common name of each revoked certificate. The name goes
+                into the list, so that every site knows whose sessions to end.
             before: The list that it replaces.
             now: The time.
         """
@@ -114,9 +121,13 @@ class Issuer:
             .add_extension(x509.CRLNumber(number), critical=False)
             .add_extension(self._key_identifier, critical=False)
         )
-        for serial, at in revoked:
+        for serial, at, name in revoked:
             builder = builder.add_revoked_certificate(
-                x509.RevokedCertificateBuilder().serial_number(serial).revocation_date(at).build()
+                x509.RevokedCertificateBuilder()
+                .serial_number(serial)
+                .revocation_date(at)
+                .add_extension(_naming(name), critical=False)
+                .build()
             )
         return builder.sign(self.key, hashes.SHA256())
 
@@ -238,6 +249,19 @@ def _usage(*, signs_certificates: bool) -> x509.KeyUsage:
         encipher_only=False,
         decipher_only=False,
     )
+
+
+def revoked_name(of: x509.RevokedCertificate) -> str:
+    """Return the common name in an entry of a revocation list; empty if it tells none."""
+    for each in of.extensions:
+        if each.oid == REVOKED_NAME and isinstance(each.value, x509.UnrecognizedExtension):
+            return each.value.value[2:].decode("ascii", "replace")
+    return ""
+
+
+def _naming(name: str) -> x509.UnrecognizedExtension:
+    text = name.encode("ascii")  # at most NAME_MAX, so that one byte holds its length
+    return x509.UnrecognizedExtension(REVOKED_NAME, bytes([_UTF8_STRING, len(text)]) + text)
 
 
 def _number(revocations: x509.CertificateRevocationList) -> int:

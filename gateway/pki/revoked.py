@@ -6,6 +6,7 @@ from pathlib import Path
 from cryptography import x509
 
 from contracts.errors import RejectedError
+from gateway.pki.certificates import revoked_name
 
 
 def revoked_serials(path: Path) -> frozenset[int]:
@@ -15,6 +16,15 @@ def revoked_serials(path: Path) -> frozenset[int]:
         RejectedError: It cannot be read.
     """
     return frozenset(each.serial_number for each in _list(path))
+
+
+def revoked_names(path: Path) -> dict[int, str]:
+    """Return the common names in a revocation list by serial number; empty where it tells none.
+
+    Raises:
+        RejectedError: It cannot be read.
+    """
+    return {each.serial_number: revoked_name(each) for each in _list(path)}
 
 
 def next_update(path: Path) -> datetime | None:

@@ -7,7 +7,6 @@ import logging
 from datetime import timedelta
 from typing import Final
 
-from gateway.mosquitto.folder import is_behind, write
 from gateway.pki.authority import Authority
 from gateway.pki.certificates import utc_now
 from gateway.pki.revoked import next_update
@@ -47,11 +46,6 @@ class CertificateUpkeep:
         if (folder / "ca.key").exists():
             self._renew(Authority(folder))
         self._look_at_list()
-        if is_behind(self._settings):
-            written = write(self._settings)
-            _log.info("mosquitto has the authority's files of now; restart it to end open sessions")
-            if not written.reloaded:
-                _log.warning("mosquitto goes by the earlier files until it is reloaded")
         return False
 
     def _renew(self, authority: Authority) -> None:

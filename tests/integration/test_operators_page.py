@@ -104,6 +104,7 @@ TYPED: Final = {
 }
 ELSEWHERE: Final = {
     "GATEWAY/mosquitto.lock",
+    "GATEWAY/mosquitto-sessions.lock",
     "GATEWAY/*.db.damaged*",
     "KEYS/*.key.pub",
     "/etc/wayseal/gateway.env",
