@@ -5,14 +5,16 @@ import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
+import yaml
 
 from support.containers.engine import Engine, engine
 from support.containers.page import checkout, section, type_lines
 from support.containers.standins import VARIABLES, provide
 from support.containers.tools import docker_compose
+from support.machine.waiting import wait_until
 from support.project.pages import ROOT
 
 pytestmark = pytest.mark.field
@@ -21,6 +23,10 @@ FIRST: Final = "One machine"
 HOLDS: Final = "verdict: holds; every chain of signatures ends in a key you trust"
 ALL_BLOBS: Final = "12 of 12 blobs checked"
 ONLY_OUTSIDE: Final = "scripts/wheels"
+PROMETHEUS: Final = "http://127.0.0.1:9090/api/v1"
+ALERTMANAGER: Final = "http://127.0.0.1:9093/api/v2"
+FIRES_WITHIN_S: Final = 300.0
+ASKED_EVERY_S: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +44,10 @@ class Machine:
     def compose(self, *words: str) -> str:
         return self.running.compose(*words, cwd=self.there)
 
+    def asked(self, url: str) -> Any:  # noqa: ANN401 - JSON
+        """Return the JSON that a published port of the engine answers."""
+        return json.loads(self.running.run("curl", "--silent", "--show-error", "--fail", url))
+
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
@@ -47,7 +57,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
     assert wheels == ONLY_OUTSIDE
     subprocess.run([there / wheels], check=True, cwd=there)  # noqa: S603 - our own script
     with engine(VARIABLES) as running:
-        provide(running, "python", "mosquitto", "cassandra")
+        provide(running, "python", "mosquitto", "cassandra", "prometheus", "alertmanager")
         machine = Machine(running, there)
         machine.typed([build])
         yield machine
@@ -123,6 +133,8 @@ def test_a_site_as_the_page_tells_it(machine: Machine) -> None:
     assert ALL_BLOBS in said
     machine.typed([lines[1], *lines[end:], "docker compose up --detach --wait"])
     check_confined(machine.running, 4)
+    machine.typed([without_grafana("site")])
+    check_watched(machine, "https://site-gateway:8080/metrics")
 
 
 def trip_and_evidence() -> list[str]:
@@ -143,3 +155,68 @@ def test_three_sites_as_the_page_tells_it(machine: Machine) -> None:
     assert said.count(HOLDS) == 2
     assert said.count(ALL_BLOBS) == 2
     check_confined(machine.running, 7)
+
+
+def test_monitoring_tells_of_a_gateway_that_stopped(machine: Machine) -> None:
+    """The rules are the site's, with the times that they have there."""
+    machine.typed([without_grafana("embedded")])
+    check_watched(machine, "http://gateway:8080/metrics")
+    check_rules(machine)
+    check_confined(machine.running, 4)
+    assert "GatewayDown" not in alerts(machine)
+    machine.compose("stop", "gateway")
+    wait_until(
+        lambda: alerts(machine).get("GatewayDown") == "dock-b", FIRES_WITHIN_S, ASKED_EVERY_S
+    )
+    machine.compose("start", "gateway")
+    wait_until(lambda: "GatewayDown" not in alerts(machine), FIRES_WITHIN_S, ASKED_EVERY_S)
+
+
+def test_monitoring_refuses_to_watch_nothing(machine: Machine) -> None:
+    with pytest.raises(AssertionError, match="expected the service gateway or site-gateway"):
+        machine.compose("--profile", "monitoring", "run", "--rm", "--no-TTY", "monitoring-init")
+
+
+def without_grafana(profile: str) -> str:
+    """Return the page's line that starts monitoring beside a profile, without Grafana's image."""
+    (line,) = (each for each in section("Monitoring") if each.endswith(" alertmanager"))
+    assert "--profile embedded" in line
+    return line.replace("--profile embedded", f"--profile {profile}")
+
+
+def check_watched(machine: Machine, gateway: str) -> None:
+    """Every target of Prometheus is up, and it has a way to Alertmanager."""
+    expected = {
+        ("wayseal-gateway", gateway): "up",
+        ("wayseal-node", "http://node:8008/metrics"): "up",
+        ("prometheus", "http://127.0.0.1:9090/metrics"): "up",
+    }
+    wait_until(lambda: targets(machine) == expected)
+    wait_until(lambda: len(managers(machine)) == 1)
+
+
+def targets(machine: Machine) -> dict[tuple[str, str], str]:
+    active = machine.asked(f"{PROMETHEUS}/targets?state=active")["data"]["activeTargets"]
+    return {(each["labels"]["job"], each["scrapeUrl"]): each["health"] for each in active}
+
+
+def managers(machine: Machine) -> list[Any]:
+    return list(machine.asked(f"{PROMETHEUS}/alertmanagers")["data"]["activeAlertmanagers"])
+
+
+def check_rules(machine: Machine) -> None:
+    """Prometheus has evaluated each rule of the file, without an error."""
+    file = yaml.safe_load((ROOT / "deploy" / "monitoring" / "rules.yml").read_text("utf-8"))
+    names = [rule["alert"] for group in file["groups"] for rule in group["rules"]]
+    wait_until(lambda: loaded(machine) == dict.fromkeys(names, "ok"))
+
+
+def loaded(machine: Machine) -> dict[str, str]:
+    groups = machine.asked(f"{PROMETHEUS}/rules?type=alert")["data"]["groups"]
+    return {rule["name"]: rule["health"] for group in groups for rule in group["rules"]}
+
+
+def alerts(machine: Machine) -> dict[str, str | None]:
+    """Return the sites of the alerts that Alertmanager has, by their names."""
+    told = machine.asked(f"{ALERTMANAGER}/alerts?active=true")
+    return {each["labels"]["alertname"]: each["labels"].get("site") for each in told}

@@ -15,31 +15,41 @@ from support.containers.engine import CACHE, Engine
 from support.project.pages import ROOT
 
 VARIABLES: Final = {
-    "PYTHON_IMAGE": "wayseal-test/debian-python",
+    "PYTHON_IMAGE": "wayseal-test/debian-python:12",
     "MOSQUITTO_IMAGE": "wayseal-test/mosquitto",
     "CASSANDRA_IMAGE": "wayseal-test/cassandra",
     "CASSANDRA_HEAP": "512M",
+    "PROMETHEUS_IMAGE": "wayseal-test/prometheus",
+    "ALERTMANAGER_IMAGE": "wayseal-test/alertmanager",
 }
 """What docker-compose.yml is told instead of the official names."""
 PACKAGES: Final = {
     "python": "python3,python3-venv",
     "mosquitto": "mosquitto",
     "java": "openjdk-17-jre-headless",
+    # wget as in the official images, whose health is asked with it.
+    "monitoring": "prometheus,prometheus-alertmanager,wget",
+}
+_ROOTS: Final = {
+    "mosquitto": "mosquitto",
+    "cassandra": "java",
+    "prometheus": "monitoring",
+    "alertmanager": "monitoring",
 }
 _MIRROR: Final = "http://deb.debian.org/debian"
 _IMAGES: Final = Path(__file__).with_name("images")
 
 
 def provide(engine: Engine, *names: str) -> None:
-    """Make sure that the engine has these images: python, mosquitto, cassandra."""
+    """Make sure that the engine has these images: python, mosquitto, cassandra..."""
     for name in names:
-        _import(engine, "java" if name == "cassandra" else name)
-        if name != "python":
+        _import(engine, _ROOTS.get(name, name))
+        if name in _ROOTS:
             _build(engine, name)
 
 
 def _import(engine: Engine, name: str) -> None:
-    image = f"wayseal-test/debian-{name}"
+    image = f"wayseal-test/debian-{name}:12"
     if engine.run("docker", "images", "--quiet", image):
         return
     engine.run("docker", "import", _root(name), image)
