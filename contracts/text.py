@@ -82,6 +82,16 @@ def is_unit_1_0(text: str) -> bool:
     return is_text(text) and _NOT_IN_UNIT_1_0.search(text) is None
 
 
+def quoted(text: str, most: int = 80) -> str:
+    """Return text in quotes, for a message; an ellipsis behind the quotes says that it was cut.
+
+    Args:
+        text: Text that may be long, because a stranger sent it.
+        most: Characters to show.
+    """
+    return repr(text) if len(text) <= most else f"{text[:most]!r}…"
+
+
 def escaped(text: str) -> str:
     """Return text with the characters escaped that no name may have."""
     return _NOT_TEXT.sub(lambda found: found[0].encode("unicode_escape").decode(), text)

@@ -1,8 +1,9 @@
 """Parties, sites, devices and deliveries, as they stand."""
 
 from functools import partial
+from typing import Annotated
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 
 from gateway.api import deliverymodels, models, views
 from gateway.api.paging import Order, Ordered, Overlapping, Paging, page_of
@@ -84,12 +85,21 @@ def breaches(
     return page_of(ask, views.breach, window)
 
 
-@router.get("/breaches", name="list_breaches")
+@router.get("/breaches", name="list_breaches", responses=ABSENT)
 def every_breach(
-    records: RecordsPart, window: Paging, span: Overlapping
+    records: RecordsPart,
+    window: Paging,
+    span: Overlapping,
+    delivery_id: Annotated[str | None, Query(description="only breaches of its limits")] = None,
+    trip_id: Annotated[str | None, Query(description="only breaches on this trip")] = None,
 ) -> models.Page[models.Breach]:
     """List the breaches of all deliveries on all trips, by the time when each began.
 
     `from` and `to` find each breach that overlaps the time between them.
     """
-    return page_of(partial(records.trips.all_breaches, span=span), views.breach, window)
+    if delivery_id is not None:
+        records.deliveries.get(delivery_id)
+    if trip_id is not None:
+        records.trips.check_known(trip_id)
+    ask = partial(records.trips.all_breaches, span=span, trip_id=trip_id, delivery_id=delivery_id)
+    return page_of(ask, views.breach, window)

@@ -1,12 +1,15 @@
 """The application's OpenAPI description; a query parameter that it does not name is refused."""
 
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Final
 
 from fastapi import FastAPI, HTTPException, Request
 from fastapi.routing import APIRoute
 
+from contracts.text import quoted
 from gateway.api.problems import Problem
+
+MOST_SHOWN: Final = 4
 
 
 class DescribedApp(FastAPI):
@@ -34,7 +37,8 @@ async def only_described_parameters(request: Request) -> None:
     for name in request.query_params:
         times = len(request.query_params.getlist(name))
         if name not in known:
-            detail = f"query: unknown parameter {name[:80]!r}, expected {_listed(sorted(known))}"
+            detail = f"query: unknown parameter {quoted(name)}, expected {_listed(sorted(known))}"
+            detail += _elsewhere(request, name)
         elif times > 1 and not known[name]:
             detail = f"query: expected {name!r} once, got it {times} times; ask once for each"
         else:
@@ -54,6 +58,18 @@ def _described(request: Request) -> dict[str, bool]:
         for each in parameters
         if each["in"] == "query"
     }
+
+
+def _elsewhere(request: Request, name: str) -> str:
+    """Say which other routes that list something take a parameter."""
+    found = [
+        path
+        for path, methods in request.app.openapi()["paths"].items()
+        for each in methods.get("get", {}).get("parameters", [])
+        if (each["in"], each["name"]) == ("query", name)
+    ]
+    shown = ", ".join([*found[:MOST_SHOWN], *(["…"] if len(found) > MOST_SHOWN else [])])
+    return f"; {shown} can be asked with it" if found else ""
 
 
 def _listed(names: list[str]) -> str:

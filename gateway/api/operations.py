@@ -9,6 +9,7 @@ from contracts.copies import Place
 from contracts.errors import RejectedError
 from contracts.receipt import body_of
 from contracts.records.clock import moment
+from contracts.text import quoted
 from gateway.api.parts import (
     AllParts,
     FillingPart,
@@ -227,7 +228,7 @@ def release(inbox: InboxPart, saga: SagaPart, batch_id: str) -> None:
     """Try a quarantined batch once more, for example after its device was registered."""
     batch = inbox.batch(batch_id)
     if batch is None or batch.state is not State.QUARANTINED:
-        raise NotFoundError(f"no quarantined batch {batch_id[:140]!r}")
+        raise NotFoundError(f"no quarantined batch {quoted(batch_id, 140)}")
     if not batch.trip_id:
         raise RejectedError(f"no rule will ever accept this batch: {batch.reason}")
     inbox.mark([batch_id], State.HELD)

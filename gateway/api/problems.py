@@ -11,10 +11,12 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
 from contracts.errors import RejectedError, UnavailableError, WaysealError
+from contracts.text import quoted
 from gateway.records.registry import NotOnLedgerError
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER_S = "2"
+PATH_SHOWN: Final = 300  # two ids of 128 digits and the words around them
 
 
 class Problem(BaseModel):
@@ -115,7 +117,7 @@ def install(app: FastAPI) -> None:
     async def explain_request(_: Request, error: RequestValidationError) -> JSONResponse:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
-        got = "nothing" if first["type"] == "missing" else repr(str(first.get("input"))[:80])
+        got = "nothing" if first["type"] == "missing" else quoted(str(first.get("input")))
         detail = f"{place}: {first['msg']}, got {got}"
         return problem(HTTPStatus.UNPROCESSABLE_ENTITY, detail)
 
@@ -130,5 +132,9 @@ def install(app: FastAPI) -> None:
 def _no_route(path: str) -> str:
     """Say that a path is no route; a redirect to the right one would be an empty success."""
     bare = path.rstrip("/")
-    hint = f"; write {bare[:80]!r}, without a slash at the end" if bare and bare != path else ""
-    return f"expected a route of /openapi.json, got {path[:80]!r}{hint}"
+    hint = (
+        f"; write {quoted(bare, PATH_SHOWN)}, without a slash at the end"
+        if bare and bare != path
+        else ""
+    )
+    return f"expected a route of /openapi.json, got {quoted(path, PATH_SHOWN)}{hint}"

@@ -7,6 +7,7 @@ import re
 from typing import Final
 
 from contracts.errors import RejectedError
+from contracts.text import quoted
 
 _UNIT: Final = "bytes="
 _RANGE: Final = re.compile(r"bytes=([0-9]{0,18})-([0-9]{0,18})")
@@ -28,12 +29,12 @@ def parse_range(header: str | None, size: int) -> tuple[int, int]:
         return 0, size
     match = _RANGE.fullmatch(header.strip().lower())
     if match is None or match.groups() == ("", ""):
-        raise UnsatisfiableError(f"expected one range, bytes=FIRST-LAST, got {header[:80]!r}")
+        raise UnsatisfiableError(f"expected one range, bytes=FIRST-LAST, got {quoted(header)}")
     first, last = match.groups()
     if not first:
         start, stop = max(0, size - int(last)), size
     else:
         start, stop = int(first), min(size, int(last) + 1) if last else size
     if start >= stop:
-        raise UnsatisfiableError(f"range {header[:80]!r} lies outside the {size} bytes")
+        raise UnsatisfiableError(f"range {quoted(header)} lies outside the {size} bytes")
     return start, stop

@@ -12,6 +12,7 @@ from typing import Final
 
 from contracts.errors import RejectedError
 from contracts.ids import parse_recording_id
+from contracts.text import quoted
 from gateway.uploads.pouring import Checksum
 
 VERSION: Final = "1.0.0"
@@ -149,4 +150,4 @@ def _decoded(key: str, text: str) -> bytes:
 
 
 def _shown(value: str | None) -> str:
-    return "nothing" if value is None else repr(value[:80])
+    return "nothing" if value is None else quoted(value)

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
 from contracts.records.clock import moment, now_ms
+from contracts.text import quoted
 from gateway.api.models import Page
 from gateway.api.paging import Paging, page_of
 from gateway.api.parts import AllParts, InboxPart, UploadsPart
@@ -121,14 +122,16 @@ async def drop_upload(uploads: UploadsPart, device_id: str, recording_id: str) -
         if (claim.device_id, claim.recording.hex()) == (device_id, recording_id):
             await uploads.drop(claim)
             return
-    raise NotFoundError(f"no partial upload of {recording_id[:64]!r} by {device_id[:64]!r}")
+    raise NotFoundError(
+        f"no partial upload of {quoted(recording_id, 64)} by {quoted(device_id, 64)}"
+    )
 
 
 @router.delete("/batches/{batch_id}", status_code=204, responses=ABSENT)
 def drop(inbox: InboxPart, batch_id: str) -> None:
     """Drop a held or quarantined batch. Its truck still has it, is told, and may send it again."""
     if not inbox.waiting.drop(batch_id, BY_OPERATOR):
-        raise NotFoundError(f"no held or quarantined batch {batch_id[:140]!r}")
+        raise NotFoundError(f"no held or quarantined batch {quoted(batch_id, 140)}")
 
 
 @router.delete("/devices/{device_id}")

@@ -21,6 +21,7 @@ from contracts.proto.payload_pb2 import RecordReading, RecordRun, RecordVideo, S
 from contracts.proto.sawtooth_pb2 import Batch
 from contracts.proto.wire_pb2 import RecordingOffer
 from contracts.sawtooth.batches import ID_HEX, CheckedBatch, check_batch
+from contracts.text import quoted
 from contracts.wire import BATCH_BYTES_MAX
 from gateway.intake.held import HeldBatch, Offer, State
 
@@ -181,7 +182,7 @@ def _dependency(checked: CheckedBatch) -> str:
     if any(not is_signature(dependency) for dependency in named):
         raise RejectedError(
             f"a dependency must be a transaction id of {ID_HEX} lower-case hexadecimal digits, "
-            f"got {next(iter(named))[:80]!r}"
+            f"got {quoted(next(iter(named)))}"
         )
     return next(iter(named), "")
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from contracts.proto.state_pb2 import Delivery, Lot
+from contracts.text import quoted
 from gateway.index.store import IndexStore
 from gateway.records.entries import (
     TransformationRecord,
@@ -103,8 +104,8 @@ class Lots:
         # An authority may recall a lot that nothing else on the ledger names.
         if not named and self.entry(lot) is None:
             raise NotOnLedgerError(
-                f"no delivery, transformation or status of lot {lot.lot[:40]!r} "
-                f"of GTIN {lot.gtin[:20]!r}"
+                f"no delivery, transformation or status of lot {quoted(lot.lot, 40)} "
+                f"of GTIN {quoted(lot.gtin, 20)}"
                 + ("; a plus in a query is read as a blank: write it as %2B" * (" " in lot.lot))
             )
 

@@ -8,6 +8,7 @@ from typing import Generic, TypeVar
 from contracts.errors import RejectedError
 from contracts.proto.payload_pb2 import CertifyParty, RegisterSite
 from contracts.proto.state_pb2 import Certificates, LogisticUnit, Party, Site
+from contracts.text import quoted
 from gateway.index.store import IndexStore
 from gateway.records.pages import Listed, listed
 
@@ -20,7 +21,7 @@ class NotOnLedgerError(RejectedError):
 
 def unknown(kind: str, name: str) -> NotOnLedgerError:
     """Return the error for a name that the ledger does not have, such as trip `0af3…`."""
-    return NotOnLedgerError(f"no {kind} {name[:80]!r} on the ledger")
+    return NotOnLedgerError(f"no {kind} {quoted(name)} on the ledger")
 
 
 @dataclass(frozen=True, slots=True)

@@ -144,9 +144,19 @@ class Trips:
         self.check_known(trip_id)
         return breaches(self._index, {"trip_id": trip_id}, after, count, span)
 
-    def all_breaches(self, after: int, count: int, span: Span = EVERYTHING) -> Listed[Breach]:
-        """Return a page of the breaches on all trips, by time."""
-        return breaches(self._index, {}, after, count, span)
+    def all_breaches(
+        self,
+        after: int,
+        count: int,
+        span: Span = EVERYTHING,
+        *,
+        trip_id: str | None = None,
+        delivery_id: str | None = None,
+    ) -> Listed[Breach]:
+        """Return a page of the breaches on all trips, or on one, or of one delivery, by time."""
+        asked = {"trip_id": trip_id, "delivery_id": delivery_id}
+        about = {column: value for column, value in asked.items() if value is not None}
+        return breaches(self._index, about, after, count, span)
 
     def tampers(self, trip_id: str, after: int, count: int) -> Listed[TamperEvent]:
         """Return a page of a trip's tamper events."""

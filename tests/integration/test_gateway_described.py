@@ -183,6 +183,8 @@ def test_an_unknown_parameter_is_422_on_every_route(scene: Scene) -> None:
         assert (answer.status_code, answer.headers["content-type"]) == (422, PROBLEM)
     refused = scene.site.operator.get("/v1/trips?form=2026").json()["detail"]
     assert refused.startswith("query: unknown parameter 'form', expected one of cursor, ")
+    answer = scene.clients["auditor"].get("/v1/deliveries/D/breaches?device_id=truck-1")
+    assert answer.json()["detail"].endswith("; /v1/trips, /v1/waiting can be asked with it")
 
 
 def test_cursors_have_one_type(scene: Scene) -> None:
@@ -229,6 +231,12 @@ def test_lists_are_filtered_and_ordered(scene: Scene) -> None:
         assert scene.site.ask(f"/v1/{path}breaches?to={breach['since']}")["items"] == []
         later = quote((datetime.fromisoformat(breach["until"]) + timedelta(seconds=1)).isoformat())
         assert scene.site.ask(f"/v1/{path}breaches?from={later}")["items"] == []
+    for query, expected in (
+        (f"delivery_id={breach['delivery_id']}", [breach]),
+        (f"trip_id={first}&delivery_id={breach['delivery_id']}", [breach]),
+        (f"trip_id={last}", []),
+    ):
+        assert scene.site.ask(f"/v1/breaches?{query}")["items"] == expected
     for path in ("/v1/trips", "/v1/breaches"):
         parameters = scene.described.document["paths"][path]["get"]["parameters"]
         told = {each["name"]: each.get("description", "") for each in parameters}

@@ -102,6 +102,13 @@ def test_what_is_unknown_is_a_404_that_names_it(scene: Scene, path: str) -> None
     assert answer.json()["status"] == 404
 
 
+def test_a_404_shows_a_long_path_whole_and_says_where_it_cut_one(scene: Scene) -> None:
+    path = f"/v1/recordings/{UNKNOWN_TRIP * 2}/contents/of/the/video"
+    assert scene.get(path).json()["detail"] == f"expected a route of /openapi.json, got '{path}'"
+    assert scene.get(f"/v1/{'x' * 400}").json()["detail"].endswith("xxx'…")
+    assert scene.get(f"/v1/trips/{'x' * 81}").json()["detail"].endswith("xxx'… on the ledger")
+
+
 @pytest.mark.parametrize("path", ["/v1/trips/", "/v1/parties/", "/healthz/", "/v1/uploads/"])
 def test_a_slash_at_the_end_is_a_404_that_names_the_path(scene: Scene, path: str) -> None:
     answer = scene.get(f"{path}?limit=1")

@@ -217,5 +217,7 @@ def test_breaches_come_by_the_time_when_each_began(index: IndexStore, records: R
     assert [each.since_sequence for _, each in rest] == [3, 4, 5, 1]
     ((_, first),) = records.trips.all_breaches(0, 1)
     assert first.extreme == 9000
+    assert records.trips.all_breaches(0, 10, trip_id=first.trip_id) == [(at, first), *rest]
+    assert records.trips.all_breaches(0, 10, trip_id=first.trip_id, delivery_id="other") == []
     with pytest.raises(RejectedError, match="cursor 99 is of another list"):
         records.trips.all_breaches(99, 1)
