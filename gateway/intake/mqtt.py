@@ -1,8 +1,8 @@
 """MQTT intake: makes the trucks' messages durable, and acknowledges them only then.
 
 Messages are taken in groups, with one inbox transaction for each group. PUBACKs and
-`held` messages go out after its fsync. Adapter: with `gateway.mosquitto.sessions`, the only importer
-of paho here.
+`held` messages go out after its fsync. Adapter: with
+`gateway.mosquitto.sessions`, the only importer of paho here.
 """
 
 import logging
