@@ -103,9 +103,12 @@ class ScrubSettings(Table):
 
 
 class BackupSettings(Table):
-    """Where backups of the gateway are kept, and how old the newest may be."""
+    """Where backups of gateway and node are kept, and how old the newest may be."""
 
     directory: Path | None = Field(None, description="of this gateway's backups alone")
+    node_directory: Path | None = Field(
+        None, description="of the network's node, if its backups are on this machine; for `doctor`"
+    )
     keep: int = Field(KEEP, ge=1, le=KEEP_MAX, description="older ones are dropped")
     overdue_hours: int = Field(
         26, ge=1, le=8784, description="age of the newest at which `doctor` complains"

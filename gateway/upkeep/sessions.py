@@ -11,7 +11,7 @@ LOOK_EVERY_S: Final = 2.0
 
 
 class SessionUpkeep:
-    """Looks at the files of the authority that the settings name for mosquitto; `worker` runs it."""
+    """Looks at the authority's files that the settings name for mosquitto; `worker` runs it."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings

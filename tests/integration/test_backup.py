@@ -8,6 +8,10 @@ from pathlib import Path
 import pytest
 
 from contracts.backup.manifest import Manifest
+from contracts.records.clock import now_ms
+from contracts.runtime.checks import Severity
+from gateway.doctor import backups
+from gateway.settings_file import load_settings
 from support.evidence.chain import digest_of
 from support.gateways.yard import Yard, command, done, refused, running_yard
 from support.machine.private import write_private
@@ -43,6 +47,29 @@ def test_doctor_and_metrics_tell_of_the_newest_backup(yard: Yard) -> None:
     assert one["severity"] == "ok"
     assert one["words"].startswith(f"{path.name} was made at ")
     assert float(shown()[0].split()[1]) == Manifest.read(path).made_ms / 1000
+
+
+def test_doctor_tells_of_the_newest_backup_of_the_node(yard: Yard) -> None:
+    nodes = yard.folder / "node-copies"
+    plain = load_settings(yard.settings)
+
+    def found(directory: Path | None, now: int = 0) -> list[tuple[Severity, str]]:
+        kept = plain.backup.model_copy(update={"node_directory": directory})
+        settings = plain.model_copy(update={"backup": kept})
+        told = backups.findings(settings, now or now_ms(), yard.node_data)
+        return [(each.severity, each.words) for each in told if each.subject == "node's backup"]
+
+    ((severity, words),) = found(None)
+    assert severity is Severity.WARNING
+    assert "backup.node_directory is not set" in words
+    assert found(nodes) == [(Severity.ERROR, f"{nodes} has no whole backup")]
+    path = Path(done("wayseal-node", "backup", nodes, *yard.node)["backup"])
+    ((severity, words),) = found(nodes)
+    assert severity is Severity.OK
+    assert words.startswith(f"{path.name} was made at ")
+    ((severity, words),) = found(nodes, now_ms() + 48 * 3_600_000)
+    assert severity is Severity.ERROR
+    assert "the newest is overdue, 48 hours old" in words
 
 
 def test_a_key_in_use_is_restored_only_if_told(yard: Yard) -> None:

@@ -1,5 +1,6 @@
 """`wayseal-tp` as a process: it waits for a validator, comes back to it, and leaves in order."""
 
+import json
 import signal
 import socket
 import subprocess
@@ -61,6 +62,19 @@ def test_while_nobody_answers_it_says_so_and_can_be_ended(
         assert process.wait(WAIT_S) == 0
     assert f"nobody answers at tcp://127.0.0.1:{port}" in log.read_text()
     assert "Traceback" not in log.read_text()
+
+
+def test_its_log_is_json_where_asked(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as held:
+        port = held.getsockname()[1]
+    log = tmp_path / "log"
+    words = [*COMMAND, "--log-format", "json", "--connect", f"tcp://127.0.0.1:{port}"]
+    with processing(words, log) as processor:
+        while not log.read_text().count("nobody answers"):
+            assert processor.process.poll() is None
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    assert {line["level"] for line in lines} == {"warning"}
+    assert f"nobody answers at tcp://127.0.0.1:{port}" in lines[-1]["message"]
 
 
 def test_it_comes_back_to_a_validator_that_restarts(elsewhere: Ledgers) -> None:

@@ -18,6 +18,7 @@ from contracts.runtime.commands import (
     parse,
     write_for_any_terminal,
 )
+from contracts.runtime.logs import LogFormat, write_as
 
 _EPILOG = """\
 examples:
@@ -47,6 +48,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     logging.basicConfig(
         level=logging.WARNING, stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s"
     )
+    write_as(options.log_format)
     # The SDK's generated code needs this setting, which works only before protobuf is imported.
     os.environ["PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION"] = "python"
     host = importlib.import_module("contracts.ledger.processor.host")
@@ -85,6 +87,13 @@ def parse_options(arguments: list[str] | None) -> argparse.Namespace:
     )
     parser.add_argument(
         "--server-key", metavar="CURVE_KEY", help="CURVE public key of that port; goes with --key"
+    )
+    parser.add_argument(
+        "--log-format",
+        type=LogFormat,
+        choices=list(LogFormat),
+        default=LogFormat.TEXT,
+        help="json: each log line is an object, for programs; default text",
     )
     options = parse(parser, arguments)
     if (options.key is None) != (options.server_key is None):
