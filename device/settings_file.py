@@ -58,18 +58,22 @@ def load(config: Path | None, environment: Mapping[str, str]) -> Settings:
     """Read and check the settings.
 
     Args:
-        config: TOML file; None takes $WAYSEAL_DEVICE_CONFIG.
+        config: TOML file; None takes $WAYSEAL_DEVICE_CONFIG, and without that the variables alone.
         environment: Environment variables, which win over the file.
 
     Raises:
         SettingsError: Names the key, the expected and the actual value, and the file or variable.
     """
-    path = config or Path(environment.get(CONFIG_VARIABLE, ""))
-    if path == Path():
-        raise SettingsError(f"no settings: give --config FILE or set ${CONFIG_VARIABLE}")
-    given = _Given(path, _parse(path), {})
+    named = config or Path(environment.get(CONFIG_VARIABLE, ""))
+    path = None if named == Path() else named
+    given = _Given(path, _parse(path) if path else {}, {})
     given.check_private()
     given.take_variables(environment)
+    if path is None and "device_id" not in given.variables:
+        raise SettingsError(
+            f"no settings: give --config FILE, set ${CONFIG_VARIABLE}, or set "
+            f"${variable_of('device_id')}, ${variable_of('data')} and whatever else is needed"
+        )
     given.check_one_form()
     given.read_texts()
     try:
@@ -96,12 +100,12 @@ class _Given:
     """What the file and the environment say.
 
     Attributes:
-        path: The file.
+        path: The file; None if variables say all.
         values: Its keys and sections; variables win over them.
         variables: Name of the variable that set a key, by the key's full name.
     """
 
-    path: Path
+    path: Path | None
     values: dict[str, Any]
     variables: dict[str, str]
 
@@ -113,7 +117,7 @@ class _Given:
         """
         for section, _, table in self._tables():
             key = f"{section}.token"
-            if key in _HIDDEN and "token" in table:
+            if self.path and key in _HIDDEN and "token" in table:
                 try:
                     check_private(f"key {key} in", self.path)
                 except RejectedError as error:
@@ -129,7 +133,7 @@ class _Given:
             name = variable.removeprefix(VARIABLE_PREFIX).lower().partition("__")[0]
             if variable.startswith(VARIABLE_PREFIX) and name in _LISTS:
                 raise SettingsError(
-                    f"variable ${variable}: [[{name}]] has no variables; write it in {self.path}"
+                    f"variable ${variable}: [[{name}]] has no variables; write it in {self._file}"
                 )
         for given, meant in misspelt_variables(environment, KEYS).items():
             if given.removeprefix(VARIABLE_PREFIX).lower().partition("__")[0] not in _SECTIONS:
@@ -152,9 +156,9 @@ class _Given:
         """
         if "gateway" in self.values and "gateways" in self.values:
             named = sorted(v for key, v in self.variables.items() if key.startswith("gateway."))
-            where = f"${named[0]}" if named else str(self.path)
+            where = f"${named[0]}" if named else self._file
             raise SettingsError(
-                f"expected [gateway] or [[gateways]], got [[gateways]] in {self.path} and "
+                f"expected [gateway] or [[gateways]], got [[gateways]] in {self._file} and "
                 f"[gateway] in {where}: make the one site a table of [[gateways]] too"
             )
 
@@ -164,7 +168,8 @@ class _Given:
             for name in table:
                 key = f"{section}.{name}" if section else name
                 if key in _ALL_KEYS:
-                    folder = Path.cwd() if key in self.variables else self.path.absolute().parent
+                    of_file = self.path if key not in self.variables else None
+                    folder = of_file.absolute().parent if of_file else Path.cwd()
                     table[name] = _read(_ALL_KEYS[key].type, table[name], folder)
 
     def _tables(self) -> Iterator[tuple[str, int | None, dict[str, Any]]]:
@@ -293,8 +298,12 @@ class _Given:
 
     def _origin(self, key: str, number: int | None = None) -> str:
         if number is not None:
-            return f"table {number + 1} of [[gateways]] in {self.path}"
-        return f"${self.variables[key]}" if key in self.variables else str(self.path)
+            return f"table {number + 1} of [[gateways]] in {self._file}"
+        return f"${self.variables[key]}" if key in self.variables else self._file
+
+    @property
+    def _file(self) -> str:
+        return str(self.path) if self.path else "a file given with --config"
 
 
 def _read(kind: Any, value: object, folder: Path) -> object:  # noqa: ANN401 - types have no type

@@ -117,6 +117,23 @@ def test_no_settings_at_all() -> None:
         load(None, {})
 
 
+def test_variables_alone_are_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    own = {"WAYSEAL_DEVICE_ID": "t", "WAYSEAL_DATA": "d"}
+    trip = {"WAYSEAL_TRIP__ORIGIN_SITE": "a", "WAYSEAL_TRIP__DESTINATION_SITE": "b"}
+    settings = load(None, own | trip)
+    assert (settings.device_id, settings.data) == ("t", tmp_path / "d")
+    assert settings.trip is not None
+    assert settings.trip.origin_site == "a"
+    with pytest.raises(
+        SettingsError,
+        match=r"data: .* set it in a file given with --config or \$WAYSEAL_DATA",
+    ):
+        load(None, {"WAYSEAL_DEVICE_ID": "t"})
+    with pytest.raises(SettingsError, match=r"or set \$WAYSEAL_DEVICE_ID, \$WAYSEAL_DATA and"):
+        load(None, {"WAYSEAL_DATA": "of a gateway"})
+
+
 def test_unknown_variable_of_our_section(tmp_path: Path) -> None:
     path = write(tmp_path, 'device_id = "t"\ndata = "d"\n')
     with pytest.raises(SettingsError, match=r"batch\.max_reading: unknown"):
