@@ -152,7 +152,8 @@ def columns_of(trip: dict[str, Any]) -> Iterator[str]:
     """Yield which columns the truck used, as what, in which unit, and what it ignored."""
     for used in trip["columns"]["used"]:
         unit = f" [{used['unit']}]" if used["unit"] else ""
-        count = f", {used['values']} values" if used["values"] is not None else ""
+        noun = "value" if used["values"] == 1 else "values"
+        count = f", {used['values']} {noun}" if used["values"] is not None else ""
         extent = f" {used['range']}" if used["range"] else ""
         yield f"{used['as']}{unit} from column {used['column']!r}{count}{extent}"
     yield f"ignored columns: {', '.join(map(repr, trip['columns']['ignored'])) or 'none'}"

@@ -251,14 +251,21 @@ def track_notes(log: CsvReplay, track: Track) -> list[str]:
     """Return what a track gives to the readings of a log, a line each."""
     span = f"{rfc3339(track.times_ms[0])} to {rfc3339(track.times_ms[-1])}"
     points = f"{len(track.times_ms)} points, {span}"
+    unplaced, doubts = track.unplaced(), []
+    if unplaced:
+        doubts.append(
+            f"latitude 0, longitude 0 in {unplaced} of {len(track.times_ms)} points of the track, "
+            "as receivers without a fix write it: readings get positions on the way there; remove "
+            "those points"
+        )
     if log.options.aligned:
         placed = sum(sample.position is not None for sample in TrackedReplay(log, track).samples())
-        return [f"{points}: {placed} of {log.rows} readings get a position"]
+        return [f"{points}: {placed} of {log.rows} readings get a position", *doubts]
     stretched = f"{points}, stretched over the trip: each reading gets a position"
     first, last = log.first_ms, log.first_ms + log.duration_ms
     common_ms = min(last, track.times_ms[-1]) - max(first, track.times_ms[0])
     matches = common_ms >= 0 and common_ms >= _MATCHES_FROM * log.duration_ms
-    return [stretched, STRETCHED_ALL_THE_SAME] if matches else [stretched]
+    return [stretched, *([STRETCHED_ALL_THE_SAME] if matches else []), *doubts]
 
 
 def have_common_times(log: CsvReplay, track: Track) -> bool:

@@ -12,6 +12,10 @@ from device.sensors.mapping import MEASURES, POSITION
 from device.sensors.port import Sample
 from device.sensors.units import UNITS
 
+UNENDED: Final = "unended "
+_HOT_MCEL: Final = 30_000
+"""Cooled goods are never above it from end to end, and always are in degrees Fahrenheit."""
+_FREEZING_MF: Final = 32_000
 _MEASURED: Final = {quantity.name: quantity for quantity in QUANTITIES.values()}
 
 
@@ -65,7 +69,8 @@ class Contents:
         """Return the same for people, a line for each column that is used, and one for the rest."""
         lines = []
         for role, name, unit, count in self._used():
-            measured = f", {count} values{self._range(role)}" if count is not None else ""
+            values = "value" if count == 1 else "values"
+            measured = f", {count} {values}{self._range(role)}" if count is not None else ""
             lines.append(f"{role}{f' [{unit}]' if unit else ''} from column {name!r}{measured}")
         ignored = ", ".join(map(repr, self._ignored())) or "none"
         return [*lines, f"ignored columns: {ignored}", *self.notes()]
@@ -90,7 +95,9 @@ class Contents:
         read = [line for line, holds in lines.items() if holds]
         return [
             *read,
+            *(name.removeprefix(UNENDED) for name in noted if name.startswith(UNENDED)),
             *self._missing(),
+            *self._suspected(),
             *self.doubts.about_values({role: self._maps(role) for role in self.doubts.unusual}),
             *self.doubts.about_times(),
         ]
@@ -101,6 +108,24 @@ class Contents:
             for role, count in ((each, self.given(each)) for each in self.layout.found)
             if count is not None and count < self.rows and not self._replaced(role)
         ]
+
+    def _suspected(self) -> list[str]:
+        """Name temperatures that would all be odd in degrees Celsius, and not in Fahrenheit."""
+        low, high = self.ranges.get("temperature", (0, 0))
+        column = self.layout.found.get("temperature")
+        as_celsius = column and column.unit == UNITS["temperature"][0]
+        hot = low >= _HOT_MCEL and "temperature" not in self.doubts.unusual
+        spoken = self.layout.noted["fahrenheit"]
+        if not column or not as_celsius or not (hot or (spoken and self.values["temperature"])):
+            return []
+        why = "and a comment above the header speaks of Fahrenheit" if spoken else "hot for goods"
+        read = [f"{(each - _FREEZING_MF) * 5 / 9000:.1f}" for each in (low, high)]
+        option = quote(f"temperature/degF={column.name}")
+        doubt = (
+            f"temperature is{self._range('temperature')} in all rows, {why}: if the log is in "
+            f"degrees Fahrenheit ({read[0]} to {read[1]} Cel), write --map {option}"
+        )
+        return [doubt]
 
     def _maps(self, role: str) -> str:
         column = self.layout.found[role]

@@ -6,8 +6,8 @@ from typing import Final
 
 from contracts.records.clock import now_ms, rfc3339
 from contracts.records.quantity import QUANTITIES
-from contracts.records.reading import Position
 from device.sensors.port import Sample
+from device.sensors.track import NO_FIX
 
 _DAY_MS: Final = 86_400_000
 _YEAR_2000_MS: Final = 946_684_800_000
@@ -17,7 +17,6 @@ _MEASURED: Final = {quantity.name: quantity for quantity in QUANTITIES.values()}
 _USUAL: Final = {"temperature": (-100, 100), "humidity": (1, 100), "pressure": (300, 1100)}
 """What trucks meet on roads, in the quantities' own units. Outside are values in another unit, and
 those that sensors give for `not measured`: -127 of a DS18B20, 0 hPa of a Sense HAT."""
-_NO_FIX: Final = Position(0, 0)
 
 
 @dataclass(slots=True)
@@ -46,7 +45,7 @@ class Doubts:
             scale = 10**quantity.places
             if value is not None and not low * scale <= value <= high * scale:
                 self.unusual[name] = self.unusual.get(name, 0) + 1
-        self.unplaced += sample.position == _NO_FIX
+        self.unplaced += sample.position == NO_FIX
         moment = sample.offset_ms
         if self._rows:
             self.repeated += moment == self._last_ms

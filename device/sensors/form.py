@@ -14,6 +14,8 @@ from device.sensors.mapping import DELIMITERS, ColumnMap
 from device.sensors.units import UNITS, unit_in, words_of
 
 COMMENT: Final = "#"
+_FAHRENHEIT: Final = UNITS["temperature"][1].spellings - {"f"}
+"""What a comment says of it; an F alone may be anything there."""
 _SEP: Final = re.compile(r'"?sep=(.)"?', re.IGNORECASE)
 
 
@@ -26,12 +28,14 @@ class Form:
         header: The names of the columns.
         number: Line of the header, from 1.
         comments: Lines before the header that begin with `#`.
+        fahrenheit: How many of them speak of degrees Fahrenheit.
     """
 
     delimiter: str
     header: tuple[str, ...]
     number: int
     comments: int
+    fahrenheit: int = 0
 
     @classmethod
     def of(cls, path: object, lines: Iterator[tuple[int, str]], delimiter: str | None) -> Self:
@@ -45,18 +49,19 @@ class Form:
         Raises:
             RejectedError: The header is no CSV.
         """
-        comments, named = 0, delimiter
+        comments, fahrenheit, named = 0, 0, delimiter
         for number, line in lines:
             found = _SEP.fullmatch(line.strip("\r "))
             if found and number == comments + 1:
                 named = named or found[1]
             elif line.startswith(COMMENT):
                 comments += 1
+                fahrenheit += not _FAHRENHEIT.isdisjoint(words_of(line))
             else:
                 place = f"{path}: line {number}"
                 chosen = named or max(DELIMITERS, key=lambda each: _count(line, each))
                 names = tuple(name.strip() for name in cells_of(place, line, chosen))
-                return cls(chosen, names, number, comments)
+                return cls(chosen, names, number, comments, fahrenheit)
         return cls(named or ",", (), 1, comments)
 
 

@@ -2,6 +2,7 @@
 
 import codecs
 import csv
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
@@ -56,7 +57,29 @@ def cells_of(place: str, line: str, delimiter: str) -> list[str]:
                 f"{place}: expected lines that end with LF or CR LF, got CR alone: convert the "
                 f"file with `tr '\\r' '\\n'`"
             ) from error
+        if "end of data" in str(error):
+            raise RejectedError(
+                f"{place}: expected one CSV row, got a quote that is not closed: a row is one "
+                f"line, so close or remove it"
+            ) from error
         raise RejectedError(f"{place}: expected one CSV row: {error}") from error
+
+
+def lacks_line_end(path: Path) -> bool:
+    """Say whether the last line of a log has no end, so that its last cell may be cut.
+
+    Raises:
+        RejectedError: Unreadable.
+    """
+    try:
+        with path.open("rb") as file:
+            wide = file.read(2) in UTF_16_MARKS
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - 2))
+            end = file.read().replace(b"\0", b"") if wide else file.read()
+    except OSError as error:
+        raise RejectedError(f"readings {path}: {error}") from error
+    return not end.endswith((b"\n", b"\r"))
 
 
 def check_no_archive(path: Path, head: bytes) -> None:

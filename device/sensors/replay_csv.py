@@ -14,10 +14,10 @@ from typing import Self
 from contracts.errors import RejectedError
 from contracts.records.clock import rfc3339
 from device.sensors.columns import Layout
-from device.sensors.contents import Contents
+from device.sensors.contents import UNENDED, Contents
 from device.sensors.form import COMMENT, Form, is_row_of_units
 from device.sensors.header import gives_all_the_same
-from device.sensors.lines import cells_of, read_lines
+from device.sensors.lines import cells_of, lacks_line_end, read_lines
 from device.sensors.mapping import PLAIN, LogOptions
 from device.sensors.port import Sample
 
@@ -87,7 +87,8 @@ def _read(
     lines = ((number, line) for number, line in read_lines(path, digest) if line.strip())
     form = Form.of(path, lines, options.delimiter)
     layout = Layout.of(f"{path}: line {form.number}", form.header, options)
-    layout.noted.update({"comments": form.comments, f"delimiter {form.delimiter}": 1})
+    layout.noted.update({"comments": form.comments, "fahrenheit": form.fahrenheit})
+    layout.noted[f"delimiter {form.delimiter}"] = 1
     return layout, _samples(path, form, layout, lines)
 
 
@@ -95,6 +96,7 @@ def _samples(
     path: Path, form: Form, layout: Layout, lines: Iterator[tuple[int, str]]
 ) -> Iterator[Sample]:
     before: tuple[int, int] | None = None
+    last: tuple[int, str] | None = None
     for row, (number, line) in enumerate(lines):
         place = f"{path}: line {number}"
         if line.startswith(COMMENT) and not form.header[0].startswith(COMMENT):
@@ -105,6 +107,11 @@ def _samples(
         if not any(cell.strip() for cell in cells):  # spreadsheets end a table with such rows
             layout.noted["empty"] += 1
             continue
+        if [cell.strip() for cell in cells] == list(layout.names):
+            raise RejectedError(
+                f"{place}: expected a row, got the header again, as in logs that were joined or "
+                f"that a restart began again: remove this line"
+            )
         if row == 0 and is_row_of_units(place, cells, len(layout.names), layout.found):
             layout.noted["units"] += 1
             continue
@@ -115,4 +122,9 @@ def _samples(
                 f"{rfc3339(before[1])} in line {before[0]}: sort the rows by their time"
             )
         before = number, sample.offset_ms
+        last = number, cells[-1]
         yield sample
+    if last and lacks_line_end(path):
+        number, cell = last
+        doubt = f"line {number} has no end: if the log was cut, its last cell {cell!r} may be too"
+        layout.noted[UNENDED + doubt] = 1

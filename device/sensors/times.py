@@ -21,6 +21,7 @@ _TIME: Final = re.compile(
 _EPOCH_S: Final = re.compile(r"\d{9,10}(?:[.,]\d{1,9})?", re.ASCII)
 _EPOCH_MS: Final = re.compile(r"\d{12,13}", re.ASCII)
 _TWO_DAYS: Final = re.compile(r"\d{1,2}/\d{1,2}/\d{2,4}\b.*", re.ASCII)
+_COUNTED: Final = re.compile(r"\d{1,7}(?:[.,]\d*)?", re.ASCII)
 _ALONE: Final = re.compile(r"\d{1,2}:\d\d.*|[-./\d]{8,10}", re.ASCII)
 
 
@@ -86,8 +87,8 @@ def _placed(moment: datetime, zone: tzinfo) -> datetime:
         return first
     gap = first.astimezone(UTC).astimezone(zone).replace(tzinfo=None) != moment
     raise ValueError(
-        f"expected a time that {zone} has once, got {moment}, which it has "
-        f"{'never' if gap else 'twice'} (clocks change): write the offset from UTC into the log"
+        f"expected a time that {zone} has once, not one which it has "
+        f"{'never' if gap else 'twice'}, as clocks change (write the offset from UTC into the log)"
     )
 
 
@@ -112,6 +113,11 @@ def _expected(text: str) -> str:
     )
     if _TWO_DAYS.fullmatch(text):
         return f"{expected}; day and month can be either way round here, write the year first"
+    if _COUNTED.fullmatch(text):
+        return (
+            f"{expected}; a number that counts from the log's start, or a spreadsheet's days, "
+            f"names no moment: write date and time of day into each row"
+        )
     if _ALONE.fullmatch(text):
         return f"{expected}; join date and time of day in one column"
     return expected

@@ -28,6 +28,8 @@ _NAMESPACES_MAX: Final = 64
 _NAMES_SHOWN: Final = 10
 _SCALE: Final = 10**7
 _TURN_E7: Final = 360 * _SCALE
+NO_FIX: Final = Position(0, 0)
+"""What receivers without a fix write; in earnest it is in the Gulf of Guinea."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,10 @@ class Track:
             )
         times, positions = zip(*points, strict=True)
         return cls(hashlib.sha256(raw).digest(), times, positions)
+
+    def unplaced(self) -> int:
+        """Return how many points are at latitude 0, longitude 0, as without a fix."""
+        return self.positions.count(NO_FIX)
 
     def at(self, offset_ms: int, duration_ms: int) -> Position:
         """Return where the truck was `offset_ms` into a trip of `duration_ms`."""
@@ -140,6 +146,11 @@ def _points(path: Path, text: str, wanted: str | None) -> list[tuple[int, Positi
     try:
         gpx = gpxpy.parse(text)
     except (gpxpy.gpx.GPXException, ValueError, RecursionError) as error:
+        if "no element found" in str(error):
+            raise RejectedError(
+                f"track {path}: expected GPX up to its end, </gpx>; the file "
+                + ("ends before: it was cut" if text.strip() else "is empty")
+            ) from error
         raise RejectedError(f"track {path}: expected GPX: {error}") from error
     points: list[tuple[int, Position]] = []
     spans: list[tuple[int, int, str]] = []

@@ -42,7 +42,7 @@ def test_all_that_is_wrong_is_said_and_the_rest_too(
     assert "no.csv" in said.err
     assert main(["check", *arguments, "--map", "temperature=T"]) == 1
     said = capsys.readouterr()
-    assert "temperature [Cel] from column 'T', 1 values" in said.out
+    assert "temperature [Cel] from column 'T', 1 value" in said.out
     assert "near.csv" not in said.err
 
 

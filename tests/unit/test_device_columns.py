@@ -79,7 +79,7 @@ def test_what_is_used_and_what_is_ignored_is_said(tmp_path: Path) -> None:
     assert replay.contents.lines() == [
         "time from column 'when'",
         "temperature [degF] from column 'Temp (°F)', 2 values from 4.000 to 5.000 Cel",
-        "humidity [%] from column 'Humidity', 1 values from 1.000 to 1.000 %",
+        "humidity [%] from column 'Humidity', 1 value from 1.000 to 1.000 %",
         "pressure [kPa] from column 'Pressure', 2 values from 500.00 to 510.00 hPa",
         "ignored columns: 'Other'",
         "2 times without a zone are read as UTC (--timezone names another)",

@@ -92,3 +92,35 @@ def test_several_logs_are_several_trips(tmp_path: Path, capsys: pytest.CaptureFi
         path.write_text("Time,Temperature\n2026-03-05 08:00:00,4.2\n")
     assert main(["check", *map(str, paths)]) == 0
     assert "a trip takes one log: these 2 are looked at each for itself" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("text", "cell"), [("4.5\n10:10,4.4\n10:20,4.", "4."), ("4", "4")])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_a_last_line_without_its_end_may_be_cut(
+    tmp_path: Path, text: str, cell: str, encoding: str
+) -> None:
+    log = ("Time,Temperature\n10:00," + text).replace("10:", "2026-03-05 10:")
+    (path := tmp_path / "log.csv").write_text(log, encoding)
+    (said,) = CsvReplay.check(path, LogOptions.parse((), (), timezone="UTC")).contents.notes()[1:]
+    number = 1 + log.count("\n")
+    assert (
+        said == f"line {number} has no end: if the log was cut, its last cell {cell!r} may be too"
+    )
+    path.write_text(f"{log}\n", encoding)
+    assert "has no end" not in "".join(CsvReplay.check(path).contents.notes())
+
+
+def test_degrees_fahrenheit_that_could_be_celsius_are_suspected(tmp_path: Path) -> None:
+    said = notes(tmp_path, "Temperature", ["36.5", "41", "46.4"])
+    assert said == (
+        "temperature is from 36.500 to 46.400 Cel in all rows, hot for goods: if the log is in "
+        "degrees Fahrenheit (2.5 to 8.0 Cel), write --map temperature/degF=Temperature"
+    )
+    assert not notes(tmp_path, "Temperature", ["29.9", "41", "46.4"])
+    path = tmp_path / "log.csv"
+    for comment, suspected in (("unit: °F", True), ("Fahrenheit", True), ("F. Huber", False)):
+        path.write_text(f"# {comment}\nTime,Temperature\n2026-03-05 10:00Z,20\n")
+        found = "\n".join(CsvReplay.check(path).contents.notes())
+        assert (
+            "20.000 Cel in all rows, and a comment above the header speaks of Fahr" in found
+        ) == suspected

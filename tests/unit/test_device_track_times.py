@@ -15,13 +15,15 @@ from device.wayseal_device import main
 ALIGNED = LogOptions(aligned=True)
 
 
-def gpx(folder: Path, *tracks: tuple[str, ...]) -> Path:
+def gpx(folder: Path, *tracks: tuple[str, ...], east: int = 1) -> Path:
     """Write tracks; each point is at HH:MM of one day, one degree north of the point before."""
     parts, north = [], 0
     for number, minutes in enumerate(tracks, 1):
         points = ""
         for minute in minutes:
-            points += f'<trkpt lat="{north}" lon="0"><time>2022-01-31T{minute}:00Z</time></trkpt>'
+            points += (
+                f'<trkpt lat="{north}" lon="{east}"><time>2022-01-31T{minute}:00Z</time></trkpt>'
+            )
             north += 1
         parts.append(f"<trk><name>way {number}</name><trkseg>{points}</trkseg></trk>")
     path = folder / "track.gpx"
@@ -42,9 +44,9 @@ def test_positions_come_at_the_times_of_the_log(tmp_path: Path) -> None:
     source = replayed_trip(readings, track, [], None, ALIGNED)
     assert [sample.position for sample in source.sensors.samples()] == [
         None,
-        Position(0, 0),
-        Position(5_000_000, 0),
-        Position(10_000_000, 0),
+        Position(0, 10_000_000),
+        Position(5_000_000, 10_000_000),
+        Position(10_000_000, 10_000_000),
         None,
     ]
     assert source.derived_from[1].name == "--align time"
@@ -71,7 +73,7 @@ def test_tracks_one_after_the_other_are_one_way_and_others_are_refused(tmp_path:
 def test_one_of_several_tracks_is_chosen_by_its_name(tmp_path: Path) -> None:
     overlapping = gpx(tmp_path, ("12:00", "12:10"), ("12:05", "12:20"))
     chosen = Track.load(overlapping, "way 2")
-    assert chosen.positions == (Position(20_000_000, 0), Position(30_000_000, 0))
+    assert chosen.positions == (Position(20_000_000, 10_000_000), Position(30_000_000, 10_000_000))
     with pytest.raises(RejectedError, match=r"expected a track 'way 3', got 'way 1', 'way 2'"):
         Track.load(overlapping, "way 3")
     readings = log(tmp_path, "12:05", "12:20")
@@ -87,7 +89,7 @@ def test_tracks_without_a_name_are_numbered_and_many_names_are_not_all_shown(
     tracks = [(f"12:{minute:02}", f"12:{minute + 1:02}") for minute in range(0, 24, 2)]
     path = gpx(tmp_path, *tracks)
     path.write_text(path.read_text().replace("<name>way 2</name>", ""))
-    assert Track.load(path, "track 2").positions[0] == Position(20_000_000, 0)
+    assert Track.load(path, "track 2").positions[0] == Position(20_000_000, 10_000_000)
     with pytest.raises(RejectedError, match=r"'way 10' and 2 more$"):
         Track.load(path, "way 2")
     assert Track.load(path, "track 3").positions == Track.load(path, "way 3").positions
@@ -159,3 +161,23 @@ def test_check_says_that_times_do_not_match(
     said = capsys.readouterr().err
     assert "choose one with --track-name" in said
     assert "expected a track" not in said
+
+
+@pytest.mark.parametrize("options", [ALIGNED, LogOptions()])
+def test_points_of_a_receiver_without_a_fix_are_told(tmp_path: Path, options: LogOptions) -> None:
+    readings, track = log(tmp_path, "12:00", "12:20"), gpx(tmp_path, ("12:00", "12:20"), east=0)
+    notes = replayed_trip(readings, track, [], None, options).notes
+    assert notes[-1].startswith(
+        "track.gpx: latitude 0, longitude 0 in 1 of 2 points of the track, as receivers without"
+    )
+
+
+@pytest.mark.parametrize(
+    ("cut", "expected"),
+    [("", "; the file is empty"), ("<gpx><trk>", "; the file ends before: it was")],
+)
+def test_a_track_without_its_end_is_told_as_cut(tmp_path: Path, cut: str, expected: str) -> None:
+    (path := tmp_path / "track.gpx").write_text(cut)
+    with pytest.raises(RejectedError) as raised:
+        Track.load(path)
+    assert f"expected GPX up to its end, </gpx>{expected}" in str(raised.value)
