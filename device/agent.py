@@ -3,37 +3,51 @@
 import logging
 import threading
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Final
 
 from contracts.errors import RejectedError, UnavailableError, WaysealError
 from contracts.keys import Signer
+from device.backoff import Backoff
 from device.earlier import AGAIN, recorded, samples_in
 from device.journal.trip import Trip, TripState
+from device.journey.configured import presence_of
+from device.journey.file import JourneyFile
+from device.journey.states import State
+from device.journey.watch import JourneyWatch
+from device.live.drivers.table import connection
+from device.live.healths import HealthFile
+from device.live.source import LiveSource
 from device.offload.offloading import offload
-from device.offload.progress import Backoff
 from device.offload.sites import Sites
 from device.recorder import input_of
-from device.settings import Settings, SourceSettings, TripSettings, parse_speed
-from device.station import plan_of, recording
+from device.settings import Settings, TripSettings
+from device.settings_types import parse_speed
+from device.station import open_journal, plan_of, recording
 from device.stop import Stop
-from device.tripsource import TripSource, replayed_trip, simulated_trip
+from device.tripsource import TripSource, measured_trip, replayed_trip, simulated_trip
 
 OFFLOAD_EVERY_S: Final = 2.0
 PATIENCE_S: Final = 60.0
 BACKOFF_LIMIT_S: Final = 60.0
+FAR_S: Final = 3_600.0
 _log: Final = logging.getLogger(__name__)
 
 
 class Agent:
-    """Two loops: one records, in its own thread; the other offloads.
+    """Two loops: one records, in its own thread; the other offloads. A third watches the journey.
 
     Args:
-        settings: With [trip], [source], and [gateway] or [[gateways]].
+        settings: With [trip], [source], and [gateway] or [[gateways]]. With [presence] a trip
+            begins at each departure and is sealed at the arrival.
         signer: The device's key.
-        stop: Ends both. The trip stays open, and the next start continues it.
+        stop: Ends all. The trip stays open, and the next start continues it.
         join: File with the start of the trip to join; the agent waits for it. None starts a trip
             of our own.
+
+    Raises:
+        SettingsError: The settings name no gateway, or one that is not complete.
     """
 
     def __init__(
@@ -44,6 +58,11 @@ class Agent:
         self._stop = stop
         self._join = join
         self._failure: WaysealError | None = None
+        self._journey: JourneyWatch | None = None
+        if settings.presence:
+            presence = presence_of(settings.presence, settings, signer, stop)
+            debounce_s = settings.presence.debounce_s
+            self._journey = JourneyWatch(presence, JourneyFile(settings.data), debounce_s)
 
     def run(self) -> None:
         """Work until stopped.
@@ -51,13 +70,18 @@ class Agent:
         Raises:
             RejectedError: The source is invalid; offloading continued until the stop.
         """
-        recorder = threading.Thread(target=self._record, name="recorder")
-        recorder.start()
+        threads = [threading.Thread(target=self._record, name="recorder")]
+        if self._journey:
+            watch = threading.Thread(target=self._journey.watch, args=[self._stop], name="journey")
+            threads.append(watch)
+        for thread in threads:
+            thread.start()
         try:
             self._offload()
         finally:
             self._stop.request()
-            recorder.join()
+            for thread in threads:
+                thread.join()
         if self._failure:
             raise self._failure
 
@@ -65,7 +89,10 @@ class Agent:
         backoff = Backoff(BACKOFF_LIMIT_S)
         while not self._stop.requested:
             try:
-                return self._record_once(configured_source(self._settings.need_source()))
+                if self._journey is None:
+                    return self._record_once(self._stop)
+                self._record_next(self._journey)
+                backoff.reset()
             except UnavailableError as error:
                 _log.error("recording is paused: %s", error)
                 self._stop.wait(backoff.next_s())
@@ -75,14 +102,41 @@ class Agent:
                 return None
         return None
 
-    def _record_once(self, source: TripSource) -> None:
-        """Record `source`, unless it was recorded to its end before."""
+    def _record_next(self, journey: JourneyWatch) -> None:
+        """Record the trip from the next departure to the arrival, or what is left of it."""
+        if not journey.records:
+            self._seal_open()
+        with closing(Stop()) as end:
+            if not journey.wait_for_departure(self._stop, end):
+                return
+            self._record_once(end)
+            while not end.wait(FAR_S):  # a source of files may end on the way
+                continue
+
+    def _seal_open(self) -> None:
+        """Seal the trip that the arrival ended, also if the power was cut before it was sealed."""
+        with recording(self._settings, self._signer) as recorder:
+            trip = recorder.logbook.open_trip()
+            if trip is None:
+                return
+            trip = recorder.close(trip)
+            recorder.logbook.mark_reported(trip.trip_id)
+        _log.info("trip %s is sealed with %d readings", trip.trip_id, trip.readings)
+
+    def _record_once(self, end: Stop) -> None:
+        """Record the source until it ends, unless files of it were recorded to their end before.
+
+        Args:
+            end: Ends the recording; the trip stays open.
+        """
         settings = self._settings
+        source = configured_source(settings)
         plan = plan_of(settings, self._join)
         with recording(settings, self._signer) as recorder:
             input_id = input_of(source, plan)
             of_source = [each for each in recorder.logbook.trips() if each.input_id == input_id]
-            if of_source and all(each.state is not TripState.OPEN for each in of_source):
+            done = of_source and all(each.state is not TripState.OPEN for each in of_source)
+            if done and not source.is_measured:
                 _tell_earlier(source, of_source)
                 return
             if isinstance(plan, TripSettings):
@@ -90,8 +144,9 @@ class Agent:
             for line in source.lines():
                 _log.info("%s", line)
             trip = recorder.begin(source, settings.device_id, plan)
+            _log.info("recording trip %s, which has %d readings", trip.trip_id, trip.readings)
             speed = parse_speed(settings.need_source().speed)
-            trip = recorder.record(source, trip, speed=speed, stop=self._stop)
+            trip = recorder.record(source, trip, speed=speed, stop=end)
             if trip.state is not TripState.OPEN:
                 recorder.logbook.mark_reported(trip.trip_id)
 
@@ -100,7 +155,8 @@ class Agent:
         backoff = Backoff(BACKOFF_LIMIT_S, OFFLOAD_EVERY_S)
         while not self._stop.requested:
             wait_s = OFFLOAD_EVERY_S
-            if sites.are_near(self._stop):
+            away = self._journey is not None and self._journey.state is State.ON_THE_ROAD
+            if not away and sites.are_near(self._stop):
                 try:
                     offload(
                         self._settings,
@@ -109,12 +165,22 @@ class Agent:
                         patience_s=PATIENCE_S,
                         stop=self._stop,
                     )
-                    backoff = Backoff(BACKOFF_LIMIT_S, OFFLOAD_EVERY_S)
+                    backoff.reset()
                 except WaysealError as error:
                     if not self._stop.requested:
                         _log.warning("offload: %s", error)
                     wait_s = backoff.next_s()
+            self._tell_journey()
             self._stop.wait(wait_s)
+
+    def _tell_journey(self) -> None:
+        """Tell the journey whether the truck may leave with nothing on it."""
+        if self._journey is None:
+            return
+        self._journey.check_looking()
+        with open_journal(self._settings, self._signer) as database:
+            states = {state for (state,) in database.query("SELECT DISTINCT state FROM trips")}
+        self._journey.note_receipted(everything=states <= {TripState.RECEIPTED})
 
 
 def _tell_earlier(source: TripSource, trips: Sequence[Trip]) -> None:
@@ -127,18 +193,21 @@ def _tell_earlier(source: TripSource, trips: Sequence[Trip]) -> None:
         _log.info("nothing new to record: %s", words)
 
 
-def configured_source(settings: SourceSettings) -> TripSource:
+def configured_source(settings: Settings) -> TripSource:
     """Return the source of [source]; files are read from end to end.
 
     Raises:
         RejectedError: A file cannot be replayed, or is missing in the settings.
         UnavailableError: There are videos and OpenCV is not installed.
     """
-    if settings.driver == "simulated":
-        live = parse_speed(settings.speed) == 1
-        return simulated_trip(settings.minutes, settings.seed, live=live)
-    if settings.readings is None:
+    source = settings.need_source()
+    if source.driver == "sensors":
+        found = HealthFile(settings.data).tell
+        sensors = [connection(each) for each in settings.sensors]
+        return measured_trip(LiveSource(sensors, source.interval_s, found))
+    if source.driver == "simulated":
+        live = parse_speed(source.speed) == 1
+        return simulated_trip(source.minutes, source.seed, live=live)
+    if source.readings is None:
         raise RejectedError("key source.readings: expected a CSV file, got none")
-    return replayed_trip(
-        settings.readings, settings.track, settings.videos, None, settings.log_options
-    )
+    return replayed_trip(source.readings, source.track, source.videos, None, source.log_options)

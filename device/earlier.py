@@ -4,15 +4,18 @@ from typing import Final
 
 from contracts.records.clock import rfc3339
 from device.journal.trip import Trip
+from device.live.source import LiveSource
 from device.tripsource import TripSource
 
 AGAIN: Final = "`wayseal-device record --again` records all of it as one more trip"
 
 
 def samples_in(source: TripSource) -> int:
-    """Return how many readings a whole trip from `source` has."""
+    """Return how many readings a whole trip from `source` has; 0 if that is not known before."""
     if source.log is not None:
         return source.log.rows
+    if isinstance(source.sensors, LiveSource):
+        return 0
     return sum(1 for _ in source.sensors.samples())
 
 

@@ -28,6 +28,7 @@ from device.chain.writer import GROUP_READINGS, BatchLimits, ChainWriter
 from device.earlier import still_open
 from device.journal.logbook import Logbook
 from device.journal.trip import Recording, Trip, TripState
+from device.live.source import LiveSource
 from device.sensors.port import Sample
 from device.settings import TripSettings
 from device.stop import Stop
@@ -60,7 +61,8 @@ class Recorder:
         """Return the trip that records `source`: the interrupted one, or else a new one.
 
         A sealed trip is returned if nobody was told of its end: the recorder was killed
-        between sealing and reporting it.
+        between sealing and reporting it. What is measured here and now is never told again, so
+        then a new trip begins.
 
         Raises:
             RejectedError: A trip with other input is open, or this device has recorded the trip
@@ -69,9 +71,10 @@ class Recorder:
         """
         input_id = input_of(source, plan)
         for trip in self.logbook.trips():
-            if trip.state is TripState.OPEN and trip.input_id != input_id:
+            is_open = trip.state is TripState.OPEN
+            if is_open and trip.input_id != input_id:
                 raise RejectedError(still_open(trip, source))
-            if not trip.reported and trip.input_id == input_id:
+            if trip.input_id == input_id and (is_open or not (trip.reported or source.is_measured)):
                 return trip
             if isinstance(plan, StartedTrip) and trip.trip_id == plan.start.trip_id:
                 raise RejectedError(
@@ -110,8 +113,7 @@ class Recorder:
         chain = ChainWriter(self.logbook, self.signer, self.limits, trip)
         self._film(source, trip)
         clock = _clock(source, trip.start.nonce)
-        samples = islice(source.sensors.samples(), trip.readings, None)
-        for sample in _paced(samples, speed, stop, chain):
+        for sample in _stream(source, trip.readings, speed, stop, chain.commit):
             chain.record(_reading(sample, clock, derived=bool(source.derived_from)))
             moved(chain.trip.readings)
             if chain.uncommitted >= GROUP_READINGS:
@@ -187,10 +189,27 @@ class Recorder:
             )
 
 
-def _paced(
-    samples: Iterator[Sample], speed: float, stop: Stop, chain: ChainWriter
+def _stream(
+    source: TripSource, done: int, speed: float, stop: Stop, idle: Callable[[], None]
 ) -> Iterator[Sample]:
-    """Yield each sample when it is due; commit before every wait, and end at a stop."""
+    """Yield the samples that a trip lacks, each when it is due, until `stop` is requested.
+
+    Args:
+        source: A replayed trip goes on after its `done` readings, a measured one with what is now.
+        done: Readings that the trip has.
+        speed: Times faster than real time; 0 means no pauses. Sensors that measure ignore it.
+        stop: Ends the stream between two samples.
+        idle: Called before each wait.
+    """
+    if isinstance(source.sensors, LiveSource):
+        return source.sensors.stream(stop, idle)
+    return _paced(islice(source.sensors.samples(), done, None), speed, stop, idle)
+
+
+def _paced(
+    samples: Iterator[Sample], speed: float, stop: Stop, idle: Callable[[], None]
+) -> Iterator[Sample]:
+    """Yield each sample when it is due."""
     began_s, first_ms = time.monotonic(), None
     for sample in samples:
         if speed:
@@ -198,7 +217,7 @@ def _paced(
             due_s = began_s + (sample.offset_ms - first_ms) / 1000 / speed
             wait_s = due_s - time.monotonic()
             if wait_s > 0:
-                chain.commit()
+                idle()
                 stop.wait(wait_s)
         if stop.requested:
             return

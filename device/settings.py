@@ -1,8 +1,7 @@
 """Settings of the device: every key with its type, range and default."""
 
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self, TypeVar
 
@@ -10,112 +9,44 @@ from msgspec import Meta, Struct
 from msgspec.structs import force_setattr, replace
 
 from contracts.actions.form import DELIVERIES_MAX, OTHER_DEVICES_MAX, SITES_VIA_MAX
-from contracts.copies import DEFAULT_POLICY, REQUIREMENTS_MAX, Policy, Requirement
+from contracts.copies import DEFAULT_POLICY, REQUIREMENTS_MAX, Policy
 from contracts.enrolment import token_for
 from contracts.errors import RejectedError
-from contracts.ids import check_id
-from contracts.keys import Signer, is_public_key, is_signature
+from contracts.keys import Signer
 from contracts.records.reading import RUN_READINGS_MAX
 from contracts.runtime.logs import LogFormat
-from device.sensors.mapping import ABSENT, MEASURES, ROLES, ColumnMap, LogOptions, delimiter_of
+from device.sensors.mapping import ABSENT, MEASURES, ROLES, LogOptions, delimiter_of
 from device.sensors.times import zone_of
+from device.settings_types import (
+    Absent,
+    BlockId,
+    Bssid,
+    Chip,
+    HostPort,
+    Id,
+    Interface,
+    MappedColumn,
+    Measure,
+    PublicKey,
+    RequiredCopy,
+    Speed,
+    Text,
+    Url,
+    around_zero,
+    up_to,
+    within,
+    words,
+)
 
 _MIB: Final = 1 << 20
 _GIB: Final = 1 << 30
-_PORT_MAX: Final = 65_535
 GATEWAYS_MAX: Final = 100
+SENSORS_MAX: Final = 64
 _SectionT = TypeVar("_SectionT")
 
 
 class SettingsError(RejectedError):
     """The settings are invalid; nothing was started."""
-
-
-def check_host_port(text: str) -> str:
-    """Return `text` if it is HOST:PORT, an IPv6 host in brackets; raise ValueError if not."""
-    host, _, port = text.rpartition(":")
-    if not host or not port.isascii() or not port.isdigit() or not 0 < int(port) <= _PORT_MAX:
-        raise ValueError(f"expected HOST:PORT, got {text!r}")
-    return text
-
-
-def check_url(text: str) -> str:
-    """Return an HTTP URL without the slash at its end; raise ValueError for any other text."""
-    if not text.startswith(("http://", "https://")) or not text.isprintable() or " " in text:
-        raise ValueError(f"expected http://HOST:PORT or https://HOST:PORT, got {text!r}")
-    return text.rstrip("/")
-
-
-def check_public_key(text: str) -> str:
-    """Return `text` if it has the form of a public key; raise ValueError if not."""
-    if not is_public_key(text):
-        raise ValueError(f"expected 66 lower-case hexadecimal digits, got {text!r}")
-    return text
-
-
-def check_block_id(text: str) -> str:
-    """Return `text` if it has the form of a block id; raise ValueError if not."""
-    if not is_signature(text):
-        raise ValueError(f"expected 128 lower-case hexadecimal digits, got {text!r}")
-    return text
-
-
-def parse_speed(text: str) -> float:
-    """Return how many times faster than real time; 0 for `max`.
-
-    Raises:
-        ValueError: Neither `max` nor a number above 0.
-    """
-    speed = 0.0 if text == "max" else float(text) if text[:1].isdigit() else -1.0
-    if text != "max" and not 0 < speed < float("inf"):
-        raise ValueError(f"expected `max` or a number above 0, got {text!r}")
-    return speed
-
-
-def _check_one_of(known: tuple[str, ...], text: str) -> None:
-    if text not in known:
-        raise ValueError(f"expected {' or '.join(known)}, got {text!r}")
-
-
-def _text(expected: str, check: Callable[[str], object] = str) -> Meta:
-    """Describe a text that is not empty and that `check` accepts."""
-    return Meta(min_length=1, pattern=r"\A[^\0]*\Z", description=expected, extra={"check": check})
-
-
-def _within(low: int, high: int) -> Meta:
-    return Meta(ge=low, le=high, description=f"a whole number within {low}..{high}")
-
-
-def _up_to(count: int, what: str, *, at_least: int = 0) -> Meta:
-    expected = f"a list of {at_least} to {count} {what}, each once"
-    return Meta(min_length=at_least, max_length=count, description=expected)
-
-
-Text = Annotated[str, _text("a text")]
-Id = Annotated[
-    str,
-    _text(
-        "an id of 1 to 64 ASCII letters, digits, `.`, `_` or `-`, beginning with a letter or digit",
-        partial(check_id, "this"),
-    ),
-]
-HostPort = Annotated[str, _text("HOST:PORT", check_host_port)]
-PublicKey = Annotated[
-    str, _text("public keys of 66 lower-case hexadecimal digits", check_public_key)
-]
-BlockId = Annotated[
-    str, _text("the id of a block, 128 lower-case hexadecimal digits", check_block_id)
-]
-RequiredCopy = Annotated[
-    str, _text("copies, as `volume`, `blobs` or `blobs:QUORUM`", Requirement.parse)
-]
-Speed = Annotated[str, _text("`max` or a number above 0, as text", parse_speed)]
-Measure = Annotated[str, _text(" or ".join(MEASURES), partial(_check_one_of, MEASURES))]
-MappedColumn = Annotated[
-    str, _text("columns as QUANTITY=COLUMN or QUANTITY/UNIT=COLUMN", ColumnMap.parse)
-]
-Absent = Annotated[str, _text(" or ".join(ABSENT), partial(_check_one_of, ABSENT))]
-Url = Annotated[str, _text("http://HOST:PORT or https://HOST:PORT", check_url)]
 
 
 class Section(Struct, frozen=True, forbid_unknown_fields=True):
@@ -127,10 +58,10 @@ class TripSettings(Section, frozen=True):
 
     origin_site: Id
     destination_site: Id
-    deliveries: Annotated[tuple[Id, ...], _up_to(DELIVERIES_MAX, "ids")] = ()
-    via_sites: Annotated[tuple[Id, ...], _up_to(SITES_VIA_MAX, "ids")] = ()
-    other_devices: Annotated[tuple[Id, ...], _up_to(OTHER_DEVICES_MAX, "ids")] = ()
-    limited: Annotated[tuple[Measure, ...], _up_to(len(MEASURES), "quantities")] = ("temperature",)
+    deliveries: Annotated[tuple[Id, ...], up_to(DELIVERIES_MAX, "ids")] = ()
+    via_sites: Annotated[tuple[Id, ...], up_to(SITES_VIA_MAX, "ids")] = ()
+    other_devices: Annotated[tuple[Id, ...], up_to(OTHER_DEVICES_MAX, "ids")] = ()
+    limited: Annotated[tuple[Measure, ...], up_to(len(MEASURES), "quantities")] = ("temperature",)
 
     @property
     def must_measure(self) -> tuple[str, ...]:
@@ -141,16 +72,16 @@ class TripSettings(Section, frozen=True):
 class BatchSettings(Section, frozen=True):
     """[batch]: when a batch closes, and how many readings one transaction takes."""
 
-    max_readings: Annotated[int, _within(1, 1_000)] = 100
-    max_seconds: Annotated[int, _within(1, 86_400)] = 60
-    readings_per_transaction: Annotated[int, _within(1, RUN_READINGS_MAX)] = 1
+    max_readings: Annotated[int, within(1, 1_000)] = 100
+    max_seconds: Annotated[int, within(1, 86_400)] = 60
+    readings_per_transaction: Annotated[int, within(1, RUN_READINGS_MAX)] = 1
 
 
 class BufferSettings(Section, frozen=True):
     """[buffer]: how much may wait for an offload, bytes."""
 
-    journal_bytes_max: Annotated[int, _within(_MIB, 1 << 50)] = _GIB
-    video_bytes_max: Annotated[int, _within(_MIB, 1 << 50)] = 32 * _GIB
+    journal_bytes_max: Annotated[int, within(_MIB, 1 << 50)] = _GIB
+    video_bytes_max: Annotated[int, within(_MIB, 1 << 50)] = 32 * _GIB
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,13 +119,13 @@ class GatewaySettings(Section, frozen=True):
 
     mqtt: HostPort
     rest: Url
-    public_keys: Annotated[tuple[PublicKey, ...], _up_to(64, "public keys")]
+    public_keys: Annotated[tuple[PublicKey, ...], up_to(64, "public keys")]
     site_id: Id | None = None
     token: Text = ""
     receipt_requires: Annotated[
-        tuple[RequiredCopy, ...], _up_to(REQUIREMENTS_MAX, "copies", at_least=1)
+        tuple[RequiredCopy, ...], up_to(REQUIREMENTS_MAX, "copies", at_least=1)
     ] = tuple(map(str, DEFAULT_POLICY.requirements))
-    timeout_s: Annotated[int, _within(1, 3_600)] = 30
+    timeout_s: Annotated[int, within(1, 3_600)] = 30
     genesis_block_id: BlockId | None = None
     mqtt_ca: Path | None = None
     tls_ca: Path | None = None
@@ -256,17 +187,21 @@ class GatewaySettings(Section, frozen=True):
 class SourceSettings(Section, frozen=True):
     """[source]: what `wayseal-device run` records."""
 
-    driver: Annotated[Literal["replay", "simulated"], Meta(description="`replay` or `simulated`")]
+    driver: Annotated[
+        Literal["replay", "simulated", "sensors"],
+        Meta(description="`replay`, `simulated` or `sensors`"),
+    ]
+    interval_s: Annotated[int, within(1, 3_600)] = 1
     readings: Path | None = None
     track: Path | None = None
-    videos: Annotated[tuple[Path, ...], _up_to(1_000, "paths")] = ()
+    videos: Annotated[tuple[Path, ...], up_to(1_000, "paths")] = ()
     speed: Speed = "1"
-    minutes: Annotated[int, _within(1, 1 << 20)] = 90
-    seed: Annotated[int, _within(0, (1 << 63) - 1)] = 1
-    map: Annotated[tuple[MappedColumn, ...], _up_to(len(ROLES), "columns")] = ()
-    without: Annotated[tuple[Absent, ...], _up_to(len(ABSENT), "quantities")] = ()
-    delimiter: Annotated[str, _text("`,`, `;`, `|` or `tab`", delimiter_of)] | None = None
-    timezone: Annotated[str, _text("a time zone such as Europe/Vienna", zone_of)] | None = None
+    minutes: Annotated[int, within(1, 1 << 20)] = 90
+    seed: Annotated[int, within(0, (1 << 63) - 1)] = 1
+    map: Annotated[tuple[MappedColumn, ...], up_to(len(ROLES), "columns")] = ()
+    without: Annotated[tuple[Absent, ...], up_to(len(ABSENT), "quantities")] = ()
+    delimiter: Annotated[str, words("`,`, `;`, `|` or `tab`", delimiter_of)] | None = None
+    timezone: Annotated[str, words("a time zone such as Europe/Vienna", zone_of)] | None = None
     align: Annotated[Literal["stretch", "time"], Meta(description="`stretch` or `time`")] = (
         "stretch"
     )
@@ -289,10 +224,60 @@ class SourceSettings(Section, frozen=True):
         )
 
 
+NEEDED: Final[Mapping[str, Sequence[str]]] = {
+    "iio": ("chip",),
+    "hwmon": ("chip",),
+    "1-wire": (),
+    "gpsd": (),
+    "gpio": ("pin", "sign"),
+}
+"""What each driver of a sensor needs besides its name."""
+
+
+class SensorSettings(Section, frozen=True):
+    """One table of [[sensors]]: a live sensor, for driver `sensors` of [source]."""
+
+    name: Id
+    driver: Annotated[
+        Literal["iio", "hwmon", "1-wire", "gpsd", "gpio"],
+        Meta(description="`iio`, `hwmon`, `1-wire`, `gpsd` or `gpio`"),
+    ]
+    chip: Chip | None = None
+    gpsd: HostPort = "127.0.0.1:2947"
+    pin: Annotated[int, within(0, 27)] | None = None
+    sign: (
+        Annotated[
+            Literal["enclosure-open", "door-open", "motion", "shock", "light"],
+            Meta(description="`enclosure-open`, `door-open`, `motion`, `shock` or `light`"),
+        ]
+        | None
+    ) = None
+    active: Annotated[Literal["high", "low"], Meta(description="`high` or `low`")] = "high"
+    every_s: Annotated[int, within(1, 3_600)] = 1
+    frozen_after_s: Annotated[int, within(0, 1_000_000)] = 3_600
+    offset_mcel: Annotated[int, around_zero(20_000)] = 0
+    offset_mpct: Annotated[int, around_zero(50_000)] = 0
+    offset_pa: Annotated[int, around_zero(10_000)] = 0
+
+
+class PresenceSettings(Section, frozen=True):
+    """[presence]: how the truck knows that it is at a site, so that trips begin and end by it."""
+
+    by: Annotated[
+        Literal["network-manager", "wifi", "broker", "file"],
+        Meta(description="`network-manager`, `wifi`, `broker` or `file`"),
+    ]
+    ssids: Annotated[tuple[Text, ...], up_to(100, "names of networks")] = ()
+    bssids: Annotated[tuple[Bssid, ...], up_to(1_000, "hardware addresses")] = ()
+    interface: Interface = "wlan0"
+    file: Path | None = None
+    debounce_s: Annotated[int, within(0, 3_600)] = 15
+
+
 class LogSettings(Section, frozen=True):
     """[log]: how the device writes its log, on standard error."""
 
-    format: Annotated[str, _text("`text` or `json`", LogFormat)] = LogFormat.TEXT
+    format: Annotated[str, words("`text` or `json`", LogFormat)] = LogFormat.TEXT
 
 
 class Settings(Section, frozen=True):
@@ -309,6 +294,8 @@ class Settings(Section, frozen=True):
         tuple[GatewaySettings, ...], Meta(min_length=1, max_length=GATEWAYS_MAX)
     ] = ()
     source: SourceSettings | None = None
+    sensors: Annotated[tuple[SensorSettings, ...], Meta(min_length=1, max_length=SENSORS_MAX)] = ()
+    presence: PresenceSettings | None = None
     log: LogSettings = LogSettings()
 
     def __post_init__(self) -> None:

@@ -2,8 +2,8 @@
 
 The variable of a key is WAYSEAL_ and the key in capitals, with two underscores after its
 section: `device_id` is WAYSEAL_DEVICE_ID, `mqtt` in [gateway] is WAYSEAL_GATEWAY__MQTT. Lists
-are separated by commas. The tables of [[gateways]] have no variables. Relative paths in the file
-count from the file's folder.
+are separated by commas. The tables of [[gateways]] and [[sensors]] have no variables. Relative
+paths in the file count from the file's folder.
 """
 
 import re
@@ -24,7 +24,16 @@ from contracts.runtime.keynames import (
     unknown_key,
     variable_of,
 )
-from device.settings import GATEWAYS_MAX, GatewaySettings, Section, Settings, SettingsError
+from device.settings import (
+    GATEWAYS_MAX,
+    NEEDED,
+    SENSORS_MAX,
+    GatewaySettings,
+    Section,
+    SensorSettings,
+    Settings,
+    SettingsError,
+)
 
 CONFIG_VARIABLE: Final = "WAYSEAL_DEVICE_CONFIG"
 CONFIG_BYTES_MAX: Final = 1 << 20
@@ -32,8 +41,11 @@ _SHOWN: Final = 60
 _HIDDEN: Final = ("gateway.token", "gateways.token")
 _WHOLE: Final = re.compile(r"[0-9]{1,20}")
 _FIELD: Final = re.compile(r"Object (missing required|contains unknown) field `(.*)`", re.DOTALL)
-_TABLE: Final = re.compile(r"\.(gateways)\[([0-9]+)\](.*)", re.DOTALL)
-_LISTS: Final[dict[str, type[Section]]] = {"gateways": GatewaySettings}
+_TABLE: Final = re.compile(r"\.(gateways|sensors)\[([0-9]+)\](.*)", re.DOTALL)
+_LISTS: Final[dict[str, type[Section]]] = {
+    "gateways": GatewaySettings,
+    "sensors": SensorSettings,
+}
 """Sections that may come several times, each as a table of its own."""
 _SECTIONS: Final[dict[str, type[Section]]] = {
     field.name: kind
@@ -209,10 +221,12 @@ class _Given:
             section, _, name = key.rpartition(".")
             table = getattr(settings, section) if section else settings
             self._check_value(key, getattr(table, name, None), None)
-        for number, gateway in enumerate(settings.gateways):
-            for field in fields(gateway):
-                self._check_value(f"gateways.{field.name}", getattr(gateway, field.name), number)
+        for name, kind in _LISTS.items():
+            for number, table in enumerate(getattr(settings, name)):
+                for field in fields(kind):
+                    self._check_value(f"{name}.{field.name}", getattr(table, field.name), number)
         self._check_sites(settings)
+        self._check_sensors(settings)
         self._check_certificates(settings)
         batch, source = settings.batch, settings.source
         if batch.readings_per_transaction > batch.max_readings:
@@ -260,6 +274,30 @@ class _Given:
                     number,
                 )
 
+    def _check_sensors(self, settings: Settings) -> None:
+        """Check that live sensors and presence have what their drivers need."""
+        source, presence = settings.source, settings.presence
+        if source and source.driver == "sensors" and not settings.sensors:
+            raise SettingsError(
+                f"key source.driver: `sensors` needs at least one table [[sensors]] in {self._file}"
+            )
+        names: set[str] = set()
+        for number, sensor in enumerate(settings.sensors):
+            if sensor.name in names:
+                raise self.wrong("sensors.name", "a name that no other sensor has", number)
+            names.add(sensor.name)
+            for key in NEEDED[sensor.driver]:
+                if getattr(sensor, key) is None:
+                    raise self._missing(
+                        f"sensors.{key}", number, f"; driver {sensor.driver} needs it"
+                    )
+        if presence is None:
+            return
+        if presence.by in ("network-manager", "wifi") and not presence.ssids:
+            raise self.wrong("presence.ssids", f"a site's network for `{presence.by}`")
+        if presence.by == "file" and presence.file is None:
+            raise self.wrong("presence.file", "a file for `file`")
+
     def _check_certificates(self, settings: Settings) -> None:
         tables: list[tuple[GatewaySettings, str, int | None]] = [
             (each, "gateways", number) for number, each in enumerate(settings.gateways)
@@ -291,14 +329,15 @@ class _Given:
         )
 
     def _missing(self, key: str, number: int | None, otherwise: str = "") -> SettingsError:
-        where = self._origin("", number) + (f" or ${variable_of(key)}" if key in KEYS else "")
+        where = self._origin(key, number) + (f" or ${variable_of(key)}" if key in KEYS else "")
         return SettingsError(
             f"key {key}: expected a value, it is missing; set it in {where}{otherwise}"
         )
 
     def _origin(self, key: str, number: int | None = None) -> str:
         if number is not None:
-            return f"table {number + 1} of [[gateways]] in {self._file}"
+            name = key.partition(".")[0]
+            return f"table {number + 1} of [[{name}]] in {self._file}"
         return f"${self.variables[key]}" if key in self.variables else self._file
 
     @property
@@ -333,7 +372,9 @@ def _metas(kind: Any) -> Iterator[Meta]:  # noqa: ANN401
 
 
 def _expected(key: str) -> str | None:
-    if key in ("gateway", *_LISTS):
+    if key == "sensors":
+        return f"1 to {SENSORS_MAX} tables [[sensors]]"
+    if key in ("gateway", "gateways"):
         return f"a section [gateway], or 1 to {GATEWAYS_MAX} tables [[gateways]]"
     if key in _SECTIONS:
         return "a section"

@@ -16,11 +16,12 @@ from typing import Final
 from contracts.actions.form import RECORDINGS_MAX, SOURCES_MAX
 from contracts.errors import RejectedError
 from contracts.proto.payload_pb2 import Source
-from contracts.records.clock import check_utc_ms, rfc3339
+from contracts.records.clock import check_utc_ms, now_ms, rfc3339
 from contracts.records.recording import RecordingDigest
 from device.camera.port import Camera, UndecodableError
 from device.camera.replay import ReplayCamera
 from device.camera.simulated import SimulatedCamera
+from device.live.source import LiveSource
 from device.sensors.mapping import PLAIN, LogOptions
 from device.sensors.port import Sample, SensorSource
 from device.sensors.replay_csv import CsvReplay
@@ -42,7 +43,7 @@ class TripSource:
     """Everything that one trip is recorded from.
 
     Attributes:
-        sensors: Samples, from the trip's start.
+        sensors: Samples, from the trip's start; or sensors that measure here and now.
         cameras: Each makes one recording, from the trip's start.
         started_at_ms: UTC of the start, milliseconds since the Unix epoch. A live source takes
             the machine's clock instead.
@@ -55,7 +56,7 @@ class TripSource:
         RejectedError: The ledger's rules would refuse such a trip.
     """
 
-    sensors: SensorSource
+    sensors: SensorSource | LiveSource
     cameras: Sequence[Camera]
     started_at_ms: int
     derived_from: Sequence[Source]
@@ -71,6 +72,11 @@ class TripSource:
                 f"recordings, got {len(self.derived_from)} with {len(self.cameras)}"
             )
         check_utc_ms("start", self.started_at_ms)
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether it is measured here and now: no two trips from it are the same."""
+        return isinstance(self.sensors, LiveSource)
 
     @property
     def input_id(self) -> bytes:
@@ -211,6 +217,11 @@ def simulated_source(
         digest.update(line.encode())
     simulator = Source(role="simulator", name=name, sha256=digest.digest())
     return TripSource(sensors, cameras, started_at_ms, [simulator], live)
+
+
+def measured_trip(sensors: LiveSource) -> TripSource:
+    """Return a trip of what sensors measure here and now."""
+    return TripSource(sensors, [], now_ms(), [], live=True)
 
 
 def _cameras(

@@ -24,6 +24,8 @@ from device.stop import InterruptedByUserError
 
 WITHOUT_SETTINGS: Final = ("check", "fleet", "simulate")
 """Commands that need no device of their own."""
+MODULES: Final = {"depart": "order", "arrive": "order"}
+"""Commands that share a module."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -35,7 +37,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     logging.getLogger("device").setLevel(logging.INFO)
     try:
         # Imported late, so that `status` works on a Pi without the camera library.
-        name = arguments.command.replace("-", "_")
+        name = MODULES.get(arguments.command, arguments.command.replace("-", "_"))
         command = importlib.import_module(f"device.commands.{name}")
         if arguments.command in WITHOUT_SETTINGS:
             return int(command.run(arguments))

@@ -23,7 +23,7 @@ from contracts.runtime.commands import FAILED, WORKED
 from device.agent import configured_source
 from device.offload.mqtt import MqttConnection
 from device.offload.upload import TusClient, check_site
-from device.settings import GatewaySettings, Settings, SourceSettings, TripSettings
+from device.settings import GatewaySettings, Settings
 from device.station import OFFLOAD_LOCK, offload_lock
 
 _ANSWER_S: Final = 5
@@ -56,7 +56,7 @@ def findings(settings: Settings, *, offline: bool) -> Iterator[Finding]:
         if settings.source.driver == "replay" and all(
             each.severity is Severity.OK for each in found
         ):
-            yield from _source(settings.source, settings.trip)
+            yield from _source(settings)
     if not settings.sites:
         yield warning("[gateway]", "missing, as is [[gateways]]: `offload` and `run` need one")
     for gateway in settings.sites:
@@ -68,10 +68,11 @@ def findings(settings: Settings, *, offline: bool) -> Iterator[Finding]:
             yield from _asked(gateway, section, settings)
 
 
-def _source(source: SourceSettings, trip: TripSettings | None) -> Iterator[Finding]:
+def _source(settings: Settings) -> Iterator[Finding]:
     """Read the files of [source] from end to end, as `run` does before it records."""
+    trip = settings.trip
     try:
-        found = configured_source(source)
+        found = configured_source(settings)
         if trip is not None:
             found.check_gives(trip.must_measure)
     except WaysealError as problem:

@@ -10,87 +10,15 @@ from contracts.errors import RejectedError
 from contracts.records.clock import parse_rfc3339
 from contracts.runtime.commands import add_version
 from device.commands import enrol_parser
+from device.commands.epilog import EPILOG
 from device.commands.once import add_file
 from device.sensors.mapping import ABSENT, MEASURES, ROLES, ColumnMap, delimiter_of
 from device.sensors.times import zone_of
-from device.settings import check_host_port, check_public_key, check_url, parse_speed
-from device.settings_file import CONFIG_VARIABLE
+from device.settings_types import check_host_port, check_public_key, check_url, parse_speed
 
 _MB: Final = 1_000_000
 _VIDEO_BYTES_MAX: Final = 64 * 1_000 * _MB
 _ValueT = TypeVar("_ValueT")
-_EXAMPLES: Final = f"""\
-settings:
-  One TOML file, --config FILE or ${CONFIG_VARIABLE}; environment variables win
-  over it (WAYSEAL_DEVICE_ID, WAYSEAL_GATEWAY__MQTT, ...).
-
-  device_id = "truck-7"
-  data = "/var/lib/wayseal"
-  [trip]
-  origin_site = "site-a"
-  destination_site = "site-b"
-  deliveries = ["order-12"]
-  via_sites = ["site-c"]                 sites on the way
-  other_devices = ["truck-7-rear"]       devices that may join this trip
-  limited = ["temperature"]              what the deliveries limit, so the source must give it
-  [gateway]
-  mqtt = "gateway.local:1883"
-  rest = "http://gateway.local:8080"
-  token = "..."
-  public_keys = ["02..."]                gateways whose receipts count
-  genesis_block_id = "..."               the ledger they must name, or nothing is deleted
-  receipt_requires = ["volume", "blobs"] copies that must exist before this device deletes
-  timeout_s = 30
-  [[gateways]]                           instead of [gateway], a table for each site
-  site_id = "site-b"                     the site; a gateway that says another one is refused
-  mqtt = "..."                           and all that [gateway] has; without token this device's
-                                         key gives one, see `enrol`
-  [batch]
-  max_readings = 100
-  max_seconds = 60
-  readings_per_transaction = 1           2 to 300: that many readings are signed as one run
-  [buffer]                               when full, recording stops with an error
-  journal_bytes_max = 1073741824
-  video_bytes_max = 34359738368
-  [source]                               for `run` only
-  driver = "replay"                      or "simulated" (with minutes, seed)
-  readings = "trip/readings.csv"
-  track = "trip/track.gpx"
-  videos = ["trip/video.avi"]
-  speed = "1"
-  map = ["temperature/degF=Temp"]        columns that are not named as we know them
-  without = ["humidity"]                 what the log does not give
-  delimiter = ";"                        what separates its cells
-  align = "time"                         the track's times are the log's
-  track_name = "Morning"                 of several tracks in the file
-  timezone = "Europe/Vienna"             of its times that name no zone
-
-examples:
-  wayseal-device init                    create the key, print the public key to register
-  wayseal-device simulate --out trip     write a simulated trip as files
-  wayseal-device check trip/readings.csv trip/track.gpx
-                                         say what they give; nothing is signed
-  wayseal-device record --readings trip/readings.csv --track trip/track.gpx \\
-      --video trip/video.avi             record it as one sealed trip, offline
-  wayseal-device offload                 send everything to the first gateway that answers,
-                                         delete on its receipt
-  wayseal-device enrol > truck-7.jsonl   what each site's gateway needs to admit this device
-  wayseal-device run                     do both until SIGTERM
-  wayseal-device share --out trip.start  write the trip's start for the truck's other devices
-  wayseal-device record --join trip.start --readings rear.csv
-                                         record on that trip, on another device
-
-  wayseal-device fleet --trucks 50 --mqtt 127.0.0.1:1883 --rest http://127.0.0.1:8080 \\
-      --gateway-key 02... --tokens tokens.jsonl --ledger http://127.0.0.1:8008 --admin admin.key
-                                         measure a gateway, on a ledger for tests
-
-exit codes:
-  0 success   1 failure, stderr says why   2 wrong usage or settings
-  3 `offload` only: everything arrived; it is kept here until a final receipt comes
-  4 `offload` only: the gateway holds everything, but the ledger has not committed all of it
-    within --wait-s; it is kept here: offload again
-  130 stopped by Ctrl-C; the same command continues
-"""
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -98,7 +26,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="wayseal-device",
         description="Records trips on a truck, signs every reading, and offloads to gateways.",
-        epilog=_EXAMPLES,
+        epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_version(parser)
@@ -141,6 +69,8 @@ def build_parser() -> argparse.ArgumentParser:
             "run", parents=[common], help="record [source] and offload, until SIGTERM"
         )
     )
+    commands.add_parser("depart", parents=[common], help="say that the truck leaves now")
+    commands.add_parser("arrive", parents=[common], help="say that the truck is at a site now")
     share = commands.add_parser(
         "share",
         parents=[common],

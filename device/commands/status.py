@@ -1,9 +1,12 @@
-"""`wayseal-device status`: shows what waits on this device for an offload."""
+"""`wayseal-device status`: shows what waits here for an offload, and how truck and sensors are."""
 
 from argparse import Namespace
+from dataclasses import replace
 
 from device.commands.output import say
 from device.journal.status import status_of
+from device.journey.file import JourneyFile
+from device.live.healths import known
 from device.settings import Settings
 from device.station import load_signer, open_journal
 
@@ -13,5 +16,9 @@ def run(arguments: Namespace, settings: Settings) -> int:
     signer = load_signer(settings)
     with open_journal(settings, signer) as database:
         status = status_of(database, settings.device_id, signer.public_key, settings.buffer)
+    if settings.presence:
+        status = replace(status, journey=JourneyFile(settings.data).load().state)
+    if settings.sensors:
+        status = replace(status, sensors=known(settings.data))
     say(arguments, status.document(), status.text())
     return 0

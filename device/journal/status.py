@@ -1,6 +1,7 @@
 """Status: what waits on this device for an offload, and how full its buffers are."""
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 
 from contracts.proto.payload_pb2 import StartTrip
 from contracts.proto.wire_pb2 import Receipt
@@ -62,7 +63,8 @@ class Status:
     """Everything that `wayseal-device status` shows.
 
     `trips_started` counts the numbered trips in this journal. `journal_is_younger` than its key:
-    an earlier journal may be lost.
+    an earlier journal may be lost. `journey` is where the truck is, if its presence is watched, and
+    `sensors` what the latest run found of each live sensor.
     """
 
     device_id: str
@@ -72,6 +74,8 @@ class Status:
     trips: tuple[TripStatus, ...]
     journal_bytes: Use
     video_bytes: Use
+    journey: str | None = None
+    sensors: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def document(self) -> dict[str, object]:
         """Return plain values for JSON."""
@@ -80,6 +84,11 @@ class Status:
     def text(self) -> str:
         """Return lines of text for people."""
         lines = [f"device {self.device_id}, public key {self.public_key}", self._row()]
+        if self.journey:
+            lines.append(f"the truck is {self.journey}")
+        for name, sensor in self.sensors.items():
+            why = f": {sensor['detail']}" if sensor["detail"] else ""
+            lines.append(f"sensor {name} {sensor['health']} since {sensor['since']}{why}")
         for trip in self.trips:
             counts = trip.batches
             lines.append(

@@ -5,8 +5,9 @@ from typing import Final
 
 from contracts.errors import UnavailableError
 from contracts.keys import Signer
+from device.backoff import Backoff
 from device.journal.outbox import Outbox
-from device.offload.progress import Backoff, Progress
+from device.offload.progress import Progress
 from device.offload.session import Session
 from device.offload.sites import Sites
 from device.offload.upload import TusClient

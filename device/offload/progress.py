@@ -1,10 +1,6 @@
-"""Progress and backoff: how long nothing has moved, and how long to wait before a retry."""
+"""Progress: how long nothing has moved."""
 
 import time
-from typing import Final
-
-BACKOFF_FIRST_S: Final = 0.5
-BACKOFF_FACTOR: Final = 2.0
 
 
 class Progress:
@@ -42,21 +38,3 @@ class Progress:
     def idle_s(self) -> float:
         """Seconds since something moved."""
         return time.monotonic() - self._moved_s
-
-
-class Backoff:
-    """Waiting times that double up to a limit.
-
-    Args:
-        limit_s: Longest wait, seconds.
-        first_s: First wait, seconds.
-    """
-
-    def __init__(self, limit_s: float, first_s: float = BACKOFF_FIRST_S) -> None:
-        self._limit_s = limit_s
-        self._next_s = min(first_s, limit_s)
-
-    def next_s(self) -> float:
-        """Return how long to wait now, seconds."""
-        wait_s, self._next_s = self._next_s, min(self._next_s * BACKOFF_FACTOR, self._limit_s)
-        return wait_s

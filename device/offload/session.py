@@ -19,10 +19,11 @@ from contracts.errors import RejectedError, UnavailableError
 from contracts.keys import NOT_OF_A_DEVICE
 from contracts.proto.wire_pb2 import Held
 from contracts.wire import Topic, pack_records, parse_message
+from device.backoff import Backoff
 from device.journal.outbox import Outbox
 from device.offload.mqtt import MqttConnection
 from device.offload.offers import Question, questions
-from device.offload.progress import Backoff, Progress
+from device.offload.progress import Progress
 from device.offload.receipts import accept
 from device.offload.uploads import Uploads
 from device.settings import GatewaySettings

@@ -8,8 +8,9 @@ from typing import Final, Self
 
 from contracts.errors import RejectedError, UnavailableError
 from contracts.records.recording import RecordingDigest
+from device.backoff import Backoff
 from device.journal.trip import Recording
-from device.offload.progress import Backoff, Progress
+from device.offload.progress import Progress
 from device.offload.upload import MISMATCH_TRIES, MismatchError, TusClient
 
 BACKOFF_LIMIT_S: Final = 10.0

@@ -7,9 +7,11 @@ import pytest
 from contracts.errors import RejectedError
 from contracts.records.clock import parse_rfc3339
 from contracts.records.reading import Position
+from device.live.source import LiveSource
 from device.sensors.mapping import LogOptions
+from device.sensors.port import Sample
 from device.sensors.track import Track
-from device.tripsource import STRETCHED_ALL_THE_SAME, replayed_trip
+from device.tripsource import STRETCHED_ALL_THE_SAME, TripSource, replayed_trip
 from device.wayseal_device import main
 
 ALIGNED = LogOptions(aligned=True)
@@ -38,11 +40,16 @@ def log(folder: Path, *minutes: str) -> Path:
     return path
 
 
+def samples_of(source: TripSource) -> list[Sample]:
+    assert not isinstance(source.sensors, LiveSource)
+    return [*source.sensors.samples()]
+
+
 def test_positions_come_at_the_times_of_the_log(tmp_path: Path) -> None:
     readings = log(tmp_path, "11:59", "12:00", "12:05", "12:10", "12:20")
     track = gpx(tmp_path, ("12:00", "12:10"))
     source = replayed_trip(readings, track, [], None, ALIGNED)
-    assert [sample.position for sample in source.sensors.samples()] == [
+    assert [sample.position for sample in samples_of(source)] == [
         None,
         Position(0, 10_000_000),
         Position(5_000_000, 10_000_000),
@@ -51,7 +58,7 @@ def test_positions_come_at_the_times_of_the_log(tmp_path: Path) -> None:
     ]
     assert source.derived_from[1].name == "--align time"
     stretched = replayed_trip(readings, track, [], None)
-    assert all(sample.position for sample in stretched.sensors.samples())
+    assert all(sample.position for sample in samples_of(stretched))
     assert stretched.input_id != source.input_id
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from device.chain.writer import GROUP_READINGS
+from device.live.source import LiveSource
 from device.sensors.port import Sample, SensorSource
 from device.settings import BatchSettings, Settings, TripSettings
 from device.station import make, recording
@@ -57,6 +58,7 @@ def crossed_by(source: TripSource, folder: Path, per_transaction: int = 1) -> se
         trip=TripSettings("site-1", "site-2", ()),
     )
     signer, crossed = make(settings), Crossed()
+    assert not isinstance(source.sensors, LiveSource)
     watched = replace(source, sensors=Watched(source.sensors, crossed), cameras=[])
     stop = Stop()
     with closing(stop), recording(settings, signer) as recorder:

@@ -1,0 +1,1 @@
+"""Where the truck is on its way: docked, departing, on the road, arriving, offloading."""

@@ -1,0 +1,53 @@
+"""Adapter: a contact, PIR, light or shock sensor on a GPIO pin, by gpiozero.
+
+A short pulse between two readings is not lost: each edge is remembered until it was read.
+"""
+
+from typing import Final
+
+from contracts.errors import UnavailableError
+from contracts.records.reading import Tamper
+from device.live.port import Measured
+
+_BOUNCE_S: Final = 0.02
+
+
+class GpioSensor:
+    """One pin, whose active level is a sign of tampering.
+
+    Args:
+        pin: BCM number.
+        sign: What its active level means.
+        active_high: Whether it is active at 3.3 V; else at ground, with the pull-up on.
+
+    Raises:
+        UnavailableError: gpiozero is not installed, or the pin cannot be used.
+    """
+
+    def __init__(self, pin: int, sign: Tamper, *, active_high: bool) -> None:
+        try:
+            from gpiozero import DigitalInputDevice  # noqa: PLC0415 - only this driver needs it
+            from gpiozero.exc import GPIOZeroError  # noqa: PLC0415
+        except ImportError as error:
+            raise UnavailableError("gpiozero is not installed: scripts/install device") from error
+
+        self._sign = sign
+        self._was_active = False
+        try:
+            self._pin = DigitalInputDevice(pin, pull_up=not active_high, bounce_time=_BOUNCE_S)
+        except (GPIOZeroError, OSError, RuntimeError) as error:
+            raise UnavailableError(f"GPIO {pin}: {error!s:.200}") from error
+        self._pin.when_activated = self._note
+
+    def measure(self) -> Measured:
+        """See `Sensor.measure`."""
+        active = bool(self._pin.is_active) or self._was_active
+        self._was_active = False
+        return Measured(tamper=self._sign if active else Tamper.NONE)
+
+    def close(self) -> None:
+        """See `Sensor.close`."""
+        self._pin.close()
+
+    def _note(self) -> None:
+        self._was_active = True

@@ -1,0 +1,50 @@
+"""The table of drivers: how the sensors of the settings are opened."""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from contracts.records.reading import Tamper
+from device.live.drivers.gpio import GpioSensor
+from device.live.drivers.gps import GpsSensor
+from device.live.drivers.hwmon import HwmonSensor
+from device.live.drivers.iio import IioSensor
+from device.live.drivers.onewire import OneWireSensor
+from device.live.port import Sensor
+from device.live.source import Connection
+from device.live.watch import WatchPlan
+from device.settings import SensorSettings
+
+LATE_LEAST_S: Final = 5.0
+LATE_TIMES: Final = 3
+"""So many questions without an answer, and a sensor hangs."""
+
+
+def _gpsd(sensor: SensorSettings) -> Sensor:
+    host, _, port = sensor.gpsd.rpartition(":")
+    return GpsSensor(host.strip("[]"), int(port))
+
+
+def _gpio(sensor: SensorSettings) -> Sensor:
+    sign = Tamper[(sensor.sign or "").replace("-", "_").upper()]
+    return GpioSensor(sensor.pin or 0, sign, active_high=sensor.active == "high")
+
+
+DRIVERS: Final[Mapping[str, Callable[[SensorSettings], Sensor]]] = {
+    "iio": lambda sensor: IioSensor.find(sensor.chip or ""),
+    "hwmon": lambda sensor: HwmonSensor.find(sensor.chip or ""),
+    "1-wire": lambda sensor: OneWireSensor.find(sensor.chip or ""),
+    "gpsd": _gpsd,
+    "gpio": _gpio,
+}
+
+
+def connection(sensor: SensorSettings) -> Connection:
+    """Return how a sensor of the settings is asked and opened; it is not opened yet."""
+    offsets = {
+        "temperature_mcel": sensor.offset_mcel,
+        "humidity_mpct": sensor.offset_mpct,
+        "pressure_pa": sensor.offset_pa,
+    }
+    late_s = max(LATE_LEAST_S, LATE_TIMES * sensor.every_s)
+    plan = WatchPlan(sensor.name, sensor.every_s, offsets, sensor.frozen_after_s, late_s)
+    return Connection(plan, lambda: DRIVERS[sensor.driver](sensor))

@@ -1,0 +1,118 @@
+"""One stream from all sensors: at each tick the latest value of each quantity."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Final
+
+from contracts.records.reading import Tamper
+from device.live.port import Measured, Sensor
+from device.live.watch import Finding, Health, SensorWatch, WatchPlan
+from device.sensors.port import Sample
+from device.stop import Stop
+
+FIRST_ANSWERS_S: Final = 5.0
+"""How long the first tick waits for sensors that have not answered yet."""
+_LOOK_S: Final = 0.05
+_log: Final = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """A sensor of the settings: how it is asked, and how it is opened."""
+
+    plan: WatchPlan
+    connect: Callable[[], Sensor]
+
+
+@dataclass(frozen=True, slots=True)
+class LiveSource:
+    """What is measured here and now. A trip from it is never the same again.
+
+    Attributes:
+        sensors: Where two give the same quantity, the one that stands first counts while it works.
+        interval_s: Time from one sample to the next, seconds.
+        found: Told of each change of a sensor's health.
+    """
+
+    sensors: Sequence[Connection]
+    interval_s: float
+    found: Callable[[Finding], None] = field(default=lambda _: None)
+
+    def stream(self, stop: Stop, idle: Callable[[], None]) -> Iterator[Sample]:
+        """Yield a sample at each tick until `stop` is requested; missed ticks are left out.
+
+        Args:
+            stop: Ends the stream.
+            idle: Called before each wait.
+        """
+        with self._watching() as watches:
+            began_s = time.monotonic()
+            self._await_answers(watches, stop)
+            due_s = time.monotonic()
+            while not stop.requested:
+                measured = mixed([watch.take() for watch in watches])
+                yield _sample(measured, round((due_s - began_s) * 1000))
+                idle()
+                now_s = time.monotonic()
+                missed = max(0.0, now_s - due_s) // self.interval_s
+                due_s += self.interval_s * (missed + 1)
+                stop.wait(due_s - now_s)
+
+    @contextmanager
+    def _watching(self) -> Iterator[Sequence[SensorWatch]]:
+        end = Stop()
+        watches = [SensorWatch(each.plan, each.connect, self._tell) for each in self.sensors]
+        threads = [
+            # A driver that hangs must not keep the agent from ending.
+            threading.Thread(target=watch.run, args=[end], name=watch.plan.name, daemon=True)
+            for watch in watches
+        ]
+        for thread in threads:
+            thread.start()
+        try:
+            yield watches
+        finally:
+            end.request()
+            for thread in threads:
+                thread.join(_LOOK_S)
+            if not any(thread.is_alive() for thread in threads):
+                end.close()
+
+    def _await_answers(self, watches: Sequence[SensorWatch], stop: Stop) -> None:
+        until_s = time.monotonic() + FIRST_ANSWERS_S
+        while time.monotonic() < until_s and not stop.requested:
+            if all(watch.health is not Health.STARTING for watch in watches):
+                return
+            stop.wait(_LOOK_S)
+
+    def _tell(self, finding: Finding) -> None:
+        level = logging.INFO if finding.health is Health.WORKS else logging.WARNING
+        _log.log(level, "%s", finding)
+        self.found(finding)
+
+
+def mixed(measured: Sequence[Measured]) -> Measured:
+    """Return for each quantity the first value that there is, and all signs."""
+    quantities: dict[str, int] = {}
+    tamper = Tamper.NONE
+    for each in reversed(measured):
+        quantities |= each.quantities
+        tamper |= each.tamper
+    positions = (each.position for each in measured if each.position)
+    return Measured(quantities, next(positions, None), tamper)
+
+
+def _sample(measured: Measured, offset_ms: int) -> Sample:
+    found = measured.quantities
+    return Sample(
+        offset_ms,
+        temperature_mcel=found.get("temperature_mcel"),
+        humidity_mpct=found.get("humidity_mpct"),
+        pressure_pa=found.get("pressure_pa"),
+        position=measured.position,
+        tamper=measured.tamper,
+    )

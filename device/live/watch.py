@@ -1,0 +1,205 @@
+"""Watches one sensor in a thread of its own: its latest value, and what is wrong with it.
+
+A sensor that fails, hangs or answers nonsense is asked again, later and later; it never delays
+another one.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Final
+
+from contracts.errors import RejectedError, UnavailableError
+from contracts.records.reading import Tamper
+from device.backoff import Backoff
+from device.live.port import Measured, Sensor
+from device.stop import Stop
+
+PLAUSIBLE: Final[Mapping[str, tuple[int, int]]] = {
+    "temperature_mcel": (-60_000, 125_000),
+    "humidity_mpct": (0, 100_000),
+    "pressure_pa": (30_000, 120_000),
+}
+"""What a truck's sensor can measure; another value is refused, and not recorded."""
+RETRY_LIMIT_S: Final = 60.0
+_log: Final = logging.getLogger(__name__)
+
+
+class Health(StrEnum):
+    """What is known of a sensor; the values are shown to people."""
+
+    STARTING = "starting"
+    WORKS = "works"
+    LOST = "lost"
+    """It does not answer: unplugged, or its driver fails."""
+    SILENT = "silent"
+    """It was asked, and no answer came for too long: it hangs."""
+    REFUSED = "refused"
+    """Its latest answer was nonsense or cannot be; the value is not recorded."""
+    FROZEN = "frozen"
+    """Its values have not changed for too long; they are recorded."""
+
+
+_BAD: Final = (Health.LOST, Health.SILENT, Health.REFUSED)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A change in what is known of a sensor.
+
+    Attributes:
+        sensor: Its name.
+        health: What is known of it now.
+        detail: Why, in words; empty if it works.
+    """
+
+    sensor: str
+    health: Health
+    detail: str
+
+    def __str__(self) -> str:
+        """Return a line for a log."""
+        because = f": {self.detail}" if self.detail else ""
+        return f"sensor {self.sensor} {_WORDS[self.health]}{because}"
+
+
+_WORDS: Final[Mapping[Health, str]] = {
+    Health.STARTING: "is starting",
+    Health.WORKS: "works",
+    Health.LOST: "is lost",
+    Health.SILENT: "hangs",
+    Health.REFUSED: "gives a value that is not recorded",
+    Health.FROZEN: "gives the same value all the time",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class WatchPlan:
+    """How a sensor is asked.
+
+    Attributes:
+        name: Its name.
+        every_s: Time from one question to the next, seconds.
+        offsets: What is added to a quantity: calibration.
+        frozen_after_s: After that time with the same values they count as frozen; 0 is never.
+        late_s: After that time without an answer the sensor hangs, and its value is too old; for
+            so long it has to work again before it counts as working.
+    """
+
+    name: str
+    every_s: float = 1.0
+    offsets: Mapping[str, int] = field(default_factory=dict)
+    frozen_after_s: float = 0.0
+    late_s: float = 5.0
+
+
+class SensorWatch:
+    """Asks one sensor until the stop; another thread takes what it measured.
+
+    Args:
+        plan: How it is asked.
+        connect: Opens the sensor; raises as `Sensor.measure` does.
+        found: Told of each change of its health, in either thread.
+    """
+
+    def __init__(
+        self, plan: WatchPlan, connect: Callable[[], Sensor], found: Callable[[Finding], None]
+    ) -> None:
+        self.plan = plan
+        self._connect = connect
+        self._found = found
+        self._lock = threading.Lock()
+        self._health = Health.STARTING
+        self._latest = Measured()
+        self._latest_s = time.monotonic()
+        self._changed_s = self._latest_s
+        self._signs = Tamper.NONE
+        self._good_s: float | None = None
+
+    @property
+    def health(self) -> Health:
+        """What is known of the sensor."""
+        return self._health
+
+    def run(self, stop: Stop) -> None:
+        """Ask the sensor until `stop` is requested."""
+        backoff = Backoff(RETRY_LIMIT_S, self.plan.every_s)
+        while not stop.requested:
+            try:
+                sensor = self._connect()
+                try:
+                    self._ask(sensor, stop, backoff)
+                finally:
+                    sensor.close()
+            except UnavailableError as error:
+                self._say(Health.LOST, str(error))
+            except Exception as error:  # noqa: BLE001 - a driver's defect must not end recording
+                self._say(Health.LOST, f"its driver failed: {error!r:.200}")
+                _log.debug("driver of %s", self.plan.name, exc_info=True)
+            stop.wait(backoff.next_s())
+
+    def take(self) -> Measured:
+        """Return the latest values, and all signs since it was asked last; nothing that is old."""
+        with self._lock:
+            age_s = time.monotonic() - self._latest_s
+            signs, self._signs = self._signs | self._latest.tamper, Tamper.NONE
+            latest = self._latest
+        if age_s <= self.plan.late_s:
+            return replace(latest, tamper=signs)
+        if self._health in (Health.WORKS, Health.STARTING, Health.FROZEN):
+            self._say(Health.SILENT, f"no answer for {age_s:.0f} s")
+        return Measured()
+
+    def _ask(self, sensor: Sensor, stop: Stop, backoff: Backoff) -> None:
+        while not stop.requested:
+            due_s = time.monotonic() + self.plan.every_s
+            try:
+                measured = _plausible(sensor.measure(), self.plan.offsets)
+            except RejectedError as error:
+                self._say(Health.REFUSED, str(error))
+            else:
+                backoff.reset()
+                self._keep(measured)
+            stop.wait(due_s - time.monotonic())
+
+    def _keep(self, measured: Measured) -> None:
+        now_s = time.monotonic()
+        with self._lock:
+            self._good_s = now_s if self._good_s is None else self._good_s
+            good_s = now_s - self._good_s
+            if measured.quantities != self._latest.quantities or self._health is Health.STARTING:
+                self._changed_s = now_s
+            self._latest, self._latest_s = measured, now_s
+            self._signs |= measured.tamper
+            same_s = now_s - self._changed_s
+        limit_s = self.plan.frozen_after_s
+        if limit_s and measured.quantities and same_s >= limit_s:  # a parked truck's place may stay
+            self._say(Health.FROZEN, f"the same for over {limit_s:.0f} s")
+        elif self._health not in _BAD or good_s >= self.plan.late_s:  # a loose contact is one loss
+            self._say(Health.WORKS, "")
+
+    def _say(self, health: Health, detail: str) -> None:
+        with self._lock:
+            before, self._health = self._health, health
+            if health in _BAD:
+                self._good_s = None
+        if health is not before:
+            self._found(Finding(self.plan.name, health, detail))
+
+
+def _plausible(measured: Measured, offsets: Mapping[str, int]) -> Measured:
+    """Return what was measured with its calibration.
+
+    Raises:
+        RejectedError: A value is outside what a truck's sensor can measure.
+    """
+    found: dict[str, int] = {}
+    for quantity, value in measured.quantities.items():
+        low, high = PLAUSIBLE[quantity]
+        found[quantity] = value + offsets.get(quantity, 0)
+        if not low <= found[quantity] <= high:
+            raise RejectedError(f"{quantity} must be {low}..{high}, got {found[quantity]}")
+    return replace(measured, quantities=found)

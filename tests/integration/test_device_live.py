@@ -1,0 +1,235 @@
+"""A truck that measures: real gpsd, GPIO pins of gpiozero's mock, trips by the site's presence."""
+
+import signal
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from gpiozero import Device
+from gpiozero.pins.mock import MockFactory
+
+from contracts.errors import UnavailableError
+from contracts.records.reading import Tamper
+from device.live.drivers.gpio import GpioSensor
+from device.live.drivers.gps import GpsSensor
+from support.gateways.appliance import QuickAppliance
+from support.machine.ports import free_port
+from support.trucks.gps import LATITUDE_E7, LONGITUDE_E7, gpsd
+from support.trucks.rogue import Site, until
+from support.trucks.truck import Truck
+from support.trucks.visits import meet
+
+pytestmark = pytest.mark.integration
+
+PIN = 17
+NEAR_E7 = 100_000
+TRIPS = 2
+READINGS = 3
+
+
+def port_of(address: str) -> int:
+    return int(address.rpartition(":")[2])
+
+
+def accuracy_cm(sensor: GpsSensor) -> int:
+    position = sensor.measure().position
+    return position.accuracy_cm if position else 0
+
+
+def test_gpsd_gives_the_newest_position(tmp_path: Path) -> None:
+    with gpsd(tmp_path) as address, closing(GpsSensor("127.0.0.1", port_of(address))) as sensor:
+        first = sensor.measure().position
+        assert first is not None
+        assert abs(first.latitude_e7 - LATITUDE_E7) < NEAR_E7
+        assert abs(first.longitude_e7 - LONGITUDE_E7) < NEAR_E7
+        until("the truck moves", lambda: sensor.measure().position != first)
+        until("gpsd knows the error", lambda: accuracy_cm(sensor) > 0)
+
+
+def test_gpsd_without_a_fix_gives_no_position(tmp_path: Path) -> None:
+    with (
+        gpsd(tmp_path, has_fix=False) as address,
+        closing(GpsSensor("127.0.0.1", port_of(address))) as sensor,
+    ):
+        assert sensor.measure().position is None
+
+
+def test_gpsd_that_is_not_there_or_goes_away_is_unavailable(tmp_path: Path) -> None:
+    with pytest.raises(UnavailableError, match="is gpsd running"):
+        GpsSensor("127.0.0.1", free_port())
+    with gpsd(tmp_path) as address:
+        sensor = GpsSensor("127.0.0.1", port_of(address))
+        sensor.measure()
+    with closing(sensor):
+        said: list[str] = []
+        while not said:  # what gpsd sent before it ended comes first
+            try:
+                sensor.measure()
+            except UnavailableError as error:
+                said.append(str(error))
+    assert said[0].startswith(f"gpsd at {address}: ")
+
+
+@pytest.fixture
+def pins() -> Iterator[MockFactory]:
+    factory, before = MockFactory(), Device.pin_factory
+    Device.pin_factory = factory
+    yield factory
+    Device.pin_factory = before
+    factory.reset()
+
+
+def test_a_door_contact_on_a_pin_and_a_pulse_between_two_readings(pins: MockFactory) -> None:
+    with closing(GpioSensor(PIN, Tamper.DOOR_OPEN, active_high=True)) as sensor:
+        pin = pins.pin(PIN)
+        assert sensor.measure().tamper is Tamper.NONE
+        pin.drive_high()
+        assert sensor.measure().tamper is Tamper.DOOR_OPEN
+        pin.drive_low()
+        sensor.measure()
+        assert sensor.measure().tamper is Tamper.NONE
+        pin.drive_high()
+        pin.drive_low()
+        assert sensor.measure().tamper is Tamper.DOOR_OPEN
+        assert sensor.measure().tamper is Tamper.NONE
+
+
+def test_a_contact_that_closes_to_ground(pins: MockFactory) -> None:
+    with closing(GpioSensor(PIN, Tamper.LIGHT, active_high=False)) as sensor:
+        assert sensor.measure().tamper is Tamper.NONE
+        pins.pin(PIN).drive_low()
+        assert sensor.measure().tamper is Tamper.LIGHT
+
+
+def test_a_pin_that_is_in_use_is_unavailable(pins: MockFactory) -> None:
+    assert pins.pin(PIN) is not None
+    with (
+        closing(GpioSensor(PIN, Tamper.LIGHT, active_high=True)),
+        pytest.raises(UnavailableError, match=f"GPIO {PIN}: .*in use"),
+    ):
+        GpioSensor(PIN, Tamper.LIGHT, active_high=True)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    directory = tmp_path_factory.mktemp("site")
+    made = Site(directory, QuickAppliance(directory / "site-b"))
+    made.start()
+    try:
+        yield made
+    finally:
+        made.stop()
+
+
+class Yard:
+    """A truck that runs its agent, and the file that says whether it is at a site."""
+
+    def __init__(self, folder: Path, gps: str, site: Site) -> None:
+        self.presence = folder / "presence"
+        self.say("present")
+        sections = (
+            '[source]\ndriver = "sensors"\n'
+            f'[presence]\nby = "file"\nfile = "{self.presence}"\ndebounce_s = 1\n'
+            f'[[sensors]]\nname = "gps"\ndriver = "gpsd"\ngpsd = "{gps}"\n'
+            f'[[sensors]]\nname = "door"\ndriver = "gpio"\npin = {PIN}\nsign = "door-open"\n'
+            '[[sensors]]\nname = "cargo"\ndriver = "iio"\nchip = "no-such-chip"\n'
+        )
+        self.truck = Truck(folder / "truck", sections, {"GPIOZERO_PIN_FACTORY": "mock"})
+        meet(self.truck, site)
+
+    def say(self, word: str) -> None:
+        part = self.presence.with_suffix(".part")
+        part.write_text(word)
+        part.rename(self.presence)
+
+    def status(self) -> dict[str, Any]:
+        return self.truck.must("status")
+
+    def await_state(self, state: str) -> None:
+        until(f"the truck is {state}", lambda: self.status()["journey"] == state)
+
+    def readings(self) -> int:
+        return sum(trip["readings"] for trip in self.status()["trips"] if trip["state"] == "open")
+
+    def drive(self) -> None:
+        """Leave the site, record at least so many readings, and come back."""
+        before = self.readings()
+        self.say("absent")
+        until("readings are recorded", lambda: self.readings() >= before + READINGS)
+        self.say("present")
+
+
+@pytest.fixture
+def yard(tmp_path: Path, site: Site) -> Iterator[Yard]:
+    with gpsd(tmp_path) as address:
+        yield Yard(tmp_path, address, site)
+
+
+def test_each_departure_begins_a_trip_and_each_arrival_ends_it(yard: Yard, site: Site) -> None:
+    with yard.truck.start("run") as agent:
+        try:
+            for _ in range(TRIPS):
+                yard.drive()
+                yard.await_state("docked")
+            status = yard.status()
+        finally:
+            agent.send_signal(signal.SIGTERM)
+            _, said = agent.communicate(timeout=60)
+    assert agent.returncode == 0, said
+    states = [trip["state"] for trip in status["trips"]]
+    assert states == ["receipted"] * TRIPS, said
+    for trip in status["trips"]:
+        page = site.ask(f"/v1/trips/{trip['trip']}/readings")["items"]
+        assert len(page) == trip["readings"] >= READINGS
+        assert all(each["position"] for each in page[1:]), page
+        assert not any(each["derived"] for each in page)
+    sensors = status["sensors"]
+    assert sensors["gps"]["health"] == "works"
+    assert sensors["cargo"]["health"] == "lost"
+    assert "expected a chip 'no-such-chip'" in sensors["cargo"]["detail"]
+    assert said.count("sensor cargo is lost") == TRIPS, said
+    assert said.count("is sealed with") == TRIPS, said
+
+
+def test_a_killed_agent_goes_on_with_its_trip_and_seals_it_at_the_site(
+    yard: Yard, site: Site
+) -> None:
+    with yard.truck.start("run") as agent:
+        yard.say("absent")
+        until("readings are recorded", lambda: yard.readings() >= READINGS)
+        agent.kill()
+    (trip,) = yard.status()["trips"]
+    yard.say("present")
+    with yard.truck.start("run") as agent:
+        try:
+            yard.await_state("docked")
+            (after,) = yard.status()["trips"]
+        finally:
+            agent.send_signal(signal.SIGTERM)
+            agent.communicate(timeout=60)
+    assert after["trip"] == trip["trip"]
+    assert after["state"] == "receipted"
+    items = site.ask(f"/v1/trips/{trip['trip']}/readings")["items"]
+    assert [each["sequence"] for each in items] == list(range(after["readings"]))
+    assert after["readings"] >= trip["readings"]
+
+
+def test_a_person_departs_and_arrives_by_hand(yard: Yard) -> None:
+    yard.truck.must("depart")
+    with yard.truck.start("run") as agent:
+        try:
+            until("readings are recorded", lambda: yard.readings() >= READINGS)
+            assert yard.status()["journey"] == "on the road"
+            yard.truck.must("arrive")
+            yard.await_state("docked")
+        finally:
+            agent.send_signal(signal.SIGTERM)
+            agent.communicate(timeout=60)
+
+
+def test_orders_need_a_presence(tmp_path: Path) -> None:
+    code, _, err = Truck(tmp_path / "truck").run("depart")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "section [presence]: expected for this command, got none" in err
