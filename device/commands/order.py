@@ -4,7 +4,7 @@ from argparse import Namespace
 
 from device.commands.output import say
 from device.journey.file import JourneyFile
-from device.journey.states import Order
+from device.journey.states import Command
 from device.settings import Settings, SettingsError
 
 
@@ -15,7 +15,7 @@ def run(arguments: Namespace, settings: Settings) -> int:
             "section [presence]: expected for this command, got none; without it `run` records "
             "from its start, and `wayseal-device close` ends the trip"
         )
-    order = Order(arguments.command)
+    order = Command(arguments.command)
     JourneyFile(settings.data).order(order)
     say(arguments, {"ordered": order}, f"ordered: {order}; `wayseal-device status` shows the state")
     return 0

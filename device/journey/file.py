@@ -7,7 +7,7 @@ from typing import Final
 
 from contracts.errors import RejectedError, UnavailableError
 from contracts.runtime.files import OWNER_ONLY, remove_file, write_file
-from device.journey.states import FIRST, Journey, Order, State
+from device.journey.states import FIRST, Command, Journey, State
 
 STATE_NAME: Final = "journey.json"
 ORDER_NAME: Final = "journey.order"
@@ -53,7 +53,7 @@ class JourneyFile:
         document = {"state": journey.state, "by_hand": journey.by_hand}
         _write(self.folder / STATE_NAME, json.dumps(document))
 
-    def order(self, order: Order) -> None:
+    def order(self, order: Command) -> None:
         """Leave an order for the agent, durably; a later one replaces it.
 
         Raises:
@@ -61,7 +61,7 @@ class JourneyFile:
         """
         _write(self.folder / ORDER_NAME, order)
 
-    def take_order(self) -> Order | None:
+    def take_order(self) -> Command | None:
         """Return the order that waits; `forget_order` removes it once it is carried out.
 
         Raises:
@@ -73,10 +73,10 @@ class JourneyFile:
         if text is None:
             return None
         try:
-            return Order(text.strip())
+            return Command(text.strip())
         except ValueError as error:
             raise RejectedError(
-                f"{path}: expected {' or '.join(Order)}, got {text[:80]!r}"
+                f"{path}: expected {' or '.join(Command)}, got {text[:80]!r}"
             ) from error
 
     def forget_order(self) -> None:

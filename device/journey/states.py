@@ -28,7 +28,7 @@ class State(StrEnum):
     """At a site; the trip is sealed and goes to the gateway."""
 
 
-class Order(StrEnum):
+class Command(StrEnum):
     """What a person says of the journey, whatever the network shows."""
 
     DEPART = "depart"
@@ -62,7 +62,7 @@ class Seen:
     """
 
     present: bool | None
-    order: Order | None = None
+    order: Command | None = None
     all_receipted: bool = False
 
 
@@ -108,10 +108,10 @@ class Journey:
             return replace(self, since_s=since_s)
         return Journey(state, now_s)
 
-    def _ordered(self, order: Order, now_s: float) -> "Journey":
+    def _ordered(self, order: Command, now_s: float) -> "Journey":
         """Return the journey after an order; one that holds already begins nothing again."""
         here = self.state if self.state is State.DOCKED else State.OFFLOADING
-        state = State.ON_THE_ROAD if order is Order.DEPART else here
+        state = State.ON_THE_ROAD if order is Command.DEPART else here
         return Journey(state, self.since_s if state is self.state else now_s, by_hand=True)
 
 

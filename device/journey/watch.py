@@ -9,7 +9,7 @@ from typing import Final
 from contracts.errors import RejectedError, UnavailableError
 from device.journey.file import JourneyFile
 from device.journey.presence import Presence
-from device.journey.states import FIRST, RECORDING, Journey, Order, Seen, State
+from device.journey.states import FIRST, RECORDING, Command, Journey, Seen, State
 from device.stop import Stop
 
 LOOK_EVERY_S: Final = 1.0
@@ -127,14 +127,14 @@ class JourneyWatch:
             self._end.request()
             self._end = None
 
-    def _order(self) -> Order | None:
+    def _order(self) -> Command | None:
         try:
             return self._file.take_order()
         except (RejectedError, UnavailableError) as error:
             self._tell("order", f"an order is not carried out: {error}")
             return None
 
-    def _keep(self, journey: Journey, before: Journey, order: Order | None) -> None:
+    def _keep(self, journey: Journey, before: Journey, order: Command | None) -> None:
         try:
             if (journey.state, journey.by_hand) != (before.state, before.by_hand):
                 self._file.keep(journey)

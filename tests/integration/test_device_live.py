@@ -38,8 +38,8 @@ def accuracy_cm(sensor: GpsSensor) -> int:
     return position.accuracy_cm if position else 0
 
 
-def test_gpsd_gives_the_newest_position(tmp_path: Path) -> None:
-    with gpsd(tmp_path) as address, closing(GpsSensor("127.0.0.1", port_of(address))) as sensor:
+def test_gpsd_gives_the_newest_position() -> None:
+    with gpsd() as address, closing(GpsSensor("127.0.0.1", port_of(address))) as sensor:
         first = sensor.measure().position
         assert first is not None
         assert abs(first.latitude_e7 - LATITUDE_E7) < NEAR_E7
@@ -48,18 +48,18 @@ def test_gpsd_gives_the_newest_position(tmp_path: Path) -> None:
         until("gpsd knows the error", lambda: accuracy_cm(sensor) > 0)
 
 
-def test_gpsd_without_a_fix_gives_no_position(tmp_path: Path) -> None:
+def test_gpsd_without_a_fix_gives_no_position() -> None:
     with (
-        gpsd(tmp_path, has_fix=False) as address,
+        gpsd(has_fix=False) as address,
         closing(GpsSensor("127.0.0.1", port_of(address))) as sensor,
     ):
         assert sensor.measure().position is None
 
 
-def test_gpsd_that_is_not_there_or_goes_away_is_unavailable(tmp_path: Path) -> None:
+def test_gpsd_that_is_not_there_or_goes_away_is_unavailable() -> None:
     with pytest.raises(UnavailableError, match="is gpsd running"):
         GpsSensor("127.0.0.1", free_port())
-    with gpsd(tmp_path) as address:
+    with gpsd() as address:
         sensor = GpsSensor("127.0.0.1", port_of(address))
         sensor.measure()
     with closing(sensor):
@@ -163,7 +163,7 @@ class Yard:
 
 @pytest.fixture
 def yard(tmp_path: Path, site: Site) -> Iterator[Yard]:
-    with gpsd(tmp_path) as address:
+    with gpsd() as address:
         yield Yard(tmp_path, address, site)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from contracts.errors import RejectedError, UnavailableError
 from device.journey.file import ORDER_NAME, STATE_NAME, JourneyFile
-from device.journey.states import FIRST, Journey, Order, Seen, State
+from device.journey.states import FIRST, Command, Journey, Seen, State
 from device.journey.watch import SILENT_S, JourneyWatch
 from device.stop import Stop
 
@@ -61,26 +61,28 @@ def test_an_unknown_presence_changes_nothing(state: State) -> None:
 
 @pytest.mark.parametrize("state", State)
 def test_a_person_is_obeyed_in_each_state_at_once(state: State) -> None:
-    assert after(state, (1, Seen(present=True, order=Order.DEPART))) is State.ON_THE_ROAD
-    arrived = after(state, (1, Seen(present=False, order=Order.ARRIVE)))
+    assert after(state, (1, Seen(present=True, order=Command.DEPART))) is State.ON_THE_ROAD
+    arrived = after(state, (1, Seen(present=False, order=Command.ARRIVE)))
     assert arrived is (State.DOCKED if state is State.DOCKED else State.OFFLOADING)
 
 
 def test_an_order_holds_until_the_network_agrees_and_then_the_network_counts_again() -> None:
-    departed = (1.0, Seen(present=True, order=Order.DEPART))
+    departed = (1.0, Seen(present=True, order=Command.DEPART))
     still_near = [(5.0, PRESENT), (500.0, PRESENT)]
     assert after(State.DOCKED, departed, *still_near) is State.ON_THE_ROAD
     gone, back = (600.0, ABSENT), [(700.0, PRESENT), (711.0, PRESENT)]
     assert after(State.DOCKED, departed, *still_near, gone, *back) is State.OFFLOADING
-    arrived = (1.0, Seen(present=False, order=Order.ARRIVE))
+    arrived = (1.0, Seen(present=False, order=Command.ARRIVE))
     assert after(State.ON_THE_ROAD, arrived, (500, ABSENT)) is State.OFFLOADING
     left = [(600.0, PRESENT), (700.0, ABSENT), (711.0, ABSENT)]
     assert after(State.ON_THE_ROAD, arrived, *left) is State.ON_THE_ROAD
 
 
 def test_an_order_given_twice_begins_nothing_again() -> None:
-    first = Journey(State.DOCKED, 0.0).step(Seen(present=None, order=Order.DEPART), 5.0, DEBOUNCE_S)
-    assert first.step(Seen(present=None, order=Order.DEPART), 9.0, DEBOUNCE_S) == first
+    first = Journey(State.DOCKED, 0.0).step(
+        Seen(present=None, order=Command.DEPART), 5.0, DEBOUNCE_S
+    )
+    assert first.step(ordered, 9.0, DEBOUNCE_S) == first
 
 
 class Script:
@@ -163,7 +165,7 @@ def test_time_before_a_reboot_does_not_count_as_lasting(yard: Yard) -> None:
 
 
 def test_an_order_is_carried_out_once_also_after_a_restart(yard: Yard) -> None:
-    yard.file.order(Order.DEPART)
+    yard.file.order(Command.DEPART)
     assert yard.restarted().state is State.DOCKED
     assert yard.pass_s(1, present=True) is State.ON_THE_ROAD
     assert not (yard.file.folder / ORDER_NAME).exists()

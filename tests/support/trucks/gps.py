@@ -1,13 +1,15 @@
-"""A GPS receiver that drives: the real gpsd, fed with NMEA sentences by gpsfake."""
+"""A GPS receiver that drives: the real gpsd, fed with NMEA sentences on a serial line."""
 
 import os
-import signal
+import pty
 import socket
 import subprocess
+import threading
+import tty
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import reduce
-from pathlib import Path
+from itertools import count
 from typing import Final
 
 from contracts.runtime.processes import tied
@@ -16,24 +18,47 @@ from support.trucks.rogue import until
 
 LATITUDE_E7: Final = 470_700_000
 LONGITUDE_E7: Final = 154_384_000
-"""Of the first fix, about; each further one is north-east of the one before."""
+"""Of the first fix, about; each further one is north-east of the one before, for a minute."""
 _FIXES: Final = 60
+_EVERY_S: Final = 0.1
 
 
 @contextmanager
-def gpsd(folder: Path, *, has_fix: bool = True) -> Iterator[str]:
+def gpsd(*, has_fix: bool = True) -> Iterator[str]:
     """Yield HOST:PORT of a gpsd whose receiver drives the same minute again and again."""
-    path, port = folder / "drive.nmea", free_port()
-    path.write_text("".join(_sentences(has_fix=has_fix)), "ascii")
-    command = ["gpsfake", "-c", "0.05", "-P", str(port), "-q", str(path)]
+    port = free_port()
+    receiver, line = pty.openpty()
+    tty.setraw(line)
+    name = os.ttyname(line)
+    os.chmod(name, 0o666)  # noqa: S103, PTH101 - gpsd reads it as another user
+    command = ["gpsd", "-N", "-n", "-S", str(port), name]
+    over = threading.Event()
+    driver = threading.Thread(target=_drive, args=[receiver, over, has_fix])
     with subprocess.Popen(  # noqa: S603 - a peer of the test
-        tied(command), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+        tied(command), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     ) as process:
         try:
+            driver.start()
             until("gpsd listens", lambda: _listens(port))
             yield f"127.0.0.1:{port}"
         finally:
-            os.killpg(process.pid, signal.SIGKILL)
+            over.set()
+            process.kill()
+            driver.join()
+            os.close(line)
+            os.close(receiver)
+
+
+def _drive(receiver: int, over: threading.Event, has_fix: bool) -> None:  # noqa: FBT001 - a thread's argument
+    os.set_blocking(receiver, False)
+    for number in count():
+        for sentence in _sentences(number % _FIXES, has_fix=has_fix):
+            try:
+                os.write(receiver, sentence.encode("ascii"))
+            except BlockingIOError:  # nobody reads the line yet
+                break
+        if over.wait(_EVERY_S):
+            return
 
 
 def _listens(port: int) -> bool:
@@ -41,14 +66,13 @@ def _listens(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-def _sentences(*, has_fix: bool) -> Iterator[str]:
+def _sentences(number: int, *, has_fix: bool) -> Iterator[str]:
     status, quality = ("A", 1) if has_fix else ("V", 0)
-    for number in range(_FIXES):
-        north, east = f"4704.{2000 + number * 10:04d}", f"01526.{3000 + number * 10:04d}"
-        place = f"{north},N,{east},E" if has_fix else ",,,"
-        moment = f"1200{number:02d}.00"
-        yield _sentence(f"GPRMC,{moment},{status},{place},30.0,45.0,310122,,,A")
-        yield _sentence(f"GPGGA,{moment},{place},{quality},08,0.9,353.0,M,43.0,M,,")
+    north, east = f"4704.{2000 + number * 10:04d}", f"01526.{3000 + number * 10:04d}"
+    place = f"{north},N,{east},E" if has_fix else ",,,"
+    moment = f"1200{number:02d}.00"
+    yield _sentence(f"GPRMC,{moment},{status},{place},30.0,45.0,310122,,,A")
+    yield _sentence(f"GPGGA,{moment},{place},{quality},08,0.9,353.0,M,43.0,M,,")
 
 
 def _sentence(text: str) -> str:
