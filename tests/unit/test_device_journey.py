@@ -79,9 +79,8 @@ def test_an_order_holds_until_the_network_agrees_and_then_the_network_counts_aga
 
 
 def test_an_order_given_twice_begins_nothing_again() -> None:
-    first = Journey(State.DOCKED, 0.0).step(
-        Seen(present=None, order=Command.DEPART), 5.0, DEBOUNCE_S
-    )
+    ordered = Seen(present=None, order=Command.DEPART)
+    first = Journey(State.DOCKED, 0.0).step(ordered, 5.0, DEBOUNCE_S)
     assert first.step(ordered, 9.0, DEBOUNCE_S) == first
 
 
