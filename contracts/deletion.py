@@ -9,14 +9,14 @@ from collections.abc import Collection
 from typing import Final
 
 from contracts.encoding import canonical, parse
-from contracts.keys import Signer, check_gateway
+from contracts.keys import SigningKey, check_gateway
 from contracts.proto.deletion_pb2 import Deletion, DeletionBody
 
 _DOMAIN: Final = b"wayseal deletion 1\n"
 """Signed before the body, so that a receipt of the same key never passes for a deletion."""
 
 
-def sign_deletion(signer: Signer, body: DeletionBody) -> Deletion:
+def sign_deletion(signer: SigningKey, body: DeletionBody) -> Deletion:
     """Return `body` under the gateway's signature."""
     wire = canonical(body)
     return Deletion(

@@ -15,7 +15,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Final, Self
+from typing import Final, Protocol, Self
 
 import coincurve
 from coincurve._libsecp256k1 import ffi, lib  # type: ignore[import-not-found]  # compiled, no types
@@ -55,9 +55,29 @@ def is_signature(text: str) -> bool:
     return _SIGNATURE.fullmatch(text) is not None
 
 
+class SigningKey(Protocol):
+    """A key that signs, wherever its private half is; may be used by several threads."""
+
+    @property
+    def public_key(self) -> str:
+        """Return the public half: a compressed point, 66 hexadecimal digits."""
+        ...
+
+    def sign(self, message: bytes) -> str:
+        """Return a signature over `message` that `verify` takes, 128 hexadecimal digits.
+
+        Two calls need not return the same one.
+
+        Raises:
+            RejectedError: The key is another one now, or its keeper refuses us for good.
+            UnavailableError: The key's keeper does not answer; nothing was signed.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Signer:
-    """A private key and its public half.
+    """A private key in a file, and its public half; implements `SigningKey`.
 
     Attributes:
         public_key: Compressed point, 66 hexadecimal digits.
@@ -184,6 +204,40 @@ def point(public_key: str) -> coincurve.PublicKey | None:
         return coincurve.PublicKey(bytes.fromhex(public_key))
     except ValueError:
         return None
+
+
+def compressed(uncompressed: bytes) -> str:
+    """Return a public key, 66 hexadecimal digits, from its point: 0x04, x, y.
+
+    Raises:
+        RejectedError: It is no point of the curve.
+    """
+    try:
+        return coincurve.PublicKey(uncompressed).format().hex()
+    except ValueError as error:
+        raise RejectedError(
+            f"expected a point of secp256k1, 65 bytes, got {uncompressed[:80].hex()}"
+        ) from error
+
+
+def low_s(signature: bytes) -> str:
+    """Return a compact signature as Sawtooth wants it, 128 hexadecimal digits.
+
+    Of the two values of s that are valid to ECDSA, Sawtooth takes the lower one only.
+
+    Raises:
+        RejectedError: It is not r and s, 32 bytes each and below the group order.
+    """
+    form = ffi.new("secp256k1_ecdsa_signature *")
+    context = GLOBAL_CONTEXT.ctx
+    if len(signature) != SIGNATURE_BYTES or not lib.secp256k1_ecdsa_signature_parse_compact(
+        context, form, signature
+    ):
+        raise RejectedError(f"expected a signature, r and s, got {signature[:80].hex()}")
+    lib.secp256k1_ecdsa_signature_normalize(context, form, form)
+    wire = ffi.new(f"unsigned char[{SIGNATURE_BYTES}]")
+    lib.secp256k1_ecdsa_signature_serialize_compact(context, wire, form)
+    return bytes(ffi.buffer(wire)).hex()
 
 
 def verify(public_key: str, signature: str, message: bytes) -> bool:

@@ -9,11 +9,11 @@ from collections.abc import Collection, Iterable, Iterator
 from contracts.copies import Copy, Policy
 from contracts.encoding import canonical, parse
 from contracts.errors import RejectedError
-from contracts.keys import Signer, check_gateway
+from contracts.keys import SigningKey, check_gateway
 from contracts.proto.wire_pb2 import Receipt, ReceiptBody, StoredRecording
 
 
-def sign_receipt(signer: Signer, body: ReceiptBody) -> Receipt:
+def sign_receipt(signer: SigningKey, body: ReceiptBody) -> Receipt:
     """Return `body` under the gateway's signature."""
     wire = canonical(body)
     return Receipt(body=wire, gateway_public_key=signer.public_key, signature=signer.sign(wire))

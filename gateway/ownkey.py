@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from contracts.errors import RejectedError
-from contracts.keys import Signer, is_point
+from contracts.keys import Signer, SigningKey, is_point
 from contracts.runtime.files import disk_errors, write_file
 from gateway.settings import Settings
 from storage.checked.damage import DamageNotes
@@ -24,7 +24,36 @@ _RESTORE: Final = "restore the key file"
 _log: Final = logging.getLogger(__name__)
 
 
-def own_key(settings: Settings) -> Signer:
+def load_key(settings: Settings) -> SigningKey:
+    """Return the key that signs this gateway's receipts, from its file or its token.
+
+    Raises:
+        RejectedError: It is missing or invalid.
+        UnavailableError: The token does not answer, or the medium failed.
+    """
+    if settings.hsm.module is None:
+        return Signer.load(settings.key_file)
+    try:
+        # Imported late: only an installation with the extra has the library.
+        from gateway.hsm import TokenKey  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        raise RejectedError(
+            f"setting hsm.module: expected the extra hsm to be installed, {error.name} is missing"
+        ) from error
+    return TokenKey(settings.hsm)
+
+
+def has_begun(settings: Settings) -> bool:
+    """Say whether this gateway has had its key.
+
+    Raises:
+        UnavailableError: The medium failed.
+    """
+    token = settings.hsm.module is not None
+    return _exists(public_file(settings) if token else settings.key_file)
+
+
+def own_key(settings: Settings) -> SigningKey:
     """Return the key that signs this gateway's receipts; make it for a new gateway.
 
     Whether it is the same as before is for `check_key` to say, before anything is signed.
@@ -33,6 +62,8 @@ def own_key(settings: Settings) -> Signer:
         RejectedError: The key file is invalid, or it is missing and trucks know the lost key.
         UnavailableError: The key file cannot be written, or the medium failed.
     """
+    if settings.hsm.module is not None:
+        return load_key(settings)
     if _exists(settings.data / "inbox.db") and not _exists(settings.key_file):
         raise RejectedError(
             f"key file {settings.key_file} is missing, but this gateway has worked before: restore "
@@ -41,7 +72,7 @@ def own_key(settings: Settings) -> Signer:
     return Signer.load_or_create(settings.key_file)
 
 
-def shown_key(settings: Settings) -> Signer:
+def shown_key(settings: Settings) -> SigningKey:
     """Return the key as `own_key` does, to show it to people.
 
     Raises:
@@ -60,19 +91,21 @@ def shown_key(settings: Settings) -> Signer:
     return signer
 
 
-def accept_key(settings: Settings) -> Signer:
-    """Take the key in the key file as the gateway's own from now on, and return it.
+def accept_key(settings: Settings) -> SigningKey:
+    """Take the key in the key file or token as the gateway's own from now on, and return it.
 
     Raises:
-        RejectedError: The key file is missing or invalid.
-        UnavailableError: The public half cannot be written.
+        RejectedError: The key is missing or invalid.
+        UnavailableError: The public half cannot be written, or the token does not answer.
     """
-    signer = Signer.load(settings.key_file)
+    signer = load_key(settings)
     _write(settings, signer)
     return signer
 
 
-def check_key(settings: Settings, signer: Signer, signed_by: Callable[[], Iterable[str]]) -> None:
+def check_key(
+    settings: Settings, signer: SigningKey, signed_by: Callable[[], Iterable[str]]
+) -> None:
     """Check that the key signed what is kept here, and keep its public half.
 
     Args:
@@ -100,10 +133,10 @@ def check_key(settings: Settings, signer: Signer, signed_by: Callable[[], Iterab
         raise _another(settings, signer, f"{but} wrong, or delete {path.name} if that is it")
     if known:
         _log.warning(
-            "%s had %s and is written again: key file %s signed what is kept here",
+            "%s had %s and is written again: %s signed what is kept here",
             path,
             known,
-            settings.key_file,
+            _place(settings),
         )
     _write(settings, signer)
 
@@ -158,15 +191,20 @@ def _exists(path: Path) -> bool:
         return path.exists()
 
 
-def _write(settings: Settings, signer: Signer) -> None:
+def _write(settings: Settings, signer: SigningKey) -> None:
     path = public_file(settings)
     line = f"{signer.public_key}\n".encode("ascii")
     write_file(path, line, temporary=path.with_suffix(".new"), mode=PUBLIC_MODE)
 
 
-def _another(settings: Settings, signer: Signer, but: str) -> RejectedError:
+def _place(settings: Settings) -> str:
+    hsm = settings.hsm
+    return f"key file {settings.key_file}" if hsm.module is None else f"token {hsm.token}"
+
+
+def _another(settings: Settings, signer: SigningKey, but: str) -> RejectedError:
     return RejectedError(
-        f"key file {settings.key_file} has the key with public half {signer.public_key}, but {but}"
+        f"{_place(settings)} has the key with public half {signer.public_key}, but {but}"
         f"; trucks accept no receipt by another key; for a new key on purpose, run "
         f"wayseal-gateway key --accept"
     )

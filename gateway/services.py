@@ -7,7 +7,7 @@ from pathlib import Path
 
 from contracts.copies import Policy
 from contracts.errors import UnavailableError
-from contracts.keys import Signer
+from contracts.keys import SigningKey
 from contracts.ledger.client import LedgerClient
 from gateway.blobstore import blob_store
 from gateway.dependencies import Dependencies
@@ -157,7 +157,7 @@ class Services:
         """Stop everything in the opposite order, each part after its current step."""
         self._closing.close()
 
-    def _open(self, opened: ExitStack, signer: Signer) -> None:
+    def _open(self, opened: ExitStack, signer: SigningKey) -> None:
         """Open every file and connection; `opened` closes them in the opposite order."""
         settings, data = self.settings, self.settings.data
         self._ledger = opened.enter_context(closing(LedgerClient(settings.ledger.place)))
@@ -222,7 +222,7 @@ class Services:
         )
         self._ages = opened.enter_context(closing(Ages(data / "retention.db", damage=self.damage)))
 
-    def _wire_offload(self, signer: Signer) -> None:
+    def _wire_offload(self, signer: SigningKey) -> None:
         """Connect intake, saga, receipts and the index's follower."""
         facts = LedgerFacts(self._ledger)
         self.receipts = Receipts(

@@ -28,7 +28,7 @@ from gateway.storagesettings import (
     Table,
     VolumeSettings,
 )
-from gateway.tlssettings import PkiSettings, TlsSettings, check_together
+from gateway.tlssettings import HsmSettings, PkiSettings, TlsSettings, check_together
 from gateway.uploads.claims import DEVICE_PARTIAL_BYTES_MAX
 from gateway.uploads.lanes import Places
 
@@ -316,6 +316,7 @@ class Settings(BaseSettings):
     rest: RestSettings = RestSettings()
     tls: TlsSettings = TlsSettings()
     pki: PkiSettings = PkiSettings()
+    hsm: HsmSettings = HsmSettings()
     log: LogSettings = LogSettings()
     limits: LimitSettings = LimitSettings()
     volumes: dict[VolumeName, VolumeSettings] = Field(

@@ -1,4 +1,4 @@
-"""The gateway's settings of TLS: its own certificate, whom it believes, the network's authority."""
+"""The gateway's settings of certificates and keys: TLS, the authority, a PKCS#11 token."""
 
 from pathlib import Path
 from typing import Self
@@ -31,6 +31,26 @@ class TlsSettings(Table):
         if self.certificate is None or self.key is None:
             return None
         return TlsFiles(self.certificate, self.key, self.ca, self.crl)
+
+
+class HsmSettings(Table):
+    """A PKCS#11 token that keeps the key of receipts, in place of a file."""
+
+    module: Path | None = Field(
+        None, description="the token's PKCS#11 library; if given, the token keeps the key"
+    )
+    token: str = Field("", description="the token's label")
+    key: str = Field("", description="the label of the key pair, on the curve secp256k1")
+    pin_file: Path | None = Field(
+        None, description="the user's PIN, a line; for the gateway's user alone"
+    )
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        given = (self.module, self.token, self.key, self.pin_file)
+        if any(given) and not all(given):
+            raise ValueError("expected module, token, key and pin_file together, or none of them")
+        return self
 
 
 class PkiSettings(Table):

@@ -11,7 +11,7 @@ from contracts.keys import is_point
 from contracts.ledger.commands.parser import add_commands
 from contracts.ledger.component.listening import PORT_MAX
 from contracts.runtime.commands import WRONG_USAGE, add_version, parse
-from contracts.runtime.logs import LogFormat
+from contracts.runtime.logs import LogFormat, add_log_format
 from contracts.runtime.serving.connections import CONNECTIONS_MAX, PER_ADDRESS_MAX, Bounds
 from contracts.runtime.serving.tls import TlsFiles
 
@@ -158,13 +158,7 @@ def parse_command(arguments: Sequence[str]) -> Options | argparse.Namespace:
         help="most connections of one address, an IPv6 network of 64 bits counting as one; as many "
         f"as --connections behind a proxy; default {PER_ADDRESS_MAX}",
     )
-    parser.add_argument(
-        "--log-format",
-        type=LogFormat,
-        choices=list(LogFormat),
-        default=LogFormat.TEXT,
-        help="json: each log line is an object, for programs; default text",
-    )
+    add_log_format(parser)
     add_commands(parser)
     parsed = parse(parser, arguments)
     if parsed.command is not None:

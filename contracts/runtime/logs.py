@@ -9,6 +9,7 @@ import json
 import logging
 import sys
 import threading
+from argparse import ArgumentParser
 from enum import StrEnum
 from types import TracebackType
 from typing import Final
@@ -49,6 +50,17 @@ class JsonLines(logging.Formatter):
             room //= 2
             line = json.dumps({key: _cut(value, room) for key, value in entry.items()}, default=str)
         return line
+
+
+def add_log_format(parser: ArgumentParser) -> None:
+    """Let a command line say how log lines are written."""
+    parser.add_argument(
+        "--log-format",
+        type=LogFormat,
+        choices=list(LogFormat),
+        default=LogFormat.TEXT,
+        help="json: each log line is an object, for programs; default text",
+    )
 
 
 def write_as(form: LogFormat) -> None:

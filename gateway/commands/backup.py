@@ -18,7 +18,7 @@ from gateway.commands.check import named_files
 from gateway.doctor.machine import Machine
 from gateway.doctor.process import answering_as, holder
 from gateway.intake.schema import INBOX
-from gateway.ownkey import own_key
+from gateway.ownkey import has_begun
 from gateway.retention.deletions import SCHEMA as DELETIONS
 from gateway.settings import Settings
 from gateway.uploads.claims import SCHEMA as UPLOADS
@@ -47,12 +47,15 @@ def make(options: argparse.Namespace, settings: Settings) -> None:
     if directory is None:
         raise RejectedError("expected DIRECTORY, or backup.directory in the settings")
     restoring.check_whole(data)
-    if not settings.key_file.exists():
+    if not has_begun(settings):
         raise RejectedError(f"expected the data directory of a gateway, {data} has no gateway.key")
-    keys = {settings.key_file.name: own_key(settings).public_key}
+    in_file = settings.key_file.exists()
+    keys = {settings.key_file.name: Signer.load(settings.key_file).public_key} if in_file else {}
     keep = options.keep or settings.backup.keep
     with writing(directory, "gateway", settings.site_id) as unfinished:
         files = unfinished.files
+        if settings.hsm.module is not None:
+            files.left_out["the key of receipts"] = f"in token {settings.hsm.token}: back that up"
         for row in kept_in("GATEWAY"):
             if row.by is CopiedBy.GATEWAY:
                 _store(files, data, row)

@@ -27,6 +27,7 @@ from gateway import plaintext
 from gateway.access import Tokens
 from gateway.blobstore import BLOBS_ID
 from gateway.owners import files_of_others, place_of_others
+from gateway.ownkey import load_key
 from gateway.ownsite import is_registered, unregistered
 from gateway.settings import Settings
 from storage.checked.damage import DamageNotes
@@ -73,6 +74,8 @@ def _here(settings: Settings) -> Iterator[Finding]:
 
 
 def _key(settings: Settings) -> Finding:
+    if settings.hsm.module is not None:
+        return _key_of_token(settings)
     if not settings.key_file.exists():
         if (settings.data / "inbox.db").exists():
             return error(
@@ -87,6 +90,15 @@ def _key(settings: Settings) -> Finding:
         return ok("key", Signer.load(settings.key_file).public_key)
     except WaysealError as problem:
         return error("key", problem, private(settings.key_file, "restore it from the backup"))
+
+
+def _key_of_token(settings: Settings) -> Finding:
+    hsm = settings.hsm
+    try:
+        return ok("key", f"{load_key(settings).public_key}, in token {hsm.token}")
+    except WaysealError as problem:
+        list_it = f"pkcs11-tool --module {hsm.module} --token-label {hsm.token} --list-objects"
+        return error("key", problem, f"{list_it} tells what the token has")
 
 
 def _tokens(settings: Settings) -> Finding:

@@ -9,6 +9,7 @@ from contracts.backup.shelf import newest
 from contracts.errors import WaysealError
 from contracts.records.clock import rfc3339
 from contracts.runtime.checks import Finding, error, ok, warning
+from gateway.ownkey import has_begun
 from gateway.settings import Settings
 
 NODE_DATA: Final = Path("/var/lib/wayseal/node")
@@ -18,7 +19,7 @@ _HOUR_MS: Final = 3_600_000
 
 def findings(settings: Settings, now_ms: int, node_data: Path = NODE_DATA) -> Iterator[Finding]:
     """Yield what was found; a gateway or node that was never started has nothing to copy."""
-    if settings.key_file.exists():
+    if has_begun(settings):
         yield _of_gateway(settings, now_ms)
     # The directory itself: only the node's user may look into it.
     if settings.backup.node_directory is not None or node_data.is_dir():

@@ -5,14 +5,20 @@ from pathlib import Path
 from typing import Final
 
 from contracts.errors import WaysealError
-from contracts.keys import Signer
 from contracts.runtime.checks import Finding, error, ok, warning
 from contracts.runtime.sqlite import used_bytes
 from gateway.blobstore import BLOBS_ID
 from gateway.budgets import NEARLY_FULL
 from gateway.intake.held import State
 from gateway.intake.schema import INBOX
-from gateway.ownkey import DATABASES, kept_public_key, lost_parts, public_file
+from gateway.ownkey import (
+    DATABASES,
+    has_begun,
+    kept_public_key,
+    load_key,
+    lost_parts,
+    public_file,
+)
 from gateway.retention.deletions import SCHEMA as DELETIONS
 from gateway.retention.deletions import DeletionState
 from gateway.settings import Settings
@@ -50,7 +56,7 @@ def findings(settings: Settings, *, runs: bool) -> Iterator[Finding]:
 def _public_key(settings: Settings) -> Iterator[Finding]:
     known = kept_public_key(settings)
     try:
-        own = Signer.load(settings.key_file).public_key
+        own = load_key(settings).public_key
     except WaysealError:
         return  # `check` tells it
     if known not in {None, own}:
@@ -64,7 +70,7 @@ def _public_key(settings: Settings) -> Iterator[Finding]:
 
 def _lost(settings: Settings) -> Iterator[Finding]:
     try:
-        lost = lost_parts(settings) if settings.key_file.exists() else []
+        lost = lost_parts(settings) if has_begun(settings) else []
     except WaysealError as problem:
         yield error("data", problem, _DAMAGED)
         return

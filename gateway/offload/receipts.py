@@ -15,7 +15,7 @@ from typing import Final
 
 from contracts.copies import Policy
 from contracts.errors import WaysealError
-from contracts.keys import Signer
+from contracts.keys import SigningKey
 from contracts.proto.wire_pb2 import Receipt, ReceiptBody, StoredRecording
 from contracts.receipt import body_of, lacking, sign_receipt
 from contracts.records.clock import now_ms
@@ -43,7 +43,7 @@ class Receipts:
         inbox: Inbox,
         completed: Completed,
         manifest: Callable[[bytes], Manifest | None],
-        signer: Signer,
+        signer: SigningKey,
         *,
         site_id: str,
         policy: Policy,

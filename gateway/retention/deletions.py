@@ -15,7 +15,7 @@ from contracts.copies import Copy, Place
 from contracts.deletion import open_deletion, sign_deletion
 from contracts.encoding import parse
 from contracts.errors import RejectedError
-from contracts.keys import Signer
+from contracts.keys import SigningKey
 from contracts.proto.deletion_pb2 import Deletion, DeletionBody
 from contracts.runtime.sqlite import Schema
 from storage.checked.damage import DamageNotes
@@ -84,7 +84,7 @@ class Deletions(Kept):
         UnavailableError: The file cannot be opened, or has another version.
     """
 
-    def __init__(self, path: Path, signer: Signer, damage: DamageNotes | None = None) -> None:
+    def __init__(self, path: Path, signer: SigningKey, damage: DamageNotes | None = None) -> None:
         self._signer = signer
         self._damage = damage or DamageNotes()
         self._named: set[str] = set()

@@ -65,7 +65,8 @@ def test_a_public_half_that_became_another_one_is_written_again(
 
 
 def test_an_old_key_does_not_come_back_after_another_signed(settings: Settings) -> None:
-    old = own_key(settings)
+    own_key(settings)
+    old = Signer.load(settings.key_file)
     settings.key_file.unlink()
     Signer.generate().save(settings.key_file)
     accepted = accept_key(settings)

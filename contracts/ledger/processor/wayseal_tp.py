@@ -18,7 +18,7 @@ from contracts.runtime.commands import (
     parse,
     write_for_any_terminal,
 )
-from contracts.runtime.logs import LogFormat, write_as
+from contracts.runtime.logs import add_log_format, write_as
 
 _EPILOG = """\
 examples:
@@ -88,13 +88,7 @@ def parse_options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--server-key", metavar="CURVE_KEY", help="CURVE public key of that port; goes with --key"
     )
-    parser.add_argument(
-        "--log-format",
-        type=LogFormat,
-        choices=list(LogFormat),
-        default=LogFormat.TEXT,
-        help="json: each log line is an object, for programs; default text",
-    )
+    add_log_format(parser)
     options = parse(parser, arguments)
     if (options.key is None) != (options.server_key is None):
         parser.error("--key and --server-key go together")
