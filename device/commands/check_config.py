@@ -27,6 +27,10 @@ from device.settings import GatewaySettings, Settings
 from device.station import OFFLOAD_LOCK, offload_lock
 
 _ANSWER_S: Final = 5
+_NO_BROKER: Final = (
+    "at the gateway: wayseal-gateway check, systemctl start mosquitto; or correct mqtt in the "
+    "settings here"
+)
 _NOT_ASKED: Final = (
     "not looked at: whether its broker lets this device in, whether it is the site's and knows the "
     "token, and whether its key and ledger are those of the settings"
@@ -179,7 +183,7 @@ def _listens(gateway: GatewaySettings, without: str) -> Finding:
     try:
         connect((gateway.mqtt_host, gateway.mqtt_port), _ANSWER_S)
     except WaysealError as problem:
-        return error(subject, problem)
+        return error(subject, problem, _NO_BROKER)
     return warning(subject, f"accepts connections; {without}")
 
 
@@ -199,9 +203,14 @@ def _login(gateway: GatewaySettings, settings: Settings) -> Finding:
     except RejectedError as problem:
         return error(
             subject,
-            problem,
+            _words(subject, problem),
             f"at the gateway: wayseal-gateway token {settings.device_id} --role device, or enrol "
             "this device; a mosquitto must have been told: wayseal-gateway mosquitto",
         )
     except UnavailableError as problem:
-        return error(subject, problem)
+        return error(subject, _words(subject, problem), _NO_BROKER)
+
+
+def _words(subject: str, problem: WaysealError) -> str:
+    """Return a problem without its subject, which stands before it."""
+    return str(problem).removeprefix(subject).removeprefix(":").strip()

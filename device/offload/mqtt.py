@@ -76,7 +76,7 @@ class MqttConnection:
         try:
             self._client.connect(self._gateway.mqtt_host, self._gateway.mqtt_port, KEEPALIVE_S)
         except (OSError, ValueError) as error:
-            raise UnavailableError(f"gateway {place}: {error}") from error
+            raise UnavailableError(f"broker {place}: {error}") from error
         self._client.loop_start()
         try:
             self._greet(place)
@@ -96,7 +96,7 @@ class MqttConnection:
             self._client.tls_set(str(authority), shown, key)
         except (OSError, ValueError) as error:
             raise RejectedError(
-                f"gateway {place}: {authority} of gateway.mqtt_ca is no file of certificates: "
+                f"broker {place}: {authority} of gateway.mqtt_ca is no file of certificates: "
                 f"{error}"
             ) from error
 
@@ -144,18 +144,18 @@ class MqttConnection:
                     return None
 
     def _greet(self, place: str) -> None:
-        reason = self._next_greeting(f"gateway {place}: no CONNACK")
+        reason = self._next_greeting(f"broker {place}: no CONNACK")
         if reason.is_failure:
-            raise RejectedError(f"gateway {place} refuses device {self._device_id}: {reason}")
+            raise RejectedError(f"broker {place} refuses device {self._device_id}: {reason}")
         topics = [
             (topic(self._device_id, Topic.HELD), QOS),
             (topic(self._device_id, Topic.RECEIPTS), QOS),
         ]
         self._client.subscribe(topics)
         for _ in topics:
-            reason = self._next_greeting(f"gateway {place}: no SUBACK")
+            reason = self._next_greeting(f"broker {place}: no SUBACK")
             if reason.is_failure:
-                raise RejectedError(f"gateway {place} refuses a subscription: {reason}")
+                raise RejectedError(f"broker {place} refuses a subscription: {reason}")
 
     def _next_greeting(self, failure: str) -> ReasonCode:
         deadline_s = time.monotonic() + self._gateway.timeout_s

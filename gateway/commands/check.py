@@ -26,6 +26,7 @@ from contracts.runtime.checks import (
 from gateway import plaintext
 from gateway.access import Tokens
 from gateway.blobstore import BLOBS_ID
+from gateway.mosquitto.folder import missing_directories
 from gateway.owners import files_of_others, place_of_others
 from gateway.ownkey import load_key
 from gateway.ownsite import is_registered, unregistered
@@ -141,19 +142,8 @@ def _volume(
 
 
 def _mosquitto_directories(settings: Settings) -> Iterator[Finding]:
-    """Look for the directories that mosquitto's configuration names; mosquitto makes none."""
-    mosquitto = settings.mosquitto
-    if mosquitto.folder is None:
-        return
-    socket = settings.mqtt.socket
-    for subject, path in (
-        ("mosquitto.data", mosquitto.data),
-        ("mosquitto.pid_file", mosquitto.pid_file.parent),
-        ("mqtt.socket", socket and socket.parent),
-    ):
-        if path is not None and not path.is_dir():
-            why = f"the directory {path} is missing, and mosquitto needs it"
-            yield warning(subject, why, f"install -d -o {mosquitto.user} -m 755 {path}")
+    for subject, path, remedy in missing_directories(settings):
+        yield warning(subject, f"the directory {path} is missing, and mosquitto needs it", remedy)
 
 
 def named_files(settings: Settings) -> Iterator[tuple[str, Path | None]]:

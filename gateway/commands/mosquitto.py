@@ -4,7 +4,7 @@ import argparse
 import json
 
 from contracts.runtime.commands import complain
-from gateway.mosquitto.folder import Written
+from gateway.mosquitto.folder import Written, missing_directories
 from gateway.mosquitto.sessions import refresh
 from gateway.settings import Settings
 
@@ -12,6 +12,10 @@ from gateway.settings import Settings
 def run(_: argparse.Namespace, settings: Settings) -> None:
     """Write the configuration of the site's mosquitto, and have a running one read it."""
     written = write_mosquitto(settings)
+    for subject, path, remedy in missing_directories(settings):
+        complain(
+            "wayseal-gateway", f"{subject}: mosquitto needs {path}, which is missing: {remedy}"
+        )
     document = {
         "folder": str(written.folder),
         "devices": written.devices,

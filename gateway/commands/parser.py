@@ -124,7 +124,8 @@ def _add_token(commands: Subparsers, common: argparse.ArgumentParser) -> None:
         help="the user of the token; for a device, its device id",
     )
     action = parser.add_mutually_exclusive_group()
-    action.add_argument("--role", choices=list(Role), help="make tokens with this role")
+    roles = [each.value for each in Role]  # of the members argparse shows the code
+    action.add_argument("--role", choices=roles, help="make tokens with this role")
     action.add_argument("--list", action="store_true", help="show every token's name, role, times")
     action.add_argument("--revoke", action="store_true", help="drop the tokens of these names")
     parser.add_argument(

@@ -227,6 +227,23 @@ def _plugin(settings: Settings) -> Path:
     )
 
 
+def missing_directories(settings: Settings) -> Iterator[tuple[str, Path, str]]:
+    """Yield directories that mosquitto needs and does not make: setting, path and remedy.
+
+    Nothing where another machine or container has mosquitto, and may have the directories.
+    """
+    ours, socket = settings.mosquitto, settings.mqtt.socket
+    if ours.folder is None or ours.reloads_itself:
+        return
+    for subject, path in (
+        ("mosquitto.data", ours.data),
+        ("mosquitto.pid_file", ours.pid_file.parent),
+        ("mqtt.socket", socket and socket.parent),
+    ):
+        if path is not None and not path.is_dir():
+            yield subject, path, f"install -d -o {ours.user} -m 755 {path}"
+
+
 def closed_to(user: str, folder: Path) -> list[str]:
     """Return a warning if mosquitto could read its files as root only, and so not again."""
     closed = [str(path) for path in folder.parents if not path.stat().st_mode & stat.S_IXOTH]

@@ -185,5 +185,5 @@ def test_a_network_from_nothing_comes_about_as_typed(tmp_path: Path) -> None:
         timeout=DEADLINE_S,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.count('"committed": true') == 25, done.stdout
+    assert done.stdout.count('"committed": true') == 27, done.stdout
     check_backups(kept(tmp_path))

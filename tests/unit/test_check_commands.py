@@ -143,7 +143,9 @@ def test_the_gateway_is_asked_whether_it_knows_the_token(
         settings = load(device_file(tmp_path, free_port(), port), {})
         *_, broker, rest = on_the_truck(settings, offline=False)
     assert (broker.severity, rest.severity) == ("error", severity)
-    assert "Connection refused" in broker.words
+    assert broker.words.endswith("Connection refused")
+    assert not broker.words.startswith("broker")  # which the subject says
+    assert "systemctl start mosquitto" in broker.remedy
     assert words in rest.words
 
 

@@ -66,6 +66,32 @@ def test_without_a_running_mosquitto_it_says_so(tmp_path: Path) -> None:
     assert any("no mosquitto runs by" in warning for warning in written.warnings)
 
 
+def test_the_command_says_which_directories_mosquitto_needs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data, run = tmp_path / "mq", tmp_path / "run"
+    monkeypatch.setenv("WAYSEAL_MOSQUITTO__DATA", str(data))
+    monkeypatch.setenv("WAYSEAL_MOSQUITTO__PID_FILE", str(run / "mosquitto.pid"))
+    settings(tmp_path)
+
+    def said() -> str:
+        with pytest.raises(SystemExit) as ended:
+            main(["mosquitto", "--config", str(tmp_path / "gateway.toml")])
+        assert ended.value.code in (0, None)
+        return capsys.readouterr().err
+
+    found = said()
+    for name, path in (("data", data), ("pid_file", run)):
+        assert f"wayseal-gateway: mosquitto.{name}: mosquitto needs {path}" in found
+        assert f": install -d -o root -m 755 {path}\n" in found
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setenv("WAYSEAL_MOSQUITTO__RELOADS_ITSELF", "true")
+        assert "install -d" not in said()
+    data.mkdir()
+    run.mkdir()
+    assert "install -d" not in said()
+
+
 def test_a_mosquitto_that_is_reloaded_by_what_runs_it_is_not_missed(tmp_path: Path) -> None:
     written = write(settings(tmp_path, "reloads_itself = true"))
     assert written.reloaded

@@ -141,3 +141,14 @@ def test_an_expired_device_that_cannot_be_kept_out_is_said_once(
     ending.step()
     (said,) = [each.getMessage() for each in caplog.records]
     assert "the tokens of truck-7 have expired, but mosquitto still admits them" in said
+
+
+@pytest.mark.usefixtures("settings")
+def test_an_unknown_role_is_answered_with_the_roles(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["token", "dock-crew", "--role", "devcie"])
+    said = capsys.readouterr().err
+    assert ended.value.code == 2
+    assert "invalid choice: 'devcie'" in said
+    assert all(role.value in said for role in Role)
+    assert "<Role." not in said
