@@ -31,6 +31,8 @@ _LOG = logging.getLogger(__name__)
 
 MAP_BYTES: Final = 1 << 40
 """Address space, not disk: LMDB files grow as they are written."""
+MAP_BYTES_MIN: Final = 1 << 32
+"""Some machines give less: arm64 with addresses of 39 bits gives a process 512 GiB."""
 LAYER_ENTRIES: Final = 20_000
 """A layer with so many entries is written to disk."""
 LAYER_BYTES: Final = 16 << 20
@@ -274,7 +276,7 @@ def _open(path: Path, tables: int) -> lmdb.Environment:
     """
     make_directory(path)
     try:
-        env = lmdb.open(str(path), map_size=MAP_BYTES, max_dbs=tables, max_readers=512)
+        env = _mapped(path, tables)
         with env.begin(write=True) as view:
             if not env.stat()["entries"]:
                 files = env.open_db(_FILES.encode(), txn=view)
@@ -286,6 +288,32 @@ def _open(path: Path, tables: int) -> lmdb.Environment:
     if found != FORMAT:
         env.close()
         raise OldIndexError(f"index {path} is of an earlier format than {FORMAT.decode()}")
+    return env
+
+
+def _mapped(path: Path, tables: int) -> lmdb.Environment:
+    """Open the environment in as much address space as this machine gives, at most `MAP_BYTES`.
+
+    Raises:
+        UnavailableError: It does not give `MAP_BYTES_MIN`.
+        lmdb.Error: LMDB cannot read it.
+    """
+    size = MAP_BYTES
+    while True:
+        try:
+            env = lmdb.open(str(path), map_size=size, max_dbs=tables, max_readers=512)
+        except lmdb.MemoryError as error:
+            if size <= MAP_BYTES_MIN:
+                raise UnavailableError(
+                    f"index {path}: expected address space for {size >> 30} GiB at least: {error}"
+                ) from error
+            size >>= 2
+        else:
+            break
+    if size < MAP_BYTES:
+        _LOG.warning(
+            "index %s: at most %d GiB, for want of address space on this machine", path, size >> 30
+        )
     return env
 
 
