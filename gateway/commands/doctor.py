@@ -19,6 +19,7 @@ from gateway.doctor import (
     process,
     room,
     scrub,
+    served,
 )
 from gateway.doctor.machine import Machine
 from gateway.settings import Settings
@@ -55,4 +56,5 @@ def findings(settings: Settings, machine: Machine, *, offline: bool) -> Iterator
     ):
         yield from guarded(part)
     if not offline:
+        yield from guarded(served.findings(settings, now_ms))
         yield from cluster.findings(settings, now_ms)

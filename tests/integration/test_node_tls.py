@@ -16,9 +16,13 @@ from contracts.keys import Signer
 from contracts.ledger.client import LedgerClient
 from contracts.ledger.place import LedgerPlace
 from contracts.party import wayseal_party
+from contracts.records.clock import now_ms
+from contracts.runtime.checks import Severity
 from contracts.runtime.clienttls import ClientFiles
 from demo.appliance import Existing
 from demo.processes import run
+from gateway.doctor import served
+from gateway.settings import Settings
 from storage.bench.ledger.wire import JSON, Connection
 from support.gateways.appliance import QuickAppliance
 from support.ledgers.nodes import Node, intkey_batch, running
@@ -221,6 +225,32 @@ def test_a_gateway_follows_it(
         )
     finally:
         appliance.stop()
+
+
+def test_doctor_tells_how_long_the_ledger_s_certificate_holds(
+    ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    variables = named(ledger, monkeypatch)
+    made = {name.rpartition("__")[2].lower(): path for name, path in variables.items()}
+    settings = Settings.model_validate(
+        {"data": tmp_path, "site_id": "site-b", "ledger": made | {"url": ledger.url}}
+    )
+
+    def found(days: int) -> tuple[Severity, str]:
+        (each,) = served.findings(settings, now_ms() + days * 86_400_000)
+        return each.severity, each.words
+
+    severity, words = found(0)
+    assert severity is Severity.OK
+    assert "it holds until" in words
+    severity, words = found(80)
+    assert severity is Severity.WARNING
+    assert "it expires in 9 days" in words
+    other = settings.ledger.model_copy(update={"tls_ca": Pki(tmp_path / "other").ca})
+    settings = settings.model_copy(update={"ledger": other})
+    severity, words = found(0)
+    assert severity is Severity.ERROR
+    assert "CERTIFICATE_VERIFY_FAILED" in words
 
 
 def refusal(*options: str) -> str:
