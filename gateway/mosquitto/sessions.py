@@ -71,9 +71,10 @@ def is_due(settings: Settings) -> bool:
     Raises:
         RejectedError: A file cannot be read.
     """
-    return settings.mosquitto.folder is not None and (
-        is_behind(settings) or bool(pending(settings))
-    )
+    ours = settings.mosquitto
+    if ours.folder is None or ours.ca is None:
+        return False
+    return is_behind(settings) or bool(pending(settings))
 
 
 def _newly_revoked(settings: Settings) -> set[str]:

@@ -236,6 +236,12 @@ def test_a_mosquitto_that_is_not_reloaded_is_told_and_tried_again(
         until("the session of truck-8 ends", lambda: ended(gone))
 
 
+def test_without_certificates_nobody_looks_into_mosquitto_s_folder(tmp_path: Path) -> None:
+    text = f'data = "{tmp_path}/data"\nsite_id = "b"\n{tables(tmp_path, free_port(), free_port())}'
+    (tmp_path / "conf").write_text("in the place of a folder that the gateway may not read")
+    assert not is_due(load_settings(write_private(tmp_path / "gateway.toml", text)))
+
+
 def test_a_revoked_token_ends_the_session_of_a_truck_without_certificate(tmp_path: Path) -> None:
     text = f'data = "{tmp_path}/data"\nsite_id = "b"\n{tables(tmp_path, free_port(), free_port())}'
     settings = load_settings(write_private(tmp_path / "gateway.toml", text))
