@@ -92,6 +92,17 @@ def quoted(text: str, most: int = 80) -> str:
     return repr(text) if len(text) <= most else f"{text[:most]!r}…"
 
 
+def counted(count: int, noun: str, nouns: str | None = None) -> str:
+    """Return a number of things in words, such as `1 breach`.
+
+    Args:
+        count: How many.
+        noun: For one.
+        nouns: For several; None adds an s.
+    """
+    return f"{count} {noun if count == 1 else nouns or noun + 's'}"
+
+
 def escaped(text: str) -> str:
     """Return text with the characters escaped that no name may have."""
     return _NOT_TEXT.sub(lambda found: found[0].encode("unicode_escape").decode(), text)

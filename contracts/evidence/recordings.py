@@ -140,7 +140,7 @@ class Recordings:
         ):
             raise RejectedError(
                 f"video {path}: SHA-256 {found.sha256.hex()[:16]}… with {found.size} bytes "
-                f"is not one of the {len(self._videos)} recordings in the evidence"
+                f"is no recording of the evidence, which has {len(self._videos)}"
             )
         video.files.append(str(path))
 

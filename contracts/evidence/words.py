@@ -21,7 +21,7 @@ from contracts.records.clock import rfc3339
 from contracts.rules.deliveries import payment_name, status_name
 from contracts.rules.trips import devices_of, route_of
 from contracts.rules.version import RulesVersion
-from contracts.text import escaped
+from contracts.text import counted, escaped
 
 
 def as_text(verdict: Verdict) -> str:
@@ -33,14 +33,16 @@ def _lines(verdict: Verdict) -> Iterator[str]:
     if verdict.problems:  # before the story, which nobody should believe then
         yield "verdict: does not hold"
         yield from (f"DOES NOT HOLD: {problem}" for problem in verdict.problems)
-        yield "what follows is what the file says, and is not proved"
+        if verdict.blocks:
+            yield "what follows is what the file says, and is not proved"
     yield from _story_lines(verdict)
     yield from (f"not shown: {each}" for each in not_shown(verdict))
     yield from _verdict_lines(verdict)
 
 
 def _story_lines(verdict: Verdict) -> Iterator[str]:
-    yield f"ledger: {verdict.blocks} blocks, the last is {verdict.last_block_id}"
+    if verdict.blocks:
+        yield f"ledger: {counted(verdict.blocks, 'block')}, the last is {verdict.last_block_id}"
     for each in verdict.predecessors:
         yield (
             f"ledger: goes on from the one that began with block {each.genesis_block_id}, "
@@ -93,7 +95,7 @@ def _trip_lines(story: TripStory) -> Iterator[str]:
     yield (
         f"trip {start.trip_id} by device {_devices(start)}, "
         f"{' to '.join(route_of(start))}: "
-        f"{story.readings} readings{_span(story)}"
+        f"{counted(story.readings, 'reading')}{_span(story)}"
     )
     if story.derived:
         yield f"  derived: {story.derived} of {story.readings} readings, replayed or shifted"
@@ -114,7 +116,7 @@ def _trip_lines(story: TripStory) -> Iterator[str]:
     for delivery in story.deliveries:
         yield from _delivery_lines(delivery, story)
     for rule, count in sorted(story.strangers.items()):
-        yield f"  finding on a stranger's batch, not in the file: {rule}, {count} times"
+        yield f"  finding on a stranger's batch, not in the file: {rule}, {counted(count, 'time')}"
     for delivery_id, signed_by in sorted(story.drafts.items()):
         yield (
             f"  draft: when the trip started, {' and '.join(signed_by)} alone had signed delivery "
@@ -167,12 +169,12 @@ def _delivery_words(delivery: Delivery, story: TripStory) -> str:
     words = (
         f"{delivery.terms.delivery_id}: {status_name(delivery.status)}, "
         f"payment {payment_name(delivery.payment)}, with {_holders(delivery)}, "
-        f"{delivery.breaches} breaches, {delivery.silences} silences, "
-        f"{delivery.tampers} tamper events"
+        f"{counted(delivery.breaches, 'breach', 'breaches')}, "
+        f"{counted(delivery.silences, 'silence')}, {counted(delivery.tampers, 'tamper event')}"
     )
     # Goods and certificates are checked once both have signed, and under 1.0 not at all.
     if delivery.rules >= RulesVersion.V1_1 and len(delivery.signed_by) > 1:
-        words += f", {len(delivery.findings)} findings"
+        words += f", {counted(len(delivery.findings), 'finding')}"
     if limits_kept(delivery, story) is None:
         words += "; nobody can say that its limits were kept"
     if delivery.disputed_by:
@@ -197,7 +199,7 @@ def _quantity_words(delivery: Delivery) -> str:
     if delivery.accepted_quantity:
         words += f", {delivery.accepted_quantity} accepted"
     if delivery.early:
-        words += f"; {len(delivery.early)} handovers on trips that are not on the ledger"
+        words += f"; {counted(len(delivery.early), 'handover')} on trips that are not on the ledger"
     if delivery.HasField("settlement"):
         settled = delivery.settlement
         words += f"; settled by {settled.authority_id}: {settled.reason}"
@@ -228,7 +230,7 @@ def _lots(lots: Sequence[LotQuantity]) -> str:
 
 def _finding_lines(findings: Sequence[Finding]) -> Iterator[str]:
     for rule, count in sorted(Counter(finding.rule for finding in findings).items()):
-        yield f"  finding: {rule}, {count} times"
+        yield f"  finding: {rule}, {counted(count, 'time')}"
 
 
 def _span(story: TripStory) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from contracts.errors import RejectedError, UnavailableError
 from contracts.runtime.progress import ProgressLine
+from contracts.text import counted
 from device.commands.output import say
 from device.earlier import AGAIN, is_of_log, recorded
 from device.journal.logbook import Logbook
@@ -56,8 +57,8 @@ def report(
             "bytes": size,
         }
         | (source.document() if source else {}),
-        f"trip {trip.trip_id} sealed: {trip.readings} readings, "
-        f"{len(recordings)} recordings of {size} bytes",
+        f"trip {trip.trip_id} sealed: {counted(trip.readings, 'reading')}, "
+        f"{counted(len(recordings), 'recording')} of {size} bytes",
     )
     logbook.mark_reported(trip.trip_id)
 

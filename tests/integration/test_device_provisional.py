@@ -213,5 +213,5 @@ def test_the_agent_goes_on_until_the_receipt_is_final(
         _, err = process.communicate(timeout=60)
     assert process.returncode == 0, err
     (trip,) = agent.must("status")["trips"]
-    counts = f"{trip['readings']} readings, 1 recordings"
+    counts = f"{trip['readings']} readings, 1 recording"
     assert err.count(f"trip {trip['trip']}: receipted, and deleted here: {counts}\n") == 1

@@ -169,7 +169,7 @@ def test_video_files_are_compared(evidence: Path, keys: Path, tmp_path: Path) ->
     clip.write_bytes(VIDEO[:-1])
     done = verify(evidence, "--trust", keys, "--video", clip)
     assert done.returncode == 1
-    assert "is not one of the 1 recordings" in done.stdout
+    assert "is no recording of the evidence, which has 1" in done.stdout
 
 
 def test_a_video_that_cannot_be_read_was_not_checked(

@@ -70,7 +70,7 @@ def test_the_verdict_names_what_is_odd_about_the_goods() -> None:
         f"{found}certificate-missing: seller holds no certificate 'GDP'\n",
         f"{requires}carrier holds GDP: by agency, {times}; not valid when the trip started\n",
         f"{requires}seller holds GDP: nobody gave it\n",
-        "  finding: certificate-expired, 1 times\n",
+        "  finding: certificate-expired, 1 time\n",
     ):
         assert line in text
     (delivery,) = as_json(told)["trips"][0]["deliveries"]

@@ -168,7 +168,7 @@ def test_how_the_delivery_ended() -> None:
         }
     ]
     assert (
-        "  delivery delivery-1: disputed, payment withheld, with buyer, 1 breaches, "
+        "  delivery delivery-1: disputed, payment withheld, with buyer, 1 breach, "
         "0 silences, 0 tamper events, 0 findings, disputed by buyer: too warm; "
         "of 100 C62, 100 sent, 100 received, 0 returned\n"
     ) in as_text(told)
@@ -200,7 +200,7 @@ def test_a_part_that_was_accepted_is_told_with_what_each_party_has() -> None:
 
 def test_handovers_that_leave_a_gap() -> None:
     told = verdict(Trip().whole(VALUES), handovers(Trip().trip_id)[2:])
-    assert "  finding: custody-gap, 1 times" in as_text(told)
+    assert "  finding: custody-gap, 1 time" in as_text(told)
 
 
 def test_how_the_trip_was_closed_and_held() -> None:
@@ -272,7 +272,7 @@ def test_lots_made_from_lots() -> None:
     assert (
         f"transformation t2 by seller at site-seller, {AT}: 101 KGM of 00012345678905:milk "
         "into 9 KGM of 00012345678905:L43, 90 KGM of 00012345678905:whey\n"
-        "  finding: lot-overdrawn, 1 times\n"
+        "  finding: lot-overdrawn, 1 time\n"
     ) in text
     said = as_json(told)["transformations"][2]
     assert said["inputs"] == [

@@ -69,7 +69,7 @@ def test_breaches_do_not_stand_alone_when_the_truck_was_silent() -> None:
         "longest silence: temperature 18000 s of 900 s allowed, gaps: 1, device truck-1"
     ]
     (delivery,) = lines(told, "breaches")
-    assert "0 breaches, 1 silences" in delivery
+    assert "0 breaches, 1 silence" in delivery
     assert "; nobody can say that its limits were kept" in delivery
     (found,) = as_json(told)["trips"][0]["deliveries"]
     assert (found["silences"], found["limits_kept"]) == (1, None)

@@ -71,6 +71,9 @@ def test_a_complete_forgery_under_new_keys() -> None:
     assert verdict_on(forged.wire(), trust_in(forged.heads, node, admin)).holds
     assert summary(verdict_on(forged.wire(), None)) == "unanchored"
     assert "is not the trusted" in problems(forged)
+    nothing = as_text(verdict_on(forged.wire(), TRUST))  # no block is judged, so none is told
+    assert "\nledger: " not in nothing
+    assert "what follows" not in nothing
     genesis = replace(TRUST, genesis_block_id=forged.heads[0].header_signature)
     assert f"{admin.public_key} is not in wayseal.admin_keys" in problems(forged, genesis)
     found = problems(forged, replace(genesis, admin_keys=frozenset({admin.public_key})))
@@ -155,7 +158,7 @@ def test_findings_that_leave_the_story_whole_are_told_and_hold() -> None:
     evidence = evidence_of([registrations(), trip.whole(values)], [trip.trip_id])
     verdict = verdict_on(evidence.wire(), trust_in(evidence.heads))
     assert verdict.holds
-    assert "finding: clock-back, 1 times" in as_text(verdict)
+    assert "finding: clock-back, 1 time" in as_text(verdict)
 
 
 def test_readings_in_anothers_name_are_found_and_not_counted() -> None:
@@ -204,7 +207,7 @@ def test_a_finding_on_a_handover_before_the_offload_is_told() -> None:
     told = verdict_on(evidence_of([registrations(), batches], [trip.trip_id]).wire(), None)
     assert told.problems == []
     assert [each.rule for each in told.trips[trip.trip_id].findings] == [Rule.CUSTODY_GAP]
-    assert "finding: custody-gap, 1 times" in as_text(told)
+    assert "finding: custody-gap, 1 time" in as_text(told)
 
 
 def test_a_key_that_was_revoked_later_is_told() -> None:

@@ -179,4 +179,4 @@ def test_video_files_beside_the_evidence(tmp_path: Path) -> None:
     for other in (LONG[:-1], LONG + b"!", b"", LONG[::-1]):
         path.write_bytes(other)
         verdict = verdict_on(wire, TRUST, [path])
-        assert "is not one of the 2 recordings" in "\n".join(verdict.problems)
+        assert "is no recording of the evidence, which has 2" in "\n".join(verdict.problems)
