@@ -10,6 +10,8 @@ from pathlib import Path
 
 import httpx
 import pytest
+from websockets.frames import CloseCode
+from websockets.sync.client import connect
 
 from contracts.errors import UnavailableError
 from contracts.keys import Signer
@@ -26,6 +28,7 @@ from gateway.settings import Settings
 from storage.bench.ledger.wire import JSON, Connection
 from support.gateways.appliance import QuickAppliance
 from support.ledgers.nodes import Node, intkey_batch, running
+from support.ledgers.subscriber import ABNORMAL, Subscriber
 from support.machine.pki import Pki
 from support.trucks.rogue import until
 
@@ -124,6 +127,17 @@ def test_a_device_s_certificate_is_no_member_s(ledger: Ledger) -> None:
         answer = client.get("/state?limit=1")
     assert answer.status_code == 403
     assert "Expected the certificate of a server or a party" in answer.text
+
+
+def test_a_subscriber_hears_over_tls_and_is_out_once_it_is_revoked(ledger: Ledger) -> None:
+    url = ledger.url.replace("https:", "wss:") + "/subscriptions"
+    with connect(url, ssl=ledger.files("gateway-f").context()) as opened:
+        heard = Subscriber(opened)
+        assert heard.subscribe()["block_num"]
+        ledger.node.commit(intkey_batch(Signer.generate(), 10))
+        assert heard.hear()["state_changes"]
+        ledger.pki.authority.revoke(["gateway-f"])
+        assert heard.closing() in {CloseCode.SERVICE_RESTART, ABNORMAL}
 
 
 def test_who_is_revoked_loses_its_connection_and_gets_no_other(ledger: Ledger) -> None:
