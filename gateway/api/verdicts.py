@@ -176,14 +176,14 @@ class Verdict(BaseModel):
     recordings: list[JudgedRecording]
 
 
-class Judge(BaseModel):
+class JudgedBy(BaseModel):
     """Whose word a verdict is."""
 
     judged_by: str = Field(description="the gateway that says so")
     proof: str = Field(description="how to prove it to someone who does not trust this gateway")
 
 
-class OwnVerdict(Verdict, Judge):
+class OwnVerdict(Verdict, JudgedBy):
     """The gateway's own verdict on evidence, which proves nothing to others."""
 
     @classmethod
