@@ -121,7 +121,8 @@ class Agent:
                 return
             trip = recorder.close(trip)
             recorder.logbook.mark_reported(trip.trip_id)
-        _log.info("trip %s is sealed with %d readings", trip.trip_id, trip.readings)
+        name = {"trip_id": trip.trip_id}
+        _log.info("trip %s is sealed with %d readings", trip.trip_id, trip.readings, extra=name)
 
     def _record_once(self, end: Stop) -> None:
         """Record the source until it ends, unless files of it were recorded to their end before.
@@ -144,7 +145,12 @@ class Agent:
             for line in source.lines():
                 _log.info("%s", line)
             trip = recorder.begin(source, settings.device_id, plan)
-            _log.info("recording trip %s, which has %d readings", trip.trip_id, trip.readings)
+            _log.info(
+                "recording trip %s, which has %d readings",
+                trip.trip_id,
+                trip.readings,
+                extra={"trip_id": trip.trip_id},
+            )
             speed = parse_speed(settings.need_source().speed)
             trip = recorder.record(source, trip, speed=speed, stop=end)
             if trip.state is not TripState.OPEN:
