@@ -23,6 +23,7 @@ from contracts.copies import Policy
 from contracts.errors import RejectedError
 from contracts.proto.wire_pb2 import Receipt, ReceiptBody
 from contracts.receipt import body_of, lacking, open_receipt
+from contracts.text import counted
 from contracts.wire import parse_message
 from device.journal.outbox import Expected, Outbox
 
@@ -83,10 +84,10 @@ def accept(
     outbox.release(expected.trip_id, wire)
     shutil.rmtree(videos / expected.trip_id, ignore_errors=True)
     _log.info(
-        "trip %s: receipted, and deleted here: %d readings, %d recordings",
+        "trip %s: receipted, and deleted here: %s, %s",
         expected.trip_id,
-        expected.reading_count,
-        len(expected.recordings),
+        counted(expected.reading_count, "reading"),
+        counted(len(expected.recordings), "recording"),
         extra={"trip_id": expected.trip_id},
     )
     return True
