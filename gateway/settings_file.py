@@ -73,7 +73,7 @@ def _explained(errors: list[ErrorDetails], path: Path | None) -> str:
     first = errors[0]
     loc, key = first["loc"], ".".join(map(str, first["loc"]))
     if first["type"] == "missing":
-        place = f"{path} or " if path else ""
+        place = f"{path} or " if path else "a file given with --config, or "
         return (
             f"setting {key}: expected a value, it is missing; set it in {place}${variable_of(key)}"
         )

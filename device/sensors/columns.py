@@ -74,7 +74,11 @@ class Layout:
         if len(cells) != len(self.names):
             raise RejectedError(
                 f"{place}: expected {len(self.names)} columns as in the header, got {len(cells)}"
-                + (" (a decimal comma needs another --delimiter)" * (len(cells) > len(self.names)))
+                + (
+                    " (a decimal comma needs another --delimiter)"
+                    if len(cells) > len(self.names)
+                    else " (a cell is missing, or the line was cut)"
+                )
             )
         values = {
             quantity.field: self._scaled(place, cells, name) for name, quantity in _MEASURES.items()

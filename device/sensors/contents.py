@@ -6,6 +6,7 @@ from shlex import quote
 from typing import Final
 
 from contracts.records.quantity import QUANTITIES
+from contracts.text import counted
 from device.sensors.columns import Layout
 from device.sensors.doubts import Doubts
 from device.sensors.mapping import MEASURES, POSITION
@@ -69,8 +70,7 @@ class Contents:
         """Return the same for people, a line for each column that is used, and one for the rest."""
         lines = []
         for role, name, unit, count in self._used():
-            values = "value" if count == 1 else "values"
-            measured = f", {count} {values}{self._range(role)}" if count is not None else ""
+            measured = "" if count is None else f", {counted(count, 'value')}{self._range(role)}"
             lines.append(f"{role}{f' [{unit}]' if unit else ''} from column {name!r}{measured}")
         ignored = ", ".join(map(repr, self._ignored())) or "none"
         return [*lines, f"ignored columns: {ignored}", *self.notes()]
@@ -85,11 +85,13 @@ class Contents:
         lines = {
             f"delimiter {', '.join(map(repr, delimiters))}": delimiters != [","],
             f"decimal comma in {', '.join(map(repr, commas))}": bool(commas),
-            f"{noted['comments']} comment lines before the header are ignored": noted["comments"],
-            f"{noted['empty']} rows without any value are ignored": noted["empty"],
+            f"{_are(noted['comments'], 'comment line')} ignored before the header": noted[
+                "comments"
+            ],
+            f"{_are(noted['empty'], 'row')} without any value and ignored": noted["empty"],
             "a row of units below the header": noted["units"],
-            f"{noted['absent']} cells such as N/A are read as not measured": noted["absent"],
-            f"{noted['zoneless']} times without a zone are read as {zone or 'UTC'}"
+            f"{_are(noted['absent'], 'cell')} read as not measured, such as N/A": noted["absent"],
+            f"{_are(noted['zoneless'], 'time')} without a zone and read as {zone or 'UTC'}"
             + ("" if zone else " (--timezone names another)"): noted["zoneless"],
         }
         read = [line for line, holds in lines.items() if holds]
@@ -158,3 +160,7 @@ class Contents:
 
     def _replaced(self, role: str) -> bool:
         return self.tracked and role in POSITION
+
+
+def _are(count: int, noun: str) -> str:
+    return f"{counted(count, noun)} {'is' if count == 1 else 'are'}"

@@ -82,7 +82,7 @@ def test_what_is_used_and_what_is_ignored_is_said(tmp_path: Path) -> None:
         "humidity [%] from column 'Humidity', 1 value from 1.000 to 1.000 %",
         "pressure [kPa] from column 'Pressure', 2 values from 500.00 to 510.00 hPa",
         "ignored columns: 'Other'",
-        "2 times without a zone are read as UTC (--timezone names another)",
+        "2 times are without a zone and read as UTC (--timezone names another)",
         "humidity: 1 of 2 rows have none",
     ]
     trip = {"columns": replay.contents.document(), "notes": []}
@@ -125,7 +125,7 @@ def test_rows_without_any_value_are_told_and_end_no_log(tmp_path: Path) -> None:
     rows = ("2022-01-31 12:00:00,5,1", ",,", " , ,")
     replay = CsvReplay.check(log(tmp_path, "Time,Temperature,Humidity", *rows))
     assert replay.rows == len(list(replay.samples())) == 1
-    assert "2 rows without any value are ignored" in replay.contents.lines()
+    assert "2 rows are without any value and ignored" in replay.contents.lines()
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ def options(delimiter: str | None = None, timezone: str | None = None) -> LogOpt
         (PLAIN.encode("utf-16"), ""),
         (b"\xfe\xff" + COMMAS.replace("\n", "\r\n").encode("utf-16-be"), "delimiter ';'"),
         (b"\xff\xfe" + ("sep=;\n" + COMMAS[:-1]).encode("utf-16-le"), "delimiter ';'"),
-        ("# logger 7\n\n#, a, b, c\n" + PLAIN, "2 comment lines before the header are ignored"),
+        ("# logger 7\n\n#, a, b, c\n" + PLAIN, "2 comment lines are ignored before the header"),
         (PLAIN.replace("\n", "\n,°C,%RH\n", 1), "a row of units below the header"),
         (PLAIN.replace("\n", "\nyyyy-mm-dd,Cel,\n", 1), "a row of units below the header"),
     ],
@@ -70,7 +70,7 @@ def test_long_utf_16_is_read_whole(tmp_path: Path) -> None:
 def test_a_word_for_nothing_is_not_measured(tmp_path: Path, absent: str) -> None:
     replay = CsvReplay.check(log(tmp_path, PLAIN.replace("4.5", absent)))
     assert [sample.temperature_mcel for sample in replay.samples()] == [None, 5_500]
-    note = "1 cells such as N/A are read as not measured"
+    note = "1 cell is read as not measured, such as N/A"
     assert (note in replay.contents.notes()) == bool(absent)
 
 
@@ -101,7 +101,7 @@ def test_a_zone_for_times_that_name_none(tmp_path: Path) -> None:
     replay = CsvReplay.check(path, options(timezone="Europe/Vienna"))
     assert replay.first_ms == parse_rfc3339("2022-01-31T11:00:00Z")
     assert replay.duration_ms == 3_600_000
-    assert "1 times without a zone are read as Europe/Vienna" in replay.contents.notes()
+    assert "1 time is without a zone and read as Europe/Vienna" in replay.contents.notes()
     assert replay.options.text() == "--timezone Europe/Vienna"
 
 

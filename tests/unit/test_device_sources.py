@@ -99,7 +99,10 @@ ROW = "2022-01-31 12:00:00,47.0,15.4,5.0,50.0,1013.0,0\n"
     [
         (HEADER, "at least one row"),
         ("", "line 1"),
-        (HEADER + ROW + ROW[:-3] + "\n", "line 3: expected 7 columns as in the header, got 6"),
+        (
+            HEADER + ROW + ROW[:-3] + "\n",
+            "line 3: expected 7 columns as in the header, got 6 (a cell is missing",
+        ),
         (HEADER + ROW.replace("5.0,", "nine,"), "line 2, column 'Temperature': expected a decimal"),
         (HEADER + ROW.replace("5.0,", "inf,"), "column 'Temperature'"),
         (HEADER + ROW.replace("5.0,", "1_0,"), "column 'Temperature'"),

@@ -52,6 +52,12 @@ def test_a_wrong_file_is_one_clear_error(tmp_path: Path, text: str, words: str) 
     assert "\n" not in str(caught.value)
 
 
+def test_without_a_file_the_error_says_how_to_name_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("WAYSEAL_DATA", raising=False)
+    with pytest.raises(RejectedError, match=r"a file given with --config, or \$WAYSEAL_DATA"):
+        load_settings(None)
+
+
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(RejectedError, match=r"nowhere\.toml"):
         load_settings(tmp_path / "nowhere.toml")
