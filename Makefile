@@ -17,7 +17,7 @@ MQTT_PORT ?= 1883
 LEDGER_PORT ?= 8008
 
 .DEFAULT_GOAL := help
-.PHONY: help release docs audit demo test check unit vectors soak field measure bench bench-ledger bench-storage rig cassandra up trip down proto lock clean
+.PHONY: help release docs audit demo test check unit vectors soak field sites measure bench bench-ledger bench-storage rig cassandra up trip down proto lock clean
 
 help: ## what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -74,6 +74,11 @@ field: $(READY) ## what an operator installs, installed for real: containers, An
 	@scripts/packages curl docker.io iproute2 jq mmdebstrap openssh-client
 	@$(JAVA)
 	@$(BIN)/pytest -q -rs -m field --timeout 2400 tests/field
+
+sites: $(READY) ## three gateways, three Cassandra nodes, one ledger: a truck between them, and what dies there
+	@scripts/packages iproute2
+	@$(JAVA)
+	@$(BIN)/pytest -v -rs -m field --timeout 1200 tests/field/test_sites.py
 
 rig: $(READY) ## drives that fail, on a real kernel inside QEMU; SCENARIOS="some of them"
 	@PYTHONPATH=tests nice -n 5 $(BIN)/python -m rig.main $(SCENARIOS)
