@@ -25,6 +25,7 @@ ALL_BLOBS: Final = "12 of 12 blobs checked"
 ONLY_OUTSIDE: Final = "scripts/wheels"
 PROMETHEUS: Final = "http://127.0.0.1:9090/api/v1"
 ALERTMANAGER: Final = "http://127.0.0.1:9093/api/v2"
+REGISTERED: Final = "registered a processor for wayseal 1.0"
 FIRES_WITHIN_S: Final = 300.0
 ASKED_EVERY_S: Final = 1.0
 
@@ -170,6 +171,24 @@ def test_monitoring_tells_of_a_gateway_that_stopped(machine: Machine) -> None:
     )
     machine.compose("start", "gateway")
     wait_until(lambda: "GatewayDown" not in alerts(machine), FIRES_WITHIN_S, ASKED_EVERY_S)
+
+
+def test_sawtooth_s_scripts_and_our_processor_run_in_their_containers(machine: Machine) -> None:
+    """Our node is in the validator's place: no image of Sawtooth's can be had here."""
+    wheels, build, *_ = section("Sawtooth")
+    subprocess.run([machine.there / wheels.split()[0], "processor"], check=True, cwd=machine.there)  # noqa: S603 - our own script
+    machine.typed([build.removesuffix("build") + "build wayseal-tp-0"])
+    provide(machine.running, "validator")
+    up = ("up", "--detach", "--wait", "validator-0", "wayseal-tp-0")
+    machine.compose("--profile", "sawtooth", *up)
+    wait_until(lambda: log(machine, "validator-0").count(REGISTERED) == 1)
+    machine.compose("--profile", "sawtooth", "restart", "validator-0")
+    wait_until(lambda: log(machine, "validator-0").count(REGISTERED) == 2)
+    assert "ready connect=tcp://validator-0:4004" in log(machine, "wayseal-tp-0")
+
+
+def log(machine: Machine, service: str) -> str:
+    return machine.compose("--profile", "sawtooth", "logs", "--no-log-prefix", service)
 
 
 def test_monitoring_refuses_to_watch_nothing(machine: Machine) -> None:

@@ -21,6 +21,7 @@ VARIABLES: Final = {
     "CASSANDRA_HEAP": "512M",
     "PROMETHEUS_IMAGE": "wayseal-test/prometheus",
     "ALERTMANAGER_IMAGE": "wayseal-test/alertmanager",
+    "SAWTOOTH_VALIDATOR_IMAGE": "wayseal-test/validator",
 }
 """What docker-compose.yml is told instead of the official names."""
 PACKAGES: Final = {
@@ -43,8 +44,9 @@ _IMAGES: Final = Path(__file__).with_name("images")
 def provide(engine: Engine, *names: str) -> None:
     """Make sure that the engine has these images: python, mosquitto, cassandra..."""
     for name in names:
-        _import(engine, _ROOTS.get(name, name))
-        if name in _ROOTS:
+        if name in PACKAGES or name in _ROOTS:
+            _import(engine, _ROOTS.get(name, name))
+        if name != "python":
             _build(engine, name)
 
 
@@ -78,6 +80,8 @@ def _build(engine: Engine, name: str) -> None:
         context = Path(made)
         shutil.copytree(_IMAGES, context, dirs_exist_ok=True)
         (context / "jvm17-server.options").write_text("\n".join(MODULE_FLAGS) + "\n", "utf-8")
+        if name == "validator":
+            shutil.copytree(ROOT / "tests" / "support", context / "support")
         if name == "cassandra":
             shutil.copytree(installed(ROOT / "build" / "cassandra"), context / "lib")
         file = context / f"{name}.Dockerfile"
