@@ -21,6 +21,7 @@ from contracts.runtime.checks import (
 )
 from contracts.runtime.commands import FAILED, WORKED
 from device.agent import configured_source
+from device.commands import check_sensors
 from device.offload.mqtt import MqttConnection
 from device.offload.upload import TusClient, check_site
 from device.settings import GatewaySettings, Settings
@@ -61,6 +62,9 @@ def findings(settings: Settings, *, offline: bool) -> Iterator[Finding]:
             each.severity is Severity.OK for each in found
         ):
             yield from _source(settings)
+    yield from check_sensors.sensors(settings)
+    if not offline:
+        yield from check_sensors.presence(settings, _signer(settings))
     if not settings.sites:
         yield warning("[gateway]", "missing, as is [[gateways]]: `offload` and `run` need one")
     for gateway in settings.sites:
@@ -86,6 +90,13 @@ def _source(settings: Settings) -> Iterator[Finding]:
     for line in found.lines():
         is_left_out = any(line.startswith(f"{name}: left out") for name in left_out)
         yield warning("source", line) if is_left_out else ok("source", line)
+
+
+def _signer(settings: Settings) -> Signer | None:
+    try:
+        return Signer.load(settings.key_file)
+    except WaysealError:  # `_key` tells it
+        return None
 
 
 def _key(settings: Settings) -> Finding:

@@ -157,7 +157,7 @@ class SensorWatch:
         while not stop.requested:
             due_s = time.monotonic() + self.plan.every_s
             try:
-                measured = _plausible(sensor.measure(), self.plan.offsets)
+                measured = plausible(sensor.measure(), self.plan.offsets)
             except RejectedError as error:
                 self._say(Health.REFUSED, str(error))
             else:
@@ -190,7 +190,7 @@ class SensorWatch:
             self._found(Finding(self.plan.name, health, detail))
 
 
-def _plausible(measured: Measured, offsets: Mapping[str, int]) -> Measured:
+def plausible(measured: Measured, offsets: Mapping[str, int]) -> Measured:
     """Return what was measured with its calibration.
 
     Raises:

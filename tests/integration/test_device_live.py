@@ -1,5 +1,6 @@
 """A truck that measures: real gpsd, GPIO pins of gpiozero's mock, trips by the site's presence."""
 
+import re
 import signal
 from collections.abc import Iterator
 from contextlib import closing
@@ -227,6 +228,25 @@ def test_a_person_departs_and_arrives_by_hand(yard: Yard) -> None:
         finally:
             agent.send_signal(signal.SIGTERM)
             agent.communicate(timeout=60)
+
+
+def test_check_config_asks_each_sensor_and_looks_for_a_site(yard: Yard) -> None:
+    code, said, _ = yard.truck.run("check-config")
+    assert code == 1
+    assert re.search(r"ok +sensor gps: position 47\.070\d+ 15\.438\d+", said), said
+    assert re.search(r"ok +sensor door: answers, without a value now", said), said
+    assert re.search(r"error +sensor cargo: .*expected a chip 'no-such-chip'", said), said
+    assert re.search(r"ok +presence by file: a site is near", said), said
+
+
+def test_check_config_leaves_the_sensors_of_a_running_agent_alone(yard: Yard) -> None:
+    with yard.truck.start("run") as agent:
+        yard.say("absent")
+        until("readings are recorded", lambda: yard.readings() >= READINGS)
+        _, said, _ = yard.truck.run("check-config", "--offline")
+        agent.kill()
+    assert re.search(r"ok +sensor gps: works since .*, says the agent that runs", said), said
+    assert re.search(r"error +sensor cargo: lost since .*expected a chip", said), said
 
 
 def test_orders_need_a_presence(tmp_path: Path) -> None:

@@ -1,0 +1,99 @@
+"""What `wayseal-device check-config` says of live sensors and of the site's presence."""
+
+import threading
+from collections.abc import Iterator
+from typing import Final
+
+from contracts.errors import UnavailableError, WaysealError
+from contracts.keys import Signer
+from contracts.runtime.checks import Finding, error, ok, warning
+from device.journey.configured import presence_of
+from device.live.drivers.table import connection
+from device.live.healths import known
+from device.live.port import Measured
+from device.live.source import Connection
+from device.live.watch import Health, plausible
+from device.settings import Settings
+from device.station import recording_lock
+from device.stop import Stop
+
+ANSWER_S: Final = 10.0
+_UNITS: Final = {"temperature_mcel": (1_000, "Cel"), "humidity_mpct": (1_000, "%")}
+_HECTOPASCAL: Final = 100
+
+
+def sensors(settings: Settings) -> Iterator[Finding]:
+    """Yield what each live sensor measures now, or what the agent knows of it while it runs."""
+    try:
+        with recording_lock(settings):
+            for each in settings.sensors:
+                yield _tried(connection(each))
+            return
+    except UnavailableError:  # two at one pin would disturb each other
+        found = known(settings.data)
+    for each in settings.sensors:
+        subject = f"sensor {each.name}"
+        told = found.get(each.name)
+        if told is None:
+            yield warning(subject, "the agent runs, and has not told of it yet")
+        elif told["health"] == Health.WORKS:
+            yield ok(subject, f"works since {told['since']}, says the agent that runs")
+        else:
+            why = f"{told['health']} since {told['since']}, says the agent that runs"
+            yield error(subject, f"{why}: {told['detail']}" if told["detail"] else why)
+
+
+def presence(settings: Settings, signer: Signer | None) -> Iterator[Finding]:
+    """Yield whether a site is near, if the settings say how to find out."""
+    if settings.presence is None:
+        return
+    subject = f"presence by {settings.presence.by}"
+    if signer is None:
+        yield warning(subject, "not looked at: the device has no key yet")
+        return
+    stop = Stop()
+    try:
+        near = presence_of(settings.presence, settings, signer, stop).look()
+        yield ok(subject, "a site is near" if near else "no site is near")
+    except WaysealError as problem:
+        yield error(subject, problem)
+    finally:
+        stop.close()
+
+
+def _tried(sensor: Connection) -> Finding:
+    """Ask a sensor once, in a thread that is left behind if the driver hangs."""
+    subject = f"sensor {sensor.plan.name}"
+    answers: list[Finding] = []
+
+    def ask() -> None:
+        try:
+            opened = sensor.connect()
+            try:
+                measured = plausible(opened.measure(), sensor.plan.offsets)
+                answers.append(ok(subject, _words(measured)))
+            finally:
+                opened.close()
+        except WaysealError as problem:
+            answers.append(error(subject, problem))
+        except Exception as problem:  # noqa: BLE001 - a driver's defect is a finding
+            answers.append(error(subject, f"its driver failed: {problem!r:.200}"))
+
+    thread = threading.Thread(target=ask, daemon=True)
+    thread.start()
+    thread.join(ANSWER_S)
+    return answers[0] if answers else error(subject, f"no answer within {ANSWER_S:.0f} s: it hangs")
+
+
+def _words(measured: Measured) -> str:
+    """Return what was measured, for people."""
+    parts = []
+    for quantity, value in measured.quantities.items():
+        factor, unit = _UNITS.get(quantity, (_HECTOPASCAL, "hPa"))
+        parts.append(f"{quantity.partition('_')[0]} {value / factor:g} {unit}")
+    if measured.position:
+        north, east = measured.position.latitude_e7, measured.position.longitude_e7
+        parts.append(f"position {north / 1e7:.5f} {east / 1e7:.5f}")
+    if measured.tamper:
+        parts.append(f"signs {measured.tamper.name}".lower().replace("_", "-"))
+    return ", ".join(parts) or "answers, without a value now"
