@@ -15,9 +15,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from contracts.errors import RejectedError, UnavailableError
+from contracts.errors import RejectedError, UnavailableError, WaysealError
 from contracts.keys import NOT_OF_A_DEVICE
 from contracts.proto.wire_pb2 import Held
+from contracts.text import counted
 from contracts.wire import Topic, pack_records, parse_message
 from device.backoff import Backoff
 from device.journal.outbox import Outbox
@@ -25,6 +26,7 @@ from device.offload.mqtt import MqttConnection
 from device.offload.offers import Question, questions
 from device.offload.progress import Progress
 from device.offload.receipts import accept
+from device.offload.upload import check_site
 from device.offload.uploads import Uploads
 from device.settings import GatewaySettings
 from device.stop import Stop
@@ -39,6 +41,7 @@ REGISTER: Final = (
     "order), then offload again"
 )
 _POLL_S: Final = 0.2
+_SHOWN: Final = 200
 _log: Final = logging.getLogger(__name__)
 
 
@@ -218,15 +221,25 @@ class Session:
             return UnavailableError(self._standstill())
         return HeldError(
             f"the gateway holds everything, and has committed {self.progress.committed} of the "
-            f"batches here; {self._standstill()}"
+            f"batches here; {self._standstill()}{self._without()}"
         )
 
+    def _without(self) -> str:
+        """Say what the gateway does without now, such as its ledger; empty if it does not say."""
+        try:
+            out = check_site(self.gateway).get("out")
+        except WaysealError:
+            return ""
+        if not isinstance(out, list) or not out:
+            return ""
+        return f"; the gateway is without: {', '.join(map(str, out))[:_SHOWN]}"
+
     def _standstill(self) -> str:
-        trips = self.outbox.awaiting_receipt()
+        trips = counted(len(self.outbox.awaiting_receipt()), "trip has", "trips have")
         problem = f"; last upload problem: {self.uploads.last_problem}"
         return (
             f"nothing moved for {self.patience_s:.0f} s: {self.outbox.unheld_count()} batches are "
-            f"not held, {len(trips)} trips have no final receipt"
+            f"not held, {trips} no final receipt"
             + (problem if self.uploads.last_problem else "")
             + self._remarked()
         )

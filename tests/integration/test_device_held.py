@@ -31,12 +31,13 @@ def truck(gateway: FakeGateway, files: TripFiles, tmp_path: Path) -> Truck:
 def test_what_is_held_and_not_receipted_has_an_exit_status_of_its_own(
     truck: Truck, gateway: FakeGateway
 ) -> None:
-    gateway.receipts, gateway.committed = False, 2
+    gateway.receipts, gateway.committed, gateway.out = False, 2, ["ledger"]
     status, _, errors = truck.run("offload", "--wait-s", "1")
     assert status == HELD, errors
     assert re.search(r"^wayseal-device: 2 of \d+ batches are committed$", errors, re.MULTILINE)
     assert "the gateway holds everything, and has committed 2 of the batches here" in errors
     assert "offload again, with --wait-s above 1 if the ledger's blocks are further apart" in errors
+    assert "1 trip has no final receipt; the gateway is without: ledger; kept here" in errors
     assert truck.batches()
     gateway.receipts = True
     assert len(truck.must("offload")["receipted"]) == 1

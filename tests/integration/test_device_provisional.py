@@ -157,7 +157,7 @@ def test_a_wrong_receipt_is_no_provisional_one(truck: Truck, gateway: FakeGatewa
     before = kept(truck)
     code, _, err = truck.run("offload", "--wait-s", "1")
     assert code == FAILED
-    assert "1 trips have no final receipt" in err
+    assert "1 trip has no final receipt" in err
     assert kept(truck) == before
     (trip,) = truck.must("status")["trips"]
     assert trip["receipt"] is None

@@ -123,6 +123,7 @@ class FakeGateway:
         committed: How many batches it says are committed.
         alter: Changes a receipt before it is signed.
         copies: What it says of every recording.
+        out: What `GET /health` says that it is without.
         http_failures: Status codes that the next uploads' requests get instead of an answer.
     """
 
@@ -137,6 +138,7 @@ class FakeGateway:
         self.alter: Callable[[ReceiptBody], None] = lambda _: None
         self.copies = list(COPIES)
         self.http_failures: list[int] = []
+        self.out: list[str] = []
         self.cut_after: list[int] = []
         self.requests: list[str] = []
         self.offers = 0
@@ -282,6 +284,13 @@ class FakeGateway:
                 gateway.serve(self)
 
             do_POST = do_PATCH = do_HEAD  # noqa: N815 - names given by http.server
+
+            def do_GET(self) -> None:
+                body = json.dumps({"site_id": "b", "out": gateway.out}).encode()
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
 
         return Handler
 
