@@ -78,7 +78,7 @@ field: $(READY) ## what an operator installs, installed for real: containers, An
 sites: $(READY) ## three gateways, three Cassandra nodes, one ledger: a truck between them, and what dies there
 	@scripts/packages iproute2
 	@$(JAVA)
-	@$(BIN)/pytest -v -rs -m field --timeout 1200 tests/field/test_sites.py
+	@$(BIN)/pytest -v -rs -m field --timeout 1200 tests/field/test_sites.py tests/field/test_sites_cut_off.py
 
 rig: $(READY) ## drives that fail, on a real kernel inside QEMU; SCENARIOS="some of them"
 	@PYTHONPATH=tests nice -n 5 $(BIN)/python -m rig.main $(SCENARIOS)

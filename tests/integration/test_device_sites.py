@@ -1,12 +1,8 @@
 """A truck between two real gateways of one network: one settings file, one key, no edit."""
 
-import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
 
 import httpx
 import pytest
@@ -20,11 +16,9 @@ from support.machine.private import write_private
 from support.network.world import key
 from support.trucks.rogue import Site, until
 from support.trucks.truck import Truck, replaying
-from support.trucks.visits import another, join
+from support.trucks.visits import another, enrol, join, table
 
 pytestmark = pytest.mark.integration
-
-GATEWAY: Final = Path(sys.executable).with_name("wayseal-gateway")
 
 
 @pytest.fixture(scope="module")
@@ -51,37 +45,11 @@ def running(sites: tuple[Site, Site]) -> Iterator[tuple[Site, Site]]:
             site.appliance.start_gateway()
 
 
-def table(site: Site, site_id: str) -> str:
-    made = site.appliance
-    return (
-        f'[[gateways]]\nsite_id = "{site_id}"\nmqtt = "{made.mqtt}"\nrest = "{made.rest}"\n'
-        f'public_keys = ["{made.gateway_key()}"]\n'
-        f'genesis_block_id = "{made.genesis_block_id()}"\n'
-    )
-
-
 def nowhere(site_id: str, like: Site) -> str:
     """Return the table of a site where nothing listens."""
     made = like.appliance
     text = table(like, site_id).replace(made.mqtt, f"127.0.0.1:{free_port()}")
     return text.replace(made.rest, f"http://127.0.0.1:{free_port()}")
-
-
-def enrol(truck: Truck, *sites: Site) -> None:
-    """Carry what the truck prints to each gateway."""
-    code, printed, err = truck.run("enrol")
-    assert code == 0, err
-    path = truck.folder / "truck.jsonl"
-    path.write_text(printed)
-    for site in sites:
-        done = subprocess.run(  # noqa: S603 - our own command
-            [GATEWAY, "enrol", path, "--config", site.appliance.settings_file],
-            capture_output=True,
-            check=False,
-            env=os.environ | site.appliance.variables,
-            text=True,
-        )
-        assert done.returncode == 0, done.stderr
 
 
 def leave(site: Site) -> None:

@@ -4,6 +4,7 @@ With the rights for it (root), every site is a network namespace behind a cable 
 can be pulled. Without, they are loopback addresses, and no site can be cut off.
 """
 
+import ctypes
 import json
 import os
 import subprocess
@@ -22,6 +23,9 @@ from support.storage.cassandras import make_cassandra
 
 COUNT: Final = 3
 STEPS_S: Final = 120
+NETNS: Final = Path("/var/run/netns")
+_CLONE_NEWNET: Final = 0x40000000
+"""setns(2); os.setns comes with Python 3.12."""
 _SCRIPT: Final = Path(__file__).with_name("at_site.py")
 
 
@@ -32,10 +36,26 @@ class Network:
     Attributes:
         places: Where the nodes stand.
         cables: Our ends; empty where no network can be made.
+        hub: The address of this process on it.
     """
 
     places: tuple[NodePlace, ...]
     cables: tuple[str, ...] = ()
+    hub: str = "127.0.0.1"
+
+    @contextmanager
+    def inside(self, index: int) -> Iterator[None]:
+        """Put this thread, its connections and the processes that it starts at a site."""
+        if not self.cables:
+            yield
+            return
+        name = self.places[index].prefix[-1]
+        with Path("/proc/thread-self/ns/net").open() as here, (NETNS / name).open() as there:
+            _enter(there.fileno())
+            try:
+                yield
+            finally:
+                _enter(here.fileno())
 
     @contextmanager
     def cut(self, index: int) -> Iterator[None]:
@@ -104,7 +124,12 @@ def _namespaces(undo: ExitStack, count: int) -> Network:
         prefix = ("ip", "netns", "exec", name)
         places.append(NodePlace(f"{subnet}.{number}", f"site{number}", prefix=prefix))
         cables.append(cable)
-    return Network(tuple(places), tuple(cables))
+    return Network(tuple(places), tuple(cables), f"{subnet}.254")
+
+
+def _enter(namespace: int) -> None:
+    if ctypes.CDLL(None, use_errno=True).setns(namespace, _CLONE_NEWNET):
+        raise OSError(ctypes.get_errno(), "setns")
 
 
 def _ip(*words: str) -> None:

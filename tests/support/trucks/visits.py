@@ -1,6 +1,9 @@
 """A truck's visit to a site, as far as several tests need the same."""
 
+import os
 import random
+import subprocess
+import sys
 from pathlib import Path
 from typing import Final
 
@@ -13,6 +16,7 @@ from support.trucks.rogue import Site
 from support.trucks.truck import Truck
 
 TRIES: Final = 10
+GATEWAY: Final = Path(sys.executable).with_name("wayseal-gateway")
 
 
 def another(
@@ -44,6 +48,33 @@ def meet(truck: Truck, site: Site) -> None:
         "WAYSEAL_GATEWAY__PUBLIC_KEYS": ",".join(keys),
         "WAYSEAL_GATEWAY__GENESIS_BLOCK_ID": site.appliance.genesis_block_id(),
     }
+
+
+def table(site: Site, site_id: str) -> str:
+    """Return a truck's settings for a site."""
+    made = site.appliance
+    return (
+        f'[[gateways]]\nsite_id = "{site_id}"\nmqtt = "{made.mqtt}"\nrest = "{made.rest}"\n'
+        f'public_keys = ["{made.gateway_key()}"]\n'
+        f'genesis_block_id = "{made.genesis_block_id()}"\n'
+    )
+
+
+def enrol(truck: Truck, *sites: Site) -> None:
+    """Carry what the truck prints to each gateway."""
+    code, printed, err = truck.run("enrol")
+    assert code == 0, err
+    path = truck.folder / "truck.jsonl"
+    path.write_text(printed)
+    for site in sites:
+        done = subprocess.run(  # noqa: S603 - our own command
+            [GATEWAY, "enrol", path, "--config", site.appliance.settings_file],
+            capture_output=True,
+            check=False,
+            env=os.environ | site.appliance.variables,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
 
 
 def loaded(directory: Path, *, more_bytes: int = 0) -> tuple[Truck, str]:
