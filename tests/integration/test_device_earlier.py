@@ -55,7 +55,7 @@ def test_a_trip_that_was_closed_early_is_not_said_to_be_whole(
     count = stop_early(truck, "--readings", log)
     assert 0 < count < ROWS
     code, out, err = truck.run("close")
-    assert (code, f"sealed: {count} readings" in out) == (0, True)
+    assert (code, f"sealed: {count} reading" in out) == (0, True)
     assert f"was closed after {count} of {ROWS} readings of its log" in err
     assert "`wayseal-device record --again` records all of it as one more trip" in err
     code, _, err = truck.run("record", "--readings", log)
