@@ -16,6 +16,7 @@ from rich.progress import BarColumn, Progress, TextColumn
 
 from contracts.errors import RejectedError, UnavailableError
 from contracts.runtime.files import locked, make_directory
+from contracts.text import counted
 from demo import pids
 from demo.appliance import Appliance, Existing
 from demo.auditor import Auditor, Findings, judge
@@ -152,8 +153,7 @@ def columns_of(trip: dict[str, Any]) -> Iterator[str]:
     """Yield which columns the truck used, as what, in which unit, and what it ignored."""
     for used in trip["columns"]["used"]:
         unit = f" [{used['unit']}]" if used["unit"] else ""
-        noun = "value" if used["values"] == 1 else "values"
-        count = f", {used['values']} {noun}" if used["values"] is not None else ""
+        count = f", {counted(used['values'], 'value')}" if used["values"] is not None else ""
         extent = f" {used['range']}" if used["range"] else ""
         yield f"{used['as']}{unit} from column {used['column']!r}{count}{extent}"
     yield f"ignored columns: {', '.join(map(repr, trip['columns']['ignored'])) or 'none'}"

@@ -3,7 +3,6 @@
 import logging
 import threading
 from collections.abc import Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import Final
 
@@ -98,16 +97,21 @@ class Agent:
                 self._stop.wait(backoff.next_s())
             except RejectedError as error:
                 _log.error("nothing is recorded: %s", error)
-                self._failure = error
-                return None
+                if self._journey is None:
+                    self._failure = error
+                    return None
+                self._stop.wait(backoff.next_s())  # the next trip may be in order
+            except Exception:  # noqa: BLE001 - a truck on the road records whatever happens
+                _log.exception("recording is paused: it failed in a way that nobody foresaw")
+                self._stop.wait(backoff.next_s())
         return None
 
     def _record_next(self, journey: JourneyWatch) -> None:
         """Record the trip from the next departure to the arrival, or what is left of it."""
         if not journey.records:
             self._seal_open()
-        with closing(Stop()) as end:
-            if not journey.wait_for_departure(self._stop, end):
+        with journey.departed(self._stop) as end:
+            if end is None:
                 return
             self._record_once(end)
             while not end.wait(FAR_S):  # a source of files may end on the way
@@ -176,17 +180,22 @@ class Agent:
                     if not self._stop.requested:
                         _log.warning("offload: %s", error)
                     wait_s = backoff.next_s()
-            self._tell_journey()
+            if self._journey is not None:
+                self._tell(self._journey)
             self._stop.wait(wait_s)
 
-    def _tell_journey(self) -> None:
+    def _tell(self, journey: JourneyWatch) -> None:
         """Tell the journey whether the truck may leave with nothing on it."""
-        if self._journey is None:
+        journey.check_looking()
+        if journey.records:
             return
-        self._journey.check_looking()
-        with open_journal(self._settings, self._signer) as database:
-            states = {state for (state,) in database.query("SELECT DISTINCT state FROM trips")}
-        self._journey.note_receipted(everything=states <= {TripState.RECEIPTED})
+        try:
+            with open_journal(self._settings, self._signer) as database:
+                states = {state for (state,) in database.query("SELECT DISTINCT state FROM trips")}
+        except WaysealError as error:
+            _log.warning("whether everything is offloaded is not known: %s", error)
+        else:
+            journey.note_receipted(everything=states <= {TripState.RECEIPTED})
 
 
 def _tell_earlier(source: TripSource, trips: Sequence[Trip]) -> None:
@@ -210,7 +219,8 @@ def configured_source(settings: Settings) -> TripSource:
     if source.driver == "sensors":
         found = HealthFile(settings.data).tell
         sensors = [connection(each) for each in settings.sensors]
-        return measured_trip(LiveSource(sensors, source.interval_s, found))
+        limited = settings.trip.must_measure if settings.trip else ()
+        return measured_trip(LiveSource(sensors, source.interval_s, found, limited))
     if source.driver == "simulated":
         live = parse_speed(source.speed) == 1
         return simulated_trip(source.minutes, source.seed, live=live)

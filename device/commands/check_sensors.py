@@ -1,7 +1,7 @@
 """What `wayseal-device check-config` says of live sensors and of the site's presence."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from contracts.errors import UnavailableError, WaysealError
@@ -11,7 +11,7 @@ from device.journey.configured import presence_of
 from device.live.drivers.table import connection
 from device.live.healths import known
 from device.live.port import Measured
-from device.live.source import Connection
+from device.live.source import Connection, missing
 from device.live.watch import Health, plausible
 from device.settings import Settings
 from device.station import recording_lock
@@ -26,8 +26,10 @@ def sensors(settings: Settings) -> Iterator[Finding]:
     """Yield what each live sensor measures now, or what the agent knows of it while it runs."""
     try:
         with recording_lock(settings):
+            measured: list[Measured] = []
             for each in settings.sensors:
-                yield _tried(connection(each))
+                yield _tried(connection(each), measured)
+            yield from _missing(settings, measured)
             return
     except UnavailableError:  # two at one pin would disturb each other
         found = known(settings.data)
@@ -61,8 +63,20 @@ def presence(settings: Settings, signer: Signer | None) -> Iterator[Finding]:
         stop.close()
 
 
-def _tried(sensor: Connection) -> Finding:
-    """Ask a sensor once, in a thread that is left behind if the driver hangs."""
+def _missing(settings: Settings, measured: Sequence[Measured]) -> Iterator[Finding]:
+    if settings.trip is None or not settings.sensors:
+        return
+    for name in missing(settings.trip.must_measure, measured):
+        yield warning("sensors", f"none gives {name}, which the deliveries of [trip] limit")
+
+
+def _tried(sensor: Connection, into: list[Measured]) -> Finding:
+    """Ask a sensor once, in a thread that is left behind if the driver hangs.
+
+    Args:
+        sensor: The sensor.
+        into: What it measured is added to it.
+    """
     subject = f"sensor {sensor.plan.name}"
     answers: list[Finding] = []
 
@@ -71,6 +85,7 @@ def _tried(sensor: Connection) -> Finding:
             opened = sensor.connect()
             try:
                 measured = plausible(opened.measure(), sensor.plan.offsets)
+                into.append(measured)
                 answers.append(ok(subject, _words(measured)))
             finally:
                 opened.close()

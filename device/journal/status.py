@@ -86,9 +86,11 @@ class Status:
         lines = [f"device {self.device_id}, public key {self.public_key}", self._row()]
         if self.journey:
             lines.append(f"the truck is {self.journey}")
+        if self.sensors:
+            lines.append("sensors, as the latest recording knew them:")
         for name, sensor in self.sensors.items():
             why = f": {sensor['detail']}" if sensor["detail"] else ""
-            lines.append(f"sensor {name} {sensor['health']} since {sensor['since']}{why}")
+            lines.append(f"  {name} {sensor['health']} since {sensor['since']}{why}")
         for trip in self.trips:
             counts = trip.batches
             lines.append(

@@ -39,6 +39,7 @@ RECORDING: Final = frozenset({State.ON_THE_ROAD, State.ARRIVING})
 """States in which a trip is recorded."""
 
 
+_AT_SITE: Final = frozenset({State.DOCKED, State.OFFLOADING})
 _STEPS: Final[Mapping[tuple[State, bool], tuple[State, bool]]] = {
     (State.DOCKED, False): (State.DEPARTING, False),
     (State.DEPARTING, True): (State.OFFLOADING, False),
@@ -58,12 +59,12 @@ class Seen:
     Attributes:
         present: Whether a site's network is there; None if nobody can say.
         order: What a person said since the moment before.
-        all_receipted: Whether nothing waits for an offload.
+        all_receipted: Whether nothing waits for an offload; None if that is not known.
     """
 
     present: bool | None
     order: Command | None = None
-    all_receipted: bool = False
+    all_receipted: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +91,10 @@ class Journey:
             debounce_s: How long a change of presence has to last.
         """
         journey = self._moved(seen, now_s, debounce_s)
-        if journey.state is State.OFFLOADING and seen.all_receipted:
-            return replace(journey, state=State.DOCKED, since_s=now_s)
-        return journey
+        if journey.state not in _AT_SITE or seen.all_receipted is None:
+            return journey
+        state = State.DOCKED if seen.all_receipted else State.OFFLOADING
+        return journey if state is journey.state else replace(journey, state=state, since_s=now_s)
 
     def _moved(self, seen: Seen, now_s: float, debounce_s: float) -> "Journey":
         if seen.order is not None:

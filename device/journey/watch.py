@@ -3,7 +3,8 @@
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from typing import Final
 
 from contracts.errors import RejectedError, UnavailableError
@@ -14,6 +15,7 @@ from device.stop import Stop
 
 LOOK_EVERY_S: Final = 1.0
 SILENT_S: Final = 60.0
+_UNKNOWN: Final = "whether a site is near cannot be told"
 _log: Final = logging.getLogger(__name__)
 
 
@@ -44,7 +46,7 @@ class JourneyWatch:
         self._changed = threading.Condition()
         self._end: Stop | None = None
         self._told: dict[str, str] = {}
-        self._all_receipted = False
+        self._all_receipted: bool | None = None
         self._looked_s = clock()
         try:
             self._journey = file.load()
@@ -64,14 +66,19 @@ class JourneyWatch:
         return self._journey.state in RECORDING
 
     def note_receipted(self, *, everything: bool) -> None:
-        """Take note of whether something still waits for an offload."""
-        self._all_receipted = everything
+        """Take note of whether something still waits for an offload, unless a trip is recorded."""
+        with self._changed:
+            if not self.records:
+                self._all_receipted = everything
 
     def check_looking(self) -> None:
         """Log once that nobody has looked for long: the way of looking hangs."""
         silent_s = self._clock() - self._looked_s
         if silent_s > SILENT_S:
-            self._tell("look", f"a look for a site has taken over {SILENT_S:.0f} s: it hangs")
+            self._tell(
+                "look",
+                f"a look for a site takes over {SILENT_S:.0f} s: where the truck is, is not known",
+            )
         elif self._told.pop("look", None):
             _log.info("a look for a site has ended")
 
@@ -103,24 +110,27 @@ class JourneyWatch:
             if journey.state is not before.state:
                 by_hand = " (by hand)" if order is not None else ""
                 _log.info("the truck is %s%s, it was %s", journey.state, by_hand, before.state)
-                if self.records:
-                    self._all_receipted = False
-                else:
+                if self.records is not (before.state in RECORDING):
+                    self._all_receipted = None  # what was known is of before the trip
+                if not self.records:
                     self._end_trip()
                 self._changed.notify_all()
 
-    def wait_for_departure(self, stop: Stop, end: Stop) -> bool:
-        """Wait until a trip is to be recorded; `end` is requested when it is over.
+    @contextmanager
+    def departed(self, stop: Stop) -> Iterator[Stop | None]:
+        """Wait until a trip is to be recorded, and yield what is requested when it is over.
 
-        Returns:
-            False if `stop` was requested first.
+        It yields None if `stop` was requested first.
         """
-        with self._changed:
-            self._changed.wait_for(lambda: self.records or stop.requested)
-            self._end = end
-            if stop.requested:
-                end.request()
-        return not stop.requested
+        with closing(Stop()) as end:
+            with self._changed:
+                self._changed.wait_for(lambda: self.records or stop.requested)
+                self._end = end
+            try:
+                yield None if stop.requested else end
+            finally:
+                with self._changed:
+                    self._end = None  # its pipe closes: whoever wrote to it would hit another file
 
     def _end_trip(self) -> None:
         if self._end is not None:
@@ -129,10 +139,12 @@ class JourneyWatch:
 
     def _order(self) -> Command | None:
         try:
-            return self._file.take_order()
+            order = self._file.take_order()
         except (RejectedError, UnavailableError) as error:
             self._tell("order", f"an order is not carried out: {error}")
             return None
+        self._told.pop("order", None)
+        return order
 
     def _keep(self, journey: Journey, before: Journey, order: Command | None) -> None:
         try:
@@ -147,7 +159,10 @@ class JourneyWatch:
         try:
             present = self._presence.look()
         except UnavailableError as error:
-            self._tell("presence", f"whether a site is near cannot be told: {error}")
+            self._tell("presence", f"{_UNKNOWN}: {error}")
+            return None
+        except Exception as error:  # noqa: BLE001 - a defect there must not end the journey
+            self._tell("presence", f"{_UNKNOWN}: its driver failed: {error!r:.200}")
             return None
         if self._told.pop("presence", None):
             _log.info("whether a site is near can be told again")

@@ -36,11 +36,13 @@ class LiveSource:
         sensors: Where two give the same quantity, the one that stands first counts while it works.
         interval_s: Time from one sample to the next, seconds.
         found: Told of each change of a sensor's health.
+        limited: Quantities such as `temperature` that somebody has to give.
     """
 
     sensors: Sequence[Connection]
     interval_s: float
     found: Callable[[Finding], None] = field(default=lambda _: None)
+    limited: Sequence[str] = ()
 
     def stream(self, stop: Stop, idle: Callable[[], None]) -> Iterator[Sample]:
         """Yield a sample at each tick until `stop` is requested; missed ticks are left out.
@@ -52,9 +54,12 @@ class LiveSource:
         with self._watching() as watches:
             began_s = time.monotonic()
             self._await_answers(watches, stop)
-            due_s = time.monotonic()
+            due_s, is_first = time.monotonic(), True
             while not stop.requested:
                 measured = mixed([watch.take() for watch in watches])
+                if is_first:
+                    self._tell_missing(measured)
+                    is_first = False
                 yield _sample(measured, round((due_s - began_s) * 1000))
                 idle()
                 now_s = time.monotonic()
@@ -64,11 +69,11 @@ class LiveSource:
 
     @contextmanager
     def _watching(self) -> Iterator[Sequence[SensorWatch]]:
-        end = Stop()
+        over = threading.Event()
         watches = [SensorWatch(each.plan, each.connect, self._tell) for each in self.sensors]
         threads = [
             # A driver that hangs must not keep the agent from ending.
-            threading.Thread(target=watch.run, args=[end], name=watch.plan.name, daemon=True)
+            threading.Thread(target=watch.run, args=[over], name=watch.plan.name, daemon=True)
             for watch in watches
         ]
         for thread in threads:
@@ -76,11 +81,9 @@ class LiveSource:
         try:
             yield watches
         finally:
-            end.request()
+            over.set()
             for thread in threads:
                 thread.join(_LOOK_S)
-            if not any(thread.is_alive() for thread in threads):
-                end.close()
 
     def _await_answers(self, watches: Sequence[SensorWatch], stop: Stop) -> None:
         until_s = time.monotonic() + FIRST_ANSWERS_S
@@ -89,10 +92,25 @@ class LiveSource:
                 return
             stop.wait(_LOOK_S)
 
+    def _tell_missing(self, measured: Measured) -> None:
+        """Log what nobody measures. The truck departs all the same: other readings are worth it."""
+        for name in missing(self.limited, [measured]):
+            _log.error(
+                "no sensor gives %s, which the deliveries limit: nobody will be able to say that "
+                "the limit was kept",
+                name,
+            )
+
     def _tell(self, finding: Finding) -> None:
         level = logging.INFO if finding.health is Health.WORKS else logging.WARNING
         _log.log(level, "%s", finding)
         self.found(finding)
+
+
+def missing(limited: Sequence[str], measured: Sequence[Measured]) -> list[str]:
+    """Return those of the limited quantities that nobody has measured."""
+    given = {quantity.partition("_")[0] for each in measured for quantity in each.quantities}
+    return [name for name in limited if name not in given]
 
 
 def mixed(measured: Sequence[Measured]) -> Measured:

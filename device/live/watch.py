@@ -16,7 +16,6 @@ from contracts.errors import RejectedError, UnavailableError
 from contracts.records.reading import Tamper
 from device.backoff import Backoff
 from device.live.port import Measured, Sensor
-from device.stop import Stop
 
 PLAUSIBLE: Final[Mapping[str, tuple[int, int]]] = {
     "temperature_mcel": (-60_000, 125_000),
@@ -97,7 +96,7 @@ class WatchPlan:
 
 
 class SensorWatch:
-    """Asks one sensor until the stop; another thread takes what it measured.
+    """Asks one sensor until it is over; another thread takes what it measured.
 
     Args:
         plan: How it is asked.
@@ -124,14 +123,14 @@ class SensorWatch:
         """What is known of the sensor."""
         return self._health
 
-    def run(self, stop: Stop) -> None:
-        """Ask the sensor until `stop` is requested."""
+    def run(self, over: threading.Event) -> None:
+        """Ask the sensor until it is `over`."""
         backoff = Backoff(RETRY_LIMIT_S, self.plan.every_s)
-        while not stop.requested:
+        while not over.is_set():
             try:
                 sensor = self._connect()
                 try:
-                    self._ask(sensor, stop, backoff)
+                    self._ask(sensor, over, backoff)
                 finally:
                     sensor.close()
             except UnavailableError as error:
@@ -139,22 +138,22 @@ class SensorWatch:
             except Exception as error:  # noqa: BLE001 - a driver's defect must not end recording
                 self._say(Health.LOST, f"its driver failed: {error!r:.200}")
                 _log.debug("driver of %s", self.plan.name, exc_info=True)
-            stop.wait(backoff.next_s())
+            over.wait(backoff.next_s())
 
     def take(self) -> Measured:
-        """Return the latest values, and all signs since it was asked last; nothing that is old."""
+        """Return the latest values, unless they are old, and all signs since the last `take`."""
         with self._lock:
             age_s = time.monotonic() - self._latest_s
-            signs, self._signs = self._signs | self._latest.tamper, Tamper.NONE
+            signs, self._signs = self._signs, Tamper.NONE
             latest = self._latest
         if age_s <= self.plan.late_s:
-            return replace(latest, tamper=signs)
-        if self._health in (Health.WORKS, Health.STARTING, Health.FROZEN):
+            return replace(latest, tamper=signs | latest.tamper)
+        if self._health not in _BAD:
             self._say(Health.SILENT, f"no answer for {age_s:.0f} s")
-        return Measured()
+        return Measured(tamper=signs)
 
-    def _ask(self, sensor: Sensor, stop: Stop, backoff: Backoff) -> None:
-        while not stop.requested:
+    def _ask(self, sensor: Sensor, over: threading.Event, backoff: Backoff) -> None:
+        while not over.is_set():
             due_s = time.monotonic() + self.plan.every_s
             try:
                 measured = plausible(sensor.measure(), self.plan.offsets)
@@ -163,7 +162,7 @@ class SensorWatch:
             else:
                 backoff.reset()
                 self._keep(measured)
-            stop.wait(due_s - time.monotonic())
+            over.wait(due_s - time.monotonic())
 
     def _keep(self, measured: Measured) -> None:
         now_s = time.monotonic()
@@ -185,7 +184,7 @@ class SensorWatch:
         with self._lock:
             before, self._health = self._health, health
             if health in _BAD:
-                self._good_s = None
+                self._good_s, self._latest = None, Measured()
         if health is not before:
             self._found(Finding(self.plan.name, health, detail))
 

@@ -192,6 +192,7 @@ def test_each_departure_begins_a_trip_and_each_arrival_ends_it(yard: Yard, site:
     assert "expected a chip 'no-such-chip'" in sensors["cargo"]["detail"]
     assert said.count("sensor cargo is lost") == TRIPS, said
     assert said.count("is sealed with") == TRIPS, said
+    assert said.count("no sensor gives temperature, which the deliveries limit") == TRIPS, said
 
 
 def test_a_killed_agent_goes_on_with_its_trip_and_seals_it_at_the_site(
@@ -237,6 +238,7 @@ def test_check_config_asks_each_sensor_and_looks_for_a_site(yard: Yard) -> None:
     assert re.search(r"ok +sensor door: answers, without a value now", said), said
     assert re.search(r"error +sensor cargo: .*expected a chip 'no-such-chip'", said), said
     assert re.search(r"ok +presence by file: a site is near", said), said
+    assert re.search(r"warning +sensors: none gives temperature, which the deliveries", said), said
 
 
 def test_check_config_leaves_the_sensors_of_a_running_agent_alone(yard: Yard) -> None:

@@ -1,7 +1,8 @@
 """The journey: each transition, by the network and by hand, and after a reboot."""
 
+import os
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,8 @@ def after(state: State, *steps: tuple[float, Seen], by_hand: bool = False) -> St
         (State.ON_THE_ROAD, [(1, PRESENT), (5, ABSENT), (12, PRESENT)], State.ARRIVING),
         (State.OFFLOADING, [(1, PRESENT)], State.OFFLOADING),
         (State.OFFLOADING, [(1, Seen(present=True, all_receipted=True))], State.DOCKED),
+        (State.DOCKED, [(1, Seen(present=True, all_receipted=False))], State.OFFLOADING),
+        (State.ON_THE_ROAD, [(1, Seen(present=False, all_receipted=True))], State.ON_THE_ROAD),
         (State.OFFLOADING, [(1, ABSENT)], State.DEPARTING),
         (State.OFFLOADING, [(1, ABSENT), (11, ABSENT)], State.ON_THE_ROAD),
     ],
@@ -90,8 +93,11 @@ class Script:
     def __init__(self) -> None:
         self.now: bool | None = True
         self.error = ""
+        self.defect = False
 
     def look(self) -> bool | None:
+        if self.defect:
+            raise KeyError("Ssid")
         if self.error:
             raise UnavailableError(self.error)
         return self.now
@@ -122,28 +128,79 @@ def yard(tmp_path: Path) -> Yard:
 
 
 @pytest.fixture
-def end() -> Iterator[Stop]:
-    with closing(Stop()) as stop:
-        yield stop
+def stop() -> Iterator[Stop]:
+    with closing(Stop()) as made:
+        yield made
 
 
-def test_a_trip_begins_on_the_road_and_ends_at_the_arrival(yard: Yard, end: Stop) -> None:
-    with closing(Stop()) as stop:
-        assert yard.pass_s(3, present=True) is State.DOCKED
-        assert yard.pass_s(12, present=False) is State.ON_THE_ROAD
-        assert yard.watch.wait_for_departure(stop, end)
+def test_a_trip_begins_on_the_road_and_ends_at_the_arrival(yard: Yard, stop: Stop) -> None:
+    assert yard.pass_s(3, present=True) is State.DOCKED
+    assert yard.pass_s(12, present=False) is State.ON_THE_ROAD
+    with yard.watch.departed(stop) as end:
+        assert end is not None
         assert yard.pass_s(5, present=True) is State.ARRIVING
         assert yard.pass_s(2, present=False) is State.ON_THE_ROAD
         on_the_way = end.requested
         assert yard.pass_s(12, present=True) is State.OFFLOADING
         assert (on_the_way, end.requested) == (False, True)
-        assert not yard.watch.records
+    assert not yard.watch.records
+
+
+def test_an_arrival_after_a_recording_that_failed_writes_into_no_other_file(
+    yard: Yard, stop: Stop, tmp_path: Path
+) -> None:
+    """A closed pipe's number goes to the next file that is opened, such as the journal."""
+    yard.pass_s(12, present=False)
+
+    def fail() -> None:
+        with yard.watch.departed(stop):
+            raise UnavailableError("the journal is full")
+
+    with pytest.raises(UnavailableError, match="journal is full"):
+        fail()
+    with ExitStack() as opened:
+        files = [opened.enter_context((tmp_path / str(n)).open("wb")) for n in range(4)]
+        assert yard.pass_s(12, present=True) is State.OFFLOADING
+        assert [os.fstat(file.fileno()).st_size for file in files] == [0] * len(files)
+
+
+def test_a_stop_ends_the_wait_for_a_departure_and_a_trip(yard: Yard, stop: Stop) -> None:
+    stop.request()
+    with yard.watch.departed(stop) as end:
+        assert end is None
+
+
+def test_the_end_of_the_watch_ends_the_trip(yard: Yard, stop: Stop) -> None:
+    yard.pass_s(12, present=False)
+    with yard.watch.departed(stop) as end:
+        assert end is not None
+        stop.request()
+        yard.watch.watch(stop)
+        assert end.requested
+
+
+def test_a_look_that_fails_in_a_way_that_nobody_foresaw_ends_nothing(
+    yard: Yard, caplog: pytest.LogCaptureFixture
+) -> None:
+    yard.presence.defect = True
+    assert yard.pass_s(3, present=False) is State.DOCKED
+    assert caplog.text.count("cannot be told: its driver failed: KeyError") == 1
+    yard.presence.defect = False
+    assert yard.pass_s(12, present=False) is State.ON_THE_ROAD
 
 
 def test_what_was_receipted_before_the_trip_docks_no_truck_after_it(yard: Yard) -> None:
     yard.watch.note_receipted(everything=True)
     yard.pass_s(12, present=False)
+    yard.watch.note_receipted(everything=True)  # the trip is not begun yet
     assert yard.pass_s(30, present=True) is State.OFFLOADING
+    yard.watch.note_receipted(everything=True)
+    assert yard.pass_s(1, present=True) is State.DOCKED
+
+
+def test_a_truck_with_something_to_offload_is_not_shown_as_docked(yard: Yard) -> None:
+    yard.watch.note_receipted(everything=False)
+    assert yard.pass_s(1, present=True) is State.OFFLOADING
     yard.watch.note_receipted(everything=True)
     assert yard.pass_s(1, present=True) is State.DOCKED
 
@@ -183,6 +240,11 @@ def test_damaged_files_are_named_and_stop_nothing(
     assert yard.pass_s(12, present=False) is State.ON_THE_ROAD
     assert caplog.text.count("journey.json: expected a state") == 1
     assert caplog.text.count("an order is not carried out") == 1
+    yard.file.order(Command.ARRIVE)
+    yard.pass_s(1, present=False)
+    (yard.file.folder / ORDER_NAME).write_text("fly")
+    yard.pass_s(2, present=False)
+    assert caplog.text.count("an order is not carried out") == 2
 
 
 def test_a_presence_that_cannot_be_told_is_said_once_and_its_return_too(
@@ -205,7 +267,7 @@ def test_a_look_that_hangs_is_said_once_and_its_end_too(
     for _ in range(3):
         yard.now_s += SILENT_S
         yard.watch.check_looking()
-    assert caplog.text.count("it hangs") == 1
+    assert caplog.text.count("takes over 60 s") == 1
     yard.pass_s(1, present=True)
     yard.watch.check_looking()
     assert caplog.text.count("a look for a site has ended") == 1

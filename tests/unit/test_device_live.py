@@ -157,12 +157,24 @@ def stop() -> Iterator[Stop]:
         yield stop
 
 
+@pytest.fixture
+def over() -> Iterator[threading.Event]:
+    event = threading.Event()
+    yield event
+    event.set()
+
+
 def watched(
-    sensor: Sensor, found: Found, stop: Stop, *, offset_mcel: int = 0, frozen_after_s: float = 0
+    sensor: Sensor,
+    found: Found,
+    over: threading.Event,
+    *,
+    offset_mcel: int = 0,
+    frozen_after_s: float = 0,
 ) -> tuple[SensorWatch, threading.Thread]:
     plan = WatchPlan("cargo", 0.01, {"temperature_mcel": offset_mcel}, frozen_after_s, LATE_S)
     watch = SensorWatch(plan, lambda: sensor, found)
-    thread = threading.Thread(target=watch.run, args=[stop], daemon=True)
+    thread = threading.Thread(target=watch.run, args=[over], daemon=True)
     thread.start()
     return watch, thread
 
@@ -178,57 +190,70 @@ def watched(
     ],
 )
 def test_a_sensor_that_fails_or_lies_is_found_and_asked_again(
-    stop: Stop, answer: Measured | Exception, health: Health, says: str
+    over: threading.Event, answer: Measured | Exception, health: Health, says: str
 ) -> None:
     found, sensor = Found(), Scripted(COLD, answer, answer, COLD)
-    watch, thread = watched(sensor, found, stop)
+    watch, thread = watched(sensor, found, over)
     assert says in found.wait_for(health).detail
     assert [each.health for each in found.all[:2]] == [Health.WORKS, health]
     while watch.health is not Health.WORKS:
-        assert not stop.wait(0.01)
-    stop.request()
+        assert not over.wait(0.01)
+    over.set()
     thread.join(DEADLINE_S)
     assert watch.take() == COLD
     assert sensor.closed >= 1
 
 
-def test_a_sensor_that_hangs_gives_no_old_value_and_is_found(stop: Stop) -> None:
+def test_a_sensor_that_hangs_gives_no_old_value_and_is_found(over: threading.Event) -> None:
     found, released = Found(), threading.Event()
-    watch, thread = watched(Scripted(COLD, released), found, stop)
+    watch, thread = watched(Scripted(COLD, released), found, over)
     found.wait_for(Health.WORKS)
     while watch.take() != Measured():
-        assert not stop.wait(0.01)
+        assert not over.wait(0.01)
     assert found.wait_for(Health.SILENT).detail.startswith("no answer for")
-    stop.request()
+    over.set()
     released.set()
     thread.join(DEADLINE_S)
 
 
-def test_a_value_that_never_changes_is_found_and_still_given(stop: Stop) -> None:
+def test_a_lost_sensor_gives_no_earlier_value_but_the_sign_that_nobody_has_taken(
+    over: threading.Event,
+) -> None:
+    opened = Measured({"temperature_mcel": 4_000}, tamper=Tamper.DOOR_OPEN)
     found = Found()
-    watch, thread = watched(Scripted(COLD), found, stop, frozen_after_s=0.05)
+    watch, thread = watched(Scripted(opened, UnavailableError("unplugged")), found, over)
+    found.wait_for(Health.LOST)
+    over.set()
+    thread.join(DEADLINE_S)
+    assert watch.take() == Measured(tamper=Tamper.DOOR_OPEN)
+    assert watch.take() == Measured()
+
+
+def test_a_value_that_never_changes_is_found_and_still_given(over: threading.Event) -> None:
+    found = Found()
+    watch, thread = watched(Scripted(COLD), found, over, frozen_after_s=0.05)
     found.wait_for(Health.FROZEN)
-    stop.request()
+    over.set()
     thread.join(DEADLINE_S)
     assert watch.take() == COLD
 
 
-def test_calibration_is_added(stop: Stop) -> None:
+def test_calibration_is_added(over: threading.Event) -> None:
     found = Found()
-    watch, thread = watched(Scripted(COLD), found, stop, offset_mcel=-250)
+    watch, thread = watched(Scripted(COLD), found, over, offset_mcel=-250)
     found.wait_for(Health.WORKS)
-    stop.request()
+    over.set()
     thread.join(DEADLINE_S)
     assert watch.take().quantities == {"temperature_mcel": 3_750}
 
 
-def test_a_sign_between_two_readings_is_not_lost(stop: Stop) -> None:
+def test_a_sign_between_two_readings_is_not_lost(over: threading.Event) -> None:
     opened, shut = Measured(tamper=Tamper.DOOR_OPEN), Measured()
     found, sensor = Found(), Scripted(shut, opened, shut)
-    watch, thread = watched(sensor, found, stop)
+    watch, thread = watched(sensor, found, over)
     while sensor.asked < len(sensor.answers) + 1:
-        assert not stop.wait(0.01)
-    stop.request()
+        assert not over.wait(0.01)
+    over.set()
     thread.join(DEADLINE_S)
     assert watch.take().tamper is Tamper.DOOR_OPEN
     assert watch.take().tamper is Tamper.NONE
@@ -273,6 +298,16 @@ def test_one_lost_sensor_delays_no_other(stop: Stop) -> None:
     offsets = [sample.offset_ms for sample in samples]
     assert offsets == sorted(set(offsets))
     assert found.wait_for(Health.LOST) == Finding("gone", Health.LOST, "not plugged in")
+
+
+@pytest.mark.parametrize(("limited", "said"), [(("humidity",), 1), (("temperature",), 0)])
+def test_a_limited_quantity_that_nobody_measures_is_said(
+    stop: Stop, caplog: pytest.LogCaptureFixture, limited: tuple[str, ...], said: int
+) -> None:
+    cargo = Connection(WatchPlan("cargo", 0.01), lambda: Scripted(COLD))
+    stream = LiveSource([cargo], 0.02, limited=limited).stream(stop, lambda: None)
+    assert [next(stream).temperature_mcel for _ in range(2)] == [4_000] * 2
+    assert caplog.text.count("no sensor gives humidity, which the deliveries limit") == said
 
 
 def test_no_sensor_at_all_still_gives_readings_without_values(stop: Stop) -> None:

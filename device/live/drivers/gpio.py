@@ -1,15 +1,12 @@
 """Adapter: a contact, PIR, light or shock sensor on a GPIO pin, by gpiozero.
 
-A short pulse between two readings is not lost: each edge is remembered until it was read.
+A short pulse between two readings is not lost: each edge is remembered until it was read. No bounce
+is filtered, since a filter would drop the pulses of a shock sensor, and a sign is not counted.
 """
-
-from typing import Final
 
 from contracts.errors import UnavailableError
 from contracts.records.reading import Tamper
 from device.live.port import Measured
-
-_BOUNCE_S: Final = 0.02
 
 
 class GpioSensor:
@@ -34,15 +31,15 @@ class GpioSensor:
         self._sign = sign
         self._was_active = False
         try:
-            self._pin = DigitalInputDevice(pin, pull_up=not active_high, bounce_time=_BOUNCE_S)
+            self._pin = DigitalInputDevice(pin, pull_up=not active_high)
         except (GPIOZeroError, OSError, RuntimeError) as error:
             raise UnavailableError(f"GPIO {pin}: {error!s:.200}") from error
         self._pin.when_activated = self._note
 
     def measure(self) -> Measured:
         """See `Sensor.measure`."""
-        active = bool(self._pin.is_active) or self._was_active
-        self._was_active = False
+        was_active, self._was_active = self._was_active, False  # before the look: edges go on
+        active = was_active or bool(self._pin.is_active)
         return Measured(tamper=self._sign if active else Tamper.NONE)
 
     def close(self) -> None:
