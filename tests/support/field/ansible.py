@@ -127,8 +127,7 @@ class Network:
             "wayseal_gateway_command": str(COMMANDS / "wayseal-gateway"),
             "wayseal_party_command": str(COMMANDS / "wayseal-party"),
             "wayseal_address": "{{ ansible_host }}",
-            "wayseal_rest_tls": False,
-            "wayseal_ledger_url": f"http://{first.address}:8008",
+            "wayseal_ledger_url": f"https://{first.address}:8008",
             "wayseal_administrators": [admin],
             "wayseal_truck_networks": [f"{NETWORK}.0/24"],
             "wayseal_site_networks": [f"{NETWORK}.0/24"],
@@ -150,7 +149,22 @@ class Network:
 
     def play(self, playbook: str, *options: str) -> Recap:
         """Run a playbook, which must succeed on every machine."""
-        done = subprocess.run(  # noqa: S603 - our own words
+        done = self.ran(playbook, *options)
+        found = RECAP.findall(done.stdout)
+        failed = [
+            host for host, _, unreachable, failures in found if int(unreachable) + int(failures)
+        ]
+        assert done.returncode == 0, f"{failed}: {done.stdout}{done.stderr}"
+        return Recap({host: int(changed) for host, changed, _, _ in found}, done.stdout)
+
+    def fails(self, playbook: str, *options: str) -> str:
+        """Run a playbook, which must fail; return what it printed, in one line."""
+        done = self.ran(playbook, *options)
+        assert done.returncode != 0, done.stdout
+        return " ".join((done.stdout + done.stderr).split())
+
+    def ran(self, playbook: str, *options: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(  # noqa: S603 - our own words
             [tools() / "ansible-playbook", "-i", self.folder / "hosts.yml", playbook, *options],
             cwd=ROOT / "ansible",
             env=environment(),
@@ -159,9 +173,3 @@ class Network:
             timeout=PLAY_S,
             check=False,
         )
-        found = RECAP.findall(done.stdout)
-        failed = [
-            host for host, _, unreachable, failures in found if int(unreachable) + int(failures)
-        ]
-        assert done.returncode == 0, f"{failed}: {done.stdout}{done.stderr}"
-        return Recap({host: int(changed) for host, changed, _, _ in found}, done.stdout)
