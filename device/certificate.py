@@ -3,6 +3,7 @@
 Adapter: the only importer of cryptography here.
 """
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -73,8 +74,21 @@ def keep(files: TlsFiles, pkcs7: bytes, device_id: str) -> None:
     write(files.certificate, certificate.public_bytes(Encoding.PEM))
 
 
-def is_due(path: Path) -> bool:
-    """Say whether it is time to renew a certificate.
+@dataclass(frozen=True, slots=True)
+class Lifetime:
+    """How long a certificate holds, UTC."""
+
+    begins: datetime
+    ends: datetime
+
+    @property
+    def renewed_from(self) -> datetime:
+        """Return when it is time to renew it."""
+        return self.begins + (self.ends - self.begins) * RENEW_AT
+
+
+def lifetime(path: Path) -> Lifetime:
+    """Return how long a certificate holds.
 
     Raises:
         RejectedError: It cannot be read.
@@ -83,8 +97,16 @@ def is_due(path: Path) -> bool:
         found = x509.load_pem_x509_certificate(path.read_bytes())
     except (OSError, ValueError) as error:
         raise RejectedError(f"certificate {path}: {error}") from error
-    begins, ends = found.not_valid_before_utc, found.not_valid_after_utc
-    return datetime.now(UTC) >= begins + (ends - begins) * RENEW_AT
+    return Lifetime(found.not_valid_before_utc, found.not_valid_after_utc)
+
+
+def is_due(path: Path) -> bool:
+    """Say whether it is time to renew a certificate.
+
+    Raises:
+        RejectedError: It cannot be read.
+    """
+    return datetime.now(UTC) >= lifetime(path).renewed_from
 
 
 def write(path: Path, pem: bytes) -> None:

@@ -18,7 +18,9 @@ from device.settings import Settings
 
 JOURNAL_NAME: Final = "journal.sqlite"
 VIDEOS_NAME: Final = "videos"
+RECORDING_LOCK: Final = "recording.lock"
 OFFLOAD_LOCK: Final = "offload.lock"
+AGENT_LOCK: Final = "agent.lock"
 
 
 def make(settings: Settings) -> Signer:
@@ -118,7 +120,16 @@ def recording_lock(settings: Settings) -> AbstractContextManager[None]:
     Raises:
         UnavailableError: Another process is recording.
     """
-    return locked(settings.data / "recording.lock", "another wayseal-device is recording")
+    return locked(settings.data / RECORDING_LOCK, "another wayseal-device is recording")
+
+
+def agent_lock(settings: Settings) -> AbstractContextManager[None]:
+    """Hold the lock that only one agent at a time can hold.
+
+    Raises:
+        UnavailableError: Another agent runs.
+    """
+    return locked(settings.data / AGENT_LOCK, "another `wayseal-device run` is there")
 
 
 def offload_lock(settings: Settings) -> AbstractContextManager[None]:

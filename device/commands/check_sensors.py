@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from typing import Final
 
 from contracts.errors import UnavailableError, WaysealError
@@ -14,21 +15,36 @@ from device.live.port import Measured
 from device.live.source import Connection, missing
 from device.live.watch import Health, plausible
 from device.settings import Settings
-from device.station import recording_lock
+from device.station import RECORDING_LOCK, recording_lock
 from device.stop import Stop
 
 ANSWER_S: Final = 10.0
 _UNITS: Final = {"temperature_mcel": (1_000, "Cel"), "humidity_mpct": (1_000, "%")}
 _HECTOPASCAL: Final = 100
+_ON_I2C: Final = (
+    "check the four wires, and the dtoverlay in /boot/firmware/config.txt; `i2cdetect -y 1` shows "
+    "which addresses answer"
+)
+_REMEDIES: Final = {
+    "iio": _ON_I2C,
+    "hwmon": _ON_I2C,
+    "1-wire": "check the wires and the pull-up of 4.7 kOhm; `ls /sys/bus/w1/devices` shows it",
+    "gpsd": "systemctl status gpsd; `cgps` shows what the receiver gives, under open sky",
+    "gpio": "check the BCM number of the pin, and that this user is in the group gpio",
+}
 
 
 def sensors(settings: Settings) -> Iterator[Finding]:
     """Yield what each live sensor measures now, or what the agent knows of it while it runs."""
+    if not settings.sensors:
+        return
+    # Without the lock's file nobody has ever recorded here, and to look makes no file.
+    is_there = (settings.data / RECORDING_LOCK).exists()
     try:
-        with recording_lock(settings):
+        with recording_lock(settings) if is_there else nullcontext():
             measured: list[Measured] = []
             for each in settings.sensors:
-                yield _tried(connection(each), measured)
+                yield _tried(connection(each), _REMEDIES[each.driver], measured)
             yield from _missing(settings, measured)
             return
     except UnavailableError:  # two at one pin would disturb each other
@@ -42,7 +58,8 @@ def sensors(settings: Settings) -> Iterator[Finding]:
             yield ok(subject, f"works since {told['since']}, says the agent that runs")
         else:
             why = f"{told['health']} since {told['since']}, says the agent that runs"
-            yield error(subject, f"{why}: {told['detail']}" if told["detail"] else why)
+            why += f": {told['detail']}" if told["detail"] else ""
+            yield error(subject, why, _REMEDIES[each.driver])
 
 
 def presence(settings: Settings, signer: Signer | None) -> Iterator[Finding]:
@@ -70,11 +87,12 @@ def _missing(settings: Settings, measured: Sequence[Measured]) -> Iterator[Findi
         yield warning("sensors", f"none gives {name}, which the deliveries of [trip] limit")
 
 
-def _tried(sensor: Connection, into: list[Measured]) -> Finding:
+def _tried(sensor: Connection, remedy: str, into: list[Measured]) -> Finding:
     """Ask a sensor once, in a thread that is left behind if the driver hangs.
 
     Args:
         sensor: The sensor.
+        remedy: What to look at if it gives nothing.
         into: What it measured is added to it.
     """
     subject = f"sensor {sensor.plan.name}"
@@ -90,14 +108,16 @@ def _tried(sensor: Connection, into: list[Measured]) -> Finding:
             finally:
                 opened.close()
         except WaysealError as problem:
-            answers.append(error(subject, problem))
+            answers.append(error(subject, problem, remedy))
         except Exception as problem:  # noqa: BLE001 - a driver's defect is a finding
-            answers.append(error(subject, f"its driver failed: {problem!r:.200}"))
+            answers.append(error(subject, f"its driver failed: {problem!r:.200}", remedy))
 
     thread = threading.Thread(target=ask, daemon=True)
     thread.start()
     thread.join(ANSWER_S)
-    return answers[0] if answers else error(subject, f"no answer within {ANSWER_S:.0f} s: it hangs")
+    if answers:
+        return answers[0]
+    return error(subject, f"no answer within {ANSWER_S:.0f} s: it hangs", remedy)
 
 
 def _words(measured: Measured) -> str:

@@ -61,7 +61,13 @@ def build_parser() -> argparse.ArgumentParser:
     check = commands.add_parser(
         "check-config", parents=[common], help="look at all that the settings name, change nothing"
     )
-    check.add_argument("--offline", action="store_true", help="do not ask the gateways")
+    doctor = commands.add_parser(
+        "doctor",
+        parents=[common],
+        help="look at how truck, card, clock and offload stand; remedies",
+    )
+    for each in (check, doctor):
+        each.add_argument("--offline", action="store_true", help="do not ask the gateways")
     enrol_parser.add(commands, common)
     commands.add_parser("status", parents=[common], help="show what waits here for an offload")
     _add_join(

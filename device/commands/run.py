@@ -4,7 +4,7 @@ from argparse import Namespace
 
 from device.agent import Agent
 from device.settings import Settings
-from device.station import load_signer
+from device.station import agent_lock, load_signer
 from device.stop import stop_on_signals
 
 
@@ -15,6 +15,6 @@ def run(arguments: Namespace, settings: Settings) -> int:
     settings.need_source()
     settings.need_sites()
     signer = load_signer(settings)
-    with stop_on_signals() as stop:
+    with agent_lock(settings), stop_on_signals() as stop:
         Agent(settings, signer, stop, arguments.join).run()
     return 0

@@ -13,11 +13,12 @@ from typing import Final
 
 from contracts.errors import RejectedError, UnavailableError
 from contracts.records.clock import now_ms, rfc3339
+from contracts.runtime.sizes import size
 from gateway.settings import Settings
 from gateway.volumes.document import volumes_of
 from gateway.volumes.follow import Fact, changes, facts_of, places_of
 from gateway.volumes.markers import with_markers
-from gateway.volumes.table import page, size
+from gateway.volumes.table import page
 from storage.drives import saved as keep
 from storage.drives.devices import devices
 from storage.drives.discovery import discover, require_fabrics, resolve, service

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from contracts.runtime.checks import Finding, ok, warning
+from contracts.runtime.sizes import size
 from gateway.doctor.machine import Machine
-from gateway.volumes.table import size
 
 _KEEP: Final = "install -d /var/log/journal && systemctl restart systemd-journald"
 

@@ -6,6 +6,7 @@ from typing import Final
 
 from contracts.errors import WaysealError
 from contracts.runtime.checks import Finding, error, ok, warning
+from contracts.runtime.sizes import size
 from contracts.runtime.sqlite import used_bytes
 from gateway.blobstore import BLOBS_ID
 from gateway.budgets import NEARLY_FULL
@@ -23,7 +24,6 @@ from gateway.retention.deletions import SCHEMA as DELETIONS
 from gateway.retention.deletions import DeletionState
 from gateway.settings import Settings
 from gateway.uploads.claims import SCHEMA as UPLOADS
-from gateway.volumes.table import size
 from storage.checked.look import LookedAt, looking_at
 from storage.retention.ages import SCHEMA as AGES
 

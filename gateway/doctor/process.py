@@ -10,6 +10,7 @@ from typing import Any, Final
 import httpx
 
 from contracts.runtime.checks import Finding, error, ok, warning
+from contracts.runtime.files import holder_of
 from gateway.doctor.machine import Machine
 from gateway.settings import Settings
 
@@ -33,24 +34,11 @@ class _Answer:
 
 
 def holder(settings: Settings, machine: Machine) -> int | None:
-    """Return the process that holds the data directory; None if none does, or it is not told.
-
-    Only the kernel's list is read: taking the lock would keep a gateway from starting.
-
-    Source: proc_locks(5).
-    """
-    try:
-        inode = (settings.data / "lock").stat().st_ino
-        lines = (machine.kernel.proc / "locks").read_text("ascii").splitlines()
-    except OSError:
+    """Return the process that holds the data directory; None if none does, or it is not told."""
+    process = holder_of(settings.data / "lock", machine.kernel.proc)
+    if process is None or b"serve" not in _read(machine.kernel.proc / str(process) / "cmdline"):
         return None
-    for line in lines:
-        words = line.split()
-        if words[1] == "FLOCK" and words[5].endswith(f":{inode}") and int(words[4]) > 0:
-            process = int(words[4])
-            if b"serve" in _read(machine.kernel.proc / str(process) / "cmdline"):
-                return process
-    return None
+    return process
 
 
 def findings(

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from contracts.errors import UnavailableError
 from contracts.runtime.checks import Finding, error, ok, warning
+from contracts.runtime.sizes import size
 from gateway.budgets import Budget
 from gateway.retention.reserve import RESERVE_BYTES
 from gateway.settings import Settings
-from gateway.volumes.table import size
 from storage.volumes.directory import VolumeDirectory
 
 _MORE_ROOM = "free room there, move it to a larger disk while the gateway is stopped"

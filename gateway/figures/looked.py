@@ -9,11 +9,11 @@ from typing import Final
 from contracts.errors import UnavailableError, WaysealError
 from contracts.ledger.client import LedgerClient
 from contracts.runtime.files import disk_errors
+from contracts.runtime.kernelclock import KernelClock
 from contracts.sawtooth.block_info import latest_block_info
 from gateway.access import Role, Tokens
 from gateway.budgets import budgets
 from gateway.doctor import certificates
-from gateway.doctor.machine import KernelClock
 from gateway.gauges import Family, by_label, gauge, timestamp
 from gateway.intake.held import State
 from gateway.pki.revoked import next_update

@@ -12,7 +12,7 @@ from typing import Final
 
 from contracts.errors import WaysealError
 from contracts.records.clock import now_ms
-from gateway.doctor.machine import kernel_clock
+from contracts.runtime.kernelclock import kernel_clock
 from gateway.figures import looked, present
 from gateway.gauges import Family, by_label, timestamp
 from gateway.services import Services

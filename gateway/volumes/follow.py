@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
+from contracts.runtime.sizes import size
 from gateway.settings import Settings
-from gateway.volumes.table import size, title_of
+from gateway.volumes.table import title_of
 from gateway.worker import Worker
 from storage.drives.devices import Device, devices
 from storage.drives.health import Health

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from contracts.runtime.sizes import size
 from gateway.volumes.document import BlockDevice, DrivePath, GatewayVolume, Volumes
 from storage.drives.links import Word
 from storage.drives.nvme import OPTIMIZED
@@ -30,8 +31,6 @@ _TITLES: Final = {
     "mmc": "SD/eMMC",
     "nvdimm": "NVDIMM",
 }
-_SIZES: Final = ((10**15, "PB"), (10**12, "TB"), (10**9, "GB"), (10**6, "MB"), (10**3, "kB"))
-_TEN: Final = 10
 _CELL_MIN: Final = 16
 _CELL_SHARE: Final = 6
 """A cell takes at most a sixth of the width, so that one long name leaves room for the others."""
@@ -90,15 +89,6 @@ def title_of(interface: str) -> str:
     return _TITLES.get(interface, interface)
 
 
-def size(count: int) -> str:
-    """Return bytes as drive makers count them: `1.9 TB`, `256 GB`."""
-    for unit, name in _SIZES:
-        if count >= unit - unit // 2000:  # or it would be rounded to 1000 of the smaller unit
-            value = count / unit
-            return f"{value:.1f} {name}" if value < _TEN else f"{value:.0f} {name}"
-    return f"{count} B" if count else _NONE
-
-
 def _row(device: BlockDevice) -> tuple[str, ...]:
     mounted = [
         f"{each.point} (read-only)" if each.read_only else each.point for each in device.mounts
@@ -108,7 +98,7 @@ def _row(device: BlockDevice) -> tuple[str, ...]:
     return (
         device.name if own else f"  {device.name}",
         f"{title_of(device.interface)}{_below(device)}" if own else "",
-        size(device.size_bytes),
+        size(device.size_bytes) if device.size_bytes else _NONE,
         _state(device) if own else "",
         ", ".join(device.volumes) or _NONE,
         ", ".join(mounted) or _NONE,

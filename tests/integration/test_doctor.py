@@ -12,9 +12,9 @@ import pytest
 from contracts.errors import UnavailableError
 from contracts.proto.payload_pb2 import RegisterSite
 from contracts.runtime.checks import Finding
+from contracts.runtime.kernelclock import clock_is_synchronised
 from demo.processes import run
 from gateway.commands.doctor import findings
-from gateway.doctor.machine import clock_is_synchronised
 from gateway.wayseal_gateway import main as gateway
 from storage.drives.tools import Said
 from support.evidence.chain import digest_of

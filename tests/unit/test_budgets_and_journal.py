@@ -7,9 +7,10 @@ from typing import Any, cast
 import pytest
 
 from contracts.errors import UnavailableError
+from contracts.runtime.kernelclock import kernel_clock
 from gateway.budgets import Budget
 from gateway.doctor import journal, room
-from gateway.doctor.machine import Machine, kernel_clock
+from gateway.doctor.machine import Machine
 from gateway.figures import looked, present, watch
 from gateway.gauges import Family, gauge, timestamp
 from gateway.metrics import Metrics

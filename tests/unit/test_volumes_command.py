@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 
 from contracts.errors import UnavailableError
+from contracts.runtime.sizes import size
 from gateway.commands import volumes
 from gateway.settings_file import load_settings
 from gateway.volumes.document import Volumes as Document
 from gateway.volumes.document import volumes_of
 from gateway.volumes.follow import DriveFollower, facts_of, places_of
 from gateway.volumes.markers import with_markers
-from gateway.volumes.table import page, size
+from gateway.volumes.table import page
 from gateway.wayseal_gateway import main
 from storage.drives.inventory import observe, take
 from storage.drives.links import LinkWatch, Word
@@ -152,7 +153,7 @@ def test_what_changes_is_told_and_time_alone_changes_nothing(machine: Machine) -
 @pytest.mark.parametrize(
     ("count", "said"),
     [
-        (0, "-"),
+        (0, "0 B"),
         (999, "999 B"),
         (1 << 20, "1.0 MB"),
         (1_920_383_410_176, "1.9 TB"),
