@@ -3,6 +3,7 @@
 About seven minutes, of which five make the machines; test_ansible_later.py uses the same ones.
 """
 
+import json
 import ssl
 from typing import Final
 from urllib.error import URLError
@@ -13,9 +14,12 @@ import pytest
 from support.field.ansible import lint
 from support.field.installed import OFFICE, SITES, TRUCK, Installed
 from support.field.machines import missing
+from support.trucks.rogue import until
 
 pytestmark = [pytest.mark.field, pytest.mark.skipif(bool(missing()), reason=missing() or "-")]
 
+READ_S: Final = 90
+TARGETS: Final = "http://127.0.0.1:9090/api/v1/targets"
 PORTS: Final = {OFFICE: {"22", "8008"}} | {name: {"22", "8080", "8883"} for name in SITES}
 UNITS: Final = {OFFICE: {"wayseal-node"}} | {
     name: {"wayseal-gateway", "mosquitto"} for name in SITES
@@ -80,6 +84,27 @@ def test_the_ledger_asks_for_a_certificate(sites: Installed) -> None:
     known.load_cert_chain(own.with_suffix(".crt"), own.with_suffix(".key"))
     with urlopen(address, timeout=30, context=known) as answer:
         assert answer.status == 200
+
+
+def test_prometheus_reads_all_of_them_and_is_not_read_from_outside(sites: Installed) -> None:
+    office = sites.machine(OFFICE)
+    ask = f"import urllib.request as u; print(u.urlopen({TARGETS!r}).read().decode())"
+
+    def read() -> bool:
+        active = json.loads(office.run("python3", "-c", ask))["data"]["activeTargets"]
+        healthy = {
+            (each["labels"]["job"], each["labels"].get("site"))
+            for each in active
+            if each["health"] == "up"
+        }
+        return {
+            ("wayseal-node", "ledger"),
+            *(("wayseal-gateway", name) for name in SITES),
+        } < healthy
+
+    until("Prometheus has read node and gateways", read, READ_S)
+    for unit in ("prometheus", "prometheus-alertmanager"):
+        assert office.run("systemctl", "is-active", unit).strip() == "active"
 
 
 @pytest.mark.parametrize("name", SITES)

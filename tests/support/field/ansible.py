@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from support.field.machines import NETWORK, Fleet, command
+from support.field.machines import Fleet, command
 from support.project.pages import ROOT
 
 CACHE: Final = ROOT / "build" / "field"
@@ -129,9 +129,9 @@ class Network:
             "wayseal_address": "{{ ansible_host }}",
             "wayseal_ledger_url": f"https://{first.address}:8008",
             "wayseal_administrators": [admin],
-            "wayseal_truck_networks": [f"{NETWORK}.0/24"],
-            "wayseal_site_networks": [f"{NETWORK}.0/24"],
-            "wayseal_operator_networks": [f"{NETWORK}.1"],
+            "wayseal_truck_networks": [f"{self.fleet.network}.0/24"],
+            "wayseal_site_networks": [f"{self.fleet.network}.0/24"],
+            "wayseal_operator_networks": [f"{self.fleet.network}.1"],
             "release_wheels": str(wheels()),
         }
         hosts = {

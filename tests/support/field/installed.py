@@ -24,6 +24,7 @@ OFFICE: Final = "office"
 SITES: Final = ("dock-a", "dock-b", "hub-c")
 TRUCK: Final = "truck-7"
 OWNERS: Final = {"dock-a": "dairy", "dock-b": "shop", "hub-c": "haulier", "hub-d": "shop"}
+RECEIVERS: Final = [{"name": name} for name in ("pager", "tickets", "dead-mans-switch")]
 LOG: Final = "\n".join(
     ["time,temperature", *(f"2026-03-01T06:{n:02}:00Z,4.{n % 9}" for n in range(60)), ""]
 )
@@ -63,6 +64,7 @@ class Installed:
                 "ledger": {OFFICE: {}},
                 "gateways": {name: site(name) for name in sites},
                 "backups": {name: {} for name in (OFFICE, *sites)},
+                "monitoring": {OFFICE: {"monitoring_receivers": RECEIVERS}},
                 "trucks": {
                     TRUCK: {
                         "device_party": "haulier",
@@ -73,13 +75,18 @@ class Installed:
             wayseal_parties=PARTIES,
         )
 
-    def trip(self, at: str) -> str:
-        """Record a trip and offload it at a site; return its id once it is receipted."""
+    def trip(self, at: str, *more: str) -> str:
+        """Record a trip and offload it at a site; return its id once it is receipted.
+
+        Args:
+            at: The site.
+            more: Options of `wayseal-device record`.
+        """
         truck = self.machine(TRUCK)
         truck.run("sh", "-c", "cat > /root/log.csv", given=LOG)
         device = ("wayseal-device", "--config", "/etc/wayseal/device.toml")
         made = json.loads(
-            truck.run(*device, "record", "--again", "--json", "--readings", "/root/log.csv")
+            truck.run(*device, "record", "--again", "--json", "--readings", "/root/log.csv", *more)
         )
         sent = json.loads(truck.run(*device, "offload", "--json", "--wait-s", "120", "--site", at))
         assert sent["receipted"] == [made["trip"]]

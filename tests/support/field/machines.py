@@ -16,8 +16,6 @@ from typing import Final
 from support.trucks.rogue import until
 
 IMAGE: Final = "localhost/debian-systemd:12"
-NETWORK: Final = "10.213.77"
-BRIDGE: Final = "wayseal-f"
 LIMITS: Final = ("--ulimit=nofile=20000:20000", "--ulimit=nproc=32768:32768")
 """podman's own ask for rights that a machine of CI does not have."""
 CAPABILITIES: Final = "NET_ADMIN,SYS_ADMIN"
@@ -98,10 +96,28 @@ class Fleet:
 
     Attributes:
         folder: Containers, key and settings; removed by its owner.
+        number: Of its network, from 1 to 254: two fleets may run at once.
+        devices: Devices of this host, such as /dev/loop0, by the machine that has them.
     """
 
     folder: Path
+    number: int = 77
+    devices: dict[str, str] = field(default_factory=dict)
     machines: dict[str, Machine] = field(default_factory=dict)
+
+    @property
+    def network(self) -> str:
+        """The first three numbers of its addresses; this host has the last number 1."""
+        return f"10.213.{self.number}"
+
+    @property
+    def table(self) -> str:
+        """The table of nftables that lets the machines out."""
+        return f"wayseal_field_{self.number}"
+
+    @property
+    def bridge(self) -> str:
+        return f"wayseal-f{self.number}"
 
     @property
     def podman(self) -> Sequence[str | Path]:
@@ -122,18 +138,25 @@ class Fleet:
 
     def start(self, name: str, stack: ExitStack) -> Machine:
         """Boot a machine; the stack takes it down again."""
-        address = f"{NETWORK}.{10 + len(self.machines)}"
-        namespace = f"wayseal-{name}"
-        outside = f"wsf{10 + len(self.machines)}"
+        address = f"{self.network}.{10 + len(self.machines)}"
+        namespace = f"wayseal-{self.number}-{name}"
+        outside = f"wsf{self.number}-{10 + len(self.machines)}"
         command("ip", "netns", "add", namespace)
         stack.callback(subprocess.run, ["ip", "netns", "delete", namespace], check=False)
         command("ip", "link", "add", outside, "type", "veth", "peer", "eth0", "netns", namespace)
-        command("ip", "link", "set", outside, "master", BRIDGE, "up")
+        # Else it stays for as long as a process that ends holds the namespace.
+        stack.callback(
+            subprocess.run,
+            ["ip", "link", "delete", outside],
+            check=False,
+            capture_output=True,
+        )
+        command("ip", "link", "set", outside, "master", self.bridge, "up")
         for words in (
             ("link", "set", "lo", "up"),
             ("address", "add", f"{address}/24", "dev", "eth0"),
             ("link", "set", "eth0", "up"),
-            ("route", "add", "default", "via", f"{NETWORK}.1"),
+            ("route", "add", "default", "via", f"{self.network}.1"),
         ):
             command("ip", "-n", namespace, *words)
         stack.callback(
@@ -147,6 +170,7 @@ class Fleet:
             "--systemd=always", *LIMITS,
             "--network", f"ns:/run/netns/{namespace}", "--cap-add", CAPABILITIES,
             *(f"--dns={server}" for server in name_servers()),
+            *(f"--device={device}" for device in [self.devices.get(name)] if device),
             IMAGE, "/sbin/init",
         )  # fmt: skip
         machine = Machine(name, address, self)
@@ -189,28 +213,30 @@ def remove_storage(storage: Path) -> None:
 
 
 @contextmanager
-def fleet(folder: Path, cache: Path) -> Iterator[tuple[Fleet, ExitStack]]:
+def fleet(
+    folder: Path, cache: Path, number: int = 77, devices: dict[str, str] | None = None
+) -> Iterator[tuple[Fleet, ExitStack]]:
     """Yield a fleet without machines; all that is started on the stack ends with it.
 
     Args:
         folder: Empty; holds the containers.
         cache: Where the archive of a fresh machine is kept.
+        number: Of its network.
+        devices: Devices of this host, by machine.
     """
-    made = Fleet(folder)
+    made = Fleet(folder, number, devices or {})
     (folder / "containers.conf").write_text(CONTAINERS)
     command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", made.key)
     archive = base(cache)
     forwarding = Path("/proc/sys/net/ipv4/ip_forward")
     before = forwarding.read_text()
     with ExitStack() as stack:
-        command("ip", "link", "add", BRIDGE, "type", "bridge")
-        stack.callback(subprocess.run, ["ip", "link", "delete", BRIDGE], check=False)
-        command("ip", "address", "add", f"{NETWORK}.1/24", "dev", BRIDGE)
-        command("ip", "link", "set", BRIDGE, "up")
-        command("nft", "-f", "-", given=MASQUERADE)
-        stack.callback(
-            subprocess.run, ["nft", "delete", "table", "ip", "wayseal_field"], check=False
-        )
+        command("ip", "link", "add", made.bridge, "type", "bridge")
+        stack.callback(subprocess.run, ["ip", "link", "delete", made.bridge], check=False)
+        command("ip", "address", "add", f"{made.network}.1/24", "dev", made.bridge)
+        command("ip", "link", "set", made.bridge, "up")
+        command("nft", "-f", "-", given=MASQUERADE.format(table=made.table, network=made.network))
+        stack.callback(subprocess.run, ["nft", "delete", "table", "ip", made.table], check=False)
         forwarding.write_text("1")
         stack.callback(forwarding.write_text, before)
         stack.callback(remove_storage, folder / "storage")
@@ -219,11 +245,11 @@ def fleet(folder: Path, cache: Path) -> Iterator[tuple[Fleet, ExitStack]]:
         yield made, stack
 
 
-MASQUERADE: Final = f"""\
-table ip wayseal_field {{
+MASQUERADE: Final = """\
+table ip {table} {{
   chain out {{
     type nat hook postrouting priority srcnat;
-    ip saddr {NETWORK}.0/24 ip daddr != {NETWORK}.0/24 masquerade
+    ip saddr {network}.0/24 ip daddr != {network}.0/24 masquerade
   }}
 }}
 """
