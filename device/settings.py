@@ -42,6 +42,9 @@ _MIB: Final = 1 << 20
 _GIB: Final = 1 << 30
 GATEWAYS_MAX: Final = 100
 SENSORS_MAX: Final = 64
+UPLOADS_MAX: Final = 8
+BYTES_PER_S_MIN: Final = 8_192
+"""Slower than this, a gateway could not tell an upload from one that hangs."""
 _SectionT = TypeVar("_SectionT")
 
 
@@ -82,6 +85,13 @@ class BufferSettings(Section, frozen=True):
 
     journal_bytes_max: Annotated[int, within(_MIB, 1 << 50)] = _GIB
     video_bytes_max: Annotated[int, within(_MIB, 1 << 50)] = 32 * _GIB
+
+
+class OffloadSettings(Section, frozen=True):
+    """[offload]: how recordings go to a gateway; readings go first, without a limit."""
+
+    uploads: Annotated[int, within(1, UPLOADS_MAX)] = 2
+    bytes_per_s: Annotated[int, within(BYTES_PER_S_MIN, 1 << 40)] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,6 +299,7 @@ class Settings(Section, frozen=True):
     trip: TripSettings | None = None
     batch: BatchSettings = BatchSettings()
     buffer: BufferSettings = BufferSettings()
+    offload: OffloadSettings = OffloadSettings()
     gateway: GatewaySettings | None = None
     gateways: Annotated[
         tuple[GatewaySettings, ...], Meta(min_length=1, max_length=GATEWAYS_MAX)

@@ -37,6 +37,9 @@ settings:
   [buffer]                               when full, recording stops with an error
   journal_bytes_max = 1073741824
   video_bytes_max = 34359738368
+  [offload]                              how recordings go to a gateway; readings go first
+  uploads = 2                            recordings at a time
+  bytes_per_s = 500000                   of all together; without it no limit
   [source]                               for `run` only
   driver = "replay"                      or "simulated" (with minutes, seed), or "sensors"
   interval_s = 1                         time between two readings of "sensors"

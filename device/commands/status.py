@@ -4,11 +4,13 @@ from argparse import Namespace
 from dataclasses import replace
 
 from device.commands.output import say
+from device.journal.offloading import offloading
 from device.journal.status import status_of
 from device.journey.file import JourneyFile
+from device.journey.states import AT_SITE
 from device.live.healths import known
 from device.settings import Settings
-from device.station import load_signer, open_journal
+from device.station import OFFLOAD_LOCK, load_signer, open_journal
 
 
 def run(arguments: Namespace, settings: Settings) -> int:
@@ -17,8 +19,11 @@ def run(arguments: Namespace, settings: Settings) -> int:
     with open_journal(settings, signer) as database:
         status = status_of(database, settings.device_id, signer.public_key, settings.buffer)
     if settings.presence:
-        status = replace(status, journey=JourneyFile(settings.data).load().state)
+        state = JourneyFile(settings.data).load().state
+        status = replace(status, journey=state, is_away=state not in AT_SITE)
     if settings.sensors:
         status = replace(status, sensors=known(settings.data))
+    running = offloading(settings.data, settings.data / OFFLOAD_LOCK)
+    status = replace(status, offloading=running)
     say(arguments, status.document(), status.text())
     return 0

@@ -6,8 +6,10 @@ from dataclasses import asdict, dataclass, field
 from contracts.proto.payload_pb2 import StartTrip
 from contracts.proto.wire_pb2 import Receipt
 from contracts.receipt import body_of
+from contracts.text import counted
 from device.journal.database import Database, lacking_of, recordings_of
 from device.journal.logbook import journal_bytes, video_bytes
+from device.journal.offloading import Offloading
 from device.journal.trip import Recording, TripState
 from device.settings import BufferSettings
 
@@ -64,7 +66,8 @@ class Status:
 
     `trips_started` counts the numbered trips in this journal. `journal_is_younger` than its key:
     an earlier journal may be lost. `journey` is where the truck is, if its presence is watched, and
-    `sensors` what the latest run found of each live sensor.
+    `sensors` what the latest run found of each live sensor. `offloading` is how far the offload is
+    that runs now, if one does. `is_away` says that the truck is at no site.
     """
 
     device_id: str
@@ -76,10 +79,24 @@ class Status:
     video_bytes: Use
     journey: str | None = None
     sensors: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    offloading: Offloading | None = None
+    is_away: bool = False
+
+    @property
+    def must_stay(self) -> str:
+        """Return why the truck should not leave a site now; empty if nothing waits here."""
+        waiting = [trip for trip in self.trips if trip.state is not TripState.RECEIPTED]
+        if not waiting:
+            return ""
+        readings = counted(sum(trip.readings for trip in waiting), "reading")
+        recordings = counted(sum(len(trip.recordings) for trip in waiting), "recording")
+        trips = counted(len(waiting), "trip has", "trips have")
+        return f"{trips} no final receipt: {readings} and {recordings}"
 
     def document(self) -> dict[str, object]:
         """Return plain values for JSON."""
-        return asdict(self)
+        because = self.must_stay
+        return asdict(self) | {"may_leave": not because, "because": because}
 
     def text(self) -> str:
         """Return lines of text for people."""
@@ -103,6 +120,11 @@ class Status:
             ]
             lines += [f"  refused {key[:16]}…: {why}" for key, why in trip.refusals.items()]
             lines += _receipt_lines(trip)
+        if self.offloading is not None:
+            lines.append(f"offload: {self.offloading}")
+        if not self.is_away:
+            because = self.must_stay
+            lines.append(f"must stay: {because}" if because else "may leave: nothing waits here")
         for name, use in (("journal", self.journal_bytes), ("video", self.video_bytes)):
             lines.append(f"{name} buffer: {use.used} of {use.max} bytes")
         return "\n".join(lines)

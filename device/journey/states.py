@@ -37,9 +37,8 @@ class Command(StrEnum):
 
 RECORDING: Final = frozenset({State.ON_THE_ROAD, State.ARRIVING})
 """States in which a trip is recorded."""
-
-
-_AT_SITE: Final = frozenset({State.DOCKED, State.OFFLOADING})
+AT_SITE: Final = frozenset({State.DOCKED, State.OFFLOADING})
+"""States in which the truck stands at a site."""
 _STEPS: Final[Mapping[tuple[State, bool], tuple[State, bool]]] = {
     (State.DOCKED, False): (State.DEPARTING, False),
     (State.DEPARTING, True): (State.OFFLOADING, False),
@@ -91,7 +90,7 @@ class Journey:
             debounce_s: How long a change of presence has to last.
         """
         journey = self._moved(seen, now_s, debounce_s)
-        if journey.state not in _AT_SITE or seen.all_receipted is None:
+        if journey.state not in AT_SITE or seen.all_receipted is None:
             return journey
         state = State.DOCKED if seen.all_receipted else State.OFFLOADING
         return journey if state is journey.state else replace(journey, state=state, since_s=now_s)

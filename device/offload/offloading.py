@@ -8,6 +8,7 @@ from contracts.keys import Signer
 from device.backoff import Backoff
 from device.journal.outbox import Outbox
 from device.offload.progress import Progress
+from device.offload.report import OffloadReport
 from device.offload.session import Session
 from device.offload.sites import Sites
 from device.offload.upload import TusClient
@@ -65,8 +66,12 @@ def _converse(
         gateway, connection = sites.reach(stop)
         stack.callback(connection.close)
         _renew(gateway, settings)
-        client = stack.enter_context(TusClient(gateway, settings.device_id))
-        uploads = stack.enter_context(Uploads(client, videos, progress))
+        clients = [
+            stack.enter_context(TusClient(gateway, settings.device_id))
+            for _ in range(settings.offload.uploads)
+        ]
+        limit = settings.offload.bytes_per_s
+        uploads = stack.enter_context(Uploads(clients, videos, progress, limit))
         Session(
             connection,
             outbox,
@@ -77,6 +82,7 @@ def _converse(
             videos,
             patience_s,
             stop,
+            OffloadReport(settings.data, gateway.site_id, progress),
         ).run()
 
 

@@ -26,6 +26,7 @@ from device.offload.mqtt import MqttConnection
 from device.offload.offers import Question, questions
 from device.offload.progress import Progress
 from device.offload.receipts import accept
+from device.offload.report import OffloadReport
 from device.offload.upload import check_site
 from device.offload.uploads import Uploads
 from device.settings import GatewaySettings
@@ -63,6 +64,7 @@ class Session:
         videos: Folder of the recordings.
         patience_s: Longest time without any progress, seconds.
         stop: Ends the session early.
+        report: Tells people how far it is.
         remark: The gateway's last message that is about no single batch.
         false_receipt: Why a receipt did not count; empty if none was refused.
     """
@@ -76,6 +78,7 @@ class Session:
     videos: Path
     patience_s: float
     stop: Stop
+    report: OffloadReport
     remark: str = field(default="", init=False)
     false_receipt: str = field(default="", init=False)
 
@@ -128,6 +131,7 @@ class Session:
     def _send_missing(self) -> None:
         for message in pack_records(self.outbox.wires(self.outbox.unsent())):
             self._check_stop()
+            self.report.tell(self.outbox.unheld_count)
             self.connection.publish(Topic.RECORDS, message)
             while (answer := self.connection.receive(0)) is not None:
                 self._take(answer)
@@ -141,6 +145,7 @@ class Session:
         quiet_since_s = time.monotonic()
         while self._is_waiting():
             self._check_stop()
+            self.report.tell(self.outbox.unheld_count)
             answer = self.connection.receive(_POLL_S)
             if answer is not None:
                 self._take(answer)

@@ -19,6 +19,7 @@ import httpx
 from contracts.chunktree import BLOB_BYTES
 from contracts.errors import RejectedError, UnavailableError
 from contracts.records.recording import RecordingDigest
+from device.offload.throttle import Throttle
 from device.offload.tls import context_of
 from device.settings import GatewaySettings
 
@@ -98,7 +99,8 @@ class TusClient:
         digest: RecordingDigest,
         trip_id: str,
         *,
-        moved: Callable[[], None],
+        throttle: Throttle,
+        reached: Callable[[int], None],
         stopped: Callable[[], bool],
     ) -> None:
         """Bring the gateway from its offset to the end of the file at `path`.
@@ -107,7 +109,8 @@ class TusClient:
             path: The recording.
             digest: Its signed digest.
             trip_id: Its trip.
-            moved: Called whenever bytes were sent.
+            throttle: Waits where bytes are sent too fast.
+            reached: Told how many bytes are sent, first those that the gateway had before.
             stopped: Says whether to stop.
 
         Raises:
@@ -117,6 +120,7 @@ class TusClient:
         """
         url = f"{self._base}/{digest.sha256.hex()}"
         offset = self._offset(url, digest, trip_id)
+        reached(offset)
         while offset < digest.size:
             size = min(PIECE_BYTES_MAX, digest.size - offset)
             headers = {
@@ -124,14 +128,15 @@ class TusClient:
                 "Content-Length": str(size),
                 "Upload-Offset": str(offset),
             }
-            body = _piece(path, offset, size, moved, stopped)
-            reached = _offset_of(self._send("PATCH", url, headers, body))
-            if not offset < reached <= digest.size:
+            body = _piece(path, offset, size, throttle, reached, stopped)
+            kept = _offset_of(self._send("PATCH", url, headers, body))
+            if not offset < kept <= digest.size:
                 raise UnavailableError(
                     f"upload {url}: expected an offset within {offset + 1}..{digest.size}, "
-                    f"got {reached}"
+                    f"got {kept}"
                 )
-            offset = reached
+            offset = kept
+            reached(offset)
 
     def check_token(self) -> None:
         """Ask for a recording that nobody has, to see whether the gateway knows the token.
@@ -216,7 +221,12 @@ def _offset_of(answer: httpx.Response) -> int:
 
 
 def _piece(
-    path: Path, offset: int, size: int, moved: Callable[[], None], stopped: Callable[[], bool]
+    path: Path,
+    offset: int,
+    size: int,
+    throttle: Throttle,
+    reached: Callable[[int], None],
+    stopped: Callable[[], bool],
 ) -> Iterator[bytes]:
     try:
         with path.open("rb") as file:
@@ -224,12 +234,14 @@ def _piece(
             while size > 0:
                 if stopped():
                     raise UnavailableError(f"upload of {path} was stopped")
-                blob = file.read(min(BLOB_BYTES, size))
+                throttle.take(min(throttle.piece_bytes, size))
+                blob = file.read(min(throttle.piece_bytes, size))
                 if not blob:
                     raise RejectedError(f"recording {path}: expected {size} more bytes, got none")
                 size -= len(blob)
                 yield blob
-                moved()
+                offset += len(blob)
+                reached(offset)
     except OSError as error:
         raise RejectedError(f"recording {path}: {error}") from error
 

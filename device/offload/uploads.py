@@ -1,8 +1,9 @@
-"""Uploads recordings in their own thread, one at a time, while readings are sent."""
+"""Uploads recordings in threads of their own, some at a time, while readings are sent."""
 
 import threading
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final, Self
 
@@ -11,6 +12,7 @@ from contracts.records.recording import RecordingDigest
 from device.backoff import Backoff
 from device.journal.trip import Recording
 from device.offload.progress import Progress
+from device.offload.throttle import Throttle
 from device.offload.upload import MISMATCH_TRIES, MismatchError, TusClient
 
 BACKOFF_LIMIT_S: Final = 10.0
@@ -20,36 +22,48 @@ class Uploads:
     """Uploads each recording, with retries, until it is done or refused for good.
 
     A context manager: leaving it stops at the next blob. It never reads the journal, so the
-    thread needs no database connection.
+    threads need no database connection.
 
     Args:
-        client: The gateway.
+        clients: Connections to the gateway; each carries one recording at a time.
         videos: Folder of the recordings.
         progress: Notes whenever bytes move.
+        bytes_per_s: Limit of all uploads together; None: without limit.
     """
 
-    def __init__(self, client: TusClient, videos: Path, progress: Progress) -> None:
-        self._client = client
+    def __init__(
+        self,
+        clients: Sequence[TusClient],
+        videos: Path,
+        progress: Progress,
+        bytes_per_s: int | None = None,
+    ) -> None:
         self._videos = videos
         self._progress = progress
         self._known: set[tuple[str, bytes]] = set()
         self._waiting: deque[Recording] = deque()
         self._changed = threading.Condition()
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._work, name="uploads", daemon=True)
+        self._throttle = Throttle(bytes_per_s, self._stop.wait)
+        self._threads = [
+            threading.Thread(target=self._work, args=[client], name="uploads", daemon=True)
+            for client in clients
+        ]
         self._finished = 0
         self.failures: dict[str, RejectedError] = {}
         self.last_problem = ""
 
     def __enter__(self) -> Self:
-        self._thread.start()
+        for thread in self._threads:
+            thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._stop.set()
         with self._changed:
-            self._changed.notify()
-        self._thread.join()
+            self._changed.notify_all()
+        for thread in self._threads:
+            thread.join()
 
     def add(self, recordings: Iterable[Recording]) -> None:
         """Queue new recordings; the journal's limit bounds the queue."""
@@ -59,14 +73,15 @@ class Uploads:
                 if key not in self._known:
                     self._known.add(key)
                     self._waiting.append(recording)
-            self._changed.notify()
+                    self._progress.expect(recording.digest.sha256, recording.digest.size)
+            self._changed.notify_all()
 
     @property
     def left(self) -> int:
         """How many recordings are not whole at the gateway yet."""
         return len(self._known) - self._finished
 
-    def _work(self) -> None:
+    def _work(self, client: TusClient) -> None:
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: self._waiting or self._stop.is_set())
@@ -74,21 +89,22 @@ class Uploads:
                     return
                 recording = self._waiting.popleft()
             try:
-                self._finish(recording)
+                self._finish(client, recording)
             except RejectedError as error:
                 self.failures[recording.trip_id] = error
 
-    def _finish(self, recording: Recording) -> None:
+    def _finish(self, client: TusClient, recording: Recording) -> None:
         path = self._videos / recording.trip_id / recording.name
         backoff, mismatches = Backoff(BACKOFF_LIMIT_S), 0
         while not self._stop.is_set():
             moves = self._progress.moves
             try:
-                self._client.upload(
+                client.upload(
                     path,
                     recording.digest,
                     recording.trip_id,
-                    moved=self._progress.note,
+                    throttle=self._throttle,
+                    reached=partial(self._progress.note_offset, recording.digest.sha256),
                     stopped=self._stop.is_set,
                 )
             except MismatchError as error:
@@ -103,7 +119,8 @@ class Uploads:
                     backoff = Backoff(BACKOFF_LIMIT_S)
             else:
                 self._progress.note()
-                self._finished += 1
+                with self._changed:
+                    self._finished += 1
                 return
             self._stop.wait(backoff.next_s())
 

@@ -22,7 +22,7 @@ def nothing_after(go: threading.Event) -> Iterator[Recording]:
 def test_leaving_while_the_thread_begins_never_waits_for_ever(tmp_path: Path) -> None:
     def enter_and_leave(client: TusClient) -> None:
         for _ in range(TRIES):
-            uploads, go = Uploads(client, tmp_path, Progress()), threading.Event()
+            uploads, go = Uploads([client], tmp_path, Progress()), threading.Event()
             adding = threading.Thread(target=uploads.add, args=(nothing_after(go),))
             adding.start()  # holds up the thread between its look at the stop and its wait
             with uploads:
