@@ -1,4 +1,4 @@
-"""Adapter: the only module that imports OpenCV, and only when a film is opened.
+"""Adapter: the only module that imports OpenCV, and only when a film or a picture is looked at.
 
 A truck without a camera, or `wayseal-device status`, needs no OpenCV.
 """
@@ -42,7 +42,7 @@ def inspect(path: Path, *, cut: bool = False) -> Film:
         UndecodableError: OpenCV cannot open or decode it as a video.
         UnavailableError: OpenCV is not installed.
     """
-    cv2 = _cv2()
+    cv2 = opencv()
     capture = cv2.VideoCapture(str(path.resolve()), cv2.CAP_FFMPEG)
     try:
         if not capture.isOpened():
@@ -83,7 +83,7 @@ def write_mjpeg(path: Path, frames: Iterable[Any], *, fps: int, width: int, heig
     Raises:
         UnavailableError: OpenCV cannot write to `path`, or is not installed.
     """
-    cv2 = _cv2()
+    cv2 = opencv()
     codec = cv2.VideoWriter.fourcc(*"MJPG")
     writer = cv2.VideoWriter(str(path), cv2.CAP_OPENCV_MJPEG, codec, fps, (width, height))
     try:
@@ -97,7 +97,7 @@ def write_mjpeg(path: Path, frames: Iterable[Any], *, fps: int, width: int, heig
 
 def put_text(frame: Any, text: str, x: int, y: int) -> None:  # noqa: ANN401 - numpy at the SDK edge
     """Write `text`, white, with its lower left corner at (x, y) pixels."""
-    cv2 = _cv2()
+    cv2 = opencv()
     cv2.putText(frame, text, (x, y), cv2.FONT_HERSHEY_SIMPLEX, 0.8, (255, 255, 255), 2)
 
 
@@ -107,10 +107,15 @@ def check_installed() -> None:
     Raises:
         UnavailableError: It has not.
     """
-    _cv2()
+    opencv()
 
 
-def _cv2() -> Any:  # noqa: ANN401 - a module that may be missing has no static type
+def opencv() -> Any:  # noqa: ANN401 - a module that may be missing has no static type
+    """Return the module cv2; only adapters in this folder call this.
+
+    Raises:
+        UnavailableError: It is not installed.
+    """
     # FFmpeg would write to stderr, and would open any URL that a playlist names.
     os.environ.setdefault("OPENCV_FFMPEG_LOGLEVEL", "-8")
     os.environ.setdefault("OPENCV_LOG_LEVEL", "OFF")
