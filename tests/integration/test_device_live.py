@@ -5,7 +5,6 @@ import signal
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 from gpiozero import Device
@@ -18,16 +17,14 @@ from device.live.drivers.gps import GpsSensor
 from support.gateways.appliance import QuickAppliance
 from support.machine.ports import free_port
 from support.trucks.gps import LATITUDE_E7, LONGITUDE_E7, gpsd
+from support.trucks.roaming import PIN, READINGS, RoamingTruck
 from support.trucks.rogue import Site, until
 from support.trucks.truck import Truck
-from support.trucks.visits import meet
 
 pytestmark = pytest.mark.integration
 
-PIN = 17
 NEAR_E7 = 100_000
 TRIPS = 2
-READINGS = 3
 
 
 def port_of(address: str) -> int:
@@ -124,51 +121,15 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         made.stop()
 
 
-class Yard:
-    """A truck that runs its agent, and the file that says whether it is at a site."""
-
-    def __init__(self, folder: Path, gps: str, site: Site) -> None:
-        self.presence = folder / "presence"
-        self.say("present")
-        sections = (
-            '[source]\ndriver = "sensors"\n'
-            f'[presence]\nby = "file"\nfile = "{self.presence}"\ndebounce_s = 1\n'
-            f'[[sensors]]\nname = "gps"\ndriver = "gpsd"\ngpsd = "{gps}"\n'
-            f'[[sensors]]\nname = "door"\ndriver = "gpio"\npin = {PIN}\nsign = "door-open"\n'
-            '[[sensors]]\nname = "cargo"\ndriver = "iio"\nchip = "no-such-chip"\n'
-        )
-        self.truck = Truck(folder / "truck", sections, {"GPIOZERO_PIN_FACTORY": "mock"})
-        meet(self.truck, site)
-
-    def say(self, word: str) -> None:
-        part = self.presence.with_suffix(".part")
-        part.write_text(word)
-        part.rename(self.presence)
-
-    def status(self) -> dict[str, Any]:
-        return self.truck.must("status")
-
-    def await_state(self, state: str) -> None:
-        until(f"the truck is {state}", lambda: self.status()["journey"] == state)
-
-    def readings(self) -> int:
-        return sum(trip["readings"] for trip in self.status()["trips"] if trip["state"] == "open")
-
-    def drive(self) -> None:
-        """Leave the site, record at least so many readings, and come back."""
-        before = self.readings()
-        self.say("absent")
-        until("readings are recorded", lambda: self.readings() >= before + READINGS)
-        self.say("present")
-
-
 @pytest.fixture
-def yard(tmp_path: Path, site: Site) -> Iterator[Yard]:
+def yard(tmp_path: Path, site: Site) -> Iterator[RoamingTruck]:
     with gpsd() as address:
-        yield Yard(tmp_path, address, site)
+        yield RoamingTruck(tmp_path, address, site)
 
 
-def test_each_departure_begins_a_trip_and_each_arrival_ends_it(yard: Yard, site: Site) -> None:
+def test_each_departure_begins_a_trip_and_each_arrival_ends_it(
+    yard: RoamingTruck, site: Site
+) -> None:
     with yard.truck.start("run") as agent:
         try:
             for _ in range(TRIPS):
@@ -196,7 +157,7 @@ def test_each_departure_begins_a_trip_and_each_arrival_ends_it(yard: Yard, site:
 
 
 def test_a_killed_agent_goes_on_with_its_trip_and_seals_it_at_the_site(
-    yard: Yard, site: Site
+    yard: RoamingTruck, site: Site
 ) -> None:
     with yard.truck.start("run") as agent:
         yard.say("absent")
@@ -218,7 +179,7 @@ def test_a_killed_agent_goes_on_with_its_trip_and_seals_it_at_the_site(
     assert after["readings"] >= trip["readings"]
 
 
-def test_a_person_departs_and_arrives_by_hand(yard: Yard) -> None:
+def test_a_person_departs_and_arrives_by_hand(yard: RoamingTruck) -> None:
     yard.truck.must("depart")
     with yard.truck.start("run") as agent:
         try:
@@ -231,7 +192,7 @@ def test_a_person_departs_and_arrives_by_hand(yard: Yard) -> None:
             agent.communicate(timeout=60)
 
 
-def test_check_config_asks_each_sensor_and_looks_for_a_site(yard: Yard) -> None:
+def test_check_config_asks_each_sensor_and_looks_for_a_site(yard: RoamingTruck) -> None:
     code, said, _ = yard.truck.run("check-config")
     assert code == 1
     assert re.search(r"ok +sensor gps: position 47\.070\d+ 15\.438\d+", said), said
@@ -241,7 +202,7 @@ def test_check_config_asks_each_sensor_and_looks_for_a_site(yard: Yard) -> None:
     assert re.search(r"warning +sensors: none gives temperature, which the deliveries", said), said
 
 
-def test_check_config_leaves_the_sensors_of_a_running_agent_alone(yard: Yard) -> None:
+def test_check_config_leaves_the_sensors_of_a_running_agent_alone(yard: RoamingTruck) -> None:
     with yard.truck.start("run") as agent:
         yard.say("absent")
         until("readings are recorded", lambda: yard.readings() >= READINGS)

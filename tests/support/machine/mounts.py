@@ -10,6 +10,9 @@ import pytest
 
 from support.trucks.rogue import until
 
+_REPAIRED = 1
+"""Exit code of e2fsck."""
+
 
 def run(*command: str | Path) -> None:
     """Run a system command; raise if it fails."""
@@ -50,6 +53,33 @@ def ext4(path: Path, size_bytes: int) -> Iterator[Path]:
     finally:
         if os.path.ismount(path):
             run("umount", "--lazy", path)
+
+
+def let_fail(path: Path) -> None:
+    """Have the kernel find an error in an ext4 file system: it lets nobody write there any more."""
+    run("mount", "-o", "remount,errors=remount-ro", path)
+    found = subprocess.run(  # noqa: S603
+        ["findmnt", "-no", "SOURCE", str(path)],  # noqa: S607
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    device = Path(found.stdout.strip()).name
+    Path(f"/sys/fs/ext4/{device}/trigger_fs_error").write_text("1")
+
+
+def mount_again(path: Path) -> None:
+    """Repair and mount the image of `ext4` again, as a reboot does."""
+    run_when_idle("umount", path)
+    image = path.with_name(f"{path.name}.img")
+    done = subprocess.run(  # noqa: S603
+        ["e2fsck", "-p", str(image)],  # noqa: S607
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode in (0, _REPAIRED), done.stdout
+    run("mount", "-o", "loop", image, path)
 
 
 @contextmanager
