@@ -119,12 +119,16 @@ ELSEWHERE: Final = {
     "GATEWAY/claims.json",
     "GATEWAY/claims.lock",
     "DEVICE/tls/",
+    "DEVICE/agent.lock",
+    "DEVICE/sensors.json",
+    "DEVICE/journey.json",
+    "DEVICE/journey.order",
     "NODE/.restoring",
     "/etc/mosquitto/wayseal/",
     "/run/wayseal/health.json",
     "/opt/wayseal/",
 }
-"""What a broker, NVMe-oF, systemd, an authority, a restore or damage would make."""
+"""What a broker, NVMe-oF, systemd, an authority, live sensors, a restore or damage would make."""
 
 
 def kept(folder: Path) -> set[str]:
