@@ -2,12 +2,13 @@
 
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import ExitStack
 from typing import Final
 
 from contracts.errors import UnavailableError, WaysealError
 from contracts.keys import Signer
 from contracts.runtime.checks import Finding, error, ok, warning
+from contracts.runtime.files import holder_of
 from device.journey.configured import presence_of
 from device.live.drivers.table import connection
 from device.live.healths import known
@@ -35,20 +36,26 @@ _REMEDIES: Final = {
 
 
 def sensors(settings: Settings) -> Iterator[Finding]:
-    """Yield what each live sensor measures now, or what the agent knows of it while it runs."""
+    """Yield what each live sensor measures now, or what the agent knows of it while it records."""
     if not settings.sensors:
         return
-    # Without the lock's file nobody has ever recorded here, and to look makes no file.
-    is_there = (settings.data / RECORDING_LOCK).exists()
-    try:
-        with recording_lock(settings) if is_there else nullcontext():
-            measured: list[Measured] = []
-            for each in settings.sensors:
-                yield _tried(connection(each), _REMEDIES[each.driver], measured)
-            yield from _missing(settings, measured)
-            return
-    except UnavailableError:  # two at one pin would disturb each other
-        found = known(settings.data)
+    lock = settings.data / RECORDING_LOCK
+    with ExitStack() as stack:
+        try:
+            if lock.exists():  # else nobody has ever recorded here, and to look makes no file
+                stack.enter_context(recording_lock(settings))
+        except UnavailableError:
+            if holder_of(lock) is not None:  # two at one pin would disturb each other
+                yield from _told(settings)
+                return
+        measured: list[Measured] = []
+        for each in settings.sensors:
+            yield _tried(connection(each), _REMEDIES[each.driver], measured)
+        yield from _missing(settings, measured)
+
+
+def _told(settings: Settings) -> Iterator[Finding]:
+    found = known(settings.data)
     for each in settings.sensors:
         subject = f"sensor {each.name}"
         told = found.get(each.name)

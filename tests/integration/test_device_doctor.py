@@ -31,13 +31,31 @@ def test_a_card_that_is_full_or_read_only(tmp_path: Path) -> None:
         assert room.card(card, 0).severity is Severity.OK
 
 
+SENSORS = (
+    '[source]\ndriver = "sensors"\n[presence]\nby = "file"\nfile = "presence"\n'
+    '[[sensors]]\nname = "cargo"\ndriver = "iio"\nchip = "no-such-chip"\n'
+)
+
+
+def test_a_truck_whose_card_is_read_only_is_looked_at_all_the_same(tmp_path: Path) -> None:
+    with tmpfs(tmp_path / "card", "32m") as card:
+        truck = Truck(card / "truck", SENSORS)
+        truck.must("record", "--simulate", "--minutes", "20")
+        run("mount", "-o", "remount,ro", card)
+        code, out, _ = truck.run("doctor", "--offline", "--json")
+        found = {each["subject"]: each for each in json.loads(out)}
+    assert code == 1
+    assert "is mounted read-only: nothing is recorded" in found["card"]["words"]
+    assert "expected a chip 'no-such-chip'" in found["sensor cargo"]["words"]
+    assert "says the agent" not in found["sensor cargo"]["words"]
+
+
 def test_the_doctor_names_the_agent_and_a_second_one_does_not_start(tmp_path: Path) -> None:
     sections = (
         '[[gateways]]\nsite_id = "site-b"\nmqtt = "127.0.0.1:9"\nrest = "http://127.0.0.1:9"\n'
         f'public_keys = ["02{"a" * 64}"]\ngenesis_block_id = "{"b" * 128}"\n'
-        '[source]\ndriver = "sensors"\n[presence]\nby = "file"\nfile = "presence"\n'
-        '[[sensors]]\nname = "cargo"\ndriver = "iio"\nchip = "no-such-chip"\n'
     )
+    sections += SENSORS
     truck = Truck(tmp_path / "truck", sections)
     (truck.folder / "presence").write_text("present")
     with truck.start("run") as agent:
