@@ -103,13 +103,12 @@ def test_ctrl_c_ends_without_a_traceback(tmp_path: Path) -> None:
     pipe = tmp_path / "evidence"
     os.mkfifo(pipe)
     code = "from contracts.runtime.entries import verify; verify()"
-    with (
-        subprocess.Popen(  # noqa: S603 - our own command
-            [sys.executable, "-c", code, str(pipe)], stderr=subprocess.PIPE, text=True, cwd=ROOT
-        ) as command,
-        pipe.open("wb"),  # once it is open, the command reads
-    ):
-        command.send_signal(signal.SIGINT)
+    with subprocess.Popen(  # noqa: S603 - our own command
+        [sys.executable, "-c", code, str(pipe)], stderr=subprocess.PIPE, text=True, cwd=ROOT
+    ) as command:
+        with pipe.open("wb"):  # once it is open, the command reads
+            command.send_signal(signal.SIGINT)
+        # A signal just before the read does not wake it; the end of the pipe does.
         _, said = command.communicate(timeout=60)
     assert command.returncode == INTERRUPTED
     assert said == "wayseal-verify: stopped by Ctrl-C\n"
