@@ -9,7 +9,7 @@ from device.journal.status import Status, TripStatus
 from device.journal.trip import TripState
 
 _LOST_JOURNAL: Final = (
-    "if this device recorded trips before, say so to who judges them: the ledger shows that their "
+    "if this device recorded trips before, tell the auditors of them: the ledger shows that their "
     "numbers come again"
 )
 

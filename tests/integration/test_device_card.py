@@ -12,7 +12,7 @@ from support.gateways.appliance import QuickAppliance
 from support.machine.mounts import ext4, let_fail, mount_again, tmpfs
 from support.trucks.gps import gpsd
 from support.trucks.roaming import READINGS, RoamingTruck
-from support.trucks.rogue import Site, until
+from support.trucks.rogue import Site, running_site, until
 
 pytestmark = pytest.mark.integration
 
@@ -20,12 +20,8 @@ pytestmark = pytest.mark.integration
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     directory = tmp_path_factory.mktemp("site")
-    made = Site(directory, QuickAppliance(directory / "site-b"))
-    made.start()
-    try:
+    with running_site(directory, QuickAppliance(directory / "site-b")) as made:
         yield made
-    finally:
-        made.stop()
 
 
 def fill(card: Path) -> None:
