@@ -10,7 +10,7 @@ from starlette.responses import Response
 from contracts.errors import RejectedError
 from contracts.ledger.engine.ports import BlockReader, Submitter
 from contracts.ledger.engine.submissions import QUEUED_BATCHES_MAX
-from contracts.ledger.execution.permissions import permissions_after
+from contracts.ledger.execution.permissions import Permissions, permissions_after
 from contracts.ledger.execution.verify import UndecodableError, VerifiedBatch, Verifier
 from contracts.ledger.rest import errors
 from contracts.ledger.rest.body import announced_length, read_body
@@ -35,6 +35,7 @@ class Submit:
         self._verifier = verifier
         self._blocks = blocks
         self._last: asyncio.Future[None] | None = None
+        self._permissions = ("", Permissions())
 
     async def post(self, request: Request) -> Response:
         """`POST /batches`."""
@@ -92,16 +93,20 @@ class Submit:
 
         They are checked again when a block is made, for a policy may change in between.
         """
-        head = self._blocks.head
-        if head is None:
-            return
-        permissions = permissions_after(self._blocks.state_after(head.num))
+        permissions = self._permissions_now()
         for batch in batches:
             try:
                 permissions.check(batch)
             except InvalidTransactionError as error:
                 name = batch.id[:16]
                 raise errors.BATCHES_INVALID.error(f" Batch {name}…: {error}.") from error
+
+    def _permissions_now(self) -> Permissions:
+        """Return the permissions after the newest block, which are read once for each block."""
+        head = self._blocks.head
+        if head is not None and head.id != self._permissions[0]:
+            self._permissions = head.id, permissions_after(self._blocks.state_after(head.num))
+        return self._permissions[1]
 
 
 def _pass_on(before: asyncio.Future[None] | None, done: asyncio.Future[None]) -> None:
