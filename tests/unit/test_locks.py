@@ -16,7 +16,7 @@ PIN = re.compile(r"^([a-zA-Z0-9._-]+)==([^ ]+)")
 TOOLS = {"mypy", "pytest", "ruff", "hypothesis", "import-linter", "schemathesis", "grpcio-tools"}
 NEEDED_ANYHOW = {"pyyaml"}  # by amqtt and sawtooth-sdk; tests read YAML with it too
 PLOTTING = {"contourpy", "fonttools", "kiwisolver", "matplotlib", "numpy", "pillow", "scipy"}
-OF_A_CAMERA = {"numpy", "opencv-python-headless"}
+OF_A_CAMERA = {"av", "numpy", "opencv-python-headless"}
 
 
 @cache
