@@ -15,8 +15,9 @@ from device.journey.configured import presence_of
 from device.journey.file import JourneyFile
 from device.journey.states import State
 from device.journey.watch import JourneyWatch
+from device.live.drivers.cameras import live_camera
 from device.live.drivers.table import connection
-from device.live.healths import HealthFile
+from device.live.healthfile import HealthFile
 from device.live.source import LiveSource
 from device.offload.offloading import offload
 from device.offload.sites import Sites
@@ -220,7 +221,8 @@ def configured_source(settings: Settings) -> TripSource:
         found = HealthFile(settings.data).tell
         sensors = [connection(each) for each in settings.sensors]
         limited = settings.trip.must_measure if settings.trip else ()
-        return measured_trip(LiveSource(sensors, source.interval_s, found, limited))
+        cameras = [live_camera(each) for each in settings.cameras]
+        return measured_trip(LiveSource(sensors, source.interval_s, found, limited, cameras))
     if source.driver == "simulated":
         live = parse_speed(source.speed) == 1
         return simulated_trip(source.minutes, source.seed, live=live)

@@ -6,6 +6,7 @@ trip's nonce as boot id.
 """
 
 import hashlib
+import logging
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -28,6 +29,9 @@ from device.chain.writer import GROUP_READINGS, BatchLimits, ChainWriter
 from device.earlier import still_open
 from device.journal.logbook import Logbook
 from device.journal.trip import Recording, Trip, TripState
+from device.live.filming.pyav import times_of
+from device.live.filming.reel import Reel
+from device.live.filming.segments import MEDIA_TYPE
 from device.live.source import LiveSource
 from device.sensors.port import Sample
 from device.settings import TripSettings
@@ -39,6 +43,7 @@ Plan = TripSettings | StartedTrip
 _BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 _NTP_SYNCHRONISED: Final = Path("/run/systemd/timesync/synchronized")
 _RTC: Final = Path("/dev/rtc0")
+_log: Final = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,12 +118,18 @@ class Recorder:
         chain = ChainWriter(self.logbook, self.signer, self.limits, trip)
         self._film(source, trip)
         clock = _clock(source, trip.start.nonce)
-        for sample in _stream(source, trip.readings, speed, stop, chain.commit):
+        reel = self._reel(trip, source)
+
+        def idle() -> None:
+            chain.commit()
+            self._keep(reel, trip)
+
+        for sample in _stream(source, trip.readings, speed, stop, idle, reel):
             chain.record(_reading(sample, clock, derived=bool(source.derived_from)))
             moved(chain.trip.readings)
             if chain.uncommitted >= GROUP_READINGS:
                 chain.commit()
-        chain.commit()
+        idle()
         return chain.trip if stop.requested else chain.close()
 
     def close(self, trip: Trip) -> Trip:
@@ -127,6 +138,7 @@ class Recorder:
         Raises:
             UnavailableError: The medium failed.
         """
+        self._reel(trip)
         return ChainWriter(self.logbook, self.signer, self.limits, trip).close()
 
     def _start(self, source: TripSource, device_id: str, plan: TripSettings) -> Trip:
@@ -188,9 +200,46 @@ class Recorder:
                 )
             )
 
+    def _reel(self, trip: Trip, source: TripSource | None = None) -> Reel:
+        """Return where live cameras put their film, after keeping what a kill left there."""
+        live = source.sensors if source is not None else None
+        cameras = len(live.cameras) if isinstance(live, LiveSource) else 0
+        names = [each.name for each in self.logbook.recordings(trip.trip_id)]
+        reel = Reel(self.videos / trip.trip_id, cameras, names, times_of)
+        for segment in reel.left_behind():
+            _log.warning(
+                "film %s was cut by a power cut or a kill: it is kept up to its last whole "
+                "fragment, %d bytes after that are lost",
+                segment.name,
+                segment.lost_bytes,
+            )
+        self._keep(reel, trip)
+        return reel
+
+    def _keep(self, reel: Reel, trip: Trip) -> None:
+        """Note the whole segments in the journal."""
+        for segment in reel.take():
+            recording = Recording(
+                trip.trip_id,
+                segment.digest,
+                segment.name,
+                MEDIA_TYPE,
+                segment.duration_ms,
+                b"",
+                segment.started_at_ms,
+            )
+            self.logbook.add_recording(recording)
+            reel.kept(segment.digest.size)
+        reel.has_free(self.logbook.video_room())
+
 
 def _stream(
-    source: TripSource, done: int, speed: float, stop: Stop, idle: Callable[[], None]
+    source: TripSource,
+    done: int,
+    speed: float,
+    stop: Stop,
+    idle: Callable[[], None],
+    reel: Reel,
 ) -> Iterator[Sample]:
     """Yield the samples that a trip lacks, each when it is due, until `stop` is requested.
 
@@ -200,9 +249,10 @@ def _stream(
         speed: Times faster than real time; 0 means no pauses. Sensors that measure ignore it.
         stop: Ends the stream between two samples.
         idle: Called before each wait.
+        reel: Takes what live cameras film.
     """
     if isinstance(source.sensors, LiveSource):
-        return source.sensors.stream(stop, idle)
+        return source.sensors.stream(stop, idle, reel)
     return _paced(islice(source.sensors.samples(), done, None), speed, stop, idle)
 
 

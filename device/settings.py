@@ -1,11 +1,10 @@
 """Settings of the device: every key with its type, range and default."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self, TypeVar
 
-from msgspec import Meta, Struct
+from msgspec import Meta
 from msgspec.structs import force_setattr, replace
 
 from contracts.actions.form import DELIVERIES_MAX, OTHER_DEVICES_MAX, SITES_VIA_MAX
@@ -17,22 +16,26 @@ from contracts.records.reading import RUN_READINGS_MAX
 from contracts.runtime.logs import LogFormat
 from device.sensors.mapping import ABSENT, MEASURES, ROLES, LogOptions, delimiter_of
 from device.sensors.times import zone_of
+from device.settings_live import (
+    CAMERAS_MAX,
+    SENSORS_MAX,
+    CameraSettings,
+    PresenceSettings,
+    SensorSettings,
+)
 from device.settings_types import (
     Absent,
     BlockId,
-    Bssid,
-    Chip,
     HostPort,
     Id,
-    Interface,
     MappedColumn,
     Measure,
     PublicKey,
     RequiredCopy,
+    Section,
     Speed,
     Text,
     Url,
-    around_zero,
     up_to,
     within,
     words,
@@ -41,7 +44,6 @@ from device.settings_types import (
 _MIB: Final = 1 << 20
 _GIB: Final = 1 << 30
 GATEWAYS_MAX: Final = 100
-SENSORS_MAX: Final = 64
 UPLOADS_MAX: Final = 8
 BYTES_PER_S_MIN: Final = 8_192
 """Slower than this, a gateway could not tell an upload from one that hangs."""
@@ -50,10 +52,6 @@ _SectionT = TypeVar("_SectionT")
 
 class SettingsError(RejectedError):
     """The settings are invalid; nothing was started."""
-
-
-class Section(Struct, frozen=True, forbid_unknown_fields=True):
-    """Refuses unknown keys."""
 
 
 class TripSettings(Section, frozen=True):
@@ -234,56 +232,6 @@ class SourceSettings(Section, frozen=True):
         )
 
 
-NEEDED: Final[Mapping[str, Sequence[str]]] = {
-    "iio": ("chip",),
-    "hwmon": ("chip",),
-    "1-wire": (),
-    "gpsd": (),
-    "gpio": ("pin", "sign"),
-}
-"""What each driver of a sensor needs besides its name."""
-
-
-class SensorSettings(Section, frozen=True):
-    """One table of [[sensors]]: a live sensor, for driver `sensors` of [source]."""
-
-    name: Id
-    driver: Annotated[
-        Literal["iio", "hwmon", "1-wire", "gpsd", "gpio"],
-        Meta(description="`iio`, `hwmon`, `1-wire`, `gpsd` or `gpio`"),
-    ]
-    chip: Chip | None = None
-    gpsd: HostPort = "127.0.0.1:2947"
-    pin: Annotated[int, within(0, 27)] | None = None
-    sign: (
-        Annotated[
-            Literal["enclosure-open", "door-open", "motion", "shock", "light"],
-            Meta(description="`enclosure-open`, `door-open`, `motion`, `shock` or `light`"),
-        ]
-        | None
-    ) = None
-    active: Annotated[Literal["high", "low"], Meta(description="`high` or `low`")] = "high"
-    every_s: Annotated[int, within(1, 3_600)] = 1
-    frozen_after_s: Annotated[int, within(0, 1_000_000)] = 3_600
-    offset_mcel: Annotated[int, around_zero(20_000)] = 0
-    offset_mpct: Annotated[int, around_zero(50_000)] = 0
-    offset_pa: Annotated[int, around_zero(10_000)] = 0
-
-
-class PresenceSettings(Section, frozen=True):
-    """[presence]: how the truck knows that it is at a site, so that trips begin and end by it."""
-
-    by: Annotated[
-        Literal["network-manager", "wifi", "broker", "file"],
-        Meta(description="`network-manager`, `wifi`, `broker` or `file`"),
-    ]
-    ssids: Annotated[tuple[Text, ...], up_to(100, "names of networks")] = ()
-    bssids: Annotated[tuple[Bssid, ...], up_to(1_000, "hardware addresses")] = ()
-    interface: Interface = "wlan0"
-    file: Path | None = None
-    debounce_s: Annotated[int, within(0, 3_600)] = 15
-
-
 class LogSettings(Section, frozen=True):
     """[log]: how the device writes its log, on standard error."""
 
@@ -306,6 +254,7 @@ class Settings(Section, frozen=True):
     ] = ()
     source: SourceSettings | None = None
     sensors: Annotated[tuple[SensorSettings, ...], Meta(min_length=1, max_length=SENSORS_MAX)] = ()
+    cameras: Annotated[tuple[CameraSettings, ...], Meta(min_length=1, max_length=CAMERAS_MAX)] = ()
     presence: PresenceSettings | None = None
     log: LogSettings = LogSettings()
 

@@ -2,19 +2,19 @@
 
 The variable of a key is WAYSEAL_ and the key in capitals, with two underscores after its
 section: `device_id` is WAYSEAL_DEVICE_ID, `mqtt` in [gateway] is WAYSEAL_GATEWAY__MQTT. Lists
-are separated by commas. The tables of [[gateways]] and [[sensors]] have no variables. Relative
-paths in the file count from the file's folder.
+are separated by commas. The tables of [[gateways]], [[sensors]] and [[cameras]] have no
+variables. Relative paths in the file count from the file's folder.
 """
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, get_args, get_origin
 
-from msgspec import Meta, ValidationError, convert
-from msgspec.structs import FieldInfo, fields
+from msgspec import ValidationError, convert
+from msgspec.structs import fields
 
 from contracts.errors import RejectedError
 from contracts.runtime.files import check_private
@@ -24,46 +24,18 @@ from contracts.runtime.keynames import (
     unknown_key,
     variable_of,
 )
-from device.settings import (
-    GATEWAYS_MAX,
-    NEEDED,
-    SENSORS_MAX,
-    GatewaySettings,
-    Section,
-    SensorSettings,
-    Settings,
-    SettingsError,
-)
+from device.settings import GatewaySettings, Settings, SettingsError
+from device.settings_keys import ALL_KEYS, KEYS, LISTS, SECTIONS, expected, metas
+from device.settings_live import NEEDED, NEEDED_BY_CAMERA, CameraSettings, SensorSettings
 
 CONFIG_VARIABLE: Final = "WAYSEAL_DEVICE_CONFIG"
 CONFIG_BYTES_MAX: Final = 1 << 20
 _SHOWN: Final = 60
-_HIDDEN: Final = ("gateway.token", "gateways.token")
+_Needed = Mapping[str, Sequence[str]]
+_HIDDEN: Final = ("gateway.token", "gateways.token", "cameras.url")
 _WHOLE: Final = re.compile(r"[0-9]{1,20}")
 _FIELD: Final = re.compile(r"Object (missing required|contains unknown) field `(.*)`", re.DOTALL)
-_TABLE: Final = re.compile(r"\.(gateways|sensors)\[([0-9]+)\](.*)", re.DOTALL)
-_LISTS: Final[dict[str, type[Section]]] = {
-    "gateways": GatewaySettings,
-    "sensors": SensorSettings,
-}
-"""Sections that may come several times, each as a table of its own."""
-_SECTIONS: Final[dict[str, type[Section]]] = {
-    field.name: kind
-    for field in fields(Settings)
-    for kind in (field.type, *get_args(field.type))
-    if isinstance(kind, type) and issubclass(kind, Section)
-}
-KEYS: Final[dict[str, FieldInfo]] = {
-    field.name: field for field in fields(Settings) if field.name not in {*_SECTIONS, *_LISTS}
-} | {
-    f"{section}.{field.name}": field
-    for section, kind in _SECTIONS.items()
-    for field in fields(kind)
-}
-"""Every key that has a variable, by its full name, such as `gateway.mqtt`."""
-_ALL_KEYS: Final[dict[str, FieldInfo]] = KEYS | {
-    f"{name}.{field.name}": field for name, kind in _LISTS.items() for field in fields(kind)
-}
+_TABLE: Final = re.compile(r"\.(gateways|sensors|cameras)\[([0-9]+)\](.*)", re.DOTALL)
 
 
 def load(config: Path | None, environment: Mapping[str, str]) -> Settings:
@@ -122,18 +94,20 @@ class _Given:
     variables: dict[str, str]
 
     def check_private(self) -> None:
-        """Check that others cannot read a file with a token.
+        """Check that others cannot read a file with a token or a camera's password.
 
         Raises:
             SettingsError: They can.
         """
         for section, _, table in self._tables():
-            key = f"{section}.token"
-            if self.path and key in _HIDDEN and "token" in table:
-                try:
-                    check_private(f"key {key} in", self.path)
-                except RejectedError as error:
-                    raise SettingsError(str(error)) from error
+            for key in _HIDDEN:
+                name = key.removeprefix(f"{section}.")
+                is_secret = name == "token" or "@" in str(table.get(name))
+                if self.path and name in table and is_secret:
+                    try:
+                        check_private(f"key {key} in", self.path)
+                    except RejectedError as error:
+                        raise SettingsError(str(error)) from error
 
     def take_variables(self, environment: Mapping[str, str]) -> None:
         """Put the variables over the file; variables of other programs are left alone.
@@ -143,17 +117,17 @@ class _Given:
         """
         for variable in environment:
             name = variable.removeprefix(VARIABLE_PREFIX).lower().partition("__")[0]
-            if variable.startswith(VARIABLE_PREFIX) and name in _LISTS:
+            if variable.startswith(VARIABLE_PREFIX) and name in LISTS:
                 raise SettingsError(
                     f"variable ${variable}: [[{name}]] has no variables; write it in {self._file}"
                 )
         for given, meant in misspelt_variables(environment, KEYS).items():
-            if given.removeprefix(VARIABLE_PREFIX).lower().partition("__")[0] not in _SECTIONS:
+            if given.removeprefix(VARIABLE_PREFIX).lower().partition("__")[0] not in SECTIONS:
                 raise SettingsError(f"variable ${given}: unknown, did you mean ${meant}?")
         for variable, text in environment.items():
             name = variable.removeprefix(VARIABLE_PREFIX).lower()
             section, _, key = name.rpartition("__")
-            ours = section in _SECTIONS or (not section and key in KEYS)
+            ours = section in SECTIONS or (not section and key in KEYS)
             if variable.startswith(VARIABLE_PREFIX) and ours:
                 table = self.values.setdefault(section, {}) if section else self.values
                 if isinstance(table, dict):
@@ -179,19 +153,19 @@ class _Given:
         for section, _, table in self._tables():
             for name in table:
                 key = f"{section}.{name}" if section else name
-                if key in _ALL_KEYS:
+                if key in ALL_KEYS:
                     of_file = self.path if key not in self.variables else None
                     folder = of_file.absolute().parent if of_file else Path.cwd()
-                    table[name] = _read(_ALL_KEYS[key].type, table[name], folder)
+                    table[name] = _read(ALL_KEYS[key].type, table[name], folder)
 
     def _tables(self) -> Iterator[tuple[str, int | None, dict[str, Any]]]:
         """Yield each table that there is: its section, its number in a list, and its values."""
         yield "", None, self.values
-        for name in (*_SECTIONS, *_LISTS):
+        for name in (*SECTIONS, *LISTS):
             there = self.values.get(name)
-            if isinstance(there, dict) and name in _SECTIONS:
+            if isinstance(there, dict) and name in SECTIONS:
                 yield name, None, there
-            elif isinstance(there, list) and name in _LISTS:
+            elif isinstance(there, list) and name in LISTS:
                 tables = [each for each in enumerate(there) if isinstance(each[1], dict)]
                 yield from ((name, number, table) for number, table in tables)
 
@@ -203,11 +177,11 @@ class _Given:
         key = (listed[1] + listed[3] if listed else place).strip("`.").partition("[")[0]
         field = _FIELD.fullmatch(what)
         if field is None:
-            return self.wrong(key, _expected(key), number)
+            return self.wrong(key, expected(key), number)
         name = f"{key}.{field[2]}" if key else field[2]
         if field[1] == "contains unknown":
             origin = self._origin(name, number)
-            known = [*_ALL_KEYS, *_SECTIONS, *_LISTS]
+            known = [*ALL_KEYS, *SECTIONS, *LISTS]
             return SettingsError(f"key {unknown_key(name, origin, known)}")
         return self._missing(name, number)
 
@@ -221,7 +195,7 @@ class _Given:
             section, _, name = key.rpartition(".")
             table = getattr(settings, section) if section else settings
             self._check_value(key, getattr(table, name, None), None)
-        for name, kind in _LISTS.items():
+        for name, kind in LISTS.items():
             for number, table in enumerate(getattr(settings, name)):
                 for field in fields(kind):
                     self._check_value(f"{name}.{field.name}", getattr(table, field.name), number)
@@ -240,8 +214,8 @@ class _Given:
     def _check_value(self, key: str, value: object, number: int | None) -> None:
         items = value if isinstance(value, tuple) else (value,) if value is not None else ()
         if len(set(items)) != len(items):
-            raise self.wrong(key, _expected(key), number)
-        for meta in _metas(_ALL_KEYS[key].type):
+            raise self.wrong(key, expected(key), number)
+        for meta in metas(ALL_KEYS[key].type):
             try:
                 list(map(meta.extra["check"] if meta.extra else str, items))
             except (ValueError, RejectedError) as error:
@@ -275,28 +249,39 @@ class _Given:
                 )
 
     def _check_sensors(self, settings: Settings) -> None:
-        """Check that live sensors and presence have what their drivers need."""
+        """Check that live sensors, cameras and presence have what their drivers need."""
         source, presence = settings.source, settings.presence
         if source and source.driver == "sensors" and not settings.sensors:
             raise SettingsError(
                 f"key source.driver: `sensors` needs at least one table [[sensors]] in {self._file}"
             )
-        names: set[str] = set()
-        for number, sensor in enumerate(settings.sensors):
-            if sensor.name in names:
-                raise self.wrong("sensors.name", "a name that no other sensor has", number)
-            names.add(sensor.name)
-            for key in NEEDED[sensor.driver]:
-                if getattr(sensor, key) is None:
-                    raise self._missing(
-                        f"sensors.{key}", number, f"; driver {sensor.driver} needs it"
-                    )
+        if settings.cameras and not (source and source.driver == "sensors"):
+            raise self.wrong("source.driver", "`sensors`, as there are tables [[cameras]]")
+        self._check_drivers(settings)
         if presence is None:
             return
         if presence.by in ("network-manager", "wifi") and not presence.ssids:
             raise self.wrong("presence.ssids", f"a site's network for `{presence.by}`")
         if presence.by == "file" and presence.file is None:
             raise self.wrong("presence.file", "a file for `file`")
+
+    def _check_drivers(self, settings: Settings) -> None:
+        """Check that sensors and cameras have different names, and what their drivers need."""
+        names: set[str] = set()
+        lists: list[tuple[str, Sequence[SensorSettings | CameraSettings], _Needed]] = [
+            ("sensors", settings.sensors, NEEDED),
+            ("cameras", settings.cameras, NEEDED_BY_CAMERA),
+        ]
+        for section, tables, needed in lists:
+            for number, each in enumerate(tables):
+                if each.name in names:
+                    other = "a name that no other sensor or camera has"
+                    raise self.wrong(f"{section}.name", other, number)
+                names.add(each.name)
+                for key in needed[each.driver]:
+                    if getattr(each, key) is None:
+                        because = f"; driver {each.driver} needs it"
+                        raise self._missing(f"{section}.{key}", number, because)
 
     def _check_certificates(self, settings: Settings) -> None:
         tables: list[tuple[GatewaySettings, str, int | None]] = [
@@ -319,7 +304,7 @@ class _Given:
         """
         section, _, name = key.rpartition(".")
         table: Any = self.values.get(section, {}) if section else self.values
-        if key in (*_HIDDEN, *_SECTIONS, *_LISTS):  # a token in the place of its section
+        if key in (*_HIDDEN, *SECTIONS, *LISTS):  # a token in the place of its section
             shown = "something else"
         else:
             value = (table if number is None else table[number]).get(name)
@@ -362,23 +347,6 @@ def _holds(kind: Any, wanted: type) -> bool:  # noqa: ANN401
     return wanted in (kind, get_origin(kind)) or any(
         _holds(each, wanted) for each in get_args(kind)
     )
-
-
-def _metas(kind: Any) -> Iterator[Meta]:  # noqa: ANN401
-    """Yield what the type says of its values, then what it says of their items."""
-    yield from (each for each in getattr(kind, "__metadata__", ()) if isinstance(each, Meta))
-    for inner in get_args(kind):
-        yield from _metas(inner)
-
-
-def _expected(key: str) -> str | None:
-    if key == "sensors":
-        return f"1 to {SENSORS_MAX} tables [[sensors]]"
-    if key in ("gateway", "gateways"):
-        return f"a section [gateway], or 1 to {GATEWAYS_MAX} tables [[gateways]]"
-    if key in _SECTIONS:
-        return "a section"
-    return next((meta.description for meta in _metas(_ALL_KEYS[key].type)), "a path")
 
 
 def _path_of(_kind: type, value: object) -> Path:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Final
 
-from msgspec import Meta
+from msgspec import Meta, Struct
 
 from contracts.copies import Requirement
 from contracts.ids import check_id
@@ -16,6 +16,10 @@ _PORT_MAX: Final = 65_535
 _CHIP: Final = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
 _INTERFACE: Final = r"[A-Za-z0-9][A-Za-z0-9._-]{0,14}"
 _BSSID: Final = r"[0-9a-f]{2}(:[0-9a-f]{2}){5}"
+
+
+class Section(Struct, frozen=True, forbid_unknown_fields=True):
+    """Refuses unknown keys."""
 
 
 def check_host_port(text: str) -> str:
@@ -31,6 +35,13 @@ def check_url(text: str) -> str:
     if not text.startswith(("http://", "https://")) or not text.isprintable() or " " in text:
         raise ValueError(f"expected http://HOST:PORT or https://HOST:PORT, got {text!r}")
     return text.rstrip("/")
+
+
+def check_rtsp(text: str) -> str:
+    """Return an RTSP URL; raise ValueError, which does not show a password, for any other text."""
+    if not text.startswith(("rtsp://", "rtsps://")) or not text.isprintable() or " " in text:
+        raise ValueError("expected rtsp://HOST/PATH or rtsps://HOST/PATH")
+    return text
 
 
 def check_public_key(text: str) -> str:
@@ -118,5 +129,6 @@ MappedColumn = Annotated[
 ]
 Absent = Annotated[str, words(" or ".join(ABSENT), partial(_check_known, ABSENT))]
 Url = Annotated[str, words("http://HOST:PORT or https://HOST:PORT", check_url)]
+RtspUrl = Annotated[str, words("rtsp://HOST/PATH or rtsps://HOST/PATH", check_rtsp)]
 Chip = Annotated[str, words("a chip's name or serial number", partial(_check_form, _CHIP))]
 Interface = Annotated[str, words("an interface such as wlan0", partial(_check_form, _INTERFACE))]

@@ -11,8 +11,9 @@ from contracts.keys import Signer
 from contracts.runtime.files import locked, make_directory
 from device.chain.joining import read_start
 from device.chain.writer import BatchLimits
-from device.journal.database import Database, recordings_of
+from device.journal.database import Database, is_open, recordings_of
 from device.journal.logbook import Logbook
+from device.live.filming.segments import is_segment
 from device.recorder import Plan, Recorder
 from device.settings import Settings
 
@@ -144,12 +145,15 @@ def offload_lock(settings: Settings) -> AbstractContextManager[None]:
 def _remove_orphans(videos: Path, database: Database) -> None:
     """Remove video files without a journal entry: unfinished copies, and what a receipt released.
 
-    The caller holds the recording lock.
+    Segments of the trip that is being recorded stay: its recorder finishes them. The caller holds
+    the recording lock.
     """
     if not videos.is_dir():
         return
     for folder in videos.iterdir():
         kept = {recording.name for recording in recordings_of(database, folder.name)}
+        if is_open(database, folder.name):
+            kept |= {file.name for file in folder.iterdir() if is_segment(file.name)}
         if not kept:
             shutil.rmtree(folder, ignore_errors=True)
             continue

@@ -27,17 +27,19 @@ class Scene:
     Args:
         blocked_after: So many pictures in a row that show nothing, or that are the same to the
             last bit, are a blocked lens. A real sensor's noise changes every picture.
+        dark_is_normal: Pictures that show nothing are no blocked lens: a hold without a light.
 
     Raises:
         RejectedError: `blocked_after` is not positive.
         UnavailableError: OpenCV is not installed.
     """
 
-    def __init__(self, blocked_after: int = 20) -> None:
+    def __init__(self, blocked_after: int = 20, *, dark_is_normal: bool = False) -> None:
         if blocked_after < 1:
             raise RejectedError(f"pictures until a lens is blocked: 1 or more, got {blocked_after}")
         self._cv2 = opencv()
         self._blocked_after = blocked_after
+        self._flat_deviation = 0.0 if dark_is_normal else FLAT_DEVIATION
         self._background: Any = None
         self._seen = self._flat = self._same = 0
         self._before: Any = None
@@ -62,7 +64,7 @@ class Scene:
         return Tamper.MOTION if self._moves(grey) else Tamper.NONE
 
     def _is_blocked(self, grey: Any) -> bool:  # noqa: ANN401
-        self._flat = self._flat + 1 if grey.std() < FLAT_DEVIATION else 0
+        self._flat = self._flat + 1 if grey.std() < self._flat_deviation else 0
         is_same = self._before is not None and bool((grey == self._before).all())
         self._same = self._same + 1 if is_same else 0
         self._before = grey

@@ -70,7 +70,7 @@ def digest_of(trip: Trip, recording: Recording, seal_id: str) -> RecordVideo:
         tree_root=recording.digest.tree_root,
         pseudo_file_id=pseudo_file_id(trip.device_id, f"{trip.trip_id}/{recording.name}"),
         media_type=recording.media_type,
-        started_at_ms=trip.began_at_ms,
+        started_at_ms=recording.started_at_ms or trip.began_at_ms,
         duration_ms=recording.duration_ms,
         derived=bool(recording.source_sha256),
         source_sha256=recording.source_sha256,

@@ -1,8 +1,9 @@
-"""What `wayseal-device check-config` says of live sensors and of the site's presence."""
+"""What `wayseal-device check-config` says of live sensors, cameras and the site's presence."""
 
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing
+from functools import partial
 from typing import Final
 
 from contracts.errors import UnavailableError, WaysealError
@@ -10,11 +11,13 @@ from contracts.keys import Signer
 from contracts.runtime.checks import Finding, error, ok, warning
 from contracts.runtime.files import holder_of
 from device.journey.configured import presence_of
+from device.live.drivers.cameras import live_camera
 from device.live.drivers.table import connection
-from device.live.healths import known
+from device.live.health import Health
+from device.live.healthfile import known
 from device.live.port import Measured
-from device.live.source import Connection, missing
-from device.live.watch import Health, plausible
+from device.live.source import Connection, LiveCamera, missing
+from device.live.watch import plausible
 from device.settings import Settings
 from device.station import RECORDING_LOCK, recording_lock
 from device.stop import Stop
@@ -26,6 +29,7 @@ _ON_I2C: Final = (
     "check the four wires, and the dtoverlay in /boot/firmware/config.txt; `i2cdetect -y 1` shows "
     "which addresses answer"
 )
+_PLUG: Final = "docs/hardware.md says how to check a camera"
 _REMEDIES: Final = {
     "iio": _ON_I2C,
     "hwmon": _ON_I2C,
@@ -36,7 +40,7 @@ _REMEDIES: Final = {
 
 
 def sensors(settings: Settings) -> Iterator[Finding]:
-    """Yield what each live sensor measures now, or what the agent knows of it while it records."""
+    """Yield what each live sensor and camera gives now, or what the agent that records knows."""
     if not settings.sensors:
         return
     lock = settings.data / RECORDING_LOCK
@@ -50,15 +54,21 @@ def sensors(settings: Settings) -> Iterator[Finding]:
                 return
         measured: list[Measured] = []
         for each in settings.sensors:
-            yield _tried(connection(each), _REMEDIES[each.driver], measured)
+            ask = partial(_measure, connection(each), measured)
+            yield _tried(f"sensor {each.name}", _REMEDIES[each.driver], ask)
+        for camera in settings.cameras:
+            yield _tried(f"camera {camera.name}", _PLUG, partial(_look, live_camera(camera)))
         yield from _missing(settings, measured)
 
 
 def _told(settings: Settings) -> Iterator[Finding]:
     found = known(settings.data)
-    for each in settings.sensors:
-        subject = f"sensor {each.name}"
-        told = found.get(each.name)
+    asked = [
+        (f"sensor {each.name}", each.name, _REMEDIES[each.driver]) for each in settings.sensors
+    ]
+    asked += [(f"camera {each.name}", each.name, _PLUG) for each in settings.cameras]
+    for subject, name, remedy in asked:
+        told = found.get(name)
         if told is None:
             yield warning(subject, "the agent runs, and has not told of it yet")
         elif told["health"] == Health.WORKS:
@@ -66,7 +76,7 @@ def _told(settings: Settings) -> Iterator[Finding]:
         else:
             why = f"{told['health']} since {told['since']}, says the agent that runs"
             why += f": {told['detail']}" if told["detail"] else ""
-            yield error(subject, why, _REMEDIES[each.driver])
+            yield error(subject, why, remedy)
 
 
 def presence(settings: Settings, signer: Signer | None) -> Iterator[Finding]:
@@ -94,37 +104,49 @@ def _missing(settings: Settings, measured: Sequence[Measured]) -> Iterator[Findi
         yield warning("sensors", f"none gives {name}, which the deliveries of [trip] limit")
 
 
-def _tried(sensor: Connection, remedy: str, into: list[Measured]) -> Finding:
-    """Ask a sensor once, in a thread that is left behind if the driver hangs.
+def _tried(subject: str, remedy: str, ask: Callable[[], str]) -> Finding:
+    """Ask something once, in a thread that is left behind if its driver hangs.
 
     Args:
-        sensor: The sensor.
+        subject: Names it.
         remedy: What to look at if it gives nothing.
-        into: What it measured is added to it.
+        ask: Returns what it gives, in words.
     """
-    subject = f"sensor {sensor.plan.name}"
     answers: list[Finding] = []
 
-    def ask() -> None:
+    def run() -> None:
         try:
-            opened = sensor.connect()
-            try:
-                measured = plausible(opened.measure(), sensor.plan.offsets)
-                into.append(measured)
-                answers.append(ok(subject, _words(measured)))
-            finally:
-                opened.close()
+            answers.append(ok(subject, ask()))
         except WaysealError as problem:
             answers.append(error(subject, problem, remedy))
         except Exception as problem:  # noqa: BLE001 - a driver's defect is a finding
             answers.append(error(subject, f"its driver failed: {problem!r:.200}", remedy))
 
-    thread = threading.Thread(target=ask, daemon=True)
+    thread = threading.Thread(target=run, daemon=True)
     thread.start()
     thread.join(ANSWER_S)
     if answers:
         return answers[0]
     return error(subject, f"no answer within {ANSWER_S:.0f} s: it hangs", remedy)
+
+
+def _measure(sensor: Connection, into: list[Measured]) -> str:
+    """Measure once; what was measured is added to `into`."""
+    opened = sensor.connect()
+    with closing(opened):
+        measured = plausible(opened.measure(), sensor.plan.offsets)
+    into.append(measured)
+    return _words(measured)
+
+
+def _look(camera: LiveCamera) -> str:
+    """Take one picture."""
+    with closing(camera.connect(threading.Event())) as feed:
+        kept = "its H.264 is kept as it is" if feed.copied is not None else "it will be encoded"
+        for piece in feed.pieces():
+            for picture in piece.pictures:
+                return f"a picture of {picture.width} x {picture.height}, {kept}"
+    raise UnavailableError("it gives no picture")
 
 
 def _words(measured: Measured) -> str:

@@ -8,7 +8,7 @@ from device.journal.offloading import offloading
 from device.journal.status import status_of
 from device.journey.file import JourneyFile
 from device.journey.states import AT_SITE
-from device.live.healths import known
+from device.live.healthfile import known
 from device.settings import Settings
 from device.station import OFFLOAD_LOCK, load_signer, open_journal
 

@@ -88,9 +88,13 @@ CREATE TABLE series (
 );
 INSERT INTO series (only) VALUES (0);
 """
+_SEGMENTS: Final = """
+-- When a segment of a live camera began, UTC milliseconds; 0 if the recording began with the trip.
+ALTER TABLE recordings ADD COLUMN started_at_ms INTEGER NOT NULL DEFAULT 0;
+"""
 JOURNAL: Final = Schema(
     "journal",
-    (_FIRST, _RUNS_AND_JOINED_TRIPS, _PROVISIONAL_RECEIPTS, _TRIPS_IN_A_ROW),
+    (_FIRST, _RUNS_AND_JOINED_TRIPS, _PROVISIONAL_RECEIPTS, _TRIPS_IN_A_ROW, _SEGMENTS),
     application_id=0x57534A31,
     refused=RejectedError,
 )
@@ -158,11 +162,16 @@ class Database(VersionedDatabase):
             )
 
 
+def is_open(database: Database, trip_id: str) -> bool:
+    """Say whether a trip is being recorded, or was when the recorder was killed."""
+    return bool(database.query("SELECT 1 FROM trips WHERE trip_id = ? AND state = 'open'", trip_id))
+
+
 def recordings_of(database: Database, trip_id: str) -> list[Recording]:
     """Return the recordings of a trip, in the order in which they were made."""
     rows = database.query(
-        "SELECT trip_id, sha256, size, tree_root, name, media_type, duration_ms, source_sha256 "
-        "FROM recordings WHERE trip_id = ? ORDER BY number",
+        "SELECT trip_id, sha256, size, tree_root, name, media_type, duration_ms, source_sha256, "
+        "started_at_ms FROM recordings WHERE trip_id = ? ORDER BY number",
         trip_id,
     )
     return [Recording(row[0], RecordingDigest(row[1], row[2], row[3]), *row[4:]) for row in rows]

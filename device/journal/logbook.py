@@ -186,7 +186,7 @@ class Logbook:
         with self._database.transaction() as connection:
             connection.execute(
                 "INSERT INTO recordings (trip_id, sha256, size, tree_root, name, media_type, "
-                "duration_ms, source_sha256) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                "duration_ms, source_sha256, started_at_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     recording.trip_id,
                     digest.sha256,
@@ -196,8 +196,13 @@ class Logbook:
                     recording.media_type,
                     recording.duration_ms,
                     recording.source_sha256,
+                    recording.started_at_ms,
                 ),
             )
+
+    def video_room(self) -> int:
+        """Return how many more bytes the video buffer takes; below 0 if it was made smaller."""
+        return self._video_bytes_max - video_bytes(self._database)
 
     def check_video_room(self, size: int) -> None:
         """Check that the video buffer has room for `size` more bytes.

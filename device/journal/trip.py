@@ -83,6 +83,7 @@ class Recording:
         media_type: Media type of the container.
         duration_ms: Milliseconds; 0 when unknown.
         source_sha256: SHA-256 of the file it was replayed from; empty when filmed live.
+        started_at_ms: UTC of its first picture, milliseconds; 0 if it began with the trip.
     """
 
     trip_id: str
@@ -91,6 +92,7 @@ class Recording:
     media_type: str
     duration_ms: int
     source_sha256: bytes
+    started_at_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)

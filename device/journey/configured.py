@@ -8,7 +8,8 @@ from contracts.keys import Signer
 from device.journey.networkmanager import access_points
 from device.journey.presence import FilePresence, Presence, WifiPresence, linked
 from device.offload.sites import Sites
-from device.settings import PresenceSettings, Settings
+from device.settings import Settings
+from device.settings_live import PresenceSettings
 from device.stop import Stop
 
 

@@ -9,8 +9,13 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from contracts.records.reading import Tamper
+from device.live.filming.camerawatch import CameraWatch
+from device.live.filming.plan import CameraPlan
+from device.live.filming.port import Feed
+from device.live.filming.reel import Reel
+from device.live.health import Finding, Health, Watch
 from device.live.port import Measured, Sensor
-from device.live.watch import Finding, Health, SensorWatch, WatchPlan
+from device.live.watch import SensorWatch, WatchPlan
 from device.sensors.port import Sample
 from device.stop import Stop
 
@@ -29,6 +34,19 @@ class Connection:
 
 
 @dataclass(frozen=True, slots=True)
+class LiveCamera:
+    """A camera of the settings: how it films, and how it is opened.
+
+    Attributes:
+        plan: How it films.
+        connect: Opens it; an event that is set ends its waits.
+    """
+
+    plan: CameraPlan
+    connect: Callable[[threading.Event], Feed]
+
+
+@dataclass(frozen=True, slots=True)
 class LiveSource:
     """What is measured here and now. A trip from it is never the same again.
 
@@ -37,21 +55,24 @@ class LiveSource:
         interval_s: Time from one sample to the next, seconds.
         found: Told of each change of a sensor's health.
         limited: Quantities such as `temperature` that somebody has to give.
+        cameras: Each films the whole trip.
     """
 
     sensors: Sequence[Connection]
     interval_s: float
     found: Callable[[Finding], None] = field(default=lambda _: None)
     limited: Sequence[str] = ()
+    cameras: Sequence[LiveCamera] = ()
 
-    def stream(self, stop: Stop, idle: Callable[[], None]) -> Iterator[Sample]:
+    def stream(self, stop: Stop, idle: Callable[[], None], reel: Reel) -> Iterator[Sample]:
         """Yield a sample at each tick until `stop` is requested; missed ticks are left out.
 
         Args:
             stop: Ends the stream.
             idle: Called before each wait.
+            reel: Takes what the cameras film; at the end all of it is there.
         """
-        with self._watching() as watches:
+        with self._watching(reel) as watches:
             began_s = time.monotonic()
             self._await_answers(watches, stop)
             due_s, is_first = time.monotonic(), True
@@ -68,12 +89,15 @@ class LiveSource:
                 stop.wait(due_s - now_s)
 
     @contextmanager
-    def _watching(self) -> Iterator[Sequence[SensorWatch]]:
+    def _watching(self, reel: Reel) -> Iterator[Sequence[Watch]]:
         over = threading.Event()
-        watches = [SensorWatch(each.plan, each.connect, self._tell) for each in self.sensors]
+        watches: list[Watch] = [
+            SensorWatch(each.plan, each.connect, self._tell) for each in self.sensors
+        ]
+        watches += [CameraWatch(each.plan, each.connect, reel, self._tell) for each in self.cameras]
         threads = [
             # A driver that hangs must not keep the agent from ending.
-            threading.Thread(target=watch.run, args=[over], name=watch.plan.name, daemon=True)
+            threading.Thread(target=watch.run, args=[over], name=watch.name, daemon=True)
             for watch in watches
         ]
         for thread in threads:
@@ -82,10 +106,10 @@ class LiveSource:
             yield watches
         finally:
             over.set()
-            for thread in threads:
-                thread.join(_LOOK_S)
+            for watch, thread in zip(watches, threads, strict=True):
+                watch.end(thread)
 
-    def _await_answers(self, watches: Sequence[SensorWatch], stop: Stop) -> None:
+    def _await_answers(self, watches: Sequence[Watch], stop: Stop) -> None:
         until_s = time.monotonic() + FIRST_ANSWERS_S
         while time.monotonic() < until_s and not stop.requested:
             if all(watch.health is not Health.STARTING for watch in watches):

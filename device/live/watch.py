@@ -1,20 +1,14 @@
-"""Watches one sensor in a thread of its own: its latest value, and what is wrong with it.
+"""Watches one sensor: its latest value, and what is wrong with it."""
 
-A sensor that fails, hangs or answers nonsense is asked again, later and later; it never delays
-another one.
-"""
-
-import logging
 import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from typing import Final
 
-from contracts.errors import RejectedError, UnavailableError
+from contracts.errors import RejectedError
 from contracts.records.reading import Tamper
-from device.backoff import Backoff
+from device.live.health import BAD, Finding, Health, Watch
 from device.live.port import Measured, Sensor
 
 PLAUSIBLE: Final[Mapping[str, tuple[int, int]]] = {
@@ -23,56 +17,6 @@ PLAUSIBLE: Final[Mapping[str, tuple[int, int]]] = {
     "pressure_pa": (30_000, 120_000),
 }
 """What a truck's sensor can measure; another value is refused, and not recorded."""
-RETRY_LIMIT_S: Final = 60.0
-_log: Final = logging.getLogger(__name__)
-
-
-class Health(StrEnum):
-    """What is known of a sensor; the values are shown to people."""
-
-    STARTING = "starting"
-    WORKS = "works"
-    LOST = "lost"
-    """It does not answer: unplugged, or its driver fails."""
-    SILENT = "silent"
-    """It was asked, and no answer came for too long: it hangs."""
-    REFUSED = "refused"
-    """Its latest answer was nonsense or cannot be; the value is not recorded."""
-    FROZEN = "frozen"
-    """Its values have not changed for too long; they are recorded."""
-
-
-_BAD: Final = (Health.LOST, Health.SILENT, Health.REFUSED)
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """A change in what is known of a sensor.
-
-    Attributes:
-        sensor: Its name.
-        health: What is known of it now.
-        detail: Why, in words; empty if it works.
-    """
-
-    sensor: str
-    health: Health
-    detail: str
-
-    def __str__(self) -> str:
-        """Return a line for a log."""
-        because = f": {self.detail}" if self.detail else ""
-        return f"sensor {self.sensor} {_WORDS[self.health]}{because}"
-
-
-_WORDS: Final[Mapping[Health, str]] = {
-    Health.STARTING: "is starting",
-    Health.WORKS: "works",
-    Health.LOST: "is lost",
-    Health.SILENT: "hangs",
-    Health.REFUSED: "gives a value that is not recorded",
-    Health.FROZEN: "gives the same value all the time",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +39,7 @@ class WatchPlan:
     late_s: float = 5.0
 
 
-class SensorWatch:
+class SensorWatch(Watch):
     """Asks one sensor until it is over; another thread takes what it measured.
 
     Args:
@@ -107,52 +51,35 @@ class SensorWatch:
     def __init__(
         self, plan: WatchPlan, connect: Callable[[], Sensor], found: Callable[[Finding], None]
     ) -> None:
+        super().__init__(plan.name, "sensor", plan.every_s, found)
         self.plan = plan
         self._connect = connect
-        self._found = found
-        self._lock = threading.Lock()
-        self._health = Health.STARTING
         self._latest = Measured()
         self._latest_s = time.monotonic()
         self._changed_s = self._latest_s
         self._signs = Tamper.NONE
         self._good_s: float | None = None
 
-    @property
-    def health(self) -> Health:
-        """What is known of the sensor."""
-        return self._health
-
-    def run(self, over: threading.Event) -> None:
-        """Ask the sensor until it is `over`."""
-        backoff = Backoff(RETRY_LIMIT_S, self.plan.every_s)
-        while not over.is_set():
-            try:
-                sensor = self._connect()
-                try:
-                    self._ask(sensor, over, backoff)
-                finally:
-                    sensor.close()
-            except UnavailableError as error:
-                self._say(Health.LOST, str(error))
-            except Exception as error:  # noqa: BLE001 - a driver's defect must not end recording
-                self._say(Health.LOST, f"its driver failed: {error!r:.200}")
-                _log.debug("driver of %s", self.plan.name, exc_info=True)
-            over.wait(backoff.next_s())
-
     def take(self) -> Measured:
-        """Return the latest values, unless they are old, and all signs since the last `take`."""
+        """See `Watch.take`."""
         with self._lock:
             age_s = time.monotonic() - self._latest_s
             signs, self._signs = self._signs, Tamper.NONE
             latest = self._latest
         if age_s <= self.plan.late_s:
             return replace(latest, tamper=signs | latest.tamper)
-        if self._health not in _BAD:
+        if self._health not in BAD:
             self._say(Health.SILENT, f"no answer for {age_s:.0f} s")
         return Measured(tamper=signs)
 
-    def _ask(self, sensor: Sensor, over: threading.Event, backoff: Backoff) -> None:
+    def _work(self, over: threading.Event) -> None:
+        sensor = self._connect()
+        try:
+            self._ask(sensor, over)
+        finally:
+            sensor.close()
+
+    def _ask(self, sensor: Sensor, over: threading.Event) -> None:
         while not over.is_set():
             due_s = time.monotonic() + self.plan.every_s
             try:
@@ -160,7 +87,7 @@ class SensorWatch:
             except RejectedError as error:
                 self._say(Health.REFUSED, str(error))
             else:
-                backoff.reset()
+                self._backoff.reset()
                 self._keep(measured)
             over.wait(due_s - time.monotonic())
 
@@ -177,16 +104,12 @@ class SensorWatch:
         limit_s = self.plan.frozen_after_s
         if limit_s and measured.quantities and same_s >= limit_s:  # a parked truck's place may stay
             self._say(Health.FROZEN, f"the same for over {limit_s:.0f} s")
-        elif self._health not in _BAD or good_s >= self.plan.late_s:  # a loose contact is one loss
+        elif self._health not in BAD or good_s >= self.plan.late_s:  # a loose contact is one loss
             self._say(Health.WORKS, "")
 
-    def _say(self, health: Health, detail: str) -> None:
-        with self._lock:
-            before, self._health = self._health, health
-            if health in _BAD:
-                self._good_s, self._latest = None, Measured()
-        if health is not before:
-            self._found(Finding(self.plan.name, health, detail))
+    def _became(self, health: Health) -> None:
+        if health in BAD:
+            self._good_s, self._latest = None, Measured()
 
 
 def plausible(measured: Measured, offsets: Mapping[str, int]) -> Measured:

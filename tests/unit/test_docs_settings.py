@@ -8,7 +8,7 @@ from msgspec import NODEFAULT
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
-from device.settings_file import KEYS as DEVICE_KEYS
+from device.settings_keys import KEYS as DEVICE_KEYS
 from gateway.settings import Settings
 from support.project.pages import ROOT, rows
 

@@ -6,7 +6,7 @@ import pytest
 
 from contracts.errors import RejectedError
 from contracts.runtime.keynames import misspelt_variables, variable_of
-from device.settings_file import KEYS as DEVICE_KEYS
+from device.settings_keys import KEYS as DEVICE_KEYS
 from gateway.settings_file import known_keys, load_settings
 from support.machine.private import write_private
 

@@ -12,7 +12,7 @@ from device.live.drivers.onewire import OneWireSensor
 from device.live.port import Sensor
 from device.live.source import Connection
 from device.live.watch import WatchPlan
-from device.settings import SensorSettings
+from device.settings_live import SensorSettings
 
 LATE_LEAST_S: Final = 5.0
 LATE_TIMES: Final = 3

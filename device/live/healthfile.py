@@ -10,7 +10,7 @@ from typing import Final
 from contracts.errors import UnavailableError
 from contracts.records.clock import now_ms, rfc3339
 from contracts.runtime.files import OWNER_ONLY, write_file
-from device.live.watch import Finding
+from device.live.health import Finding
 
 NAME: Final = "sensors.json"
 _BYTES_MAX: Final = 1 << 20

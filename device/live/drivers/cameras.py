@@ -1,0 +1,74 @@
+"""The table of cameras: how those of the settings are opened."""
+
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from device.live.filming.plan import CameraPlan
+from device.live.filming.port import Feed
+from device.live.filming.pyav import AvFeed, Origin
+from device.live.source import LiveCamera
+from device.settings_live import CameraSettings
+
+_PROTOCOLS: Final = "rtsp,rtsps,rtp,udp,tcp,tls,crypto"
+"""What a camera on the network may make us open: no file."""
+
+
+def _v4l2(camera: CameraSettings) -> Origin:
+    place = str(camera.device)
+    size = f"{camera.width}x{camera.height}"
+    options = {"video_size": size, "framerate": str(camera.pictures_per_s)}
+    remedy = "check the cable, and that this user is in the group video; `ls /dev/video*`"
+    return Origin(place, f"camera {place}", "v4l2", options, paced=False, remedy=remedy)
+
+
+def _rtsp(camera: CameraSettings) -> Origin:
+    url = urlsplit(camera.url or "")
+    shown = url._replace(netloc=url.netloc.rpartition("@")[2]).geturl()
+    options = {"rtsp_transport": "tcp", "protocol_whitelist": _PROTOCOLS}
+    remedy = "check that the camera has power and is on this network, and its user and password"
+    return Origin(url.geturl(), f"camera {shown}", "rtsp", options, paced=False, remedy=remedy)
+
+
+def _file(camera: CameraSettings) -> Origin:
+    place = str((camera.file or Path()).absolute())
+    options = {"protocol_whitelist": "file"}
+    return Origin(place, f"film {place}", None, options, paced=True, remedy="expected a video file")
+
+
+def _simulated(camera: CameraSettings) -> Origin:
+    size = f"{camera.width}x{camera.height}"
+    place = f"testsrc2=size={size}:rate={camera.pictures_per_s}:duration=3600"
+    remedy = "FFmpeg has no test picture"
+    return Origin(place, "test picture", "lavfi", {}, paced=True, remedy=remedy)
+
+
+ORIGINS: Final[Mapping[str, Callable[[CameraSettings], Origin]]] = {
+    "v4l2": _v4l2,
+    "rtsp": _rtsp,
+    "file": _file,
+    "simulated": _simulated,
+}
+
+
+def live_camera(camera: CameraSettings) -> LiveCamera:
+    """Return how a camera of the settings films and is opened; it is not opened yet."""
+    origin = ORIGINS[camera.driver](camera)
+    plan = CameraPlan(
+        camera.name,
+        camera.width,
+        camera.height,
+        camera.pictures_per_s,
+        min(camera.still_pictures_per_s, camera.pictures_per_s),
+        camera.bits_per_s,
+        camera.segment_s,
+        camera.encoder,
+        camera.in_the_dark,
+    )
+
+    def connect(over: threading.Event) -> Feed:
+        return AvFeed(origin, lambda wait_s: over.wait(max(0.0, wait_s)))
+
+    return LiveCamera(plan, connect)

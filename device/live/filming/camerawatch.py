@@ -1,0 +1,256 @@
+"""Watches one camera: films what it gives, and tells signs and troubles."""
+
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from contracts.errors import UnavailableError
+from contracts.records.clock import now_ms
+from contracts.records.reading import Tamper
+from device.camera.scene import HEIGHT, WIDTH, Scene
+from device.live.filming.plan import LATE_S, CameraPlan, segment_length_s
+from device.live.filming.port import Feed, Piece
+from device.live.filming.pyav import OpenSegment, small
+from device.live.filming.reel import Reel
+from device.live.filming.segments import name_of
+from device.live.health import BAD, Finding, Health, Watch
+from device.live.port import Measured
+
+LOOKS_PER_S: Final = 5.0
+"""How often a picture is looked at for motion; MOG2 costs more than keeping it."""
+BLOCKED_S: Final = 4.0
+"""A lens that shows nothing for so long is covered."""
+BEFORE_S: Final = 3.0
+"""Pictures of this time before a motion are kept too; until then they wait in memory."""
+AFTER_S: Final = 5.0
+"""So long after the last motion all pictures are kept."""
+_LOOK_S: Final = 0.05
+_log: Final = logging.getLogger(__name__)
+
+
+class CameraWatch(Watch):
+    """Films one camera in segments until it is over; another thread takes its signs.
+
+    Args:
+        plan: How it films.
+        connect: Opens the camera; raises UnavailableError.
+        reel: Takes the segments.
+        found: Told of each change of its health, in any thread.
+    """
+
+    def __init__(
+        self,
+        plan: CameraPlan,
+        connect: Callable[[threading.Event], Feed],
+        reel: Reel,
+        found: Callable[[Finding], None],
+    ) -> None:
+        super().__init__(plan.name, "camera", 1.0, found)
+        self.plan = plan
+        self._connect = connect
+        self._reel = reel
+        self._signs = Tamper.NONE
+        self._latest_s = time.monotonic()
+        self._seen = self._is_waiting = False
+        self._segment: OpenSegment | None = None
+        self._part = Path()
+        self._number = self._counted = 0
+        self._again_s = float("-inf")
+        self._closing = threading.Lock()
+
+    def take(self) -> Measured:
+        """See `Watch.take`. A camera that worked and is lost sees as little as a covered one."""
+        with self._lock:
+            signs, self._signs = self._signs, Tamper.NONE
+            age_s = time.monotonic() - self._latest_s
+        if age_s > LATE_S and self._is_waiting and self._health not in BAD:
+            self._say(Health.SILENT, f"no picture for {age_s:.0f} s")
+        if self._seen and self._health in (*BAD, Health.COVERED):
+            signs |= Tamper.CAMERA_BLOCKED
+        return Measured(tamper=signs)
+
+    def end(self, thread: threading.Thread) -> None:
+        """See `Watch.end`: the last segment is finished, by us if the camera hangs."""
+        until_s = time.monotonic() + LATE_S
+        while thread.is_alive() and (not self._is_waiting or time.monotonic() < until_s):
+            thread.join(_LOOK_S)
+        if thread.is_alive():
+            _log.error("camera %s hangs: its last segment ends where it began to hang", self.name)
+            self._finish()
+
+    def _work(self, over: threading.Event) -> None:
+        self._is_waiting, self._latest_s = True, time.monotonic()
+        feed = self._connect(over)
+        try:
+            self._film(feed, over)
+        finally:
+            self._is_waiting = False
+            self._finish()
+            feed.close()
+
+    def _film(self, feed: Feed, over: threading.Event) -> None:
+        eye = _Eye(self.plan)
+        thinner = _Thinner(self.plan)
+        for piece in feed.pieces():
+            self._is_waiting = False
+            if over.is_set():
+                break
+            now_s = time.monotonic()
+            with self._lock:
+                self._latest_s, self._seen = now_s, True
+            moves = False
+            for picture in piece.pictures:
+                moves |= self._look(eye, picture, now_s)
+            self._keep(partial(self._add, feed, piece, thinner, moves=moves), eye)
+            self._is_waiting = True
+        self._keep(partial(self._add_pictures, thinner.rest()), eye)
+
+    def _add(self, feed: Feed, piece: Piece, thinner: "_Thinner", *, moves: bool) -> None:
+        if feed.copied is not None:
+            self._add_packet(feed.copied, piece.packet)
+            return
+        for picture in piece.pictures:
+            self._add_pictures(thinner.add(time.monotonic(), picture, moves=moves))
+
+    def _keep(self, add: Callable[[], None], eye: "_Eye") -> None:
+        """Put something into the film; say what keeps it out, and try again later."""
+        if time.monotonic() < self._again_s:
+            return
+        try:
+            add()
+        except UnavailableError as error:
+            self._again_s = time.monotonic() + self._backoff.next_s()
+            self._finish()
+            self._say(Health.STOPPED, str(error))
+        else:
+            self._say_seen(eye)
+
+    def _say_seen(self, eye: "_Eye") -> None:
+        if eye.is_blocked:
+            self._say(Health.COVERED, "covered, in the dark, or the same picture all the time")
+        else:
+            self._backoff.reset()
+            self._say(Health.WORKS, "")
+
+    def _look(self, eye: "_Eye", picture: Any, now_s: float) -> bool:  # noqa: ANN401
+        signs, before = eye.look(picture, now_s), eye.moved
+        with self._lock:
+            self._signs |= signs
+        eye.moved = bool(signs & Tamper.MOTION)
+        if eye.moved and not before:
+            _log.info("camera %s: something moves", self.name)
+        return eye.moved
+
+    def _add_packet(self, copied: Any, packet: Any) -> None:  # noqa: ANN401
+        if packet is None:
+            return
+        if packet.is_keyframe and self._is_long_enough():
+            self._finish()
+        if self._segment is None and packet.is_keyframe:
+            self._begin(copied)
+        if self._segment is not None:
+            self._segment.add_packet(packet)
+            self._count(self._segment)
+
+    def _add_pictures(self, pictures: list[tuple[float, Any]]) -> None:
+        for at_s, picture in pictures:
+            if self._is_long_enough():
+                self._finish()
+            segment = self._segment or self._begin(None)
+            segment.add_picture(picture, at_s)
+            self._count(segment)
+
+    def _is_long_enough(self) -> bool:
+        if self._segment is None:
+            return False
+        length_s = segment_length_s(self.plan.segment_s, self._number, self._reel.share)
+        return self._segment.age_s >= length_s
+
+    def _begin(self, copied: Any) -> OpenSegment:  # noqa: ANN401
+        self._part, self._number = self._reel.begin(self.name)
+        title = name_of(self.name, self._number)
+        segment = OpenSegment(self._part, title, self.plan, copied, now_ms())
+        self._segment, self._counted = segment, 0
+        return segment
+
+    def _count(self, segment: OpenSegment) -> None:
+        """Count what was written against the room that there is."""
+        more, self._counted = segment.file.size - self._counted, segment.file.size
+        self._reel.wrote(more)
+
+    def _finish(self) -> None:
+        """Close the segment that is open, if any, and hand it to the recorder; in any thread."""
+        with self._closing:
+            segment, self._segment = self._segment, None
+            if segment is None:
+                return
+            if self._is_waiting:  # its thread may hang in the camera, and must not write any more
+                segment.file.close()
+            with suppress(UnavailableError):  # what is whole of it is kept
+                segment.close()
+            try:
+                whole = self._reel.finish(self._part)
+            except UnavailableError as error:
+                _log.error("camera %s: its segment waits for the next start: %s", self.name, error)
+            else:
+                if whole is None:
+                    _log.warning("camera %s: a segment of no whole fragment is dropped", self.name)
+
+
+class _Eye:
+    """Looks at some of the pictures."""
+
+    def __init__(self, plan: CameraPlan) -> None:
+        self._scene = Scene(round(BLOCKED_S * LOOKS_PER_S), dark_is_normal=plan.in_the_dark)
+        self._looked_s = float("-inf")
+        self._signs = Tamper.NONE
+        self.moved = False
+
+    @property
+    def is_blocked(self) -> bool:
+        """Whether the latest picture showed a blocked lens."""
+        return bool(self._signs & Tamper.CAMERA_BLOCKED)
+
+    def look(self, picture: Any, now_s: float) -> Tamper:  # noqa: ANN401
+        """Return the signs of the latest picture that was looked at."""
+        if now_s - self._looked_s >= 1 / LOOKS_PER_S:
+            self._looked_s = now_s
+            self._signs = self._scene.look(small(picture, WIDTH, HEIGHT))
+        return self._signs
+
+
+class _Thinner:
+    """Leaves out pictures of a still scene, but none shortly before and after a motion."""
+
+    def __init__(self, plan: CameraPlan) -> None:
+        self._still_s = 1 / plan.still_pictures_per_s
+        self._moving_s = 1 / plan.pictures_per_s
+        self._waiting: deque[tuple[float, Any]] = deque()
+        self._moved_s = self._taken_s = self._kept_s = float("-inf")
+
+    def add(self, now_s: float, picture: Any, *, moves: bool) -> list[tuple[float, Any]]:  # noqa: ANN401
+        """Take a picture in; return those that are to be kept now, with their times."""
+        if now_s - self._taken_s >= 0.9 * self._moving_s:  # a camera's pace is not exact
+            self._taken_s = now_s
+            self._waiting.append((now_s, picture))
+        self._moved_s = now_s if moves else self._moved_s
+        kept = []
+        while self._waiting and (
+            now_s - self._moved_s <= AFTER_S or now_s - self._waiting[0][0] >= BEFORE_S
+        ):
+            at_s, old = self._waiting.popleft()
+            if now_s - self._moved_s <= AFTER_S or at_s - self._kept_s >= 0.9 * self._still_s:
+                self._kept_s = at_s
+                kept.append((at_s, old))
+        return kept
+
+    def rest(self) -> list[tuple[float, Any]]:
+        """Return the pictures that still wait, at the end."""
+        rest, self._waiting = list(self._waiting), deque()
+        return rest

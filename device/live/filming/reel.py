@@ -1,0 +1,157 @@
+"""The films of one trip: cameras put segments in, the recorder takes whole ones out."""
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Final
+
+from contracts.actions.form import RECORDINGS_MAX
+from contracts.errors import RejectedError, UnavailableError
+from contracts.records.recording import RecordingDigest
+from contracts.runtime.files import PART_PREFIX, disk_errors, make_directory, remove_file
+from device.live.filming.segments import (
+    Segment,
+    cut_to_whole,
+    is_segment,
+    keep,
+    name_of,
+    part_of,
+    place_of,
+)
+
+TimesOf = Callable[[Path], tuple[int, int]]
+ROOM_LEAST: Final = 4 << 20
+"""With less room left in the video buffer no segment is begun."""
+
+
+class NoRoomForFilmError(UnavailableError):
+    """A trip takes no more film now; readings go on."""
+
+
+class Reel:
+    """Hands out the files of segments, and knows how much room there is. For any thread.
+
+    Args:
+        folder: Of the trip's recordings.
+        cameras: How many cameras share the recordings that a trip may have.
+        known: Names of the recordings that the journal has of the trip.
+        times_of: Returns when a segment was begun, and its duration, milliseconds.
+    """
+
+    def __init__(self, folder: Path, cameras: int, known: Iterable[str], times_of: TimesOf) -> None:
+        self.share = RECORDINGS_MAX // max(1, cameras)
+        self._folder = folder
+        self._times_of = times_of
+        self._lock = threading.Lock()
+        self._known = set(known)
+        self._begun = len(self._known)
+        self._numbers: Counter[str] = Counter()
+        for name in filter(is_segment, self._known):
+            camera, number = place_of(name)
+            self._numbers[camera] = max(self._numbers[camera], number + 1)
+        self._whole: list[Segment] = []
+        self._free = self._unkept = 0
+
+    def begin(self, camera: str) -> tuple[Path, int]:
+        """Return the file for a camera's next segment, and the segment's number.
+
+        Raises:
+            NoRoomForFilmError: The video buffer is full, or the trip has all recordings that it
+                may have.
+            UnavailableError: The disk failed.
+        """
+        with self._lock:
+            self._check_room()
+            number = self._numbers[camera]
+            if number >= self.share or self._begun >= RECORDINGS_MAX:
+                raise NoRoomForFilmError(
+                    f"it has the {number} recordings that it may have on one trip; a trip has up "
+                    f"to {RECORDINGS_MAX}"
+                )
+            self._numbers[camera] += 1
+            self._begun += 1
+        make_directory(self._folder)
+        return part_of(self._folder / name_of(camera, number)), number
+
+    def wrote(self, count: int) -> None:
+        """Count bytes of an open segment.
+
+        Raises:
+            NoRoomForFilmError: The video buffer is full.
+        """
+        with self._lock:
+            self._unkept += count
+            self._check_room()
+
+    def finish(self, part: Path) -> Segment | None:
+        """Make a closed segment whole and hand it to the recorder; None if nothing of it is whole.
+
+        Raises:
+            UnavailableError: The disk failed; the next start of the recorder finds the file.
+        """
+        lost = cut_to_whole(part)
+        with disk_errors("look at film", part):
+            size = part.stat().st_size
+        if not size:
+            remove_file(part)
+            self._give_back(part.name)
+            return None
+        started_ms, duration_ms = self._times_of(part)
+        path = keep(part)
+        try:
+            digest = RecordingDigest.of_file(path)
+        except RejectedError as error:
+            raise UnavailableError(str(error)) from error
+        segment = Segment(path.name, digest, started_ms, duration_ms, lost)
+        with self._lock:
+            self._whole.append(segment)
+        return segment
+
+    def left_behind(self) -> list[Segment]:
+        """Finish the segments that a recorder left behind which was killed, oldest first.
+
+        Raises:
+            UnavailableError: The disk failed.
+        """
+        if not self._folder.is_dir():
+            return []
+        found = sorted(each for each in self._folder.iterdir() if is_segment(each.name))
+        names = {each: each.name.removeprefix(PART_PREFIX) for each in found}
+        finished = [self.finish(each) for each in found if names[each] not in self._known]
+        for name in names.values():
+            camera, number = place_of(name)
+            with self._lock:
+                self._numbers[camera] = max(self._numbers[camera], number + 1)
+        return [segment for segment in finished if segment is not None]
+
+    def take(self) -> list[Segment]:
+        """Return the whole segments that nobody has taken yet, oldest first."""
+        with self._lock:
+            whole, self._whole = self._whole, []
+        return whole
+
+    def kept(self, size: int) -> None:
+        """Hear that the journal has a segment of that many bytes: it counts there now."""
+        with self._lock:
+            self._unkept = max(0, self._unkept - size)
+
+    def has_free(self, size: int) -> None:
+        """Hear how many bytes the journal's video buffer has free."""
+        with self._lock:
+            self._free = size
+
+    def _give_back(self, name: str) -> None:
+        """Count a segment that came to nothing as not begun, so that retries use nothing up."""
+        camera, number = place_of(name)
+        with self._lock:
+            if self._numbers[camera] == number + 1:
+                self._numbers[camera] = number
+                self._begun -= 1
+
+    def _check_room(self) -> None:
+        if self._free - self._unkept < ROOM_LEAST:
+            raise NoRoomForFilmError(
+                f"the video buffer has {max(0, self._free - self._unkept)} bytes left; offload, "
+                f"or set a larger buffer.video_bytes_max"
+            )

@@ -1,0 +1,108 @@
+"""Settings of what measures and films here and now, and of the site's presence."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+from msgspec import Meta
+
+from device.settings_types import (
+    Bssid,
+    Chip,
+    HostPort,
+    Id,
+    Interface,
+    RtspUrl,
+    Section,
+    Text,
+    around_zero,
+    up_to,
+    within,
+)
+
+SENSORS_MAX: Final = 64
+CAMERAS_MAX: Final = 8
+NEEDED: Final[Mapping[str, Sequence[str]]] = {
+    "iio": ("chip",),
+    "hwmon": ("chip",),
+    "1-wire": (),
+    "gpsd": (),
+    "gpio": ("pin", "sign"),
+}
+"""What each driver of a sensor needs besides its name."""
+
+
+class SensorSettings(Section, frozen=True):
+    """One table of [[sensors]]: a live sensor, for driver `sensors` of [source]."""
+
+    name: Id
+    driver: Annotated[
+        Literal["iio", "hwmon", "1-wire", "gpsd", "gpio"],
+        Meta(description="`iio`, `hwmon`, `1-wire`, `gpsd` or `gpio`"),
+    ]
+    chip: Chip | None = None
+    gpsd: HostPort = "127.0.0.1:2947"
+    pin: Annotated[int, within(0, 27)] | None = None
+    sign: (
+        Annotated[
+            Literal["enclosure-open", "door-open", "motion", "shock", "light"],
+            Meta(description="`enclosure-open`, `door-open`, `motion`, `shock` or `light`"),
+        ]
+        | None
+    ) = None
+    active: Annotated[Literal["high", "low"], Meta(description="`high` or `low`")] = "high"
+    every_s: Annotated[int, within(1, 3_600)] = 1
+    frozen_after_s: Annotated[int, within(0, 1_000_000)] = 3_600
+    offset_mcel: Annotated[int, around_zero(20_000)] = 0
+    offset_mpct: Annotated[int, around_zero(50_000)] = 0
+    offset_pa: Annotated[int, around_zero(10_000)] = 0
+
+
+NEEDED_BY_CAMERA: Final[Mapping[str, Sequence[str]]] = {
+    "v4l2": ("device",),
+    "rtsp": ("url",),
+    "file": ("file",),
+    "simulated": (),
+}
+"""What each driver of a camera needs besides its name."""
+
+
+class CameraSettings(Section, frozen=True):
+    """One table of [[cameras]]: a live camera, for driver `sensors` of [source]."""
+
+    name: Id
+    driver: Annotated[
+        Literal["v4l2", "rtsp", "file", "simulated"],
+        Meta(description="`v4l2`, `rtsp`, `file` or `simulated`"),
+    ]
+    device: Path | None = None
+    url: RtspUrl | None = None
+    file: Path | None = None
+    width: Annotated[int, within(160, 3_840)] = 640
+    height: Annotated[int, within(120, 2_160)] = 480
+    pictures_per_s: Annotated[int, within(1, 60)] = 10
+    still_pictures_per_s: Annotated[int, within(1, 60)] = 2
+    bits_per_s: Annotated[int, within(50_000, 50_000_000)] = 1_000_000
+    segment_s: Annotated[int, within(10, 3_600)] = 60
+    encoder: Annotated[
+        Literal["libx264", "h264_v4l2m2m"], Meta(description="`libx264` or `h264_v4l2m2m`")
+    ] = "libx264"
+    in_the_dark: bool = False
+
+    def __repr__(self) -> str:
+        """Leave out the URL, which may hold a password."""
+        return f"CameraSettings(name={self.name}, driver={self.driver})"
+
+
+class PresenceSettings(Section, frozen=True):
+    """[presence]: how the truck knows that it is at a site, so that trips begin and end by it."""
+
+    by: Annotated[
+        Literal["network-manager", "wifi", "broker", "file"],
+        Meta(description="`network-manager`, `wifi`, `broker` or `file`"),
+    ]
+    ssids: Annotated[tuple[Text, ...], up_to(100, "names of networks")] = ()
+    bssids: Annotated[tuple[Bssid, ...], up_to(1_000, "hardware addresses")] = ()
+    interface: Interface = "wlan0"
+    file: Path | None = None
+    debounce_s: Annotated[int, within(0, 3_600)] = 15
