@@ -43,7 +43,7 @@ demo: $(READY) ## the main job; with READINGS=csv TRACK=gpx VIDEO=file OPTIONS="
 	  --ledger "$(LEDGER)" --admin-key "$(ADMIN_KEY)" $(OPTIONS)
 
 test: $(READY) ## all checks and all tests
-	@scripts/packages mosquitto jq sqlite3 curl openssl iproute2 softhsm2 iw dbus gpsd nvme-cli smartmontools $(BENCH_TOOLS) chromium prometheus prometheus-alertmanager
+	@scripts/packages mosquitto jq sqlite3 curl openssl iproute2 softhsm2 iw dbus gpsd gir1.2-gst-rtsp-server-1.0 gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-ugly python3-gi nvme-cli smartmontools $(BENCH_TOOLS) chromium prometheus prometheus-alertmanager
 	@$(JAVA)
 	@$(BIN)/python -c "from storage.bench.servers.cassandra.artifacts import installed; installed()"
 	@PYTHONPATH=tests $(BIN)/python -c "from support.tusclients.clients import install; install()"

@@ -83,7 +83,7 @@ class CameraSettings(Section, frozen=True):
     pictures_per_s: Annotated[int, within(1, 60)] = 10
     still_pictures_per_s: Annotated[int, within(1, 60)] = 2
     bits_per_s: Annotated[int, within(50_000, 50_000_000)] = 1_000_000
-    segment_s: Annotated[int, within(10, 3_600)] = 60
+    segment_s: Annotated[int, within(2, 3_600)] = 60
     encoder: Annotated[
         Literal["libx264", "h264_v4l2m2m"], Meta(description="`libx264` or `h264_v4l2m2m`")
     ] = "libx264"

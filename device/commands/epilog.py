@@ -64,6 +64,15 @@ settings:
   every_s = 1                            time between two questions to this sensor
   offset_mcel = 0                        calibration; also offset_mpct, offset_pa
   frozen_after_s = 3600                  after that time without a change it counts as frozen
+  [[cameras]]                            for driver "sensors", a table for each
+  name = "hold"
+  driver = "v4l2"                        or "rtsp", "file", "simulated"
+  device = "/dev/video0"                 of "v4l2"
+  url = "rtsp://..."                     of "rtsp"
+  file = "film.mp4"                      of "file", which is repeated
+  segment_s = 60                         a film is cut into recordings of this length
+  pictures_per_s = 10                    kept while something moves; still_pictures_per_s else
+  in_the_dark = true                     a dark picture is no covered lens
   [presence]                             a trip begins at each departure, ends at the arrival
   by = "network-manager"                 or "wifi" (with interface), "broker", "file" (with file)
   ssids = ["yard-b"]                     the sites' networks

@@ -1,9 +1,7 @@
 """A card that gets full or read-only on the road: recording waits, and goes on where it was."""
 
-import signal
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -31,41 +29,14 @@ def fill(card: Path) -> None:
             file.write(bytes(4096))
 
 
-@contextmanager
-def running(roaming: RoamingTruck) -> Iterator[list[str]]:
-    """Run the agent, and yield the lines that it logs."""
-    said: list[str] = []
-    with roaming.truck.start("run") as agent:
-        assert agent.stderr is not None
-        reader = threading.Thread(target=said.extend, args=[agent.stderr])
-        reader.start()
-        try:
-            yield said
-        finally:
-            agent.send_signal(signal.SIGTERM)
-            agent.wait(60)
-            reader.join()
-
-
 def is_paused(said: list[str], why: str) -> bool:
     return any("recording is paused" in line and why in line for line in said)
-
-
-def ends_whole(roaming: RoamingTruck, site: Site, said: list[str]) -> None:
-    """Arrive; the one trip is receipted, with each of its readings once."""
-    roaming.say("present")
-    roaming.await_state("docked")
-    (trip,) = roaming.status()["trips"]
-    assert trip["state"] == "receipted", said
-    items = site.ask(f"/v1/trips/{trip['trip']}/readings")["items"]
-    assert [each["sequence"] for each in items] == list(range(trip["readings"]))
-    assert not any("nobody foresaw" in line or "Traceback" in line for line in said), said
 
 
 def test_a_trip_goes_on_once_a_full_card_has_room_again(tmp_path: Path, site: Site) -> None:
     with tmpfs(tmp_path / "card", "16m") as card, gpsd() as gps:
         roaming = RoamingTruck(card, gps, site)
-        with running(roaming) as said:
+        with roaming.running() as said:
             roaming.say("absent")
             until("readings are recorded", lambda: roaming.readings() >= READINGS)
             before = roaming.readings()
@@ -73,7 +44,7 @@ def test_a_trip_goes_on_once_a_full_card_has_room_again(tmp_path: Path, site: Si
             until("it is told", lambda: is_paused(said, "disk is full"))
             (card / "big").unlink()
             until("it goes on", lambda: roaming.readings() >= before + READINGS)
-            ends_whole(roaming, site, said)
+            roaming.ends_whole(site, said)
 
 
 def test_a_card_that_fails_is_told_and_the_trip_goes_on_after_a_reboot(
@@ -81,13 +52,13 @@ def test_a_card_that_fails_is_told_and_the_trip_goes_on_after_a_reboot(
 ) -> None:
     with ext4(tmp_path / "card", 32 << 20) as card, gpsd() as gps:
         roaming = RoamingTruck(card, gps, site)
-        with running(roaming) as said:
+        with roaming.running() as said:
             roaming.say("absent")
             until("readings are recorded", lambda: roaming.readings() >= READINGS)
             before = roaming.readings()
             let_fail(card)
             until("it is told", lambda: is_paused(said, ""))
         mount_again(card)
-        with running(roaming) as said:
+        with roaming.running() as said:
             until("it goes on", lambda: roaming.readings() >= before + READINGS)
-            ends_whole(roaming, site, said)
+            roaming.ends_whole(site, said)

@@ -1,5 +1,6 @@
 """The films of one trip: cameras put segments in, the recorder takes whole ones out."""
 
+import os
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -22,7 +23,9 @@ from device.live.filming.segments import (
 
 TimesOf = Callable[[Path], tuple[int, int]]
 ROOM_LEAST: Final = 4 << 20
-"""With less room left in the video buffer no segment is begun."""
+"""With less room left in the video buffer nothing is filmed."""
+CARD_KEPT: Final = 64 << 20
+"""With less room left on the card nothing is filmed: readings need it, and the seal."""
 
 
 class NoRoomForFilmError(UnavailableError):
@@ -62,6 +65,7 @@ class Reel:
             UnavailableError: The disk failed.
         """
         with self._lock:
+            make_directory(self._folder)
             self._check_room()
             number = self._numbers[camera]
             if number >= self.share or self._begun >= RECORDINGS_MAX:
@@ -71,7 +75,6 @@ class Reel:
                 )
             self._numbers[camera] += 1
             self._begun += 1
-        make_directory(self._folder)
         return part_of(self._folder / name_of(camera, number)), number
 
     def wrote(self, count: int) -> None:
@@ -116,14 +119,18 @@ class Reel:
         """
         if not self._folder.is_dir():
             return []
-        found = sorted(each for each in self._folder.iterdir() if is_segment(each.name))
-        names = {each: each.name.removeprefix(PART_PREFIX) for each in found}
-        finished = [self.finish(each) for each in found if names[each] not in self._known]
-        for name in names.values():
-            camera, number = place_of(name)
-            with self._lock:
+        left = [
+            each
+            for each in self._folder.iterdir()
+            if is_segment(each.name) and each.name.removeprefix(PART_PREFIX) not in self._known
+        ]
+        left.sort(key=lambda each: place_of(each.name))
+        with self._lock:
+            self._begun += len(left)
+            for each in left:
+                camera, number = place_of(each.name)
                 self._numbers[camera] = max(self._numbers[camera], number + 1)
-        return [segment for segment in finished if segment is not None]
+        return [segment for segment in map(self.finish, left) if segment is not None]
 
     def take(self) -> list[Segment]:
         """Return the whole segments that nobody has taken yet, oldest first."""
@@ -150,8 +157,17 @@ class Reel:
                 self._begun -= 1
 
     def _check_room(self) -> None:
-        if self._free - self._unkept < ROOM_LEAST:
+        left = self._free - self._unkept
+        if left < ROOM_LEAST:
             raise NoRoomForFilmError(
-                f"the video buffer has {max(0, self._free - self._unkept)} bytes left; offload, "
-                f"or set a larger buffer.video_bytes_max"
+                f"the video buffer has {max(0, left)} bytes left; offload, or set a larger "
+                f"buffer.video_bytes_max"
+            )
+        with disk_errors("look at the card of", self._folder):
+            card = os.statvfs(self._folder)
+        left = card.f_bavail * card.f_frsize
+        if left < CARD_KEPT:
+            raise NoRoomForFilmError(
+                f"the card has {left} bytes left, and {CARD_KEPT} are kept for readings; offload, "
+                f"or remove other files"
             )

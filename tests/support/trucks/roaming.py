@@ -1,5 +1,9 @@
 """A truck with live sensors that departs and arrives when a test says so."""
 
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +18,7 @@ READINGS = 3
 class RoamingTruck:
     """A truck that measures, and the file that says whether it is at a site."""
 
-    def __init__(self, folder: Path, gps: str, site: Site) -> None:
+    def __init__(self, folder: Path, gps: str, site: Site, cameras: str = "") -> None:
         self.presence = folder.with_name(f"{folder.name}.presence")  # on another disk than a card
         self.say("present")
         sections = (
@@ -23,6 +27,7 @@ class RoamingTruck:
             f'[[sensors]]\nname = "gps"\ndriver = "gpsd"\ngpsd = "{gps}"\n'
             f'[[sensors]]\nname = "door"\ndriver = "gpio"\npin = {PIN}\nsign = "door-open"\n'
             '[[sensors]]\nname = "cargo"\ndriver = "iio"\nchip = "no-such-chip"\n'
+            f"{cameras}"
         )
         self.truck = Truck(folder / "truck", sections, {"GPIOZERO_PIN_FACTORY": "mock"})
         meet(self.truck, site)
@@ -47,3 +52,29 @@ class RoamingTruck:
         self.say("absent")
         until("readings are recorded", lambda: self.readings() >= before + READINGS)
         self.say("present")
+
+    @contextmanager
+    def running(self) -> Iterator[list[str]]:
+        """Run the agent, and yield the lines that it logs."""
+        said: list[str] = []
+        with self.truck.start("run") as agent:
+            assert agent.stderr is not None
+            reader = threading.Thread(target=said.extend, args=[agent.stderr])
+            reader.start()
+            try:
+                yield said
+            finally:
+                agent.send_signal(signal.SIGTERM)
+                agent.wait(60)
+                reader.join()
+
+    def ends_whole(self, site: Site, said: list[str]) -> dict[str, Any]:
+        """Arrive; the one trip is receipted, with each of its readings once. Return its status."""
+        self.say("present")
+        self.await_state("docked")
+        (trip,) = self.status()["trips"]
+        assert trip["state"] == "receipted", said
+        items = site.ask(f"/v1/trips/{trip['trip']}/readings")["items"]
+        assert [each["sequence"] for each in items] == list(range(trip["readings"]))
+        assert not any("nobody foresaw" in line or "Traceback" in line for line in said), said
+        return dict(trip)
