@@ -120,12 +120,17 @@ class Recorder:
         clock = _clock(source, trip.start.nonce)
         reel = self._reel(trip, source)
 
+        late_ms = source.interval_ms
+
         def idle() -> None:
             chain.commit()
-            self._keep(reel, trip)
+            self._keep(reel, trip, late_ms)
 
         for sample in _stream(source, trip.readings, speed, stop, idle, reel):
-            chain.record(_reading(sample, clock, derived=bool(source.derived_from)))
+            reading = _reading(sample, clock, derived=bool(source.derived_from))
+            chain.record(reading)
+            if reading.tamper:
+                reel.mark(reading.clock.utc_ms)
             moved(chain.trip.readings)
             if chain.uncommitted >= GROUP_READINGS:
                 chain.commit()
@@ -213,11 +218,18 @@ class Recorder:
                 segment.name,
                 segment.lost_bytes,
             )
-        self._keep(reel, trip)
+        self._keep(reel, trip, None)
         return reel
 
-    def _keep(self, reel: Reel, trip: Trip) -> None:
-        """Note the whole segments in the journal."""
+    def _keep(self, reel: Reel, trip: Trip, late_ms: int | None) -> None:
+        """Note the whole segments in the journal.
+
+        Args:
+            reel: Has them.
+            trip: The trip.
+            late_ms: How late a tamper sign is heard of, milliseconds; None: nobody knows which
+                signs there were, so each segment counts as marked.
+        """
         for segment in reel.take():
             recording = Recording(
                 trip.trip_id,
@@ -227,10 +239,11 @@ class Recorder:
                 segment.duration_ms,
                 b"",
                 segment.started_at_ms,
+                late_ms is None or reel.is_marked(segment, late_ms),
             )
             self.logbook.add_recording(recording)
             reel.kept(segment.digest.size)
-        reel.has_free(self.logbook.video_room())
+        reel.has_free(*self.logbook.video_room())
 
 
 def _stream(

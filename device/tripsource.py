@@ -79,6 +79,11 @@ class TripSource:
         return isinstance(self.sensors, LiveSource)
 
     @property
+    def interval_ms(self) -> int:
+        """Time from one sample to the next that is measured, milliseconds; 0 for files."""
+        return round(self.sensors.interval_s * 1000) if isinstance(self.sensors, LiveSource) else 0
+
+    @property
     def input_id(self) -> bytes:
         """Identify the input, 32 bytes: an interrupted trip continues with the same input only."""
         names = [[source.role, source.name, source.sha256.hex()] for source in self.derived_from]

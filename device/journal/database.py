@@ -92,9 +92,13 @@ _SEGMENTS: Final = """
 -- When a segment of a live camera began, UTC milliseconds; 0 if the recording began with the trip.
 ALTER TABLE recordings ADD COLUMN started_at_ms INTEGER NOT NULL DEFAULT 0;
 """
+_MARKED: Final = """
+-- Whether there was a tamper sign in a recording: then it is offloaded before others.
+ALTER TABLE recordings ADD COLUMN marked INTEGER NOT NULL DEFAULT 0;
+"""
 JOURNAL: Final = Schema(
     "journal",
-    (_FIRST, _RUNS_AND_JOINED_TRIPS, _PROVISIONAL_RECEIPTS, _TRIPS_IN_A_ROW, _SEGMENTS),
+    (_FIRST, _RUNS_AND_JOINED_TRIPS, _PROVISIONAL_RECEIPTS, _TRIPS_IN_A_ROW, _SEGMENTS, _MARKED),
     application_id=0x57534A31,
     refused=RejectedError,
 )
@@ -171,10 +175,16 @@ def recordings_of(database: Database, trip_id: str) -> list[Recording]:
     """Return the recordings of a trip, in the order in which they were made."""
     rows = database.query(
         "SELECT trip_id, sha256, size, tree_root, name, media_type, duration_ms, source_sha256, "
-        "started_at_ms FROM recordings WHERE trip_id = ? ORDER BY number",
+        "started_at_ms, marked FROM recordings WHERE trip_id = ? ORDER BY number",
         trip_id,
     )
-    return [Recording(row[0], RecordingDigest(row[1], row[2], row[3]), *row[4:]) for row in rows]
+    return [_recording(row) for row in rows]
+
+
+def _recording(row: Any) -> Recording:  # noqa: ANN401 - SQL rows have no static type
+    trip, sha256, size, root, name, media_type, duration_ms, source, started_ms, marked = row
+    digest = RecordingDigest(sha256, size, root)
+    return Recording(trip, digest, name, media_type, duration_ms, source, started_ms, bool(marked))
 
 
 def lacking_of(database: Database, trip_id: str) -> list[str]:

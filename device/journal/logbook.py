@@ -186,7 +186,8 @@ class Logbook:
         with self._database.transaction() as connection:
             connection.execute(
                 "INSERT INTO recordings (trip_id, sha256, size, tree_root, name, media_type, "
-                "duration_ms, source_sha256, started_at_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "duration_ms, source_sha256, started_at_ms, marked) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     recording.trip_id,
                     digest.sha256,
@@ -197,12 +198,17 @@ class Logbook:
                     recording.duration_ms,
                     recording.source_sha256,
                     recording.started_at_ms,
+                    recording.marked,
                 ),
             )
 
-    def video_room(self) -> int:
-        """Return how many more bytes the video buffer takes; below 0 if it was made smaller."""
-        return self._video_bytes_max - video_bytes(self._database)
+    def video_room(self) -> tuple[int, int]:
+        """Return how many bytes of the video buffer are free, and how large it is.
+
+        The first is below 0 if the buffer was made smaller than what it holds.
+        """
+        most = self._video_bytes_max
+        return most - video_bytes(self._database), most
 
     def check_video_room(self, size: int) -> None:
         """Check that the video buffer has room for `size` more bytes.

@@ -80,17 +80,22 @@ class Outbox:
                 yield wire
 
     def announced(self) -> list[Announced]:
-        """Return every sealed recording with its signed digest."""
+        """Return every sealed recording with its signed digest, those with a tamper sign first."""
         rows = self._database.query(
             "SELECT trip_id, digest_of, batch_id, wire FROM batches "
             "WHERE digest_of IS NOT NULL ORDER BY number"
         )
-        return [
-            Announced(recording, batch_id, wire)
+        recordings = {
+            (trip_id, each.digest.sha256): each
+            for trip_id in {row[0] for row in rows}
+            for each in recordings_of(self._database, trip_id)
+        }
+        found = [
+            Announced(recordings[trip_id, sha256], batch_id, wire)
             for trip_id, sha256, batch_id, wire in rows
-            for recording in recordings_of(self._database, trip_id)
-            if recording.digest.sha256 == sha256
+            if (trip_id, sha256) in recordings
         ]
+        return sorted(found, key=lambda each: not each.recording.marked)
 
     def note(
         self, held: Iterable[str], refused: Mapping[str, str], forget: Iterable[str] = ()

@@ -84,6 +84,7 @@ class Recording:
         duration_ms: Milliseconds; 0 when unknown.
         source_sha256: SHA-256 of the file it was replayed from; empty when filmed live.
         started_at_ms: UTC of its first picture, milliseconds; 0 if it began with the trip.
+        marked: There was a tamper sign in it: it is offloaded before others.
     """
 
     trip_id: str
@@ -93,6 +94,7 @@ class Recording:
     duration_ms: int
     source_sha256: bytes
     started_at_ms: int = 0
+    marked: bool = False
 
 
 @dataclass(frozen=True, slots=True)

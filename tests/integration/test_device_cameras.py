@@ -118,7 +118,7 @@ def test_two_cameras_film_the_whole_trip_in_segments(
     films = films_at(site, trip, tmp_path)
     assert len(films) >= 4
     assert {each["media_type"] for each in films} == {"video/mp4"}
-    assert len({each["started_at"] for each in films}) == len(films)
+    assert len({each["started_at"] for each in films}) >= len(films) // len(CAMERAS)
     assert all(each["duration_s"] > 0 for each in films)
     assert not list(roaming.truck.data.glob("videos/*/*"))
     assert "motion" in signs_at(site, trip)
@@ -217,7 +217,8 @@ def test_film_stops_when_its_buffer_is_full_and_readings_go_on(
 
 def test_film_leaves_room_for_readings_on_a_full_card(tmp_path: Path, site: Site, gps: str) -> None:
     with tmpfs(tmp_path / "card", f"{(CARD_KEPT >> 20) + 2}m") as card:
-        roaming = RoamingTruck(card, gps, site, TEST_PICTURE)
+        much = "bits_per_s = 10000000\nstill_pictures_per_s = 10\n"
+        roaming = RoamingTruck(card, gps, site, TEST_PICTURE + much)
         with roaming.running() as said:
             roaming.say("absent")
             until("film stops", lambda: health_of(roaming, "rear") == "stopped")

@@ -3,6 +3,7 @@
 import contextlib
 import random
 import signal
+import sqlite3
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ from contracts.proto.wire_pb2 import Receipt, ReceiptBody, StoredRecording
 from contracts.receipt import sign_receipt
 from contracts.runtime.commands import PROVISIONAL
 from contracts.wire import Topic
+from device.camera.simulated import SimulatedCamera
 from device.commands.simulate import TripFiles
 from device.journal.outbox import Outbox
 from device.offload.receipts import accept
@@ -91,6 +93,21 @@ def test_everything_goes_and_is_deleted_on_the_receipt(
     assert status["trips"][0]["state"] == "receipted"
     assert status["journal_bytes"]["used"] == status["video_bytes"]["used"] == 0
     assert truck.must("offload")["receipted"] == []
+
+
+def test_a_recording_with_a_tamper_sign_goes_first(
+    gateway: FakeGateway, tmp_path: Path, files: TripFiles
+) -> None:
+    truck = Truck(tmp_path / "truck", f"{gateway.section}[offload]\nuploads = 1\n")
+    films = [tmp_path / f"film-{number}.avi" for number in range(3)]
+    for seed, film in enumerate(films, 1):
+        SimulatedCamera(seed).film(film)
+    videos = [argument for film in films for argument in ("--video", film)]
+    truck.must("record", "--readings", files.readings, *videos)
+    with contextlib.closing(sqlite3.connect(truck.data / "journal.sqlite")) as journal, journal:
+        journal.execute("UPDATE recordings SET marked = 1 WHERE name LIKE '0002%'")
+    truck.must("offload")
+    assert list(gateway.uploads.values()) == [films[at].read_bytes() for at in (2, 0, 1)]
 
 
 def test_runs_go_the_same_way(gateway: FakeGateway, tmp_path: Path, files: TripFiles) -> None:

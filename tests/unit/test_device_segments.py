@@ -10,11 +10,12 @@ import pytest
 
 from contracts.actions.form import RECORDINGS_MAX
 from contracts.errors import UnavailableError
+from contracts.records.recording import RecordingDigest
 from contracts.runtime.files import PART_PREFIX
 from device.live.filming.plan import ENDLESS_S, CameraPlan, segment_length_s
 from device.live.filming.pyav import OpenSegment, times_of
 from device.live.filming.reel import ROOM_LEAST, NoRoomForFilmError, Reel
-from device.live.filming.segments import SegmentFile, cut_to_whole, is_segment, part_of
+from device.live.filming.segments import Segment, SegmentFile, cut_to_whole, is_segment, part_of
 
 PLAN = CameraPlan("dock", width=64, height=48)
 BEGAN_MS = 1_790_000_000_123
@@ -60,7 +61,7 @@ def film(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 @pytest.fixture
 def reel(tmp_path: Path) -> Reel:
     made = Reel(tmp_path / "trip", 1, [], times_of)
-    made.has_free(1 << 30)
+    made.has_free(1 << 30, 1 << 30)
     return made
 
 
@@ -167,7 +168,7 @@ def test_what_a_killed_recorder_left_is_finished_and_numbers_go_on(
     part_of(folder / "dock-000002.mp4").write_bytes(film[:-100])
     part_of(folder / "rear-000000.mp4").write_bytes(b"")
     reel = Reel(folder, 2, ["dock-000000.mp4"], times_of)
-    reel.has_free(1 << 30)
+    reel.has_free(1 << 30, 1 << 30)
     assert [each.name for each in reel.left_behind()] == ["dock-000001.mp4", "dock-000002.mp4"]
     names = {"dock-000000.mp4", "dock-000001.mp4", "dock-000002.mp4", "0000.avi"}
     assert {each.name for each in folder.iterdir()} == names
@@ -188,14 +189,14 @@ def test_a_trip_never_gets_more_recordings_than_a_seal_takes(reel: Reel, film: b
 
 
 def test_a_full_buffer_stops_film_until_an_offload(reel: Reel) -> None:
-    reel.has_free(ROOM_LEAST + 1_000)
+    reel.has_free(ROOM_LEAST + 1_000, 1 << 30)
     reel.begin("dock")
     reel.wrote(1_000)
     with pytest.raises(NoRoomForFilmError, match=f"{ROOM_LEAST - 1} bytes left; offload"):
         reel.wrote(1)
     with pytest.raises(NoRoomForFilmError):
         reel.begin("dock")
-    reel.has_free(2 * ROOM_LEAST)
+    reel.has_free(2 * ROOM_LEAST, 1 << 30)
     reel.begin("dock")
 
 
@@ -205,3 +206,26 @@ def test_an_encoder_that_ffmpeg_lacks_is_said(tmp_path: Path) -> None:
     with pytest.raises(UnavailableError, match="no encoder h264_nobody"):
         segment.add_picture(picture(0), 1.0)
     segment.close()
+
+
+def test_film_takes_less_room_when_little_is_left(reel: Reel) -> None:
+    reel.begin("dock")
+    assert not reel.is_low
+    reel.has_free((1 << 30) // 5 - 1, 1 << 30)
+    assert reel.is_low
+
+
+@pytest.mark.parametrize(
+    ("at_ms", "marks"), [(-1, 0), (0, 1), (30_000, 1), (61_000, 1), (61_001, 0)]
+)
+def test_a_sign_marks_the_segment_that_it_falls_into(reel: Reel, at_ms: int, marks: int) -> None:
+    digest = RecordingDigest(bytes(32), 1, bytes(32))
+    segment = Segment("dock-000000.mp4", digest, BEGAN_MS, 60_000, 0)
+    assert not reel.is_marked(segment, 1_000)
+    reel.mark(BEGAN_MS + at_ms)
+    assert reel.is_marked(segment, 1_000) == bool(marks)
+
+
+def test_a_segment_of_unknown_time_counts_as_marked(reel: Reel) -> None:
+    digest = RecordingDigest(bytes(32), 1, bytes(32))
+    assert reel.is_marked(Segment("dock-000000.mp4", digest, 0, 0, 0), 1_000)

@@ -6,6 +6,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -28,6 +29,8 @@ BLOCKED_S: Final = 4.0
 """A lens that shows nothing for so long is covered."""
 BEFORE_S: Final = 3.0
 """Pictures of this time before a motion are kept too; until then they wait in memory."""
+SPARED_PART: Final = 4
+"""With little room left the encoder aims at a quarter (1/4) of the bits."""
 AFTER_S: Final = 5.0
 """So long after the last motion all pictures are kept."""
 _LOOK_S: Final = 0.05
@@ -61,6 +64,7 @@ class CameraWatch(Watch):
         self._segment: OpenSegment | None = None
         self._part = Path()
         self._number = self._counted = 0
+        self._is_sparing = False
         self._again_s = float("-inf")
         self._closing = threading.Lock()
 
@@ -107,7 +111,8 @@ class CameraWatch(Watch):
             moves = False
             for picture in piece.pictures:
                 moves |= self._look(eye, picture, now_s)
-            self._keep(partial(self._add, feed, piece, thinner, moves=moves), eye)
+            keeps_all = moves and not self._is_sparing
+            self._keep(partial(self._add, feed, piece, thinner, moves=keeps_all), eye)
             self._is_waiting = True
         self._keep(partial(self._add_pictures, thinner.rest()), eye)
 
@@ -175,9 +180,21 @@ class CameraWatch(Watch):
     def _begin(self, copied: Any) -> OpenSegment:  # noqa: ANN401
         self._part, self._number = self._reel.begin(self.name)
         title = name_of(self.name, self._number)
-        segment = OpenSegment(self._part, title, self.plan, copied, now_ms())
+        self._spare()
+        plan = self.plan
+        if self._is_sparing:
+            plan = replace(plan, bits_per_s=plan.bits_per_s // SPARED_PART)
+        segment = OpenSegment(self._part, title, plan, copied, now_ms())
         self._segment, self._counted = segment, 0
         return segment
+
+    def _spare(self) -> None:
+        """Look whether film has to take less room from now on; say each change."""
+        before, self._is_sparing = self._is_sparing, self._reel.is_low
+        if self._is_sparing and not before:
+            _log.warning("camera %s: little room is left, so fewer pictures are kept", self.name)
+        elif before and not self._is_sparing:
+            _log.info("camera %s: there is room again for all pictures of a motion", self.name)
 
     def _count(self, segment: OpenSegment) -> None:
         """Count what was written against the room that there is."""

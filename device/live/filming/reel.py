@@ -26,6 +26,10 @@ ROOM_LEAST: Final = 4 << 20
 """With less room left in the video buffer nothing is filmed."""
 CARD_KEPT: Final = 64 << 20
 """With less room left on the card nothing is filmed: readings need it, and the seal."""
+CARD_LOW: Final = 512 << 20
+"""With less room left on the card fewer pictures are kept."""
+BUFFER_LOW_PART: Final = 5
+"""With less than a fifth (1/5) of the video buffer left fewer pictures are kept."""
 
 
 class NoRoomForFilmError(UnavailableError):
@@ -54,7 +58,8 @@ class Reel:
             camera, number = place_of(name)
             self._numbers[camera] = max(self._numbers[camera], number + 1)
         self._whole: list[Segment] = []
-        self._free = self._unkept = 0
+        self._free = self._unkept = self._whole_buffer = 0
+        self._moments: list[int] = []
 
     def begin(self, camera: str) -> tuple[Path, int]:
         """Return the file for a camera's next segment, and the segment's number.
@@ -86,6 +91,29 @@ class Reel:
         with self._lock:
             self._unkept += count
             self._check_room()
+
+    @property
+    def is_low(self) -> bool:
+        """Whether there is so little room that film has to take less of it."""
+        with self._lock:
+            left, whole = self._free - self._unkept, self._whole_buffer
+        return left * BUFFER_LOW_PART < whole or self._card_left() < CARD_LOW
+
+    def mark(self, utc_ms: int) -> None:
+        """Hear that there was a tamper sign at that time, milliseconds UTC."""
+        self._moments.append(utc_ms)
+
+    def is_marked(self, segment: Segment, late_ms: int) -> bool:
+        """Say whether a tamper sign falls into a segment, or nobody knows.
+
+        Args:
+            segment: It has been taken out.
+            late_ms: A sign is heard of so much later, milliseconds.
+        """
+        if not segment.started_at_ms:
+            return True
+        end_ms = segment.started_at_ms + segment.duration_ms + late_ms
+        return any(segment.started_at_ms <= each <= end_ms for each in self._moments)
 
     def finish(self, part: Path) -> Segment | None:
         """Make a closed segment whole and hand it to the recorder; None if nothing of it is whole.
@@ -143,10 +171,10 @@ class Reel:
         with self._lock:
             self._unkept = max(0, self._unkept - size)
 
-    def has_free(self, size: int) -> None:
-        """Hear how many bytes the journal's video buffer has free."""
+    def has_free(self, size: int, whole: int) -> None:
+        """Hear how many bytes of the journal's video buffer are free, and how large it is."""
         with self._lock:
-            self._free = size
+            self._free, self._whole_buffer = size, whole
 
     def _give_back(self, name: str) -> None:
         """Count a segment that came to nothing as not begun, so that retries use nothing up."""
@@ -163,11 +191,14 @@ class Reel:
                 f"the video buffer has {max(0, left)} bytes left; offload, or set a larger "
                 f"buffer.video_bytes_max"
             )
-        with disk_errors("look at the card of", self._folder):
-            card = os.statvfs(self._folder)
-        left = card.f_bavail * card.f_frsize
+        left = self._card_left()
         if left < CARD_KEPT:
             raise NoRoomForFilmError(
                 f"the card has {left} bytes left, and {CARD_KEPT} are kept for readings; offload, "
                 f"or remove other files"
             )
+
+    def _card_left(self) -> int:
+        with disk_errors("look at the card of", self._folder):
+            card = os.statvfs(self._folder)
+        return card.f_bavail * card.f_frsize
