@@ -27,6 +27,7 @@ from device.settings_types import parse_speed
 from device.station import open_journal, plan_of, recording
 from device.stop import Stop
 from device.tripsource import TripSource, measured_trip, replayed_trip, simulated_trip
+from device.watchdog import Watchdog
 
 OFFLOAD_EVERY_S: Final = 2.0
 PATIENCE_S: Final = 60.0
@@ -59,6 +60,7 @@ class Agent:
         self._join = join
         self._failure: WaysealError | None = None
         self._journey: JourneyWatch | None = None
+        self._watchdog = Watchdog()
         if settings.presence:
             presence = presence_of(settings.presence, settings, signer, stop)
             debounce_s = settings.presence.debounce_s
@@ -76,12 +78,13 @@ class Agent:
             threads.append(watch)
         for thread in threads:
             thread.start()
-        try:
-            self._offload()
-        finally:
-            self._stop.request()
-            for thread in threads:
-                thread.join()
+        with self._watchdog.running():
+            try:
+                self._offload()
+            finally:
+                self._stop.request()
+                for thread in threads:
+                    thread.join()
         if self._failure:
             raise self._failure
 
@@ -157,7 +160,11 @@ class Agent:
                 extra={"trip_id": trip.trip_id},
             )
             speed = parse_speed(settings.need_source().speed)
-            trip = recorder.record(source, trip, speed=speed, stop=end)
+            if source.is_measured:
+                with self._watchdog.expecting(source.interval_ms / 1000) as beat:
+                    trip = recorder.record(source, trip, speed=speed, stop=end, moved=beat)
+            else:  # files may hold their readings as far apart as they like
+                trip = recorder.record(source, trip, speed=speed, stop=end)
             if trip.state is not TripState.OPEN:
                 recorder.logbook.mark_reported(trip.trip_id)
 
