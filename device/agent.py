@@ -161,7 +161,7 @@ class Agent:
             )
             speed = parse_speed(settings.need_source().speed)
             if source.is_measured:
-                with self._watchdog.expecting(source.interval_ms / 1000) as beat:
+                with self._watchdog.expecting(source.interval_ms / 1000, end) as beat:
                     trip = recorder.record(source, trip, speed=speed, stop=end, moved=beat)
             else:  # files may hold their readings as far apart as they like
                 trip = recorder.record(source, trip, speed=speed, stop=end)

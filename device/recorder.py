@@ -241,7 +241,10 @@ class Recorder:
                 segment.started_at_ms,
                 late_ms is None or reel.is_marked(segment, late_ms),
             )
-            self.logbook.add_recording(recording)
+            try:
+                self.logbook.add_recording(recording)
+            except RejectedError as error:  # somebody copied it: readings must go on
+                _log.error("film %s is not kept: %s", segment.name, error)
             reel.kept(segment.digest.size)
         reel.has_free(*self.logbook.video_room())
 

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from contracts.runtime.systemd import notify, watchdog_s
+from device.stop import Stop
 
 OVERDUE_TIMES: Final = 3
 """A recorder that is so many readings late hangs."""
@@ -37,20 +38,25 @@ class Watchdog:
         self._now_s = now_s
         self._beat_s: float | None = None
         self._most_s = OVERDUE_LEAST_S
+        self._end: Stop | None = None
         self._said = False
 
     @contextmanager
-    def expecting(self, interval_s: float) -> Iterator[Callable[[object], None]]:
-        """Expect a reading in each interval, until the block ends.
+    def expecting(self, interval_s: float, end: Stop) -> Iterator[Callable[[object], None]]:
+        """Expect a reading in each interval, after the first one and until the end.
+
+        What is done before and after may take long: film that a power cut left is hashed, and the
+        last segments are.
 
         Args:
             interval_s: From one reading to the next.
+            end: Ends the readings.
 
         Yields:
             What to call after each reading.
         """
         self._most_s = max(OVERDUE_LEAST_S, OVERDUE_TIMES * interval_s)
-        self.beat()
+        self._end = end
         try:
             yield self.beat
         finally:
@@ -63,7 +69,8 @@ class Watchdog:
     def look(self) -> bool:
         """Tell systemd that the recorder lives, unless it hangs; return whether it lives."""
         beat_s = self._beat_s
-        late_s = 0.0 if beat_s is None else self._now_s() - beat_s
+        is_over = self._end is not None and self._end.requested
+        late_s = 0.0 if beat_s is None or is_over else self._now_s() - beat_s
         if late_s <= self._most_s:
             self._said = False
             self._tell("WATCHDOG=1")

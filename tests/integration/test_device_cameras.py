@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+import shutil
 import socket
 import time
 from collections.abc import Iterator
@@ -14,7 +15,6 @@ import numpy as np
 import pytest
 
 from contracts.errors import UnavailableError
-from contracts.records.clock import now_ms
 from contracts.runtime.files import PART_PREFIX
 from device.camera.simulated import SimulatedCamera
 from device.live.filming.plan import CameraPlan
@@ -144,7 +144,7 @@ def test_a_killed_agent_keeps_its_film_up_to_the_last_fragment(
     assert len(films_at(site, trip, tmp_path)) == 2
 
 
-def test_a_killed_agent_that_is_already_at_the_site_keeps_its_film_too(
+def test_a_killed_agent_that_is_at_the_site_keeps_its_film_too_and_a_copy_of_it_stops_nothing(
     tmp_path: Path, site: Site, gps: str, film: Path
 ) -> None:
     roaming = RoamingTruck(tmp_path / "card", gps, site, playing(film))
@@ -154,9 +154,12 @@ def test_a_killed_agent_that_is_already_at_the_site_keeps_its_film_too(
         until("a segment is open", lambda: begun_by(roaming, "dock") > 0)
         agent.kill()
         agent.communicate()
+    first = segments_of(roaming, "dock")[0]
+    shutil.copy(first, first.with_name("dock-000099.mp4"))
     with roaming.running() as said:
         trip = roaming.ends_whole(site, said)
     assert films_at(site, trip, tmp_path)
+    assert any("film dock-000099.mp4 is not kept" in line for line in said), said
 
 
 def test_a_camera_that_hangs_delays_nothing(tmp_path: Path, site: Site, gps: str) -> None:
@@ -233,7 +236,7 @@ def test_film_of_a_card_that_another_program_fills_is_whole_up_to_there(tmp_path
     dice, pictures = np.random.default_rng(1), 60
     with tmpfs(tmp_path / "card", "256k") as card:
         path = card / "dock-000000.mp4"
-        segment = OpenSegment(path, path.name, CameraPlan("dock"), None, now_ms())
+        segment = OpenSegment(path, path.name, CameraPlan("dock"), None, time.monotonic())
         noise = (dice.integers(0, 256, (240, 320, 3), dtype=np.uint8) for _ in range(pictures))
 
         def film_all() -> None:

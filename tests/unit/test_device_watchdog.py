@@ -3,11 +3,13 @@
 import os
 import socket
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from contracts.runtime.systemd import notify, watchdog_s
+from device.stop import Stop
 from device.watchdog import OVERDUE_LEAST_S, Watchdog
 
 
@@ -35,6 +37,12 @@ def watchdog(told: list[str], clock: Clock) -> Watchdog:
 
 
 @pytest.fixture
+def stop() -> Iterator[Stop]:
+    with closing(Stop()) as made:
+        yield made
+
+
+@pytest.fixture
 def systemd(tmp_path: Path) -> Iterator[socket.socket]:
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as pipe:
         pipe.bind(str(tmp_path / "notify"))
@@ -49,10 +57,17 @@ def test_a_docked_truck_lives(watchdog: Watchdog, clock: Clock, told: list[str])
 
 
 def test_a_recorder_that_hangs_is_not_told_of(
-    watchdog: Watchdog, clock: Clock, told: list[str], caplog: pytest.LogCaptureFixture
+    watchdog: Watchdog,
+    clock: Clock,
+    told: list[str],
+    stop: Stop,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    with watchdog.expecting(1.0) as beat:
-        clock.s = OVERDUE_LEAST_S
+    with watchdog.expecting(1.0, stop) as beat:
+        clock.s = 1e6
+        assert watchdog.look()
+        beat(1)
+        clock.s += OVERDUE_LEAST_S
         assert watchdog.look()
         clock.s += 1
         assert not watchdog.look()
@@ -61,12 +76,18 @@ def test_a_recorder_that_hangs_is_not_told_of(
         beat(7)
         assert watchdog.look()
         clock.s += 1e6
+        assert not watchdog.look()
+        stop.request()
+        assert watchdog.look()
     assert watchdog.look()
-    assert told == ["WATCHDOG=1"] * 3
+    assert told == ["WATCHDOG=1"] * 5
 
 
-def test_a_slow_truck_is_given_three_intervals(watchdog: Watchdog, clock: Clock) -> None:
-    with watchdog.expecting(3_600.0):
+def test_a_slow_truck_is_given_three_intervals(
+    watchdog: Watchdog, clock: Clock, stop: Stop
+) -> None:
+    with watchdog.expecting(3_600.0, stop) as beat:
+        beat(1)
         clock.s = 3 * 3_600.0
         assert watchdog.look()
         clock.s += 1

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from contracts.errors import UnavailableError
-from contracts.records.clock import now_ms
 from contracts.records.reading import Tamper
 from device.camera.scene import HEIGHT, WIDTH, Scene
 from device.live.filming.plan import LATE_S, CameraPlan, segment_length_s
@@ -64,9 +63,9 @@ class CameraWatch(Watch):
         self._segment: OpenSegment | None = None
         self._part = Path()
         self._number = self._counted = 0
-        self._is_sparing = False
+        self._is_sparing = self._is_over = False
         self._again_s = float("-inf")
-        self._closing = threading.Lock()
+        self._closing = threading.RLock()  # held while film is written or closed
 
     def take(self) -> Measured:
         """See `Watch.take`. A camera that worked and is lost sees as little as a covered one."""
@@ -86,7 +85,9 @@ class CameraWatch(Watch):
             thread.join(_LOOK_S)
         if thread.is_alive():
             _log.error("camera %s hangs: its last segment ends where it began to hang", self.name)
-            self._finish()
+            with self._closing:
+                self._is_over = True
+                self._finish()
 
     def _work(self, over: threading.Event) -> None:
         self._is_waiting, self._latest_s = True, time.monotonic()
@@ -125,16 +126,17 @@ class CameraWatch(Watch):
 
     def _keep(self, add: Callable[[], None], eye: "_Eye") -> None:
         """Put something into the film; say what keeps it out, and try again later."""
-        if time.monotonic() < self._again_s:
-            return
-        try:
-            add()
-        except UnavailableError as error:
-            self._again_s = time.monotonic() + self._backoff.next_s()
-            self._finish()
-            self._say(Health.STOPPED, str(error))
-        else:
-            self._say_seen(eye)
+        with self._closing:
+            if self._is_over or time.monotonic() < self._again_s:
+                return
+            try:
+                add()
+            except UnavailableError as error:
+                self._again_s = time.monotonic() + self._backoff.next_s()
+                self._finish()
+                self._say(Health.STOPPED, str(error))
+                return
+        self._say_seen(eye)
 
     def _say_seen(self, eye: "_Eye") -> None:
         if eye.is_blocked:
@@ -155,36 +157,37 @@ class CameraWatch(Watch):
     def _add_packet(self, copied: Any, packet: Any) -> None:  # noqa: ANN401
         if packet is None:
             return
-        if packet.is_keyframe and self._is_long_enough():
+        now_s = time.monotonic()
+        if packet.is_keyframe and self._is_long_enough(now_s):
             self._finish()
         if self._segment is None and packet.is_keyframe:
-            self._begin(copied)
+            self._begin(copied, now_s)
         if self._segment is not None:
             self._segment.add_packet(packet)
             self._count(self._segment)
 
     def _add_pictures(self, pictures: list[tuple[float, Any]]) -> None:
         for at_s, picture in pictures:
-            if self._is_long_enough():
+            if self._is_long_enough(at_s):
                 self._finish()
-            segment = self._segment or self._begin(None)
+            segment = self._segment or self._begin(None, at_s)
             segment.add_picture(picture, at_s)
             self._count(segment)
 
-    def _is_long_enough(self) -> bool:
+    def _is_long_enough(self, at_s: float) -> bool:
         if self._segment is None:
             return False
         length_s = segment_length_s(self.plan.segment_s, self._number, self._reel.share)
-        return self._segment.age_s >= length_s
+        return self._segment.lasts_s(at_s) >= length_s
 
-    def _begin(self, copied: Any) -> OpenSegment:  # noqa: ANN401
+    def _begin(self, copied: Any, began_s: float) -> OpenSegment:  # noqa: ANN401
         self._part, self._number = self._reel.begin(self.name)
         title = name_of(self.name, self._number)
         self._spare()
         plan = self.plan
         if self._is_sparing:
             plan = replace(plan, bits_per_s=plan.bits_per_s // SPARED_PART)
-        segment = OpenSegment(self._part, title, plan, copied, now_ms())
+        segment = OpenSegment(self._part, title, plan, copied, began_s)
         self._segment, self._counted = segment, 0
         return segment
 
@@ -207,8 +210,6 @@ class CameraWatch(Watch):
             segment, self._segment = self._segment, None
             if segment is None:
                 return
-            if self._is_waiting:  # its thread may hang in the camera, and must not write any more
-                segment.file.close()
             with suppress(UnavailableError):  # what is whole of it is kept
                 segment.close()
             try:

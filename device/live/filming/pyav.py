@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from contracts.errors import UnavailableError
-from contracts.records.clock import parse_rfc3339, rfc3339
+from contracts.records.clock import now_ms, parse_rfc3339, rfc3339
 from device.live.filming.plan import LATE_S, CameraPlan
 from device.live.filming.port import Piece
 from device.live.filming.segments import SegmentFile
@@ -17,6 +17,8 @@ from device.live.filming.segments import SegmentFile
 FRAGMENT_S: Final = 2.0
 """Time between two key pictures, each of which begins a fragment: what a power cut can cost."""
 OPEN_S: Final = 10.0
+PIXELS_MAX: Final = 3_840 * 2_160
+"""A picture of more would take all of a small machine's memory."""
 MILLISECONDS: Final = Fraction(1, 1000)
 _FRAGMENTS: Final = "frag_keyframe+empty_moov+default_base_moof"
 _GROUP_PICTURES: Final = 1_000
@@ -102,6 +104,12 @@ class AvFeed:
         if not opened.streams.video:
             opened.close()
             raise UnavailableError(f"{origin.shown} has no video: {origin.remedy}")
+        pixels = opened.streams.video[0].width * opened.streams.video[0].height
+        if pixels > PIXELS_MAX:
+            opened.close()
+            raise UnavailableError(
+                f"{origin.shown}: expected pictures of up to {PIXELS_MAX} pixels, got {pixels}"
+            )
         return opened
 
     @contextmanager
@@ -123,13 +131,20 @@ class OpenSegment:
         title: Its name.
         plan: The camera's.
         copied: The stream whose packets are kept as they are; None encodes pictures.
-        now_ms: UTC of its first picture, milliseconds.
+        began_s: When its first picture came, by the monotonic clock, seconds.
 
     Raises:
         UnavailableError: The file cannot be made, or there is no such encoder.
     """
 
-    def __init__(self, path: Path, title: str, plan: CameraPlan, copied: Any, now_ms: int) -> None:  # noqa: ANN401
+    def __init__(
+        self,
+        path: Path,
+        title: str,
+        plan: CameraPlan,
+        copied: Any,  # noqa: ANN401
+        began_s: float,
+    ) -> None:
         av = library()
         self.file = SegmentFile(path)
         self._plan = plan
@@ -140,15 +155,15 @@ class OpenSegment:
         self._output = av.open(
             self.file, "w", format="mp4", options={"movflags": _FRAGMENTS, "flush_packets": "1"}
         )
-        self._output.metadata.update({"title": title, "date": rfc3339(now_ms)})
-        self._began_s = time.monotonic()
+        began_ms = now_ms() - round((time.monotonic() - began_s) * 1000)
+        self._output.metadata.update({"title": title, "date": rfc3339(began_ms)})
+        self._began_s = began_s
         if copied is not None:
             self._stream = self._output.add_stream_from_template(copied)
 
-    @property
-    def age_s(self) -> float:
-        """Time since it was begun, seconds."""
-        return time.monotonic() - self._began_s
+    def lasts_s(self, at_s: float) -> float:
+        """Return how long it is with a picture that came then, seconds."""
+        return at_s - self._began_s
 
     def add_packet(self, packet: Any) -> None:  # noqa: ANN401
         """Add a packet of H.264; the first one has to be a key picture.

@@ -1,0 +1,204 @@
+"""The watch of a camera: what a hanging, covered or failing camera does to film and signs."""
+
+import threading
+from collections.abc import Callable, Iterator
+from itertools import repeat
+from pathlib import Path
+from typing import Any
+
+import av
+import numpy as np
+import pytest
+
+from contracts.errors import UnavailableError
+from contracts.records.reading import Tamper
+from device.live.filming import camerawatch
+from device.live.filming.camerawatch import CameraWatch
+from device.live.filming.plan import CameraPlan
+from device.live.filming.port import Piece
+from device.live.filming.pyav import times_of
+from device.live.filming.reel import Reel
+from device.live.health import Finding, Health
+
+DEADLINE_S = 20.0
+ROOM = 1 << 30
+PLAN = CameraPlan("dock", width=64, height=48, pictures_per_s=60, still_pictures_per_s=60)
+DICE = np.random.default_rng(1)
+
+
+def noise() -> Any:  # noqa: ANN401 - PyAV has no types for it
+    return DICE.integers(0, 256, (48, 64, 3), dtype=np.uint8)
+
+
+def black() -> Any:  # noqa: ANN401
+    return np.zeros((48, 64, 3), np.uint8)
+
+
+class Scripted:
+    """A camera that gives what `script` yields."""
+
+    copied = None
+
+    def __init__(self, script: Iterator[Any]) -> None:
+        self._script = script
+
+    def pieces(self) -> Iterator[Piece]:
+        for shot in self._script:
+            yield Piece(None, [av.VideoFrame.from_ndarray(shot, format="bgr24")])
+
+    def close(self) -> None:
+        pass
+
+
+class Findings:
+    """What a watch has found; a test may wait for it."""
+
+    def __init__(self) -> None:
+        self._found: list[Finding] = []
+        self._changed = threading.Condition()
+
+    def __call__(self, finding: Finding) -> None:
+        with self._changed:
+            self._found.append(finding)
+            self._changed.notify_all()
+
+    def wait_for(self, health: Health) -> str:
+        """Return the detail of the next finding of that health; forget it and those before."""
+
+        def has_come() -> bool:
+            return health in [each.health for each in self._found]
+
+        with self._changed:
+            assert self._changed.wait_for(has_come, DEADLINE_S), self._found
+            at = [each.health for each in self._found].index(health)
+            detail = self._found[at].detail
+            del self._found[: at + 1]
+        return detail
+
+
+@pytest.fixture
+def found() -> Findings:
+    return Findings()
+
+
+@pytest.fixture
+def reel(tmp_path: Path) -> Reel:
+    made = Reel(tmp_path / "trip", 1, [], times_of)
+    made.has_free(ROOM, ROOM)
+    return made
+
+
+@pytest.fixture
+def start(
+    reel: Reel, found: Findings, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[[Iterator[Any]], tuple[CameraWatch, threading.Thread, threading.Event]]]:
+    monkeypatch.setattr(camerawatch, "LATE_S", 0.2)
+    monkeypatch.setattr(camerawatch, "BEFORE_S", 0.0)
+    monkeypatch.setattr(camerawatch, "LOOKS_PER_S", 1_000.0)
+    monkeypatch.setattr(camerawatch, "BLOCKED_S", 0.01)
+    over = threading.Event()
+
+    def start(script: Iterator[Any]) -> tuple[CameraWatch, threading.Thread, threading.Event]:
+        watch = CameraWatch(PLAN, lambda _: Scripted(script), reel, found)
+        thread = threading.Thread(target=watch.run, args=[over], daemon=True)
+        thread.start()
+        return watch, thread, over
+
+    yield start
+    over.set()
+
+
+def test_a_camera_that_hangs_at_the_end_leaves_its_film_and_adds_nothing_later(
+    reel: Reel,
+    found: Findings,
+    start: Callable[..., tuple[CameraWatch, threading.Thread, threading.Event]],
+    tmp_path: Path,
+) -> None:
+    hangs, goes_on = threading.Event(), threading.Event()
+
+    def script() -> Iterator[Any]:
+        for _ in range(20):
+            yield noise()
+            goes_on.wait(0.02)
+        hangs.set()
+        goes_on.wait(DEADLINE_S)
+        yield from repeat(noise(), 3)
+
+    watch, thread, over = start(script())
+    found.wait_for(Health.WORKS)
+    assert hangs.wait(DEADLINE_S)
+    over.set()
+    watch.end(thread)
+    (segment,) = reel.take()
+    assert segment.duration_ms > 0
+    goes_on.set()
+    thread.join(DEADLINE_S)
+    assert not thread.is_alive()
+    assert reel.take() == []
+    assert [each.name for each in (tmp_path / "trip").iterdir()] == [segment.name]
+
+
+def test_a_covered_lens_is_a_sign_until_it_sees_again(
+    found: Findings,
+    start: Callable[..., tuple[CameraWatch, threading.Thread, threading.Event]],
+) -> None:
+    uncovered, pause = threading.Event(), threading.Event()
+
+    def script() -> Iterator[Any]:
+        while True:
+            yield noise() if uncovered.is_set() else black()
+            pause.wait(0.01)
+
+    watch, _, _ = start(script())
+    found.wait_for(Health.COVERED)
+    assert watch.take().tamper & Tamper.CAMERA_BLOCKED
+    uncovered.set()
+    found.wait_for(Health.WORKS)
+    watch.take()
+    assert not watch.take().tamper & Tamper.CAMERA_BLOCKED
+
+
+def test_a_camera_that_ends_is_lost_and_its_film_is_kept(
+    reel: Reel,
+    found: Findings,
+    start: Callable[..., tuple[CameraWatch, threading.Thread, threading.Event]],
+) -> None:
+    def script() -> Iterator[Any]:
+        yield noise()
+        raise UnavailableError("somebody cut the cable")
+
+    watch, _, _ = start(script())
+    assert found.wait_for(Health.LOST) == "somebody cut the cable"
+    assert watch.take().tamper is Tamper.CAMERA_BLOCKED
+    assert len(reel.take()) == 1
+
+
+def test_a_camera_that_never_worked_is_no_sign(
+    found: Findings,
+    start: Callable[..., tuple[CameraWatch, threading.Thread, threading.Event]],
+) -> None:
+    def refused() -> Any:  # noqa: ANN401
+        raise UnavailableError("not plugged in")
+
+    watch, _, _ = start(iter(refused, None))
+    found.wait_for(Health.LOST)
+    assert watch.take().tamper is Tamper.NONE
+
+
+def test_film_goes_on_once_there_is_room_again(
+    reel: Reel,
+    found: Findings,
+    start: Callable[..., tuple[CameraWatch, threading.Thread, threading.Event]],
+) -> None:
+    pause = threading.Event()
+
+    def script() -> Iterator[Any]:
+        while True:
+            yield noise()
+            pause.wait(0.01)
+
+    reel.has_free(0, ROOM)
+    start(script())
+    assert "bytes left; offload" in found.wait_for(Health.STOPPED)
+    reel.has_free(ROOM, ROOM)
+    found.wait_for(Health.WORKS)
