@@ -118,18 +118,17 @@ class Recorder:
         chain = ChainWriter(self.logbook, self.signer, self.limits, trip)
         self._film(source, trip)
         clock = _clock(source, trip.start.nonce)
-        reel = self._reel(trip, source)
-
-        late_ms = source.interval_ms
+        reel = self._reel(trip, source) if source.is_measured else None
 
         def idle() -> None:
             chain.commit()
-            self._keep(reel, trip, late_ms)
+            if reel is not None:
+                self._keep(reel, trip, source.interval_ms)
 
         for sample in _stream(source, trip.readings, speed, stop, idle, reel):
             reading = _reading(sample, clock, derived=bool(source.derived_from))
             chain.record(reading)
-            if reading.tamper:
+            if reel is not None and reading.tamper:
                 reel.mark(reading.clock.utc_ms)
             moved(chain.trip.readings)
             if chain.uncommitted >= GROUP_READINGS:
@@ -255,7 +254,7 @@ def _stream(
     speed: float,
     stop: Stop,
     idle: Callable[[], None],
-    reel: Reel,
+    reel: Reel | None,
 ) -> Iterator[Sample]:
     """Yield the samples that a trip lacks, each when it is due, until `stop` is requested.
 
@@ -265,7 +264,7 @@ def _stream(
         speed: Times faster than real time; 0 means no pauses. Sensors that measure ignore it.
         stop: Ends the stream between two samples.
         idle: Called before each wait.
-        reel: Takes what live cameras film.
+        reel: Takes what live cameras film; None for a replayed trip.
     """
     if isinstance(source.sensors, LiveSource):
         return source.sensors.stream(stop, idle, reel)

@@ -64,13 +64,15 @@ class LiveSource:
     limited: Sequence[str] = ()
     cameras: Sequence[LiveCamera] = ()
 
-    def stream(self, stop: Stop, idle: Callable[[], None], reel: Reel) -> Iterator[Sample]:
+    def stream(
+        self, stop: Stop, idle: Callable[[], None], reel: Reel | None = None
+    ) -> Iterator[Sample]:
         """Yield a sample at each tick until `stop` is requested; missed ticks are left out.
 
         Args:
             stop: Ends the stream.
             idle: Called before each wait.
-            reel: Takes what the cameras film; at the end all of it is there.
+            reel: Takes what the cameras film; at the end all of it is there. None: they do not.
         """
         with self._watching(reel) as watches:
             began_s = time.monotonic()
@@ -89,12 +91,15 @@ class LiveSource:
                 stop.wait(due_s - now_s)
 
     @contextmanager
-    def _watching(self, reel: Reel) -> Iterator[Sequence[Watch]]:
+    def _watching(self, reel: Reel | None) -> Iterator[Sequence[Watch]]:
         over = threading.Event()
         watches: list[Watch] = [
             SensorWatch(each.plan, each.connect, self._tell) for each in self.sensors
         ]
-        watches += [CameraWatch(each.plan, each.connect, reel, self._tell) for each in self.cameras]
+        if reel is not None:
+            watches += [
+                CameraWatch(each.plan, each.connect, reel, self._tell) for each in self.cameras
+            ]
         threads = [
             # A driver that hangs must not keep the agent from ending.
             threading.Thread(target=watch.run, args=[over], name=watch.name, daemon=True)

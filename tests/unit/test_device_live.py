@@ -12,7 +12,6 @@ from contracts.records.reading import Position, Tamper
 from device.live.drivers.hwmon import HwmonSensor
 from device.live.drivers.iio import IioSensor
 from device.live.drivers.onewire import OneWireSensor
-from device.live.filming.reel import Reel
 from device.live.health import Finding, Health
 from device.live.port import Measured, Sensor
 from device.live.source import Connection, LiveSource, mixed
@@ -109,11 +108,6 @@ def test_an_unplugged_chip_is_unavailable(tmp_path: Path) -> None:
     (folder / "in_temp_input").unlink()
     with pytest.raises(UnavailableError, match="gives no temperature, humidity or pressure"):
         sensor.measure()
-
-
-def no_film() -> Reel:
-    """Return where no camera films."""
-    return Reel(Path("unused"), 0, [], lambda _: (0, 0))
 
 
 class Scripted:
@@ -296,7 +290,7 @@ def test_one_lost_sensor_delays_no_other(stop: Stop) -> None:
         0.02,
         found,
     )
-    for sample in source.stream(stop, idle, no_film()):
+    for sample in source.stream(stop, idle):
         samples.append(sample)
         if len(samples) == 5:
             stop.request()
@@ -312,12 +306,12 @@ def test_a_limited_quantity_that_nobody_measures_is_said(
     stop: Stop, caplog: pytest.LogCaptureFixture, limited: tuple[str, ...], said: int
 ) -> None:
     cargo = Connection(WatchPlan("cargo", 0.01), lambda: Scripted(COLD))
-    stream = LiveSource([cargo], 0.02, limited=limited).stream(stop, lambda: None, no_film())
+    stream = LiveSource([cargo], 0.02, limited=limited).stream(stop, lambda: None)
     assert [next(stream).temperature_mcel for _ in range(2)] == [4_000] * 2
     assert caplog.text.count("no sensor gives humidity, which the deliveries limit") == said
 
 
 def test_no_sensor_at_all_still_gives_readings_without_values(stop: Stop) -> None:
     source = LiveSource([Connection(WatchPlan("gone", 0.01), refusing)], 0.02)
-    first = next(source.stream(stop, lambda: None, no_film()))
+    first = next(source.stream(stop, lambda: None))
     assert (first.temperature_mcel, first.position, first.tamper) == (None, None, Tamper.NONE)
