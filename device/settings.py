@@ -122,7 +122,8 @@ class GatewaySettings(Section, frozen=True):
     """[gateway], or one table of [[gateways]]: a site where to offload, and whose receipts count.
 
     `token` is empty if the device's own key gives one for the site. Without `genesis_block_id` no
-    receipt deletes anything.
+    receipt deletes anything. A ledger that goes on as another is followed if one of `admin_keys`
+    has signed that.
     """
 
     mqtt: HostPort
@@ -135,6 +136,7 @@ class GatewaySettings(Section, frozen=True):
     ] = tuple(map(str, DEFAULT_POLICY.requirements))
     timeout_s: Annotated[int, within(1, 3_600)] = 30
     genesis_block_id: BlockId | None = None
+    admin_keys: Annotated[tuple[PublicKey, ...], up_to(64, "public keys")] = ()
     mqtt_ca: Path | None = None
     tls_ca: Path | None = None
     tls_certificate: Path | None = None

@@ -29,6 +29,7 @@ from gateway.ownkey import check_key, note_missing, own_key
 from gateway.ownsite import OwnSite
 from gateway.records.evidence import Audit
 from gateway.records.records import Records
+from gateway.records.successions import Successions
 from gateway.retention.deletions import Deletions
 from gateway.retention.judge import Judge
 from gateway.retention.keeper import Retention
@@ -82,6 +83,7 @@ class Services:
             self._closing = opened.pop_all()
         self.records = Records(self._index)
         self.audit = Audit(self._index, self._ledger, self.recordings)
+        self.successions = Successions(self._ledger)
         self.own_site = OwnSite(self._ledger, self.records, settings.site_id)
         self.recataloguing = Recataloguing(
             self.recordings, self.records, self.inbox, self.deletions, self._ledger

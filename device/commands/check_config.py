@@ -22,6 +22,7 @@ from contracts.runtime.checks import (
 from contracts.runtime.commands import FAILED, WORKED
 from device.agent import configured_source
 from device.commands import check_sensors
+from device.offload.ledger import pinned
 from device.offload.mqtt import MqttConnection
 from device.offload.upload import TusClient, check_site
 from device.settings import GatewaySettings, Settings
@@ -138,7 +139,7 @@ def _asked(gateway: GatewaySettings, section: str, settings: Settings) -> Iterat
     else:
         if gateway.site_id is not None:
             yield ok(subject, f"is that of site {gateway.site_id}")
-        yield from _trusted(gateway, section, told)
+        yield from _trusted(gateway, section, told, settings)
     try:
         if not gateway.token:
             gateway = gateway.with_token(Signer.load(settings.key_file), settings.device_id)
@@ -156,7 +157,7 @@ def _asked(gateway: GatewaySettings, section: str, settings: Settings) -> Iterat
 
 
 def _trusted(
-    gateway: GatewaySettings, section: str, told: Mapping[str, object]
+    gateway: GatewaySettings, section: str, told: Mapping[str, object], settings: Settings
 ) -> Iterator[Finding]:
     """Compare what this device trusts with what the gateway says of itself."""
     subject = f"gateway {gateway.rest}"
@@ -167,7 +168,7 @@ def _trusted(
             subject, why, "update the gateway, or compare with `wayseal-gateway key` and `trust`"
         )
         return
-    known, pinned = key in gateway.public_keys, gateway.genesis_block_id
+    known, pin = key in gateway.public_keys, pinned(gateway, settings.data)
     if gateway.public_keys and not known:
         yield error(
             f"{section}.public_keys",
@@ -178,14 +179,14 @@ def _trusted(
     if genesis is None:
         why = "has not reached its ledger yet: genesis_block_id is not compared"
         yield warning(subject, why, "wayseal-gateway doctor, at the gateway")
-    elif pinned is not None and genesis != pinned:
+    elif pin is not None and genesis != pin:
         yield error(
             f"{section}.genesis_block_id",
             f"expected the ledger of the gateway at {gateway.rest}, {genesis!r:.140}, got "
-            f"{pinned}: no receipt of another ledger deletes anything here",
+            f"{pin}: no receipt of another ledger deletes anything here",
             "compare it with `wayseal-gateway trust`; if that is the same, put it in the settings",
         )
-    elif known and pinned is not None:
+    elif known and pin is not None:
         yield ok(subject, "has the key and the ledger that the settings trust")
 
 

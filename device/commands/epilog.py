@@ -24,6 +24,7 @@ settings:
   token = "..."
   public_keys = ["02..."]                gateways whose receipts count
   genesis_block_id = "..."               the ledger they must name, or nothing is deleted
+  admin_keys = ["02..."]                 if one of these signs a successor of that ledger, it counts
   receipt_requires = ["volume", "blobs"] copies that must exist before this device deletes
   timeout_s = 30
   [[gateways]]                           instead of [gateway], a table for each site

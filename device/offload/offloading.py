@@ -7,6 +7,7 @@ from contracts.errors import UnavailableError
 from contracts.keys import Signer
 from device.backoff import Backoff
 from device.journal.outbox import Outbox
+from device.offload.ledger import PinnedLedger
 from device.offload.progress import Progress
 from device.offload.report import OffloadReport
 from device.offload.session import Session
@@ -83,6 +84,7 @@ def _converse(
             patience_s,
             stop,
             OffloadReport(settings.data, gateway.site_id, progress),
+            PinnedLedger(gateway, settings.data),
         ).run()
 
 

@@ -22,6 +22,7 @@ from contracts.text import counted
 from contracts.wire import Topic, pack_records, parse_message
 from device.backoff import Backoff
 from device.journal.outbox import Outbox
+from device.offload.ledger import PinnedLedger
 from device.offload.mqtt import MqttConnection
 from device.offload.offers import Question, questions
 from device.offload.progress import Progress
@@ -65,6 +66,7 @@ class Session:
         patience_s: Longest time without any progress, seconds.
         stop: Ends the session early.
         report: Tells people how far it is.
+        ledger: The one that receipts must name.
         remark: The gateway's last message that is about no single batch.
         false_receipt: Why a receipt did not count; empty if none was refused.
     """
@@ -79,6 +81,7 @@ class Session:
     patience_s: float
     stop: Stop
     report: OffloadReport
+    ledger: PinnedLedger
     remark: str = field(default="", init=False)
     false_receipt: str = field(default="", init=False)
 
@@ -180,13 +183,14 @@ class Session:
         return None
 
     def _take_receipt(self, wire: bytes) -> None:
+        self.ledger.follow(wire)
         if accept(
             wire,
             self.outbox,
             device_id=self.device_id,
             trusted_keys=self.gateway.public_keys,
             policy=self.gateway.policy,
-            genesis_block_id=self.gateway.genesis_block_id,
+            genesis_block_id=self.ledger.genesis_block_id,
             site_id=self.gateway.site_id,
             videos=self.videos,
         ):

@@ -55,7 +55,7 @@ def check_site(gateway: GatewaySettings) -> dict[str, object]:
     """
     url = f"{gateway.rest}/health"
     try:
-        status, body = _bounded(url, gateway)
+        status, body = bounded(url, gateway, HEALTH_BYTES_MAX)
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise UnavailableError(f"{url}: {error}") from error
     try:
@@ -182,7 +182,7 @@ class TusClient:
         return _checked(method, url, answer)
 
 
-def _bounded(url: str, gateway: GatewaySettings) -> tuple[int, bytes]:
+def bounded(url: str, gateway: GatewaySettings, bytes_max: int) -> tuple[int, bytes]:
     """Return the status and the beginning of an answer, however long or slow a stranger's is."""
     timeout_s, trust = gateway.timeout_s, _trust(gateway)
     timeout = httpx.Timeout(timeout_s, connect=min(CONNECT_MAX_S, timeout_s))
@@ -192,7 +192,7 @@ def _bounded(url: str, gateway: GatewaySettings) -> tuple[int, bytes]:
     ) as answer:
         for piece in answer.iter_raw():
             body += piece
-            if len(body) > HEALTH_BYTES_MAX or time.monotonic() > until_s:
+            if len(body) > bytes_max or time.monotonic() > until_s:
                 break
     return answer.status_code, body
 

@@ -19,6 +19,7 @@ from gateway.api import (
     problems,
     recordings,
     scrub,
+    successions,
     trips,
     uploads,
     volumes,
@@ -60,6 +61,7 @@ def build_app(services: Services, tokens: Tokens) -> FastAPI:
     _include(app, est.router)
     _include(app, docs.router)
     _include(app, health.router)
+    _include(app, successions.router)
     return app
 
 

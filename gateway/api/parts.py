@@ -14,6 +14,7 @@ from gateway.offload.receipts import Receipts
 from gateway.offload.saga import OffloadSaga
 from gateway.records.evidence import Audit
 from gateway.records.records import Records
+from gateway.records.successions import Successions
 from gateway.retention.deletions import Deletions
 from gateway.services import Services
 from gateway.upkeep.filling import Filling
@@ -47,5 +48,6 @@ RecordsPart = Annotated[Records, Depends(_part(lambda services: services.records
 SagaPart = Annotated[OffloadSaga, Depends(_part(lambda services: services.saga))]
 ScrubbingPart = Annotated[Scrubbing, Depends(_part(lambda services: services.scrubbing))]
 StorePart = Annotated[RecordingStore, Depends(_part(lambda services: services.recordings))]
+SuccessionsPart = Annotated[Successions, Depends(_part(lambda services: services.successions))]
 UploadsPart = Annotated[Uploads, Depends(_part(lambda services: services.uploads))]
 VolumesPart = Annotated[Volumes, Depends(_part(lambda services: services.volumes))]

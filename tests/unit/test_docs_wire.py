@@ -12,7 +12,8 @@ from support.project.pages import ROOT
 
 PAGE = (ROOT / "docs" / "architecture.md").read_text("utf-8").split("\n## On the wire\n", 1)[1]
 ROUTE = re.compile(
-    r"`(GET|HEAD|OPTIONS|PATCH|POST|DELETE) (/(?:v1/[^`]+|metrics|(?:ready|health)[^`]*))`"
+    r"`(GET|HEAD|OPTIONS|PATCH|POST|DELETE) "
+    r"(/(?:v1/[^`]+|metrics|successions|(?:ready|health)[^`]*))`"
 )
 
 

@@ -19,11 +19,12 @@ from contracts.ledger.execution.obeyed import Obeyed, obeyed_after
 from contracts.ledger.execution.verify import verify_batch
 from contracts.ledger.solo.publisher import publish
 from contracts.ledger.solo.times import Times
-from contracts.proto.sawtooth_pb2 import Batch, Block, BlockHeader
+from contracts.proto.sawtooth_pb2 import Batch, Block, BlockHeader, Transaction
 from contracts.sawtooth import block_info
 from contracts.sawtooth.batches import Family, build_batch
 from contracts.sawtooth.settings import propose
 from contracts.succession import SETTING, Predecessor, encode, predecessors_in
+from contracts.successor import Succession
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +134,16 @@ def _take(candidate: Candidate, batch: Batch, block_num: int) -> None:
         )
 
 
+def _words(chain: Chain, administrator: Signer, predecessor: Predecessor) -> list[Transaction]:
+    """Return what the administrator signs: where the old chain ended, and which one follows."""
+    value = encode([*predecessors_in(chain.state.get), predecessor])
+    words = [propose(administrator, SETTING, value)]
+    first = chain.by_num(0)
+    if first is not None:
+        words.append(Succession(predecessor.genesis_block_id, first.id).sign(administrator))
+    return words
+
+
 def _seal(
     chain: Chain,
     signer: Signer,
@@ -147,8 +158,7 @@ def _seal(
             f"expected a chain that ends with block {predecessor.block_num} of the export, and "
             "blocks follow it: replay into an empty data directory"
         )
-    value = encode([*predecessors_in(chain.state.get), predecessor])
-    batch = build_batch(administrator, [propose(administrator, SETTING, value)])
+    batch = build_batch(administrator, _words(chain, administrator, predecessor))
     candidate = Candidate(
         chain, chain.state.get, families, obeyed_after(chain.state_after(head.num))
     )
