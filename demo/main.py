@@ -4,10 +4,12 @@ Ends with one line, `demo: ok …` or `demo: failed …`, and a matching exit st
 """
 
 import argparse
+import json
 import shutil
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
@@ -16,15 +18,14 @@ from rich.progress import BarColumn, Progress, TextColumn
 
 from contracts.errors import RejectedError, UnavailableError
 from contracts.runtime.files import locked, make_directory
-from contracts.text import counted
 from demo import pids
 from demo.appliance import Appliance, Existing
 from demo.auditor import Auditor, Findings, judge
+from demo.drive import Drive
 from demo.ending import conclude
 from demo.truck import Truck, check_files, simulate
 from storage.bench.servers.processes import executable
 
-POLL_S: Final = 0.1
 BLOB_FLIP_AT: Final = 4096
 HOLDS, DOES_NOT_HOLD = 0, 1
 
@@ -67,15 +68,18 @@ def _demo(appliance: Appliance, directory: Path, options: argparse.Namespace) ->
         appliance.register_network()
         truck = Truck(directory / "truck", "truck-7")
         truck.join(appliance)
-    with _step("the truck leaves site A and records, offline"):
-        trip = truck.ask("record", *_replay(directory, options), "--speed", "max")
-    trip_id = trip["trip"]
-    for line in columns_of(trip):
-        _say(f"  {line}")
-    _say(f"  trip {trip_id}: {trip['readings']} readings, {trip['bytes']} bytes of video")
-    _say("the truck arrives at site B and offloads")
-    _offload(appliance, truck, trip)
-    _check_forgotten(truck)
+    files = _files(directory, options)
+    for line in check_files(files.paths, _log_options(options)):
+        _say(f"  {line.removeprefix(f'{directory}/')}")
+    with Drive(truck, files.source(options)) as drive:
+        with _step("the truck leaves site A and records, offline"):
+            drive.be(present=False)
+            trip = drive.recorded()
+        trip_id, size = trip["trip"], sum(each["bytes"] for each in trip["recordings"])
+        _say(f"  trip {trip_id}: {trip['readings']} readings, {size} bytes of video")
+        _say("the truck arrives at site B and offloads")
+        drive.be(present=True)
+        _follow(appliance, drive, trip, size)
     with _step("seller, carrier and buyer sign the handovers"):
         appliance.hand_over(trip_id)
     with closing(Auditor(appliance.rest, appliance.token("auditor", "auditor"))) as auditor:
@@ -124,16 +128,51 @@ def _existing(options: argparse.Namespace) -> Existing | None:
     return Existing(options.ledger, options.admin_key) if options.ledger else None
 
 
-def _replay(directory: Path, options: argparse.Namespace) -> list[str]:
-    """Return the arguments that name the files to replay: the ones given, or a simulated trip."""
-    readings, track, video = options.readings, options.track, options.video
-    if not readings:
-        out = directory / "drive"
-        simulate(out)
-        readings, track, video = out / "readings.csv", out / "track.gpx", out / "video.avi"
-    named = {"--readings": readings, "--track": track, "--video": video}
-    files = [word for flag, path in named.items() if path for word in (flag, str(path))]
-    return files + _log_options(options)
+@dataclass(frozen=True, slots=True)
+class _Files:
+    """What the truck replays.
+
+    Attributes:
+        readings: CSV log.
+        track: GPX track, or None.
+        video: Video, or None.
+    """
+
+    readings: Path
+    track: Path | None
+    video: Path | None
+
+    @property
+    def paths(self) -> list[Path]:
+        """Return those that there are."""
+        return [path for path in (self.readings, self.track, self.video) if path]
+
+    def source(self, options: argparse.Namespace) -> list[str]:
+        """Return the lines of [source] in the truck's settings."""
+        named: dict[str, object] = {
+            "driver": "replay",
+            "speed": "max",
+            "readings": str(self.readings),
+            "track": str(self.track) if self.track else None,
+            "videos": [str(self.video)] if self.video else None,
+            "map": options.map,
+            "without": options.without,
+            "delimiter": options.delimiter,
+            "timezone": options.timezone,
+            "align": options.align,
+            "track_name": options.track_name,
+        }
+        # A text or list in JSON means the same in TOML.
+        return [f"{key} = {json.dumps(value)}" for key, value in named.items() if value]
+
+
+def _files(directory: Path, options: argparse.Namespace) -> _Files:
+    """Return the files to replay: the ones given, or those of a simulated trip."""
+    if options.readings:
+        return _Files(options.readings, options.track, options.video)
+    out = directory / "drive"
+    simulate(out)
+    return _Files(out / "readings.csv", out / "track.gpx", out / "video.avi")
 
 
 def _log_options(options: argparse.Namespace) -> list[str]:
@@ -149,48 +188,34 @@ def _log_options(options: argparse.Namespace) -> list[str]:
     return [*maps, *without, *form]
 
 
-def columns_of(trip: dict[str, Any]) -> Iterator[str]:
-    """Yield which columns the truck used, as what, in which unit, and what it ignored."""
-    for used in trip["columns"]["used"]:
-        unit = f" [{used['unit']}]" if used["unit"] else ""
-        count = f", {counted(used['values'], 'value')}" if used["values"] is not None else ""
-        extent = f" {used['range']}" if used["range"] else ""
-        yield f"{used['as']}{unit} from column {used['column']!r}{count}{extent}"
-    yield f"ignored columns: {', '.join(map(repr, trip['columns']['ignored'])) or 'none'}"
-    yield from trip["columns"]["notes"]
-    yield from trip["notes"]
-
-
-def _offload(appliance: Appliance, truck: Truck, trip: dict[str, Any]) -> None:
-    """Let the truck offload, and show the gateway's progress."""
+def _follow(appliance: Appliance, drive: Drive, trip: dict[str, Any], size: int) -> None:
+    """Show the gateway's progress until the truck may leave."""
     operator = Auditor(appliance.rest, appliance.token("operator", "operator"))
-    agent = truck.begin("offload")
-    try:
-        with Progress(
+    with (
+        closing(operator),
+        Progress(
             TextColumn("  {task.description:<20}"),
             BarColumn(),
             TextColumn("{task.fields[shown]}"),
             console=_console,
-        ) as bars:
-            readings = bars.add_task("readings committed", total=trip["readings"], shown="")
-            video = bars.add_task("bytes uploaded", total=trip["bytes"], shown="")
-            ended = False
-            while not ended:
-                ended = agent.poll() is not None
-                offload = _visit(operator, trip["trip"])
-                done = offload["readings"].get("committed", 0)
-                sent = sum(recording["received"] for recording in offload["recordings"])
-                bars.update(readings, completed=done, shown=f"{done} of {trip['readings']}")
-                bars.update(video, completed=sent, shown=f"{sent} of {trip['bytes']}")
-                time.sleep(POLL_S)
-    except BaseException:
-        agent.kill()
-        raise
-    finally:
-        operator.close()
-        agent.wait()
-    said = agent.stdout.read().strip() if agent.stdout else ""
-    _expect(agent.returncode == 0, f"wayseal-device offload failed: {said[-500:]}")
+        ) as bars,
+    ):
+        readings = bars.add_task("readings committed", total=trip["readings"], shown="")
+        video = bars.add_task("bytes uploaded", total=size, shown="")
+
+        def has_all() -> bool:
+            offload = _visit(operator, trip["trip"])
+            done = offload["readings"].get("committed", 0)
+            sent = sum(recording["received"] for recording in offload["recordings"])
+            bars.update(readings, completed=done, shown=f"{done} of {trip['readings']}")
+            bars.update(video, completed=sent, shown=f"{sent} of {size}")
+            return bool(done == trip["readings"] and sent == size)
+
+        drive.waited(has_all)
+        drive.waited(lambda: drive.status()["may_leave"])
+    kept = [each for each in drive.status()["trips"] if each["state"] != "receipted"]
+    _expect(not kept, f"the truck still holds {kept}")
+    _say("  the receipt verified; the truck deleted its copy, and may leave")
 
 
 def _visit(operator: Auditor, trip_id: str) -> dict[str, Any]:
@@ -199,12 +224,6 @@ def _visit(operator: Auditor, trip_id: str) -> dict[str, Any]:
             found: dict[str, Any] = offload
             return found
     return {"readings": {}, "recordings": []}
-
-
-def _check_forgotten(truck: Truck) -> None:
-    kept = [trip for trip in truck.ask("status")["trips"] if trip["state"] != "receipted"]
-    _expect(not kept, f"the truck still holds {kept}")
-    _say("  the receipt verified; the truck deleted its copy")
 
 
 def _report(findings: Findings) -> None:

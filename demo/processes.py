@@ -119,12 +119,21 @@ def run_json(command: list[str]) -> dict[str, Any]:
     Raises:
         UnavailableError: It failed; the message is what it said.
     """
+    found: dict[str, Any] = json.loads(said(command).strip().splitlines()[-1])
+    return found
+
+
+def said(command: list[str]) -> str:
+    """Run one of our commands and return what it printed.
+
+    Raises:
+        UnavailableError: It failed; the message is what it said.
+    """
     done = run(command)
     if done.returncode:
-        said = done.stderr.strip().rpartition(f"{command[0]}: ")[2]
-        raise UnavailableError(f"{' '.join(command[:2])} failed: {said[:ERROR_MAX]}")
-    found: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
-    return found
+        problem = done.stderr.strip().rpartition(f"{command[0]}: ")[2]
+        raise UnavailableError(f"{' '.join(command[:2])} failed: {problem[:ERROR_MAX]}")
+    return done.stdout
 
 
 def _last_line(log: Path, start: int) -> str:

@@ -11,7 +11,7 @@ from contracts.errors import UnavailableError
 from contracts.runtime.files import OWNER_ONLY
 from contracts.runtime.processes import tied
 from demo.appliance import DELIVERY_ID, Appliance
-from demo.processes import run_json
+from demo.processes import run_json, said
 from storage.bench.servers.processes import environment, executable
 
 READINGS_PER_BATCH: Final = 100
@@ -79,16 +79,16 @@ genesis_block_id = "{appliance.genesis_block_id()}"
         """Run a command of the agent and return its JSON answer."""
         return run_json([*self._command(*arguments), "--json"])
 
-    def begin(self, *arguments: str) -> subprocess.Popen[str]:
-        """Start a command of the agent and return at once."""
-        command = self._command(*arguments)
-        return subprocess.Popen(  # noqa: S603  # our own command
-            tied([executable(command[0]), *command[1:]]),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            env=environment(),
-            text=True,
-        )
+    def run(self, log: Path) -> subprocess.Popen[bytes]:
+        """Start the agent, which writes to a log file, and return at once."""
+        command = self._command("run")
+        with log.open("wb") as written:
+            return subprocess.Popen(  # noqa: S603  # our own command
+                tied([executable(command[0]), *command[1:]]),
+                stdout=written,
+                stderr=subprocess.STDOUT,
+                env=environment(),
+            )
 
     def _command(self, *arguments: str) -> list[str]:
         return ["wayseal-device", *arguments, "--config", str(self.settings_file)]
@@ -103,17 +103,19 @@ def simulate(out: Path, *options: str) -> None:
     run_json(["wayseal-device", "simulate", "--out", str(out), "--json", *options])
 
 
-def check_files(files: Sequence[Path], options: Sequence[str]) -> None:
+def check_files(files: Sequence[Path], options: Sequence[str]) -> list[str]:
     """Check that a trip can be recorded from `files`, under the limits of the demo's delivery.
+
+    Returns:
+        What the files give, in lines for people.
 
     Raises:
         UnavailableError: It cannot; the message is the truck's.
     """
     names = [str(path) for path in files]
+    command = ["wayseal-device", "check", *names, "--limited", "temperature", *options]
     try:
-        run_json(
-            ["wayseal-device", "check", *names, "--limited", "temperature", *options, "--json"]
-        )
+        return said(command).splitlines()
     except UnavailableError as error:
         if "write --map " not in str(error):
             raise

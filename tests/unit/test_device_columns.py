@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from contracts.errors import RejectedError
-from demo.main import columns_of
 from device.sensors.mapping import ColumnMap, LogOptions
 from device.sensors.replay_csv import CsvReplay
 from device.tripsource import replayed_trip
@@ -85,8 +84,14 @@ def test_what_is_used_and_what_is_ignored_is_said(tmp_path: Path) -> None:
         "2 times are without a zone and read as UTC (--timezone names another)",
         "humidity: 1 of 2 rows have none",
     ]
-    trip = {"columns": replay.contents.document(), "notes": []}
-    assert list(columns_of(trip)) == replay.contents.lines()
+    columns = replay.contents.document()
+    assert [(each["as"], each["column"]) for each in columns["used"]] == [
+        ("time", "when"),
+        ("temperature", "Temp (°F)"),
+        ("humidity", "Humidity"),
+        ("pressure", "Pressure"),
+    ]
+    assert columns["ignored"] == ["Other"]
     assert [sample.temperature_mcel for sample in replay.samples()] == [4_000, 5_000]
 
 
