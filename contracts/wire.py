@@ -23,17 +23,26 @@ BATCH_BYTES_MAX: Final = MESSAGE_BYTES_MAX - 64
 OFFER_BATCHES_MAX: Final = 1500
 """Ids per offer; 1500 of 130 bytes stay below the payload limit with 16 recordings."""
 OFFER_RECORDINGS_MAX: Final = 16
+STATUS_BYTES_MAX: Final = 4 * 1024
+"""Payload limit of a truck's status, which the broker retains."""
 
 _MessageT = TypeVar("_MessageT", bound=Message)
 
 
 class Topic(StrEnum):
-    """The last level of a topic: two from the device, two from the gateway."""
+    """The last level of a topic: three from the device, two from the gateway."""
 
     RECORDS = "records"
     OFFERS = "offers"
+    STATUS = "status"
+    """For people's programs: JSON, retained. The gateway neither needs it nor hears it."""
     HELD = "held"
     RECEIPTS = "receipts"
+
+
+FROM_DEVICES: Final = (Topic.RECORDS, Topic.OFFERS, Topic.STATUS)
+FOR_GATEWAYS: Final = (Topic.RECORDS, Topic.OFFERS)
+TO_DEVICES: Final = (Topic.HELD, Topic.RECEIPTS)
 
 
 def topic(device_id: str, kind: Topic) -> str:

@@ -79,6 +79,17 @@ genesis_block_id = "{appliance.genesis_block_id()}"
         """Run a command of the agent and return its JSON answer."""
         return run_json([*self._command(*arguments), "--json"])
 
+    def begin(self, *arguments: str) -> subprocess.Popen[str]:
+        """Start a command of the agent and return at once."""
+        command = self._command(*arguments)
+        return subprocess.Popen(  # noqa: S603  # our own command
+            tied([executable(command[0]), *command[1:]]),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env=environment(),
+            text=True,
+        )
+
     def run(self, log: Path) -> subprocess.Popen[bytes]:
         """Start the agent, which writes to a log file, and return at once."""
         command = self._command("run")

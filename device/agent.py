@@ -9,6 +9,10 @@ from typing import Final
 from contracts.errors import RejectedError, UnavailableError, WaysealError
 from contracts.keys import Signer
 from device.backoff import Backoff
+from device.display.board import Board
+from device.display.drivers.table import displays_of
+from device.display.look import Look
+from device.display.topic import StatusTopic
 from device.earlier import AGAIN, recorded, samples_in
 from device.journal.trip import Trip, TripState
 from device.journey.configured import presence_of
@@ -17,7 +21,7 @@ from device.journey.states import State
 from device.journey.watch import JourneyWatch
 from device.live.drivers.cameras import live_camera
 from device.live.drivers.table import connection
-from device.live.healthfile import HealthFile
+from device.live.healthfile import DISPLAYS, HealthFile
 from device.live.source import LiveSource
 from device.offload.offloading import offload
 from device.offload.sites import Sites
@@ -27,6 +31,7 @@ from device.settings_types import parse_speed
 from device.station import open_journal, plan_of, recording
 from device.stop import Stop
 from device.tripsource import TripSource, measured_trip, replayed_trip, simulated_trip
+from device.troubles import Trouble
 from device.watchdog import Watchdog
 
 OFFLOAD_EVERY_S: Final = 2.0
@@ -61,10 +66,15 @@ class Agent:
         self._failure: WaysealError | None = None
         self._journey: JourneyWatch | None = None
         self._watchdog = Watchdog()
+        self._troubles: dict[Trouble, str] = {}
         if settings.presence:
             presence = presence_of(settings.presence, settings, signer, stop)
             debounce_s = settings.presence.debounce_s
             self._journey = JourneyWatch(presence, JourneyFile(settings.data), debounce_s)
+        look = Look(settings, signer, self._state, self._troubles)
+        self._status = StatusTopic(look)
+        displays = HealthFile(settings.data, DISPLAYS)
+        self._board = Board(displays_of(settings.display), look, displays.tell)
 
     def run(self) -> None:
         """Work until stopped.
@@ -78,7 +88,7 @@ class Agent:
             threads.append(watch)
         for thread in threads:
             thread.start()
-        with self._watchdog.running():
+        with self._watchdog.running(), self._board.running():
             try:
                 self._offload()
             finally:
@@ -87,6 +97,9 @@ class Agent:
                     thread.join()
         if self._failure:
             raise self._failure
+
+    def _state(self) -> State | None:
+        return self._journey.state if self._journey is not None else None
 
     def _record(self) -> None:
         backoff = Backoff(BACKOFF_LIMIT_S)
@@ -98,15 +111,18 @@ class Agent:
                 backoff.reset()
             except UnavailableError as error:
                 _log.error("recording is paused: %s", error)
+                self._troubles[Trouble.RECORDING] = f"recording is paused: {error}"
                 self._stop.wait(backoff.next_s())
             except RejectedError as error:
                 _log.error("nothing is recorded: %s", error)
+                self._troubles[Trouble.RECORDING] = f"nothing is recorded: {error}"
                 if self._journey is None:
                     self._failure = error
                     return None
                 self._stop.wait(backoff.next_s())  # the next trip may be in order
             except Exception:  # noqa: BLE001 - a truck on the road records whatever happens
                 _log.exception("recording is paused: it failed in a way that nobody foresaw")
+                self._troubles[Trouble.RECORDING] = "recording is paused: see the log"
                 self._stop.wait(backoff.next_s())
         return None
 
@@ -159,6 +175,7 @@ class Agent:
                 trip.readings,
                 extra={"trip_id": trip.trip_id},
             )
+            self._troubles.pop(Trouble.RECORDING, None)
             speed = parse_speed(settings.need_source().speed)
             if source.is_measured:
                 with self._watchdog.expecting(source.interval_ms / 1000, end) as beat:
@@ -173,24 +190,38 @@ class Agent:
         backoff = Backoff(BACKOFF_LIMIT_S, OFFLOAD_EVERY_S)
         while not self._stop.requested:
             wait_s = OFFLOAD_EVERY_S
-            away = self._journey is not None and self._journey.state is State.ON_THE_ROAD
-            if not away and sites.are_near(self._stop):
-                try:
-                    offload(
-                        self._settings,
-                        self._signer,
-                        sites,
-                        patience_s=PATIENCE_S,
-                        stop=self._stop,
-                    )
-                    backoff.reset()
-                except WaysealError as error:
-                    if not self._stop.requested:
-                        _log.warning("offload: %s", error)
-                    wait_s = backoff.next_s()
+            away = self._state() is State.ON_THE_ROAD
+            is_near = not away and sites.are_near(self._stop)
+            if is_near:
+                self._troubles.pop(Trouble.GATEWAY, None)
+                wait_s = self._offload_once(sites, backoff)
+            elif not away:
+                self._troubles[Trouble.GATEWAY] = "no gateway answers here"
             if self._journey is not None:
                 self._tell(self._journey)
+            if is_near and self._journey is not None:
+                self._status.tell_apart(sites, self._stop)
             self._stop.wait(wait_s)
+
+    def _offload_once(self, sites: Sites, backoff: Backoff) -> float:
+        """Offload what waits; return after how many seconds to try again."""
+        try:
+            offload(
+                self._settings,
+                self._signer,
+                sites,
+                patience_s=PATIENCE_S,
+                stop=self._stop,
+                status=self._status,
+            )
+        except WaysealError as error:
+            if not self._stop.requested:
+                _log.warning("offload: %s", error)
+                self._troubles[Trouble.OFFLOAD] = f"offload: {error}"
+            return backoff.next_s()
+        backoff.reset()
+        self._troubles.pop(Trouble.OFFLOAD, None)
+        return OFFLOAD_EVERY_S
 
     def _tell(self, journey: JourneyWatch) -> None:
         """Tell the journey whether the truck may leave with nothing on it."""

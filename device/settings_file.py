@@ -258,6 +258,7 @@ class _Given:
         if settings.cameras and not (source and source.driver == "sensors"):
             raise self.wrong("source.driver", "`sensors`, as there are tables [[cameras]]")
         self._check_drivers(settings)
+        self._check_display(settings)
         if presence is None:
             return
         if presence.by in ("network-manager", "wifi") and not presence.ssids:
@@ -282,6 +283,29 @@ class _Given:
                     if getattr(each, key) is None:
                         because = f"; driver {each.driver} needs it"
                         raise self._missing(f"{section}.{key}", number, because)
+
+    def _check_display(self, settings: Settings) -> None:
+        """Check that a lamp has one pin, or one of its own for each colour."""
+        display = settings.display
+        if display is None:
+            return
+        colours = display.colours
+        if display.lamp_pin is not None and any(pin is not None for pin in colours):
+            raise self.wrong("display.lamp_pin", "no value, as there are pins of colours")
+        if any(pin is not None for pin in colours):
+            for name, pin in zip(("red", "green", "blue"), colours, strict=True):
+                if pin is None:
+                    raise self._missing(f"display.{name}_pin", None, "; each colour needs its pin")
+        taken = {each.pin: f"sensor {each.name}" for each in settings.sensors}
+        for name in ("lamp_pin", "red_pin", "green_pin", "blue_pin"):
+            pin = getattr(display, name)
+            if pin is not None and pin in taken:
+                raise self.wrong(f"display.{name}", f"a free pin, {pin} has the {taken[pin]}")
+            taken[pin] = name
+        if not display.pins and display.oled_address is None:
+            raise self._missing(
+                "display.lamp_pin", None, ", or the pins of three colours, or oled_address"
+            )
 
     def _check_certificates(self, settings: Settings) -> None:
         tables: list[tuple[GatewaySettings, str, int | None]] = [

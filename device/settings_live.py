@@ -106,3 +106,27 @@ class PresenceSettings(Section, frozen=True):
     interface: Interface = "wlan0"
     file: Path | None = None
     debounce_s: Annotated[int, within(0, 3_600)] = 15
+
+
+class DisplaySettings(Section, frozen=True):
+    """[display]: what shows the driver whether the truck may leave."""
+
+    lamp_pin: Annotated[int, within(0, 27)] | None = None
+    red_pin: Annotated[int, within(0, 27)] | None = None
+    green_pin: Annotated[int, within(0, 27)] | None = None
+    blue_pin: Annotated[int, within(0, 27)] | None = None
+    active: Annotated[Literal["high", "low"], Meta(description="`high` or `low`")] = "high"
+    oled_address: Annotated[int, within(0x08, 0x77)] | None = None
+    oled_bus: Annotated[int, within(0, 99)] = 1
+    oled_height: Annotated[Literal[32, 64], Meta(description="32 or 64")] = 64
+
+    @property
+    def colours(self) -> tuple[int | None, int | None, int | None]:
+        """The pins of red, green and blue."""
+        return self.red_pin, self.green_pin, self.blue_pin
+
+    @property
+    def pins(self) -> tuple[int, ...]:
+        """The pins of the lamp: one, or those of red, green and blue; none without a lamp."""
+        one = () if self.lamp_pin is None else (self.lamp_pin,)
+        return one or tuple(pin for pin in self.colours if pin is not None)

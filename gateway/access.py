@@ -2,7 +2,7 @@
 
 The file maps a name to a role and the SHA-256 of its token. A device's name is
 its device id, so that a token lets a truck speak for itself only. Its token is
-made here, or the device keeps it and enrols with its hashes. A device's
+made here, or the device keeps it and enrols with its hashes. A device's or operator's
 entry also has the token's hash in mosquitto's form, for a site's broker. `made` and `expires` are
 RFC 3339 times; an entry without `expires` holds until it is revoked.
 
@@ -125,7 +125,7 @@ class Tokens:
         entry = {"role": role, "sha256": _digest(token), "made": rfc3339(self._now())}
         if expires_ms is not None:
             entry["expires"] = rfc3339(expires_ms)
-        if role is Role.DEVICE:
+        if role in (Role.DEVICE, Role.OPERATOR):
             entry["mosquitto"] = mosquitto_hash(token)
         make_directory(self._path.parent)
         with self._changing() as entries:
@@ -218,11 +218,30 @@ class Tokens:
         Raises:
             RejectedError: The file is not a token file.
         """
+        return self._passwords(Role.DEVICE)
+
+    def of_operators(self) -> dict[str, str | None]:
+        """Return the same for operators, whose programs may hear how trucks stand.
+
+        Raises:
+            RejectedError: The file is not a token file.
+        """
+        return self._passwords(Role.OPERATOR)
+
+    def role_of(self, name: str) -> Role | None:
+        """Return the role of the token of that name; None without one, or if it has expired."""
+        self._refresh()
+        for entry in self._callers.values():
+            if entry.name == name and not entry.has_expired(self._now()):
+                return entry.role
+        return None
+
+    def _passwords(self, role: Role) -> dict[str, str | None]:
         entries = self._read().items()
         return {
-            check_id("device", name): entry.get("mosquitto")
+            check_id(role, name): entry.get("mosquitto")
             for name, entry in entries
-            if entry["role"] == Role.DEVICE and not _entry(name, entry).has_expired(self._now())
+            if entry["role"] == role and not _entry(name, entry).has_expired(self._now())
         }
 
     def _refresh(self) -> None:

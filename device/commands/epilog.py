@@ -79,6 +79,9 @@ settings:
   ssids = ["yard-b"]                     the sites' networks
   bssids = ["02:00:00:00:01:00"]         their access points, if the name alone is not to count
   debounce_s = 15                        how long a change has to last
+  [display]                              shows whether the truck may leave
+  red_pin = 5                            with green_pin and blue_pin; or lamp_pin, one LED
+  oled_address = 0x3C                    an SSD1306 on I2C; also oled_bus, oled_height
 
 examples:
   wayseal-device init                    create the key, print the public key to register

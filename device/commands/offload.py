@@ -8,12 +8,16 @@ gateway holds everything, and the ledger had not committed all of it in time.
 import logging
 from argparse import Namespace
 from collections.abc import Sequence
+from functools import partial
 
 from contracts.errors import RejectedError
 from contracts.runtime.commands import HELD, PROVISIONAL, WORKED, complain
 from device.commands.output import say
+from device.display.look import Look
+from device.display.topic import StatusTopic
 from device.journal.status import Status, TripStatus, status_of
 from device.journal.trip import TripState
+from device.journey.configured import state_of
 from device.offload.offloading import offload
 from device.offload.session import HeldError
 from device.offload.sites import Sites
@@ -33,7 +37,14 @@ def run(arguments: Namespace, settings: Settings) -> int:
     logging.getLogger("device.offload.receipts").setLevel(logging.WARNING)
     with stop_on_signals() as stop:
         try:
-            offload(settings, signer, sites, patience_s=arguments.wait_s, stop=stop)
+            offload(
+                settings,
+                signer,
+                sites,
+                patience_s=arguments.wait_s,
+                stop=stop,
+                status=StatusTopic(Look(settings, signer, partial(state_of, settings), {})),
+            )
         except HeldError as error:
             complain(
                 "wayseal-device",

@@ -6,9 +6,9 @@ from dataclasses import replace
 from device.commands.output import say
 from device.journal.offloading import offloading
 from device.journal.status import status_of
-from device.journey.file import JourneyFile
+from device.journey.configured import state_of
 from device.journey.states import AT_SITE
-from device.live.healthfile import known
+from device.live.healthfile import DISPLAYS, known
 from device.settings import Settings
 from device.station import OFFLOAD_LOCK, load_signer, open_journal
 
@@ -18,11 +18,13 @@ def run(arguments: Namespace, settings: Settings) -> int:
     signer = load_signer(settings)
     with open_journal(settings, signer) as database:
         status = status_of(database, settings.device_id, signer.public_key, settings.buffer)
-    if settings.presence:
-        state = JourneyFile(settings.data).load().state
+    state = state_of(settings)
+    if state is not None:
         status = replace(status, journey=state, is_away=state not in AT_SITE)
     if settings.sensors:
         status = replace(status, sensors=known(settings.data))
+    if settings.display:
+        status = replace(status, displays=known(settings.data, DISPLAYS))
     running = offloading(settings.data, settings.data / OFFLOAD_LOCK)
     status = replace(status, offloading=running)
     say(arguments, status.document(), status.text())

@@ -42,13 +42,15 @@ class Offloading:
         if self.video_bytes:
             words.append(f"{size(self.video_bytes_sent)} of {size(self.video_bytes)} of video sent")
         if self.left_s:
-            words += [f"{size(self.bytes_per_s or 0)}/s", f"about {_duration(self.left_s)} left"]
+            words += [f"{size(self.bytes_per_s or 0)}/s", f"about {self.duration} left"]
         return ", ".join(words) or "all is sent, waiting for receipts"
 
-
-def _duration(seconds: int) -> str:
-    minutes = round(seconds / _MINUTE_S)
-    return f"{minutes} min" if seconds > 2 * _MINUTE_S else f"{seconds} s"
+    @property
+    def duration(self) -> str:
+        """Return the time left in words."""
+        seconds = self.left_s or 0
+        minutes = round(seconds / _MINUTE_S)
+        return f"{minutes} min" if seconds > 2 * _MINUTE_S else f"{seconds} s"
 
 
 def offloading(folder: Path, lock: Path) -> Offloading | None:

@@ -68,6 +68,7 @@ class Status:
     an earlier journal may be lost. `journey` is where the truck is, if its presence is watched, and
     `sensors` what the latest run found of each live sensor. `offloading` is how far the offload is
     that runs now, if one does. `is_away` says that the truck is at no site.
+    `displays` is what the agent found of each of its displays.
     """
 
     device_id: str
@@ -81,17 +82,14 @@ class Status:
     sensors: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     offloading: Offloading | None = None
     is_away: bool = False
+    displays: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def must_stay(self) -> str:
         """Return why the truck should not leave a site now; empty if nothing waits here."""
         waiting = [trip for trip in self.trips if trip.state is not TripState.RECEIPTED]
-        if not waiting:
-            return ""
-        readings = counted(sum(trip.readings for trip in waiting), "reading")
-        recordings = counted(sum(len(trip.recordings) for trip in waiting), "recording")
-        trips = counted(len(waiting), "trip has", "trips have")
-        return f"{trips} no final receipt: {readings} and {recordings}"
+        readings = sum(trip.readings for trip in waiting)
+        return _no_receipt(len(waiting), readings, sum(len(trip.recordings) for trip in waiting))
 
     def document(self) -> dict[str, object]:
         """Return plain values for JSON."""
@@ -108,6 +106,9 @@ class Status:
         for name, sensor in self.sensors.items():
             why = f": {sensor['detail']}" if sensor["detail"] else ""
             lines.append(f"  {name} {sensor['health']} since {sensor['since']}{why}")
+        for name, display in self.displays.items():
+            why = f": {display['detail']}" if display["detail"] else ""
+            lines.append(f"display {name} {display['health']} since {display['since']}{why}")
         for trip in self.trips:
             counts = trip.batches
             lines.append(
@@ -152,6 +153,32 @@ def _receipt_lines(trip: TripStatus) -> list[str]:
         return [f"  {place}"]
     first = f"  provisional {place}: everything is kept here until a final one"
     return [first, *(f"    {what}" for what in trip.lacking)]
+
+
+def must_stay(database: Database) -> str:
+    """Return why the truck should not leave a site now; empty if nothing waits here.
+
+    Raises:
+        RejectedError: The journal is damaged.
+        UnavailableError: The medium failed.
+    """
+    return _no_receipt(
+        *database.one(
+            "SELECT COUNT(*), COALESCE(SUM(readings), 0), (SELECT COUNT(*) FROM recordings JOIN "
+            "trips AS its ON its.trip_id = recordings.trip_id WHERE its.state <> ?) "
+            "FROM trips WHERE state <> ?",
+            TripState.RECEIPTED,
+            TripState.RECEIPTED,
+        )
+    )
+
+
+def _no_receipt(trips: int, readings: int, recordings: int) -> str:
+    """Say how much has no final receipt; empty if nothing."""
+    if not trips:
+        return ""
+    what = f"{counted(readings, 'reading')} and {counted(recordings, 'recording')}"
+    return f"{counted(trips, 'trip has', 'trips have')} no final receipt: {what}"
 
 
 def status_of(

@@ -13,6 +13,7 @@ from contracts.runtime.files import OWNER_ONLY, write_file
 from device.live.health import Finding
 
 NAME: Final = "sensors.json"
+DISPLAYS: Final = "displays.json"
 _BYTES_MAX: Final = 1 << 20
 
 
@@ -22,9 +23,11 @@ class HealthFile:
 
     Attributes:
         folder: The device's data directory.
+        name: Of the file in it.
     """
 
     folder: Path
+    name: str = NAME
     _known: dict[str, dict[str, str]] = field(default_factory=dict, init=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
 
@@ -36,7 +39,7 @@ class HealthFile:
                 "detail": finding.detail,
                 "since": rfc3339(now_ms()),
             }
-            path = self.folder / NAME
+            path = self.folder / self.name
             text = json.dumps(self._known)
             try:
                 write_file(path, text.encode(), temporary=path.with_suffix(".new"), mode=OWNER_ONLY)
@@ -44,10 +47,10 @@ class HealthFile:
                 return
 
 
-def known(folder: Path) -> Mapping[str, Mapping[str, str]]:
+def known(folder: Path, name: str = NAME) -> Mapping[str, Mapping[str, str]]:
     """Return what the latest run of the agent found, by sensor; empty if there was none."""
     try:
-        with (folder / NAME).open("rb") as file:
+        with (folder / name).open("rb") as file:
             found = json.loads(file.read(_BYTES_MAX))
     except (OSError, ValueError):
         return {}

@@ -119,13 +119,25 @@ class MqttConnection:
             raise RejectedError(f"{kind} message of {len(wire)} bytes, limit {MESSAGE_BYTES_MAX}")
         while len(self._in_flight) >= IN_FLIGHT_MAX:
             self._await_ack(self._in_flight.popleft())
+        is_status = kind is Topic.STATUS
         try:
-            sent = self._client.publish(topic(self._device_id, kind), wire, qos=QOS)
+            sent = self._client.publish(
+                topic(self._device_id, kind), wire, qos=QOS, retain=is_status
+            )
         except (ValueError, RuntimeError) as error:
             raise UnavailableError(f"publish on {kind} failed: {error}") from error
         if sent.rc is not MQTTErrorCode.MQTT_ERR_SUCCESS:
             raise UnavailableError(f"publish on {kind} failed: {sent.rc.name}")
         self._in_flight.append(sent)
+
+    def settle(self) -> None:
+        """Wait until the broker has acknowledged all that was sent.
+
+        Raises:
+            UnavailableError: The connection is lost, or a PUBACK does not come in time.
+        """
+        while self._in_flight:
+            self._await_ack(self._in_flight.popleft())
 
     def receive(self, timeout_s: float) -> tuple[Topic, bytes] | None:
         """Return the next answer; None if no answer came in time.

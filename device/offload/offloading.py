@@ -1,6 +1,7 @@
 """Offloads until nothing is left, over as many connections as necessary."""
 
 from contextlib import ExitStack
+from functools import partial
 from typing import Final
 
 from contracts.errors import UnavailableError
@@ -9,7 +10,7 @@ from device.backoff import Backoff
 from device.journal.outbox import Outbox
 from device.offload.ledger import PinnedLedger
 from device.offload.progress import Progress
-from device.offload.report import OffloadReport
+from device.offload.report import OffloadReport, Teller
 from device.offload.session import Session
 from device.offload.sites import Sites
 from device.offload.upload import TusClient
@@ -22,7 +23,13 @@ BACKOFF_LIMIT_S: Final = 15.0
 
 
 def offload(
-    settings: Settings, signer: Signer, sites: Sites, *, patience_s: float, stop: Stop
+    settings: Settings,
+    signer: Signer,
+    sites: Sites,
+    *,
+    patience_s: float,
+    stop: Stop,
+    status: Teller | None = None,
 ) -> None:
     """Send all closed batches and sealed recordings; delete trips with a final receipt.
 
@@ -34,6 +41,7 @@ def offload(
         sites: Where to offload: at the first that answers, again after each loss.
         patience_s: Longest time without any progress, seconds.
         stop: Ends the work early.
+        status: Tells the gateway's broker how the truck stands; None tells nothing.
 
     Raises:
         RejectedError: The gateway refuses this device, or something for good; it is kept.
@@ -45,7 +53,7 @@ def offload(
         outbox = Outbox(database)
         while outbox.unheld_count() or outbox.refusals() or outbox.awaiting_receipt():
             try:
-                _converse(settings, sites, outbox, progress, patience_s, stop)
+                _converse(settings, sites, outbox, progress, patience_s, stop, status)
                 if not outbox.is_unanswered():
                     return
             except UnavailableError:
@@ -61,11 +69,14 @@ def _converse(
     progress: Progress,
     patience_s: float,
     stop: Stop,
+    status: Teller | None,
 ) -> None:
     videos = videos_of(settings)
     with ExitStack() as stack:
         gateway, connection = sites.reach(stop)
         stack.callback(connection.close)
+        if status is not None:
+            status.begin(gateway, connection)
         _renew(gateway, settings)
         clients = [
             stack.enter_context(TusClient(gateway, settings.device_id))
@@ -83,9 +94,18 @@ def _converse(
             videos,
             patience_s,
             stop,
-            OffloadReport(settings.data, gateway.site_id, progress),
+            OffloadReport(
+                settings.data,
+                gateway.site_id,
+                progress,
+                partial(status.tell, gateway, connection) if status else _nothing,
+            ),
             PinnedLedger(gateway, settings.data),
         ).run()
+
+
+def _nothing() -> None:
+    """Tell nobody."""
 
 
 def _renew(gateway: GatewaySettings, settings: Settings) -> None:

@@ -6,14 +6,36 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from device.journal.offloading import NAME, Offloading
+from device.offload.mqtt import MqttConnection
 from device.offload.progress import Progress
+from device.settings import GatewaySettings
 
 WRITE_EVERY_S: Final = 2.0
 LOG_EVERY_S: Final = 10.0
 _log: Final = logging.getLogger(__name__)
+
+
+class Teller(Protocol):
+    """Tells the broker of a connection how the truck stands."""
+
+    def begin(self, gateway: GatewaySettings, connection: MqttConnection) -> None:
+        """Tell it once, at the beginning.
+
+        Raises:
+            UnavailableError: The connection is lost.
+        """
+        ...
+
+    def tell(self, gateway: GatewaySettings, connection: MqttConnection) -> None:
+        """Tell it what has changed, if anything.
+
+        Raises:
+            UnavailableError: The connection is lost.
+        """
+        ...
 
 
 class OffloadReport:
@@ -23,6 +45,7 @@ class OffloadReport:
         folder: The device's data directory.
         site: Where it offloads.
         progress: What moved.
+        told: Called after each writing; tells others.
         clock: Seconds that never go back.
     """
 
@@ -31,8 +54,10 @@ class OffloadReport:
         folder: Path,
         site: str | None,
         progress: Progress,
+        told: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        self._told = told
         self._path = folder / NAME
         self._site = site
         self._progress = progress
@@ -62,6 +87,7 @@ class OffloadReport:
         if now_s - self._logged_s >= LOG_EVERY_S:
             self._logged_s = now_s
             _log.info("offload: %s", found)
+        self._told()
 
     def _write(self, found: Offloading) -> None:
         """Replace the file; not durably, since it is worth nothing after a power cut."""

@@ -28,7 +28,15 @@ from amqtt.plugins.base import BaseAuthPlugin, BaseTopicPlugin
 from amqtt.session import Session
 
 from contracts.errors import RejectedError, UnavailableError, WaysealError
-from contracts.wire import MESSAGE_BYTES_MAX, Topic, parse_topic
+from contracts.wire import (
+    FROM_DEVICES,
+    MESSAGE_BYTES_MAX,
+    STATUS_BYTES_MAX,
+    TO_DEVICES,
+    Topic,
+    parse_topic,
+    topic,
+)
 from gateway.access import Role, Tokens
 
 _T = TypeVar("_T")
@@ -42,7 +50,9 @@ QUEUE_MESSAGES_MAX: Final = 64
 IN_FLIGHT_MAX: Final = 64
 """Messages on their way to subscribers at which the broker slows down."""
 SLOW_DOWN_S: Final = 1.0
-_PUBLISHED_BY_DEVICES: Final = (Topic.RECORDS, Topic.OFFERS)
+
+_ALL_STATUS: Final = (topic("+", Topic.STATUS),)
+"""What an operator's program hears."""
 
 _log = logging.getLogger(__name__)
 
@@ -56,7 +66,11 @@ class BrokerAccess:
     gateway_password: str
 
     def allows(self, username: str | None, password: str | None, client_id: str | None) -> bool:
-        """Say whether a client may connect; a device may use only its own name."""
+        """Say whether a client may connect; a device may use only its own name.
+
+        An operator may, to hear how trucks stand, under its own name and any client id that no
+        device uses.
+        """
         if username == self.gateway_username:
             return hmac.compare_digest((password or "").encode(), self.gateway_password.encode())
         try:
@@ -64,21 +78,32 @@ class BrokerAccess:
         except WaysealError as error:
             _log.error("no device can connect: %s", error)
             return False
-        return (
-            caller is not None
-            and caller.role is Role.DEVICE
-            and caller.name == username == client_id
+        if caller is None or caller.name != username:
+            return False
+        return caller.role is Role.OPERATOR or (
+            caller.role is Role.DEVICE and caller.name == client_id
         )
 
     def allows_topic(self, username: str | None, topic: str | None, *, publish: bool) -> bool:
         """Say whether a connected client may publish on, or subscribe to, a topic."""
         if username == self.gateway_username:
             return True
+        if not publish and topic in _ALL_STATUS:
+            return self._is_operator(username)
         try:
             device_id, kind = parse_topic(topic or "")
         except RejectedError:
             return False
-        return device_id == username and publish == (kind in _PUBLISHED_BY_DEVICES)
+        if device_id != username or self._is_operator(username):
+            return False
+        return kind in (FROM_DEVICES if publish else TO_DEVICES)
+
+    def _is_operator(self, name: str | None) -> bool:
+        try:
+            return Tokens(self.tokens_file).role_of(name or "") is Role.OPERATOR
+        except WaysealError as error:
+            _log.error("nobody hears how trucks stand: %s", error)
+            return False
 
 
 @dataclass
@@ -183,6 +208,28 @@ class _BoundedBroker(Broker):
                 running_tasks, timeout=SLOW_DOWN_S, return_when=asyncio.FIRST_COMPLETED
             )
         await super()._run_broadcast(running_tasks)
+
+    async def _publish_retained_messages_for_subscription(
+        self, subscription: tuple[str, int], session: Session
+    ) -> None:
+        """Send what is retained; amqtt 0.12 also sends it for a subscription that it refused."""
+        if await self._topic_filtering(session, subscription[0], Action.SUBSCRIBE):
+            await super()._publish_retained_messages_for_subscription(subscription, session)
+
+    async def retain_message(
+        self,
+        source_session: Session | None,
+        topic_name: str | None,
+        data: bytes | bytearray | None,
+        qos: int | None = None,
+    ) -> None:
+        """Retain how a truck stands, and nothing else: memory is bounded by the trucks' count."""
+        try:
+            kind = parse_topic(topic_name or "")[1]
+        except RejectedError:
+            return
+        if kind is Topic.STATUS and len(data or b"") <= STATUS_BYTES_MAX:
+            await super().retain_message(source_session, topic_name, data, qos)
 
 
 class EmbeddedBroker:

@@ -24,6 +24,7 @@ from contracts.proto.wire_pb2 import Held, Offer, Records, Refusal
 from contracts.runtime.dependency import Dependency
 from contracts.runtime.seldom import Seldom
 from contracts.wire import (
+    FOR_GATEWAYS,
     MESSAGE_BYTES_MAX,
     OFFER_BATCHES_MAX,
     OFFER_RECORDINGS_MAX,
@@ -171,7 +172,7 @@ class Intake:
         if reason.is_failure:
             self._link.failed(f"{self._place} refused the gateway: {reason}")
             return
-        client.subscribe([(topic("+", Topic.RECORDS), QOS), (topic("+", Topic.OFFERS), QOS)])
+        client.subscribe([(topic("+", kind), QOS) for kind in FOR_GATEWAYS])
         self.connected.set()
         self._link.connected()
 

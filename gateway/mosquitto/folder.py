@@ -112,7 +112,11 @@ def keep_pending(settings: Settings, names: Collection[str]) -> None:
 
 
 def _write_folder(settings: Settings, folder: Path, once: Mapping[str, str]) -> Written:
-    devices = Tokens(settings.tokens_file).of_devices()
+    tokens = Tokens(settings.tokens_file)
+    devices = tokens.of_devices()
+    # One that an earlier version made has no hash: that operator hears nothing here.
+    operators = {name: each for name, each in tokens.of_operators().items() if each is not None}
+    operators.pop(settings.mqtt.username, None)
     if settings.mqtt.username in devices:
         raise RejectedError(
             f"device {settings.mqtt.username} has the gateway's own name at the broker: change "
@@ -123,12 +127,12 @@ def _write_folder(settings: Settings, folder: Path, once: Mapping[str, str]) -> 
     _make_folder(folder, settings.mosquitto.user)
     at_start = {
         CONFIGURATION: configuration(settings, folder, _plugin(settings)),
-        ROLES: roles(settings.mqtt.username, sorted(known)),
+        ROLES: roles(settings.mqtt.username, sorted(known), sorted(operators)),
     }
     changed = [name for name, text in at_start.items() if _text(folder / name) != text]
     for name, text in (
         *trusted(settings),
-        (PASSWORDS, _passwords(settings, known | dict(once))),
+        (PASSWORDS, _passwords(settings, operators | known | dict(once))),
         (ACCESS, access_rules()),
         (INCLUDED, included(at_start[CONFIGURATION])),
         *at_start.items(),

@@ -12,7 +12,14 @@ from pathlib import Path
 from typing import Final
 
 from contracts.errors import RejectedError
-from contracts.wire import MESSAGE_BYTES_MAX, Topic, topic
+from contracts.wire import (
+    FOR_GATEWAYS,
+    FROM_DEVICES,
+    MESSAGE_BYTES_MAX,
+    TO_DEVICES,
+    Topic,
+    topic,
+)
 from gateway.settings import MqttSettings, Settings
 
 PACKET_BYTES_MAX: Final = MESSAGE_BYTES_MAX + 4096
@@ -23,8 +30,6 @@ QUEUE_BYTES_MAX: Final = 32 << 20
 KEEPALIVE_MAX_S: Final = 120
 OWN_CONNECTIONS_MAX: Final = 16
 """At the gateway's own listener; more than one, as a lost connection may linger."""
-FROM_DEVICES: Final = (Topic.RECORDS, Topic.OFFERS)
-TO_DEVICES: Final = (Topic.HELD, Topic.RECEIPTS)
 CONFIGURATION: Final = "mosquitto.conf"
 INCLUDED: Final = "included.conf"
 """The same for Debian's `conf.d/`."""
@@ -52,14 +57,16 @@ def access_rules() -> str:
     )
 
 
-def roles(gateway: str, devices: Iterable[str]) -> str:
+def roles(gateway: str, devices: Iterable[str], operators: Iterable[str] = ()) -> str:
     """Return the file of the dynamic security plugin.
 
     The gateway speaks and hears on the topics of all devices. A device may subscribe to its own
-    two topics only. The ACL file alone decides only what is delivered: a client could subscribe
-    to anything, and 40 packets of deep topics took 4 GB of the broker's memory.
+    two topics only. An operator hears how all trucks stand, and says nothing. The ACL file alone
+    decides only what is delivered: a client could subscribe to anything, and 40 packets of deep
+    topics took 4 GB of the broker's memory.
     """
-    rules = {name: _subscribing(name) for name in devices} | {gateway: _governing()}
+    rules = {name: _watching() for name in operators}
+    rules |= {name: _subscribing(name) for name in devices} | {gateway: _governing()}
     refuse = {
         "publishClientSend": False,
         "publishClientReceive": False,
@@ -79,12 +86,20 @@ def roles(gateway: str, devices: Iterable[str]) -> str:
 
 
 def _governing() -> Iterator[dict[str, object]]:
-    for kind in FROM_DEVICES:
+    for kind in FOR_GATEWAYS:
         for acl in ("subscribeLiteral", "publishClientReceive"):
             yield _rule(acl, topic("+", kind), priority=1, allow=True)
     for kind in TO_DEVICES:
         yield _rule("publishClientSend", topic("+", kind), priority=1, allow=True)
     yield _rule("subscribePattern", "#", priority=0, allow=False)
+
+
+def _watching() -> Iterator[dict[str, object]]:
+    every = topic("+", Topic.STATUS)
+    for acl in ("subscribeLiteral", "publishClientReceive"):
+        yield _rule(acl, every, priority=1, allow=True)
+    for acl in ("subscribePattern", "publishClientSend"):
+        yield _rule(acl, "#", priority=0, allow=False)
 
 
 def _subscribing(device_id: str) -> Iterator[dict[str, object]]:
@@ -121,8 +136,8 @@ def configuration(settings: Settings, folder: Path, plugin: Path) -> str:
         "autosave_on_changes true",
         "persistent_client_expiration 1d",
         "",
-        "# Wayseal retains nothing, and reads no $SYS.",
-        "retain_available false",
+        "# How a truck stands is retained, for programs that ask later. Wayseal reads no $SYS.",
+        "retain_available true",
         "sys_interval 0",
         "",
         f"max_packet_size {PACKET_BYTES_MAX}",

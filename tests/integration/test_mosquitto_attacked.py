@@ -170,12 +170,15 @@ def test_a_will_on_anothers_topic_is_never_said(attacked: Attacked) -> None:
     assert attacked.truck.receipts.empty()
 
 
-def test_nothing_is_retained(attacked: Attacked) -> None:
-    held = topic("truck-1", Topic.OFFERS)
-    with attacked.rogue() as rogue:
-        rogue.send(packet(0x33, publish(held, b"lie", qos=1)[2:]))
-        assert rogue.answer() == b""
-    attacked.check()
+def test_a_lie_that_is_retained_harms_nobody(attacked: Attacked) -> None:
+    """The broker cannot be told to retain one topic alone; a truck's other two may be retained."""
+    for kind in (Topic.OFFERS, Topic.RECORDS, Topic.STATUS):
+        name = topic("truck-1", kind)
+        for lie in (b"lie", b""):
+            with attacked.rogue() as rogue:
+                rogue.send(packet(0x33, publish(name, lie, qos=1)[2:]))
+                assert rogue.answer()[:1] == b"\x40"
+            attacked.check()
 
 
 @pytest.mark.parametrize(

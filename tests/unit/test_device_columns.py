@@ -1,5 +1,6 @@
 """A column is used by its exact name or by --map, and none vanishes in silence."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -84,7 +85,7 @@ def test_what_is_used_and_what_is_ignored_is_said(tmp_path: Path) -> None:
         "2 times are without a zone and read as UTC (--timezone names another)",
         "humidity: 1 of 2 rows have none",
     ]
-    columns = replay.contents.document()
+    columns = json.loads(json.dumps(replay.contents.document()))
     assert [(each["as"], each["column"]) for each in columns["used"]] == [
         ("time", "when"),
         ("temperature", "Temp (°F)"),

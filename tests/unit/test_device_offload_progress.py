@@ -98,7 +98,7 @@ def test_the_report_tells_from_time_to_time(
 ) -> None:
     caplog.set_level(logging.INFO)
     progress = Progress(clock)
-    report = OffloadReport(tmp_path, "dock-a", progress, clock)
+    report = OffloadReport(tmp_path, "dock-a", progress, clock=clock)
     progress.expect(ONE, 4_000 * MB)
     progress.note_offset(ONE, 0)
     for _ in range(100):
@@ -132,7 +132,7 @@ def test_progress_in_words(found: Offloading, words: str) -> None:
 
 def test_what_an_earlier_offload_left_is_not_told(tmp_path: Path) -> None:
     lock = tmp_path / "offload.lock"
-    OffloadReport(tmp_path, None, Progress(), Clock()).tell(lambda: 0)
+    OffloadReport(tmp_path, None, Progress(), clock=Clock()).tell(lambda: 0)
     assert offloading(tmp_path, lock) is None
     with lock.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -143,7 +143,7 @@ def test_what_an_earlier_offload_left_is_not_told(tmp_path: Path) -> None:
 
 
 def test_a_full_card_does_not_end_an_offload(tmp_path: Path) -> None:
-    OffloadReport(tmp_path / "missing", None, Progress(), Clock()).tell(lambda: 0)
+    OffloadReport(tmp_path / "missing", None, Progress(), clock=Clock()).tell(lambda: 0)
     assert not (tmp_path / "missing").exists()
 
 

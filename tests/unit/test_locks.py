@@ -15,7 +15,7 @@ OF_ROLE = {name: f"requirements/{name}.lock" for name in ROLES}
 PIN = re.compile(r"^([a-zA-Z0-9._-]+)==([^ ]+)")
 TOOLS = {"mypy", "pytest", "ruff", "hypothesis", "import-linter", "schemathesis", "grpcio-tools"}
 NEEDED_ANYHOW = {"pyyaml"}  # by amqtt and sawtooth-sdk; tests read YAML with it too
-PLOTTING = {"contourpy", "fonttools", "kiwisolver", "matplotlib", "numpy", "pillow", "scipy"}
+PLOTTING = {"contourpy", "fonttools", "kiwisolver", "matplotlib", "numpy", "scipy"}
 OF_A_CAMERA = {"av", "numpy", "opencv-python-headless"}
 
 

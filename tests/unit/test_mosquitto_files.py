@@ -40,7 +40,8 @@ def test_each_device_has_a_password_and_nobody_a_token(tmp_path: Path) -> None:
     written = write(made)
     assert written.devices == ["truck-1", "truck-2"]
     lines = (folder_of(made) / PASSWORDS).read_text("utf-8").splitlines()
-    assert [line.partition(":")[0] for line in lines] == ["gateway", "truck-1", "truck-2"]
+    names = [line.partition(":")[0] for line in lines]
+    assert names == ["gateway", "operator", "truck-1", "truck-2"]
     assert all(line.partition(":")[2].startswith("$7$") for line in lines)
     for path in folder_of(made).iterdir():
         assert not any(token in path.read_text("utf-8") for token in given)

@@ -37,6 +37,7 @@ from contracts.receipt import sign_receipt
 from contracts.runtime.processes import tied
 from contracts.sawtooth.batches import check_batch
 from contracts.wire import QOS, Topic, parse_message, parse_topic, topic
+from gateway.mosquitto.text import CONFIGURATION
 from gateway.settings_file import load_settings
 from support.machine.mosquitto import PASSWORD, Mosquitto, tables
 from support.machine.ports import free_port
@@ -67,8 +68,11 @@ def amqtt_broker(folder: Path) -> Iterator[int]:
 
 
 @contextlib.contextmanager
-def mosquitto_broker(folder: Path) -> Iterator[int]:
-    """Run mosquitto as a site does, for the gateway and truck-1; yield the trucks' port."""
+def mosquitto_broker(folder: Path, *, retains: bool = True) -> Iterator[int]:
+    """Run mosquitto as a site does, for the gateway and truck-1; yield the trucks' port.
+
+    Without `retains` as a site of version 0.1 did.
+    """
     port = free_port()
     text = f'data = "{folder}/data"\nsite_id = "b"\n' + tables(folder, free_port(), port)
     settings = load_settings(write_private(folder / "gateway.toml", text))
@@ -80,6 +84,11 @@ def mosquitto_broker(folder: Path) -> Iterator[int]:
     settings.data.mkdir()
     write_private(settings.tokens_file, json.dumps({"truck-1": known}))
     broker = Mosquitto(settings)
+    if not retains:
+        assert settings.mosquitto.folder is not None
+        written = settings.mosquitto.folder / CONFIGURATION
+        text = written.read_text().replace("retain_available true", "retain_available false")
+        written.write_text(text)
     broker.start()
     try:
         yield port
