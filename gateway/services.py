@@ -9,6 +9,7 @@ from contracts.copies import Policy
 from contracts.errors import UnavailableError
 from contracts.keys import SigningKey
 from contracts.ledger.client import LedgerClient
+from gateway.access import Tokens
 from gateway.blobstore import blob_store
 from gateway.dependencies import Dependencies
 from gateway.enrolling import Enrolling
@@ -27,6 +28,10 @@ from gateway.offload.recheck import Recheck
 from gateway.offload.saga import OffloadSaga
 from gateway.ownkey import check_key, note_missing, own_key
 from gateway.ownsite import OwnSite
+from gateway.people.persons import Persons
+from gateway.people.sessions import Sessions
+from gateway.people.signing import People
+from gateway.people.tries import Tries
 from gateway.records.evidence import Audit
 from gateway.records.records import Records
 from gateway.records.successions import Successions
@@ -89,7 +94,15 @@ class Services:
             self.recordings, self.records, self.inbox, self.deletions, self._ledger
         )
         self.soundness = Soundness(
-            [self._index, self.inbox, self.deletions, self._claims, self.scrubbing, self._ages]
+            [
+                self._index,
+                self.inbox,
+                self.deletions,
+                self._claims,
+                self.scrubbing,
+                self._ages,
+                self.people.sessions,
+            ]
         )
         self.network = Network(self._ledger, self.inbox, self._index)
         self._wire_offload(signer)
@@ -222,6 +235,10 @@ class Services:
                 )
             )
         )
+        tokens = Tokens(settings.tokens_file, self.damage)
+        persons = Persons(settings.people_file, self.damage)
+        sessions = Sessions(data / "sessions.db", tokens, persons, self.damage)
+        self.people = People(tokens, persons, opened.enter_context(closing(sessions)), Tries())
         self._ages = opened.enter_context(closing(Ages(data / "retention.db", damage=self.damage)))
 
     def _wire_offload(self, signer: SigningKey) -> None:

@@ -16,8 +16,8 @@ from contracts.ids import ID_MAX, check_id
 from contracts.ledger.place import LedgerPlace
 from contracts.runtime.clienttls import ClientFiles
 from contracts.runtime.logs import LogFormat
-from contracts.runtime.serving.connections import Bounds
 from gateway.intake.quotas import DeviceLimits
+from gateway.restsettings import Port, RestSettings
 from gateway.storagesettings import (
     BackupSettings,
     CassandraSettings,
@@ -33,12 +33,10 @@ from gateway.uploads.claims import DEVICE_PARTIAL_BYTES_MAX
 from gateway.uploads.lanes import Places
 
 _LOOPBACK: Final = IPv4Network("127.0.0.0/8")
-_BOUNDS: Final = Bounds()
 _SHARE: Final = DeviceLimits()
 _SOCKET_BYTES_MAX: Final = 107
 """The longest path of a Unix socket (unix(7), sun_path)."""
 _PLACES: Final = Places()
-Port = Annotated[int, Field(ge=0, le=65535)]
 
 
 def _site_id(text: str) -> str:
@@ -178,47 +176,6 @@ class MosquittoSettings(Table):
     def _certificate_and_key(self) -> Self:
         check_together(self.certificate, self.key, self.ca, self.crl)
         return self
-
-
-class RestSettings(Table):
-    """The address for auditors, operators and uploads."""
-
-    host: str = "127.0.0.1"
-    port: Port = Field(8080, description="0 lets the system choose")
-    plain_text: bool = Field(
-        default=False,
-        description="listen beyond this machine without TLS, behind a proxy that has it",
-    )
-    connections: int = Field(_BOUNDS.connections, ge=1, description="most connections")
-    connections_per_address: int = Field(
-        _BOUNDS.per_address, ge=1, description="most of one address; behind a proxy as many as all"
-    )
-    head_timeout_s: float = Field(_BOUNDS.head_s, gt=0, description="time for a request's head")
-    rate_min: int = Field(
-        _BOUNDS.rate, ge=1, description="bytes per second that a client must send or read"
-    )
-    body_timeout_s: float = Field(
-        _BOUNDS.body_s, gt=0, description="time over which the rate of a body is measured"
-    )
-    unread_timeout_s: float = Field(
-        _BOUNDS.unread_s, gt=0, description="the same for an answer; longest pause of a player"
-    )
-    keep_alive_timeout_s: int = Field(
-        _BOUNDS.keep_alive_s, ge=1, description="time between two requests of a connection"
-    )
-
-    @property
-    def bounds(self) -> Bounds:
-        """Return the limits of connections."""
-        return Bounds(
-            self.connections,
-            self.connections_per_address,
-            self.head_timeout_s,
-            self.rate_min,
-            self.body_timeout_s,
-            self.unread_timeout_s,
-            self.keep_alive_timeout_s,
-        )
 
 
 class LogSettings(Table):
@@ -391,6 +348,11 @@ class Settings(BaseSettings):
     def tokens_file(self) -> Path:
         """Return the file of access tokens."""
         return self.data / "tokens.json"
+
+    @property
+    def people_file(self) -> Path:
+        """Return the file of people with passwords."""
+        return self.data / "people.json"
 
 
 def _is_word(text: str) -> bool:

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 from fastapi import APIRouter, Depends, FastAPI
 
-from gateway.access import Caller, Tokens
+from gateway.access import Caller
 from gateway.api import (
     catalogue,
     deletions,
@@ -19,6 +19,7 @@ from gateway.api import (
     problems,
     recordings,
     scrub,
+    sessions,
     successions,
     trips,
     uploads,
@@ -26,18 +27,20 @@ from gateway.api import (
     waiting,
 )
 from gateway.api.description import DescribedApp, only_described_parameters
+from gateway.api.headers import Headed
 from gateway.api.security import may_operate, may_read
 from gateway.api.tusgate import TusGate
+from gateway.people.rates import Rates
 from gateway.services import Services
 
 _DESCRIPTION = """\
 What happened to goods on the way, according to the ledger, and evidence that proves it.
 Answers come from an index that follows the ledger.
-A route with `security` needs `Authorization: Bearer TOKEN`; the others, such as `/healthz`, and
-this description need no token."""
+A route with `security` needs `Authorization: Bearer TOKEN`, or the cookie that `POST /v1/session`
+gives a browser; the others, such as `/healthz`, and this description need no token."""
 
 
-def build_app(services: Services, tokens: Tokens) -> FastAPI:
+def build_app(services: Services) -> FastAPI:
     """Put the routes together, each with the roles that may use it."""
     app = DescribedApp(
         title="Wayseal gateway",
@@ -49,14 +52,18 @@ def build_app(services: Services, tokens: Tokens) -> FastAPI:
         redirect_slashes=False,
         lifespan=_closing,
     )
-    app.state.services, app.state.tokens = services, tokens
+    app.state.services = services
+    app.state.rates = Rates(services.settings.rest.requests_per_minute)
     problems.install(app)
     app.add_middleware(TusGate, prefix=uploads.PREFIX)
+    app.add_middleware(Headed)
     for about in (catalogue, lots, trips, recordings, deletions, evidence):
         _include(app, about.router, may_read)
     for about in (operations, waiting, scrub, metrics, volumes):
         _include(app, about.router, may_operate)
+    _include(app, sessions.list_router, may_operate)
     _include(app, operations.status_router, may_read)
+    _include(app, sessions.router)
     _include(app, uploads.router)
     _include(app, est.router)
     _include(app, docs.router)

@@ -8,7 +8,9 @@ from fastapi.responses import HTMLResponse, JSONResponse
 from gateway.api.docspage import page
 
 _HEADERS: Final = {
-    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'",
+    "Content-Security-Policy": (
+        "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'"
+    ),
     "X-Content-Type-Options": "nosniff",
 }
 

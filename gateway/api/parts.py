@@ -12,6 +12,7 @@ from gateway.intake.inbox import Inbox
 from gateway.metrics import Metrics
 from gateway.offload.receipts import Receipts
 from gateway.offload.saga import OffloadSaga
+from gateway.people.signing import People
 from gateway.records.evidence import Audit
 from gateway.records.records import Records
 from gateway.records.successions import Successions
@@ -43,6 +44,7 @@ DrivesPart = Annotated[DriveFollower, Depends(_part(lambda services: services.dr
 FillingPart = Annotated[Filling, Depends(_part(lambda services: services.filling))]
 InboxPart = Annotated[Inbox, Depends(_part(lambda services: services.inbox))]
 MetricsPart = Annotated[Metrics, Depends(_part(lambda services: services.metrics))]
+PeoplePart = Annotated[People, Depends(_part(lambda services: services.people))]
 ReceiptsPart = Annotated[Receipts, Depends(_part(lambda services: services.receipts))]
 RecordsPart = Annotated[Records, Depends(_part(lambda services: services.records))]
 SagaPart = Annotated[OffloadSaga, Depends(_part(lambda services: services.saga))]

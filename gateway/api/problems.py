@@ -118,6 +118,8 @@ def install(app: FastAPI) -> None:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
         got = "nothing" if first["type"] == "missing" else quoted(str(first.get("input")))
+        if "password" in first["loc"]:
+            got = "another one"
         detail = f"{place}: {first['msg']}, got {got}"
         return problem(HTTPStatus.UNPROCESSABLE_ENTITY, detail)
 

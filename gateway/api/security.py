@@ -1,4 +1,4 @@
-"""The roles that endpoints ask for. A bearer token is checked before the body is read."""
+"""The roles that endpoints ask for. A token or a session is checked before the body is read."""
 
 import logging
 from collections.abc import Callable
@@ -11,8 +11,11 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from contracts.errors import RejectedError, UnavailableError
 from contracts.ids import DEVICE_URN
 from contracts.runtime.seldom import Seldom
+from contracts.runtime.serving.connections import network_of
 from contracts.runtime.serving.tls import PEER, Peer
-from gateway.access import Caller, Role, Tokens
+from gateway.access import Caller, Role
+from gateway.api.cookies import check_origin, session_id_of
+from gateway.people.signing import People
 
 _log = logging.getLogger(__name__)
 _log.addFilter(Seldom())  # a line for each request, until the file is mended
@@ -25,11 +28,13 @@ def _require(*roles: Role) -> Callable[..., Caller]:
     """Return a dependency that lets callers of these roles pass, and returns the caller."""
 
     def check(request: Request, credentials: Credentials) -> Caller:
-        caller = _caller(request.app.state.tokens, credentials) if credentials else None
+        people: People = request.app.state.services.people
+        caller = _caller(request, people, credentials)
+        _check_rate(request, caller)
         if caller is None:
             raise HTTPException(
                 HTTPStatus.UNAUTHORIZED,
-                "expected a known token in the header Authorization: Bearer TOKEN",
+                "expected a known token in the header Authorization: Bearer TOKEN, or a session",
                 {"WWW-Authenticate": "Bearer"},
             )
         check_certificate(request, caller)
@@ -41,6 +46,29 @@ def _require(*roles: Role) -> Callable[..., Caller]:
         return caller
 
     return check
+
+
+def address_of(request: Request) -> str:
+    """Return what counts as one client: its IPv4 address, or its IPv6 network."""
+    return network_of(request.client.host) if request.client is not None else ""
+
+
+def _check_rate(request: Request, caller: Caller | None) -> None:
+    """Count a request, except of a device: its uploads have limits of their own.
+
+    Raises:
+        HTTPException: 429: there were too many of this caller, or of strangers at its address.
+    """
+    if caller is not None and caller.role is Role.DEVICE:
+        return
+    client = f"address {address_of(request)}" if caller is None else f"name {caller.name}"
+    if wait_s := request.app.state.rates.wait_s(client):
+        seconds = str(int(wait_s) + 1)
+        raise HTTPException(
+            HTTPStatus.TOO_MANY_REQUESTS,
+            f"too many requests: ask again in {seconds} s",
+            {"Retry-After": seconds},
+        )
 
 
 def check_certificate(request: Request, caller: Caller) -> None:
@@ -72,13 +100,22 @@ def device_of(request: Request) -> str | None:
     return next((uri[len(DEVICE_URN) :] for uri in named if uri.startswith(DEVICE_URN)), None)
 
 
-def _caller(tokens: Tokens, credentials: HTTPAuthorizationCredentials) -> Caller | None:
-    """Return who asks; what is wrong with the token file is not for strangers to read."""
+def _caller(
+    request: Request, people: People, credentials: HTTPAuthorizationCredentials | None
+) -> Caller | None:
+    """Return who asks; what is wrong with a file of tokens is not for strangers to read."""
     try:
-        return tokens.caller(credentials.credentials)
+        if "authorization" in request.headers:
+            return people.tokens.caller(credentials.credentials) if credentials else None
+        session_id = session_id_of(request)
+        session = None if session_id is None else people.of_session(session_id)
     except RejectedError as error:
         _log.warning("nobody may enter: %s", error)
         raise UnavailableError("the gateway cannot read its tokens; see its log") from error
+    if session is None:
+        return None
+    check_origin(request, by_cookie=True)
+    return session.owner
 
 
 may_read: Final = _require(Role.AUDITOR, Role.OPERATOR)

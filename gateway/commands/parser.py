@@ -35,9 +35,16 @@ _EXAMPLES: Final = """\
 examples:
   wayseal-gateway token truck-7 truck-8 --role device
   wayseal-gateway token inspector --role auditor --expires-days 30
+  wayseal-gateway token dairy --role auditor --grant party:dairy
   wayseal-gateway token --list
   wayseal-gateway token truck-7 --expires-days 7       the token that it has
   wayseal-gateway token truck-7 --revoke"""
+_PERSON_EXAMPLES: Final = """\
+examples:
+  wayseal-gateway person inspector --role auditor --grant delivery:D-1 --expires-days 30
+  wayseal-gateway person dairy --role auditor --grant party:dairy
+  wayseal-gateway person inspector --password < file
+  wayseal-gateway person inspector --remove"""
 _DAYS_MAX: Final = 36_500
 _HOURS_MAX: Final = 24 * 31
 
@@ -83,6 +90,7 @@ def build_parser() -> argparse.ArgumentParser:
         help="take a key that is new on purpose; trucks must learn its public half",
     )
     _add_token(commands, common)
+    _add_person(commands, common)
     _add_enrol(commands, common)
     pki_parser.add(commands, common)
     _add_backups(commands, common)
@@ -134,7 +142,45 @@ def _add_token(commands: Subparsers, common: argparse.ArgumentParser) -> None:
         metavar="N",
         help="the new tokens, or without --role those that the names have, end N days from now",
     )
+    _add_grants(parser)
     parser.set_defaults(run="gateway.commands.token:run", wrong=parser.error)
+
+
+def _add_person(commands: Subparsers, common: argparse.ArgumentParser) -> None:
+    parser = commands.add_parser(
+        "person",
+        parents=[common],
+        help="Let people sign in with a name and a password; list and remove them.",
+        description="Adds a person, or changes a password. The password is asked for at a "
+        "terminal; else it is the first line of standard input. A running gateway notices every "
+        "change at once: with a new password, or removed, a person's sessions end.",
+        epilog=_PERSON_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="by which the person signs in")
+    action = parser.add_mutually_exclusive_group()
+    roles = [each.value for each in Role if each is not Role.DEVICE]
+    action.add_argument("--role", choices=roles, help="add a person with this role")
+    action.add_argument("--password", action="store_true", help="change the person's password")
+    action.add_argument("--list", action="store_true", help="show every person, without passwords")
+    action.add_argument("--remove", action="store_true", help="remove the people of these names")
+    parser.add_argument(
+        "--expires-days", type=_days, metavar="N", help="the person is admitted for N days"
+    )
+    _add_grants(parser)
+    parser.set_defaults(run="gateway.commands.person:run", wrong=parser.error)
+
+
+def _add_grants(parser: argparse.ArgumentParser) -> None:
+    """Let an auditor be given less than everything."""
+    parser.add_argument(
+        "--grant",
+        action="append",
+        dest="grants",
+        metavar="KIND:NAME",
+        help="the auditor sees only this and what belongs to it: party:ID, delivery:ID, trip:ID "
+        "or lot:GTIN/LOT; may be repeated",
+    )
 
 
 def _add_enrol(commands: Subparsers, common: argparse.ArgumentParser) -> None:

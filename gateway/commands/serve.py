@@ -11,7 +11,6 @@ from contracts.runtime.files import locked, make_directory
 from contracts.runtime.serving.server import Server, event_loop, listening
 from contracts.runtime.serving.tls import Tls
 from gateway import plaintext
-from gateway.access import Tokens
 from gateway.api import tus
 from gateway.api.app import build_app
 from gateway.figures.watch import figures
@@ -41,7 +40,7 @@ def run(_: argparse.Namespace, settings: Settings) -> None:
         closing(Services(reachable)) as services,
     ):
         services.start()
-        app = build_app(services, Tokens(settings.tokens_file, services.damage))
+        app = build_app(services)
         server = Server(
             app,
             also=f"mqtt={reachable.broker}",

@@ -10,6 +10,7 @@ from contracts.records.clock import now_ms, rfc3339
 from contracts.runtime.commands import complain
 from gateway.access import Role, TokenEntry, Tokens
 from gateway.commands.mosquitto import tell_mosquitto
+from gateway.grants import parse_grants
 from gateway.settings import Settings
 
 _DAY_MS: Final = 86_400_000
@@ -33,7 +34,7 @@ def run(options: argparse.Namespace, settings: Settings) -> None:
     ends_ms = None if days is None else now_ms() + days * _DAY_MS
     before = {entry.name: entry.role for entry in tokens.entries()}
     if options.role is not None:
-        _make(tokens, options.names, Role(options.role), ends_ms, settings)
+        _make(tokens, options, ends_ms, settings)
     else:
         _end(tokens, options.names, ends_ms)
     touched = {before.get(name) for name in options.names} | {options.role}
@@ -53,6 +54,8 @@ def _check_usage(options: argparse.Namespace) -> None:
         options.wrong("--list takes no NAME and no --expires-days")
     if options.revoke and options.expires_days is not None:
         options.wrong("--revoke is at once: expected no --expires-days")
+    if options.grants and not options.role:
+        options.wrong("--grant goes with --role alone: make the token again")
     if not options.list and not options.names:
         options.wrong("expected NAME... or --list")
     if not (options.list or options.revoke or options.role or options.expires_days):
@@ -60,15 +63,19 @@ def _check_usage(options: argparse.Namespace) -> None:
 
 
 def _make(
-    tokens: Tokens, names: list[str], role: Role, ends_ms: int | None, settings: Settings
+    tokens: Tokens, options: argparse.Namespace, ends_ms: int | None, settings: Settings
 ) -> None:
+    names, role = options.names, Role(options.role)
+    grants = parse_grants(options.grants) if options.grants else None
     if role is Role.DEVICE:
         check_devices(names, settings)
     for name in names:
-        made = tokens.add(name, role, ends_ms)
-        document = {"name": name, "role": role, "token": made}
+        made = tokens.add(name, role, ends_ms, grants)
+        document: dict[str, object] = {"name": name, "role": role, "token": made}
         if ends_ms is not None:
             document["expires"] = rfc3339(ends_ms)
+        if grants is not None:
+            document["grants"] = sorted(map(str, grants))
         print(json.dumps(document))
 
 
@@ -102,4 +109,5 @@ def _document(entry: TokenEntry, at_ms: int) -> dict[str, object]:
         "made": None if entry.made_ms is None else rfc3339(entry.made_ms),
         "expires": None if entry.expires_ms is None else rfc3339(entry.expires_ms),
         "expired": entry.has_expired(at_ms),
+        "grants": None if entry.grants is None else sorted(map(str, entry.grants)),
     }

@@ -4,7 +4,6 @@ import re
 from pathlib import Path
 
 from contracts.wire import Topic, topic
-from gateway.access import Tokens
 from gateway.api.app import build_app
 from gateway.services import Services
 from gateway.settings import Settings
@@ -20,7 +19,7 @@ ROUTE = re.compile(
 def test_routes(tmp_path: Path) -> None:
     services = Services(Settings(data=tmp_path, site_id="site"))
     try:
-        paths = build_app(services, Tokens(tmp_path / "tokens.json")).openapi()["paths"]
+        paths = build_app(services).openapi()["paths"]
     finally:
         services.close()
     served = {(method.upper(), path) for path, methods in paths.items() for method in methods}

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from contracts.chunktree import EMPTY_ROOT
-from gateway.access import Role, Tokens
+from gateway.access import Role
 from gateway.api.app import build_app
 from gateway.intake.held import HeldBatch, Offer
 from gateway.services import Services
@@ -63,7 +63,7 @@ def test_a_manifest_with_another_tree_is_not_believed(services: Services) -> Non
     assert services.recordings.fill(stored.sha256)
 
 
-def test_what_holds_nowhere_is_shown_as_damaged(services: Services, tmp_path: Path) -> None:
+def test_what_holds_nowhere_is_shown_as_damaged(services: Services) -> None:
     stored = elsewhere(services)
     announce(services, stored, 1)
     assert services.recordings.adopt(stored.sha256, stored.size) is not None
@@ -71,7 +71,7 @@ def test_what_holds_nowhere_is_shown_as_damaged(services: Services, tmp_path: Pa
     for volume in services.volumes:
         volume.call(lambda directory: directory.delete(stored.sha256))
     services.filling.step()
-    (shown,) = offloads(services, tmp_path)
+    (shown,) = offloads(services)
     (recording,) = shown["recordings"]
     assert (recording["damaged"], recording["received"]) == (True, 0)
 
@@ -87,20 +87,20 @@ def test_what_rots_of_one_visit_does_not_hide_the_others(
     entry = tmp_path / "recordings" / "whole" / stored.sha256.hex()[:2] / stored.sha256.hex()
     entry.write_bytes((entry.parents[1] / sound.hex()[:2] / sound.hex()).read_bytes())
     services.inbox.put_receipt("trip", "device-1", b"\xff", final=False)
-    first, second = offloads(services, tmp_path)
+    first, second = offloads(services)
     assert [each["damaged"] for each in first["recordings"]] == [True]
     assert first["lacking"] == ["the receipt is damaged"]
     assert [each["damaged"] for each in second["recordings"]] == [False]
     assert second["recordings"][0]["copies"]
 
 
-def offloads(services: Services, tmp_path: Path) -> list[dict[str, Any]]:
+def offloads(services: Services) -> list[dict[str, Any]]:
     """Return what an operator sees of all visits."""
-    tokens = Tokens(tmp_path / "tokens.json")
+    tokens = services.people.tokens
     headers = {"Authorization": f"Bearer {tokens.add('op', Role.OPERATOR)}"}
 
     async def ask() -> httpx.Response:
-        through = httpx.ASGITransport(build_app(services, tokens))
+        through = httpx.ASGITransport(build_app(services))
         async with httpx.AsyncClient(transport=through, base_url="http://gateway") as client:
             return await client.get("/v1/offloads", headers=headers)
 

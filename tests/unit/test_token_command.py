@@ -61,7 +61,9 @@ def test_a_token_is_made_listed_ended_and_revoked(
     assert begun_ms + 30 * DAY_MS <= ends_ms <= now_ms() + 30 * DAY_MS
     listed = run(capsys, "--list")[1]
     assert [each["name"] for each in listed] == ["inspector", "truck-7", "truck-8"]
-    assert all(each.keys() == {"name", "role", "made", "expires", "expired"} for each in listed)
+    assert all(
+        each.keys() == {"name", "role", "made", "expires", "expired", "grants"} for each in listed
+    )
     assert listed[0]["expires"] == lent["expires"]
     assert listed[1]["expires"] is None
     assert run(capsys, "truck-8", "--expires-days", "1")[1][0].keys() == {"name", "expires"}
