@@ -19,6 +19,7 @@ from gateway.api import (
     problems,
     recordings,
     scrub,
+    search,
     sessions,
     successions,
     trips,
@@ -28,7 +29,7 @@ from gateway.api import (
 )
 from gateway.api.description import DescribedApp, only_described_parameters
 from gateway.api.headers import Headed
-from gateway.api.security import may_operate, may_read
+from gateway.api.security import may_operate, may_read, may_read_all
 from gateway.api.tusgate import TusGate
 from gateway.people.rates import Rates
 from gateway.services import Services
@@ -57,12 +58,13 @@ def build_app(services: Services) -> FastAPI:
     problems.install(app)
     app.add_middleware(TusGate, prefix=uploads.PREFIX)
     app.add_middleware(Headed)
-    for about in (catalogue, lots, trips, recordings, deletions, evidence):
+    for about in (catalogue, lots, trips, recordings, evidence, search):
         _include(app, about.router, may_read)
+    _include(app, deletions.router, may_read_all)
     for about in (operations, waiting, scrub, metrics, volumes):
         _include(app, about.router, may_operate)
     _include(app, sessions.list_router, may_operate)
-    _include(app, operations.status_router, may_read)
+    _include(app, operations.status_router, may_read_all)
     _include(app, sessions.router)
     _include(app, uploads.router)
     _include(app, est.router)

@@ -8,6 +8,7 @@ from typing import Annotated, TypeVar
 
 from fastapi import Depends, Request
 
+from gateway.access import Caller
 from gateway.intake.inbox import Inbox
 from gateway.metrics import Metrics
 from gateway.offload.receipts import Receipts
@@ -37,6 +38,12 @@ def _part(get: Callable[[Services], _PartT]) -> Callable[[Request], Awaitable[_P
     return part
 
 
+async def _records(request: Request) -> Records:
+    caller, records = getattr(request.state, "caller", None), request.app.state.services.records
+    seen: Records = records.granted(caller.grants) if isinstance(caller, Caller) else records
+    return seen
+
+
 AllParts = Annotated[Services, Depends(_part(lambda services: services))]
 AuditPart = Annotated[Audit, Depends(_part(lambda services: services.audit))]
 DeletionsPart = Annotated[Deletions, Depends(_part(lambda services: services.deletions))]
@@ -46,7 +53,8 @@ InboxPart = Annotated[Inbox, Depends(_part(lambda services: services.inbox))]
 MetricsPart = Annotated[Metrics, Depends(_part(lambda services: services.metrics))]
 PeoplePart = Annotated[People, Depends(_part(lambda services: services.people))]
 ReceiptsPart = Annotated[Receipts, Depends(_part(lambda services: services.receipts))]
-RecordsPart = Annotated[Records, Depends(_part(lambda services: services.records))]
+RecordsPart = Annotated[Records, Depends(_records)]
+"""What the caller may see of the ledger."""
 SagaPart = Annotated[OffloadSaga, Depends(_part(lambda services: services.saga))]
 ScrubbingPart = Annotated[Scrubbing, Depends(_part(lambda services: services.scrubbing))]
 StorePart = Annotated[RecordingStore, Depends(_part(lambda services: services.recordings))]

@@ -13,19 +13,27 @@ from contracts.ids import DEVICE_URN
 from contracts.runtime.seldom import Seldom
 from contracts.runtime.serving.connections import network_of
 from contracts.runtime.serving.tls import PEER, Peer
+from contracts.text import quoted
 from gateway.access import Caller, Role
 from gateway.api.cookies import check_origin, session_id_of
+from gateway.grants import Grants
 from gateway.people.signing import People
 
 _log = logging.getLogger(__name__)
 _log.addFilter(Seldom())  # a line for each request, until the file is mended
 
+GRANTS_SHOWN: Final = 5
 _BEARER = HTTPBearer(auto_error=False, description="an API token of this gateway")
 Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)]
 
 
-def _require(*roles: Role) -> Callable[..., Caller]:
-    """Return a dependency that lets callers of these roles pass, and returns the caller."""
+def _require(*roles: Role, whole: bool = False) -> Callable[..., Caller]:
+    """Return a dependency that lets callers of these roles pass, and returns the caller.
+
+    Args:
+        roles: Who may pass.
+        whole: Only callers who may see everything.
+    """
 
     def check(request: Request, credentials: Credentials) -> Caller:
         people: People = request.app.state.services.people
@@ -43,9 +51,19 @@ def _require(*roles: Role) -> Callable[..., Caller]:
             raise HTTPException(
                 HTTPStatus.FORBIDDEN, f"{caller.name} has role {caller.role}, {wanted} may do this"
             )
+        if whole and caller.grants is not None:
+            raise HTTPException(
+                HTTPStatus.FORBIDDEN, f"{caller.name} may see {_words(caller.grants)} alone"
+            )
+        request.state.caller = caller
         return caller
 
     return check
+
+
+def _words(grants: Grants) -> str:
+    shown = sorted(map(str, grants))[:GRANTS_SHOWN]
+    return quoted(", ".join(shown), 400) + "…" * (len(grants) > len(shown))
 
 
 def address_of(request: Request) -> str:
@@ -119,5 +137,6 @@ def _caller(
 
 
 may_read: Final = _require(Role.AUDITOR, Role.OPERATOR)
+may_read_all: Final = _require(Role.AUDITOR, Role.OPERATOR, whole=True)
 may_operate: Final = _require(Role.OPERATOR)
 may_upload: Final = _require(Role.DEVICE, Role.OPERATOR)

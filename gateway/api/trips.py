@@ -3,14 +3,19 @@
 from functools import partial
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, Query
 
-from gateway.api import models, views
+from gateway.access import Caller
+from gateway.api import bucketviews, models, views
+from gateway.api.evidence import check_whole
 from gateway.api.paging import LongPaging, Overlapping, Paging, Spanned, page_of
 from gateway.api.parts import AllParts, AuditPart, RecordsPart, StorePart
 from gateway.api.problems import ABSENT
 from gateway.api.recordings import recording_view
+from gateway.api.security import may_read
+from gateway.api.tripfilter import About
 from gateway.api.verdicts import OwnVerdict
+from gateway.records.buckets import BUCKETS_MAX
 
 router = APIRouter(prefix="/v1/trips", tags=["trips"])
 
@@ -20,6 +25,7 @@ def trips(
     records: RecordsPart,
     window: Paging,
     span: Overlapping,
+    about: About,
     device_id: Annotated[str | None, Query(description="only trips that name this device")] = None,
 ) -> models.Page[models.Trip]:
     """List the trips in the ledger's order.
@@ -29,7 +35,7 @@ def trips(
     """
     if device_id is not None:
         records.devices.get(device_id)
-    ask = partial(records.trips.listed, device_id=device_id, span=span)
+    ask = partial(records.trips.listed, device_id=device_id, span=span, about=about)
     return page_of(ask, views.trip, window)
 
 
@@ -47,13 +53,40 @@ def readings(
     return page_of(partial(records.trips.readings, trip_id, span=span), views.reading, window)
 
 
+@router.get("/{trip_id}/readings/buckets", responses=ABSENT)
+def bucketed(
+    records: RecordsPart,
+    trip_id: str,
+    span: Spanned,
+    count: Annotated[
+        int, Query(alias="buckets", ge=1, le=BUCKETS_MAX, description="buckets, at most")
+    ] = 600,
+    device_id: Annotated[
+        str | None, Query(description="only this device's; else of all that the trip's start names")
+    ] = None,
+) -> bucketviews.ReadingColumns:
+    """Return a trip's readings summed up for a chart, columns side by side.
+
+    Each bucket has the lowest, the mean and the highest value, and null where nothing was measured:
+    break the line there. `order` has no effect.
+    """
+    return bucketviews.bucketed(records.trips.bucketed(trip_id, count, span, device_id or ""))
+
+
 @router.post("/{trip_id}/verify", responses=ABSENT)
-def verify(audit: AuditPart, services: AllParts, trip_id: str) -> OwnVerdict:
+def verify(
+    audit: AuditPart,
+    services: AllParts,
+    records: RecordsPart,
+    caller: Annotated[Caller, Depends(may_read)],
+    trip_id: str,
+) -> OwnVerdict:
     """Judge the evidence of a trip as `wayseal-verify` would, by the keys of this ledger.
 
     This is a quick check for the operator. A caller who does not trust this gateway exports the
     evidence and judges it elsewhere, with keys from another source.
     """
+    check_whole(records, caller, trip_id)
     return OwnVerdict.of(audit.judge(trip_id), services.settings.site_id, trip_id)
 
 

@@ -19,6 +19,7 @@ from contracts.proto.payload_pb2 import (
     RegisterDevice,
     RegisterParty,
     RotateKeys,
+    RunReading,
     SealTrip,
     SetLotStatus,
     StartTrip,
@@ -45,8 +46,9 @@ from contracts.proto.state_pb2 import (
     Trip,
 )
 from contracts.rules import case
+from contracts.rules.custody import parties_of
 from contracts.rules.excursions import place_of
-from contracts.rules.trips import devices_of
+from contracts.rules.trips import devices_of, sites_of
 from contracts.sawtooth import block_info
 from contracts.sawtooth.batches import Family, parse_header
 
@@ -105,6 +107,7 @@ def project(committed: Committed, block_num: int) -> Rows:
             rows[table].append((*row, block_num))
         for table, row in _outcome(receipt):
             rows[table].append((*row, block_num))
+    rows["trip_areas"] = [(*area, block_num) for area in _areas(rows["readings"])]
     rows["new_transactions"] = sorted(
         (_short(name), block_num, place) for name, place in places.items()
     )
@@ -149,12 +152,7 @@ def _rows(action: Action, signer: str, transaction_id: str) -> Iterator[tuple[st
         case RecordVideo():
             yield "videos", (action.sha256, action.trip_id, canonical(action), transaction_id)
         case StartTrip():
-            start = (action.trip_id, action.device_id, canonical(action), transaction_id)
-            yield "trips", (*start, action.started_at_ms)
-            for device_id in devices_of(action):
-                yield "trip_devices", (device_id, action.trip_id)
-            for delivery_id in action.delivery_ids:
-                yield "trip_deliveries", (delivery_id, action.trip_id)
+            yield from _started(action, transaction_id)
         case HandOver():
             yield "handovers", (action.trip_id, action.delivery_id, canonical(action), signer)
         case OpenDelivery() | TransformLots() | SetLotStatus():
@@ -165,16 +163,53 @@ def _rows(action: Action, signer: str, transaction_id: str) -> Iterator[tuple[st
             return
 
 
+def _started(action: StartTrip, transaction_id: str) -> Iterator[tuple[str, Row]]:
+    start = (action.trip_id, action.device_id, canonical(action), transaction_id)
+    yield "trips", (*start, action.started_at_ms)
+    for device_id in devices_of(action):
+        yield "trip_devices", (device_id, action.trip_id)
+    for site_id in dict.fromkeys(sites_of(action)):
+        yield "trip_sites", (site_id, action.trip_id)
+    for delivery_id in action.delivery_ids:
+        yield "trip_deliveries", (delivery_id, action.trip_id)
+
+
 def _readings(action: RecordReading | RecordRun, transaction_id: str) -> Iterator[tuple[str, Row]]:
     """Yield a row for each reading, whether it came alone or in a run."""
     whose = (None, action.trip_id, action.device_id)
     if isinstance(action, RecordReading):
         signed = (action.sequence, canonical(action), transaction_id, action.clock.utc_ms)
-        yield "readings", (*whose, *signed)
+        yield "readings", (*whose, *signed, *_measured(action))
         return
     for sequence, reading in enumerate(action.readings, action.first_sequence):
         signed = (sequence, canonical(reading), transaction_id, reading.clock.utc_ms)
-        yield "readings", (*whose, *signed)
+        yield "readings", (*whose, *signed, *_measured(reading))
+
+
+def _measured(reading: RecordReading | RunReading) -> Row:
+    """Return what a reading measured, None where it did not, and its tamper flags."""
+    has = reading.HasField
+    position = reading.position if has("position") else None
+    return (
+        reading.temperature_mcel if has("temperature_mcel") else None,
+        reading.humidity_mpct if has("humidity_mpct") else None,
+        reading.pressure_pa if has("pressure_pa") else None,
+        position.latitude_e7 if position else None,
+        position.longitude_e7 if position else None,
+        reading.tamper_flags,
+    )
+
+
+def _areas(readings: Iterable[Row]) -> Iterator[Row]:
+    """Yield, for each trip of a block's readings, the area of its positions."""
+    found: dict[object, list[tuple[int, int]]] = defaultdict(list)
+    for _, trip_id, *_, latitude, longitude, _, _ in readings:
+        if isinstance(latitude, int) and isinstance(longitude, int):
+            found[trip_id].append((latitude, longitude))
+    for trip_id, positions in found.items():
+        south, west = map(min, zip(*positions, strict=True))
+        north, east = map(max, zip(*positions, strict=True))
+        yield trip_id, south, west, north, east
 
 
 def _lots(action: OpenDelivery | TransformLots | SetLotStatus) -> Iterator[tuple[str, Row]]:
@@ -185,7 +220,11 @@ def _lots(action: OpenDelivery | TransformLots | SetLotStatus) -> Iterator[tuple
     if isinstance(action, OpenDelivery):
         for lot in action.lots:
             yield "lots", (lot.gtin, lot.lot, LotRole.DELIVERY, action.delivery_id)
+        for party_id in dict.fromkeys(filter(None, [*parties_of(action), action.authority_id])):
+            yield "delivery_parties", (party_id, action.delivery_id)
+        yield "orders", (action.order_id, action.delivery_id)
         return
+    yield "transformation_parties", (action.party_id, action.transformation_id)
     for role, lots in ((LotRole.INPUT, action.inputs), (LotRole.OUTPUT, action.outputs)):
         for each in lots:
             yield "lots", (each.gtin, each.lot, role, action.transformation_id)

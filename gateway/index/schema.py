@@ -5,7 +5,7 @@ Every table has a column `block_num`.
 
 from typing import Final
 
-VERSION: Final = 10
+VERSION: Final = 11
 
 SCHEMA: Final = """
 CREATE TABLE blocks (
@@ -76,6 +76,15 @@ CREATE TABLE deliveries (
   delivery_id TEXT NOT NULL, entry BLOB NOT NULL, block_num INTEGER NOT NULL
 );
 CREATE INDEX deliveries_by_id ON deliveries (delivery_id);
+-- What any version of a delivery's terms names; who asks looks whether it still stands there.
+CREATE TABLE delivery_parties (
+  party_id TEXT NOT NULL, delivery_id TEXT NOT NULL, block_num INTEGER NOT NULL
+);
+CREATE INDEX delivery_parties_by_party ON delivery_parties (party_id);
+CREATE TABLE orders (
+  order_id TEXT NOT NULL, delivery_id TEXT NOT NULL, block_num INTEGER NOT NULL
+);
+CREATE INDEX orders_by_id ON orders (order_id);
 -- The records that name a lot: `role` is delivery, input, output or status, `id` names the
 -- delivery, the transformation or the party that spoke of the lot.
 CREATE TABLE lots (
@@ -92,6 +101,10 @@ CREATE TABLE transformations (
   transformation_id TEXT NOT NULL, entry BLOB NOT NULL, transaction_id TEXT NOT NULL,
   block_num INTEGER NOT NULL
 );
+CREATE TABLE transformation_parties (
+  party_id TEXT NOT NULL, transformation_id TEXT NOT NULL, block_num INTEGER NOT NULL
+);
+CREATE INDEX transformation_parties_by_party ON transformation_parties (party_id);
 CREATE INDEX transformations_by_id ON transformations (transformation_id);
 CREATE TABLE trips (
   trip_id TEXT NOT NULL, device_id TEXT NOT NULL, start BLOB NOT NULL,
@@ -113,19 +126,33 @@ CREATE TABLE trip_deliveries (
   delivery_id TEXT NOT NULL, trip_id TEXT NOT NULL, block_num INTEGER NOT NULL
 );
 CREATE INDEX trip_deliveries_by_delivery ON trip_deliveries (delivery_id);
+CREATE INDEX trip_deliveries_by_trip ON trip_deliveries (trip_id);
 CREATE TABLE holds (
   trip_id TEXT NOT NULL, hold_id TEXT NOT NULL, entry BLOB NOT NULL, block_num INTEGER NOT NULL
 );
 CREATE INDEX holds_by_trip ON holds (trip_id);
 -- `record`: a RecordReading, or the RunReading of a run, which has the same fields except its trip,
--- device and sequence.
+-- device and sequence. What it measured stands beside it, so that thousands are summed up quickly.
 CREATE TABLE readings (
   position INTEGER PRIMARY KEY,
   trip_id TEXT NOT NULL, device_id TEXT NOT NULL, sequence INTEGER NOT NULL,
   record BLOB NOT NULL, transaction_id TEXT NOT NULL, utc_ms INTEGER NOT NULL,
+  temperature_mcel INTEGER, humidity_mpct INTEGER, pressure_pa INTEGER,
+  latitude_e7 INTEGER, longitude_e7 INTEGER, tamper_flags INTEGER NOT NULL,
   block_num INTEGER NOT NULL
 );
 CREATE INDEX readings_by_trip ON readings (trip_id, position);
+-- The area of a trip's positions, a row for each block with some of them.
+CREATE TABLE trip_areas (
+  trip_id TEXT NOT NULL, south_e7 INTEGER NOT NULL, west_e7 INTEGER NOT NULL,
+  north_e7 INTEGER NOT NULL, east_e7 INTEGER NOT NULL, block_num INTEGER NOT NULL
+);
+CREATE INDEX trip_areas_by_trip ON trip_areas (trip_id);
+-- The sites that a trip's start names.
+CREATE TABLE trip_sites (
+  site_id TEXT NOT NULL, trip_id TEXT NOT NULL, block_num INTEGER NOT NULL
+);
+CREATE INDEX trip_sites_by_site ON trip_sites (site_id);
 CREATE TABLE seals (
   trip_id TEXT NOT NULL, device_id TEXT NOT NULL, action BLOB NOT NULL,
   transaction_id TEXT NOT NULL, block_num INTEGER NOT NULL

@@ -1,6 +1,7 @@
 """Deliveries as they stand, the trips that they were on, and the breaches of their limits."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from contracts.proto.state_pb2 import Breach, Delivery, HandOverState
@@ -42,6 +43,15 @@ class Deliveries(Registry[DeliveryRecord]):
             lot,
         )
         return [self._record(entry) for (entry,) in rows]
+
+    def has_all(self, delivery_ids: Collection[str]) -> bool:
+        """Say whether each of these deliveries is on the ledger."""
+        ((found,),) = self._index.query(
+            "SELECT count(DISTINCT delivery_id) FROM deliveries WHERE delivery_id IN"
+            " (SELECT value FROM json_each(?))",
+            json.dumps(list(delivery_ids)),
+        )
+        return int(found) == len(set(delivery_ids))
 
     def handovers(self, delivery_id: str, after: int, count: int) -> Listed[HandOverRecord]:
         """Return a page of the handovers of a delivery, in the order of their last signature.

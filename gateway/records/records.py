@@ -1,11 +1,16 @@
 """The one place to ask what the ledger says: typed answers from the index that follows it."""
 
+from typing import Self
+
+from gateway.grants import Grants
 from gateway.index.store import IndexStore
 from gateway.records import registry
 from gateway.records.blocks import Blocks
 from gateway.records.deliveries import Deliveries
 from gateway.records.digests import Digests
+from gateway.records.finding import Search
 from gateway.records.lots import Lots
+from gateway.records.sight import GrantedIndex
 from gateway.records.trips import Trips
 from gateway.records.visits import Visits
 
@@ -26,6 +31,7 @@ class Records:
         trips: Trips, readings, breaches, tamper events, findings, holds and recordings.
         digests: Committed digests of recordings, and which of them count.
         visits: What is committed of a device's visit.
+        search: What a word may mean.
     """
 
     def __init__(self, index: IndexStore) -> None:
@@ -39,3 +45,9 @@ class Records:
         self.trips = Trips(index)
         self.digests = Digests(index)
         self.visits = Visits(index)
+        self.search = Search(index)
+        self._index = index
+
+    def granted(self, grants: Grants | None) -> Self:
+        """Return the answers for a reader with grants; None: without any, who may see all."""
+        return self if grants is None else type(self)(GrantedIndex(self._index, grants))

@@ -7,11 +7,13 @@ from typing import Any, Final
 from contracts.proto.payload_pb2 import RecordReading, SealTrip, StartTrip
 from contracts.proto.state_pb2 import Breach, Chain, Finding, Hold, TamperEvent, Trip
 from gateway.index.store import IndexStore
+from gateway.records.buckets import BucketedReadings, bucketed
 from gateway.records.deliveries import breaches
 from gateway.records.digests import DIGEST_COLUMNS, DigestRecord
 from gateway.records.entries import trip_entry
 from gateway.records.pages import EVERYTHING, Listed, Span, T, listed, listed_within
 from gateway.records.registry import unknown
+from gateway.records.tripsabout import ANY_TRIP, TripsAbout, conditions
 
 _STARTED: Final = "start, transaction_id FROM trips"
 _BY_DEVICE: Final = " WHERE trip_id IN (SELECT trip_id FROM trip_devices WHERE device_id = ?)"
@@ -94,7 +96,12 @@ class Trips:
         self._index = index
 
     def listed(
-        self, after: int, count: int, device_id: str | None = None, span: Span = EVERYTHING
+        self,
+        after: int,
+        count: int,
+        device_id: str | None = None,
+        span: Span = EVERYTHING,
+        about: TripsAbout = ANY_TRIP,
     ) -> Listed[TripRecord]:
         """Return a page of the trips that overlap a span, in the ledger's order.
 
@@ -105,11 +112,15 @@ class Trips:
             span: What the time from a trip's start to its last seal overlaps. If a device that the
                 start names has not sealed it, a trip ends when a party closed it, or with a later
                 reading; until a party closes it, it has not ended.
+            about: What else the trips must be about.
         """
         sql = f"SELECT rowid AS at, started_ms AS utc_ms, {_ENDED} AS until_ms, {_STARTED}"
-        values: tuple[str, ...] = ()
+        values: tuple[object, ...] = ()
         if device_id is not None:
             sql, values = sql + _BY_DEVICE, (device_id,)
+        for condition, named in conditions(about):
+            sql += f"{' AND' if values else ' WHERE'} trip_id IN ({condition})"
+            values += named
         read = self._trip
         return listed_within(self._index, sql, values, read, after=after, count=count, span=span)
 
@@ -136,6 +147,12 @@ class Trips:
         )
         values, read = (trip_id,), _reading
         return listed_within(self._index, sql, values, read, after=after, count=count, span=span)
+
+    def bucketed(
+        self, trip_id: str, count: int, span: Span = EVERYTHING, device_id: str = ""
+    ) -> BucketedReadings:
+        """Return a trip's readings summed up in so many buckets at most; see `bucketed`."""
+        return bucketed(self._index, trip_id, count, span, device_id)
 
     def breaches(
         self, trip_id: str, after: int, count: int, span: Span = EVERYTHING

@@ -29,7 +29,14 @@ PROBLEM: Final = "application/problem+json"
 PALLET: Final = PackUnit(
     party_id="seller", sscc="340123450000000000", site_id="site-hub", at_ms=START_MS
 )
-NO_TOKEN: Final = ("/health", "/health/live", "/health/ready", "/healthz", "/readyz")
+NO_TOKEN: Final = (
+    "/health",
+    "/health/live",
+    "/health/ready",
+    "/healthz",
+    "/readyz",
+    "/successions",
+)
 NEVER_GOOD: Final = {
     "POST /v1/quarantine/{batch_id}/release",
     "DELETE /v1/waiting/batches/{batch_id}",
@@ -182,7 +189,7 @@ def test_an_unknown_parameter_is_422_on_every_route(scene: Scene) -> None:
         answer = scene.clients["auditor"].get(path, params={"form": "2026"})
         assert (answer.status_code, answer.headers["content-type"]) == (422, PROBLEM)
     refused = scene.site.operator.get("/v1/trips?form=2026").json()["detail"]
-    assert refused.startswith("query: unknown parameter 'form', expected one of cursor, ")
+    assert refused.startswith("query: unknown parameter 'form', expected one of breached, ")
     answer = scene.clients["auditor"].get("/v1/deliveries/D/breaches?device_id=truck-1")
     assert answer.json()["detail"].endswith("; /v1/trips, /v1/waiting can be asked with it")
 

@@ -119,7 +119,8 @@ def filled(path: Path, blocks: int = 40) -> None:
     """Make an index of some blocks, each with a reading of some length, and close it."""
     store = IndexStore(path)
     for number in range(blocks):
-        reading = (number + 1, "trip-1", "truck-1", number, bytes(700), f"tx {number}", 0, number)
+        signed = (number + 1, "trip-1", "truck-1", number, bytes(700), f"tx {number}", 0)
+        reading = (*signed, *[None] * 5, 0, number)
         store.add({"blocks": [(number, f"id {number}", b"")], "readings": [reading]})
     store.close()
 

@@ -175,8 +175,8 @@ def test_a_trip_is_in_every_span_that_it_overlaps(index: IndexStore, records: Re
     assert last_ms() == 1000
     closed(index, "A", 300)
     assert (last_ms(), within(301, 900)) == (300, False)
-    index.add({"readings": [(1, "A", "truck-2", 0, b"", "tx", 400, 1)]})
-    index.add({"readings": [(2, "A", "stranger", 0, b"", "tx", 900, 1)]})
+    index.add({"readings": [(1, "A", "truck-2", 0, b"", "tx", 400, *[None] * 5, 0, 1)]})
+    index.add({"readings": [(2, "A", "stranger", 0, b"", "tx", 900, *[None] * 5, 0, 1)]})
     assert (last_ms(), within(401, 1000)) == (400, False)
     sealed(index, "A", "truck-2", 90)
     assert (last_ms(), within(201, 1000), within(150, 160)) == (200, False, True)

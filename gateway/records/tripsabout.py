@@ -1,0 +1,92 @@
+"""Which trips are asked for: by order, site, lot, breach, or the place where a truck was."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from gateway.records.tracing import LotId
+
+_E7: Final = 10_000_000
+_METRES_OF_DEGREE: Final = 111_320.0
+"""Of latitude, and of longitude at the equator."""
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """Within a distance of a place.
+
+    Attributes:
+        latitude: Degrees, -90..90.
+        longitude: Degrees, -180..180.
+        metres: The distance. It is measured on a square, so corners are up to 1.4 times as far.
+    """
+
+    latitude: float
+    longitude: float
+    metres: float
+
+
+@dataclass(frozen=True, slots=True)
+class TripsAbout:
+    """What trips must be about; None: whatever it is.
+
+    Attributes:
+        order_id: Of a delivery on the trip.
+        site_ids: One of these is where the trip begins, ends or passes.
+        lot: In a delivery on the trip.
+        near: One of its readings was there.
+        breached: Whether a limit was exceeded on it.
+    """
+
+    order_id: str | None = None
+    site_ids: tuple[str, ...] | None = None
+    lot: LotId | None = None
+    near: Near | None = None
+    breached: bool = False
+
+
+ANY_TRIP: Final = TripsAbout()
+_BY_ORDER: Final = (
+    "SELECT trip_id FROM trip_deliveries WHERE delivery_id IN"
+    " (SELECT delivery_id FROM orders WHERE order_id = ?)"
+)
+_BY_LOT: Final = (
+    "SELECT trip_id FROM trip_deliveries WHERE delivery_id IN"
+    " (SELECT id FROM lots WHERE gtin = ? AND lot = ? AND role = 'delivery')"
+)
+_BY_PLACE: Final = (
+    "SELECT DISTINCT trip_id FROM readings WHERE trip_id IN (SELECT trip_id FROM trip_areas"
+    " WHERE south_e7 <= ? AND north_e7 >= ? AND west_e7 <= ? AND east_e7 >= ?)"
+    " AND latitude_e7 BETWEEN ? AND ? AND longitude_e7 BETWEEN ? AND ?"
+)
+
+
+def conditions(about: TripsAbout) -> Iterator[tuple[str, tuple[object, ...]]]:
+    """Yield a question for the ids of trips, with its values, for each thing that is asked for."""
+    if about.order_id is not None:
+        yield _BY_ORDER, (about.order_id,)
+    if about.site_ids is not None:
+        marks = ",".join("?" * len(about.site_ids))
+        yield f"SELECT trip_id FROM trip_sites WHERE site_id IN ({marks})", about.site_ids  # noqa: S608
+    if about.lot is not None:
+        yield _BY_LOT, tuple(about.lot)
+    if about.breached:
+        yield "SELECT trip_id FROM breaches", ()
+    if about.near is not None:
+        south, north, west, east = _square(about.near)
+        yield _BY_PLACE, (north, south, east, west, south, north, west, east)
+
+
+def _square(near: Near) -> tuple[int, int, int, int]:
+    """Return south, north, west and east of a square around a place, in 1e-7 degree."""
+    high = near.metres / _METRES_OF_DEGREE
+    # At the poles every longitude is near.
+    shrunk = max(math.cos(math.radians(min(89.9, abs(near.latitude) + high))), 1e-3)
+    wide = min(360.0, high / shrunk)
+    return (
+        round((near.latitude - high) * _E7),
+        round((near.latitude + high) * _E7),
+        round((near.longitude - wide) * _E7),
+        round((near.longitude + wide) * _E7),
+    )

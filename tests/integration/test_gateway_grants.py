@@ -1,0 +1,207 @@
+"""What readers with grants see, search, and readings in buckets, at a real gateway."""
+
+from collections.abc import Iterator
+from typing import Final
+
+import httpx
+import pytest
+
+from gateway.access import Role, Tokens
+from gateway.grants import parse_grants
+from gateway.settings_file import load_settings
+from support.gateways.goods_site import Scene, goods_site
+from support.network.world import GTIN, Trip, reading
+from support.trucks.rogue import nonce, until
+
+pytestmark = pytest.mark.integration
+
+NOBODYS: Final = ["party:stranger", "trip:" + "0" * 32, "lot:09999999999999/none", "delivery:none"]
+
+
+@pytest.fixture(scope="module")
+def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
+    with goods_site(tmp_path_factory.mktemp("grants")) as goods:
+        other = Trip(nonce=nonce(2), deliveries=[])
+        batches = other.batches(
+            [
+                other.sign(other.start),
+                *(other.record(reading(at)) for at in range(3)),
+                other.seal(),
+            ],
+            9,
+        )
+        with goods.site.device() as truck:
+            truck.send(*batches)
+            until("the other trip", lambda: goods.site.offload(other.trip_id)["receipted"])
+        yield goods
+
+
+def reader(scene: Scene, *grants: str) -> httpx.Client:
+    """Return a client whose token has grants."""
+    tokens = Tokens(load_settings(scene.site.appliance.settings_file).tokens_file)
+    token = tokens.add("reader", Role.AUDITOR, grants=parse_grants(grants))
+    client = httpx.Client(
+        base_url=scene.site.appliance.rest,
+        headers={"Authorization": f"Bearer {token}"},
+        trust_env=False,
+        timeout=30,
+    )
+    scene.site.clients.append(client)
+    return client
+
+
+def ids(client: httpx.Client, kind: str, key: str) -> set[str]:
+    answer = client.get(f"/v1/{kind}?limit=1000")
+    assert answer.status_code == 200, answer.text
+    return {each[key] for each in answer.json()["items"]}
+
+
+def test_a_party_sees_its_delivery_and_its_trips_alone(scene: Scene) -> None:
+    everything = ids(scene.site.operator, "trips", "trip_id")
+    assert len(everything) == 2
+    buyer = reader(scene, "party:buyer")
+    assert ids(buyer, "trips", "trip_id") == {scene.trip.trip_id}
+    assert ids(buyer, "deliveries", "delivery_id") == {"delivery-1"}
+    assert ids(buyer, "transformations", "transformation_id") == set()
+    trip = f"/v1/trips/{scene.trip.trip_id}"
+    assert buyer.get(f"{trip}/readings").json() == scene.of_trip("/readings")
+    assert buyer.get(f"{trip}/breaches").json() == scene.of_trip("/breaches")
+    assert buyer.get(f"{trip}/readings/buckets").json()["readings"] == 12
+    (hidden,) = everything - {scene.trip.trip_id}
+    for path in ("", "/readings", "/readings/buckets", "/breaches", "/recordings", "/holds"):
+        answer = buyer.get(f"/v1/trips/{hidden}{path}")
+        assert answer.status_code == 404, path
+        assert answer.json()["detail"] == f"no trip '{hidden}' on the ledger"
+    assert buyer.get(f"/v1/evidence?trip={hidden}").status_code == 404
+    assert buyer.post(f"/v1/trips/{hidden}/verify").status_code == 404
+    assert buyer.post(f"{trip}/verify").json()["verdict"]
+
+
+def test_a_party_sees_what_it_made(scene: Scene) -> None:
+    seller = reader(scene, "party:seller")
+    own = {"milking", "mixing", "churning", "made-for-delivery-1"}
+    assert ids(seller, "transformations", "transformation_id") == own
+    seen = ids(seller, "lots", "lot")
+    assert seen >= {"M1", "M2", "sugar", "L42", "B1"}
+    assert seen.isdisjoint({"P1", "P2", "menu/7"})  # the kitchen made these
+
+
+@pytest.mark.parametrize("grant", NOBODYS)
+def test_a_grant_of_nothing_shows_nothing(scene: Scene, grant: str) -> None:
+    client = reader(scene, grant)
+    for kind in (
+        "trips",
+        "deliveries",
+        "lots",
+        "transformations",
+        "units",
+        "recordings",
+        "devices",
+    ):
+        assert client.get(f"/v1/{kind}").json()["items"] == [], kind
+    assert client.get("/v1/breaches").json()["items"] == []
+    assert client.get(f"/v1/search?q={scene.trip.trip_id[:8]}").json()["items"] == []
+    assert client.get(f"/v1/lots/{GTIN}/L42").status_code == 404
+    assert client.get(f"/v1/lots/{GTIN}/L42/trace").status_code == 404
+    assert client.get(f"/v1/trips/{scene.trip.trip_id}").status_code == 404
+
+
+def test_a_granted_lot_brings_its_trace_and_nothing_beside_it(scene: Scene) -> None:
+    client = reader(scene, f"lot:{GTIN}/M1")
+    assert ids(client, "lots", "lot") >= {"M1", "sugar", "L42", "P1", "P2", "menu/7"}
+    assert "B1" not in ids(client, "lots", "lot")
+    assert ids(client, "deliveries", "delivery_id") == {"delivery-1"}
+    assert ids(client, "trips", "trip_id") == {scene.trip.trip_id}
+    trace = client.get(f"/v1/lots/{GTIN}/L42/trace").json()
+    whole = scene.trace("L42")
+    names = [each["transformation_id"] for each in trace["backward"]["transformations"]]
+    assert set(names) <= {
+        each["transformation_id"] for each in whole["backward"]["transformations"]
+    }
+    assert "mixing" in names
+
+
+def test_a_granted_delivery_or_trip_brings_the_other(scene: Scene) -> None:
+    for grant in ("delivery:delivery-1", f"trip:{scene.trip.trip_id}"):
+        client = reader(scene, grant)
+        assert ids(client, "trips", "trip_id") == {scene.trip.trip_id}
+        assert ids(client, "deliveries", "delivery_id") == {"delivery-1"}
+
+
+def test_a_reader_with_grants_sees_nothing_of_the_gateway(scene: Scene) -> None:
+    client = reader(scene, "party:buyer")
+    for path in ("status", "deletions", "offloads", "quarantine", "volumes", "sessions"):
+        assert client.get(f"/v1/{path}").status_code == 403, path
+    assert client.get("/v1/session").json()["grants"] == ["party:buyer"]
+
+
+def test_quotes_in_a_grant_are_data(scene: Scene) -> None:
+    client = reader(scene, "lot:1/'); DROP TABLE trips; --", "party:'||(SELECT 1)||'")
+    assert ids(client, "trips", "trip_id") == set()
+    assert scene.ask("trips")["items"]
+
+
+def test_search_finds_by_any_name_and_by_its_beginning(scene: Scene) -> None:
+    def found(word: str) -> list[tuple[str, str]]:
+        answer = scene.site.operator.get("/v1/search", params={"q": word})
+        return [(each["kind"], each["name"]) for each in answer.json()["items"]]
+
+    assert ("trip", scene.trip.trip_id) in found(scene.trip.trip_id[:6])
+    assert ("delivery", "delivery-1") in found("delivery-1")
+    assert ("lot", "L42") in found("L42")
+    assert ("lot", "menu/7") in found("menu/")
+    assert ("device", "truck-2") in found("truck-")
+    assert ("transformation", "milking") in found("milk")
+    terms = scene.ask("deliveries/delivery-1")
+    assert ("order", terms["order_id"]) in found(terms["order_id"])
+    gln = next(each["gln"] for each in scene.ask("sites")["items"] if each["gln"])
+    assert "site" in {kind for kind, _ in found(gln)}
+    for nothing in ("%", "_", "' OR 1=1 --", "\u202e", "zzz"):
+        assert found(nothing) == []
+    assert scene.get("search?q=").status_code == 422
+
+
+def test_trips_are_found_by_order_lot_site_place_and_breach(scene: Scene) -> None:
+    def trips(**query: object) -> set[str]:
+        answer = scene.site.operator.get("/v1/trips", params=query)  # type: ignore[arg-type]
+        assert answer.status_code == 200, answer.text
+        return {each["trip_id"] for each in answer.json()["items"]}
+
+    own, order = {scene.trip.trip_id}, scene.ask("deliveries/delivery-1")["order_id"]
+    assert trips(order_id=order) == own
+    assert trips(order_id="other") == set()
+    assert trips(breached=True) == own
+    assert trips(gtin=GTIN, lot="L42") == own
+    assert trips(gtin=GTIN, lot="B1") == set()
+    assert trips(site_id="site-hub") == own
+    assert trips(site_id="site-hub", order_id="other") == set()
+    assert trips(gln="nowhere") == set()
+    place = next(
+        each["position"] for each in scene.of_trip("/readings")["items"] if each["position"]
+    )
+    near = f"{place['latitude']},{place['longitude']}"
+    assert own <= trips(near=near, within_km=1)
+    assert trips(near=f"{-place['latitude']},{place['longitude']}", within_km=1) == set()
+    for query in ("gtin=1", "near=north", "near=91,0", "near=1,2&within_km=0", "near=nan,nan"):
+        assert scene.get(f"trips?{query}").status_code == 422, query
+
+
+def test_buckets_hide_no_extreme_and_leave_gaps_empty(scene: Scene) -> None:
+    readings = scene.of_trip("/readings")["items"]
+    warm = [each["temperature_cel"] for each in readings]
+    for count in (1, 2, 5, 2000):
+        found = scene.of_trip(f"/readings/buckets?buckets={count}")
+        column = found["temperature_cel"]
+        assert found["readings"] == len(readings) == sum(found["counts"])
+        assert max(filter(None, column["max"])) == max(warm)
+        assert min(filter(None, column["min"])) == min(warm)
+        sizes = {len(found["times"]), len(found["positions"]), len(found["tamper"])}
+        assert sizes == {len(column["mean"])} == {len(found["counts"])}
+        for number, mean in zip(found["counts"], column["mean"], strict=True):
+            assert (mean is None) == (number == 0)
+    of_one = scene.of_trip("/readings/buckets?device_id=truck-2")
+    assert of_one["readings"] == 3
+    empty = scene.of_trip("/readings/buckets?to=2001-01-01T00:00:00Z")
+    assert (empty["readings"], empty["times"], empty["from"]) == (0, [], None)
+    for query in ("buckets=0", "buckets=2001", "buckets=x"):
+        assert scene.get(f"trips/{scene.trip.trip_id}/readings/buckets?{query}").status_code == 422
