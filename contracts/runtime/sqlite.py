@@ -20,6 +20,8 @@ from contracts.runtime.files import sync_directory
 
 BUSY_S: Final = 30
 """Longest wait for another connection that writes, seconds."""
+PAGE_BYTES: Final = 4096
+"""SQLite's own default, and a page of memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,8 +289,15 @@ def _identity(path: Path) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
-def connect(path: Path, synchronous: Synchronous) -> sqlite3.Connection:
+def connect(
+    path: Path, synchronous: Synchronous, *, page_bytes: int = PAGE_BYTES
+) -> sqlite3.Connection:
     """Open or create the database at `path`; any one thread at a time may use the connection.
+
+    Args:
+        path: The file.
+        synchronous: What a power cut may take.
+        page_bytes: Size of the pages of a new file; an old one keeps its own.
 
     Raises:
         sqlite3.Error: See `translated`.
@@ -297,6 +306,7 @@ def connect(path: Path, synchronous: Synchronous) -> sqlite3.Connection:
         path, timeout=BUSY_S, isolation_level=None, check_same_thread=False
     )
     try:
+        connection.execute(f"PRAGMA page_size = {page_bytes}")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute(f"PRAGMA synchronous = {synchronous}")
     except BaseException:

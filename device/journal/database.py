@@ -1,5 +1,6 @@
 """The journal's file: one SQLite database; a commit counts once it is on the medium."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -7,7 +8,7 @@ from contracts.errors import RejectedError
 from contracts.records.recording import RecordingDigest
 from contracts.runtime.connection import Connection
 from contracts.runtime.files import disk_errors, make_private
-from contracts.runtime.sqlite import Schema, VersionedDatabase
+from contracts.runtime.sqlite import Schema, VersionedDatabase, connect
 from device.journal.trip import Recording
 
 _FIRST: Final = """
@@ -102,6 +103,9 @@ JOURNAL: Final = Schema(
     application_id=0x57534A31,
     refused=RejectedError,
 )
+PAGE_BYTES: Final = 1024
+"""A reading changes four pages, of which little is new: small ones halve what its commit writes to
+the card (docs/performance.md)."""
 
 
 class Database(VersionedDatabase):
@@ -137,7 +141,7 @@ class Database(VersionedDatabase):
         self.device_id = device_id
         with disk_errors("make journal", path):
             make_private(path)  # what SQLite puts beside it gets its owner and mode
-        super().__init__(path, JOURNAL, fill)
+        super().__init__(path, JOURNAL, fill, connect_to=partial(connect, page_bytes=PAGE_BYTES))
         try:
             self.query("PRAGMA foreign_keys = ON")
             self._check_owner(public_key)
