@@ -250,6 +250,7 @@ class Session:
             f"nothing moved for {self.patience_s:.0f} s: {self.outbox.unheld_count()} batches are "
             f"not held, {trips} no final receipt"
             + (problem if self.uploads.last_problem else "")
+            + (f"; a receipt did not count: {self.false_receipt}" if self.false_receipt else "")
             + self._remarked()
         )
 

@@ -197,9 +197,14 @@ def bounded(url: str, gateway: GatewaySettings, bytes_max: int) -> tuple[int, by
     return answer.status_code, body
 
 
-def _trust(gateway: GatewaySettings) -> ssl.SSLContext | bool:
-    """Return the TLS of a gateway; without TLS, what httpx has by default."""
-    return context_of(gateway) if gateway.rest.startswith("https:") else True
+def _trust(gateway: GatewaySettings) -> ssl.SSLContext:
+    """Return the TLS of a gateway; without TLS, one that trusts nobody.
+
+    httpx's default loads all CAs of the machine for each client: on a Pi that is noticed.
+    """
+    if gateway.rest.startswith("https:"):
+        return context_of(gateway)
+    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 def _checked(method: str, url: str, answer: httpx.Response) -> httpx.Response:
