@@ -17,7 +17,7 @@ MQTT_PORT ?= 1883
 LEDGER_PORT ?= 8008
 
 .DEFAULT_GOAL := help
-.PHONY: help release docs audit demo test check unit vectors soak field sites measure bench bench-ledger bench-storage rig cassandra up trip down proto lock clean
+.PHONY: help release docs audit demo test check unit vectors soak field sites measure bench bench-ledger bench-storage bench-device rig cassandra up trip down proto lock clean
 
 help: ## what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -65,6 +65,7 @@ soak: $(READY) ## the kill and fuzz tests, long; what `make test` leaves to it; 
 	@$(BIN)/pytest -q --hypothesis-profile soak --timeout 7200 tests/property tests/unit/test_sawtooth_counts.py \
 	  tests/unit/test_storage_lent.py
 	@PYTHONPATH=tests $(BIN)/python -m support.evidence.play --seconds $(or $(WORLDS_SECONDS),1200)
+	@PYTHONPATH=tests $(BIN)/python -m support.life.walk --days 200 --seed $(or $(SEED),$(shell date +%j))
 	@WAYSEAL_KILLS=100 $(BIN)/pytest -q tests/e2e/test_kills.py --timeout 7200
 	@WAYSEAL_KILLS=200 $(BIN)/pytest -q -m long tests/e2e/test_kills_cassandra.py --timeout 14400
 	@$(BIN)/pytest -q -m long $(LONG_FIRST) --ignore tests/e2e/test_kills_cassandra.py
@@ -103,6 +104,10 @@ bench-ledger: $(READY) ## the ledger's figures beside their targets; OPTIONS=--q
 bench-storage: $(READY) ## storage beside the limits of this machine; OPTIONS=--quick is a look, --curve is long
 	@$(JAVA)
 	@$(BIN)/python -m storage.bench.goals.wayseal_bench_storage $(OPTIONS)
+
+bench-device: $(READY) ## what a truck's agent takes from a Pi, and how it offloads; OPTIONS=--quick is a look
+	@scripts/packages strace
+	@$(BIN)/python -m storage.bench.goals.wayseal_bench_device $(OPTIONS)
 
 release: $(READY) ## wheels, Debian packages, SBOMs, checksums of the newest commit into dist; KEY=file signs; OPTIONS="--arch amd64"
 	@PYTHON="$(BIN)/python" scripts/tools release

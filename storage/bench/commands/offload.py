@@ -100,12 +100,12 @@ class Offload:
             ),
         }
         _require_room(setup, list(workloads.values()))
-        rounds_s = sum(_expected_s(trucks) for trucks in workloads.values())
+        rounds_s = sum(expected_s(trucks) for trucks in workloads.values())
         group = StepGroup(
             self.part,
             "trucks to ledger",
             rounds_s * len(setup.volumes) * setup.repetitions,
-            partial(_opened, setup.volumes, workloads),
+            partial(offload_steps, setup.volumes, workloads),
             setup.repetitions,
         )
         settings = {name: asdict(trucks) for name, trucks in workloads.items()}
@@ -119,7 +119,7 @@ _NOTE: Final = (
 
 
 @contextmanager
-def _opened(
+def offload_steps(
     volumes: Sequence[VolumeTarget], workloads: Mapping[str, Trucks]
 ) -> Iterator[Sequence[Step]]:
     """Yield the steps; each starts its own servers, so that no offload finds another's data."""
@@ -216,7 +216,8 @@ def _require(directory: Path, needed: int) -> None:
         )
 
 
-def _expected_s(trucks: Trucks) -> float:
+def expected_s(trucks: Trucks) -> float:
+    """Return about how long a fleet takes, for the time left."""
     readings_s = trucks.count * trucks.readings / READINGS_PER_S
     return START_S + readings_s + trucks.count * trucks.video_bytes / BYTES_PER_S
 

@@ -66,6 +66,17 @@ STORAGE_GOALS: Final[Goals] = {
     ),
     "rss_mb": Goal("most that the gateway had resident, MB", 300, "MB", most=True),
 }
+DEVICE_GOALS: Final[Goals] = {
+    "rss_mb": Goal("resident at 1 Hz without a camera", 80, "MB", most=True),
+    "cpu_percent_at_1hz": Goal("of a core of this machine", 5, "%", most=True),
+    "small_cpu_percent_of_its_own": Goal(
+        "of a core as small as a Raspberry Pi 3's", 5, "%", most=True
+    ),
+    "fsyncs_per_s": Goal("calls that wait for the card, at 1 Hz", 1.05, "/s", most=True),
+    "offload_ratio": Goal("a long trip, beside the slower of ledger and disk alone", 0.7, ""),
+    "people_marked_share": Goal("pictures with people that are marked", 0.95, ""),
+    "still_marked_share": Goal("pictures of the still scene that are marked", 0.01, "", most=True),
+}
 
 
 def missed(figures: Mapping[str, float], goals: Goals) -> list[str]:
