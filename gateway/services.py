@@ -28,6 +28,7 @@ from gateway.offload.recheck import Recheck
 from gateway.offload.saga import OffloadSaga
 from gateway.ownkey import check_key, note_missing, own_key
 from gateway.ownsite import OwnSite
+from gateway.people.accesslog import AccessLog
 from gateway.people.persons import Persons
 from gateway.people.sessions import Sessions
 from gateway.people.signing import People
@@ -102,6 +103,7 @@ class Services:
                 self.scrubbing,
                 self._ages,
                 self.people.sessions,
+                self.accesses,
             ]
         )
         self.network = Network(self._ledger, self.inbox, self._index)
@@ -155,6 +157,7 @@ class Services:
             self.settling.worker,
             self.expiry.worker,
             self.soundness.worker,
+            self.accesses.worker,
             self._blobwatch.worker,
         ):
             worker.start()
@@ -239,6 +242,8 @@ class Services:
         persons = Persons(settings.people_file, self.damage)
         sessions = Sessions(data / "sessions.db", tokens, persons, self.damage)
         self.people = People(tokens, persons, opened.enter_context(closing(sessions)), Tries())
+        log = AccessLog(settings.accesses_file, signer, settings.site_id, self.damage)
+        self.accesses = opened.enter_context(closing(log))
         self._ages = opened.enter_context(closing(Ages(data / "retention.db", damage=self.damage)))
 
     def _wire_offload(self, signer: SigningKey) -> None:

@@ -350,6 +350,11 @@ class Settings(BaseSettings):
         return self.data / "tokens.json"
 
     @property
+    def accesses_file(self) -> Path:
+        """Return the file with the record of accesses."""
+        return self.data / "accesses.db"
+
+    @property
     def people_file(self) -> Path:
         """Return the file of people with passwords."""
         return self.data / "people.json"

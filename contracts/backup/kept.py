@@ -69,6 +69,7 @@ KEPT: Final = (
     Kept("GATEWAY", "inbox.db", CopiedBy.GATEWAY, How.DATABASE),
     Kept("GATEWAY", "deletions.db", CopiedBy.GATEWAY, How.DATABASE),
     Kept("GATEWAY", "retention.db", CopiedBy.GATEWAY, How.DATABASE),
+    Kept("GATEWAY", "accesses.db", CopiedBy.GATEWAY, How.DATABASE),
     Kept("GATEWAY", "uploads.db", CopiedBy.GATEWAY, How.DATABASE),
     Kept("GATEWAY", "gateway.key", CopiedBy.GATEWAY),
     Kept("GATEWAY", "gateway.pub", CopiedBy.GATEWAY),

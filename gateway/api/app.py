@@ -7,6 +7,7 @@ from fastapi import APIRouter, Depends, FastAPI
 
 from gateway.access import Caller
 from gateway.api import (
+    accesses,
     catalogue,
     deletions,
     docs,
@@ -63,7 +64,8 @@ def build_app(services: Services) -> FastAPI:
     _include(app, deletions.router, may_read_all)
     for about in (operations, waiting, scrub, metrics, volumes):
         _include(app, about.router, may_operate)
-    _include(app, sessions.list_router, may_operate)
+    for router in (sessions.list_router, accesses.router):
+        _include(app, router, may_operate)
     _include(app, operations.status_router, may_read_all)
     _include(app, sessions.router)
     _include(app, uploads.router)

@@ -3,13 +3,15 @@
 from http import HTTPStatus
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Depends, HTTPException, Query
+from fastapi import APIRouter, Depends, HTTPException, Query, Request
 from fastapi.responses import StreamingResponse
 
 from gateway.access import Caller
-from gateway.api.parts import AuditPart, RecordsPart
+from gateway.api.accesses import note_access
+from gateway.api.parts import AccessLogPart, AuditPart, RecordsPart
 from gateway.api.problems import ABSENT
 from gateway.api.security import may_read
+from gateway.people.accesslog import Taken
 from gateway.records.records import Records
 
 MEDIA_TYPE = "application/vnd.wayseal.evidence"
@@ -48,7 +50,9 @@ def check_whole(records: Records, caller: Caller, trip_id: str) -> None:
     responses=ABSENT | {200: {"content": {MEDIA_TYPE: {"schema": BINARY}}}},
 )
 def evidence(
+    request: Request,
     audit: AuditPart,
+    log: AccessLogPart,
     records: RecordsPart,
     caller: Annotated[Caller, Depends(may_read)],
     trip: Annotated[
@@ -68,6 +72,7 @@ def evidence(
     for each in trip:
         check_whole(records, caller, each)
     pieces = audit.evidence(trip, with_video=video, with_lots=lots)
+    note_access(request, log, caller, Taken.EVIDENCE, *sorted(set(trip)))
     name = f"{trip[0]}.evidence" if len(trip) == 1 else "trips.evidence"
     disposition = {"Content-Disposition": f'attachment; filename="{name}"'}
     return StreamingResponse(pieces, headers=disposition, media_type=MEDIA_TYPE)

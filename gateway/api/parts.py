@@ -13,6 +13,7 @@ from gateway.intake.inbox import Inbox
 from gateway.metrics import Metrics
 from gateway.offload.receipts import Receipts
 from gateway.offload.saga import OffloadSaga
+from gateway.people.accesslog import AccessLog
 from gateway.people.signing import People
 from gateway.records.evidence import Audit
 from gateway.records.records import Records
@@ -44,6 +45,7 @@ async def _records(request: Request) -> Records:
     return seen
 
 
+AccessLogPart = Annotated[AccessLog, Depends(_part(lambda services: services.accesses))]
 AllParts = Annotated[Services, Depends(_part(lambda services: services))]
 AuditPart = Annotated[Audit, Depends(_part(lambda services: services.audit))]
 DeletionsPart = Annotated[Deletions, Depends(_part(lambda services: services.deletions))]

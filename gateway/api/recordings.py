@@ -7,7 +7,7 @@ from http import HTTPStatus
 from itertools import chain, islice
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Header, Request, Response
+from fastapi import APIRouter, Depends, Header, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
@@ -15,14 +15,18 @@ from contracts.errors import RejectedError, WaysealError
 from contracts.ids import parse_recording_id
 from contracts.proto.payload_pb2 import RecordVideo
 from contracts.records.clock import rfc3339
+from gateway.access import Caller
 from gateway.api import models, views
+from gateway.api.accesses import note_access
 from gateway.api.conditions import is_known, is_same
 from gateway.api.deletions import Deletion, deletion_view
 from gateway.api.evidence import BINARY
 from gateway.api.paging import Order, Ordered, Paging, page_of
-from gateway.api.parts import DeletionsPart, RecordsPart, StorePart
+from gateway.api.parts import AccessLogPart, DeletionsPart, RecordsPart, StorePart
 from gateway.api.problems import ABSENT, Answers, GoneError, NotFoundError, errors, problem
 from gateway.api.ranges import UnsatisfiableError, parse_range
+from gateway.api.security import may_read
+from gateway.people.accesslog import Taken
 from gateway.records.digests import DigestRecord
 from gateway.records.records import Records
 from gateway.retention.deletions import Deletions
@@ -115,6 +119,8 @@ def content(
     records: RecordsPart,
     store: StorePart,
     deletions: DeletionsPart,
+    log: AccessLogPart,
+    caller: Annotated[Caller, Depends(may_read)],
     recording_id: str,
     asked: Annotated[Conditions, Header()],
 ) -> Response:
@@ -136,6 +142,7 @@ def content(
         whole = {"Content-Range": f"bytes */{digest.size}"}
         status = HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE
         return problem(status, str(error), headers=whole)
+    note_access(request, log, caller, Taken.VIDEO, recording_id)
     pieces = store.read(digest.sha256, start, stop)
     try:
         first = list(islice(pieces, 1))  # damage in the first piece still gets a problem document

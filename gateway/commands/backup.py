@@ -19,6 +19,7 @@ from gateway.doctor.machine import Machine
 from gateway.doctor.process import answering_as, holder
 from gateway.intake.schema import INBOX
 from gateway.ownkey import has_begun
+from gateway.people.accesslog import SCHEMA as ACCESSES
 from gateway.retention.deletions import SCHEMA as DELETIONS
 from gateway.settings import Settings
 from gateway.uploads.claims import SCHEMA as UPLOADS
@@ -27,6 +28,7 @@ from storage.checked.look import looking_at
 from storage.retention.ages import SCHEMA as AGES
 
 _SCHEMAS: Final = {
+    "accesses.db": ACCESSES,
     "inbox.db": INBOX,
     "deletions.db": DELETIONS,
     "retention.db": AGES,

@@ -91,6 +91,22 @@ def build_parser() -> argparse.ArgumentParser:
     )
     _add_token(commands, common)
     _add_person(commands, common)
+    accesses = commands.add_parser(
+        "accesses",
+        parents=[common],
+        help="Show or check the record of who took evidence and video.",
+    )
+    accesses.add_argument(
+        "--check", action="store_true", help="check that no access is missing or was changed"
+    )
+    accesses.add_argument(
+        "--head",
+        action="append",
+        type=Path,
+        metavar="FILE",
+        help="with --check: an answer of GET /v1/accesses/head that was kept; may be repeated",
+    )
+    accesses.set_defaults(run="gateway.commands.accesses:run")
     _add_enrol(commands, common)
     pki_parser.add(commands, common)
     _add_backups(commands, common)

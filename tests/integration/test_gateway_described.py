@@ -191,7 +191,9 @@ def test_an_unknown_parameter_is_422_on_every_route(scene: Scene) -> None:
     refused = scene.site.operator.get("/v1/trips?form=2026").json()["detail"]
     assert refused.startswith("query: unknown parameter 'form', expected one of breached, ")
     answer = scene.clients["auditor"].get("/v1/deliveries/D/breaches?device_id=truck-1")
-    assert answer.json()["detail"].endswith("; /v1/trips, /v1/waiting can be asked with it")
+    assert answer.json()["detail"].endswith(
+        "; /v1/trips, /v1/trips/{trip_id}/readings/buckets, /v1/waiting can be asked with it"
+    )
 
 
 def test_cursors_have_one_type(scene: Scene) -> None:

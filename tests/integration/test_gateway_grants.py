@@ -1,6 +1,14 @@
 """What readers with grants see, search, and readings in buckets, at a real gateway."""
 
+import base64
+import hashlib
+import json
+import sqlite3
+import subprocess
+import sys
 from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
 from typing import Final
 
 import httpx
@@ -205,3 +213,54 @@ def test_buckets_hide_no_extreme_and_leave_gaps_empty(scene: Scene) -> None:
     assert (empty["readings"], empty["times"], empty["from"]) == (0, [], None)
     for query in ("buckets=0", "buckets=2001", "buckets=x"):
         assert scene.get(f"trips/{scene.trip.trip_id}/readings/buckets?{query}").status_code == 422
+
+
+def test_who_takes_evidence_is_written_down_first_and_the_record_holds(
+    scene: Scene, tmp_path: Path
+) -> None:
+    before = len(scene.ask("accesses?limit=1000")["items"])
+    client = reader(scene, "party:buyer")
+    path = f"/v1/evidence?trip={scene.trip.trip_id}"
+    assert client.get(path).status_code == 200
+    assert client.get(path).status_code == 200  # the same access
+    assert client.get("/v1/evidence?trip=" + "0" * 32).status_code == 404
+    assert client.get("/v1/accesses").status_code == 403
+    items = scene.ask("accesses?limit=1000")["items"]
+    assert len(items) == before + 1
+    assert [each["number"] for each in items] == list(range(1, len(items) + 1))
+    assert (items[-1]["who"], items[-1]["what"]) == ("reader", "evidence")
+    assert items[-1]["subjects"] == [scene.trip.trip_id]
+    head = scene.ask("accesses/head")
+    assert head["number"] == len(items)
+    written = base64.b64decode(items[-1]["written"])
+    assert hashlib.sha256(written).hexdigest() == head["sha256"]
+    kept = tmp_path / "head.json"
+    kept.write_text(json.dumps(head))
+    found = command(scene, "--check", "--head", str(kept))
+    told = json.loads(found.stdout)
+    assert (told["accesses"], told["holds"]) == (len(items), True)
+    kept.write_text(json.dumps(head | {"signed": "AAAA"}))
+    assert "expected an answer of" in command(scene, "--check", "--head", str(kept)).stderr
+
+
+def test_no_byte_leaves_when_the_access_cannot_be_written(scene: Scene) -> None:
+    settings = load_settings(scene.site.appliance.settings_file)
+    client = reader(scene, f"trip:{scene.trip.trip_id}")
+    client.headers["Authorization"] = (
+        f"Bearer {Tokens(settings.tokens_file).add('x', Role.AUDITOR)}"
+    )
+    with closing(sqlite3.connect(settings.accesses_file, isolation_level=None)) as held:
+        held.execute("BEGIN IMMEDIATE")
+        answer = client.get(f"/v1/evidence?trip={scene.trip.trip_id}", timeout=90)
+        held.execute("ROLLBACK")
+    assert answer.status_code == 503
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert client.get(f"/v1/evidence?trip={scene.trip.trip_id}").status_code == 200
+
+
+def command(scene: Scene, *options: str) -> subprocess.CompletedProcess[str]:
+    """Run `wayseal-gateway accesses`."""
+    settings = str(scene.site.appliance.settings_file)
+    called = "from gateway.wayseal_gateway import main; main()"
+    arguments = [sys.executable, "-c", called, "accesses", "--config", settings, *options]
+    return subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=60)  # noqa: S603

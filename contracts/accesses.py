@@ -1,0 +1,72 @@
+"""Accesses: a gateway's record of who took evidence or video, each entry naming the one before.
+
+Who keeps a signed head can tell whether an entry up to it was left out or changed later.
+"""
+
+import hashlib
+from collections.abc import Collection, Iterable, Iterator
+from typing import Final
+
+from contracts.encoding import canonical, parse
+from contracts.errors import RejectedError
+from contracts.keys import SigningKey, check_gateway
+from contracts.proto.access_pb2 import Access, AccessHead, AccessHeadBody
+
+_DOMAIN: Final = b"wayseal access head 1\n"
+"""Signed before the body, so that no other signature of the same key passes for a head."""
+
+
+def access_hash(wire: bytes) -> bytes:
+    """Return the hash by which the next access names this one, 32 bytes."""
+    return hashlib.sha256(wire).digest()
+
+
+def sign_head(signer: SigningKey, body: AccessHeadBody) -> AccessHead:
+    """Return `body` under the gateway's signature."""
+    wire = canonical(body)
+    return AccessHead(
+        body=wire, gateway_public_key=signer.public_key, signature=signer.sign(_DOMAIN + wire)
+    )
+
+
+def open_head(head: AccessHead, trusted_keys: Collection[str]) -> AccessHeadBody:
+    """Check the signature of a head and return its body.
+
+    Raises:
+        RejectedError: The key is not trusted, the signature is wrong, or the body is invalid.
+    """
+    key, signature = head.gateway_public_key, head.signature
+    check_gateway("access head", _DOMAIN + head.body, key, signature, trusted_keys)
+    return parse(AccessHeadBody, head.body)
+
+
+def problems(wires: Iterable[tuple[int, bytes]], heads: Iterable[AccessHeadBody]) -> Iterator[str]:
+    """Yield what does not hold of a record of accesses.
+
+    Args:
+        wires: Number and canonical bytes of each access, oldest first.
+        heads: Heads that were kept; the record must lead to each.
+    """
+    hashes: dict[int, bytes] = {0: b""}
+    before = b""
+    expected = 1
+    for number, wire in wires:
+        if number != expected:
+            yield f"expected access {expected}, got {number}: entries are missing"
+        try:
+            access = parse(Access, wire)
+        except RejectedError as error:
+            yield f"access {number} is malformed: {error}"
+        else:
+            if access.number != number:
+                yield f"access {number} says that it is number {access.number}"
+            if access.before_sha256 != before and number == expected:
+                yield f"access {number} does not name the one before it"
+        before = hashes[number] = access_hash(wire)
+        expected = number + 1
+    for head in heads:
+        found = hashes.get(head.number)
+        if found is None:
+            yield f"the head of access {head.number} was signed, and that access is missing"
+        elif found != head.sha256:
+            yield f"access {head.number} is another one than its signed head says"
