@@ -69,12 +69,14 @@ soak: $(READY) ## the kill and fuzz tests, long; what `make test` leaves to it; 
 	@WAYSEAL_KILLS=100 $(BIN)/pytest -q tests/e2e/test_kills.py --timeout 7200
 	@WAYSEAL_KILLS=200 $(BIN)/pytest -q -m long tests/e2e/test_kills_cassandra.py --timeout 14400
 	@$(BIN)/pytest -q -m long $(LONG_FIRST) --ignore tests/e2e/test_kills_cassandra.py
+	@scripts/packages curl iproute2 mmdebstrap nftables openssh-client podman runc
+	@WAYSEAL_FIELD=1 $(BIN)/pytest -q -rs -m "field and long" --timeout 7200 tests/field
 	@$(MAKE) --no-print-directory rig
 
 field: $(READY) ## what an operator installs, installed for real: containers, Ansible, several sites
-	@scripts/packages curl docker.io iproute2 jq mmdebstrap openssh-client
+	@scripts/packages curl docker.io iproute2 jq mmdebstrap nftables openssh-client podman runc
 	@$(JAVA)
-	@$(BIN)/pytest -q -rs -m field --timeout 2400 tests/field
+	@WAYSEAL_FIELD=1 $(BIN)/pytest -q -rs -m "field and not long" --timeout 2400 --durations 20 tests/field
 
 sites: $(READY) ## three gateways, three Cassandra nodes, one ledger: a truck between them, and what dies there
 	@scripts/packages iproute2

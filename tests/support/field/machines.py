@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from contracts.runtime.files import in_turn
 from support.trucks.rogue import until
 
 IMAGE: Final = "localhost/debian-systemd:12"
@@ -21,6 +22,8 @@ LIMITS: Final = ("--ulimit=nofile=20000:20000", "--ulimit=nproc=32768:32768")
 CAPABILITIES: Final = "NET_ADMIN,SYS_ADMIN"
 """The firewall, and the sandbox of units."""
 BOOT_S: Final = 60.0
+SWITCH: Final = Path("/proc/sys/net/ipv4/ip_forward")
+STATE: Final = Path("/run/wayseal-field-forwarding")
 DEBIAN: Final = "http://deb.debian.org/debian"
 CONTENT: Final = (
     "systemd,systemd-sysv,dbus,libpam-systemd,udev,python3,python3-apt,ca-certificates,"
@@ -46,7 +49,12 @@ def command(*words: str | Path, given: str | None = None) -> str:
 
 
 def missing() -> str:
-    """Return why no machine can be started here, or nothing."""
+    """Return why no machine can be started here, or nothing.
+
+    `make field` has installed all that is needed: there, what is missing is an error, not a skip.
+    """
+    if os.environ.get("WAYSEAL_FIELD"):
+        return ""
     if os.geteuid() != 0:
         return "root alone makes network namespaces"
     tools = [
@@ -88,6 +96,15 @@ class Machine:
     def run(self, *words: str, given: str | None = None) -> str:
         """Run a command in the machine, as root; return what it printed."""
         return command(*self.fleet.podman, "exec", "-i", self.name, *words, given=given)
+
+    def ran(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """Run a command in the machine, as root, which may fail."""
+        return subprocess.run(  # noqa: S603 - our own words
+            [*self.fleet.podman, "exec", "-i", self.name, *words],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
 
 
 @dataclass
@@ -213,6 +230,34 @@ def remove_storage(storage: Path) -> None:
 
 
 @contextmanager
+def forwarding(state: Path = STATE, switch: Path = SWITCH) -> Iterator[None]:
+    """Let this host pass on packets; the last one of several fleets puts back what was before.
+
+    Args:
+        state: What was before, and the processes that need it; those that were killed do not count.
+        switch: The kernel's.
+    """
+    lock, own = state.with_suffix(".lock"), str(os.getpid())
+    with in_turn(lock):
+        before, *users = state.read_text().split() if state.exists() else [switch.read_text()]
+        users = [each for each in users if Path("/proc", each).exists()]
+        state.write_text(" ".join([before, *users, own]))
+        switch.write_text("1")
+    try:
+        yield
+    finally:
+        with in_turn(lock):
+            before, *users = state.read_text().split()
+            users.remove(own)
+            others = [each for each in users if Path("/proc", each).exists()]
+            if others:
+                state.write_text(" ".join([before, *others]))
+            else:
+                switch.write_text(before)
+                state.unlink()
+
+
+@contextmanager
 def fleet(
     folder: Path, cache: Path, number: int = 77, devices: dict[str, str] | None = None
 ) -> Iterator[tuple[Fleet, ExitStack]]:
@@ -228,8 +273,6 @@ def fleet(
     (folder / "containers.conf").write_text(CONTAINERS)
     command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", made.key)
     archive = base(cache)
-    forwarding = Path("/proc/sys/net/ipv4/ip_forward")
-    before = forwarding.read_text()
     with ExitStack() as stack:
         command("ip", "link", "add", made.bridge, "type", "bridge")
         stack.callback(subprocess.run, ["ip", "link", "delete", made.bridge], check=False)
@@ -237,8 +280,7 @@ def fleet(
         command("ip", "link", "set", made.bridge, "up")
         command("nft", "-f", "-", given=MASQUERADE.format(table=made.table, network=made.network))
         stack.callback(subprocess.run, ["nft", "delete", "table", "ip", made.table], check=False)
-        forwarding.write_text("1")
-        stack.callback(forwarding.write_text, before)
+        stack.enter_context(forwarding())
         stack.callback(remove_storage, folder / "storage")
         stack.callback(command, *made.podman, "rmi", "-f", IMAGE)
         command(*made.podman, "import", archive, IMAGE)
