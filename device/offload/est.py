@@ -61,7 +61,8 @@ def enrol(
 ) -> None:
     """Get this device's first certificate, and keep it with the authority's.
 
-    The code goes only to a gateway whose certificate the authority of the claim has signed.
+    The code goes only to a gateway whose certificate the authority of the claim has signed, or, if
+    the settings have `tls_ca`, that one: trucks may have an authority of their own.
 
     Args:
         gateway: Where.
@@ -79,7 +80,7 @@ def enrol(
     anybody.check_hostname = False
     anybody.verify_mode = ssl.CERT_NONE  # what it answers is compared with the fingerprint
     pem = certificate.authority_of(_ask(gateway, anybody, "GET", "/cacerts", {}), claim.fingerprint)
-    trusted = ssl.create_default_context(cadata=pem.decode("ascii"))
+    trusted = _trusted(gateway, pem)
     login = base64.b64encode(f"{device_id}:{claim.code}".encode()).decode("ascii")
     headers = {"Authorization": f"Basic {login}"}
     if line is not None:
@@ -88,6 +89,16 @@ def enrol(
     signed = _ask(gateway, trusted, "POST", "/simpleenroll", headers, asked)
     certificate.write(files.ca, pem)
     certificate.keep(files, signed, device_id)
+
+
+def _trusted(gateway: GatewaySettings, authority: bytes) -> ssl.SSLContext:
+    """Return whom a truck without a certificate believes: `tls_ca`, else the claim's authority."""
+    try:
+        if gateway.tls_ca is not None:
+            return ssl.create_default_context(cafile=gateway.tls_ca)
+        return ssl.create_default_context(cadata=authority.decode("ascii"))
+    except OSError as error:
+        raise RejectedError(f"{gateway}: tls_ca: {error}") from error
 
 
 def renew_if_due(gateway: GatewaySettings, files: TlsFiles, device_id: str) -> None:

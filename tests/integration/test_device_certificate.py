@@ -130,3 +130,43 @@ def test_what_is_no_claim_is_not_repeated(truck: Truck, told: str) -> None:
     assert code == 1
     assert "expected a claim as `wayseal-gateway enrol --claim` prints it" in err
     assert not told or told not in err
+
+
+@pytest.fixture
+def apart(tmp_path: Path, pki: Pki) -> Iterator[Site]:
+    """Yield a site where trucks have another authority than servers."""
+    trucks = Pki(tmp_path / "trucks")
+    variables = pki.variables() | {
+        "WAYSEAL_TLS__CA": str(trucks.ca),
+        "WAYSEAL_TLS__CRL": str(trucks.crl),
+        "WAYSEAL_PKI__FOLDER": str(trucks.folder),
+    }
+    directory = tmp_path / "site"
+    directory.mkdir()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("SSL_CERT_FILE", str(pki.ca))  # for what the test itself asks
+        with running_site(directory, Secured(directory), variables=variables) as made:
+            yield made
+
+
+def test_trucks_may_have_an_authority_of_their_own(apart: Site, pki: Pki, tmp_path: Path) -> None:
+    made, own = apart.appliance, tmp_path / "truck" / "data" / "tls"
+    shows = f'tls_certificate = "{own}/device.crt"\ntls_key = "{own}/device.key"\n'
+    table = (
+        f'[[gateways]]\nsite_id = "site-b"\nmqtt = "{made.mqtt}"\nrest = "{made.rest}"\n'
+        f'public_keys = ["{made.gateway_key()}"]\ngenesis_block_id = "{made.genesis_block_id()}"\n'
+    )
+    told = claim(apart)
+    stranger = Pki(tmp_path / "stranger")
+    for authority, words in ((stranger.ca, "certificate verify failed"), (own, "tls_ca: ")):
+        code, _, err = Truck(tmp_path / "truck", f'{table}tls_ca = "{authority}"\n{shows}').run(
+            "enrol", "--claim", told
+        )
+        assert code == 1
+        assert words in err
+    truck = Truck(tmp_path / "truck", f'{table}tls_ca = "{pki.ca}"\n{shows}')
+    code, _, err = truck.run("enrol", "--claim", told)
+    assert code == 0, err
+    truck.must("record", "--simulate", "--minutes", "20")
+    code, _, err = truck.run("offload")
+    assert code == 0, err
