@@ -115,6 +115,12 @@ class VersionedDatabase:
                     raise  # in a transaction: it is undone first, see there
                 return self._connection.execute(sql, values).fetchall()
 
+    @property
+    def changes(self) -> int:
+        """Return how many rows this process has changed since the file was opened."""
+        with self._lock, self._translated():
+            return self._opened().total_changes
+
     @contextmanager
     def transaction(self) -> Iterator[Connection]:
         """Commit durably what the block executes, all or nothing.

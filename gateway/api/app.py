@@ -9,6 +9,7 @@ from gateway.access import Caller
 from gateway.api import (
     accesses,
     catalogue,
+    changes,
     deletions,
     docs,
     est,
@@ -55,11 +56,12 @@ def build_app(services: Services) -> FastAPI:
         lifespan=_closing,
     )
     app.state.services = services
+    app.state.streams = changes.Streams()
     app.state.rates = Rates(services.settings.rest.requests_per_minute)
     problems.install(app)
     app.add_middleware(TusGate, prefix=uploads.PREFIX)
     app.add_middleware(Headed)
-    for about in (catalogue, lots, trips, recordings, evidence, search):
+    for about in (catalogue, lots, trips, recordings, evidence, search, changes):
         _include(app, about.router, may_read)
     _include(app, deletions.router, may_read_all)
     for about in (operations, waiting, scrub, metrics, volumes):

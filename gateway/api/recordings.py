@@ -46,6 +46,15 @@ _BYTES: Final[Answers] = {
         "headers": {"Content-Range": {"schema": {"type": "string"}}},
     },
 }
+_HASHES: Final = {_UNKNOWN_MEDIA: {"schema": BINARY}}
+_LEAVES: Final[Answers] = {
+    200: {"description": "all leaf hashes", "content": _HASHES},
+    206: {
+        "description": "the range",
+        "content": _HASHES,
+        "headers": {"Content-Range": {"schema": {"type": "string"}}},
+    },
+}
 OTHER_TRIPS_MAX: Final = 100
 
 
@@ -152,6 +161,45 @@ def content(
     status = HTTPStatus.PARTIAL_CONTENT if partial_content else HTTPStatus.OK
     headers = _headers(digest, start, stop, partial_content=partial_content)
     return StreamingResponse(chain(first, pieces), status, headers)
+
+
+@router.get(
+    "/{recording_id}/leaves",
+    response_class=Response,
+    responses=errors(404, 410, 416) | _KNOWN | _LEAVES,
+)
+def leaves(
+    records: RecordsPart,
+    store: StorePart,
+    deletions: DeletionsPart,
+    recording_id: str,
+    asked: Annotated[Conditions, Header()],
+) -> Response:
+    """Return the leaf hash of every blob, 32 bytes each, or a range of them.
+
+    A leaf hash is SHA-256 of a zero byte and the 1 MiB blob; the tree over them (RFC 6962, 2.1) has
+    the signed `tree_root`. With them a reader proves each part of a video by itself.
+    """
+    digest = _digest_of_bytes(records, store, deletions, recording_id)
+    stored = store.find(digest.sha256)
+    if stored is None:
+        raise _absent(deletions, digest.sha256)
+    hashes, etag = b"".join(stored.leaves), f'"{digest.tree_root.hex()}"'
+    if is_known(asked.if_none_match, etag):
+        return Response(None, HTTPStatus.NOT_MODIFIED, _lasting(etag))
+    range_ = asked.range if is_same(asked.if_range, etag) else None
+    try:
+        start, stop = parse_range(range_, len(hashes)) if hashes else (0, 0)
+    except UnsatisfiableError as error:
+        whole = {"Content-Range": f"bytes */{len(hashes)}"}
+        status = HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE
+        return problem(status, str(error), headers=whole)
+    headers = {"Accept-Ranges": "bytes", **_lasting(etag)}
+    partial_content = (start, stop) != (0, len(hashes))
+    if partial_content:
+        headers["Content-Range"] = f"bytes {start}-{stop - 1}/{len(hashes)}"
+    status = HTTPStatus.PARTIAL_CONTENT if partial_content else HTTPStatus.OK
+    return Response(hashes[start:stop], status, headers, _UNKNOWN_MEDIA)
 
 
 @router.post("/{recording_id}/verify", responses=errors(404, 410))

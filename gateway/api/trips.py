@@ -92,10 +92,13 @@ def verify(
 
 @router.get("/{trip_id}/recordings", responses=ABSENT)
 def recordings_of(
-    records: RecordsPart, store: StorePart, trip_id: str, window: Paging
+    records: RecordsPart, store: StorePart, trip_id: str, window: Paging, span: Overlapping
 ) -> models.Page[models.Recording]:
-    """List the digests of a trip's recordings, and whether their bytes are here."""
-    ask = partial(records.trips.digests, trip_id)
+    """List the digests of a trip's recordings, and whether their bytes are here.
+
+    `from` and `to` find each recording that was filmed between them, by its signed times.
+    """
+    ask = partial(records.trips.digests, trip_id, span=span)
     return page_of(ask, partial(recording_view, store), window)
 
 

@@ -150,7 +150,10 @@ def _rows(action: Action, signer: str, transaction_id: str) -> Iterator[tuple[st
         case SealTrip():
             yield "seals", (action.trip_id, action.device_id, canonical(action), transaction_id)
         case RecordVideo():
-            yield "videos", (action.sha256, action.trip_id, canonical(action), transaction_id)
+            named = (action.sha256, action.trip_id, canonical(action), transaction_id)
+            began_ms, most = action.started_at_ms, (1 << 63) - 1
+            until_ms = min(began_ms + action.duration_ms, most)
+            yield "videos", (*named, min(began_ms, most), until_ms)
         case StartTrip():
             yield from _started(action, transaction_id)
         case HandOver():

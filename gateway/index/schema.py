@@ -166,7 +166,8 @@ CREATE TABLE chains (
 CREATE INDEX chains_by_trip ON chains (trip_id, device_id);
 CREATE TABLE videos (
   sha256 BLOB NOT NULL, trip_id TEXT NOT NULL, action BLOB NOT NULL,
-  transaction_id TEXT NOT NULL, block_num INTEGER NOT NULL
+  transaction_id TEXT NOT NULL, started_ms INTEGER NOT NULL, until_ms INTEGER NOT NULL,
+  block_num INTEGER NOT NULL
 );
 CREATE INDEX videos_by_trip ON videos (trip_id);
 CREATE INDEX videos_by_hash ON videos (sha256);

@@ -198,6 +198,10 @@ class Inbox(Kept):
         rows = self._db.query("SELECT trip_id, device_id, since_ms FROM visits ORDER BY since_ms")
         return [(trip_id, device_id, since_ms) for trip_id, device_id, since_ms in rows]
 
+    def changes(self) -> int:
+        """Return a number that grows with every change of a batch, a visit or a receipt."""
+        return self._db.changes
+
     def open_visits(self) -> list[tuple[str, str, KeptReceipt | None]]:
         """Return trip id, device id and receipt of every visit without a final receipt.
 

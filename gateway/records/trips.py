@@ -185,10 +185,17 @@ class Trips:
         sql = "SELECT rowid AS at, entry FROM findings WHERE trip_id = ?"
         return self._of_trip(sql, trip_id, Finding.FromString, after, count)
 
-    def digests(self, trip_id: str, after: int, count: int) -> Listed[DigestRecord]:
-        """Return a page of the digests of a trip's recordings, oldest first."""
-        sql = f"SELECT rowid AS at, {DIGEST_COLUMNS} WHERE trip_id = ?"
-        return self._of_trip(sql, trip_id, DigestRecord.from_row, after, count)
+    def digests(
+        self, trip_id: str, after: int, count: int, span: Span = EVERYTHING
+    ) -> Listed[DigestRecord]:
+        """Return a page of the digests of a trip's recordings that overlap a span, oldest first."""
+        self.check_known(trip_id)
+        sql = (
+            f"SELECT rowid AS at, started_ms AS utc_ms, until_ms, {DIGEST_COLUMNS}"
+            " WHERE trip_id = ?"
+        )
+        values, read = (trip_id,), DigestRecord.from_row
+        return listed_within(self._index, sql, values, read, after=after, count=count, span=span)
 
     def holds(self, trip_id: str, after: int, count: int) -> Listed[Hold]:
         """Return a page of the legal holds on a trip, including released ones."""

@@ -112,6 +112,8 @@ def test_every_good_answer_is_as_described(scene: Scene) -> None:
     good = set()
     routes = sorted(scene.described.routes(), key=lambda route: len(route.places))
     for route in routes:
+        if route.path == "/v1/changes":
+            continue  # it has no end: see test_gateway_changes.py
         client = scene.clients[scene.may(route)]
         choices = [dict.fromkeys(route.places, "unknown")]
         if all(found[name] for name in route.places):
@@ -133,7 +135,7 @@ def test_every_good_answer_is_as_described(scene: Scene) -> None:
                 good.add(f"{route.method} {route.path}")
                 if answer.headers.get("content-type") == "application/json":
                     harvest(answer.json(), found)
-    every = {f"{route.method} {route.path}" for route in routes}
+    every = {f"{route.method} {route.path}" for route in routes} - {"GET /v1/changes"}
     assert every - good == NEVER_GOOD
 
 

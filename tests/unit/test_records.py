@@ -38,7 +38,7 @@ def records(index: IndexStore) -> Records:
 def say(index: IndexStore, trip_id: str, size: int, tree_root: bytes) -> None:
     """Put a digest of the recording on record."""
     action = RecordVideo(sha256=SHA256, trip_id=trip_id, size=size, tree_root=tree_root)
-    index.add({"videos": [(SHA256, trip_id, canonical(action), f"tx {trip_id}", 1)]})
+    index.add({"videos": [(SHA256, trip_id, canonical(action), f"tx {trip_id}", 0, 0, 1)]})
 
 
 def counting(records: Records, stored: StoredRecording | None) -> list[str]:
