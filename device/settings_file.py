@@ -6,6 +6,7 @@ are separated by commas. The tables of [[gateways]], [[sensors]] and [[cameras]]
 variables. Relative paths in the file count from the file's folder.
 """
 
+import os
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,12 +31,19 @@ from device.settings_live import NEEDED, NEEDED_BY_CAMERA, CameraSettings, Senso
 
 CONFIG_VARIABLE: Final = "WAYSEAL_DEVICE_CONFIG"
 CONFIG_BYTES_MAX: Final = 1 << 20
+USUAL: Final = Path("/etc/wayseal/device.toml")
+"""Where the service's settings are."""
 _SHOWN: Final = 60
 _Needed = Mapping[str, Sequence[str]]
 _HIDDEN: Final = ("gateway.token", "gateways.token", "cameras.url")
 _WHOLE: Final = re.compile(r"[0-9]{1,20}")
 _FIELD: Final = re.compile(r"Object (missing required|contains unknown) field `(.*)`", re.DOTALL)
 _TABLE: Final = re.compile(r"\.(gateways|sensors|cameras)\[([0-9]+)\](.*)", re.DOTALL)
+
+
+def settings_path(config: Path | None) -> Path:
+    """Return where the settings of a new truck go."""
+    return config or Path(os.environ.get(CONFIG_VARIABLE) or USUAL)
 
 
 def load(config: Path | None, environment: Mapping[str, str]) -> Settings:

@@ -60,6 +60,7 @@ class SensorSettings(Section, frozen=True):
 
 NEEDED_BY_CAMERA: Final[Mapping[str, Sequence[str]]] = {
     "v4l2": ("device",),
+    "picamera2": (),
     "rtsp": ("url",),
     "file": ("file",),
     "simulated": (),
@@ -72,9 +73,10 @@ class CameraSettings(Section, frozen=True):
 
     name: Id
     driver: Annotated[
-        Literal["v4l2", "rtsp", "file", "simulated"],
-        Meta(description="`v4l2`, `rtsp`, `file` or `simulated`"),
+        Literal["v4l2", "picamera2", "rtsp", "file", "simulated"],
+        Meta(description="`v4l2`, `picamera2`, `rtsp`, `file` or `simulated`"),
     ]
+    number: Annotated[int, within(0, 7)] = 0
     device: Path | None = None
     url: RtspUrl | None = None
     file: Path | None = None

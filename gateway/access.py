@@ -177,6 +177,15 @@ class Tokens:
                     "mosquitto": each.mosquitto,
                 }
 
+    def has(self, enrolment: Enrolment) -> bool:
+        """Say whether a device's own token counts already.
+
+        Raises:
+            RejectedError: The file is not a token file.
+        """
+        entry = self._file.read().get(enrolment.device_id, {})
+        return entry.get("sha256") == enrolment.sha256 and "mosquitto" in entry
+
     def entries(self) -> list[TokenEntry]:
         """Return what is kept of each token, by name.
 

@@ -3,8 +3,8 @@
 import logging
 import threading
 import time
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 
 from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.hazmat.primitives.serialization.pkcs7 import serialize_certificates
@@ -21,6 +21,7 @@ from gateway.mosquitto.folder import write as write_mosquitto
 from gateway.pki.authority import Authority
 from gateway.pki.certificates import requested
 from gateway.pki.claims import ClaimCodes, Guesses, WrongClaimError
+from gateway.pki.unregistered import Unregistered
 from gateway.settings import Settings
 
 _log = logging.getLogger(__name__)
@@ -77,18 +78,77 @@ class Enrolling:
             UnavailableError: The ledger does not answer, or a file cannot be written.
         """
         authority = self._authority()
+        with self._spending(device_id, code):
+            signed = self._admit(authority, device_id, request, enrolment)
+        _log.info("device %s is enrolled with a certificate", device_id)
+        return signed
+
+    def begin(
+        self, device_id: str, code: str, request: bytes, enrolment: Enrolment
+    ) -> tuple[bytes, bool]:
+        """Sign a new truck's certificate, and admit it if the ledger has its key already.
+
+        Returns:
+            The certificate, PKCS #7, DER, and whether the truck is admitted.
+
+        Raises:
+            WrongClaimError: See `enrol`, also for the others.
+            TooManyGuessesError: Too many codes were wrong lately.
+            NoAuthorityError: The authority is not at this gateway.
+            RejectedError: Request or enrolment is invalid.
+            UnavailableError: The ledger does not answer, or a file cannot be written.
+        """
+        authority = self._authority()
+        with self._spending(device_id, code):
+            self._check_ours(device_id, enrolment)
+            signed = _signed(authority, device_id, request)
+            admitted = self.admit(device_id, enrolment)
+        _log.info("device %s is enrolled with a certificate", device_id)
+        return signed, admitted
+
+    def admit(self, device_id: str, enrolment: Enrolment) -> bool:
+        """Admit a device that has proved its id, if the ledger has its key; say whether it has.
+
+        Raises:
+            RejectedError: The enrolment is another device's, or for another site.
+            UnavailableError: The ledger does not answer, or a file cannot be written.
+        """
+        self._check_ours(device_id, enrolment)
+        tokens, waiting = Tokens(self._settings.tokens_file), Unregistered(self._settings.waiting_file)
+        if tokens.has(enrolment):
+            return True
+        try:
+            check_keys([enrolment], self._settings.ledger.place)
+        except RejectedError as error:
+            waiting.add(device_id, enrolment.public_key)
+            _log.warning("device %s is not admitted yet: %s", device_id, error)
+            return False
+        tokens.enrol([enrolment])
+        waiting.forget(device_id)
+        self._tell_mosquitto(device_id)
+        _log.info("device %s is admitted", device_id)
+        return True
+
+    @contextmanager
+    def _spending(self, device_id: str, code: str) -> Iterator[None]:
+        """Use a claim code up with the block; wrong ones are counted."""
         with self._lock:  # so that many connections at once do not get more guesses
             if self._guesses.are_too_many():
                 raise TooManyGuessesError("too many wrong claim codes; try again in a minute")
             try:
                 with self._claims.spending(device_id, code):
-                    signed = self._admit(authority, device_id, request, enrolment)
+                    yield
             except WrongClaimError:
                 self._guesses.note()
                 _log.warning("a wrong claim code came for device %s", device_id)
                 raise
-        _log.info("device %s is enrolled with a certificate", device_id)
-        return signed
+
+    def _check_ours(self, device_id: str, enrolment: Enrolment) -> None:
+        if (enrolment.device_id, enrolment.site_id) != (device_id, self._settings.site_id):
+            raise RejectedError(
+                f"expected the enrolment of {device_id} for site {self._settings.site_id}, got "
+                f"that of {enrolment.device_id} for {enrolment.site_id}"
+            )
 
     def renew(self, device_id: str, request: bytes) -> bytes:
         """Sign another certificate for a device that has shown one; see `enrol`."""
@@ -98,11 +158,7 @@ class Enrolling:
         self, authority: Authority, device_id: str, request: bytes, enrolment: Enrolment | None
     ) -> bytes:
         if enrolment is not None:
-            if (enrolment.device_id, enrolment.site_id) != (device_id, self._settings.site_id):
-                raise RejectedError(
-                    f"expected the enrolment of {device_id} for site {self._settings.site_id}, got "
-                    f"that of {enrolment.device_id} for {enrolment.site_id}"
-                )
+            self._check_ours(device_id, enrolment)
             check_keys([enrolment], self._settings.ledger.place)
         signed = _signed(authority, device_id, request)
         if enrolment is not None:
@@ -124,9 +180,14 @@ class Enrolling:
             )
 
     def _authority(self) -> Authority:
-        if not (self._settings.pki_dir / "ca.key").exists():
+        if not has_authority(self._settings):
             raise NoAuthorityError("the certificate authority is not at this gateway")
         return Authority(self._settings.pki_dir)
+
+
+def has_authority(settings: Settings) -> bool:
+    """Say whether the network's certificate authority is at this gateway."""
+    return (settings.pki_dir / "ca.key").exists()
 
 
 def check_keys(enrolments: Sequence[Enrolment], at: LedgerPlace) -> None:

@@ -340,6 +340,11 @@ class Settings(BaseSettings):
         return self.data / "claims.json"
 
     @property
+    def waiting_file(self) -> Path:
+        """Return the file of devices whose keys the ledger does not have yet."""
+        return self.data / "waiting.json"
+
+    @property
     def key_file(self) -> Path:
         """Return the file of the gateway's own key, which signs receipts."""
         return self.data / "gateway.key"

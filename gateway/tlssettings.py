@@ -57,6 +57,14 @@ class PkiSettings(Table):
     """The certificate authority of the network, at the one gateway that has it."""
 
     folder: Path | None = Field(None, description="its key, register and list; default DATA/pki")
+    address: str = Field(
+        "",
+        pattern=r"^(|\[[0-9A-Fa-f:]+\]:[0-9]+|[A-Za-z0-9.-]+:[0-9]+)$",
+        description="HOST:PORT where trucks reach REST; claims name it",
+    )
+    truck_settings: Path | None = Field(
+        None, description="TOML that a truck gets with its certificate; default this site alone"
+    )
 
 
 def check_together(

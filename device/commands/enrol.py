@@ -4,7 +4,9 @@ import sys
 from argparse import Namespace
 
 from contracts.enrolment import Enrolment
+from contracts.errors import RejectedError
 from contracts.keys import Signer
+from device.commands.claims import claim_of
 from device.settings import Settings, SettingsError
 from device.station import load_signer
 
@@ -17,7 +19,7 @@ def run(arguments: Namespace, settings: Settings) -> int:
         RejectedError: The key is missing or damaged, or the gateway refuses the claim.
         UnavailableError: The gateway does not answer, or a file cannot be written.
     """
-    if arguments.claim is not None:
+    if arguments.claim is not None or arguments.camera is not None:
         return _claim(arguments, settings)
     sites = [each.site_id for each in settings.sites if each.site_id and not each.token]
     if not sites:
@@ -33,11 +35,16 @@ def run(arguments: Namespace, settings: Settings) -> int:
 
 def _claim(arguments: Namespace, settings: Settings) -> int:
     """Get this device's certificate from the first gateway, or from that of one site."""
-    from device.offload.est import Claim, enrol  # noqa: PLC0415  # a library that no other run needs
+    from device.offload.est import enrol  # noqa: PLC0415  # a library that no other run needs
 
     signer = load_signer(settings)
     gateway = settings.sites_of(arguments.site)[0]
-    claim = Claim.parse(sys.stdin.readline() if arguments.claim == "-" else arguments.claim)
+    claim = claim_of(arguments)
+    if claim.device_id not in (None, settings.device_id):
+        raise RejectedError(
+            f"expected a claim of {settings.device_id}, as the settings say, got one of "
+            f"{claim.device_id}"
+        )
     line = _line(signer, settings, gateway.site_id, gateway.token)
     enrol(gateway, settings.tls_files, claim, settings.device_id, line)
     admitted = "" if line is None else f", and site {gateway.site_id} admits it"

@@ -67,7 +67,8 @@ settings:
   frozen_after_s = 3600                  after that time without a change it counts as frozen
   [[cameras]]                            for driver "sensors", a table for each
   name = "hold"
-  driver = "v4l2"                        or "rtsp", "file", "simulated"
+  driver = "v4l2"                        or "picamera2", "rtsp", "file", "simulated"
+  number = 0                             of "picamera2", which camera
   device = "/dev/video0"                 of "v4l2"
   url = "rtsp://..."                     of "rtsp"
   file = "film.mp4"                      of "file", which is repeated

@@ -20,9 +20,11 @@ from device import certificate
 from device.offload.tls import context_of
 from device.settings import GatewaySettings, TlsFiles
 
-ANSWER_BYTES_MAX: Final = 64 << 10
+ANSWER_BYTES_MAX: Final = 128 << 10
 _PREFIX: Final = "/.well-known/est"
-_CLAIM: Final = re.compile(r"([0-9A-Za-z-]{1,40})\.([0-9a-f]{64})")
+_CLAIM: Final = re.compile(
+    r"([0-9A-Za-z-]{1,40})\.([0-9a-f]{64})(?:/([A-Za-z0-9][A-Za-z0-9._-]{0,63})/([^/\s]{1,260}))?"
+)
 _OK: Final = 200
 _BUSY: Final = (429, 500, 502, 503, 504)
 _log: Final = logging.getLogger(__name__)
@@ -35,10 +37,14 @@ class Claim:
     Attributes:
         code: Counts once.
         fingerprint: Of the authority: SHA-256 of its certificate, hexadecimal.
+        device_id: Whom it is for; None if the claim does not say.
+        address: HOST:PORT of the gateway's REST; None if the claim does not say.
     """
 
     code: str
     fingerprint: str
+    device_id: str | None = None
+    address: str | None = None
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -51,9 +57,13 @@ class Claim:
         if found is None:
             raise RejectedError(
                 "expected a claim as `wayseal-gateway enrol --claim` prints it: a code, a dot and "
-                "64 hexadecimal digits"
+                "64 hexadecimal digits, and perhaps a device and an address after slashes"
             )
         return cls(*found.groups())
+
+    def login(self, device_id: str) -> str:
+        """Return it as HTTP's basic authentication of a device."""
+        return "Basic " + base64.b64encode(f"{device_id}:{self.code}".encode()).decode("ascii")
 
 
 def enrol(
@@ -76,13 +86,9 @@ def enrol(
         UnavailableError: The gateway does not answer, or a file cannot be written.
     """
     asked = certificate.request(files, device_id)
-    anybody = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    anybody.check_hostname = False
-    anybody.verify_mode = ssl.CERT_NONE  # what it answers is compared with the fingerprint
-    pem = certificate.authority_of(_ask(gateway, anybody, "GET", "/cacerts", {}), claim.fingerprint)
+    pem = authority(gateway, claim)
     trusted = _trusted(gateway, pem)
-    login = base64.b64encode(f"{device_id}:{claim.code}".encode()).decode("ascii")
-    headers = {"Authorization": f"Basic {login}"}
+    headers = {"Authorization": claim.login(device_id)}
     if line is not None:
         encoded = base64.b64encode(line.to_json().encode()).decode("ascii")
         headers["Wayseal-Enrolment"] = encoded
@@ -99,6 +105,21 @@ def _trusted(gateway: GatewaySettings, authority: bytes) -> ssl.SSLContext:
         return ssl.create_default_context(cadata=authority.decode("ascii"))
     except OSError as error:
         raise RejectedError(f"{gateway}: tls_ca: {error}") from error
+
+
+def authority(gateway: GatewaySettings, claim: Claim) -> bytes:
+    """Return the certificate of the claim's authority, PEM, as the gateway has it.
+
+    Raises:
+        RejectedError: The gateway is of another authority.
+        UnavailableError: It does not answer.
+    """
+    anybody = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    anybody.check_hostname = False
+    anybody.verify_mode = ssl.CERT_NONE  # what it answers is compared with the fingerprint
+    return certificate.authority_of(
+        _ask(gateway, anybody, "GET", "/cacerts", {}), claim.fingerprint
+    )
 
 
 def renew_if_due(gateway: GatewaySettings, files: TlsFiles, device_id: str) -> None:
@@ -129,17 +150,40 @@ def _ask(
     asked: bytes | None = None,
 ) -> bytes:
     """Return the certificates that a gateway answers, PKCS #7, DER."""
-    url = urlsplit(gateway.rest)
-    where = f"{gateway.rest}{_PREFIX}{path}"
-    if url.scheme != "https" or url.hostname is None:
-        raise RejectedError(f"expected a gateway with https://, for certificates, got {where}")
     body = None if asked is None else base64.b64encode(asked)
     kind = {} if body is None else {"Content-Type": "application/pkcs10"}
+    said = exchange(gateway, trust, method, _PREFIX + path, kind | headers, body)
+    try:
+        return base64.b64decode(b"".join(said.split()), validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise UnavailableError(
+            f"{gateway.rest}{_PREFIX}{path}: expected certificates in base64, got {error}"
+        ) from error
+
+
+def exchange(
+    gateway: GatewaySettings,
+    trust: ssl.SSLContext,
+    method: str,
+    path: str,
+    headers: dict[str, str],
+    body: bytes | None = None,
+) -> bytes:
+    """Return what a gateway answers with 200.
+
+    Raises:
+        RejectedError: It refuses, or its address is not `https://`.
+        UnavailableError: It does not answer, or is busy.
+    """
+    url = urlsplit(gateway.rest)
+    where = f"{gateway.rest}{path}"
+    if url.scheme != "https" or url.hostname is None:
+        raise RejectedError(f"expected a gateway with https://, for certificates, got {where}")
     connection = http.client.HTTPSConnection(
         url.hostname, url.port, timeout=gateway.timeout_s, context=trust
     )
     try:
-        connection.request(method, f"{url.path}{_PREFIX}{path}", body, kind | headers)
+        connection.request(method, f"{url.path}{path}", body, headers)
         answer = connection.getresponse()
         said = answer.read(ANSWER_BYTES_MAX)
     except (OSError, http.client.HTTPException) as error:
@@ -149,10 +193,7 @@ def _ask(
     if answer.status != _OK:
         words = f"{where} answered {answer.status}: {_detail(said)}"
         raise (UnavailableError if answer.status in _BUSY else RejectedError)(words)
-    try:
-        return base64.b64decode(b"".join(said.split()), validate=True)
-    except (binascii.Error, ValueError) as error:
-        raise UnavailableError(f"{where}: expected certificates in base64, got {error}") from error
+    return said
 
 
 def _detail(said: bytes) -> str:

@@ -28,10 +28,13 @@ class Sites:
     Attributes:
         gateways: In the order in which they are tried, each with its token.
         device_id: This device.
+        signer: Its key, by which sites admit it; None: they have its tokens already.
     """
 
     gateways: Sequence[GatewaySettings]
     device_id: str
+    signer: Signer | None = None
+    _asked: set[str] = field(default_factory=set, init=False)
     _told: list[str] = field(default_factory=list, init=False)
 
     @classmethod
@@ -43,7 +46,10 @@ class Sites:
         """
         gateways = settings.need_sites(site_id)
         device_id = settings.device_id
-        return cls([each.with_token(signer, device_id) for each in gateways], device_id)
+        given = [each.with_token(signer, device_id) for each in gateways]
+        # A token of the settings was made there, and needs nobody's word.
+        own = [each for each in gateways if not each.token]
+        return cls(given, device_id, signer if len(own) == len(gateways) else None)
 
     def are_near(self, stop: Stop) -> bool:
         """Say whether something accepts connections at one of the brokers."""
@@ -77,6 +83,7 @@ class Sites:
             try:
                 if gateway.site_id is not None:
                     check_site(gateway)
+                self._ask_in(gateway)
                 connection = MqttConnection(gateway, self.device_id).__enter__()
             except (RejectedError, UnavailableError) as error:
                 problems.append((gateway, error))
@@ -84,6 +91,19 @@ class Sites:
                 self._tell_of(gateway, problems)
                 return gateway, connection
         raise _nowhere(problems)
+
+    def _ask_in(self, gateway: GatewaySettings) -> None:
+        """Have a site admit this device by its certificate, once until it has."""
+        site_id = gateway.site_id
+        if self.signer is None or site_id is None or site_id in self._asked:
+            return
+        if gateway.tls_certificate is None:
+            return
+        # Imported late: a library that a truck without certificates does not need.
+        from device.offload.beginning import ask_in  # noqa: PLC0415
+
+        if ask_in(gateway, site_id, self.device_id, self.signer) is not False:
+            self._asked.add(site_id)
 
     def _tell_of(
         self, gateway: GatewaySettings, problems: Sequence[tuple[GatewaySettings, WaysealError]]

@@ -12,6 +12,7 @@ from gateway.api import (
     changes,
     deletions,
     docs,
+    enrolment,
     est,
     evidence,
     health,
@@ -72,6 +73,7 @@ def build_app(services: Services) -> FastAPI:
     _include(app, sessions.router)
     _include(app, uploads.router)
     _include(app, est.router)
+    _include(app, enrolment.router)
     _include(app, docs.router)
     _include(app, health.router)
     _include(app, successions.router)

@@ -23,7 +23,7 @@ from gateway.pki.claims import WrongClaimError
 
 REQUEST_BYTES_MAX: Final = 16 << 10
 MEDIA_TYPE: Final = "application/pkcs7-mime"
-_BASIC: Final = HTTPBasic(auto_error=False, description="device id and claim code")
+BASIC: Final = HTTPBasic(auto_error=False, description="device id and claim code")
 _BODY: Final[dict[str, Any]] = {
     "requestBody": {
         "required": True,
@@ -66,7 +66,7 @@ def authorities(enrolling: Part) -> Response:
 async def enrol(
     request: Request,
     enrolling: Part,
-    credentials: Annotated[HTTPBasicCredentials | None, Depends(_BASIC)],
+    credentials: Annotated[HTTPBasicCredentials | None, Depends(BASIC)],
     wayseal_enrolment: Annotated[
         str | None,
         Header(description="base64 of the device's enrolment for this site, which has its token"),
@@ -74,14 +74,14 @@ async def enrol(
 ) -> Response:
     """Sign a device's first certificate, for its claim code, which counts once."""
     if credentials is None:
-        raise _unauthorized("expected device id and claim code as user name and password")
+        raise unauthorized("expected device id and claim code as user name and password")
     enrolment = None if wayseal_enrolment is None else _enrolment(wayseal_enrolment)
     asked = await _request(request)
     device_id, code = credentials.username, credentials.password
     try:
         signed = await asyncio.to_thread(enrolling.enrol, device_id, code, asked, enrolment)
     except WrongClaimError as error:
-        raise _unauthorized(str(error)) from error
+        raise unauthorized(str(error)) from error
     except TooManyGuessesError as error:
         raise HTTPException(
             HTTPStatus.TOO_MANY_REQUESTS, str(error), {"Retry-After": "60"}
@@ -137,7 +137,8 @@ def _decoded(data: bytes, what: str) -> bytes:
         raise RejectedError(f"expected base64 in {what}, got {error}") from error
 
 
-def _unauthorized(detail: str) -> HTTPException:
+def unauthorized(detail: str) -> HTTPException:
+    """Return the answer to a client without a right claim code."""
     return HTTPException(HTTPStatus.UNAUTHORIZED, detail, {"WWW-Authenticate": "Basic"})
 
 

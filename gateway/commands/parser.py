@@ -217,8 +217,26 @@ def _add_enrol(commands: Subparsers, common: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="output of `wayseal-device enrol`; of several trucks one after the other",
     )
-    parser.add_argument(
+    doing = parser.add_mutually_exclusive_group()
+    doing.add_argument(
         "--claim", nargs="+", metavar="ID", help="make a claim code for each of these devices"
+    )
+    doing.add_argument(
+        "--replace",
+        nargs="+",
+        metavar="ID",
+        help="the same for a device that takes another's place: --revoke, then --claim",
+    )
+    doing.add_argument(
+        "--revoke",
+        nargs="+",
+        metavar="ID",
+        help="shut these devices out: certificate, token, and a claim that was not used",
+    )
+    doing.add_argument(
+        "--waiting",
+        action="store_true",
+        help="print the devices that came with a claim before the ledger had their keys",
     )
     parser.add_argument(
         "--hours",
@@ -229,6 +247,12 @@ def _add_enrol(commands: Subparsers, common: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--qr", action="store_true", help="also show each claim as a QR code on standard error"
+    )
+    parser.add_argument(
+        "--qr-folder",
+        type=Path,
+        metavar="DIR",
+        help="also write each QR code there, as ID.svg to print and ID.png to show",
     )
     parser.set_defaults(run="gateway.commands.enrol:run", wrong=parser.error)
 

@@ -68,6 +68,19 @@ class ClaimCodes:
             self._write(claims)
         return code, ends_ms
 
+    def drop(self, device_id: str) -> None:
+        """Let a code that was not used count no more, if there is one.
+
+        Raises:
+            RejectedError: The file is damaged.
+            UnavailableError: It cannot be written.
+        """
+        make_directory(self._path.parent)
+        with in_turn(self._path.with_suffix(".lock")):
+            claims = self._read()
+            if claims.pop(device_id, None) is not None:
+                self._write(claims)
+
     @contextmanager
     def spending(self, device_id: str, code: str) -> Iterator[None]:
         """Use a code up, once the block has ended without an error; others wait until then.

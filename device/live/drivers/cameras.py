@@ -2,10 +2,12 @@
 
 import threading
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
+from device.live.filming.picamera import PicameraFeed
 from device.live.filming.plan import CameraPlan
 from device.live.filming.port import Feed
 from device.live.filming.pyav import AvFeed, Origin
@@ -55,7 +57,6 @@ ORIGINS: Final[Mapping[str, Callable[[CameraSettings], Origin]]] = {
 
 def live_camera(camera: CameraSettings) -> LiveCamera:
     """Return how a camera of the settings films and is opened; it is not opened yet."""
-    origin = ORIGINS[camera.driver](camera)
     plan = CameraPlan(
         camera.name,
         camera.width,
@@ -67,8 +68,26 @@ def live_camera(camera: CameraSettings) -> LiveCamera:
         camera.encoder,
         camera.in_the_dark,
     )
+    return LiveCamera(plan, partial(open_feed, camera))
 
-    def connect(over: threading.Event) -> Feed:
-        return AvFeed(origin, lambda wait_s: over.wait(max(0.0, wait_s)))
 
-    return LiveCamera(plan, connect)
+def open_feed(camera: CameraSettings, over: threading.Event) -> Feed:
+    """Open a camera; an event that is set ends its waits.
+
+    Raises:
+        UnavailableError: It cannot be opened, or what its driver needs is not installed.
+    """
+    if camera.driver == "picamera2":
+        size = (camera.width, camera.height)
+        return PicameraFeed(camera.number, size, camera.pictures_per_s, camera.bits_per_s)
+    origin = ORIGINS[camera.driver](camera)
+    return AvFeed(origin, lambda wait_s: over.wait(max(0.0, wait_s)))
+
+
+def camera_named(text: str) -> CameraSettings:
+    """Return the camera that a person names: `picamera2`, a device, or a film."""
+    if text == "picamera2":
+        return CameraSettings("camera", "picamera2", width=1280, height=720)
+    if text.startswith("/dev/"):
+        return CameraSettings("camera", "v4l2", device=Path(text))
+    return CameraSettings("camera", "file", file=Path(text))

@@ -16,7 +16,7 @@ from contracts.records.reading import Tamper
 from device.camera.scene import HEIGHT, WIDTH, Scene
 from device.live.filming.plan import LATE_S, CameraPlan, segment_length_s
 from device.live.filming.port import Feed, Piece
-from device.live.filming.pyav import OpenSegment, small
+from device.live.filming.pyav import OpenSegment, encoder_of, small
 from device.live.filming.reel import Reel
 from device.live.filming.segments import name_of
 from device.live.health import BAD, Finding, Health, Watch
@@ -62,6 +62,7 @@ class CameraWatch(Watch):
         self._seen = self._is_waiting = False
         self._segment: OpenSegment | None = None
         self._part = Path()
+        self._note = ""
         self._number = self._counted = 0
         self._is_sparing = self._is_over = False
         self._again_s = float("-inf")
@@ -100,6 +101,7 @@ class CameraWatch(Watch):
             feed.close()
 
     def _film(self, feed: Feed, over: threading.Event) -> None:
+        self._choose_encoder(feed)
         eye = _Eye(self.plan)
         thinner = _Thinner(self.plan)
         for piece in feed.pieces():
@@ -116,6 +118,16 @@ class CameraWatch(Watch):
             self._keep(partial(self._add, feed, piece, thinner, moves=keeps_all), eye)
             self._is_waiting = True
         self._keep(partial(self._add_pictures, thinner.rest()), eye)
+
+    def _choose_encoder(self, feed: Feed) -> None:
+        """Take the encoder of the plan, or the one that works everywhere; the latter is told."""
+        if feed.copied is not None:
+            return
+        encoder, why = encoder_of(self.plan)
+        self.plan = replace(self.plan, encoder=encoder)
+        if why:
+            self._note = why
+            _log.warning("camera %s: %s", self.name, why)
 
     def _add(self, feed: Feed, piece: Piece, thinner: "_Thinner", *, moves: bool) -> None:
         if feed.copied is not None:
@@ -143,7 +155,7 @@ class CameraWatch(Watch):
             self._say(Health.COVERED, "covered, in the dark, or the same picture all the time")
         else:
             self._backoff.reset()
-            self._say(Health.WORKS, "")
+            self._say(Health.WORKS, self._note)
 
     def _look(self, eye: "_Eye", picture: Any, now_s: float) -> bool:  # noqa: ANN401
         signs, before = eye.look(picture, now_s), eye.moved

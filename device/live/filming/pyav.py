@@ -20,6 +20,8 @@ OPEN_S: Final = 10.0
 PIXELS_MAX: Final = 3_840 * 2_160
 """A picture of more would take all of a small machine's memory."""
 MILLISECONDS: Final = Fraction(1, 1000)
+SOFTWARE: Final = "libx264"
+"""The encoder that works everywhere."""
 _FRAGMENTS: Final = "frag_keyframe+empty_moov+default_base_moof"
 _GROUP_PICTURES: Final = 1_000
 """More than a fragment has: this module says which picture is a key picture."""
@@ -224,18 +226,39 @@ class OpenSegment:
             self.file.sync()
 
     def _encoder(self, picture: Any) -> Any:  # noqa: ANN401
-        av, plan = library(), self._plan
+        plan = self._plan
         try:
             stream = self._output.add_stream(plan.encoder, rate=plan.pictures_per_s)
-        except (av.FFmpegError, ValueError) as error:
+        except (library().FFmpegError, ValueError) as error:
             raise UnavailableError(f"FFmpeg has no encoder {plan.encoder}: {error}") from error
         stream.width, stream.height = picture.width, picture.height
         stream.pix_fmt, stream.bit_rate = "yuv420p", plan.bits_per_s
         stream.time_base = stream.codec_context.time_base = MILLISECONDS
         stream.codec_context.gop_size = _GROUP_PICTURES
-        if plan.encoder == "libx264":  # no picture waits in the encoder for later ones
+        if plan.encoder == SOFTWARE:  # no picture waits in the encoder for later ones
             stream.options = {"preset": "ultrafast", "tune": "zerolatency", "forced-idr": "1"}
         return stream
+
+
+def encoder_of(plan: CameraPlan) -> tuple[str, str]:
+    """Return the encoder that works here, and why it is not the plan's; empty if it is.
+
+    Whether hardware encodes is known only once it has encoded a picture.
+    """
+    if plan.encoder == SOFTWARE:
+        return plan.encoder, ""
+    av = library()
+    try:
+        context = av.CodecContext.create(plan.encoder, "w")
+        context.width, context.height, context.pix_fmt = plan.width, plan.height, "yuv420p"
+        context.time_base, context.bit_rate = MILLISECONDS, plan.bits_per_s
+        picture = av.VideoFrame(plan.width, plan.height, "yuv420p")
+        picture.pts = 0
+        context.encode(picture)
+    except (av.FFmpegError, ValueError) as error:
+        why = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        return SOFTWARE, f"{plan.encoder} does not work here ({why!s:.100}), so {SOFTWARE} encodes"
+    return plan.encoder, ""
 
 
 def times_of(path: Path) -> tuple[int, int]:
