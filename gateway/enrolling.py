@@ -114,7 +114,8 @@ class Enrolling:
             UnavailableError: The ledger does not answer, or a file cannot be written.
         """
         self._check_ours(device_id, enrolment)
-        tokens, waiting = Tokens(self._settings.tokens_file), Unregistered(self._settings.waiting_file)
+        tokens = Tokens(self._settings.tokens_file)
+        waiting = Unregistered(self._settings.waiting_file)
         if tokens.has(enrolment):
             return True
         try:
