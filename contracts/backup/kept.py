@@ -105,6 +105,7 @@ KEPT: Final = (
     Kept("DEVICE", "offload.json", CopiedBy.NOBODY),
     Kept("DEVICE", "sensors.json", CopiedBy.NOBODY),
     Kept("DEVICE", "displays.json", CopiedBy.NOBODY),
+    Kept("DEVICE", "successions.json", CopiedBy.NOBODY),
     Kept("DEVICE", "journey.json", CopiedBy.NOBODY),
     Kept("DEVICE", "journey.order", CopiedBy.NOBODY),
     Kept(SETTINGS, "gateway.toml", CopiedBy.GATEWAY),
