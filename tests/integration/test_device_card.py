@@ -1,5 +1,7 @@
 """A card that gets full or read-only on the road: recording waits, and goes on where it was."""
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -11,6 +13,7 @@ from support.machine.mounts import ext4, let_fail, mount_again, tmpfs
 from support.trucks.gps import gpsd
 from support.trucks.roaming import READINGS, RoamingTruck
 from support.trucks.rogue import Site, running_site, until
+from support.trucks.truck import Truck, write_log
 
 pytestmark = pytest.mark.integration
 
@@ -62,3 +65,20 @@ def test_a_card_that_fails_is_told_and_the_trip_goes_on_after_a_reboot(
         with roaming.running() as said:
             until("it goes on", lambda: roaming.readings() >= before + READINGS)
             roaming.ends_whole(site, said)
+
+
+ON_A_READ_ONLY_ROOT = 'mount -o remount,bind,ro / && ! touch /x 2>/dev/null && exec "$@"'
+
+
+def test_a_truck_needs_no_root_that_can_be_written(tmp_path: Path) -> None:
+    with tmpfs(tmp_path / "card", "64m") as card:
+        truck, log = Truck(card / "truck"), write_log(card / "log.csv", 20)
+        device = [sys.executable, "-m", "device.wayseal_device", "--config", str(truck.config)]
+        alone = ["unshare", "--mount", "sh", "-c", ON_A_READ_ONLY_ROOT, "sh"]
+        record = ["record", "--readings", str(log), "--speed", "max"]
+        for words in (["init"], record, ["status"]):
+            done = subprocess.run(  # noqa: S603 - our own command
+                [*alone, *device, *words], capture_output=True, check=False, text=True
+            )
+            assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
+        assert "20 readings" in done.stdout
