@@ -17,7 +17,7 @@ MQTT_PORT ?= 1883
 LEDGER_PORT ?= 8008
 
 .DEFAULT_GOAL := help
-.PHONY: help release docs audit demo test check unit vectors soak field sites measure bench bench-ledger bench-storage bench-device rig cassandra up trip down proto lock clean
+.PHONY: help release docs audit demo test check unit vectors soak field sites measure bench bench-ledger bench-storage bench-device rig cassandra up trip down proto pages lock clean
 
 help: ## what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -86,11 +86,12 @@ sites: $(READY) ## three gateways, three Cassandra nodes, one ledger: a truck be
 rig: $(READY) ## drives that fail, on a real kernel inside QEMU; SCENARIOS="some of them"
 	@PYTHONPATH=tests nice -n 5 $(BIN)/python -m rig.main $(SCENARIOS)
 
-check: $(READY) ## lint, format, types, import rules
+check: $(READY) ## lint, format, types, import rules; the pages as built from web/
 	@$(BIN)/ruff format --check -q .
 	@$(BIN)/ruff check -q .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
+	@scripts/pages check
 
 measure: $(READY) ## readings end to end, for docs/performance.md
 	@$(BIN)/python -m demo.measure
@@ -127,8 +128,8 @@ cassandra: $(READY) ## start a real Cassandra at port 9042, until Ctrl-C; NODES=
 	@$(JAVA)
 	@$(BIN)/python -m storage.bench.servers.cassandra.wayseal_cassandra build/cassandra/dev$(NODES) --nodes $(NODES) $(OPTIONS)
 
-up: $(READY) ## start a gateway; its addresses and tokens are in build/up.json; REST_PORT, MQTT_PORT, LEDGER_PORT choose ports
-	@$(BIN)/python -m demo.up --rest $(REST_PORT) --mqtt $(MQTT_PORT) --ledger $(LEDGER_PORT)
+up: $(READY) ## start a gateway; its addresses and tokens are in build/up.json; REST_PORT, MQTT_PORT, LEDGER_PORT choose ports; OPTIONS=--of-demo serves what `make demo` left
+	@$(BIN)/python -m demo.up --rest $(REST_PORT) --mqtt $(MQTT_PORT) --ledger $(LEDGER_PORT) $(OPTIONS)
 
 trip: $(READY) ## drive a simulated trip and offload it into that gateway
 	@$(BIN)/python -m demo.trip
@@ -138,6 +139,9 @@ down: $(READY) ## stop it; its data stays in build/up
 
 proto: $(READY) ## generate contracts/proto/*_pb2.py again
 	@$(BIN)/python -m grpc_tools.protoc -I. --python_out=. --pyi_out=. contracts/proto/*.proto
+
+pages: ## build the pages at / from web/ into gateway/web; needs Node.js 20.19 or newer
+	@scripts/pages build
 
 COMPILE := $(BIN)/uv pip compile --universal --python-version 3.11 \
   --generate-hashes --no-header --no-annotate --no-emit-index-url --quiet

@@ -1,12 +1,13 @@
 """`make down`: stops what `make up` started; the data stays."""
 
+import json
 import sys
 
 from contracts.errors import UnavailableError
 from contracts.runtime.files import locked
 from demo import pids
 from demo.ending import failing_in_one_line
-from demo.up import BUSY, DIRECTORY, STATE
+from demo.up import BUSY, DIRECTORY, STATE, directory_of
 
 
 def main() -> None:
@@ -16,8 +17,10 @@ def main() -> None:
         if not directory.is_dir():
             raise UnavailableError("nothing is up")
         with locked(directory / "lock", BUSY):
-            stopped = pids.stop(directory)
             was_up = STATE.exists()
+            if was_up:
+                directory = directory_of(json.loads(STATE.read_text("utf-8")))
+            stopped = pids.stop(directory)
             STATE.unlink(missing_ok=True)
             if not stopped and not was_up:
                 raise UnavailableError("nothing is up")

@@ -98,6 +98,10 @@ def _demo(appliance: Appliance, directory: Path, options: argparse.Namespace) ->
     _judge(evidence, trust, directory)
     away.rename(appliance.directory)
     _say(f"judge it yourself: {executable('wayseal-verify')} {evidence} --trust {trust}")
+    if appliance.existing is None:
+        _say(
+            f"look at it: make up OPTIONS=--of-demo, then open http://127.0.0.1:8080/trips/{trip_id}"
+        )
     return (
         f"readings={findings.readings} recordings={len(findings.recordings)} "
         f"bytes={findings.video_bytes} trip={trip_id} evidence={evidence}"

@@ -12,7 +12,7 @@ from contracts.runtime.files import locked
 from demo.appliance import Appliance, Ports
 from demo.ending import failing_in_one_line
 from demo.truck import Truck
-from demo.up import BUSY, DIRECTORY, STATE
+from demo.up import BUSY, DIRECTORY, STATE, directory_of
 
 TRUCK_ID: Final = "truck-7"
 FIRST_DELIVERY: Final = 12
@@ -28,6 +28,10 @@ def main() -> None:
         if not STATE.exists():
             raise UnavailableError("nothing is up: `make up` comes first")
         with locked(directory / "lock", BUSY):
+            if directory_of(json.loads(STATE.read_text("utf-8"))) != directory:
+                raise UnavailableError(
+                    "what `make demo` left is up: `make down` and `make up` first"
+                )
             told = _drive(directory)
     print(json.dumps(told, indent=2))
 

@@ -20,6 +20,8 @@ from demo.auditor import Auditor
 from demo.ending import failing_in_one_line, reason
 
 DIRECTORY: Final = Path("build/up")
+DEMO_DIRECTORY: Final = Path("build/demo/site-b")
+"""What a finished `make demo` leaves; it can be looked at again."""
 STATE: Final = Path("build/up.json")
 IN_USE: Final = (os.strerror(errno.EADDRINUSE), f"[Errno {errno.EADDRINUSE}]")
 OTHER_PORTS: Final = "choose ports that are free with REST_PORT=…, MQTT_PORT=… and LEDGER_PORT=…"
@@ -33,6 +35,8 @@ def main() -> None:
         options = _parse()
         make_directory(directory)
         with locked(directory / "lock", BUSY):
+            if options.of_demo:
+                directory = _directory_of_demo()
             found = pids.running(directory)
             dead = [name for name in pids.SERVICES if name not in found]
             if not dead and STATE.exists():
@@ -43,6 +47,26 @@ def main() -> None:
                 _stop_rest(directory, found, dead)
                 text = _start(directory, Ports(options.rest, options.mqtt, options.ledger))
     print(text, end="")
+    _say(f"open {json.loads(text)['rest']}/ in a browser; operator_token signs you in")
+
+
+def directory_of(state: dict[str, str]) -> Path:
+    """Return where the appliance that is up keeps everything."""
+    return Path(state.get("directory", DIRECTORY)).absolute()
+
+
+def _directory_of_demo() -> Path:
+    """Return what a demo left, if nothing else is up.
+
+    Raises:
+        UnavailableError: There is nothing, or something else is up.
+    """
+    wanted = DEMO_DIRECTORY.absolute()
+    if not (wanted / "node").is_dir():
+        raise UnavailableError(f"expected a finished `make demo` in {wanted}, got none")
+    if STATE.exists() and directory_of(json.loads(STATE.read_text("utf-8"))) != wanted:
+        raise UnavailableError("another appliance is up: `make down` comes first")
+    return wanted
 
 
 def _tell_other_ports(state: dict[str, str], asked: argparse.Namespace) -> None:
@@ -94,6 +118,7 @@ def _start(directory: Path, ports: Ports) -> str:
     try:
         appliance.start()
         state = {
+            "directory": str(directory),
             "rest": appliance.rest,
             "mqtt": appliance.mqtt,
             "ledger": appliance.ledger,
@@ -125,6 +150,7 @@ def _parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="make up", description=__doc__)
     for name in ("rest", "mqtt", "ledger"):
         parser.add_argument(f"--{name}", type=int, default=0, help="port; 0 lets the system choose")
+    parser.add_argument("--of-demo", action="store_true", help="serve what `make demo` left")
     return parser.parse_args()
 
 

@@ -19,6 +19,7 @@ from gateway.api import (
     lots,
     metrics,
     operations,
+    pages,
     problems,
     recordings,
     scrub,
@@ -77,6 +78,7 @@ def build_app(services: Services) -> FastAPI:
     _include(app, docs.router)
     _include(app, health.router)
     _include(app, successions.router)
+    app.include_router(pages.router)  # a page reads its query itself
     return app
 
 

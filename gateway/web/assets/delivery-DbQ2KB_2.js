@@ -1,0 +1,1 @@
+function e(e){return e.dispute||e.status===`disputed`?`bad`:[`accepted`,`closed`,`delivered`,`settled`].includes(e.status)?`ok`:e.status===`cancelled`?`none`:`info`}export{e as t};

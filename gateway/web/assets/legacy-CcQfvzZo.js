@@ -1,0 +1,1 @@
+import{et as e}from"./index-B-Gmbt66.js";e();

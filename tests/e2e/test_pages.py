@@ -1,0 +1,229 @@
+"""The pages at `/` in a real Chromium, on a gateway that a truck has offloaded a trip into."""
+
+import re
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from demo.appliance import Appliance
+from demo.auditor import Auditor
+from demo.truck import Truck
+from support.machine.pages import DESK, PHONE, WALL, Scheme, Visit, chromium, visit
+
+pytestmark = pytest.mark.e2e
+
+LOT: Final = "/lot?gtin=00012345678905&lot=L42"
+LOOKS: Final[list[tuple[tuple[int, int], Scheme]]] = [(DESK, "light"), (PHONE, "dark")]
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A gateway with one trip, and who may look at it."""
+
+    base: str
+    trip_id: str
+    delivery_id: str
+    operator: str
+    auditor: str
+
+    @property
+    def trip(self) -> str:
+        return f"{self.base}/trips/{self.trip_id}"
+
+
+@pytest.fixture(scope="module")
+def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
+    directory = tmp_path_factory.mktemp("pages")
+    appliance = Appliance(directory / "site-b")
+    try:
+        appliance.start()
+        appliance.register_network()
+        truck = Truck(directory / "truck", "truck-7")
+        truck.join(appliance)
+        trip_id = truck.ask("record", "--simulate", "--seed", "1")["trip"]
+        truck.ask("offload")
+        appliance.hand_over(trip_id)
+        operator, auditor = (appliance.token(role, role) for role in ("operator", "auditor"))
+        with closing(Auditor(appliance.rest, operator)) as asker:
+            delivery_id = asker.ask(f"/v1/trips/{trip_id}")["delivery_ids"][0]
+        yield Scene(appliance.rest, trip_id, delivery_id, operator, auditor)
+    finally:
+        appliance.stop()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as made:
+        yield made
+
+
+@pytest.fixture
+def operator(browser: Browser, scene: Scene) -> Iterator[Visit]:
+    with visit(browser, scene.base) as made:
+        made.sign_in(scene.operator)
+        yield made
+
+
+def paths(scene: Scene) -> list[str]:
+    lists = ["/", "/trips", "/lots", "/deliveries", "/parties", "/devices"]
+    own = [f"/trips/{scene.trip_id}", LOT, f"/deliveries/{scene.delivery_id}"]
+    return [*lists, "/storage", "/ledger", "/access", "/search?q=L4", *own]
+
+
+def test_a_stranger_signs_in_and_a_wrong_token_is_told(browser: Browser, scene: Scene) -> None:
+    with visit(browser, scene.base) as seen:
+        seen.page.goto(scene.trip)
+        expect(seen.page.get_by_role("heading", name="Sign in")).to_be_visible()
+        assert not seen.said
+        assert not seen.violations()
+        seen.page.get_by_role("radio", name="Token").check()
+        seen.page.locator("#token").fill("not-a-token")
+        seen.page.get_by_role("button", name="Sign in").click()
+        expect(seen.page.get_by_role("alert")).to_contain_text("You are not signed in")
+        seen.page.locator("#token").fill(scene.auditor)
+        seen.page.get_by_role("button", name="Sign in").click()
+        expect(seen.page.get_by_role("heading", name="Seal")).to_be_visible()
+        assert scene.auditor not in str(seen.page.context.storage_state()["origins"])
+
+
+def test_signing_out_ends_the_session(operator: Visit, scene: Scene) -> None:
+    operator.page.get_by_role("button", name="Sign out").click()
+    expect(operator.page.get_by_role("heading", name="Sign in")).to_be_visible()
+    answer = operator.page.request.get(f"{scene.base}/v1/trips")
+    assert answer.status == 401
+
+
+@pytest.mark.parametrize(("size", "scheme"), LOOKS, ids=["desk", "phone"])
+def test_every_page_is_accessible_quiet_and_loads_nothing_from_elsewhere(
+    browser: Browser, scene: Scene, size: tuple[int, int], scheme: Scheme
+) -> None:
+    with visit(browser, scene.base, size, scheme) as seen:
+        seen.sign_in(scene.operator)
+        for path in paths(scene):
+            seen.page.goto(scene.base + path)
+            expect(seen.page.locator("h1")).to_be_visible()
+            expect(seen.page.get_by_role("status")).to_have_count(0)
+            assert not seen.violations(), path
+            assert not seen.is_too_wide(), path
+        assert not seen.said
+        assert {urlsplit(each).netloc for each in seen.asked} == {urlsplit(scene.base).netloc}
+
+
+def test_the_board_says_that_the_truck_may_leave(operator: Visit) -> None:
+    row = operator.page.get_by_role("listitem").filter(has_text="truck-7")
+    expect(row).to_contain_text("May leave")
+    expect(row).to_contain_text("committed and copied")
+    expect(operator.page.get_by_text("all may leave")).to_be_visible()
+
+
+def test_an_auditor_is_told_what_the_board_does_not_show(browser: Browser, scene: Scene) -> None:
+    with visit(browser, scene.base) as seen:
+        seen.sign_in(scene.auditor)
+        expect(seen.page.get_by_text("Your role may not see the trucks")).to_be_visible()
+
+
+def test_a_board_without_news_says_so(operator: Visit) -> None:
+    expect(operator.page.get_by_text("May leave", exact=True)).to_be_visible()
+    operator.page.context.set_offline(offline=True)
+    expect(operator.page.get_by_text("No news of the trucks")).to_be_visible()
+    operator.page.context.set_offline(offline=False)
+    expect(operator.page.get_by_text("No news of the trucks")).to_be_hidden()
+
+
+def test_a_trip_shows_its_excursion_and_its_seal(operator: Visit, scene: Scene) -> None:
+    page = operator.page
+    page.goto(scene.trip)
+    expect(page.get_by_text("Genuine and complete")).to_be_visible()
+    expect(page.get_by_role("button", name=re.compile("Temperature reached 11 °C"))).to_be_visible()
+    chart = page.get_by_role("img", name=re.compile("^Temperature from 4.3 to 11.0 °C"))
+    expect(chart).to_be_visible()
+    expect(chart.locator("canvas")).to_be_visible()
+    expect(page.get_by_role("img", name=re.compile("Route of the trip, near Graz"))).to_be_visible()
+
+
+def test_a_moment_moves_chart_map_and_video_together(operator: Visit, scene: Scene) -> None:
+    page = operator.page
+    page.goto(scene.trip)
+    expect(page.locator("svg circle.now")).to_be_visible()
+    before = page.locator("svg circle.now").get_attribute("cx")
+    page.get_by_role("button", name=re.compile("Door open")).click()
+    expect(page.get_by_text("06:36:00 UTC")).to_be_visible()
+    assert page.locator("svg circle.now").get_attribute("cx") != before
+    slider = page.get_by_role("slider", name="Moment on the trip")
+    slider.focus()
+    slider.press("ArrowRight")
+    expect(page.get_by_text("06:36:01 UTC")).to_be_visible()
+
+
+def test_video_plays_the_moment_one_clicks(operator: Visit, scene: Scene) -> None:
+    page = operator.page
+    page.goto(scene.trip)
+    picture = page.locator("canvas[data-frame]")
+    expect(picture).to_have_attribute("data-frame", "0")
+    page.get_by_role("button", name="Play").click()
+    expect(picture).not_to_have_attribute("data-frame", "0")
+    page.get_by_role("button", name="Pause").click()
+    assert picture.evaluate("c => c.getContext('2d').getImageData(9, 9, 1, 1).data[3]") == 255
+
+
+def test_a_lot_leads_to_its_trip_by_keyboard(operator: Visit, scene: Scene) -> None:
+    page = operator.page
+    page.goto(scene.base + LOT)
+    link = page.get_by_role("link", name=f"Trip {scene.trip_id}").first
+    link.focus()
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(scene.trip)
+    expect(page.locator("h1")).to_be_focused()
+
+
+def test_the_search_leads_from_a_label_to_the_lot(operator: Visit) -> None:
+    page = operator.page
+    page.get_by_role("searchbox").fill("L42")
+    page.keyboard.press("Enter")
+    page.get_by_role("main").get_by_role("link", name="L42").click()
+    expect(page.locator("h1")).to_have_text("Lot L42")
+
+
+def test_an_operator_ends_the_sessions_of_an_auditor(
+    operator: Visit, browser: Browser, scene: Scene
+) -> None:
+    with visit(browser, scene.base) as other:
+        other.sign_in(scene.auditor)
+        operator.page.goto(f"{scene.base}/access")
+        row = operator.page.get_by_role("row").filter(has_text="auditor").first
+        row.get_by_role("button", name="End…").click()
+        row.get_by_role("button", name="Yes, end all of auditor").click()
+        expect(operator.page.get_by_role("row").filter(has_text="auditor")).to_have_count(0)
+        other.page.goto(f"{scene.base}/trips")
+        expect(other.page.get_by_role("heading", name="Sign in")).to_be_visible()
+
+
+def test_a_name_that_a_party_chose_is_text(operator: Visit, scene: Scene) -> None:
+    operator.page.goto(f"{scene.base}/lot?gtin=1&lot=<img src=x onerror=alert(1)>")
+    expect(operator.page.locator("h1")).to_have_text("Lot <img src=x onerror=alert(1)>")
+    expect(operator.page.get_by_role("alert").first).to_contain_text("Not found")
+
+
+def test_an_unknown_trip_and_an_unknown_page_are_told(operator: Visit, scene: Scene) -> None:
+    operator.page.goto(f"{scene.base}/trips/{'0' * 32}")
+    expect(operator.page.get_by_role("alert").first).to_contain_text("Not found")
+    assert operator.page.request.get(f"{scene.base}/nowhere").status == 404
+
+
+def test_the_board_fills_a_wall(browser: Browser, scene: Scene, tmp_path: Path) -> None:
+    with visit(browser, scene.base, WALL, "dark") as seen:
+        seen.sign_in(scene.operator)
+        word = seen.page.get_by_text("May leave", exact=True)
+        expect(word).to_be_visible()
+        size = word.evaluate("e => parseFloat(getComputedStyle(e).fontSize)")
+        assert size > WALL[1] / 40, (
+            "a word that is a fortieth of the wall's height is read from afar"
+        )
+        assert not seen.is_too_wide()
+        seen.page.screenshot(path=tmp_path / "wall.png")
