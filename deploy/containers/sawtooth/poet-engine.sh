@@ -12,4 +12,4 @@ if [ "${REGISTER:-}" = true ] && [ ! -e "$shared/ready" ]; then
   poet registration create -k "$home/keys/validator.priv" -o "$shared/poet.batch"
   touch "$shared/ready"
 fi
-exec poet-engine -v -C "tcp://$NAME:5050" --component "tcp://$NAME:4004"
+exec poet-engine -v -C "${ENGINE:-tcp://$NAME:5050}" --component "${COMPONENT:-tcp://$NAME:4004}"

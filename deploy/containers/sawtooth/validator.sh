@@ -1,5 +1,6 @@
 #!/bin/bash
 # Runs the validator $NAME of $VALIDATORS, whose consensus is $CONSENSUS; the first of them founds the network.
+# On a host, names are addresses, and $COMPONENT, $ENGINE and $NETWORK are where it listens.
 set -euo pipefail
 home=$SAWTOOTH_HOME shared=${SAWTOOTH_SHARED:-/sawtooth/shared} keys=${SAWTOOTH_KEYS:-/sawtooth/keys}
 read -r -a validators <<< "$VALIDATORS"
@@ -48,4 +49,5 @@ fi
 peers=$(for name in "${validators[@]}"; do [ "$name" = "$NAME" ] || printf 'tcp://%s:8800,' "$name"; done)
 exec sawtooth-validator -v --scheduler serial --peering static --maximum-peer-connectivity 100 \
   --endpoint "tcp://$NAME:8800" --peers "${peers%,}" \
-  --bind component:tcp://eth0:4004 --bind consensus:tcp://eth0:5050 --bind network:tcp://eth0:8800
+  --bind "component:${COMPONENT:-tcp://eth0:4004}" --bind "consensus:${ENGINE:-tcp://eth0:5050}" \
+  --bind "network:${NETWORK:-tcp://eth0:8800}"

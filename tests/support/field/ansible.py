@@ -17,7 +17,7 @@ from support.project.pages import ROOT
 CACHE: Final = ROOT / "build" / "field"
 """What is downloaded is kept between runs."""
 LOCK: Final = ROOT / "ansible" / "requirements.lock"
-LOCKS: Final = ("build", "gateway", "node", "device")
+LOCKS: Final = ("build", "gateway", "node", "device-camera", "party", "processor")
 DEBIAN_12: Final = ("2_34", "2_28", "2_27", "2_17", "2_5")
 """Versions of glibc that wheels for Debian 12 name."""
 COMMANDS: Final = Path(sys.executable).parent
@@ -117,7 +117,7 @@ class Network:
                 COMMANDS / "wayseal-party", "--key", self.secrets / "keys/admin.key", "make-key"
             )
         )["public_key"]
-        first = self.fleet.machines[next(iter(groups["ledger"]))]
+        first = self.fleet.machines[next(iter(groups.get("ledger") or groups["validators"]))]
         everywhere = {
             "ansible_user": "admin",
             "ansible_ssh_private_key_file": str(self.fleet.key),
