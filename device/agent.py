@@ -3,6 +3,7 @@
 import logging
 import threading
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -17,12 +18,14 @@ from device.earlier import AGAIN, recorded, samples_in
 from device.journal.trip import Trip, TripState
 from device.journey.configured import presence_of
 from device.journey.file import JourneyFile
+from device.journey.metered import is_metered
 from device.journey.states import State
 from device.journey.watch import JourneyWatch
 from device.live.drivers.cameras import live_camera
 from device.live.drivers.table import connection
 from device.live.healthfile import DISPLAYS, HealthFile
 from device.live.source import LiveSource
+from device.offload.metered import WHY, MeteredError
 from device.offload.offloading import offload
 from device.offload.sites import Sites
 from device.recorder import input_of
@@ -38,6 +41,8 @@ OFFLOAD_EVERY_S: Final = 2.0
 PATIENCE_S: Final = 60.0
 BACKOFF_LIMIT_S: Final = 60.0
 FAR_S: Final = 3_600.0
+METERED_AGAIN_S: Final = 60.0
+"""Over a metered link a look for something new costs a few hundred bytes."""
 _log: Final = logging.getLogger(__name__)
 
 
@@ -213,7 +218,14 @@ class Agent:
                 patience_s=PATIENCE_S,
                 stop=self._stop,
                 status=self._status,
+                metered=partial(is_metered, self._settings.offload),
             )
+        except MeteredError as error:
+            if self._troubles.get(Trouble.METERED) != WHY:
+                _log.info("offload: %s", error)
+            self._troubles[Trouble.METERED] = WHY
+            self._troubles.pop(Trouble.OFFLOAD, None)
+            return METERED_AGAIN_S
         except WaysealError as error:
             if not self._stop.requested:
                 _log.warning("offload: %s", error)
@@ -221,6 +233,7 @@ class Agent:
             return backoff.next_s()
         backoff.reset()
         self._troubles.pop(Trouble.OFFLOAD, None)
+        self._troubles.pop(Trouble.METERED, None)
         return OFFLOAD_EVERY_S
 
     def _tell(self, journey: JourneyWatch) -> None:

@@ -91,6 +91,14 @@ class OffloadSettings(Section, frozen=True):
 
     uploads: Annotated[int, within(1, UPLOADS_MAX)] = 2
     bytes_per_s: Annotated[int, within(BYTES_PER_S_MIN, 1 << 40)] | None = None
+    metered: Annotated[
+        Literal["marked", "readings", "everything"],
+        Meta(description="`marked`, `readings` or `everything`"),
+    ] = "marked"
+    link: Annotated[
+        Literal["auto", "metered", "unmetered"],
+        Meta(description="`auto`, `metered` or `unmetered`"),
+    ] = "auto"
 
 
 @dataclass(frozen=True, slots=True)

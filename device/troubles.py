@@ -10,3 +10,5 @@ class Trouble(StrEnum):
     OFFLOAD = "offload"
     GATEWAY = "gateway"
     """Something waits, the truck is at a site, and no gateway answers."""
+    METERED = "metered"
+    """No trouble, but a reason: video waits for a link that is not metered."""

@@ -41,6 +41,8 @@ settings:
   [offload]                              how recordings go to a gateway; readings go first
   uploads = 2                            recordings at a time
   bytes_per_s = 500000                   of all together; without it no limit
+  metered = "marked"                     over a metered link: or "readings", "everything"
+  link = "auto"                          or "metered", "unmetered"
   [source]                               for `run` only
   driver = "replay"                      or "simulated" (with minutes, seed), or "sensors"
   interval_s = 1                         time between two readings of "sensors"

@@ -18,6 +18,7 @@ from device.display.topic import StatusTopic
 from device.journal.status import Status, TripStatus, status_of
 from device.journal.trip import TripState
 from device.journey.configured import state_of
+from device.journey.metered import is_metered
 from device.offload.offloading import offload
 from device.offload.session import HeldError
 from device.offload.sites import Sites
@@ -44,6 +45,7 @@ def run(arguments: Namespace, settings: Settings) -> int:
                 patience_s=arguments.wait_s,
                 stop=stop,
                 status=StatusTopic(Look(settings, signer, partial(state_of, settings), {})),
+                metered=partial(is_metered, settings.offload),
             )
         except HeldError as error:
             complain(

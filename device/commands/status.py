@@ -7,8 +7,10 @@ from device.commands.output import say
 from device.journal.offloading import offloading
 from device.journal.status import status_of
 from device.journey.configured import state_of
+from device.journey.metered import is_metered
 from device.journey.states import AT_SITE
 from device.live.healthfile import DISPLAYS, known
+from device.offload.metered import WHY
 from device.settings import Settings
 from device.station import OFFLOAD_LOCK, load_signer, open_journal
 
@@ -25,6 +27,8 @@ def run(arguments: Namespace, settings: Settings) -> int:
         status = replace(status, sensors=known(settings.data))
     if settings.display:
         status = replace(status, displays=known(settings.data, DISPLAYS))
+    if status.must_stay and any(trip.recordings for trip in status.trips):
+        status = replace(status, besides=WHY if is_metered(settings.offload) else "")
     running = offloading(settings.data, settings.data / OFFLOAD_LOCK)
     status = replace(status, offloading=running)
     say(arguments, status.document(), status.text())

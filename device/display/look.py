@@ -44,6 +44,8 @@ class Look:
         except WaysealError as error:
             return Shown(name, state, "what waits here is not known", running, str(error))
         trouble = self._trouble(state, because)
+        if because and (why := self.troubles.get(Trouble.METERED)):
+            because = f"{because}; {why}"
         return Shown(name, state, because, running, trouble)
 
     def _trouble(self, state: State | None, because: str) -> str:

@@ -68,7 +68,8 @@ class Status:
     an earlier journal may be lost. `journey` is where the truck is, if its presence is watched, and
     `sensors` what the latest run found of each live sensor. `offloading` is how far the offload is
     that runs now, if one does. `is_away` says that the truck is at no site.
-    `displays` is what the agent found of each of its displays.
+    `displays` is what the agent found of each of its displays. `besides` is one more reason to
+    stay.
     """
 
     device_id: str
@@ -83,13 +84,16 @@ class Status:
     offloading: Offloading | None = None
     is_away: bool = False
     displays: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    besides: str = ""
 
     @property
     def must_stay(self) -> str:
         """Return why the truck should not leave a site now; empty if nothing waits here."""
         waiting = [trip for trip in self.trips if trip.state is not TripState.RECEIPTED]
         readings = sum(trip.readings for trip in waiting)
-        return _no_receipt(len(waiting), readings, sum(len(trip.recordings) for trip in waiting))
+        videos = sum(len(trip.recordings) for trip in waiting)
+        why = _no_receipt(len(waiting), readings, videos)
+        return f"{why}; {self.besides}" if why and self.besides else why
 
     def document(self) -> dict[str, object]:
         """Return plain values for JSON."""

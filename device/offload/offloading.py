@@ -1,5 +1,6 @@
 """Offloads until nothing is left, over as many connections as necessary."""
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
 from typing import Final
@@ -9,6 +10,7 @@ from contracts.keys import Signer
 from device.backoff import Backoff
 from device.journal.outbox import Outbox
 from device.offload.ledger import PinnedLedger
+from device.offload.metered import WHY, MeteredError, goes
 from device.offload.progress import Progress
 from device.offload.report import OffloadReport, Teller
 from device.offload.session import Session
@@ -30,6 +32,7 @@ def offload(
     patience_s: float,
     stop: Stop,
     status: Teller | None = None,
+    metered: Callable[[], bool] = lambda: False,
 ) -> None:
     """Send all closed batches and sealed recordings; delete trips with a final receipt.
 
@@ -42,9 +45,11 @@ def offload(
         patience_s: Longest time without any progress, seconds.
         stop: Ends the work early.
         status: Tells the gateway's broker how the truck stands; None tells nothing.
+        metered: Says whether the link of a connection is metered.
 
     Raises:
         RejectedError: The gateway refuses this device, or something for good; it is kept.
+        MeteredError: The link is metered, so video is kept here; all else is done.
         UnavailableError: Nothing moved for `patience_s`, or another process is offloading.
     """
     progress, backoff = Progress(), Backoff(BACKOFF_LIMIT_S)
@@ -53,9 +58,11 @@ def offload(
         outbox = Outbox(database)
         while outbox.unheld_count() or outbox.refusals() or outbox.awaiting_receipt():
             try:
-                _converse(settings, sites, outbox, progress, patience_s, stop, status)
+                _converse(settings, sites, outbox, progress, patience_s, stop, status, metered)
                 if not outbox.is_unanswered():
                     return
+            except MeteredError:
+                raise
             except UnavailableError:
                 left_s = patience_s - progress.idle_s
                 if left_s <= 0 or stop.wait(min(backoff.next_s(), left_s)):
@@ -70,6 +77,7 @@ def _converse(
     patience_s: float,
     stop: Stop,
     status: Teller | None,
+    metered: Callable[[], bool],
 ) -> None:
     videos = videos_of(settings)
     with ExitStack() as stack:
@@ -84,7 +92,8 @@ def _converse(
         ]
         limit = settings.offload.bytes_per_s
         uploads = stack.enter_context(Uploads(clients, videos, progress, limit))
-        Session(
+        rules = settings.offload
+        session = Session(
             connection,
             outbox,
             uploads,
@@ -101,7 +110,11 @@ def _converse(
                 partial(status.tell, gateway, connection) if status else _nothing,
             ),
             PinnedLedger(gateway, settings.data),
-        ).run()
+            partial(goes, offload=rules, is_metered=metered()),
+        )
+        session.run()
+        if session.kept_back:
+            raise MeteredError(f"readings are at the gateway; {WHY}")
 
 
 def _nothing() -> None:

@@ -11,6 +11,7 @@ any loss.
 
 import logging
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -22,6 +23,7 @@ from contracts.text import counted
 from contracts.wire import Topic, pack_records, parse_message
 from device.backoff import Backoff
 from device.journal.outbox import Outbox
+from device.journal.trip import Recording
 from device.offload.ledger import PinnedLedger
 from device.offload.mqtt import MqttConnection
 from device.offload.offers import Question, questions
@@ -67,6 +69,8 @@ class Session:
         stop: Ends the session early.
         report: Tells people how far it is.
         ledger: The one that receipts must name.
+        goes: Says whether a recording goes over this link.
+        kept_back: Trips with a recording that does not.
         remark: The gateway's last message that is about no single batch.
         false_receipt: Why a receipt did not count; empty if none was refused.
     """
@@ -82,6 +86,8 @@ class Session:
     stop: Stop
     report: OffloadReport
     ledger: PinnedLedger
+    goes: Callable[[Recording], bool] = field(default=lambda _: True)
+    kept_back: set[str] = field(default_factory=set, init=False)
     remark: str = field(default="", init=False)
     false_receipt: str = field(default="", init=False)
 
@@ -96,10 +102,16 @@ class Session:
         nudge = Backoff(self.gateway.timeout_s, NUDGE_FIRST_S)
         while True:
             self._ask()
-            self.uploads.add(item.recording for item in self.outbox.announced())
+            self._upload()
             self._send_missing()
             if self._settled(nudge.next_s()):
                 return self._judge()
+
+    def _upload(self) -> None:
+        """Queue the recordings that go over this link; the others are kept back."""
+        there = [item.recording for item in self.outbox.announced()]
+        self.uploads.add(each for each in there if self.goes(each))
+        self.kept_back = {each.trip_id for each in there if not self.goes(each)}
 
     def _ask(self) -> None:
         """Ask about everything, and note the answers."""
@@ -163,7 +175,11 @@ class Session:
         return True
 
     def _is_waiting(self) -> bool:
+        if self.kept_back and not self.uploads.is_idle:
+            return True
         trips = set(self.outbox.awaiting_receipt()) - self.uploads.failures.keys()
+        if self.kept_back:  # the digest of what is not sent is not held either
+            return bool(trips - self.kept_back or self.outbox.unsent())
         return bool(trips) or self.outbox.unheld_count() > 0
 
     def _take(self, answer: tuple[Topic, bytes], question: Question | None = None) -> Held | None:

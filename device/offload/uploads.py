@@ -49,7 +49,7 @@ class Uploads:
             threading.Thread(target=self._work, args=[client], name="uploads", daemon=True)
             for client in clients
         ]
-        self._finished = 0
+        self._finished = self._running = 0
         self.failures: dict[str, RejectedError] = {}
         self.last_problem = ""
 
@@ -81,6 +81,12 @@ class Uploads:
         """How many recordings are not whole at the gateway yet."""
         return len(self._known) - self._finished
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether each recording that was queued is whole at the gateway, or refused."""
+        with self._changed:
+            return not self._waiting and not self._running
+
     def _work(self, client: TusClient) -> None:
         while True:
             with self._changed:
@@ -88,10 +94,14 @@ class Uploads:
                 if self._stop.is_set():
                     return
                 recording = self._waiting.popleft()
+                self._running += 1
             try:
                 self._finish(client, recording)
             except RejectedError as error:
                 self.failures[recording.trip_id] = error
+            finally:
+                with self._changed:
+                    self._running -= 1
 
     def _finish(self, client: TusClient, recording: Recording) -> None:
         path = self._videos / recording.trip_id / recording.name

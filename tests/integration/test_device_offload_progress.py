@@ -46,3 +46,20 @@ def test_a_slow_offload_is_told_stopped_and_ended_by_a_fast_one(
     assert list(gateway.uploads.values()) == [files.video.read_bytes()]
     assert gateway.requests.count("POST") == 1
     assert truck.must("status")["may_leave"] is True
+
+
+def test_video_waits_for_a_link_that_is_not_metered(
+    gateway: FakeGateway, tmp_path: Path, files: TripFiles
+) -> None:
+    metered = Truck(tmp_path / "truck", '[offload]\nlink = "metered"\n' + gateway.section)
+    metered.must("record", "--readings", files.readings, "--video", files.video)
+    code, _, said = metered.run("offload")
+    assert code == 1
+    assert "readings are at the gateway; video waits for a link that is not metered" in said
+    assert gateway.held
+    assert not gateway.uploads
+    status = metered.must("status")
+    assert status["may_leave"] is False
+    assert "video waits for a link that is not metered" in status["because"]
+    Truck(tmp_path / "truck", gateway.section).must("offload")
+    assert list(gateway.uploads.values()) == [files.video.read_bytes()]

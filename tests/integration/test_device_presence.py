@@ -20,7 +20,7 @@ from jeepney.io.blocking import DBusConnection, open_dbus_connection
 
 from contracts.errors import UnavailableError
 from contracts.runtime.processes import tied
-from device.journey.networkmanager import access_points
+from device.journey.networkmanager import access_points, metered
 from device.journey.presence import (
     AccessPoint,
     FilePresence,
@@ -114,6 +114,19 @@ def test_wifi_that_is_not_connected_is_at_no_site(
 ) -> None:
     manager.properties = {**WIFI, **changed}
     assert access_points(bus) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "is_metered"), [(0, False), (1, True), (2, False), (3, True), (4, False)]
+)
+def test_networkmanager_says_whether_the_link_is_metered(
+    bus: str,
+    manager: Manager,
+    said: int,
+    is_metered: bool,  # noqa: FBT001
+) -> None:
+    manager.properties = {(ROOT, NAME, "Metered"): ("u", said)}
+    assert metered(bus) is is_metered
 
 
 def test_nobody_knows_while_networkmanager_does_not_answer(bus: str, tmp_path: Path) -> None:

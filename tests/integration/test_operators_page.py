@@ -124,6 +124,7 @@ ELSEWHERE: Final = {
     "DEVICE/agent.lock",
     "DEVICE/sensors.json",
     "DEVICE/displays.json",
+    "DEVICE/successions.json",
     "DEVICE/journey.json",
     "DEVICE/journey.order",
     "NODE/.restoring",
