@@ -34,6 +34,7 @@ from storage.bench.run.part import Prepared, Setup
 from storage.bench.run.plan import Part, StepGroup
 from storage.drives.kernel import Kernel
 
+PARTS: Final = ("truck", "offload")
 FILM: Final = "dock_camera.avi"
 _SAMPLES: Final = "WAYSEAL_SAMPLES"
 _ROUND: Final = 4
@@ -49,9 +50,10 @@ def main() -> None:
     try:
         _require(options.film)
         make_directory(directory)
-        figures = _measured(directory, options.sizes, options.film)
-        chosen = {name: round(figures[name], _ROUND) for name in PUBLISHED}
-        text = written(chosen, directory / "device.json")
+        figures = _measured(directory, options)
+        chosen = {name: round(figures[name], _ROUND) for name in PUBLISHED if name in figures}
+        name = f"device-{options.only}.json" if options.only else "device.json"
+        text = written(chosen, directory / name)
     except WaysealError as error:
         complain("bench-device", error)
         sys.exit(FAILED)
@@ -67,23 +69,21 @@ def _require(film: Path) -> None:
         )
 
 
-def _measured(directory: Path, sizes: DeviceSizes, film: Path) -> Figures:
+def _measured(directory: Path, options: argparse.Namespace) -> Figures:
     """Carry out a run; print its figures beside their goals and return them."""
+    sizes: DeviceSizes = options.sizes
     workloads = {LONG_TRIP_WORKLOAD: sizes.long_trip, FLEET_WORKLOAD: sizes.fleet}
 
     def prepare(setup: Setup, _: ExitStack) -> dict[str, Prepared]:
         require_room(setup.volumes[0].directory, sizes.room)
         alone_s = _AGENTS * sizes.live_s + sizes.hour_s / sizes.speed + _CAMERA_S
-        groups = [
-            StepGroup(Part.OFFLOAD, "truck", alone_s, partial(truck_steps, sizes, film), 1),
-            StepGroup(
-                Part.OFFLOAD,
-                "offload",
-                sum(map(expected_s, workloads.values())),
-                partial(offload_steps, setup.volumes, workloads),
-                1,
-            ),
-        ]
+        offload_s = sum(map(expected_s, workloads.values()))
+        opened = {
+            "truck": (alone_s, partial(truck_steps, sizes, options.film)),
+            "offload": (offload_s, partial(offload_steps, setup.volumes, workloads)),
+        }
+        parts = [options.only] if options.only else PARTS
+        groups = [StepGroup(Part.OFFLOAD, name, *opened[name], 1) for name in parts]
         goals = {name: asdict(goal) for name, goal in DEVICE_GOALS.items()}
         return {"bench-device": Prepared(groups, {"sizes": asdict(sizes), "goals": goals})}
 
@@ -118,6 +118,9 @@ def _parse() -> argparse.Namespace:
         how_much.add_argument(
             name, dest="sizes", action="store_const", const=sizes, default=WHOLE, help=words
         )
+    parser.add_argument(
+        "--only", choices=PARTS, help="one part alone, into build/bench/device-PART.json"
+    )
     samples = Path(os.environ.get(_SAMPLES, Path("..") / "shared" / "data"))
     parser.add_argument(
         "--film",

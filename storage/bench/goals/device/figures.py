@@ -44,7 +44,7 @@ FIGURES: Final[Mapping[str, Scaled]] = {
     "small_readings_per_s": _PER_S,
     "small_rss_mb": _MB,
 }
-PUBLISHED: Final = (
+PUBLISHED: Final[tuple[str, ...]] = (
     "rss_mb",
     "cpu_percent_at_1hz",
     "fsyncs_per_s",
