@@ -17,7 +17,7 @@ MQTT_PORT ?= 1883
 LEDGER_PORT ?= 8008
 
 .DEFAULT_GOAL := help
-.PHONY: help release docs audit demo test check unit vectors soak field sites measure bench bench-ledger bench-storage bench-device rig cassandra up trip down proto pages lock clean
+.PHONY: help release docs audit demo test check unit vectors soak field sites measure bench bench-ledger bench-storage bench-device bench-audit rig cassandra up trip down proto pages lock clean
 
 help: ## what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -111,6 +111,9 @@ bench-storage: $(READY) ## storage beside the limits of this machine; OPTIONS=--
 bench-device: $(READY) ## what a truck's agent takes from a Pi, and how it offloads; OPTIONS=--quick is a look
 	@scripts/packages strace
 	@$(BIN)/python -m storage.bench.goals.wayseal_bench_device $(OPTIONS)
+
+bench-audit: $(READY) ## how fast auditors are answered, from 10,000 to 1,000,000 readings; OPTIONS="--readings 10000" is a look
+	@$(BIN)/python -m demo.bench_audit $(OPTIONS)
 
 release: $(READY) ## wheels, Debian packages, SBOMs, checksums of the newest commit into dist; KEY=file signs; OPTIONS="--arch amd64"
 	@PYTHON="$(BIN)/python" scripts/tools release

@@ -4,6 +4,7 @@ A mean alone would hide the one reading that was a breach. A bucket without a re
 so that a chart breaks its line there instead of drawing over the gap.
 """
 
+from collections import defaultdict
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
@@ -118,11 +119,16 @@ def _summed(
 ) -> dict[int, Bucket]:
     number = f"(utc_ms - {first_ms}) / {width_ms}"
     rows = index.query(
-        f"SELECT {number} AS bucket, count(*), {_VALUES}, max(tamper_flags & 1)"
-        f" {''.join(f' | max(tamper_flags & {1 << bit})' for bit in range(1, 16))},"
+        f"SELECT {number} AS bucket, count(*), {_VALUES},"
         f" min(CASE WHEN latitude_e7 IS NOT NULL THEN position END) {_FROM} GROUP BY bucket",
         *asked,
     )
+    tampers: dict[int, int] = defaultdict(int)
+    for bucket, flags in index.query(
+        f"SELECT DISTINCT {number}, tamper_flags {_FROM} AND tamper_flags <> 0",
+        *asked,
+    ):
+        tampers[bucket] |= flags
     places = _places(index, [row[-1] for row in rows if row[-1] is not None])
     return {
         row[0]: Bucket(
@@ -131,8 +137,8 @@ def _summed(
             Summary(*row[2:5]),
             Summary(*row[5:8]),
             Summary(*row[8:11]),
-            row[11],
-            places.get(row[12]),
+            tampers[row[0]],
+            places.get(row[11]),
         )
         for row in rows
     }
