@@ -1,7 +1,7 @@
 """The gateway answers whatever is asked of any route, within its description or not: never a 5xx.
 
-WAYSEAL_FUZZ_CASES sets how many cases each operation gets, 15 by default; half of them keep to the
-description and half do not. 503 is no failure: it is what a gateway says that cannot answer now.
+WAYSEAL_FUZZ_CASES sets how many cases each operation gets, 4 by default, that keep to the
+description, and as many that do not. 503 is no failure: a gateway says it that cannot answer now.
 """
 
 import os
@@ -12,6 +12,7 @@ import httpx
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
+from schemathesis.core.control import SkipTest
 from schemathesis.core.result import Ok
 from schemathesis.generation import GenerationMode
 
@@ -21,8 +22,10 @@ from support.trucks.rogue import Site, nonce, running_site, until
 
 pytestmark = pytest.mark.integration
 
-CASES: Final = int(os.environ.get("WAYSEAL_FUZZ_CASES", "15"))
+CASES: Final = int(os.environ.get("WAYSEAL_FUZZ_CASES", "4"))
 ENDLESS: Final = "/v1/changes"
+UPLOADED: Final = ("PATCH /v1/uploads/{recording}",)
+"""Its body is plain bytes, which have tests of their own."""
 UNAVAILABLE: Final = 503
 
 
@@ -48,7 +51,7 @@ def test_no_question_is_a_failure_of_the_gateway(site: Site, mode: GenerationMod
         for found in schema.get_all_operations():
             assert isinstance(found, Ok)
             operation = found.ok()
-            if operation.path == ENDLESS:
+            if operation.path == ENDLESS or operation.label in UPLOADED:
                 continue
 
             @settings(
@@ -68,7 +71,7 @@ def test_no_question_is_a_failure_of_the_gateway(site: Site, mode: GenerationMod
 
             try:
                 ask()
-            except schemathesis.errors.InvalidSchema:  # nothing of it can be made wrong
+            except SkipTest:  # nothing of it can be made wrong
                 continue
     assert len(asked) > 40
     assert site.ask("/health/live")["live"]
