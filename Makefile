@@ -7,6 +7,7 @@ READINGS ?=
 TRACK ?=
 VIDEO ?=
 LEDGER ?=
+ENGINE ?= solo
 ADMIN_KEY ?=
 OPTIONS ?=
 KEY ?=
@@ -38,9 +39,9 @@ LONG_FIRST := tests/integration tests/e2e tests/property tests/unit
 # What wayseal-bench measures with.
 BENCH_TOOLS := fio sysbench openssl iperf3 iputils-ping
 
-demo: $(READY) ## the main job; with READINGS=csv TRACK=gpx VIDEO=file OPTIONS="--map QUANTITY=COLUMN" on real files; LEDGER=url ADMIN_KEY=file on a ledger of yours
+demo: $(READY) ## the main job; with READINGS=csv TRACK=gpx VIDEO=file OPTIONS="--map QUANTITY=COLUMN" on real files; LEDGER=url ADMIN_KEY=file on a ledger of yours; ENGINE=cometbft with four validators
 	@$(BIN)/python -m demo --readings "$(READINGS)" --track "$(TRACK)" --video "$(VIDEO)" \
-	  --ledger "$(LEDGER)" --admin-key "$(ADMIN_KEY)" $(OPTIONS)
+	  --engine "$(ENGINE)" --ledger "$(LEDGER)" --admin-key "$(ADMIN_KEY)" $(OPTIONS)
 
 test: $(READY) ## all checks and all tests
 	@scripts/packages mosquitto jq sqlite3 curl openssl iproute2 softhsm2 iw dbus gpsd gir1.2-gst-rtsp-server-1.0 gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-ugly python3-gi nvme-cli smartmontools $(BENCH_TOOLS) chromium prometheus prometheus-alertmanager

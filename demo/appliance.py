@@ -7,7 +7,7 @@ from typing import Final
 
 from contracts import address
 from contracts.actions.table import Action
-from contracts.errors import RejectedError
+from contracts.errors import RejectedError, UnavailableError
 from contracts.keys import Signer
 from contracts.ledger.client import LedgerClient
 from contracts.ledger.place import LedgerPlace
@@ -15,7 +15,7 @@ from contracts.party.network import SampleNetwork
 from contracts.party.submit import submit
 from contracts.proto.payload_pb2 import HandOver, RegisterParty, RegisterSite
 from contracts.records.clock import now_ms
-from demo.processes import Service
+from demo.processes import Service, run_json
 from storage.bench.servers.checkpoint import GatewayFiles
 
 NETWORK: Final = SampleNetwork(
@@ -57,6 +57,8 @@ class Appliance:
         directory: Data, keys, settings and logs.
         ports: Kept over restarts, once chosen.
         existing: The ledger to use instead of a node of its own.
+        validators: How many validators make the blocks; 0: one node alone does.
+        others: Nodes of the validators besides the one that the gateway asks.
         variables: Environment variables that win over the gateway's settings file.
         lasting: Whether the processes outlive the one that starts them.
     """
@@ -64,6 +66,8 @@ class Appliance:
     directory: Path
     ports: Ports = field(default_factory=Ports)
     existing: Existing | None = None
+    validators: int = 0
+    others: list[Service] = field(default_factory=list)
     node: Service | None = None
     gateway: Service | None = None
     variables: dict[str, str] = field(default_factory=dict)
@@ -97,18 +101,44 @@ class Appliance:
         self.start_gateway()
 
     def start_node(self) -> None:
-        """Start the ledger node, administered with this appliance's admin key."""
-        self.node = Service(
-            [
-                "wayseal-node",
-                *("--data", str(self.directory / "node")),
-                *("--rest", f"127.0.0.1:{self.ports.ledger}"),
-                *("--admin", self.key("admin").public_key),
-            ],
-            self.directory / "node.log",
+        """Start the ledger, administered with this appliance's admin key."""
+        rest = ("--rest", f"127.0.0.1:{self.ports.ledger}")
+        admin = ("--admin", self.key("admin").public_key)
+        if self.validators:
+            self._start_validators(rest, admin)
+        else:
+            self.node = self._node("node", *rest, *admin)
+        if self.node is None:
+            raise UnavailableError("no validator has started")
+        self.ports = replace(self.ports, ledger=_port(self.node.addresses["rest"]))
+
+    def _start_validators(self, rest: tuple[str, ...], admin: tuple[str, ...]) -> None:
+        """Start a network of validators on this machine; the gateway asks the first one."""
+        network = self.directory / "network"
+        if not network.exists():
+            out = ("--out", str(network), "--p2p-port", "0")
+            count = ("--validators", str(self.validators))
+            run_json(["wayseal-node", "init", "--chain-id", "demo", *out, *count, *admin])
+        for number in range(self.validators):
+            own = rest if number == 0 else ("--rest", "127.0.0.1:0")
+            node = self._node(f"network/node{number}", *own, "--engine", "cometbft")
+            if number == 0:
+                self.node = node
+            else:
+                self.others.append(node)
+
+    def _node(self, place: str, *options: str) -> Service:
+        """Start one node; its log is beside its data."""
+        data = self.directory / place
+        return Service(
+            ["wayseal-node", "--data", str(data), *options],
+            data.with_name(f"{data.name}.log"),
             lasting=self.lasting,
         )
-        self.ports = replace(self.ports, ledger=_port(self.node.addresses["rest"]))
+
+    def lose_a_validator(self) -> None:
+        """Kill one validator; the others go on."""
+        self.others.pop().kill()
 
     def start_gateway(self) -> None:
         """Start the gateway of site B, with a broker in its process."""
@@ -122,10 +152,11 @@ class Appliance:
 
     def stop(self) -> None:
         """Stop what runs, the gateway first."""
-        for service in (self.gateway, self.node):
+        for service in (self.gateway, self.node, *self.others):
             if service is not None:
                 service.stop()
         self.gateway = self.node = None
+        self.others.clear()
 
     @property
     def rest(self) -> str:

@@ -27,6 +27,7 @@ from demo.truck import Truck, check_files, simulate
 from storage.bench.servers.processes import executable
 
 BLOB_FLIP_AT: Final = 4096
+VALIDATORS: Final = 4
 HOLDS, DOES_NOT_HOLD = 0, 1
 
 _console = Console(highlight=False)
@@ -50,7 +51,11 @@ def run() -> str:
     make_directory(directory.parent)
     lock = directory.with_name(f"{directory.name}.lock")
     with locked(lock, f"another demo is at work in {directory}"):
-        appliance = Appliance(directory / "site-b", existing=_existing(options))
+        appliance = Appliance(
+            directory / "site-b",
+            existing=_existing(options),
+            validators=VALIDATORS if options.engine == "cometbft" else 0,
+        )
         appliance.check_existing()
         pids.stop(appliance.directory)  # what an earlier demo left running when it was killed
         shutil.rmtree(directory, ignore_errors=True)
@@ -63,11 +68,16 @@ def run() -> str:
 
 def _demo(appliance: Appliance, directory: Path, options: argparse.Namespace) -> str:
     ledger = "ledger node, " if appliance.existing is None else ""
+    if appliance.validators:
+        ledger = f"ledger of {appliance.validators} validators, "
     with _step(f"site B comes up: {ledger}gateway, broker"):
         appliance.start()
         appliance.register_network()
         truck = Truck(directory / "truck", "truck-7")
         truck.join(appliance)
+    if appliance.validators:
+        appliance.lose_a_validator()
+        _say("one validator is killed; the others go on")
     files = _files(directory, options)
     for line in check_files(files.paths, _log_options(options)):
         _say(f"  {line.removeprefix(f'{directory}/')}")
@@ -112,6 +122,8 @@ def _check(options: argparse.Namespace) -> None:
     """Check, before anything starts, that the options fit together and their files serve."""
     if bool(options.ledger) != bool(options.admin_key):
         raise RejectedError("LEDGER and ADMIN_KEY need each other, got one")
+    if options.ledger and options.engine != "solo":
+        raise RejectedError("ENGINE is of a ledger of the demo's own, got LEDGER too")
     if not options.readings and (options.track or options.video):
         raise RejectedError("TRACK and VIDEO need READINGS, got none")
     if not options.readings and _log_options(options):
@@ -352,6 +364,12 @@ def _parse() -> argparse.Namespace:
         type=_file,
         metavar="FILE",
         help="private key that may register parties on that ledger",
+    )
+    parser.add_argument(
+        "--engine",
+        choices=("solo", "cometbft"),
+        default="solo",
+        help=f"what makes the demo's ledger: one node, or {VALIDATORS} validators with CometBFT",
     )
     return parser.parse_args()
 

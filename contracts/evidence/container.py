@@ -7,8 +7,9 @@ Layout, big-endian:
     last frame: kind 255, the SHA-256 of every byte before that frame
 
 Kinds stand in ascending order: one Header, BlockHead..., Batch..., LeafHashes...,
-Blob..., StateNode..., End. The digest detects accidents; the signatures and hashes
-inside detect forgery. Format 1 has another digit in its magic, and no StateNode.
+Blob..., StateNode..., SealedHeader..., End. The digest detects accidents; the signatures and hashes
+inside detect forgery. Format 1 has another digit in its magic,
+and neither of the last two.
 
 Source: docs/evidence.md.
 """
@@ -24,6 +25,7 @@ from google.protobuf.message import Message
 from contracts.chunktree import BLOB_BYTES
 from contracts.encoding import canonical, is_canonical, parse
 from contracts.errors import RejectedError
+from contracts.proto.cometbft_pb2 import SealedHeader
 from contracts.proto.evidence_pb2 import Blob, BlockHead, Header, LeafHashes, StateNode
 from contracts.proto.sawtooth_pb2 import Batch
 
@@ -51,6 +53,8 @@ BLOB_FRAME_BYTES_MAX: Final = BLOB_BYTES + 1024
 """One blob, and the fields around it."""
 STATE_NODE_BYTES_MAX: Final = (16 << 20) + 1024
 """The largest value that the embedded node keeps, and the fields around it."""
+SEALED_HEADER_BYTES_MAX: Final = 64 << 10
+"""A header, and the signatures and keys of 100 validators."""
 _FRAME: Final = struct.Struct(">BI")
 _MessageT = TypeVar("_MessageT", bound=Message)
 
@@ -68,6 +72,7 @@ class Part(IntEnum):
     LEAF_HASHES = 4
     BLOB = 5
     STATE_NODE = 6
+    SEALED_HEADER = 7
     END = 255
 
 
@@ -78,7 +83,9 @@ _KIND: Final[dict[type[Message], Part]] = {
     LeafHashes: Part.LEAF_HASHES,
     Blob: Part.BLOB,
     StateNode: Part.STATE_NODE,
+    SealedHeader: Part.SEALED_HEADER,
 }
+_NOT_IN_FORMAT_1: Final = frozenset({Part.STATE_NODE, Part.SEALED_HEADER})
 _MOST: Final = {
     Part.HEADER: HEADER_BYTES_MAX,
     Part.BLOCK_HEAD: BLOCK_HEAD_BYTES_MAX,
@@ -86,6 +93,7 @@ _MOST: Final = {
     Part.LEAF_HASHES: LEAF_HASHES_BYTES_MAX,
     Part.BLOB: BLOB_FRAME_BYTES_MAX,
     Part.STATE_NODE: STATE_NODE_BYTES_MAX,
+    Part.SEALED_HEADER: SEALED_HEADER_BYTES_MAX,
     Part.END: hashlib.sha256().digest_size,
 }
 
@@ -161,7 +169,7 @@ class EvidenceReader:
             head = _read(self._file, _FRAME.size, "a frame's head")
             kind, size = _FRAME.unpack(head)
             part = _part(kind, size, before)
-            if part is Part.STATE_NODE and self.version == FORMAT_1:
+            if part in _NOT_IN_FORMAT_1 and self.version == FORMAT_1:
                 raise RejectedError(f"a frame of kind {kind} in a file of format {FORMAT_1}")
             payload = _read(self._file, size, f"{size} bytes of a {part.name.lower()} frame")
             if part is Part.END:

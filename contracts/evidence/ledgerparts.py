@@ -13,10 +13,10 @@ from contracts.errors import RejectedError
 from contracts.evidence.container import parse_part
 from contracts.keys import is_signature
 from contracts.proto.evidence_pb2 import BlockHead
-from contracts.proto.sawtooth_pb2 import Batch, Transaction, TransactionHeader
+from contracts.proto.sawtooth_pb2 import Batch, BlockHeader, Transaction, TransactionHeader
 from contracts.sawtooth import block_info
 from contracts.sawtooth.batches import ID_HEX, Family, check_batch
-from contracts.sawtooth.blocks import NULL_BLOCK_ID, check_block_signature
+from contracts.sawtooth.blocks import NULL_BLOCK_ID, check_block_id, network_height
 from contracts.sawtooth.counts import check_transactions_of
 
 REPLAYED: Final = frozenset({*FAMILIES, block_info.FAMILY})
@@ -31,7 +31,7 @@ class BlockHeads:
         genesis_id: Id of the first block; empty until its head arrives.
         last_id: Id of the last block; `NULL_BLOCK_ID` before the first.
         state_root: State root that the last block commits to, 64 hexadecimal digits.
-        signers: Public keys that signed blocks.
+        signers: Public keys that signed blocks; none if a network of validators made them.
     """
 
     def __init__(self) -> None:
@@ -49,7 +49,7 @@ class BlockHeads:
             RejectedError: It does not follow the head before, or its signature is wrong.
         """
         head = parse_part(BlockHead, payload)
-        header = check_block_signature(head.header, head.header_signature)
+        header = check_block_id(head.header, head.header_signature)
         if header.block_num != self.count:
             raise RejectedError(f"block {header.block_num} where block {self.count} is expected")
         if header.previous_block_id != self.last_id:
@@ -65,10 +65,25 @@ class BlockHeads:
                 )
             self._place[batch_id] = (header.block_num, place)
         self.genesis_id = self.genesis_id or head.header_signature
-        self.signers.add(header.signer_public_key)
+        self._note_maker(header)
         self.count += 1
         self.last_id = head.header_signature
         self.state_root = header.state_root_hash
+
+    @property
+    def by_network(self) -> bool:
+        """Say whether a network of validators made the blocks, whose ids then are digests."""
+        return bool(self.count) and not self.signers
+
+    def _note_maker(self, header: BlockHeader) -> None:
+        by_network = network_height(header) is not None
+        if self.count and by_network != self.by_network:
+            raise RejectedError(
+                f"block {header.block_num}: one signer and a network of validators do not make "
+                "blocks of one ledger"
+            )
+        if not by_network:
+            self.signers.add(header.signer_public_key)
 
     def place(self, batch_id: str) -> tuple[int, int]:
         """Return the number of a batch's block, and the batch's place in it.

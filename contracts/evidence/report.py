@@ -7,6 +7,7 @@ from contracts import rendered, rendered_delivery
 from contracts.chunktree import blob_count
 from contracts.evidence.container import FORMAT_1
 from contracts.evidence.recordings import Video
+from contracts.evidence.seals import Sealed
 from contracts.evidence.story import TripStory
 from contracts.evidence.verify import Verdict
 from contracts.proto.payload_pb2 import RequiredCertificate, StartTrip
@@ -96,6 +97,7 @@ def as_json(verdict: Verdict, video_remedy: str = GIVE_VIDEO) -> dict[str, Any]:
         "keys": {
             "genesis_block_id": verdict.genesis_id,
             "block_signers": sorted(verdict.block_signers),
+            "network": _network_json(verdict.sealed),
             "admin_keys": sorted(verdict.admin_keys),
         },
         "ledger": {
@@ -105,6 +107,7 @@ def as_json(verdict: Verdict, video_remedy: str = GIVE_VIDEO) -> dict[str, Any]:
             "blocks_with_time": len(verdict.block_times.timed),
             "last_block_at": _time(verdict.last_block_ms),
             "last_signed_at": _time(verdict.last_signed_ms),
+            "sealed": _sealed_json(verdict.sealed),
             "goes_on_from": [each.document() for each in verdict.predecessors],
         },
         "trips": [_trip_json(story) for story in verdict.trips.values()],
@@ -112,6 +115,24 @@ def as_json(verdict: Verdict, video_remedy: str = GIVE_VIDEO) -> dict[str, Any]:
         "recordings": [
             _video_json(video, verdict.claims[video.digest.sha256]) for video in verdict.videos
         ],
+    }
+
+
+def _network_json(sealed: Sealed | None) -> Words | None:
+    if sealed is None:
+        return None
+    return {"chain_id": sealed.chain_id, "validators": dict(sorted(sealed.began_with.items()))}
+
+
+def _sealed_json(sealed: Sealed | None) -> Words | None:
+    if sealed is None:
+        return None
+    return {
+        "height": sealed.height,
+        "at": rfc3339(sealed.utc_ms),
+        "by": sorted(sealed.signers),
+        "power": sealed.power,
+        "power_of_all": sealed.power_of_all,
     }
 
 

@@ -6,6 +6,10 @@ A small JSON file that does not reach the auditor together with the evidence:
      "block_signers": ["66 hex digits", ...],
      "admin_keys": ["66 hex digits", ...]}
 
+Where a network of validators makes the blocks, `network` stands in place of `block_signers`:
+
+     "network": {"chain_id": "name", "validators": {"66 hex digits": voting power, ...}}
+
 If the ledger goes on from others, `predecessors` lists these, see `contracts.succession`.
 """
 
@@ -17,12 +21,28 @@ from typing import Final, Self
 from contracts.errors import RejectedError
 from contracts.keys import is_public_key, is_signature
 from contracts.succession import Predecessor, predecessor_of
+from contracts.validators import Powers, powers_of
 
-_KEYS: Final = {"genesis_block_id", "block_signers", "admin_keys"}
+_SIGNERS: Final = "block_signers"
+_NETWORK: Final = "network"
+_KEYS: Final = {"genesis_block_id", "admin_keys"}
 _PREDECESSORS: Final = "predecessors"
 _SOURCE: Final = (
     "expected the file that `wayseal-gateway trust` prints, from a gateway that you trust"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """A network of validators as it began.
+
+    Attributes:
+        chain_id: Its name.
+        validators: Their voting power, by public key.
+    """
+
+    chain_id: str
+    validators: Powers
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +51,17 @@ class Trust:
 
     Attributes:
         genesis_block_id: Id of the ledger's first block, 128 hexadecimal digits.
-        block_signers: Public keys that may sign its blocks.
+        block_signers: Public keys that may sign its blocks; none if a network makes them.
         admin_keys: Public keys that may register parties.
         predecessors: Ledgers before that one, whose evidence is trusted too.
+        network: The network that makes its blocks; None if one of `block_signers` does.
     """
 
     genesis_block_id: str
     block_signers: frozenset[str]
     admin_keys: frozenset[str]
     predecessors: tuple[Predecessor, ...] = ()
+    network: Network | None = None
 
     def ledger(self, genesis_block_id: str) -> tuple[frozenset[str], Predecessor | None]:
         """Return who may sign the blocks of a ledger, and where it ended if it is an earlier one.
@@ -70,8 +92,13 @@ class Trust:
             raise RejectedError(f"trust file {path}: {error.strerror}: {_SOURCE}") from error
         except (ValueError, RecursionError) as error:
             raise RejectedError(f"trust file {path}: not JSON ({error}): {_SOURCE}") from error
-        if not isinstance(document, dict) or set(document) - {_PREDECESSORS} != _KEYS:
-            raise RejectedError(f"trust file {path}: expected an object with {sorted(_KEYS)}")
+        makers = {_SIGNERS, _NETWORK}
+        members = set(document) - {_PREDECESSORS} if isinstance(document, dict) else set()
+        if members - makers != _KEYS or len(members & makers) != 1:
+            raise RejectedError(
+                f"trust file {path}: expected an object with {sorted(_KEYS | {_SIGNERS})}, or with "
+                f"{_NETWORK} in place of {_SIGNERS}"
+            )
         genesis = document["genesis_block_id"]
         if not isinstance(genesis, str) or not is_signature(genesis):
             raise RejectedError(
@@ -79,21 +106,44 @@ class Trust:
             )
         return cls(
             genesis,
-            _public_keys(path, "block_signers", document["block_signers"]),
+            _public_keys(path, _SIGNERS, document[_SIGNERS])
+            if _SIGNERS in document
+            else frozenset(),
             _public_keys(path, "admin_keys", document["admin_keys"]),
             _predecessors(path, document.get(_PREDECESSORS, [])),
+            _network(path, document[_NETWORK]) if _NETWORK in document else None,
         )
 
     def to_json(self) -> str:
         """Return the trust file's text."""
         document: dict[str, object] = {
             "genesis_block_id": self.genesis_block_id,
-            "block_signers": sorted(self.block_signers),
+            **self._makers(),
             "admin_keys": sorted(self.admin_keys),
         }
         if self.predecessors:
             document[_PREDECESSORS] = [each.document() for each in self.predecessors]
         return json.dumps(document, indent=2) + "\n"
+
+    def _makers(self) -> dict[str, object]:
+        if self.network is None:
+            return {_SIGNERS: sorted(self.block_signers)}
+        network = self.network
+        validators = dict(sorted(network.validators.items()))
+        return {_NETWORK: {"chain_id": network.chain_id, "validators": validators}}
+
+
+def _network(path: Path, value: object) -> Network:
+    if not isinstance(value, dict) or set(value) != {"chain_id", "validators"}:
+        raise RejectedError(
+            f"trust file {path}: {_NETWORK} must be an object with chain_id and validators"
+        )
+    if not isinstance(value["chain_id"], str):
+        raise RejectedError(f"trust file {path}: {_NETWORK}: chain_id must be a text")
+    try:
+        return Network(value["chain_id"], powers_of(value["validators"]))
+    except RejectedError as error:
+        raise RejectedError(f"trust file {path}: {_NETWORK}: {error}") from error
 
 
 def _predecessors(path: Path, value: object) -> tuple[Predecessor, ...]:

@@ -11,6 +11,7 @@ from contracts.evidence.expected import ANYTHING, Expected
 from contracts.evidence.ledgerparts import Batches, BlockHeads
 from contracts.evidence.recordings import Recordings, Video
 from contracts.evidence.replay import Replay
+from contracts.evidence.seals import Sealed, Seals
 from contracts.evidence.statenodes import ProvenState
 from contracts.evidence.story import TripStory
 from contracts.evidence.times import BlockTimesTold
@@ -40,7 +41,8 @@ class Verdict:
             None if the ledger records no block times, or the file does not prove them.
         last_signed_ms: The latest time that a transaction in the file states; None without any.
         predecessors: Ledgers that this one goes on from, the oldest first, if the file proves any.
-        block_signers: Keys that signed blocks, as found.
+        block_signers: Keys that signed blocks, as found; none if a network made them.
+        sealed: What that network's validators signed about the last block, if it is proved.
         admin_keys: Keys that registered parties, as found.
         trips: The stories of the trips, by trip id.
         transformations: The transformations in the evidence, in the ledger's order.
@@ -62,6 +64,7 @@ class Verdict:
     last_signed_ms: int | None
     predecessors: tuple[Predecessor, ...]
     block_signers: frozenset[str]
+    sealed: Sealed | None
     admin_keys: frozenset[str]
     trips: dict[str, TripStory]
     transformations: list[Transformation]
@@ -124,6 +127,8 @@ class _Check:
         self._recordings = Recordings()
         self._replay = Replay(self._recordings, trust.admin_keys if trust else None)
         self._proven: ProvenState | None = None
+        self._seals = Seals()
+        self._sealed: Sealed | None = None
         self._block_signers: frozenset[str] = frozenset()
         self._ended: Predecessor | None = None
         self._read_to_end = False
@@ -145,6 +150,8 @@ class _Check:
                 self._recordings.add_blob(payload)
             case Part.STATE_NODE:
                 self._state().add(payload)
+            case Part.SEALED_HEADER:
+                self._seals.add(payload)
             case Part.END:
                 pass
 
@@ -165,6 +172,8 @@ class _Check:
             self._recordings.check_file(path, digest)
         if self._version != FORMAT_1:
             self.problems += self._replay.compare(self._state()).problems
+        if self._heads.by_network:
+            self._sealed = self._seals.of(self._heads.last_id)
         self.problems += self._expected.unmet(self._replay.stories(), self._heads.count - 1)
 
     def _state(self) -> ProvenState:
@@ -225,6 +234,7 @@ class _Check:
             last_signed_ms=self._replay.last_signed_ms or None,
             predecessors=self._predecessors(),
             block_signers=frozenset(self._heads.signers),
+            sealed=self._sealed,
             admin_keys=frozenset(self._replay.admin_keys),
             trips=self._replay.stories(),
             transformations=self._replay.transformations,
@@ -241,6 +251,8 @@ class _Check:
         found = []
         strangers = sorted(self._heads.signers - self._block_signers)
         found += [f"blocks are signed by {key}, which is not trusted" for key in strangers]
+        if self._heads.by_network:
+            found += self._foreign_network(trust)
         strangers = sorted(self._replay.admin_keys - trust.admin_keys)
         found += [f"parties are registered by {key}, which is not trusted" for key in strangers]
         before = self._predecessors()
@@ -250,6 +262,19 @@ class _Check:
                 f"which is not what the trust file says: {trust.predecessors[-1].block_id[:16]}…"
             )
         return found
+
+    def _foreign_network(self, trust: Trust) -> list[str]:
+        """Return, in words, why a network's blocks do not end in validators that are trusted."""
+        trusted, sealed = trust.network, self._sealed
+        if trusted is None:
+            why = "the trust file names one signer, not the validators: expected its member network"
+            return [f"a network of validators made the blocks, and {why}"]
+        if sealed is None:  # a problem says why
+            return []
+        if (sealed.chain_id, sealed.began_with) == (trusted.chain_id, trusted.validators):
+            return []
+        found = f"{sealed.chain_id!r} with validators {', '.join(sorted(sealed.began_with))}"
+        return [f"the network that sealed the blocks began as {found}; that is not the trusted one"]
 
     def _open(self, header: Header) -> None:
         if self._header is not None:

@@ -43,6 +43,14 @@ def _lines(verdict: Verdict) -> Iterator[str]:
 def _story_lines(verdict: Verdict) -> Iterator[str]:
     if verdict.blocks:
         yield f"ledger: {counted(verdict.blocks, 'block')}, the last is {verdict.last_block_id}"
+    if verdict.sealed is not None:
+        sealed = verdict.sealed
+        yield (
+            f"ledger: sealed by {counted(len(sealed.signers), 'validator')} of network "
+            f"{sealed.chain_id} with {sealed.power} of {sealed.power_of_all} of the voting power, "
+            f"at height {sealed.height}, {rfc3339(sealed.utc_ms)}"
+        )
+        yield from (f"  signed by validator {key}" for key in sorted(sealed.signers))
     for each in verdict.predecessors:
         yield (
             f"ledger: goes on from the one that began with block {each.genesis_block_id}, "
@@ -78,6 +86,10 @@ def _verdict_lines(verdict: Verdict) -> Iterator[str]:
             yield "verdict: consistent, but not anchored in a key you trust; the keys found are"
             yield f"  genesis block {verdict.genesis_id}"
             yield from (f"  block signer {key}" for key in sorted(verdict.block_signers))
+            if verdict.sealed is not None:
+                yield f"  network {verdict.sealed.chain_id}, which began with the validators"
+                began = sorted(verdict.sealed.began_with.items())
+                yield from (f"  {key} with a power of {power}" for key, power in began)
             yield from (f"  admin key {key}" for key in sorted(verdict.admin_keys))
         case _:
             yield "verdict: does not hold"  # again: the end is what a terminal shows

@@ -18,6 +18,7 @@ from contracts.errors import RejectedError, UnavailableError
 from contracts.ledger.answers import TOO_MANY, Answer, TooLongError, join
 from contracts.ledger.pages import MEDIA_TYPE, Committed, decode_page
 from contracts.ledger.place import LedgerPlace
+from contracts.proto.cometbft_pb2 import SealedHeader
 from contracts.proto.sawtooth_pb2 import (
     Batch,
     BatchHeader,
@@ -216,6 +217,18 @@ class LedgerClient:
             return None
         with answer.read() as document:
             return [_node(entry) for entry in document["data"]]
+
+    def seals(self, block_id: str) -> list[SealedHeader] | None:
+        """Return what validators signed about a block, as `Sealer.seals` gives it.
+
+        Returns None if the ledger tells nothing of that: one signer makes its blocks, or it is
+        Sawtooth.
+        """
+        answer = self._send("GET", f"/blocks/{block_id}/seals")
+        if answer.absent:
+            return None
+        with answer.read() as document:
+            return [SealedHeader.FromString(_bytes(text)) for text in document["data"]]
 
     def value_after(self, head_id: str, place: str) -> bytes | None:
         """Return the value at a state address after a block, or None."""

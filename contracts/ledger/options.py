@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from contracts.keys import is_point
-from contracts.ledger.commands.parser import add_commands
+from contracts.ledger.commands.parser import add_commands, public_key
 from contracts.ledger.component.listening import PORT_MAX
 from contracts.runtime.commands import WRONG_USAGE, add_version, parse
 from contracts.runtime.logs import LogFormat, add_log_format
@@ -17,6 +16,8 @@ from contracts.runtime.serving.tls import TlsFiles
 
 BLOCK_INTERVAL_MAX_S: Final = 86_400
 COUNT_MAX: Final = 1_000_000
+SOLO: Final = "solo"
+COMETBFT: Final = "cometbft"
 UNREAD_TIMEOUT_S: Final = 20.0
 """Time over which a client's reading of its answer is measured, seconds: programs do not pause."""
 _DECIMAL: Final = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?", re.ASCII)
@@ -35,6 +36,8 @@ examples:
       open to transaction processors of other families, and to event subscribers
   wayseal-node --data d --rest 127.0.0.1:8008 --component ipc:///run/wayseal/component
       the same for processes of this user alone
+  wayseal-node --data net/node0 --rest 127.0.0.1:8008 --engine cometbft
+      one of the validators that `wayseal-node init --chain-id try --out net` laid out
 
 Without a COMMAND it serves, and needs --data and --rest.
 Once the ports accept, one line is printed: ready rest=http://HOST:PORT, or https://
@@ -64,6 +67,8 @@ class Options:
         log_format: Of the lines on standard error.
         tls: Files of REST's TLS; None: plain text.
         plain_text: Whether REST may listen beyond this machine without TLS.
+        engine: What makes the blocks: `SOLO` or `COMETBFT`.
+        cometbft: The program CometBFT, a path or a name; None: `cometbft`.
     """
 
     data: Path
@@ -80,6 +85,8 @@ class Options:
     log_format: LogFormat = LogFormat.TEXT
     tls: TlsFiles | None = None
     plain_text: bool = False
+    engine: str = SOLO
+    cometbft: str | None = None
 
 
 def parse_options(arguments: Sequence[str]) -> Options:
@@ -111,6 +118,7 @@ def parse_command(arguments: Sequence[str]) -> Options | argparse.Namespace:
         metavar="HOST:PORT",
         help="where to serve; port 0 takes a free one",
     )
+    _add_engine(parser)
     _add_tls(parser)
     _add_component(parser)
     parser.add_argument(
@@ -130,7 +138,7 @@ def parse_command(arguments: Sequence[str]) -> Options | argparse.Namespace:
     )
     parser.add_argument(
         "--admin",
-        type=_public_key,
+        type=public_key,
         action="append",
         default=[],
         metavar="PUBLIC_KEY",
@@ -141,7 +149,8 @@ def parse_command(arguments: Sequence[str]) -> Options | argparse.Namespace:
         type=_seconds,
         default=0.0,
         metavar="S",
-        help="at most one block every S seconds, as PoET would pace them; default 0, no pause",
+        help="at most one block every S seconds, as PoET would pace them; default 0, no pause; "
+        "the same for all validators of a network",
     )
     parser.add_argument(
         "--connections",
@@ -166,6 +175,8 @@ def parse_command(arguments: Sequence[str]) -> Options | argparse.Namespace:
     missing = [name for name in ("data", "rest") if getattr(parsed, name) is None]
     if missing:
         parser.error(f"the following arguments are required: --{', --'.join(missing)}")
+    if parsed.engine == COMETBFT and (parsed.genesis or parsed.admin):
+        parser.error("--genesis and --admin are of --engine solo; a network's file has both")
     host, port = parsed.rest
     key = parsed.key or parsed.data / "node.key"
     return Options(
@@ -183,6 +194,22 @@ def parse_command(arguments: Sequence[str]) -> Options | argparse.Namespace:
         parsed.log_format,
         _tls(parser, parsed),
         parsed.plain_text,
+        parsed.engine,
+        parsed.cometbft,
+    )
+
+
+def _add_engine(parser: argparse.ArgumentParser) -> None:
+    """Add the options that choose who makes the blocks."""
+    parser.add_argument(
+        "--engine",
+        choices=(SOLO, COMETBFT),
+        default=SOLO,
+        help="solo: this node alone, the default; cometbft: the validators of a network, which "
+        "this data directory has joined",
+    )
+    parser.add_argument(
+        "--cometbft", metavar="PROGRAM", help="CometBFT; default `cometbft` of the PATH"
     )
 
 
@@ -272,12 +299,3 @@ def _count(text: str) -> int:
     if not (text.isascii() and text.isdigit()) or not 1 <= int(text) <= COUNT_MAX:
         raise argparse.ArgumentTypeError(f"expected a number from 1 to {COUNT_MAX}, got {text!r}")
     return int(text)
-
-
-def _public_key(text: str) -> str:
-    if not is_point(text):
-        raise argparse.ArgumentTypeError(
-            "expected a compressed public key, 66 lower-case hexadecimal digits that are a point "
-            f"of secp256k1, got {text!r}"
-        )
-    return text

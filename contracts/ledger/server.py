@@ -1,20 +1,19 @@
-"""The running node: the engine `solo`, REST and the component port wired together."""
+"""The running node: an engine, REST and the component port wired together."""
 
 import asyncio
 import socket
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from contracts.keys import Signer
 from contracts.ledger.blocks.chain import Chain
 from contracts.ledger.component.port import Port
+from contracts.ledger.engine.running import Engine
 from contracts.ledger.engine.statuses import Outcome
 from contracts.ledger.engine.submissions import Submissions
-from contracts.ledger.execution.families import Families
 from contracts.ledger.execution.verify import Verifier
 from contracts.ledger.rest.app import build_app
 from contracts.ledger.rest.subscriptions import Subscriptions
-from contracts.ledger.solo.publisher import Publisher
 from contracts.runtime.serving.connections import Bounds
 from contracts.runtime.serving.server import Server
 from contracts.runtime.serving.tls import Tls
@@ -35,28 +34,31 @@ class Rest:
     tls: Tls | None = None
 
 
+MakeEngine = Callable[[Callable[[Outcome], None], Callable[[Exception], None]], Engine]
+"""Makes the engine, of where it tells outcomes and its failure."""
+
+
 async def serve(
     chain: Chain,
-    signer: Signer,
-    families: Families,
+    make_engine: MakeEngine,
     rest: Rest,
-    block_interval_s: float,
     component: Port | None,
     data: Path | None = None,
 ) -> int:
     """Serve until a signal arrives.
 
     Args:
-        chain: The chain, genesis block included.
-        signer: Signs blocks.
-        families: Rules of the families in this process.
+        chain: The chain.
+        make_engine: Makes what makes its blocks.
         rest: Where REST is served.
-        block_interval_s: Least time from one block to the next, seconds.
         component: Open for transaction processors and event subscribers.
         data: Directory of the chain, for metrics of its disk.
 
     Returns:
         The exit status: 0, or 1 when no block can be written any more.
+
+    Raises:
+        WaysealError: The engine does not start.
     """
     loop = asyncio.get_running_loop()
     verifier = Verifier()
@@ -81,24 +83,24 @@ async def serve(
     def failed(error: Exception) -> None:
         loop.call_soon_threadsafe(fail, error)
 
-    publisher = Publisher(chain, signer, families, report, failed, block_interval_s, component)
+    engine = make_engine(report, failed)
     submissions = Submissions(
-        publisher.submit,
-        lambda: publisher.trouble,
+        engine.submit,
+        lambda: engine.trouble,
         lambda name: chain.find_batch(name) is not None,
     )
     chain.follow(notice)
-    app = build_app(chain, submissions, verifier, subscriptions, data)
+    app = build_app(chain, submissions, verifier, subscriptions, data, engine.sealer)
     also = "" if component is None else component.told
     server = Server(app, also=also, on_exit=let_go, bounds=rest.bounds, web_sockets=True)
     server.tls = rest.tls
     if component is not None:
-        component.start(chain, publisher.scheduler.registered)
-    publisher.start()
+        component.start(chain, engine.registered)
     try:
+        await asyncio.to_thread(engine.start)
         await server.serve(sockets=[rest.port])
     finally:
-        await asyncio.to_thread(publisher.stop)
+        await asyncio.to_thread(engine.stop)
         if component is not None:
             await asyncio.to_thread(component.stop)
         verifier.close()

@@ -12,16 +12,21 @@ from contracts.backup.restoring import check_whole
 from contracts.errors import RejectedError, WaysealError
 from contracts.keys import Signer
 from contracts.ledger.blocks.chain import Chain
+from contracts.ledger.cometbft.engine import CometBft
+from contracts.ledger.cometbft.home import HOME, Pace
+from contracts.ledger.cometbft.network import prepare
+from contracts.ledger.cometbft.process import find_program
 from contracts.ledger.component.connections import new_curve_key
 from contracts.ledger.component.listening import Listening, is_loopback
 from contracts.ledger.component.port import Port
 from contracts.ledger.curvekeys import load_or_create
+from contracts.ledger.engine.blocks import StoredBlock
 from contracts.ledger.engine.genesis import own_genesis, read_genesis
 from contracts.ledger.execution.families import BUILT_IN, Families
 from contracts.ledger.execution.obeyed import obeyed_after
-from contracts.ledger.options import Options, parse_command
-from contracts.ledger.server import Rest, serve
-from contracts.ledger.solo.publisher import found
+from contracts.ledger.options import COMETBFT, SOLO, Options, parse_command
+from contracts.ledger.server import MakeEngine, Rest, serve
+from contracts.ledger.solo.publisher import Publisher, found
 from contracts.runtime.commands import (
     FAILED,
     WORKED,
@@ -34,6 +39,7 @@ from contracts.runtime.files import locked, make_directory
 from contracts.runtime.logs import write_as
 from contracts.runtime.serving.server import event_loop, listening
 from contracts.runtime.serving.tls import Tls
+from contracts.sawtooth.blocks import network_height
 
 _LOG = logging.getLogger("wayseal-node")
 
@@ -80,20 +86,32 @@ def run(options: Options, families: Families) -> int:
             _component_port(listening_at, families) as component,
             event_loop() as runner,
         ):
-            return runner.run(
-                serve(
-                    chain,
-                    signer,
-                    families,
-                    Rest(port, options.bounds, tls),
-                    options.block_interval_s,
-                    component,
-                    options.data,
-                )
-            )
+            make_engine = _engine(options, families, chain, signer, component)
+            rest = Rest(port, options.bounds, tls)
+            return runner.run(serve(chain, make_engine, rest, component, options.data))
     except WaysealError as error:
         complain("wayseal-node", error)
         return WRONG_USAGE
+
+
+def _engine(
+    options: Options, families: Families, chain: Chain, signer: Signer, component: Port | None
+) -> MakeEngine:
+    """Return what makes the engine.
+
+    Raises:
+        RejectedError: CometBFT is missing, or the data directory has joined no network.
+    """
+    if options.engine == SOLO:
+        return lambda report, failed: Publisher(
+            chain, signer, families, report, failed, options.block_interval_s, component
+        )
+    program = find_program(options.cometbft)
+    prepare(options.data, Pace(commit_s=options.block_interval_s))
+    home = options.data / HOME
+    return lambda report, failed: CometBft(
+        chain, signer, families, program, home, report, failed, component
+    )
 
 
 def _tls(options: Options) -> Tls | None:
@@ -164,13 +182,30 @@ def _component_port(at: Listening | None, families: Families) -> Iterator[Port |
 
 def _ensure_genesis(options: Options, chain: Chain, signer: Signer, families: Families) -> None:
     if chain.head is not None:
+        _check_engine(options, chain.head)
         if options.genesis:
             _LOG.info("--genesis is ignored: the chain in %s has a genesis block", options.data)
         return
+    if options.engine == COMETBFT:
+        return  # the engine brings its genesis
     batches = read_genesis(options.genesis)
     if not options.genesis:
         batches = [own_genesis(signer, options.admins or [signer.public_key])]
     found(chain, signer, families, batches)
+
+
+def _check_engine(options: Options, head: StoredBlock) -> None:
+    """Check that the engine is that which made the chain.
+
+    Raises:
+        RejectedError: It is another one.
+    """
+    made_by = SOLO if network_height(head.header) is None else COMETBFT
+    if made_by != options.engine:
+        raise RejectedError(
+            f"the chain in {options.data} was made with --engine {made_by}, got --engine "
+            f"{options.engine}; `wayseal-node export` and `replay` take a chain to another engine"
+        )
 
 
 def _check_settings(chain: Chain) -> None:

@@ -21,6 +21,8 @@ MAX_BATCHES_PER_BLOCK: Final = "sawtooth.publisher.max_batches_per_block"
 BATCH_INJECTORS: Final = "sawtooth.validator.batch_injectors"
 BLOCK_VALIDATION_RULES: Final = "sawtooth.validator.block_validation_rules"
 TRANSACTION_FAMILIES: Final = "sawtooth.validator.transaction_families"
+CHAIN_ID: Final = "wayseal.chain_id"
+"""The name of a network of CometBFT's validators; each signature of theirs covers it."""
 
 
 def propose(signer: Signer, name: str, value: str) -> Transaction:

@@ -12,11 +12,29 @@ from gateway.api.tracing import LotStatus
 from gateway.moments import Moment
 
 
+class NetworkKeys(BaseModel):
+    """A network of validators as it began."""
+
+    chain_id: str
+    validators: dict[str, int] = Field(description="voting power by public key")
+
+
+class Sealed(BaseModel):
+    """What a network's validators signed about the last block."""
+
+    height: int = Field(description="of the engine's header that names the block")
+    at: Moment = Field(description="the time in that header")
+    by: list[str] = Field(description="public keys of the validators that signed it")
+    power: int = Field(description="their voting power")
+    power_of_all: int
+
+
 class Keys(BaseModel):
     """The keys in which the chains of signatures end, as found."""
 
     genesis_block_id: str
-    block_signers: list[str]
+    block_signers: list[str] = Field(description="none if a network makes the blocks")
+    network: NetworkKeys | None = Field(description="null if one signer makes the blocks")
     admin_keys: list[str]
 
 
@@ -38,6 +56,7 @@ class LedgerPart(BaseModel):
     blocks_with_time: int = Field(description="how many of those have a time")
     last_block_at: Moment | None = Field(description="null if it is not proved")
     last_signed_at: Moment | None = Field(description="the latest time in a transaction")
+    sealed: Sealed | None = Field(description="null if one signer makes the blocks")
     goes_on_from: list[EarlierLedger] = Field(description="the oldest first; mostly empty")
 
 

@@ -1,25 +1,30 @@
 """Evidence: everything that proves a trip, from the ledger, the index and the recordings."""
 
 import json
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from functools import partial
 from tempfile import TemporaryFile
+from typing import Final
 
 from contracts.address import ADMIN_KEYS_SETTING, setting
 from contracts.chunktree import blob_size
+from contracts.commits import validators_of
 from contracts.encoding import parse
 from contracts.errors import RejectedError, UnavailableError, WaysealError
 from contracts.evidence.container import VERSION, EvidenceWriter
 from contracts.evidence.statenodes import message_of
-from contracts.evidence.trust import Trust
+from contracts.evidence.trust import Network, Trust
 from contracts.evidence.verify import Verdict, verify_evidence
 from contracts.ledger.client import LedgerClient
 from contracts.ledger.proofs import StateProofs
+from contracts.proto.cometbft_pb2 import SealedHeader
 from contracts.proto.evidence_pb2 import Blob, BlockHead, Header, LeafHashes
 from contracts.proto.sawtooth_pb2 import BlockHeader
 from contracts.records.clock import now_ms
 from contracts.sawtooth.block_info import block_info_places
+from contracts.sawtooth.blocks import network_height
 from contracts.sawtooth.nodes import StateTreeNode
 from contracts.sawtooth.settings import PBFT_MEMBERS
 from contracts.succession import SETTING as PREDECESSORS
@@ -29,6 +34,10 @@ from gateway.index.store import Head, IndexStore
 from gateway.records.rehearsal import Rehearsal
 from gateway.records.subjects import Gathering
 from storage.recordings.store import RecordingStore
+
+SEALED_S: Final = 10.0
+"""How long, seconds, an export waits for the validators to sign the newest block."""
+SEALED_AGAIN_S: Final = 0.1
 
 
 class Audit:
@@ -75,10 +84,11 @@ class Audit:
             while gathering.complete(rehearsal.scope()):
                 rehearsal.run(gathering.places)
             nodes = self._prove(head, rehearsal)
+            seals = self._seals(head)
         except WaysealError:
             rehearsal.close()
             raise
-        return self._write(header, head, rehearsal, nodes, with_video=with_video)
+        return self._write(header, head, rehearsal, nodes, seals, with_video=with_video)
 
     def judge(self, trip_id: str) -> Verdict:
         """Return the verdict on a trip's evidence, by the ledger's own keys.
@@ -120,12 +130,33 @@ class Audit:
                 f"export again: {error}"
             ) from error
 
+    def _seals(self, head: Head) -> list[SealedHeader]:
+        """Return what validators signed about the last block; nothing where one signer makes them.
+
+        Raises:
+            UnavailableError: The ledger did not answer, or they have not signed it in time.
+        """
+        until_s = time.monotonic() + SEALED_S
+        while True:
+            seals = self._ledger.seals(head.block_id)
+            if seals is None:
+                return []
+            if seals:
+                return seals
+            if time.monotonic() > until_s:
+                raise UnavailableError(
+                    f"the validators have not signed block {head.block_num} within {SEALED_S} s; "
+                    "export again"
+                )
+            time.sleep(SEALED_AGAIN_S)
+
     def _write(
         self,
         header: Header,
         head: Head,
         rehearsal: Rehearsal,
         nodes: Iterable[StateTreeNode],
+        seals: Iterable[SealedHeader],
         *,
         with_video: bool,
     ) -> Iterator[bytes]:
@@ -145,6 +176,7 @@ class Audit:
             yield from self._blobs(writer, recording)
         for node in nodes:
             yield writer.frame(message_of(node))
+        yield from map(writer.frame, seals)
         yield writer.end()
 
     def _recorded(self, trip_ids: Iterable[str]) -> list[bytes]:
@@ -179,20 +211,33 @@ class Audit:
 def trust_of(ledger: LedgerClient) -> Trust:
     """Return a ledger's present keys, for readers who trust the ledger or can check the keys.
 
-    Blocks are signed by who signed the first one; where PBFT runs, by each of its members too.
+    Blocks are signed by the signer of the first one; where PBFT runs, by each of its members too. A
+    network of validators is named as it began.
 
     Raises:
         UnavailableError: The ledger did not answer, or its list of members is malformed.
     """
     genesis = ledger.genesis()
-    signer = parse(BlockHeader, genesis.header).signer_public_key
+    header = parse(BlockHeader, genesis.header)
+    signer = header.signer_public_key
     admins = ledger.setting(ADMIN_KEYS_SETTING).split(",")
+    network = _network(ledger) if network_height(header) is not None else None
+    signers = () if network else (signer, *_members(ledger.setting(PBFT_MEMBERS)))
     return Trust(
         genesis.header_signature,
-        frozenset([signer, *_members(ledger.setting(PBFT_MEMBERS))]),
+        frozenset(signers),
         frozenset(public_key.strip(WHITESPACE) for public_key in admins),
         predecessors_in(ledger.state),
+        network,
     )
+
+
+def _network(ledger: LedgerClient) -> Network:
+    """Return the network that makes a ledger's blocks, as it began."""
+    seals = ledger.seals(ledger.genesis().header_signature)
+    if not seals:
+        raise UnavailableError("the ledger's validators have not signed its first block yet")
+    return Network(seals[0].header.chain_id, validators_of(seals[0]))
 
 
 def _members(setting: str) -> list[str]:

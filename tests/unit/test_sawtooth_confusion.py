@@ -12,7 +12,7 @@ from contracts.sawtooth.batches import (
     check_batch,
     check_transaction,
 )
-from contracts.sawtooth.blocks import check_block_signature
+from contracts.sawtooth.blocks import check_block_id
 from support.network.world import Trip, key, one, reading
 
 SIGNER = key("truck-1")
@@ -51,7 +51,7 @@ def test_a_transaction_s_header_is_no_block_s() -> None:
     wire = canonical(header)
     assert BlockHeader.FromString(wire).signer_public_key == SIGNER.public_key
     with pytest.raises(RejectedError, match="fields that no BlockHeader has"):
-        check_block_signature(wire, SIGNER.sign(wire))
+        check_block_id(wire, SIGNER.sign(wire))
 
 
 def test_a_batch_s_header_is_no_transaction_s() -> None:

@@ -18,7 +18,7 @@ from contracts.sawtooth.batches import (
     check_batch,
     parse_header,
 )
-from contracts.sawtooth.blocks import NULL_BLOCK_ID, build_block, check_block_signature
+from contracts.sawtooth.blocks import NULL_BLOCK_ID, build_block, check_block_id
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "devmode"
 LISTS = sorted(GOLDEN.glob("batchlist-*.bin"))
@@ -73,7 +73,7 @@ def test_recorded_block_ids_are_made_again(recorded: dict[str, Any]) -> None:
         state_root_hash=recorded["state_root_hash"],
     )
     assert block.header_signature == recorded["block_id"]
-    header = check_block_signature(block.header, recorded["block_id"])
+    header = check_block_id(block.header, recorded["block_id"])
     assert list(header.batch_ids) == recorded["batch_ids"]
 
 
@@ -91,7 +91,7 @@ def test_a_forged_block_signature_is_named() -> None:
         state_root_hash="",
     ).header
     with pytest.raises(RejectedError, match=r"block 7 .* signature does not match"):
-        check_block_signature(header, next(iter(SIGNERS.values())).sign(header))
+        check_block_id(header, next(iter(SIGNERS.values())).sign(header))
 
 
 def test_an_empty_batch_is_neither_built_nor_accepted() -> None:
@@ -170,4 +170,4 @@ def test_bytes_that_are_no_message(junk: bytes) -> None:
     with pytest.raises(RejectedError, match="not a valid TransactionHeader"):
         check_batch(batch)
     with pytest.raises(RejectedError, match="not a valid BlockHeader"):
-        check_block_signature(b"\xff", "00" * 64)
+        check_block_id(b"\xff", "00" * 64)

@@ -17,7 +17,7 @@ from contracts.ledger.engine.blocks import ChainPosition, StoredBlock
 from contracts.ledger.state.cache import Cache
 from contracts.ledger.state.run import KEY_BYTES
 from contracts.ledger.state.store import Entries, Store
-from contracts.sawtooth.blocks import check_block_signature
+from contracts.sawtooth.blocks import check_block_id
 
 CACHED_BLOCKS: Final = 8
 BLOCK: Final = "block"
@@ -53,7 +53,7 @@ class BlockStore:
         Raises:
             RejectedError: The signature is invalid, or the block follows another one.
         """
-        check_block_signature(stored.block.header, stored.id)
+        check_block_id(stored.block.header, stored.id)
         if self.head is not None and stored.header.previous_block_id != self.head.id:
             raise RejectedError(
                 f"block {stored.num} follows {stored.header.previous_block_id[:16]}…, "

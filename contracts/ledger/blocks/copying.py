@@ -23,7 +23,7 @@ from contracts.ledger.blocks.log import (
 from contracts.ledger.blocks.record import decode_record
 from contracts.ledger.engine.blocks import StoredBlock
 from contracts.runtime.files import disk_errors
-from contracts.sawtooth.blocks import NULL_BLOCK_ID, check_block_signature
+from contracts.sawtooth.blocks import NULL_BLOCK_ID, check_block_id
 
 LOG: Final = "chain.log"
 PIECE_BYTES: Final = 64 << 20
@@ -85,7 +85,7 @@ def chain_of(backup: Path, manifest: Manifest) -> Iterator[StoredBlock]:
     previous, known, number = NULL_BLOCK_ID, START, 0
     for offset, end, body in records.whole(START):
         stored = decode_record(body)
-        header = check_block_signature(stored.block.header, stored.id)
+        header = check_block_id(stored.block.header, stored.id)
         if (header.block_num, header.previous_block_id) != (number, previous):
             raise RejectedError(
                 f"{path}: expected block {number} after {previous[:16]}… at byte {offset}, got "

@@ -22,7 +22,7 @@ from contracts.errors import RejectedError
 from contracts.ledger.blocks.log import RECORD_BYTES_MAX
 from contracts.proto.sawtooth_pb2 import Block, BlockHeader
 from contracts.runtime.files import created, disk_errors
-from contracts.sawtooth.blocks import NULL_BLOCK_ID, check_block_signature
+from contracts.sawtooth.blocks import NULL_BLOCK_ID, check_block_id
 
 MAGIC: Final = b"WAYSEAL CHAIN 1"
 _LENGTH: Final = struct.Struct(">I")
@@ -66,7 +66,7 @@ def read_export(path: Path) -> Iterator[tuple[Block, BlockHeader]]:
         number, previous = 0, NULL_BLOCK_ID
         while wire := _next(path, file, digest):
             block = parse(Block, wire)
-            header = check_block_signature(block.header, block.header_signature)
+            header = check_block_id(block.header, block.header_signature)
             if (header.block_num, header.previous_block_id) != (number, previous):
                 raise RejectedError(
                     f"{path}: expected block {number} after {previous[:16]}…, got block "

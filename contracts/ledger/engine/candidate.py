@@ -1,7 +1,7 @@
 """The next block of any engine: the batches that it takes so far, and their effect on the state."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from itertools import islice
@@ -15,11 +15,13 @@ from contracts.ledger.execution.executor import (
     Execution,
     InvalidTransaction,
     Read,
+    TransactionContext,
     execute,
     reader,
 )
 from contracts.ledger.execution.families import Families, Handler
 from contracts.ledger.execution.obeyed import Obeyed
+from contracts.ledger.execution.reserved import check_outputs
 from contracts.ledger.execution.verify import BATCH_ADDRESSES_MAX, VerifiedBatch
 from contracts.rules.context import InvalidTransactionError
 from contracts.sawtooth.batches import Family
@@ -163,6 +165,29 @@ class Candidate:
         except InvalidTransactionError as error:
             name = batch.batch.transactions[0].header_signature
             return InvalidTransaction(name, str(error)[:MESSAGE_CHARS_MAX])
+        return None
+
+    def not_permitted(
+        self, batch: VerifiedBatch, own: Container[Family]
+    ) -> InvalidTransaction | None:
+        """Return why the network does not permit a batch, before a processor executes it.
+
+        Args:
+            batch: Has transactions of families that are not in this process.
+            own: Families in this process.
+        """
+        if violation := self.violation(batch):
+            return violation
+        for transaction, header in zip(batch.batch.transactions, batch.headers, strict=True):
+            try:
+                TransactionContext(header, self.read)
+                self.obeyed.permitted.check(header)
+                if Family.of(header) not in own:
+                    check_outputs(header)
+            except InvalidTransactionError as error:
+                return InvalidTransaction(
+                    transaction.header_signature, str(error)[:MESSAGE_CHARS_MAX]
+                )
         return None
 
     def execute(self, batch: VerifiedBatch) -> InvalidTransaction | None:

@@ -3,7 +3,7 @@
 Its settings say which keys may change settings and administer the network.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -28,6 +28,9 @@ from contracts.sawtooth.settings import (
 
 TIMES_FIRST: Final = "NofX:1,block_info;XatY:block_info,0;local:0"
 """Each block begins with its signer's word on the time, and holds no other."""
+ALGORITHM: Final = "sawtooth.consensus.algorithm.name"
+ALGORITHM_VERSION: Final = "sawtooth.consensus.algorithm.version"
+_DEVMODE: Final[Mapping[str, str]] = {ALGORITHM: "Devmode", ALGORITHM_VERSION: "0.1"}
 
 
 def read_genesis(paths: Sequence[Path]) -> list[Batch]:
@@ -47,7 +50,7 @@ def read_genesis(paths: Sequence[Path]) -> list[Batch]:
     return batches
 
 
-def own_genesis(signer: Signer, admins: Sequence[str]) -> Batch:
+def own_genesis(signer: Signer, admins: Sequence[str], more: Mapping[str, str] = _DEVMODE) -> Batch:
     """Return a batch that founds a new network, whose blocks have a time.
 
     The node's key makes all settings, then passes the right to do so to `admins`.
@@ -55,14 +58,14 @@ def own_genesis(signer: Signer, admins: Sequence[str]) -> Batch:
     Args:
         signer: The node's key.
         admins: Public keys that administer the network.
+        more: Further settings, such as those that name the engine.
     """
     keys = ",".join(admins)
     return build_batch(
         signer,
         [
             propose(signer, AUTHORIZED_KEYS, signer.public_key),
-            propose(signer, "sawtooth.consensus.algorithm.name", "Devmode"),
-            propose(signer, "sawtooth.consensus.algorithm.version", "0.1"),
+            *(propose(signer, name, value) for name, value in more.items()),
             propose(signer, BATCH_INJECTORS, block_info.FAMILY.name),
             propose(signer, BLOCK_VALIDATION_RULES, TIMES_FIRST),
             propose(signer, ADMIN_KEYS_SETTING, keys),

@@ -11,6 +11,7 @@ from contracts.ledger.engine.blocks import ChainPosition, StoredBlock
 from contracts.ledger.execution.executor import InvalidTransaction
 from contracts.ledger.execution.verify import VerifiedBatch
 from contracts.ledger.state.reader import StateReader
+from contracts.proto.cometbft_pb2 import SealedHeader
 from contracts.sawtooth.batches import Status
 
 
@@ -79,6 +80,21 @@ class Submitter(Protocol):
 
     async def wait(self, batch_ids: Sequence[str], timeout_s: float) -> None:
         """Return once none of the batches is pending, or after `timeout_s` seconds."""
+        ...
+
+
+class Sealer(Protocol):
+    """Tells what a network's validators signed about a block; any thread."""
+
+    def seals(self, block_num: int) -> Sequence[SealedHeader]:
+        """Return the sealed headers that lead from the network's first validators to a block.
+
+        The last one names the block; nothing is returned while that one is not signed yet, which
+        takes a moment after the block.
+
+        Raises:
+            UnavailableError: The engine does not answer, or no longer has those headers.
+        """
         ...
 
 

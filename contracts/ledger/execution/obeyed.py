@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from contracts import address
+from contracts import address, validators
 from contracts.errors import RejectedError
 from contracts.ledger.execution.blockrules import BlockRules, parse_rules
 from contracts.ledger.execution.permissions import Permissions, permissions_after
@@ -16,9 +16,11 @@ from contracts.ledger.execution.permitted import Permitted, permitted_in_force
 from contracts.ledger.execution.settings import Readable, get_setting, max_batches_per_block
 from contracts.ledger.state.reader import StateReader
 from contracts.sawtooth import block_info
-from contracts.sawtooth.settings import BATCH_INJECTORS, BLOCK_VALIDATION_RULES
+from contracts.sawtooth.settings import BATCH_INJECTORS, BLOCK_VALIDATION_RULES, CHAIN_ID
 
-CHECKED_WHEN_SET: Final = frozenset(map(address.setting, (BATCH_INJECTORS, BLOCK_VALIDATION_RULES)))
+CHECKED_WHEN_SET: Final = frozenset(
+    map(address.setting, (BATCH_INJECTORS, BLOCK_VALIDATION_RULES, validators.SETTING, CHAIN_ID))
+)
 """Addresses of the settings of which not every value can be honoured."""
 
 
@@ -82,6 +84,10 @@ def check_new_settings(
             f"{BATCH_INJECTORS}: block_info cannot be switched off: the rules would compare all "
             "later readings with the time of the last block that has one"
         )
+    validators.validators_in(after)
+    named, renamed = validators.chain_id_in(before), validators.chain_id_in(after)
+    if named not in {None, renamed}:
+        raise RejectedError(f"{CHAIN_ID}: expected {named!r} as since the first block")
 
 
 def _injects(state: Readable) -> bool:

@@ -14,6 +14,7 @@ from contracts.ledger.engine.ports import (
     BlockReader,
     CannotWriteError,
     QueueFullError,
+    Sealer,
     Submitter,
 )
 from contracts.ledger.execution.verify import Verifier
@@ -40,6 +41,7 @@ def build_app(
     verifier: Verifier,
     subscriptions: Subscriptions,
     data: Path | None = None,
+    sealer: Sealer | None = None,
 ) -> Starlette:
     """Return the application: it reads an engine's blocks, and submits batches to it.
 
@@ -49,9 +51,10 @@ def build_app(
         verifier: Checks them before.
         subscriptions: Of clients over WebSockets.
         data: Directory of the chain, for metrics of its disk.
+        sealer: Tells what a network's validators signed; None where one signer makes the blocks.
     """
     answers, ready = Answers(), Ready(submitter)
-    lists, by_ids = Lists(blocks), ByIds(blocks, submitter, answers)
+    lists, by_ids = Lists(blocks, sealer), ByIds(blocks, submitter, answers)
     routes = [
         Route("/batches", Submit(submitter, verifier, blocks).post, methods=["POST"]),
         answers.route("/batches", lists.batches),
@@ -59,6 +62,7 @@ def build_app(
         Route("/batch_statuses", by_ids.statuses, methods=["GET", "POST"]),
         answers.route("/blocks", lists.blocks),
         answers.route("/blocks/{id}", lists.block),
+        answers.route("/blocks/{id}/seals", lists.seals),
         answers.route("/transactions", lists.transactions),
         answers.route("/transactions/{id}", lists.transaction),
         answers.route("/state", lists.state),

@@ -3,15 +3,19 @@
 These functions read from disk and make large answers, so they run in worker threads.
 """
 
+from base64 import b64encode
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Final, Generic, Protocol, TypeVar
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from contracts.encoding import canonical
 from contracts.ledger.engine.blocks import ChainPosition, StoredBlock
-from contracts.ledger.engine.ports import BlockReader
+from contracts.ledger.engine.ports import BlockReader, Sealer
 from contracts.ledger.execution.executor import ADDRESS, NAMESPACE
 from contracts.ledger.pages import MEDIA_TYPE, encode_page
 from contracts.ledger.rest import errors
@@ -83,10 +87,12 @@ class Lists:
 
     Args:
         blocks: The chain.
+        sealer: Tells what a network's validators signed; None where one signer makes the blocks.
     """
 
-    def __init__(self, blocks: BlockReader) -> None:
+    def __init__(self, blocks: BlockReader, sealer: Sealer | None = None) -> None:
         self._blocks = blocks
+        self._sealer = sealer
         self._batches = _listed_batches(blocks)
         self._transactions = _listed_transactions(blocks)
 
@@ -106,6 +112,16 @@ class Lists:
         if stored is None:
             raise errors.BLOCK_NOT_FOUND.error()
         return one_response(request, block_view(stored.block))
+
+    def seals(self, request: Request) -> Response:
+        """`GET /blocks/{id}/seals`: validators' signatures; an empty list if not signed yet."""
+        stored = self._blocks.by_id(check_id(request.path_params["id"]))
+        if stored is None:
+            raise errors.BLOCK_NOT_FOUND.error()
+        if self._sealer is None:
+            raise HTTPException(HTTPStatus.NOT_FOUND, "one signer makes the blocks of this ledger")
+        seals = self._sealer.seals(stored.num)
+        return one_response(request, [b64encode(canonical(seal)).decode() for seal in seals])
 
     def batches(self, request: Request) -> Response:
         """`GET /batches`."""

@@ -34,6 +34,7 @@ from contracts.sawtooth.blocks import NULL_BLOCK_ID, build_block
 if TYPE_CHECKING:
     from contracts.ledger.execution.verify import VerifiedBatch
     from contracts.proto.sawtooth_pb2 import Batch
+    from contracts.sawtooth.batches import Family
 
 _LOG = logging.getLogger(__name__)
 
@@ -58,7 +59,7 @@ def devmode_consensus(batch_ids: Sequence[str]) -> bytes:
 
 
 class Publisher:
-    """Makes blocks in a thread of its own.
+    """Makes blocks in a thread of its own; implements `Engine`.
 
     Args:
         chain: Takes the blocks; nothing else commits to it.
@@ -99,6 +100,8 @@ class Publisher:
         self.scheduler = Scheduler(
             families, processors or NoProcessors(), chain.state.get, self._wake
         )
+        self.sealer = None
+        """See `Engine.sealer`: this signer makes the blocks."""
         self.trouble: str | None = None
         """Why no block can be written at the moment; None when blocks can be written."""
 
@@ -111,7 +114,12 @@ class Publisher:
         with self._changed:
             self._stopping.set()
         self.scheduler.stop()
-        self._thread.join()
+        if self._thread.ident:
+            self._thread.join()
+
+    def registered(self, family: "Family") -> None:
+        """See `Engine.registered`."""
+        self.scheduler.registered(family)
 
     def submit(self, submission: Submission) -> None:
         """Put batches at the end of the queue; the caller keeps to the queue's limits."""

@@ -32,6 +32,7 @@ from contracts.ledger.engine.candidate import (
     Refusal,
 )
 from contracts.ledger.engine.statuses import Outcome
+from contracts.ledger.engine.waiting import Orphans, Parked
 from contracts.ledger.execution.executor import (
     MESSAGE_CHARS_MAX,
     InvalidTransaction,
@@ -42,12 +43,9 @@ from contracts.ledger.execution.executor import (
     refused_settings,
 )
 from contracts.ledger.execution.jobs import Answer, Job, Lost, Processors
-from contracts.ledger.execution.reserved import check_outputs
 from contracts.ledger.execution.verify import VerifiedBatch
 from contracts.ledger.solo.claims import Claims
 from contracts.ledger.solo.undecided import Undecided
-from contracts.ledger.solo.waiting import Orphans, Parked
-from contracts.rules.context import InvalidTransactionError
 from contracts.sawtooth.batches import Family
 
 ROUND_S: Final = 1.0
@@ -234,7 +232,7 @@ class Scheduler:
             self._decide(entry, obstacle)
         elif not strangers:
             self._decide(entry, self._candidate.add(entry.batch))
-        elif (verdict := self._not_permitted(entry.batch)) is not None:
+        elif (verdict := self._candidate.not_permitted(entry.batch, self._own)) is not None:
             self._decide(entry, verdict)
         elif missing := [family for family in strangers if self._is_missing(family)]:
             self._park(entry, missing[0])
@@ -354,19 +352,3 @@ class Scheduler:
     def _strangers(self, batch: VerifiedBatch) -> list[Family]:
         """Return the families of a batch that are not in this process."""
         return [family for family in map(Family.of, batch.headers) if family not in self._own]
-
-    def _not_permitted(self, batch: VerifiedBatch) -> InvalidTransaction | None:
-        """Return why the network does not permit a batch, before a processor executes it."""
-        if violation := self._candidate.violation(batch):
-            return violation
-        for transaction, header in zip(batch.batch.transactions, batch.headers, strict=True):
-            try:
-                TransactionContext(header, self._candidate.read)
-                self._candidate.obeyed.permitted.check(header)
-                if Family.of(header) not in self._own:
-                    check_outputs(header)
-            except InvalidTransactionError as error:
-                return InvalidTransaction(
-                    transaction.header_signature, str(error)[:MESSAGE_CHARS_MAX]
-                )
-        return None

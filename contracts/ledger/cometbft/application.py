@@ -1,0 +1,486 @@
+"""The application behind CometBFT: executes what the engine orders, and keeps blocks and state.
+
+One height of the engine makes at most one block here: of the batches that are valid, as `solo`
+would make it of the same batches. The application's hash is the id of the newest block. The engine
+puts it into its next header, which more than two thirds of the voting power sign; so one header
+seals the whole chain, state roots included.
+
+CometBFT calls the methods of each of its four connections in order. What only the consensus
+connection changes needs no lock.
+
+Source: CometBFT 0.38, ABCI 2.0 specification, "Methods".
+"""
+
+import base64
+import json
+import logging
+import sys
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Final
+
+from contracts import address, validators
+from contracts.encoding import canonical
+from contracts.errors import RejectedError
+from contracts.keys import Signer
+from contracts.ledger.blocks.chain import Chain
+from contracts.ledger.cometbft.abci import Method
+from contracts.ledger.cometbft.batches import Batches
+from contracts.ledger.cometbft.executing import Executing
+from contracts.ledger.cometbft.proposals import Carried, filled, in_order
+from contracts.ledger.cometbft.times import check_time, is_time, time_batch
+from contracts.ledger.engine.blocks import StoredBlock
+from contracts.ledger.engine.candidate import Candidate, Obstacle, Orphan, Refusal
+from contracts.ledger.engine.genesis import take_genesis
+from contracts.ledger.execution import blocktimes
+from contracts.ledger.execution.executor import InvalidTransaction
+from contracts.ledger.execution.families import Families
+from contracts.ledger.execution.obeyed import Obeyed, obeyed_after
+from contracts.ledger.execution.verify import VerifiedBatch, parse_batches
+from contracts.ledger.state.merkle import Update
+from contracts.ledger.state.store import NoRoomError
+from contracts.proto.abci_pb2 import (
+    ExecTxResult,
+    Misbehavior,
+    RequestCheckTx,
+    RequestFinalizeBlock,
+    RequestInfo,
+    RequestInitChain,
+    RequestPrepareProposal,
+    RequestProcessProposal,
+    RequestQuery,
+    ResponseCheckTx,
+    ResponseCommit,
+    ResponseFinalizeBlock,
+    ResponseInfo,
+    ResponseInitChain,
+    ResponseListSnapshots,
+    ResponsePrepareProposal,
+    ResponseProcessProposal,
+    ResponseQuery,
+    ValidatorUpdate,
+)
+from contracts.proto.cometbft_pb2 import PublicKey
+from contracts.proto.sawtooth_pb2 import Block, TransactionReceipt
+from contracts.sawtooth.blocks import NULL_BLOCK_ID, build_network_block, network_height
+from contracts.sawtooth.settings import CHAIN_ID
+
+_LOG = logging.getLogger(__name__)
+
+ON_THE_WAY_MAX: Final = 100_000
+"""Transactions that this validator has let into its mempool and that are not decided."""
+ROOM_RETRY_S: Final = 1.0
+"""Pause, seconds, between attempts to write to a full disk."""
+_VALIDATORS: Final = address.setting(validators.SETTING)
+
+
+class Code(IntEnum):
+    """What becomes of a batch, as the engine passes it on; each validator says the same."""
+
+    TAKEN = 0
+    INVALID = 1
+    MALFORMED = 2
+    EARLY = 3
+    COMMITTED = 4
+    NO_ROOM = 5
+    UNDECIDABLE = 6
+    NO_PROCESSOR = 7
+
+
+Result = InvalidTransaction | Obstacle | Code | None
+"""Why a batch was not taken; None if it was."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What one height decided about a batch."""
+
+    batch: VerifiedBatch
+    result: Result
+
+
+@dataclass(slots=True)
+class _Height:
+    """What a height led to, until it is committed."""
+
+    txs: Sequence[bytes] = ()
+    decisions: list[Decision] = field(default_factory=list)
+    codes: list[Code] = field(default_factory=list)
+    block: Block | None = None
+    receipts: list[TransactionReceipt] = field(default_factory=list)
+    update: Update | None = None
+
+
+class Application:
+    """Answers CometBFT.
+
+    Args:
+        chain: Takes the blocks; nothing else commits to it.
+        signer: Signs the batch with the time when this validator proposes.
+        families: Rules of the families in this process.
+        executing: Executes batches, those of other processes' families too.
+        decided: Called after each commit with what it decided, in the consensus thread.
+        stopping: Ends waiting for room on the disk.
+    """
+
+    def __init__(
+        self,
+        chain: Chain,
+        signer: Signer,
+        families: Families,
+        executing: Executing,
+        decided: Callable[[Sequence[Decision]], None],
+        stopping: threading.Event,
+    ) -> None:
+        self._chain = chain
+        self._signer = signer
+        self._families = families
+        self._executing = executing
+        self._decided = decided
+        self._stopping = stopping
+        self._on_the_way: OrderedDict[str, None] = OrderedDict()
+        self._lock = threading.Lock()
+        self._height = _Height()
+        self.batches = Batches()
+        self.founded = threading.Event()
+        """Set once there is a genesis block."""
+        self.trouble: str | None = None
+        """Why no block can be written at the moment; None when blocks can be written."""
+        self.misbehaved: dict[str, int] = {}
+        """How often each validator was seen to sign two different blocks, by its address."""
+        if chain.head is not None:
+            self.founded.set()
+
+    @property
+    def methods(self) -> dict[str, Method]:
+        """Return what answers each request, by its name in ABCI."""
+        return {
+            "info": self.info,
+            "init_chain": self.init_chain,
+            "query": self.query,
+            "check_tx": self.check_tx,
+            "prepare_proposal": self.prepare_proposal,
+            "process_proposal": self.process_proposal,
+            "finalize_block": self.finalize_block,
+            "commit": self.commit,
+            "list_snapshots": lambda _: ResponseListSnapshots(),
+        }
+
+    def info(self, _: RequestInfo) -> ResponseInfo:
+        """Say up to where the application has come; the engine replays the rest."""
+        head = self._chain.head
+        if head is None:
+            return ResponseInfo(data="wayseal")
+        return ResponseInfo(
+            data="wayseal",
+            last_block_height=_height_of(head),
+            last_block_app_hash=bytes.fromhex(head.id),
+        )
+
+    def init_chain(self, request: RequestInitChain) -> ResponseInitChain:
+        """Commit the genesis block, whose batches the engine's genesis file carries.
+
+        Raises:
+            RejectedError: They are invalid, or do not name the validators of that file.
+        """
+        if self._chain.head is None:
+            self._found(request)
+        self.founded.set()
+        return ResponseInitChain(app_hash=self._app_hash())
+
+    def query(self, request: RequestQuery) -> ResponseQuery:
+        """Return the value at an address of the state after the newest block."""
+        head = self._chain.head
+        return ResponseQuery(
+            key=request.path.encode(),
+            value=self._chain.state.get(request.path) or b"",
+            height=0 if head is None else _height_of(head),
+        )
+
+    def check_tx(self, request: RequestCheckTx) -> ResponseCheckTx:
+        """Let a batch into the mempool if its form and signatures hold and it is not early."""
+        if request.type:  # again after a block: nothing that was checked can have changed
+            return ResponseCheckTx()
+        try:
+            batch = self.batches.get(request.tx)
+        except RejectedError as error:
+            return ResponseCheckTx(code=Code.MALFORMED, log=str(error))
+        code, log = self._admission(batch)
+        if code is Code.TAKEN:
+            self._expect(batch)
+        return ResponseCheckTx(code=code, log=log)
+
+    def prepare_proposal(self, request: RequestPrepareProposal) -> ResponsePrepareProposal:
+        """Sort what the mempool holds, and put the time first."""
+        carried = in_order([Carried(tx, self.batches.get(tx)) for tx in request.txs])
+        obeyed, first = self._obeyed(), self._time_tx(request) if carried else []
+        chosen = filled(
+            carried,
+            bytes_max=request.max_tx_bytes - sum(map(len, first)),
+            batches_max=_room(obeyed, len(first)),
+        )
+        return ResponsePrepareProposal(txs=[*first, *(each.tx for each in chosen)])
+
+    def process_proposal(self, request: RequestProcessProposal) -> ResponseProcessProposal:
+        """Accept what an honest validator would propose."""
+        try:
+            self._check_proposal(request)
+        except RejectedError as error:
+            _LOG.error(
+                "height %d: refused the proposal of validator %s: %s",
+                request.height,
+                request.proposer_address.hex(),
+                error,
+            )
+            return ResponseProcessProposal(status=ResponseProcessProposal.REJECT)
+        return ResponseProcessProposal(status=ResponseProcessProposal.ACCEPT)
+
+    def finalize_block(self, request: RequestFinalizeBlock) -> ResponseFinalizeBlock:
+        """Execute a height; nothing is written before `commit`."""
+        self._blame(request.misbehavior)
+        self._height = self._execute(request)
+        block = self._height.block
+        return ResponseFinalizeBlock(
+            tx_results=[ExecTxResult(code=code) for code in self._height.codes],
+            validator_updates=self._validator_updates(),
+            app_hash=self._app_hash() if block is None else bytes.fromhex(block.header_signature),
+        )
+
+    def commit(self, _: object) -> ResponseCommit:
+        """Make the height's block durable, waiting while the disk is full."""
+        done, self._height = self._height, _Height()
+        if done.block is not None and done.update is not None:
+            self._write(done.block, done.receipts, done.update)
+        self.batches.forget(done.txs)
+        with self._lock:
+            for decision in done.decisions:
+                for transaction in decision.batch.batch.transactions:
+                    self._on_the_way.pop(transaction.header_signature, None)
+        self._decided(done.decisions)
+        return ResponseCommit()
+
+    def _found(self, request: RequestInitChain) -> None:
+        candidate = Candidate(self._chain, self._chain.state.get, self._families)
+        take_genesis(candidate, parse_batches(_app_state(request.app_state_bytes)))
+        named = validators.validators_in(candidate.read)
+        given = {each.pub_key.secp256k1.hex(): each.power for each in request.validators}
+        if named != given:
+            raise RejectedError(
+                f"genesis: expected {validators.SETTING} with the validators of the engine's "
+                f"genesis file, {given}, got {named}"
+            )
+        if (found := validators.chain_id_in(candidate.read)) != request.chain_id:
+            raise RejectedError(
+                f"genesis: expected {CHAIN_ID} to be {request.chain_id!r}, got {found!r}"
+            )
+        height = _Height()
+        self._build(height, candidate, 0)
+        if height.block is not None and height.update is not None:
+            self._write(height.block, height.receipts, height.update)
+
+    def _admission(self, batch: VerifiedBatch) -> tuple[Code, str]:
+        """Return whether the mempool takes a batch, and why not."""
+        if is_time(batch):
+            return Code.INVALID, "family block_info is the proposer's own"
+        if self._chain.find_batch(batch.id) is not None:
+            return Code.COMMITTED, ""
+        if family := self._executing.missing(batch):
+            return Code.NO_PROCESSOR, f"no processor for {family.name} {family.version}"
+        if self.missing_dependency(batch) is not None:
+            return Code.EARLY, "it depends on a transaction that is not known here yet"
+        return Code.TAKEN, ""
+
+    def missing_dependency(self, batch: VerifiedBatch) -> str | None:
+        """Return a transaction that the batch depends on, if it is not known here; any thread."""
+        own = {transaction.header_signature for transaction in batch.batch.transactions}
+        return next(
+            (
+                name
+                for header in batch.headers
+                for name in header.dependencies
+                if name not in own and not self._is_known(name)
+            ),
+            None,
+        )
+
+    def _is_known(self, transaction_id: str) -> bool:
+        with self._lock:
+            if transaction_id in self._on_the_way:
+                return True
+        return self._chain.find_transaction(transaction_id) is not None
+
+    def _expect(self, batch: VerifiedBatch) -> None:
+        with self._lock:
+            for transaction in batch.batch.transactions:
+                self._on_the_way[transaction.header_signature] = None
+            while len(self._on_the_way) > ON_THE_WAY_MAX:
+                self._on_the_way.popitem(last=False)
+
+    def _obeyed(self) -> Obeyed:
+        head = self._head()
+        return obeyed_after(self._chain.state_after(head.num))
+
+    def _head(self) -> StoredBlock:
+        head = self._chain.head
+        if head is None:
+            raise RejectedError("expected InitChain before any block")
+        return head
+
+    def _time_tx(self, request: RequestPrepareProposal) -> list[bytes]:
+        """Return the transaction with the time, if the network wants one."""
+        if not self._obeyed().injects_times:
+            return []
+        read, time_s = self._chain.state.get, request.time.seconds
+        return [canonical(time_batch(self._signer, self._head(), read, time_s))]
+
+    def _check_proposal(self, request: RequestProcessProposal) -> None:
+        carried = [Carried(tx, self.batches.get(tx)) for tx in request.txs]
+        timed = [number for number, each in enumerate(carried) if is_time(each.batch)]
+        obeyed = self._obeyed()
+        if timed != ([0] if carried and obeyed.injects_times else []):
+            raise RejectedError(f"expected the time once and first, got it at {timed}")
+        if timed:
+            check_time(carried[0].batch, self._head(), request.time.seconds)
+        most = _room(obeyed, len(timed)) + len(timed)
+        fits = sum(1 for _ in filled(carried, bytes_max=sys.maxsize, batches_max=most))
+        if fits < len(carried):
+            raise RejectedError(f"expected at most {fits} of these batches, got {len(carried)}")
+        for each in carried:
+            if family := self._executing.missing(each.batch):
+                raise RejectedError(f"no processor for {family.name} {family.version} here")
+
+    def _execute(self, request: RequestFinalizeBlock) -> _Height:
+        obeyed = self._obeyed()
+        candidate = Candidate(self._chain, self._chain.state.get, self._families, obeyed)
+        height = _Height(request.txs)
+        room = _room(obeyed, int(obeyed.injects_times))
+        for number, tx in enumerate(request.txs):
+            try:
+                batch = self.batches.get(tx)
+            except RejectedError:
+                height.codes.append(Code.MALFORMED)
+                continue
+            if number == 0 and obeyed.injects_times and is_time(batch):
+                height.codes.append(self._inject(candidate, batch, request.time.seconds))
+                continue
+            result = self._decide(candidate, batch, room)
+            room -= result is None or isinstance(result, InvalidTransaction)
+            height.codes.append(_code(result))
+            height.decisions.append(Decision(batch, result))
+        if not candidate.is_empty:
+            self._build(height, candidate, request.height)
+        return height
+
+    def _inject(self, candidate: Candidate, batch: VerifiedBatch, time_s: int) -> Code:
+        try:
+            check_time(batch, self._head(), time_s)
+        except RejectedError:
+            return Code.INVALID
+        refused = candidate.inject(batch, blocktimes.apply)
+        return Code.TAKEN if refused is None else Code.INVALID
+
+    def _decide(self, candidate: Candidate, batch: VerifiedBatch, room: int) -> Result:
+        if room <= 0 or not candidate.has_room_for(batch):
+            return Code.NO_ROOM
+        return self._executing.add(candidate, batch)
+
+    def _build(self, height: _Height, candidate: Candidate, number: int) -> None:
+        head = self._chain.head
+        height.receipts = candidate.receipts
+        height.update = self._chain.state.update(candidate.changes)
+        height.block = build_network_block(
+            candidate.batches,
+            block_num=0 if head is None else head.num + 1,
+            previous_block_id=NULL_BLOCK_ID if head is None else head.id,
+            height=number,
+            state_root_hash=height.update.root_hash,
+        )
+
+    def _validator_updates(self) -> list[ValidatorUpdate]:
+        """Return how the validators change by the height that was just executed."""
+        changes = {
+            change.address: change.value
+            for receipt in self._height.receipts
+            for change in receipt.state_changes
+        }
+        if _VALIDATORS not in changes:
+            return []
+        before = validators.validators_in(self._chain.state.get) or {}
+        after = validators.validators_in(changes.get) or {}
+        gone = dict.fromkeys(before.keys() - after.keys(), 0)
+        new = {key: power for key, power in after.items() if before.get(key) != power}
+        return [
+            ValidatorUpdate(pub_key=PublicKey(secp256k1=bytes.fromhex(key)), power=power)
+            for key, power in sorted((gone | new).items())
+        ]
+
+    def _write(self, block: Block, receipts: list[TransactionReceipt], update: Update) -> None:
+        while True:
+            try:
+                self._chain.commit(block, receipts, update)
+            except NoRoomError as error:
+                if self.trouble is None:
+                    _LOG.error("waiting for room on the disk: %s", error)
+                self.trouble = str(error)
+                if self._stopping.wait(ROOM_RETRY_S):
+                    raise
+            else:
+                self.trouble = None
+                return
+
+    def _app_hash(self) -> bytes:
+        head = self._chain.head
+        return b"" if head is None else bytes.fromhex(head.id)
+
+    def _blame(self, misbehaviors: Iterable[Misbehavior]) -> None:
+        for each in misbehaviors:
+            name = each.validator.address.hex().upper()
+            self.misbehaved[name] = self.misbehaved.get(name, 0) + 1
+            _LOG.error(
+                "validator %s misbehaved at height %d: %s; the evidence is in the engine's chain",
+                name,
+                each.height,
+                Misbehavior.Kind.Name(each.type),
+            )
+
+
+def _height_of(head: StoredBlock) -> int:
+    height = network_height(head.header)
+    if height is None:
+        raise RejectedError(
+            f"block {head.num} was made by one signer: expected a chain that a network made; start "
+            "without --engine cometbft, or export it and replay it into a network"
+        )
+    return height
+
+
+def _app_state(wire: bytes) -> bytes:
+    """Return the BatchList that the engine's genesis file has as base64 in JSON."""
+    try:
+        return base64.b64decode(json.loads(wire), validate=True)
+    except (ValueError, TypeError) as error:
+        raise RejectedError(f"genesis: app_state is not base64 of a BatchList: {error}") from error
+
+
+def _room(obeyed: Obeyed, injected: int) -> int:
+    """Return how many batches of clients a height may have; the injected ones count too."""
+    return max((obeyed.batches_max or sys.maxsize) - injected, 1)
+
+
+def _code(result: Result) -> Code:
+    match result:
+        case None:
+            return Code.TAKEN
+        case InvalidTransaction():
+            return Code.INVALID
+        case Orphan():
+            return Code.EARLY
+        case Refusal.COMMITTED:
+            return Code.COMMITTED
+        case Code():
+            return result
+        case _:
+            return Code.UNDECIDABLE

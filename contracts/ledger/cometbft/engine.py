@@ -1,0 +1,127 @@
+"""The engine of a network, put together: the application, CometBFT beside it, and the sender."""
+
+import logging
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+from contracts.errors import UnavailableError
+from contracts.keys import Signer
+from contracts.ledger.blocks.chain import Chain
+from contracts.ledger.cometbft.abci import AbciServer
+from contracts.ledger.cometbft.application import Application, Decision
+from contracts.ledger.cometbft.executing import Executing
+from contracts.ledger.cometbft.process import Process
+from contracts.ledger.cometbft.rpc import Rpc
+from contracts.ledger.cometbft.seals import Seals
+from contracts.ledger.cometbft.sender import Sender
+from contracts.ledger.engine.statuses import Outcome
+from contracts.ledger.engine.submissions import Submission
+from contracts.ledger.execution.families import Families
+from contracts.ledger.execution.jobs import NoProcessors, Processors
+from contracts.sawtooth.batches import Family
+
+_LOG = logging.getLogger(__name__)
+
+FOUND_S: Final = 60.0
+"""How long, seconds, CometBFT may take to begin with an empty chain."""
+
+
+class CometBft:
+    """Implements `Engine`.
+
+    Args:
+        chain: Takes the blocks; nothing else commits to it.
+        signer: Signs the time when this validator proposes.
+        families: Rules of the families in this process.
+        program: CometBFT.
+        home: Its files.
+        report: Called with the outcome of every height, in any thread.
+        failed: Called if no more blocks can be made, in any thread.
+        processors: Execute transactions of families that are not in this process.
+    """
+
+    def __init__(
+        self,
+        chain: Chain,
+        signer: Signer,
+        families: Families,
+        program: Path,
+        home: Path,
+        report: Callable[[Outcome], None],
+        failed: Callable[[Exception], None],
+        processors: Processors | None = None,
+    ) -> None:
+        self._stopping = threading.Event()
+        self._failed = failed
+        self._cause: Exception | None = None
+        # A path below the data directory may be too long for a socket.
+        self._sockets = Path(tempfile.mkdtemp(prefix="wayseal-node-"))
+        executing = Executing(families, processors or NoProcessors(), self._stopping)
+        self._application = Application(
+            chain, signer, families, executing, self._decided, self._stopping
+        )
+        at, rpc = self._sockets / "abci", self._sockets / "rpc"
+        self._server = AbciServer(at, self._application.methods, self._fail)
+        self._serving = threading.Thread(target=self._server.serve_forever, name="abci")
+        self._process = Process(program, home, at, rpc, self._fail)
+        self._rpc = Rpc(rpc)
+        self._sender = Sender(self._application, self._rpc, report)
+        self._seals = Seals(chain, Rpc(rpc))
+
+    @property
+    def trouble(self) -> str | None:
+        """See `Engine.trouble`."""
+        return self._application.trouble or self._sender.trouble
+
+    @property
+    def sealer(self) -> Seals:
+        """See `Engine.sealer`."""
+        return self._seals
+
+    def start(self) -> None:
+        """See `Engine.start`."""
+        self._serving.start()
+        self._process.start()
+        waited_s = 0.0
+        while not self._application.founded.wait(0.1):
+            waited_s += 0.1
+            if self._cause is not None:
+                raise self._cause
+            if waited_s > FOUND_S:
+                raise UnavailableError(f"CometBFT did not begin within {FOUND_S:.0f} s")
+        self._sender.start()
+
+    def submit(self, submission: Submission) -> None:
+        """See `Engine.submit`."""
+        self._sender.submit(submission)
+
+    def registered(self, family: Family) -> None:
+        """See `Engine.registered`."""
+        self._sender.registered(family)
+
+    def stop(self) -> None:
+        """See `Engine.stop`."""
+        self._stopping.set()
+        self._sender.stop()
+        self._process.stop()
+        if self._serving.ident:
+            self._server.shutdown()
+            self._serving.join()
+        self._server.server_close()
+        self._rpc.close()
+        self._seals.close()
+        shutil.rmtree(self._sockets, ignore_errors=True)
+
+    def _decided(self, decisions: Sequence[Decision]) -> None:
+        self._sender.decided(decisions)
+
+    def _fail(self, error: Exception) -> None:
+        """Take the first error; what follows from it is not told."""
+        if self._cause is None and not self._stopping.is_set():
+            self._cause = error
+            _LOG.error("%s", error)
+            self._failed(error)

@@ -1,0 +1,227 @@
+"""The engine's files, below the data directory: its settings, keys and the network's genesis.
+
+CometBFT reads them from `config/` and `data/` of its home. Of its settings, those are written that
+differ from its defaults.
+
+Source: CometBFT 0.38, "Configuration" and "Validator keys".
+"""
+
+import base64
+import json
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from contracts.errors import RejectedError
+from contracts.keys import Signer
+from contracts.ledger.engine.blocks import BLOCK_BATCH_BYTES_MAX
+from contracts.runtime.files import disk_errors, make_directory, write_file
+from contracts.validators import Powers
+
+HOME: Final = "cometbft"
+GENESIS: Final = "config/genesis.json"
+KEY_MODE: Final = 0o600
+MEMPOOL_BATCHES: Final = 20_000
+MEMPOOL_BYTES: Final = 256 << 20
+TX_BYTES_MAX: Final = BLOCK_BATCH_BYTES_MAX + (1 << 10)
+BLOCK_BYTES_MAX: Final = BLOCK_BATCH_BYTES_MAX + (1 << 20)
+"""Bytes of one height: as many batches as a block of ours holds, the time, and the commit."""
+RPC_BODY_BYTES_MAX: Final = 32 << 20
+RATE_BYTES_S: Final = 51_200_000
+CHAIN_ID_MAX: Final = 50
+"""CometBFT's own limit, characters."""
+EVIDENCE_AGE_HEIGHTS: Final = 100_000
+EVIDENCE_AGE_NS: Final = 172_800_000_000_000
+"""For so long, 48 hours, a validator that signed two blocks can still be convicted."""
+_SECP256K1: Final = "secp256k1"
+_PUBLIC: Final = "tendermint/PubKeySecp256k1"
+_PRIVATE: Final = "tendermint/PrivKeySecp256k1"
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How a network paces its heights; every validator should have the same.
+
+    Attributes:
+        propose_s: How long, seconds, validators wait for the proposer's block.
+        vote_s: How long, seconds, they wait for votes once two thirds have come.
+        commit_s: Pause, seconds, after a height.
+    """
+
+    propose_s: float = 2.0
+    vote_s: float = 0.5
+    commit_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Peers:
+    """Where a validator listens to the others, and where it finds them.
+
+    Attributes:
+        listen: `HOST:PORT`.
+        others: `ID@HOST:PORT` of each.
+        many_on_one_host: Whether several share an address, as on one machine.
+    """
+
+    listen: str
+    others: Sequence[str] = ()
+    many_on_one_host: bool = False
+
+
+def write_settings(home: Path, name: str, peers: Peers, pace: Pace) -> None:
+    """Write the engine's settings.
+
+    Raises:
+        UnavailableError: The disk refuses.
+    """
+    strict = str(not peers.many_on_one_host).lower()
+    same = str(peers.many_on_one_host).lower()
+    text = f"""\
+# Written by wayseal-node at each start; docs/network.md says where each value comes from.
+moniker = {json.dumps(name)}
+log_level = "error"
+filter_peers = false
+
+[rpc]
+laddr = ""
+max_body_bytes = {RPC_BODY_BYTES_MAX}
+max_request_batch_size = 0
+pprof_laddr = ""
+
+[p2p]
+laddr = {json.dumps(f"tcp://{peers.listen}")}
+persistent_peers = {json.dumps(",".join(peers.others))}
+addr_book_strict = {strict}
+allow_duplicate_ip = {same}
+flush_throttle_timeout = "2ms"
+send_rate = {RATE_BYTES_S}
+recv_rate = {RATE_BYTES_S}
+pex = false
+
+[mempool]
+recheck = false
+size = {MEMPOOL_BATCHES}
+max_txs_bytes = {MEMPOOL_BYTES}
+cache_size = {2 * MEMPOOL_BATCHES}
+max_tx_bytes = {TX_BYTES_MAX}
+keep-invalid-txs-in-cache = false
+
+[consensus]
+timeout_propose = "{_ms(pace.propose_s)}"
+timeout_prevote = "{_ms(pace.vote_s)}"
+timeout_precommit = "{_ms(pace.vote_s)}"
+timeout_commit = "{_ms(pace.commit_s)}"
+create_empty_blocks = false
+peer_gossip_sleep_duration = "5ms"
+
+[tx_index]
+indexer = "null"
+"""
+    _write(home / "config/config.toml", text.encode(), 0o644)
+
+
+def make_validator_key(home: Path) -> str:
+    """Make the key with which a validator votes; return its public half.
+
+    The file beside it says that it has not voted yet.
+
+    Raises:
+        RejectedError: There is a key already. A key that votes twice convicts itself.
+        UnavailableError: The disk refuses.
+    """
+    path, state = home / "config/priv_validator_key.json", home / "data/priv_validator_state.json"
+    if path.exists() or state.exists():
+        raise RejectedError(f"{path} exists: a validator's key is made once")
+    secret = secrets.token_hex(32)
+    public = Signer.from_hex(secret).public_key
+    document = {
+        "address": "",
+        "pub_key": {"type": _PUBLIC, "value": _base64(bytes.fromhex(public))},
+        "priv_key": {"type": _PRIVATE, "value": _base64(bytes.fromhex(secret))},
+    }
+    _write(state, json.dumps({"height": "0", "round": 0, "step": 0}).encode(), KEY_MODE)
+    _write(path, json.dumps(document, indent=1).encode(), KEY_MODE)
+    return public
+
+
+def validator_key(home: Path) -> str:
+    """Return the public key with which this validator votes, 66 hexadecimal digits.
+
+    Raises:
+        RejectedError: There is none, or it is of another kind.
+    """
+    path = home / "config/priv_validator_key.json"
+    try:
+        public = json.loads(path.read_text())["pub_key"]
+        if public["type"] != _PUBLIC:
+            raise RejectedError(f"{path}: expected a key of {_SECP256K1}, got {public['type']}")
+        return base64.b64decode(public["value"], validate=True).hex()
+    except OSError as error:
+        raise RejectedError(
+            f"{path}: {error.strerror}; `wayseal-node validator` makes it"
+        ) from error
+    except (ValueError, LookupError, TypeError) as error:
+        raise RejectedError(f"{path} is not a validator's key: {error}") from error
+
+
+def genesis(chain_id: str, powers: Powers, batches: bytes, *, at: str) -> dict[str, Any]:
+    """Return the engine's genesis, with our genesis block's batches in it.
+
+    Args:
+        chain_id: Name of the network.
+        powers: The validators with which it begins.
+        batches: A serialised BatchList.
+        at: When it begins, RFC 3339, UTC.
+    """
+    return {
+        "genesis_time": at,
+        "chain_id": chain_id,
+        "initial_height": "1",
+        "consensus_params": {
+            "block": {"max_bytes": str(BLOCK_BYTES_MAX), "max_gas": "-1"},
+            "evidence": {
+                "max_age_num_blocks": str(EVIDENCE_AGE_HEIGHTS),
+                "max_age_duration": str(EVIDENCE_AGE_NS),
+                "max_bytes": "1048576",
+            },
+            "validator": {"pub_key_types": [_SECP256K1]},
+            "version": {"app": "0"},
+            "abci": {"vote_extensions_enable_height": "0"},
+        },
+        "validators": [
+            {
+                "address": "",
+                "pub_key": {"type": _PUBLIC, "value": _base64(bytes.fromhex(key))},
+                "power": str(power),
+                "name": key[:16],
+            }
+            for key, power in powers.items()
+        ],
+        "app_hash": "",
+        "app_state": _base64(batches),
+    }
+
+
+def write_genesis(home: Path, document: Mapping[str, Any]) -> None:
+    """Write the engine's genesis.
+
+    Raises:
+        UnavailableError: The disk refuses.
+    """
+    _write(home / GENESIS, json.dumps(document, indent=1).encode(), 0o644)
+
+
+def _write(path: Path, wire: bytes, mode: int) -> None:
+    with disk_errors("write", path):
+        make_directory(path.parent)
+        write_file(path, wire, temporary=path.with_name(path.name + ".new"), mode=mode)
+
+
+def _ms(seconds: float) -> str:
+    return f"{round(seconds * 1000)}ms"
+
+
+def _base64(wire: bytes) -> str:
+    return base64.b64encode(wire).decode()

@@ -1,0 +1,255 @@
+"""Founding a network: who validates it, where they find each other, and its first block.
+
+Each validator makes its keys itself and hands out a card. One of them puts the cards together into
+the network file, which holds nothing secret; every validator joins with the same file. A validator
+that knows another file makes another network, and the others do not talk to it.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from contracts.encoding import canonical
+from contracts.errors import RejectedError
+from contracts.keys import Signer, is_point
+from contracts.ledger.cometbft import home as homes
+from contracts.ledger.cometbft.home import HOME, Pace, Peers
+from contracts.ledger.cometbft.process import run_program
+from contracts.ledger.engine.genesis import ALGORITHM, ALGORITHM_VERSION, own_genesis
+from contracts.proto.sawtooth_pb2 import BatchList
+from contracts.runtime.files import disk_errors, make_directory, write_file
+from contracts.sawtooth.settings import CHAIN_ID
+from contracts.validators import POWER_MAX, SETTING, Powers, encode, powers_of
+
+FILE: Final = "network.json"
+"""In the data directory of each validator."""
+VERSION: Final = 1
+_PEER: Final = re.compile(r"[0-9a-f]{40}@[^@,\s]+:\d{1,5}")
+_CHAIN_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """What the others have to know of a validator.
+
+    Attributes:
+        public_key: With which it votes, 66 hexadecimal digits.
+        peer: Where the others find it, `ID@HOST:PORT`.
+        power: Its voting power.
+    """
+
+    public_key: str
+    peer: str
+    power: int = 1
+
+    def __post_init__(self) -> None:
+        if not is_point(self.public_key):
+            raise RejectedError(f"card: expected a public key, got {self.public_key!r}")
+        if not _PEER.fullmatch(self.peer):
+            raise RejectedError(f"card: expected peer as ID@HOST:PORT, got {self.peer!r}")
+        if type(self.power) is not int or not 1 <= self.power <= POWER_MAX:
+            raise RejectedError(f"card: expected a power from 1 to {POWER_MAX}, got {self.power!r}")
+
+    def document(self) -> dict[str, Any]:
+        """Return it as it stands in JSON."""
+        return {"public_key": self.public_key, "peer": self.peer, "power": self.power}
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """A network as every validator knows it.
+
+    Attributes:
+        cards: The validators with which it begins.
+        genesis: The engine's genesis.
+        many_on_one_host: Whether validators share an address.
+    """
+
+    cards: Sequence[Card]
+    genesis: dict[str, Any]
+    many_on_one_host: bool = False
+
+    def document(self) -> dict[str, Any]:
+        """Return it as it stands in JSON."""
+        return {
+            "version": VERSION,
+            "cards": [card.document() for card in self.cards],
+            "many_on_one_host": self.many_on_one_host,
+            "genesis": self.genesis,
+        }
+
+
+def make_validator(program: Path, data: Path, listen: str, advertised: str) -> Card:
+    """Make the keys of a validator in its data directory; return its card.
+
+    Args:
+        program: CometBFT, which makes its own key for connections.
+        data: The data directory.
+        listen: `HOST:PORT` at which the others reach this machine's CometBFT.
+        advertised: `HOST:PORT` that the others are told.
+
+    Raises:
+        RejectedError: There are keys already.
+        UnavailableError: The disk refuses.
+    """
+    home = data / HOME
+    make_directory(home / "config")
+    make_directory(home / "data")
+    public_key = homes.make_validator_key(home)
+    run_program(program, "gen-node-key", "--home", str(home))
+    peer = run_program(program, "show-node-id", "--home", str(home)).strip()
+    _write(data / "listen.json", {"listen": listen})
+    return Card(public_key, f"{peer}@{advertised}")
+
+
+def found(
+    cards: Sequence[Card], chain_id: str, admins: Sequence[str], *, many_on_one_host: bool = False
+) -> Network:
+    """Return a new network.
+
+    Args:
+        cards: Its validators.
+        chain_id: Its name, which every signature of a validator covers.
+        admins: Public keys that administer it.
+        many_on_one_host: Whether validators share an address.
+
+    Raises:
+        RejectedError: A validator comes twice, or the name is invalid.
+    """
+    if not _CHAIN_ID.fullmatch(chain_id) or len(chain_id) > homes.CHAIN_ID_MAX:
+        raise RejectedError(
+            f"chain id: expected 1 to {homes.CHAIN_ID_MAX} letters, digits, '.', '_' or '-', got "
+            f"{chain_id!r}"
+        )
+    powers = {card.public_key: card.power for card in cards}
+    if len(powers) != len(cards) or len({card.peer for card in cards}) != len(cards):
+        raise RejectedError("cards: expected each validator once, and each with a peer of its own")
+    batches = BatchList(batches=[_genesis_batch(chain_id, powers_of(powers), admins)])
+    at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    genesis = homes.genesis(chain_id, powers, canonical(batches), at=at)
+    return Network(tuple(cards), genesis, many_on_one_host)
+
+
+def join(data: Path, network: Network) -> None:
+    """Make a data directory that of a validator of a network, or of one that only follows it.
+
+    Raises:
+        RejectedError: It has no keys, or belongs to another network.
+        UnavailableError: The disk refuses.
+    """
+    homes.validator_key(data / HOME)
+    known = data / FILE
+    if known.exists() and read_network(known).genesis != network.genesis:
+        raise RejectedError(f"{data} belongs to another network; take an empty directory")
+    homes.write_genesis(data / HOME, network.genesis)
+    _write(known, network.document())
+
+
+def prepare(data: Path, pace: Pace) -> None:
+    """Write the engine's settings before it starts.
+
+    Raises:
+        RejectedError: The data directory has not joined a network.
+        UnavailableError: The disk refuses.
+    """
+    network = read_network(data / FILE)
+    own = homes.validator_key(data / HOME)
+    others = [card.peer for card in network.cards if card.public_key != own]
+    peers = Peers(_listen(data), others, network.many_on_one_host)
+    homes.write_settings(data / HOME, own[:16], peers, pace)
+
+
+def read_network(path: Path) -> Network:
+    """Read a network file.
+
+    Raises:
+        RejectedError: It is missing or malformed.
+    """
+    document = _read(path, "a network file, as `wayseal-node found` writes it")
+    try:
+        if document["version"] != VERSION:
+            raise RejectedError(f"{path}: expected version {VERSION}, got {document['version']!r}")
+        cards = tuple(card_of(each) for each in document["cards"])
+        genesis, many = document["genesis"], document["many_on_one_host"]
+    except (LookupError, TypeError) as error:
+        raise RejectedError(f"{path} is not a network file: {error} is missing") from error
+    if not isinstance(genesis, dict) or type(many) is not bool:
+        raise RejectedError(f"{path} is not a network file: its genesis is not an object")
+    return Network(cards, genesis, many)
+
+
+def read_card(path: Path) -> Card:
+    """Read a validator's card.
+
+    Raises:
+        RejectedError: It is missing or malformed.
+    """
+    return card_of(_read(path, "a card, as `wayseal-node validator` prints it"))
+
+
+def card_of(document: object) -> Card:
+    """Return the card that a JSON object says.
+
+    Raises:
+        RejectedError: It has another form.
+    """
+    if not isinstance(document, dict) or set(document) != {"public_key", "peer", "power"}:
+        raise RejectedError(
+            f"card: expected an object with public_key, peer and power, got {str(document)[:80]}"
+        )
+    return Card(str(document["public_key"]), str(document["peer"]), document["power"])
+
+
+def validators_of(network: Network) -> Powers:
+    """Return the validators with which a network begins."""
+    return {card.public_key: card.power for card in network.cards}
+
+
+def write_network(path: Path, network: Network) -> None:
+    """Write a network file.
+
+    Raises:
+        UnavailableError: The disk refuses.
+    """
+    _write(path, network.document())
+
+
+def _genesis_batch(chain_id: str, powers: Powers, admins: Sequence[str]) -> Any:  # noqa: ANN401
+    """Return the batch that founds the network; its key is thrown away."""
+    more = {
+        ALGORITHM: "CometBFT",
+        ALGORITHM_VERSION: "0.38",
+        CHAIN_ID: chain_id,
+        SETTING: encode(powers),
+    }
+    return own_genesis(Signer.generate(), admins, more)
+
+
+def _listen(data: Path) -> str:
+    document = _read(data / "listen.json", "the address that `wayseal-node validator` was given")
+    listen = document.get("listen")
+    if not isinstance(listen, str):
+        raise RejectedError(f"{data / 'listen.json'}: expected listen as HOST:PORT, got {listen!r}")
+    return listen
+
+
+def _read(path: Path, what: str) -> dict[str, Any]:
+    try:
+        document = json.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise RejectedError(f"{path}: {error.strerror}: expected {what}") from error
+    except (ValueError, RecursionError) as error:
+        raise RejectedError(f"{path} is not JSON ({error}): expected {what}") from error
+    if not isinstance(document, dict):
+        raise RejectedError(f"{path}: expected {what}, got {str(document)[:80]}")
+    return document
+
+
+def _write(path: Path, document: dict[str, Any]) -> None:
+    with disk_errors("write", path):
+        wire = json.dumps(document, indent=1).encode()
+        write_file(path, wire, temporary=path.with_name(path.name + ".new"), mode=0o644)

@@ -1,0 +1,172 @@
+"""The CometBFT process beside the node: found, checked, started, watched and stopped."""
+
+import logging
+import re
+import shutil
+import subprocess
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+from contracts.errors import RejectedError, UnavailableError
+
+_LOG = logging.getLogger("cometbft")
+
+PROGRAM: Final = "cometbft"
+RELEASES: Final = ("0.38", "0.39")
+"""Families that speak the ABCI of `application`."""
+TESTED: Final = "0.38.26"
+ANSWER_S: Final = 20.0
+"""How long, seconds, a command of it may take."""
+STOP_S: Final = 20.0
+"""How long, seconds, it has to stop; then it is killed. It syncs its log before each vote."""
+LINES_KEPT: Final = 20
+_VERSION: Final = re.compile(r"v?(\d+\.\d+)\.\d+")
+_HOW: Final = (
+    f"install release {TESTED}: its image or binary, or `go install "
+    f"github.com/cometbft/cometbft/cmd/cometbft@v{TESTED}`; docs/network.md"
+)
+_OTHER_STATE: Final = "AppHash"
+
+
+def find_program(named: str | None) -> Path:
+    """Return where CometBFT is.
+
+    Args:
+        named: A path, or a name to look for; None looks for `cometbft`.
+
+    Raises:
+        RejectedError: It is missing, or of a release with which this node does not work.
+    """
+    found = shutil.which(named or PROGRAM)
+    if found is None:
+        raise RejectedError(f"--engine cometbft: {named or PROGRAM} is not installed here; {_HOW}")
+    said = run_program(Path(found), "version")
+    version = _VERSION.search(said)
+    if version is None or version[1] not in RELEASES:
+        raise RejectedError(
+            f"{found} says version {said.strip()[:40]!r}, expected {' or '.join(RELEASES)}; {_HOW}"
+        )
+    return Path(found)
+
+
+def run_program(program: Path, *arguments: str) -> str:
+    """Run a command of CometBFT; return what it prints.
+
+    Raises:
+        RejectedError: It fails.
+    """
+    try:
+        done = subprocess.run(  # noqa: S603 - the operator's program
+            [str(program), *arguments],
+            capture_output=True,
+            text=True,
+            timeout=ANSWER_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise RejectedError(f"{program}: {error}; {_HOW}") from error
+    if done.returncode:
+        raise RejectedError(
+            f"{program} {' '.join(arguments)}: exit status {done.returncode}: "
+            f"{(done.stderr or done.stdout).strip()[-300:]}"
+        )
+    return done.stdout
+
+
+class Process:
+    """A running CometBFT.
+
+    Args:
+        program: Where it is.
+        home: Its files.
+        application: Unix socket at which it finds the application.
+        rpc: Unix socket at which it answers.
+        ended: Told once, in another thread, why it ended, unless it was stopped.
+    """
+
+    def __init__(
+        self,
+        program: Path,
+        home: Path,
+        application: Path,
+        rpc: Path,
+        ended: Callable[[Exception], None],
+    ) -> None:
+        self._command = [
+            str(program),
+            "start",
+            "--home",
+            str(home),
+            "--proxy_app",
+            f"unix://{application}",
+            "--rpc.laddr",
+            f"unix://{rpc}",
+        ]
+        self._ended = ended
+        self._stopping = threading.Event()
+        self._lines: deque[str] = deque(maxlen=LINES_KEPT)
+        self._process: subprocess.Popen[str]
+        self._reader = threading.Thread(target=self._read, name="cometbft")
+
+    def start(self) -> None:
+        """Start it.
+
+        Raises:
+            UnavailableError: The system does not start it.
+        """
+        try:
+            self._process = subprocess.Popen(  # noqa: S603 - the operator's program
+                self._command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                errors="backslashreplace",
+                start_new_session=True,  # a Ctrl-C is for the node, which stops it in its turn
+            )
+        except OSError as error:
+            raise UnavailableError(f"{self._command[0]}: {error.strerror}") from error
+        self._reader.start()
+
+    def stop(self) -> None:
+        """Stop it, and wait until it is gone; safe to repeat, and before `start`."""
+        self._stopping.set()
+        if not self._reader.ident:
+            return
+        self._process.terminate()
+        try:
+            self._process.wait(STOP_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._reader.join()
+
+    def _read(self) -> None:
+        """Pass its lines on to the log, until it ends."""
+        for line in self._process.stdout or ():
+            self._lines.append(line.rstrip())
+            if not self._stopping.is_set():
+                _LOG.info("%s", line.rstrip())
+        status = self._process.wait()
+        if not self._stopping.is_set():
+            self._ended(UnavailableError(explained(status, self._lines)))
+
+
+def explained(status: int, lines: Sequence[str]) -> str:
+    """Say why CometBFT ended.
+
+    Args:
+        status: Its exit status.
+        lines: The last lines that it wrote.
+    """
+    if any(_OTHER_STATE in line for line in lines):
+        return (
+            "CometBFT stopped: this validator's blocks are not those that the network agreed on. "
+            "Compare its version of wayseal-node with the others', then restore its data, or join "
+            "again with an empty chain, and with the same validator key and voting state"
+        )
+    last = next((line for line in reversed(lines) if line.strip()), "it wrote nothing")
+    return f"CometBFT ended with status {status}: {last[:300]}"

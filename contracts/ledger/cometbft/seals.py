@@ -1,0 +1,165 @@
+"""What the validators signed about a block: the engine's header that names it, and their commit.
+
+The block of height H is named by the header of the next height. That one exists a moment after the
+block: each block makes the engine go on by one height more.
+"""
+
+import base64
+import re
+import threading
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from google.protobuf.timestamp_pb2 import Timestamp
+
+from contracts.errors import RejectedError, UnavailableError
+from contracts.ledger.cometbft.rpc import PAGE, Rpc
+from contracts.ledger.engine.ports import BlockReader
+from contracts.proto.cometbft_pb2 import (
+    BlockID,
+    Commit,
+    CommitSig,
+    Consensus,
+    Header,
+    PartSetHeader,
+    PublicKey,
+    SealedHeader,
+    SimpleValidator,
+)
+from contracts.sawtooth.blocks import network_height
+
+_TIME: Final = re.compile(r"(.{19})(?:\.(\d{1,9}))?Z")
+_SECP256K1: Final = "tendermint/PubKeySecp256k1"
+_DIGESTS: Final = (
+    "last_commit_hash",
+    "data_hash",
+    "validators_hash",
+    "next_validators_hash",
+    "consensus_hash",
+    "app_hash",
+    "last_results_hash",
+    "evidence_hash",
+    "proposer_address",
+)
+
+
+class Seals:
+    """Asks the engine beside this node; implements `Sealer`.
+
+    Args:
+        blocks: The chain.
+        rpc: The engine.
+    """
+
+    def __init__(self, blocks: BlockReader, rpc: Rpc) -> None:
+        self._blocks = blocks
+        self._rpc = rpc
+        self._lock = threading.Lock()
+
+    def seals(self, block_num: int) -> list[SealedHeader]:
+        """See `Sealer.seals`."""
+        stored = self._blocks.by_num(block_num)
+        height = None if stored is None else network_height(stored.header)
+        if height is None or height + 1 > self._latest():
+            return []
+        with self._lock:
+            last = self._at(height + 1)
+            changes = self._changes(self._at(1), last)
+        return [*changes, last]
+
+    def close(self) -> None:
+        """Hang up."""
+        self._rpc.close()
+
+    def _changes(self, low: SealedHeader, high: SealedHeader) -> list[SealedHeader]:
+        """Return headers that lead from the validators of one to those of a later one.
+
+        Each is signed by its own validators and names the next ones. Where the validators of two
+        headers are the same, those between do not matter.
+        """
+        if low.header.validators_hash == high.header.validators_hash:
+            return []
+        if high.header.height == low.header.height + 1:
+            return [low]
+        middle = self._at((low.header.height + high.header.height) // 2)
+        return [*self._changes(low, middle), *self._changes(middle, high)]
+
+    def _at(self, height: int) -> SealedHeader:
+        """Return header, commit and validators of a height.
+
+        Raises:
+            UnavailableError: The engine does not answer, or no longer has that height.
+        """
+        try:
+            signed = self._rpc.ask("commit", height=str(height))["signed_header"]
+            found = self._rpc.ask("validators", height=str(height), per_page=str(PAGE))
+        except RejectedError as error:
+            raise UnavailableError(f"{error}: ask another validator") from error
+        return sealed_header(signed, found["validators"])
+
+    def _latest(self) -> int:
+        """Return the newest height."""
+        return int(self._rpc.ask("status")["sync_info"]["latest_block_height"])
+
+
+def sealed_header(signed: Mapping[str, Any], validators: list[Mapping[str, Any]]) -> SealedHeader:
+    """Return what the engine answers as JSON as the message of an evidence file.
+
+    Args:
+        signed: `signed_header` of the method `commit`.
+        validators: Of the method `validators`, in its order, which is that of the signatures.
+    """
+    header, commit = signed["header"], signed["commit"]
+    version = header["version"]
+    fields: dict[str, Any] = {name: bytes.fromhex(header[name]) for name in _DIGESTS}
+    return SealedHeader(
+        header=Header(
+            version=Consensus(block=int(version["block"]), app=int(version.get("app", 0))),
+            chain_id=header["chain_id"],
+            height=int(header["height"]),
+            time=_time(header["time"]),
+            last_block_id=_block_id(header["last_block_id"]),
+            **fields,
+        ),
+        commit=Commit(
+            height=int(commit["height"]),
+            round=commit["round"],
+            block_id=_block_id(commit["block_id"]),
+            signatures=[_signature(each) for each in commit["signatures"]],
+        ),
+        validators=[_validator(each) for each in validators],
+    )
+
+
+def _signature(document: Mapping[str, Any]) -> CommitSig:
+    return CommitSig(
+        block_id_flag=document["block_id_flag"],
+        validator_address=bytes.fromhex(document["validator_address"]),
+        timestamp=_time(document["timestamp"]),
+        signature=base64.b64decode(document["signature"] or ""),
+    )
+
+
+def _validator(document: Mapping[str, Any]) -> SimpleValidator:
+    key = document["pub_key"]
+    wire = base64.b64decode(key["value"])
+    public = PublicKey(secp256k1=wire) if key["type"] == _SECP256K1 else PublicKey(ed25519=wire)
+    return SimpleValidator(pub_key=public, voting_power=int(document["voting_power"]))
+
+
+def _block_id(document: Mapping[str, Any]) -> BlockID:
+    parts = document["parts"]
+    return BlockID(
+        hash=bytes.fromhex(document["hash"]),
+        part_set_header=PartSetHeader(total=parts["total"], hash=bytes.fromhex(parts["hash"])),
+    )
+
+
+def _time(text: str) -> Timestamp:
+    """Return a time in RFC 3339 with up to nine decimals."""
+    found = _TIME.fullmatch(text)
+    if found is None:
+        raise RejectedError(f"CometBFT: expected a time in RFC 3339, UTC, got {text[:40]!r}")
+    seconds = int(datetime.fromisoformat(found[1] + "+00:00").timestamp())
+    return Timestamp(seconds=seconds, nanos=int((found[2] or "0").ljust(9, "0")))

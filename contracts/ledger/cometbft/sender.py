@@ -1,0 +1,262 @@
+"""Passes submitted batches on to the engine, and remembers them until a height decides them.
+
+The mempool of CometBFT lives in memory; so does this queue. A client that submitted a batch submits
+it again until it is committed, as with `solo`.
+"""
+
+import logging
+import threading
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from contracts.encoding import canonical
+from contracts.errors import UnavailableError
+from contracts.ledger.cometbft.application import Application, Code, Decision
+from contracts.ledger.cometbft.rpc import Rpc
+from contracts.ledger.engine.candidate import Orphan, OwnDependency, Refusal
+from contracts.ledger.engine.statuses import Outcome
+from contracts.ledger.engine.submissions import Submission
+from contracts.ledger.engine.waiting import Orphans, Parked
+from contracts.ledger.execution.executor import MESSAGE_CHARS_MAX, InvalidTransaction
+from contracts.ledger.execution.verify import VerifiedBatch
+from contracts.sawtooth.batches import Family
+
+_LOG = logging.getLogger(__name__)
+
+AT_ONCE: Final = 100
+"""Batches of one request to the engine."""
+AT_ONCE_BYTES: Final = 4 << 20
+"""No further batch joins a request that is longer."""
+FULL_S: Final = 0.05
+"""Pause, seconds, when the mempool is full."""
+SILENT_S: Final = 0.5
+"""Pause, seconds, when the engine does not answer."""
+PENDING_S: Final = 600.0
+"""After so long, seconds, a batch that no height decided is forgotten: its status is UNKNOWN."""
+_IN_CACHE: Final = "already exists in cache"
+_FULL: Final = "mempool is full"
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """A batch of the queue, and the bytes of the queue that it holds: its submission's, if last."""
+
+    batch: VerifiedBatch
+    tx: bytes
+    size: int
+    queued: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    item: _Item
+    since_s: float
+
+
+class Sender:
+    """Sends in a thread of its own.
+
+    Args:
+        application: Checks what the mempool asks it.
+        rpc: The engine; for this thread.
+        report: Called with what became of batches, in any thread.
+    """
+
+    def __init__(
+        self, application: Application, rpc: Rpc, report: Callable[[Outcome], None]
+    ) -> None:
+        self._application = application
+        self._rpc = rpc
+        self._report = report
+        self._changed = threading.Condition()
+        self._queue: deque[_Item] = deque()
+        self._sent: OrderedDict[str, _Sent] = OrderedDict()
+        self._orphans = Orphans()
+        self._parked = Parked()
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="sender")
+        self.trouble: str | None = None
+        """Why the engine takes no batches; None while it answers."""
+
+    def start(self) -> None:
+        """Start the thread."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the thread; what was not sent is lost, and its senders repeat it."""
+        with self._changed:
+            self._stopping.set()
+            self._changed.notify()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def submit(self, submission: Submission) -> None:
+        """Put batches at the end of the queue; any thread."""
+        last = len(submission.batches) - 1
+        items = [
+            _Item(batch, canonical(batch.batch), submission.size if number == last else 0)
+            for number, batch in enumerate(submission.batches)
+        ]
+        for item in items:
+            self._application.batches.add(item.tx, item.batch)
+        self._put(items)
+
+    def registered(self, family: Family) -> None:
+        """Continue with batches that waited for a processor of `family`; any thread."""
+        with self._changed:
+            released = self._parked.release(family)
+        self._put(map(_again, released))
+
+    def decided(self, decisions: Sequence[Decision]) -> None:
+        """Take what a height decided; in the consensus thread."""
+        outcome = Outcome()
+        with self._changed:
+            for decision in decisions:
+                self._settle(decision, outcome)
+            self._changed.notify()
+        self._report(outcome)
+
+    def _put(self, items: Iterable[_Item]) -> None:
+        with self._changed:
+            self._queue.extend(items)
+            self._changed.notify()
+
+    def _settle(self, decision: Decision, outcome: Outcome) -> None:
+        batch, result = decision.batch, decision.result
+        sent = self._sent.pop(batch.id, None)
+        if sent is not None and result is Code.NO_ROOM:
+            self._queue.append(sent.item)
+            return
+        if sent is not None:
+            _leave(sent.item, outcome)
+        match result:
+            case None:
+                for transaction in batch.batch.transactions:
+                    self._queue.extend(
+                        map(_again, self._orphans.release(transaction.header_signature))
+                    )
+            case InvalidTransaction() as verdict:
+                outcome.invalid[batch.id] = verdict
+            case Orphan(dependency) if sent is not None:
+                self._orphans.add(batch, dependency)
+            case OwnDependency(transaction_id, dependency) as why if sent is not None:
+                outcome.never_decided(batch.id, transaction_id, str(why))
+                self._orphans.add(batch, dependency)
+            case Refusal.STUCK:
+                outcome.stuck.append(batch.id)
+
+    def _run(self) -> None:
+        while (items := self._next()) is not None:
+            if items and not self._stopping.is_set():
+                self._send(items)
+            self._forget()
+
+    def _next(self) -> list[_Item] | None:
+        """Return what to send next, nothing after a while without any; None to stop."""
+        items: list[_Item] = []
+        outcome, size = Outcome(), 0
+        with self._changed:
+            self._changed.wait_for(lambda: self._queue or self._stopping.is_set(), SILENT_S)
+            if self._stopping.is_set():
+                return None
+            while self._queue and len(items) < AT_ONCE and size <= AT_ONCE_BYTES:
+                item = self._queue.popleft()
+                if item.batch.id in self._sent:  # the first one is still pending
+                    _leave(item, outcome)
+                    continue
+                size += len(item.tx)
+                items.append(item)
+                self._sent[item.batch.id] = _Sent(item, time.monotonic())
+        if outcome.decided:
+            self._report(outcome)
+        return items
+
+    def _send(self, items: Sequence[_Item]) -> None:
+        try:
+            answers = self._rpc.broadcast([item.tx for item in items])
+        except UnavailableError as error:
+            if self.trouble is None:
+                _LOG.error("%s", error)
+            self.trouble = str(error)
+            self._take_back(items)
+            self._stopping.wait(SILENT_S)
+            return
+        self.trouble = None
+        outcome, full = Outcome(), []
+        for item, answer in zip(items, answers, strict=True):
+            if _FULL in answer.get("error", ""):
+                full.append(item)
+            else:
+                self._answered(item, answer, outcome)
+        self._report(outcome)
+        if full:
+            self._take_back(full)
+            self._stopping.wait(FULL_S)
+
+    def _take_back(self, items: Sequence[_Item]) -> None:
+        """Put what was not taken at the front again, unless a height has decided it since."""
+        with self._changed:
+            kept = [item for item in items if self._sent.pop(item.batch.id, None) is not None]
+            self._queue.extendleft(reversed(kept))
+
+    def _answered(self, item: _Item, answer: Mapping[str, Any], outcome: Outcome) -> None:
+        """Take the mempool's word on one batch."""
+        error, code = answer.get("error", ""), answer.get("code", Code.TAKEN)
+        if _IN_CACHE in error or (not error and code == Code.TAKEN):
+            return  # a height will decide it
+        batch, why = item.batch, (error or answer.get("log", ""))[:MESSAGE_CHARS_MAX]
+        with self._changed:
+            if self._sent.pop(batch.id, None) is None:
+                return  # a height has decided it
+            _leave(item, outcome)
+            match code:
+                case Code.COMMITTED:
+                    pass
+                case Code.EARLY:
+                    self._wait_for(batch)
+                case Code.NO_PROCESSOR:
+                    for family in {Family.of(header) for header in batch.headers}:
+                        self._parked.add(batch, family)
+                        break
+                case _:
+                    name = batch.batch.transactions[0].header_signature
+                    outcome.invalid[batch.id] = InvalidTransaction(name, why)
+
+    def _wait_for(self, batch: VerifiedBatch) -> None:
+        """Keep an early batch until what it depends on is committed."""
+        missing = self._application.missing_dependency(batch)
+        if missing is None:  # it has come since
+            self._queue.append(_again(batch))
+        else:
+            self._orphans.add(batch, missing)
+
+    def _forget(self) -> None:
+        """Forget batches that no height decides."""
+        outcome, latest_s = Outcome(), time.monotonic() - PENDING_S
+        with self._changed:
+            while self._sent and (first := next(iter(self._sent.values()))).since_s < latest_s:
+                del self._sent[first.item.batch.id]
+                _leave(first.item, outcome)
+        if outcome.decided:
+            _LOG.warning(
+                "%d batches are not decided after %d s and are forgotten",
+                len(outcome.decided),
+                PENDING_S,
+            )
+            self._report(outcome)
+
+
+def _again(batch: VerifiedBatch) -> _Item:
+    """Return an item for a batch that has left the queue before."""
+    return _Item(batch, canonical(batch.batch), 0, queued=False)
+
+
+def _leave(item: _Item, outcome: Outcome) -> None:
+    """Record that a batch is no longer pending, and free its place in the queue."""
+    if item.queued:
+        outcome.decided.append(item.batch.id)
+        outcome.queued_batches += 1
+        outcome.queued_bytes += item.size

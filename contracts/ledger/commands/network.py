@@ -1,0 +1,109 @@
+"""`wayseal-node validator`, `found`, `join` and `init`: how a network of validators comes about."""
+
+import argparse
+import json
+import socket
+import sys
+from pathlib import Path
+
+from contracts.errors import RejectedError
+from contracts.keys import Signer
+from contracts.ledger.cometbft.network import (
+    Network,
+    found,
+    join,
+    make_validator,
+    read_card,
+    read_network,
+    write_network,
+)
+from contracts.ledger.cometbft.process import find_program
+from contracts.runtime.files import make_directory
+
+
+def validator(options: argparse.Namespace) -> None:
+    """Make a validator's keys, and print its card.
+
+    Raises:
+        RejectedError: There are keys already, or CometBFT is missing.
+        UnavailableError: The disk refuses.
+    """
+    program = find_program(options.cometbft)
+    card = make_validator(program, options.data, options.p2p, options.advertise or options.p2p)
+    _tell(card.document())
+
+
+def found_network(options: argparse.Namespace) -> None:
+    """Write the network file for the validators of some cards.
+
+    Raises:
+        RejectedError: A card is malformed, or comes twice; or the file exists.
+        UnavailableError: The disk refuses.
+    """
+    if options.out.exists():
+        raise RejectedError(f"{options.out} exists: a network is founded once")
+    network = found([read_card(path) for path in options.card], options.chain_id, options.admin)
+    write_network(options.out, network)
+    _tell(_summary(network, options.out))
+
+
+def join_network(options: argparse.Namespace) -> None:
+    """Join a network.
+
+    Raises:
+        RejectedError: The file is malformed, or the directory belongs to another network.
+        UnavailableError: The disk refuses.
+    """
+    network = read_network(options.file)
+    join(options.data, network)
+    _tell(_summary(network, options.data))
+
+
+def init(options: argparse.Namespace) -> None:
+    """Write the data directories of a whole network on one machine, for trying out.
+
+    Raises:
+        RejectedError: One of them exists, or CometBFT is missing.
+        UnavailableError: The disk refuses.
+    """
+    program = find_program(options.cometbft)
+    out: Path = options.out
+    places = [out / f"node{number}" for number in range(options.validators)]
+    if taken := [place for place in places if place.exists()]:
+        raise RejectedError(f"{taken[0]} exists: expected an empty directory for the network")
+    make_directory(out)
+    cards = []
+    for number, place in enumerate(places):
+        make_directory(place)
+        port = options.p2p_port + number if options.p2p_port else free_port()
+        at = f"127.0.0.1:{port}"
+        cards.append(make_validator(program, place, at, at))
+    admins = options.admin
+    if not admins:
+        signer = Signer.load_or_create(out / "admin.key")
+        admins = [signer.public_key]
+    network = found(cards, options.chain_id, admins, many_on_one_host=True)
+    for place in places:
+        join(place, network)
+    write_network(out / "network.json", network)
+    _tell(_summary(network, out) | {"data": [str(place) for place in places]})
+
+
+def free_port() -> int:
+    """Return a TCP port that is free on this machine now."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port: int = found.getsockname()[1]
+        return port
+
+
+def _summary(network: Network, where: Path) -> dict[str, object]:
+    return {
+        "network": str(where),
+        "chain_id": network.genesis["chain_id"],
+        "validators": {card.public_key: card.power for card in network.cards},
+    }
+
+
+def _tell(document: dict[str, object]) -> None:
+    sys.stdout.write(json.dumps(document) + "\n")
