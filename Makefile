@@ -29,6 +29,9 @@ SETUP_FAILED := $(if $(filter demo,$(MAKECMDGOALS)),|| { echo "demo: failed setu
 $(READY): requirements.lock pyproject.toml scripts/setup $(wildcard scripts/hatch_build.py storage/onepass/_native.c)
 	@scripts/setup "$(PYTHON)" "$(VENV)" $(SETUP_FAILED)
 
+# CometBFT, for a network of validators; scripts/cometbft puts it there.
+export PATH := $(CURDIR)/build/cometbft/bin:$(PATH)
+
 # Whichever Java and Maven are there serve; else Debian's.
 JAVA := { command -v java && command -v mvn; } >/dev/null || scripts/packages openjdk-17-jre-headless maven
 
@@ -40,12 +43,14 @@ LONG_FIRST := tests/integration tests/e2e tests/property tests/unit
 BENCH_TOOLS := fio sysbench openssl iperf3 iputils-ping
 
 demo: $(READY) ## the main job; with READINGS=csv TRACK=gpx VIDEO=file OPTIONS="--map QUANTITY=COLUMN" on real files; LEDGER=url ADMIN_KEY=file on a ledger of yours; ENGINE=cometbft with four validators
+	@[ "$(ENGINE)" != cometbft ] || scripts/cometbft $(SETUP_FAILED)
 	@$(BIN)/python -m demo --readings "$(READINGS)" --track "$(TRACK)" --video "$(VIDEO)" \
 	  --engine "$(ENGINE)" --ledger "$(LEDGER)" --admin-key "$(ADMIN_KEY)" $(OPTIONS)
 
 test: $(READY) ## all checks and all tests
 	@scripts/packages mosquitto jq sqlite3 curl openssl iproute2 softhsm2 iw dbus gpsd gir1.2-gst-rtsp-server-1.0 gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-ugly python3-gi nvme-cli smartmontools $(BENCH_TOOLS) chromium prometheus prometheus-alertmanager
 	@$(JAVA)
+	@scripts/cometbft || echo "cometbft: tests of a network of validators will be skipped"
 	@$(BIN)/python -c "from storage.bench.servers.cassandra.artifacts import installed; installed()"
 	@PYTHONPATH=tests $(BIN)/python -c "from support.tusclients.clients import install; install()"
 	@$(MAKE) --no-print-directory check

@@ -29,8 +29,9 @@ from contracts.proto.cometbft_pb2 import (
 )
 from contracts.validators import POWER_MAX, VALIDATORS_MAX, Powers
 
+ABSENT: Final = 1
 FOR_THE_BLOCK: Final = 2
-"""`block_id_flag` of a validator that signed this header; others voted for none, or not at all."""
+"""`block_id_flag` of a validator that signed this header. All others stand as absent."""
 _PRECOMMIT: Final = 2
 _MORE: Final = 0x80
 
@@ -135,8 +136,10 @@ def _signers(name: str, sealed: SealedHeader) -> Iterable[str]:
         sealed.validators, sealed.commit.signatures, strict=True
     )
     for validator, signature in pairs:
-        if signature.block_id_flag != FOR_THE_BLOCK:
+        if signature == CommitSig(block_id_flag=ABSENT):
             continue
+        if signature.block_id_flag != FOR_THE_BLOCK:
+            raise RejectedError(f"{name}: a vote that is neither for it nor absent")
         key = validator.pub_key.secp256k1.hex()
         message = vote_bytes(sealed.header.chain_id, sealed.commit, signature)
         if not verify(key, signature.signature.hex(), message):

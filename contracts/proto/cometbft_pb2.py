@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1e\x63ontracts/proto/cometbft.proto\x12\x10wayseal.cometbft\x1a\x1fgoogle/protobuf/timestamp.proto\"\'\n\tConsensus\x12\r\n\x05\x62lock\x18\x01 \x01(\x04\x12\x0b\n\x03\x61pp\x18\x02 \x01(\x04\",\n\rPartSetHeader\x12\r\n\x05total\x18\x01 \x01(\r\x12\x0c\n\x04hash\x18\x02 \x01(\x0c\"Q\n\x07\x42lockID\x12\x0c\n\x04hash\x18\x01 \x01(\x0c\x12\x38\n\x0fpart_set_header\x18\x02 \x01(\x0b\x32\x1f.wayseal.cometbft.PartSetHeader\"\x8e\x03\n\x06Header\x12,\n\x07version\x18\x01 \x01(\x0b\x32\x1b.wayseal.cometbft.Consensus\x12\x10\n\x08\x63hain_id\x18\x02 \x01(\t\x12\x0e\n\x06height\x18\x03 \x01(\x03\x12(\n\x04time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x30\n\rlast_block_id\x18\x05 \x01(\x0b\x32\x19.wayseal.cometbft.BlockID\x12\x18\n\x10last_commit_hash\x18\x06 \x01(\x0c\x12\x11\n\tdata_hash\x18\x07 \x01(\x0c\x12\x17\n\x0fvalidators_hash\x18\x08 \x01(\x0c\x12\x1c\n\x14next_validators_hash\x18\t \x01(\x0c\x12\x16\n\x0e\x63onsensus_hash\x18\n \x01(\x0c\x12\x10\n\x08\x61pp_hash\x18\x0b \x01(\x0c\x12\x19\n\x11last_results_hash\x18\x0c \x01(\x0c\x12\x15\n\revidence_hash\x18\r \x01(\x0c\x12\x18\n\x10proposer_address\x18\x0e \x01(\x0c\"\x7f\n\tCommitSig\x12\x15\n\rblock_id_flag\x18\x01 \x01(\x05\x12\x19\n\x11validator_address\x18\x02 \x01(\x0c\x12-\n\ttimestamp\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x11\n\tsignature\x18\x04 \x01(\x0c\"\x85\x01\n\x06\x43ommit\x12\x0e\n\x06height\x18\x01 \x01(\x03\x12\r\n\x05round\x18\x02 \x01(\x05\x12+\n\x08\x62lock_id\x18\x03 \x01(\x0b\x32\x19.wayseal.cometbft.BlockID\x12/\n\nsignatures\x18\x04 \x03(\x0b\x32\x1b.wayseal.cometbft.CommitSig\":\n\tPublicKey\x12\x11\n\x07\x65\x64\x32\x35\x35\x31\x39\x18\x01 \x01(\x0cH\x00\x12\x13\n\tsecp256k1\x18\x02 \x01(\x0cH\x00\x42\x05\n\x03sum\"U\n\x0fSimpleValidator\x12,\n\x07pub_key\x18\x01 \x01(\x0b\x32\x1b.wayseal.cometbft.PublicKey\x12\x14\n\x0cvoting_power\x18\x02 \x01(\x03\"\xaa\x01\n\rCanonicalVote\x12\x0c\n\x04type\x18\x01 \x01(\x05\x12\x0e\n\x06height\x18\x02 \x01(\x10\x12\r\n\x05round\x18\x03 \x01(\x10\x12+\n\x08\x62lock_id\x18\x04 \x01(\x0b\x32\x19.wayseal.cometbft.BlockID\x12-\n\ttimestamp\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x10\n\x08\x63hain_id\x18\x06 \x01(\t\"\x1c\n\x0bStringValue\x12\r\n\x05value\x18\x01 \x01(\t\"\x1b\n\nInt64Value\x12\r\n\x05value\x18\x01 \x01(\x03\"\x1b\n\nBytesValue\x12\r\n\x05value\x18\x01 \x01(\x0c\"\x99\x01\n\x0cSealedHeader\x12(\n\x06header\x18\x01 \x01(\x0b\x32\x18.wayseal.cometbft.Header\x12(\n\x06\x63ommit\x18\x02 \x01(\x0b\x32\x18.wayseal.cometbft.Commit\x12\x35\n\nvalidators\x18\x03 \x03(\x0b\x32!.wayseal.cometbft.SimpleValidatorb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1e\x63ontracts/proto/cometbft.proto\x12\x10wayseal.cometbft\x1a\x1fgoogle/protobuf/timestamp.proto\"\'\n\tConsensus\x12\r\n\x05\x62lock\x18\x01 \x01(\x04\x12\x0b\n\x03\x61pp\x18\x02 \x01(\x04\",\n\rPartSetHeader\x12\r\n\x05total\x18\x01 \x01(\r\x12\x0c\n\x04hash\x18\x02 \x01(\x0c\"Q\n\x07\x42lockID\x12\x0c\n\x04hash\x18\x01 \x01(\x0c\x12\x38\n\x0fpart_set_header\x18\x02 \x01(\x0b\x32\x1f.wayseal.cometbft.PartSetHeader\"\x8e\x03\n\x06Header\x12,\n\x07version\x18\x01 \x01(\x0b\x32\x1b.wayseal.cometbft.Consensus\x12\x10\n\x08\x63hain_id\x18\x02 \x01(\t\x12\x0e\n\x06height\x18\x03 \x01(\x03\x12(\n\x04time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x30\n\rlast_block_id\x18\x05 \x01(\x0b\x32\x19.wayseal.cometbft.BlockID\x12\x18\n\x10last_commit_hash\x18\x06 \x01(\x0c\x12\x11\n\tdata_hash\x18\x07 \x01(\x0c\x12\x17\n\x0fvalidators_hash\x18\x08 \x01(\x0c\x12\x1c\n\x14next_validators_hash\x18\t \x01(\x0c\x12\x16\n\x0e\x63onsensus_hash\x18\n \x01(\x0c\x12\x10\n\x08\x61pp_hash\x18\x0b \x01(\x0c\x12\x19\n\x11last_results_hash\x18\x0c \x01(\x0c\x12\x15\n\revidence_hash\x18\r \x01(\x0c\x12\x18\n\x10proposer_address\x18\x0e \x01(\x0c\"d\n\tCommitSig\x12\x15\n\rblock_id_flag\x18\x01 \x01(\x05\x12-\n\ttimestamp\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x11\n\tsignature\x18\x04 \x01(\x0c\"\x85\x01\n\x06\x43ommit\x12\x0e\n\x06height\x18\x01 \x01(\x03\x12\r\n\x05round\x18\x02 \x01(\x05\x12+\n\x08\x62lock_id\x18\x03 \x01(\x0b\x32\x19.wayseal.cometbft.BlockID\x12/\n\nsignatures\x18\x04 \x03(\x0b\x32\x1b.wayseal.cometbft.CommitSig\":\n\tPublicKey\x12\x11\n\x07\x65\x64\x32\x35\x35\x31\x39\x18\x01 \x01(\x0cH\x00\x12\x13\n\tsecp256k1\x18\x02 \x01(\x0cH\x00\x42\x05\n\x03sum\"U\n\x0fSimpleValidator\x12,\n\x07pub_key\x18\x01 \x01(\x0b\x32\x1b.wayseal.cometbft.PublicKey\x12\x14\n\x0cvoting_power\x18\x02 \x01(\x03\"\xaa\x01\n\rCanonicalVote\x12\x0c\n\x04type\x18\x01 \x01(\x05\x12\x0e\n\x06height\x18\x02 \x01(\x10\x12\r\n\x05round\x18\x03 \x01(\x10\x12+\n\x08\x62lock_id\x18\x04 \x01(\x0b\x32\x19.wayseal.cometbft.BlockID\x12-\n\ttimestamp\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x10\n\x08\x63hain_id\x18\x06 \x01(\t\"\x1c\n\x0bStringValue\x12\r\n\x05value\x18\x01 \x01(\t\"\x1b\n\nInt64Value\x12\r\n\x05value\x18\x01 \x01(\x03\"\x1b\n\nBytesValue\x12\r\n\x05value\x18\x01 \x01(\x0c\"\x99\x01\n\x0cSealedHeader\x12(\n\x06header\x18\x01 \x01(\x0b\x32\x18.wayseal.cometbft.Header\x12(\n\x06\x63ommit\x18\x02 \x01(\x0b\x32\x18.wayseal.cometbft.Commit\x12\x35\n\nvalidators\x18\x03 \x03(\x0b\x32!.wayseal.cometbft.SimpleValidatorb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -41,21 +41,21 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_HEADER']._serialized_start=256
   _globals['_HEADER']._serialized_end=654
   _globals['_COMMITSIG']._serialized_start=656
-  _globals['_COMMITSIG']._serialized_end=783
-  _globals['_COMMIT']._serialized_start=786
-  _globals['_COMMIT']._serialized_end=919
-  _globals['_PUBLICKEY']._serialized_start=921
-  _globals['_PUBLICKEY']._serialized_end=979
-  _globals['_SIMPLEVALIDATOR']._serialized_start=981
-  _globals['_SIMPLEVALIDATOR']._serialized_end=1066
-  _globals['_CANONICALVOTE']._serialized_start=1069
-  _globals['_CANONICALVOTE']._serialized_end=1239
-  _globals['_STRINGVALUE']._serialized_start=1241
-  _globals['_STRINGVALUE']._serialized_end=1269
-  _globals['_INT64VALUE']._serialized_start=1271
-  _globals['_INT64VALUE']._serialized_end=1298
-  _globals['_BYTESVALUE']._serialized_start=1300
-  _globals['_BYTESVALUE']._serialized_end=1327
-  _globals['_SEALEDHEADER']._serialized_start=1330
-  _globals['_SEALEDHEADER']._serialized_end=1483
+  _globals['_COMMITSIG']._serialized_end=756
+  _globals['_COMMIT']._serialized_start=759
+  _globals['_COMMIT']._serialized_end=892
+  _globals['_PUBLICKEY']._serialized_start=894
+  _globals['_PUBLICKEY']._serialized_end=952
+  _globals['_SIMPLEVALIDATOR']._serialized_start=954
+  _globals['_SIMPLEVALIDATOR']._serialized_end=1039
+  _globals['_CANONICALVOTE']._serialized_start=1042
+  _globals['_CANONICALVOTE']._serialized_end=1212
+  _globals['_STRINGVALUE']._serialized_start=1214
+  _globals['_STRINGVALUE']._serialized_end=1242
+  _globals['_INT64VALUE']._serialized_start=1244
+  _globals['_INT64VALUE']._serialized_end=1271
+  _globals['_BYTESVALUE']._serialized_start=1273
+  _globals['_BYTESVALUE']._serialized_end=1300
+  _globals['_SEALEDHEADER']._serialized_start=1303
+  _globals['_SEALEDHEADER']._serialized_end=1456
 # @@protoc_insertion_point(module_scope)

@@ -66,16 +66,14 @@ class Header(_message.Message):
     def __init__(self, version: _Optional[_Union[Consensus, _Mapping]] = ..., chain_id: _Optional[str] = ..., height: _Optional[int] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., last_block_id: _Optional[_Union[BlockID, _Mapping]] = ..., last_commit_hash: _Optional[bytes] = ..., data_hash: _Optional[bytes] = ..., validators_hash: _Optional[bytes] = ..., next_validators_hash: _Optional[bytes] = ..., consensus_hash: _Optional[bytes] = ..., app_hash: _Optional[bytes] = ..., last_results_hash: _Optional[bytes] = ..., evidence_hash: _Optional[bytes] = ..., proposer_address: _Optional[bytes] = ...) -> None: ...
 
 class CommitSig(_message.Message):
-    __slots__ = ("block_id_flag", "validator_address", "timestamp", "signature")
+    __slots__ = ("block_id_flag", "timestamp", "signature")
     BLOCK_ID_FLAG_FIELD_NUMBER: _ClassVar[int]
-    VALIDATOR_ADDRESS_FIELD_NUMBER: _ClassVar[int]
     TIMESTAMP_FIELD_NUMBER: _ClassVar[int]
     SIGNATURE_FIELD_NUMBER: _ClassVar[int]
     block_id_flag: int
-    validator_address: bytes
     timestamp: _timestamp_pb2.Timestamp
     signature: bytes
-    def __init__(self, block_id_flag: _Optional[int] = ..., validator_address: _Optional[bytes] = ..., timestamp: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., signature: _Optional[bytes] = ...) -> None: ...
+    def __init__(self, block_id_flag: _Optional[int] = ..., timestamp: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., signature: _Optional[bytes] = ...) -> None: ...
 
 class Commit(_message.Message):
     __slots__ = ("height", "round", "block_id", "signatures")

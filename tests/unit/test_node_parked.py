@@ -3,9 +3,9 @@
 import pytest
 
 from contracts.keys import Signer
-from contracts.ledger.execution.verify import VerifiedBatch, verify_batch
-from contracts.ledger.solo import waiting as waiting_module
+from contracts.ledger.engine import waiting as waiting_module
 from contracts.ledger.engine.waiting import Parked
+from contracts.ledger.execution.verify import VerifiedBatch, verify_batch
 from contracts.sawtooth.batches import Family
 from support.ledgers.nodes import intkey_batch
 

@@ -6,12 +6,12 @@ import pytest
 
 from contracts.keys import Signer
 from contracts.ledger.engine import statuses as statuses_module
+from contracts.ledger.engine import waiting as waiting_module
 from contracts.ledger.engine.statuses import Outcome, Statuses
+from contracts.ledger.engine.waiting import Orphans
 from contracts.ledger.execution.executor import InvalidTransaction
 from contracts.ledger.execution.verify import verify_batch
 from contracts.ledger.rest.byids import WAIT_MAX_S, WAIT_S, wait_s
-from contracts.ledger.solo import waiting as waiting_module
-from contracts.ledger.engine.waiting import Orphans
 from contracts.sawtooth.batches import Status
 from support.ledgers.nodes import intkey_batch
 

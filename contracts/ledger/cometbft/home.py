@@ -22,6 +22,8 @@ from contracts.validators import Powers
 
 HOME: Final = "cometbft"
 GENESIS: Final = "config/genesis.json"
+VOTES: Final = "priv_validator_state.json"
+"""In `data/`: up to which height and round the validator has voted."""
 KEY_MODE: Final = 0o600
 MEMPOOL_BATCHES: Final = 20_000
 MEMPOOL_BYTES: Final = 256 << 20
@@ -131,7 +133,7 @@ def make_validator_key(home: Path) -> str:
         RejectedError: There is a key already. A key that votes twice convicts itself.
         UnavailableError: The disk refuses.
     """
-    path, state = home / "config/priv_validator_key.json", home / "data/priv_validator_state.json"
+    path, state = home / "config/priv_validator_key.json", home / "data" / VOTES
     if path.exists() or state.exists():
         raise RejectedError(f"{path} exists: a validator's key is made once")
     secret = secrets.token_hex(32)

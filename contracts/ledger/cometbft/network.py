@@ -7,6 +7,7 @@ that knows another file makes another network, and the others do not talk to it.
 
 import json
 import re
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -161,6 +162,23 @@ def prepare(data: Path, pace: Pace) -> None:
     others = [card.peer for card in network.cards if card.public_key != own]
     peers = Peers(_listen(data), others, network.many_on_one_host)
     homes.write_settings(data / HOME, own[:16], peers, pace)
+
+
+def forget_chain(data: Path) -> None:
+    """Remove the blocks and the state of a validator, here and at its engine, but no key or vote.
+
+    Raises:
+        UnavailableError: The disk refuses.
+    """
+    kept = data / HOME / "data" / homes.VOTES
+    gone = [data / "index", data / "chain.log"]  # an index ahead of its log is refused
+    gone[:0] = [path for path in (data / HOME / "data").iterdir() if path != kept]
+    for path in gone:
+        with disk_errors("remove", path):
+            if path.is_dir():
+                shutil.rmtree(path)
+            else:
+                path.unlink(missing_ok=True)
 
 
 def read_network(path: Path) -> Network:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from contracts.errors import RejectedError, UnavailableError
+from contracts.runtime.processes import tied
 
 _LOG = logging.getLogger("cometbft")
 
@@ -22,13 +23,16 @@ ANSWER_S: Final = 20.0
 """How long, seconds, a command of it may take."""
 STOP_S: Final = 20.0
 """How long, seconds, it has to stop; then it is killed. It syncs its log before each vote."""
-LINES_KEPT: Final = 20
+LINES_KEPT: Final = 200
+"""More than the traces of all its goroutines that follow an error."""
 _VERSION: Final = re.compile(r"v?(\d+\.\d+)\.\d+")
 _HOW: Final = (
     f"install release {TESTED}: its image or binary, or `go install "
     f"github.com/cometbft/cometbft/cmd/cometbft@v{TESTED}`; docs/network.md"
 )
 _OTHER_STATE: Final = "AppHash"
+_GIVEN_UP: Final = "CONSENSUS FAILURE"
+"""After this line CometBFT takes part no longer, but its process stays."""
 
 
 def find_program(named: str | None) -> Path:
@@ -119,7 +123,7 @@ class Process:
         """
         try:
             self._process = subprocess.Popen(  # noqa: S603 - the operator's program
-                self._command,
+                tied(self._command),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
@@ -148,25 +152,29 @@ class Process:
         """Pass its lines on to the log, until it ends."""
         for line in self._process.stdout or ():
             self._lines.append(line.rstrip())
-            if not self._stopping.is_set():
-                _LOG.info("%s", line.rstrip())
+            if self._stopping.is_set():
+                continue
+            _LOG.info("%s", line.rstrip())
+            if _GIVEN_UP in line:
+                self._ended(UnavailableError(explained(None, self._lines)))
         status = self._process.wait()
         if not self._stopping.is_set():
             self._ended(UnavailableError(explained(status, self._lines)))
 
 
-def explained(status: int, lines: Sequence[str]) -> str:
+def explained(status: int | None, lines: Sequence[str]) -> str:
     """Say why CometBFT ended.
 
     Args:
-        status: Its exit status.
+        status: Its exit status; None if it gave up and still runs.
         lines: The last lines that it wrote.
     """
     if any(_OTHER_STATE in line for line in lines):
         return (
             "CometBFT stopped: this validator's blocks are not those that the network agreed on. "
-            "Compare its version of wayseal-node with the others', then restore its data, or join "
-            "again with an empty chain, and with the same validator key and voting state"
+            "Compare its version of wayseal-node with the others'; then `wayseal-node resync` has "
+            "it make its chain again from theirs"
         )
     last = next((line for line in reversed(lines) if line.strip()), "it wrote nothing")
-    return f"CometBFT ended with status {status}: {last[:300]}"
+    how = "gave up" if status is None else f"ended with status {status}"
+    return f"CometBFT {how}: {last[:300]}"

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
+from contracts.commits import ABSENT, FOR_THE_BLOCK
 from contracts.errors import RejectedError, UnavailableError
 from contracts.ledger.cometbft.rpc import PAGE, Rpc
 from contracts.ledger.engine.ports import BlockReader
@@ -133,9 +134,11 @@ def sealed_header(signed: Mapping[str, Any], validators: list[Mapping[str, Any]]
 
 
 def _signature(document: Mapping[str, Any]) -> CommitSig:
+    """Return a validator's signature; a vote for no block is of no use to a reader."""
+    if document["block_id_flag"] != FOR_THE_BLOCK:
+        return CommitSig(block_id_flag=ABSENT)
     return CommitSig(
-        block_id_flag=document["block_id_flag"],
-        validator_address=bytes.fromhex(document["validator_address"]),
+        block_id_flag=FOR_THE_BLOCK,
         timestamp=_time(document["timestamp"]),
         signature=base64.b64decode(document["signature"] or ""),
     )

@@ -9,7 +9,9 @@ from pathlib import Path
 from contracts.errors import RejectedError
 from contracts.keys import Signer
 from contracts.ledger.cometbft.network import (
+    FILE,
     Network,
+    forget_chain,
     found,
     join,
     make_validator,
@@ -18,7 +20,7 @@ from contracts.ledger.cometbft.network import (
     write_network,
 )
 from contracts.ledger.cometbft.process import find_program
-from contracts.runtime.files import make_directory
+from contracts.runtime.files import locked, make_directory
 
 
 def validator(options: argparse.Namespace) -> None:
@@ -57,6 +59,22 @@ def join_network(options: argparse.Namespace) -> None:
     network = read_network(options.file)
     join(options.data, network)
     _tell(_summary(network, options.data))
+
+
+def resync(options: argparse.Namespace) -> None:
+    """Forget the chain of a validator, which then makes it again of what the others have.
+
+    Its keys stay, and so does the record of its votes: without it, it could vote twice.
+
+    Raises:
+        RejectedError: It runs, or is in no network.
+        UnavailableError: The disk refuses.
+    """
+    data: Path = options.data
+    network = read_network(data / FILE)
+    with locked(data / "lock", f"data directory {data} is in use by another node"):
+        forget_chain(data)
+    _tell(_summary(network, data))
 
 
 def init(options: argparse.Namespace) -> None:

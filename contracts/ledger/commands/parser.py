@@ -18,6 +18,7 @@ COMMANDS: Final = {
     "validator": "Make the keys of a validator, and print the card that the others need.",
     "found": "Found a network of the validators of some cards.",
     "join": "Make a data directory part of a network.",
+    "resync": "Have a validator make its chain again of what the others have; its keys stay.",
     "init": "Write the data directories of a whole network on this machine, for trying out.",
 }
 VALIDATORS_AT_ONCE: Final = 16
@@ -102,7 +103,7 @@ def _add_succession(export: argparse.ArgumentParser, replay: argparse.ArgumentPa
 
 
 def _add_network(parsers: Mapping[str, argparse.ArgumentParser]) -> None:
-    for name in ("validator", "join"):
+    for name in ("validator", "join", "resync"):
         parsers[name].add_argument(
             "--data", type=Path, required=True, metavar="DIR", help="where the chain will be kept"
         )
@@ -146,6 +147,6 @@ def _add_network(parsers: Mapping[str, argparse.ArgumentParser]) -> None:
         "--out", type=Path, required=True, metavar="DIR", help="gets node0, node1, … and admin.key"
     )
     functions = {"found": "found_network", "join": "join_network"}
-    for name in ("validator", "found", "join", "init"):
+    for name in ("validator", "found", "join", "resync", "init"):
         function = functions.get(name, name)
         parsers[name].set_defaults(run=f"contracts.ledger.commands.network:{function}")

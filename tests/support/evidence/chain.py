@@ -195,6 +195,8 @@ class Evidence:
     leaves: list[LeafHashes] = field(default_factory=list)
     blobs: list[Blob] = field(default_factory=list)
     nodes: list[StateNode] = field(default_factory=list)
+    seals: list[bytes] = field(default_factory=list)
+    """Sealed headers as they stand in the file."""
     state: dict[str, bytes] = field(default_factory=dict)
     """All state after the last block, from which a forger picks what to show."""
 
@@ -210,6 +212,7 @@ class Evidence:
             *((Part.LEAF_HASHES, canonical(leaves)) for leaves in self.leaves),
             *((Part.BLOB, canonical(blob)) for blob in self.blobs),
             *((Part.STATE_NODE, canonical(node)) for node in self.nodes),
+            *((Part.SEALED_HEADER, sealed) for sealed in self.seals),
         ]
 
     def wire(self) -> bytes:
@@ -219,7 +222,7 @@ class Evidence:
         """Return the file in the format without state nodes."""
         header = Header.FromString(canonical(self.header))
         header.version = FORMAT_1
-        told = replace(self, header=header, nodes=[])
+        told = replace(self, header=header, nodes=[], seals=[])
         return pack(told.frames(), MAGIC.replace(b"2", b"1"))
 
     def add_video(self, content: bytes, *, blobs: Sequence[int] | None = None) -> None:

@@ -1,0 +1,111 @@
+"""Networks of CometBFT's validators for tests: laid out, and run as real processes."""
+
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from contracts.encoding import canonical
+from contracts.keys import Signer
+from contracts.ledger.cometbft import home as homes
+from contracts.ledger.cometbft.network import Card, Network, join, make_validator
+from contracts.ledger.cometbft.process import PROGRAM, find_program
+from contracts.ledger.commands.network import free_port
+from contracts.proto.sawtooth_pb2 import Batch, BatchList
+from contracts.sawtooth.batches import build_batch
+from contracts.sawtooth.settings import CHAIN_ID, propose
+from contracts.validators import SETTING, encode
+from support.ledgers.nodes import INTKEY_NODE, Node, running
+
+CHAIN: Final = "test"
+AT: Final = "2026-01-01T00:00:00Z"
+ENGINE: Final = ("--engine", "cometbft")
+
+
+def lay_out(out: Path, count: int, first: Sequence[Batch], founder: Signer) -> list[Path]:
+    """Write the data directories of a network whose genesis block holds some batches.
+
+    Args:
+        out: Gets node0, node1, …
+        count: How many validators.
+        first: The batches, before one that names the validators.
+        founder: May change settings.
+    """
+    program = find_program(None)
+    places = [out / f"node{number}" for number in range(count)]
+    cards: list[Card] = []
+    for place in places:
+        at = f"127.0.0.1:{free_port()}"
+        cards.append(make_validator(program, place, at, at))
+    powers = {card.public_key: card.power for card in cards}
+    named = [propose(founder, SETTING, encode(powers)), propose(founder, CHAIN_ID, CHAIN)]
+    batches = BatchList(batches=[*first, build_batch(founder, named)])
+    genesis = homes.genesis(CHAIN, powers, canonical(batches), at=AT)
+    network = Network(tuple(cards), genesis, many_on_one_host=True)
+    for place in places:
+        join(place, network)
+    return places
+
+
+@dataclass
+class Validators:
+    """A network that runs; each validator can be stopped and started again.
+
+    Attributes:
+        places: Their data directories.
+        nodes: Those that run, by number.
+    """
+
+    places: list[Path]
+    script: Path = INTKEY_NODE
+    nodes: dict[int, Node] = field(default_factory=dict)
+    _stacks: dict[int, ExitStack] = field(default_factory=dict)
+
+    def start(self, number: int, *options: str) -> Node:
+        """Start a validator; return once it serves."""
+        stack = ExitStack()
+        node = stack.enter_context(
+            running(self.places[number], *ENGINE, *options, script=self.script)
+        )
+        self.nodes[number], self._stacks[number] = node, stack
+        return node
+
+    def kill(self, number: int) -> None:
+        """Kill a validator, as a power cut would."""
+        self.nodes.pop(number).process.kill()
+        self._stacks.pop(number).close()
+
+    def stop(self, number: int) -> int:
+        """Ask a validator to end; return its exit status."""
+        status = self.nodes.pop(number).stop()
+        self._stacks.pop(number).close()
+        return status
+
+    def close(self) -> None:
+        """Kill all that runs."""
+        for number in list(self.nodes):
+            self.kill(number)
+
+
+@contextmanager
+def network(
+    out: Path, count: int, first: Sequence[Batch], founder: Signer, script: Path = INTKEY_NODE
+) -> Iterator[Validators]:
+    """Run a network of validators."""
+    made = Validators(lay_out(out, count, first, founder), script)
+    try:
+        for number in range(count):
+            made.start(number)
+        yield made
+    finally:
+        made.close()
+
+
+def need_cometbft() -> None:
+    """Skip the test where CometBFT is not installed; `make test` installs it where Go is."""
+    if shutil.which(PROGRAM) is None:
+        pytest.skip("CometBFT is not installed, and Go to build it is missing")
