@@ -40,7 +40,7 @@ class Sealed:
 
 
 @dataclass(slots=True)
-class Seals:
+class SealedHeaders:
     """The sealed headers of a file, checked as they arrive."""
 
     _first: Powers = field(default_factory=dict)

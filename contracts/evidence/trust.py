@@ -33,7 +33,7 @@ _SOURCE: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Network:
+class TrustedNetwork:
     """A network of validators as it began.
 
     Attributes:
@@ -61,7 +61,7 @@ class Trust:
     block_signers: frozenset[str]
     admin_keys: frozenset[str]
     predecessors: tuple[Predecessor, ...] = ()
-    network: Network | None = None
+    network: TrustedNetwork | None = None
 
     def ledger(self, genesis_block_id: str) -> tuple[frozenset[str], Predecessor | None]:
         """Return who may sign the blocks of a ledger, and where it ended if it is an earlier one.
@@ -133,7 +133,7 @@ class Trust:
         return {_NETWORK: {"chain_id": network.chain_id, "validators": validators}}
 
 
-def _network(path: Path, value: object) -> Network:
+def _network(path: Path, value: object) -> TrustedNetwork:
     if not isinstance(value, dict) or set(value) != {"chain_id", "validators"}:
         raise RejectedError(
             f"trust file {path}: {_NETWORK} must be an object with chain_id and validators"
@@ -141,7 +141,7 @@ def _network(path: Path, value: object) -> Network:
     if not isinstance(value["chain_id"], str):
         raise RejectedError(f"trust file {path}: {_NETWORK}: chain_id must be a text")
     try:
-        return Network(value["chain_id"], powers_of(value["validators"]))
+        return TrustedNetwork(value["chain_id"], powers_of(value["validators"]))
     except RejectedError as error:
         raise RejectedError(f"trust file {path}: {_NETWORK}: {error}") from error
 

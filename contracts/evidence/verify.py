@@ -11,7 +11,7 @@ from contracts.evidence.expected import ANYTHING, Expected
 from contracts.evidence.ledgerparts import Batches, BlockHeads
 from contracts.evidence.recordings import Recordings, Video
 from contracts.evidence.replay import Replay
-from contracts.evidence.seals import Sealed, Seals
+from contracts.evidence.seals import Sealed, SealedHeaders
 from contracts.evidence.statenodes import ProvenState
 from contracts.evidence.story import TripStory
 from contracts.evidence.times import BlockTimesTold
@@ -127,7 +127,7 @@ class _Check:
         self._recordings = Recordings()
         self._replay = Replay(self._recordings, trust.admin_keys if trust else None)
         self._proven: ProvenState | None = None
-        self._seals = Seals()
+        self._seals = SealedHeaders()
         self._sealed: Sealed | None = None
         self._block_signers: frozenset[str] = frozenset()
         self._ended: Predecessor | None = None

@@ -15,7 +15,7 @@ from contracts.encoding import parse
 from contracts.errors import RejectedError, UnavailableError, WaysealError
 from contracts.evidence.container import VERSION, EvidenceWriter
 from contracts.evidence.statenodes import message_of
-from contracts.evidence.trust import Network, Trust
+from contracts.evidence.trust import Trust, TrustedNetwork
 from contracts.evidence.verify import Verdict, verify_evidence
 from contracts.ledger.client import LedgerClient
 from contracts.ledger.proofs import StateProofs
@@ -232,12 +232,12 @@ def trust_of(ledger: LedgerClient) -> Trust:
     )
 
 
-def _network(ledger: LedgerClient) -> Network:
+def _network(ledger: LedgerClient) -> TrustedNetwork:
     """Return the network that makes a ledger's blocks, as it began."""
     seals = ledger.seals(ledger.genesis().header_signature)
     if not seals:
         raise UnavailableError("the ledger's validators have not signed its first block yet")
-    return Network(seals[0].header.chain_id, validators_of(seals[0]))
+    return TrustedNetwork(seals[0].header.chain_id, validators_of(seals[0]))
 
 
 def _members(setting: str) -> list[str]:

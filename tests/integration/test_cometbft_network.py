@@ -12,7 +12,7 @@ import pytest
 
 from contracts.commits import check_commit, validators_of
 from contracts.encoding import canonical
-from contracts.evidence.seals import Seals
+from contracts.evidence.seals import SealedHeaders
 from contracts.keys import Signer
 from contracts.ledger.cometbft.home import HOME, validator_key
 from contracts.ledger.cometbft.network import Network, join, make_validator, read_network
@@ -205,7 +205,7 @@ def test_a_validator_joins_and_one_leaves(four: Validators, tmp_path: Path) -> N
 
         wait_until(signs)
         block_id = head(joining)
-        checked = Seals()
+        checked = SealedHeaders()
         for seal in seals_of(joining, block_id):
             checked.add(canonical(seal))
         sealed = checked.of(block_id)

@@ -11,7 +11,7 @@ import pytest
 from contracts.encoding import canonical
 from contracts.errors import RejectedError
 from contracts.evidence.report import as_json
-from contracts.evidence.trust import Network, Trust
+from contracts.evidence.trust import Trust, TrustedNetwork
 from contracts.evidence.verify import Verdict, verify_evidence
 from contracts.evidence.words import as_text
 from contracts.keys import Signer
@@ -45,7 +45,7 @@ class Told:
 def told() -> Told:
     evidence = networked()
     trust = replace(
-        trust_in(evidence.heads), block_signers=frozenset(), network=Network("test", POWERS)
+        trust_in(evidence.heads), block_signers=frozenset(), network=TrustedNetwork("test", POWERS)
     )
     return Told(evidence, trust)
 

@@ -28,7 +28,7 @@ from contracts.errors import RejectedError
 from contracts.keys import Signer
 from contracts.ledger.blocks.chain import Chain
 from contracts.ledger.cometbft.abci import Method
-from contracts.ledger.cometbft.batches import Batches
+from contracts.ledger.cometbft.batches import CarriedBatches
 from contracts.ledger.cometbft.executing import Executing
 from contracts.ledger.cometbft.proposals import Carried, filled, in_order
 from contracts.ledger.cometbft.times import check_time, is_time, time_batch
@@ -144,7 +144,7 @@ class Application:
         self._on_the_way: OrderedDict[str, None] = OrderedDict()
         self._lock = threading.Lock()
         self._height = _Height()
-        self.batches = Batches()
+        self.batches = CarriedBatches()
         self.founded = threading.Event()
         """Set once there is a genesis block."""
         self.trouble: str | None = None

@@ -16,7 +16,7 @@ REMEMBERED_BATCHES: Final = 10_000
 REMEMBERED_BYTES: Final = 128 << 20
 
 
-class Batches:
+class CarriedBatches:
     """Parses and verifies each transaction of the engine once; safe in any thread."""
 
     def __init__(self) -> None:

@@ -16,7 +16,7 @@ from contracts.ledger.cometbft.application import Application, Decision
 from contracts.ledger.cometbft.executing import Executing
 from contracts.ledger.cometbft.process import Process
 from contracts.ledger.cometbft.rpc import Rpc
-from contracts.ledger.cometbft.seals import Seals
+from contracts.ledger.cometbft.seals import EngineSeals
 from contracts.ledger.cometbft.sender import Sender
 from contracts.ledger.engine.statuses import Outcome
 from contracts.ledger.engine.submissions import Submission
@@ -70,7 +70,7 @@ class CometBft:
         self._process = Process(program, home, at, rpc, self._fail)
         self._rpc = Rpc(rpc)
         self._sender = Sender(self._application, self._rpc, report)
-        self._seals = Seals(chain, Rpc(rpc))
+        self._seals = EngineSeals(chain, Rpc(rpc))
 
     @property
     def trouble(self) -> str | None:
@@ -78,7 +78,7 @@ class CometBft:
         return self._application.trouble or self._sender.trouble
 
     @property
-    def sealer(self) -> Seals:
+    def sealer(self) -> EngineSeals:
         """See `Engine.sealer`."""
         return self._seals
 

@@ -45,7 +45,7 @@ _DIGESTS: Final = (
 )
 
 
-class Seals:
+class EngineSeals:
     """Asks the engine beside this node; implements `Sealer`.
 
     Args:
