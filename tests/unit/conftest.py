@@ -11,6 +11,7 @@ from zlib import crc32
 import pytest
 
 from support.ledgers.brought import Chains, is_brought
+from support.ledgers.cometbft import need_cometbft
 from support.ledgers.hosts import DirectHost, Host
 from support.ledgers.rest_hosts import Ledgers, RestHost, ledgers
 from support.network.world import key
@@ -32,6 +33,14 @@ def processor_ledgers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ledg
 
 
 @pytest.fixture(scope="session")
+def network_ledgers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ledgers]:
+    """Make ledgers of one validator, with CometBFT."""
+    need_cometbft()
+    with ledgers(tmp_path_factory.mktemp("validator"), elsewhere=False, by_network=True) as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
 def sawtooth_chains(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chains]:
     """Make chains of the network that the caller brings, `wayseal-tp` beside each."""
     chains = Chains(tmp_path_factory.mktemp("sawtooth"), key("admin"))
@@ -39,7 +48,9 @@ def sawtooth_chains(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chains
     chains.close()
 
 
-LEDGERS = ["node", "processor"]
+LEDGERS = ["node", "processor", "network"]
+TURNS = [*["node", "processor"] * 6, "network"]
+"""A network is dear to start: a thirteenth of the tests run on one, the others in `make soak`."""
 PROCESSES = [*LEDGERS, *(["sawtooth"] if is_brought() else [])]
 
 
@@ -67,7 +78,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
             name = item.callspec.params.get("host")
             test = item.nodeid.replace(f"[{name}", "[")
-            if name in LEDGERS and LEDGERS[crc32(test.encode()) % len(LEDGERS)] != name:
+            if name in LEDGERS and TURNS[crc32(test.encode()) % len(TURNS)] != name:
                 item.add_marker(pytest.mark.long)
 
 

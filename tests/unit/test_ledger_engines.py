@@ -11,6 +11,10 @@ import pytest
 
 from contracts.keys import Signer
 from contracts.ledger.blocks.chain import Chain
+from contracts.ledger.cometbft.engine import CometBft
+from contracts.ledger.cometbft.home import HOME, Pace
+from contracts.ledger.cometbft.network import prepare
+from contracts.ledger.cometbft.process import find_program
 from contracts.ledger.engine.ports import BlockReader, QueueFullError, Submitter
 from contracts.ledger.engine.statuses import Outcome
 from contracts.ledger.engine.submissions import QUEUED_BYTES_MAX, Submissions
@@ -19,6 +23,7 @@ from contracts.ledger.solo.publisher import Publisher, found
 from contracts.proto.sawtooth_pb2 import Batch
 from contracts.sawtooth.batches import Status, build_batch
 from contracts.sawtooth.blocks import NULL_BLOCK_ID
+from support.ledgers.cometbft import lay_out, need_cometbft
 from support.ledgers.founding import untimed_genesis
 from support.ledgers.intkey_node import FAMILIES, NAMESPACE, address_of
 from support.ledgers.memory_engine import MemoryEngine
@@ -53,12 +58,39 @@ def solo(directory: Path) -> Iterator[tuple[BlockReader, Submitter]]:
 
 
 @contextmanager
+def cometbft(directory: Path) -> Iterator[tuple[BlockReader, Submitter]]:
+    """Run one validator, wired as in `contracts.ledger.server`."""
+    need_cometbft()
+    loop = asyncio.get_running_loop()
+    first = [untimed_genesis(SIGNER, [SIGNER.public_key])]
+    (place,) = lay_out(directory, 1, first, SIGNER)
+    prepare(place, Pace())
+    chain = Chain.open(place)
+
+    def report(outcome: Outcome) -> None:
+        loop.call_soon_threadsafe(submissions.apply, outcome)
+
+    engine = CometBft(
+        chain, SIGNER, FAMILIES, find_program(None), place / HOME, report, lambda _: None
+    )
+    submissions = Submissions(
+        engine.submit, lambda: engine.trouble, lambda name: chain.find_batch(name) is not None
+    )
+    try:
+        engine.start()
+        yield chain, submissions
+    finally:
+        engine.stop()
+        chain.close()
+
+
+@contextmanager
 def memory(_: Path) -> Iterator[tuple[BlockReader, Submitter]]:
     engine = MemoryEngine(SIGNER, FAMILIES)
     yield engine, engine
 
 
-@pytest.fixture(params=[solo, memory])
+@pytest.fixture(params=[solo, memory, pytest.param(cometbft, marks=pytest.mark.integration)])
 def on_engine(request: pytest.FixtureRequest, tmp_path: Path) -> Run:
     def run(steps: Steps) -> None:
         async def walk() -> None:

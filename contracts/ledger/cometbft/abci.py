@@ -40,9 +40,6 @@ class AbciServer(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
         failed: Told once of such an error.
     """
 
-    daemon_threads = True
-    block_on_close = False
-
     def __init__(
         self, path: Path, methods: Mapping[str, Method], failed: Callable[[Exception], None]
     ) -> None:

@@ -4,6 +4,7 @@ import logging
 import shutil
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
@@ -28,6 +29,8 @@ _LOG = logging.getLogger(__name__)
 
 FOUND_S: Final = 60.0
 """How long, seconds, CometBFT may take to begin with an empty chain."""
+LOOK_S: Final = 0.05
+"""How often, seconds, to look whether it has."""
 
 
 class CometBft:
@@ -65,6 +68,7 @@ class CometBft:
             chain, signer, families, executing, self._decided, self._stopping
         )
         at, rpc = self._sockets / "abci", self._sockets / "rpc"
+        self._listens = rpc
         self._server = AbciServer(at, self._application.methods, self._fail)
         self._serving = threading.Thread(target=self._server.serve_forever, name="abci")
         self._process = Process(program, home, at, rpc, self._fail)
@@ -86,12 +90,11 @@ class CometBft:
         """See `Engine.start`."""
         self._serving.start()
         self._process.start()
-        waited_s = 0.0
-        while not self._application.founded.wait(0.1):
-            waited_s += 0.1
-            if self._cause is not None:
-                raise self._cause
-            if waited_s > FOUND_S:
+        until_s = time.monotonic() + FOUND_S
+        while not (self._application.founded.is_set() and self._listens.exists()):
+            if self._stopping.wait(LOOK_S) or self._cause is not None:
+                raise self._cause or UnavailableError("stopped before CometBFT had begun")
+            if time.monotonic() > until_s:
                 raise UnavailableError(f"CometBFT did not begin within {FOUND_S:.0f} s")
         self._sender.start()
 

@@ -147,6 +147,8 @@ class Process:
             self._process.kill()
             self._process.wait()
         self._reader.join()
+        if self._process.stdout is not None:
+            self._process.stdout.close()
 
     def _read(self) -> None:
         """Pass its lines on to the log, until it ends."""

@@ -164,8 +164,8 @@ class Sender:
                 return None
             while self._queue and len(items) < AT_ONCE and size <= AT_ONCE_BYTES:
                 item = self._queue.popleft()
-                if item.batch.id in self._sent:  # the first one is still pending
-                    _leave(item, outcome)
+                if (sent := self._sent.get(item.batch.id)) is not None:
+                    self._join(item, sent, outcome)
                     continue
                 size += len(item.tx)
                 items.append(item)
@@ -173,6 +173,13 @@ class Sender:
         if outcome.decided:
             self._report(outcome)
         return items
+
+    def _join(self, item: _Item, sent: _Sent, outcome: Outcome) -> None:
+        """Take a batch that is on its way already: its status stays pending until it is decided."""
+        if sent.item.queued:
+            _leave(item, outcome)
+        else:  # it had waited outside the queue
+            self._sent[item.batch.id] = _Sent(item, sent.since_s)
 
     def _send(self, items: Sequence[_Item]) -> None:
         try:

@@ -20,6 +20,7 @@ from contracts.keys import Signer
 from contracts.proto.sawtooth_pb2 import Batch, BatchHeader, BatchList, Event, Transaction
 from contracts.runtime.processes import tied
 from contracts.sawtooth.batches import build_batch, parse_header
+from support.ledgers.cometbft import ENGINE, lay_out
 from support.ledgers.founding import untimed_genesis
 from support.ledgers.nodes import OCTETS, WAIT_S
 from support.ledgers.processors import wayseal_processor
@@ -127,9 +128,16 @@ class Ledgers:
     """
 
     def __init__(
-        self, process: subprocess.Popen[str], directory: Path, options: list[str], component: str
+        self,
+        process: subprocess.Popen[str],
+        directory: Path,
+        options: list[str],
+        component: str,
+        *,
+        by_network: bool = False,
     ) -> None:
         self.component = component
+        self._by_network = by_network
         self._process = process
         self._directory = directory
         self._options = options
@@ -142,6 +150,10 @@ class Ledgers:
         assert self._process.stdout is not None
         self._count += 1
         data = self._directory / str(self._count)
+        if self._by_network:
+            founder = key("founder")
+            first = [untimed_genesis(founder, [key("admin").public_key, founder.public_key])]
+            (data,) = lay_out(data, 1, first, founder)
         arguments = ["--data", str(data), "--rest", "127.0.0.1:0", *self._options]
         self._process.stdin.write(json.dumps(arguments) + "\n")
         self._process.stdin.flush()
@@ -157,14 +169,20 @@ class Ledgers:
 
 
 @contextmanager
-def ledgers(directory: Path, *, elsewhere: bool) -> Iterator[Ledgers]:
-    """Run a process that makes ledgers; `elsewhere`, the rules are in `wayseal-tp` beside it."""
+def ledgers(directory: Path, *, elsewhere: bool, by_network: bool = False) -> Iterator[Ledgers]:
+    """Run a process that makes ledgers.
+
+    Args:
+        directory: Gets their data.
+        elsewhere: Whether the rules are in `wayseal-tp` beside it.
+        by_network: Whether CometBFT makes the blocks.
+    """
     command = [sys.executable, str(SCRIPT), *(["--elsewhere"] if elsewhere else [])]
     # Tests drive at times of their own, so that blocks must have none.
     first = BatchList(batches=[untimed_genesis(key("founder"), [key("admin").public_key])])
     genesis = directory / "genesis.batch"
     genesis.write_bytes(first.SerializeToString())
-    options = ["--genesis", str(genesis)]
+    options = [*ENGINE] if by_network else ["--genesis", str(genesis)]
     component = ""
     with ExitStack() as stack:
         stderr = stack.enter_context((directory / "node.stderr").open("ab"))
@@ -183,4 +201,4 @@ def ledgers(directory: Path, *, elsewhere: bool) -> Iterator[Ledgers]:
             component = f"tcp://127.0.0.1:{free_port()}"
             options += ["--component", component]
             stack.enter_context(wayseal_processor(component, directory))
-        yield Ledgers(process, directory, options, component)
+        yield Ledgers(process, directory, options, component, by_network=by_network)
