@@ -195,10 +195,10 @@ class Evidence:
     leaves: list[LeafHashes] = field(default_factory=list)
     blobs: list[Blob] = field(default_factory=list)
     nodes: list[StateNode] = field(default_factory=list)
-    seals: list[bytes] = field(default_factory=list)
-    """Sealed headers as they stand in the file."""
     state: dict[str, bytes] = field(default_factory=dict)
     """All state after the last block, from which a forger picks what to show."""
+    seals: list[bytes] = field(default_factory=list)
+    """Sealed headers as they stand in the file."""
 
     def prove(self) -> None:
         """Show what proves the end of these batches, or comes nearest to it."""
