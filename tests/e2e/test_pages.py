@@ -9,7 +9,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Route, expect
 
 from demo.appliance import Appliance
 from demo.auditor import Auditor
@@ -122,6 +122,24 @@ def test_the_board_says_that_the_truck_may_leave(operator: Visit) -> None:
     expect(operator.page.get_by_text("all may leave")).to_be_visible()
 
 
+def test_the_board_says_why_a_truck_must_stay(operator: Visit) -> None:
+    def half(route: Route) -> None:
+        answer = route.fetch()
+        (visit_,) = answer.json()
+        (video,) = visit_["recordings"]
+        video["received"] = video["size"] // 2
+        visit_ |= {"receipted": False, "lacking": ["a copy in the blob store"]}
+        route.fulfill(response=answer, json=[visit_])
+
+    operator.page.route("**/v1/offloads", half)
+    row = operator.page.get_by_role("listitem").filter(has_text="truck-7")
+    expect(row).to_contain_text("Must stay")
+    expect(row).to_contain_text("6.0 MB of video are still only on the truck; a copy in the blob")
+    expect(row.get_by_role("progressbar")).to_have_attribute("aria-valuenow", "50")
+    expect(operator.page.get_by_text("1 must stay")).to_be_visible()
+    assert not operator.violations()
+
+
 def test_an_auditor_is_told_what_the_board_does_not_show(browser: Browser, scene: Scene) -> None:
     with visit(browser, scene.base) as seen:
         seen.sign_in(scene.auditor)
@@ -196,10 +214,11 @@ def test_an_operator_ends_the_sessions_of_an_auditor(
     with visit(browser, scene.base) as other:
         other.sign_in(scene.auditor)
         operator.page.goto(f"{scene.base}/access")
-        row = operator.page.get_by_role("row").filter(has_text="auditor").first
-        row.get_by_role("button", name="End…").click()
-        row.get_by_role("button", name="Yes, end all of auditor").click()
-        expect(operator.page.get_by_role("row").filter(has_text="auditor")).to_have_count(0)
+        sessions = operator.page.get_by_role("region", name="Sessions under way")
+        rows = sessions.get_by_role("row").filter(has_text="auditor")
+        rows.first.get_by_role("button", name="End…").click()
+        rows.get_by_role("button", name="Yes, end all of auditor").first.click()
+        expect(rows).to_have_count(0)
         other.page.goto(f"{scene.base}/trips")
         expect(other.page.get_by_role("heading", name="Sign in")).to_be_visible()
 

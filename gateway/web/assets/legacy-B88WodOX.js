@@ -1,0 +1,1 @@
+import{et as e}from"./index-Bq8WBcAt.js";e();

@@ -1,1 +1,0 @@
-import{et as e}from"./index-B-Gmbt66.js";e();
