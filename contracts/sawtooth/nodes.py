@@ -58,8 +58,9 @@ def branch_hash(children: Iterable[tuple[int, bytes]]) -> bytes:
 
 def chain_hash(label: bytes, end: bytes) -> bytes:
     """Return the hash of the first node along `label`, whose last byte leads to hash `end`."""
+    sha512, heads = hashlib.sha512, _CHAIN  # some 30 rounds for each new value
     for token in label[:0:-1]:
-        end = hexlify(hashlib.sha512(_CHAIN[token] + end + _NO_VALUE).digest()[:HASH_BYTES])
+        end = hexlify(sha512(heads[token] + end + _NO_VALUE).digest()[:HASH_BYTES])
     return end
 
 

@@ -11,6 +11,7 @@ from contracts.ledger.state.merkle import (
     Tree,
     Update,
     decode_branch,
+    edge_to,
     encode_branch,
     find_leaf,
     has_branch,
@@ -136,7 +137,7 @@ def test_branch_record_round_trip_and_cut(
     drawn: dict[int, tuple[bytes, bytes, int]], data: st.DataObject
 ) -> None:
     branch = {
-        token: Edge(bytes((token,)) + rest, digest.hex().encode(), node, node % 2 == 0)
+        token: edge_to(node, bytes((token,)) + rest, digest.hex().encode(), is_leaf=node % 2 == 0)
         for token, (rest, digest, node) in drawn.items()
     }
     record = encode_branch(branch)

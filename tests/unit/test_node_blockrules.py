@@ -1,12 +1,17 @@
 """sawtooth.validator.block_validation_rules: which values are honoured, and what they demand."""
 
+from collections.abc import Iterator
+
 import pytest
 
+from contracts.address import NAMESPACE
 from contracts.errors import RejectedError
 from contracts.ledger.engine.genesis import TIMES_FIRST
 from contracts.ledger.execution.blockrules import parse_rules
+from contracts.ledger.execution.obeyed import may_change_obeyed, obeyed_after
 from contracts.proto.sawtooth_pb2 import TransactionHeader
 from contracts.rules.context import InvalidTransactionError
+from contracts.sawtooth.nodes import StateTreeNode
 from contracts.sawtooth.settings import BLOCK_VALIDATION_RULES
 
 
@@ -52,3 +57,27 @@ def test_what_cannot_be_honoured_is_refused(value: str, expected: str, *, inject
     with pytest.raises(RejectedError, match=BLOCK_VALIDATION_RULES) as caught:
         parse_rules(value, injects=injects)
     assert expected in str(caught.value)
+
+
+def test_a_change_of_anything_that_a_block_obeys_is_noticed() -> None:
+    asked: list[str] = []
+
+    class Asked:
+        def get(self, address: str) -> bytes | None:
+            asked.append(address)
+            return None
+
+        def leaves(
+            self, prefix: str = "", start: str = "", *, reverse: bool = False
+        ) -> Iterator[tuple[str, bytes]]:
+            assert (start, reverse) == ("", False)
+            asked.append(prefix)
+            return iter(())
+
+        def way(self, target: str) -> Iterator[StateTreeNode]:
+            raise AssertionError(target)
+
+    obeyed_after(Asked())
+    assert len(asked) > 1
+    assert all(may_change_obeyed([place]) for place in asked)
+    assert not may_change_obeyed([NAMESPACE + "00" * 32])

@@ -28,6 +28,7 @@ from contracts.rules.context import InvalidTransactionError
 _LOG = logging.getLogger(__name__)
 
 ADDRESS: Final = re.compile(r"[0-9a-f]{70}")
+_ADDRESS_CHARS: Final = 70
 NAMESPACE: Final = re.compile(r"(?:[0-9a-f]{2}){0,35}")
 STATE_VALUE_BYTES_MAX: Final = 16 << 20
 EFFECT_BYTES_MAX: Final = 32 << 20
@@ -274,6 +275,16 @@ def _namespaces(where: str, declared: tuple[str, ...]) -> tuple[str, ...]:
     return declared
 
 
+@lru_cache(maxsize=1024)  # all readings of a trip read and write the same
+def _is_address(text: str) -> bool:
+    return ADDRESS.fullmatch(text) is not None
+
+
 def _check(verb: str, address: str, allowed: tuple[str, ...]) -> None:
-    if not address.startswith(allowed) or ADDRESS.fullmatch(address) is None:
+    # The length first: the cache must not keep long texts.
+    if (
+        not address.startswith(allowed)
+        or len(address) != _ADDRESS_CHARS
+        or not _is_address(address)
+    ):
         raise InvalidTransactionError(f"Tried to {verb} unauthorized address: ['{address}']")

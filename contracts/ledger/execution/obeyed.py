@@ -4,7 +4,7 @@ The state after one block says it for the next one. A value that the node
 cannot honour is refused when it is set.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -22,6 +22,8 @@ CHECKED_WHEN_SET: Final = frozenset(
     map(address.setting, (BATCH_INJECTORS, BLOCK_VALIDATION_RULES, validators.SETTING, CHAIN_ID))
 )
 """Addresses of the settings of which not every value can be honoured."""
+_NAMESPACES: Final = (address.SETTINGS_NAMESPACE, address.IDENTITY_NAMESPACE)
+"""All that is read for `Obeyed` lies there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,11 @@ def obeyed_after(state: StateReader) -> Obeyed:
         injects,
         max_batches_per_block(state),
     )
+
+
+def may_change_obeyed(changed: Iterable[str]) -> bool:
+    """Say whether a block that changes these addresses may change what the next one obeys."""
+    return any(place.startswith(_NAMESPACES) for place in changed)
 
 
 def check_new_settings(

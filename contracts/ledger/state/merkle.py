@@ -19,7 +19,7 @@ from binascii import hexlify, unhexlify
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Final
+from typing import Final, NamedTuple
 
 from contracts.errors import RejectedError
 from contracts.sawtooth import nodes
@@ -32,21 +32,31 @@ Change = tuple[bytes, bytes | None]
 """An address, 35 bytes, and its new value; None deletes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(NamedTuple):
     """The path from a branch to the next kept node.
+
+    A block writes a branch again for each edge that changes, up to 256 edges at a time. So an edge
+    has its part of that record ready. Made by `edge_to`.
 
     Attributes:
         label: The bytes of the address that lead there, at least one.
         hash: Of the first node on that path in the uncollapsed tree, 64 hexadecimal digits.
         node: Number of the node at its end.
         is_leaf: Whether that node holds a value.
+        record: Its part of the record of its branch.
     """
 
     label: bytes
     hash: bytes
     node: int
-    is_leaf: bool = False
+    is_leaf: bool
+    record: bytes
+
+
+def edge_to(node: int, label: bytes, digest: bytes, *, is_leaf: bool = False) -> Edge:
+    """Return the edge with `label` to a node; see `Edge`."""
+    record = _EDGE.pack(is_leaf, len(label), node, unhexlify(digest)) + label
+    return Edge(label, digest, node, is_leaf, record)
 
 
 Branch = Mapping[int, Edge]
@@ -82,17 +92,12 @@ class Update:
 
 def branch_hash(branch: Branch) -> bytes:
     """Return the hash of a branch, 64 hexadecimal digits."""
-    return nodes.branch_hash((token, edge.hash) for token, edge in sorted(branch.items()))
+    return nodes.branch_hash([(token, branch[token].hash) for token in sorted(branch)])
 
 
 def encode_branch(branch: Branch) -> bytes:
     """Return the record of a branch: per edge its kind, label length, node, hash and label."""
-    return b"".join(
-        [
-            _EDGE.pack(edge.is_leaf, len(edge.label), edge.node, unhexlify(edge.hash)) + edge.label
-            for _, edge in sorted(branch.items())
-        ]
-    )
+    return b"".join([branch[token].record for token in sorted(branch)])
 
 
 def decode_branch(record: bytes) -> Branch:
@@ -108,11 +113,11 @@ def decode_branch(record: bytes) -> Branch:
             kind, size, node, digest = _EDGE.unpack_from(record, place)
         except struct.error as error:
             raise RejectedError(f"tree record of {len(record)} bytes is cut short") from error
-        place += _EDGE.size + size
+        begin, place = place, place + _EDGE.size + size
         label = record[place - size : place]
         if len(label) != size or not size:
             raise RejectedError(f"tree record of {len(record)} bytes is cut short")
-        branch[label[0]] = Edge(label, hexlify(digest), node, kind == _LEAF)
+        branch[label[0]] = Edge(label, hexlify(digest), node, kind == _LEAF, record[begin:place])
     return branch
 
 
@@ -123,7 +128,7 @@ def root_edge(node: int, root_hash: str) -> Edge:
         node: Number of the root node; 0 is the empty tree.
         root_hash: 64 hexadecimal digits.
     """
-    return Edge(b"", root_hash.encode(), node)
+    return edge_to(node, b"", root_hash.encode())
 
 
 def has_branch(edge: Edge, branch: Branch) -> bool:
@@ -226,7 +231,7 @@ class Tree:
         if len(branch) == 1:
             (only,) = branch.values()
             return self._relabel(only, label + only.label)
-        return Edge(label, chain_hash(label, branch_hash(branch)), self._add_branch(branch))
+        return edge_to(self._add_branch(branch), label, chain_hash(label, branch_hash(branch)))
 
     def _relabel(self, edge: Edge, label: bytes) -> Edge:
         """Return an edge to the same node with another label, and so another hash."""
@@ -236,7 +241,7 @@ class Tree:
         else:
             branch = self._update.branches.get(edge.node)
             end = branch_hash(self._branch(edge) if branch is None else branch)
-        return Edge(label, chain_hash(label, end), edge.node, edge.is_leaf)
+        return edge_to(edge.node, label, chain_hash(label, end), is_leaf=edge.is_leaf)
 
     def _replace(self, edge: Edge, value: bytes | None) -> Edge | None:
         if value is not None and value == self._leaf(edge):
@@ -247,7 +252,7 @@ class Tree:
     def _add_leaf(self, label: bytes, value: bytes) -> Edge:
         number = self._number()
         self._update.leaves[number] = value
-        return Edge(label, chain_hash(label, leaf_hash(value)), number, is_leaf=True)
+        return edge_to(number, label, chain_hash(label, leaf_hash(value)), is_leaf=True)
 
     def _add_branch(self, branch: Branch) -> int:
         number = self._number()
