@@ -1,0 +1,123 @@
+// Checks 2 to 5: blocks, batches, and their order.
+
+import { codec } from "./codec.ts";
+import { hex, sha512 } from "./hash.ts";
+import type { evidence, sawtooth } from "./messages.ts";
+import type { Pool } from "./pool.ts";
+import { Failure, short } from "./problem.ts";
+import { WireError } from "./wire.ts";
+
+const NULL_BLOCK = "0".repeat(16);
+const ID = /^[0-9a-f]{128}$/;
+const MOST_TRANSACTIONS = 50_000;
+
+/** Decodes, or says in which check the bytes fail. */
+export function decoded<T>(check: number, type: string, bytes: Uint8Array, canonical: boolean): T {
+  try {
+    return canonical ? codec.decodeCanonical<T>(type, bytes) : codec.decode<T>(type, bytes);
+  } catch (error) {
+    if (error instanceof WireError) throw new Failure(check, `${bytes.length} bytes are not a valid ${type.split(".")[1]} message: ${error.message}`);
+    throw error;
+  }
+}
+
+export interface Taken {
+  header: sawtooth.TransactionHeader;
+  transaction: sawtooth.Transaction;
+  /** The number of the block. */
+  block: number;
+  /** Whether the batch begins its block. */
+  first: boolean;
+}
+
+export class Ledger {
+  readonly #pool: Pool;
+  /** Where each batch id is: its place in the ledger's order, and its block. */
+  readonly #places = new Map<string, { order: number; block: number; first: boolean }>();
+  #order = 0;
+  #last = -1;
+  readonly #seen = new Set<string>();
+  readonly signers = new Set<string>();
+  blocks = 0;
+  genesis = "";
+  lastId = "";
+  /** The id of the block of one number, of which a reader may ask. */
+  readonly ids = new Map<number, string>();
+  #askedBlocks: ReadonlySet<number>;
+  stateRoot = "";
+  readonly withBatches = new Set<number>();
+
+  constructor(pool: Pool, askedBlocks: ReadonlySet<number>) {
+    this.#pool = pool;
+    this.#askedBlocks = askedBlocks;
+  }
+
+  block(head: evidence.BlockHead): void {
+    const header = decoded<sawtooth.BlockHeader>(2, "sawtooth.BlockHeader", head.header, false);
+    const number = this.blocks;
+    const about = String(header.block_num);
+    if (header.block_num !== BigInt(number)) throw new Failure(2, `block ${header.block_num} where block ${number} is expected`, { about });
+    const before = number ? this.lastId : NULL_BLOCK;
+    if (header.previous_block_id !== before) throw new Failure(2, `block ${number} follows ${short(header.previous_block_id)}, the block before it is ${short(before)}`, { about });
+    this.#pool.check({ message: head.header, signature: head.header_signature, key: header.signer_public_key },
+      () => new Failure(2, `block ${number} (${short(head.header_signature)}): signature does not match`, { about }));
+    header.batch_ids.forEach((id, at) => {
+      if (!ID.test(id)) throw new Failure(2, `block ${number} names a batch id of another form`, { about });
+      if (this.#places.has(id)) throw new Failure(2, `batch ${short(id)} is in two places`, { about: id });
+      this.#places.set(id, { order: this.#order++, block: number, first: at === 0 });
+    });
+    this.signers.add(header.signer_public_key);
+    if (!number) this.genesis = head.header_signature;
+    if (this.#askedBlocks.has(number)) this.ids.set(number, head.header_signature);
+    this.lastId = head.header_signature;
+    this.stateRoot = header.state_root_hash;
+    this.blocks += 1;
+  }
+
+  /** Checks a batch; returns its transactions. */
+  batch(payload: Uint8Array): Taken[] {
+    const batch = decoded<sawtooth.Batch>(3, "sawtooth.Batch", payload, true);
+    const id = batch.header_signature;
+    const fail = (text: string): Failure => new Failure(3, `batch ${short(id)}: ${text}`, { about: id });
+    if (batch.transactions.length > MOST_TRANSACTIONS) throw fail(`${batch.transactions.length} transactions`);
+    if (batch.trace) throw fail("`trace` set, which no signature covers");
+    const header = decoded<sawtooth.BatchHeader>(3, "sawtooth.BatchHeader", batch.header, false);
+    this.#pool.check({ message: batch.header, signature: id, key: header.signer_public_key }, () => fail("signature does not match"));
+    if (header.transaction_ids.length !== batch.transactions.length) {
+      throw fail(`header names ${header.transaction_ids.length} transactions, the batch holds ${batch.transactions.length}`);
+    }
+    batch.transactions.forEach((each, at) => {
+      if (each.header_signature !== header.transaction_ids[at]) throw fail("its transactions stand in another order");
+    });
+    const headers = batch.transactions.map((each) => this.#transaction(each, header.signer_public_key));
+    const place = this.#places.get(id);
+    if (!place) throw new Failure(4, `batch ${short(id)} is in no block`, { about: id });
+    if (place.order <= this.#last) throw new Failure(4, `batch ${short(id)} is not in the ledger's order`, { about: id });
+    this.#last = place.order;
+    this.withBatches.add(place.block);
+    return batch.transactions.map((transaction, at) => ({
+      header: headers[at] as sawtooth.TransactionHeader, transaction, block: place.block, first: place.first,
+    }));
+  }
+
+  #transaction(each: sawtooth.Transaction, batcher: string): sawtooth.TransactionHeader {
+    const id = each.header_signature;
+    const fail = (text: string): Failure => new Failure(3, `transaction ${short(id)}: ${text}`, { about: id });
+    const header = decoded<sawtooth.TransactionHeader>(3, "sawtooth.TransactionHeader", each.header, false);
+    this.#pool.check({ message: each.header, signature: id, key: header.signer_public_key }, () => fail("signature does not match"));
+    const digest = hex(sha512(each.payload));
+    if (digest !== header.payload_sha512) throw fail(`payload SHA-512 is ${short(digest)}, signed is ${short(header.payload_sha512)}`);
+    if (header.batcher_public_key !== batcher) throw fail(`made for batcher ${header.batcher_public_key}, the batch is by ${batcher}`);
+    return header;
+  }
+
+  /** Check 5: a transaction comes once. */
+  once(id: string): void {
+    if (this.#seen.has(id)) throw new Failure(5, `transaction ${short(id)} comes twice`, { about: id });
+    this.#seen.add(id);
+  }
+
+  has(id: string): boolean {
+    return this.#seen.has(id);
+  }
+}

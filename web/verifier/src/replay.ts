@@ -1,0 +1,156 @@
+// Check 6, and what it remembers for the checks after it.
+
+import { codec } from "./codec.ts";
+import { hex } from "./hash.ts";
+import type { Taken } from "./ledger.ts";
+import type { block_info, payload as p, state as s } from "./messages.ts";
+import { Failure, short } from "./problem.ts";
+import * as at from "./rules/address.ts";
+import { type Action, actionOf, apply } from "./rules/apply.ts";
+import { Refusal } from "./rules/refusal.ts";
+import { Store } from "./rules/store.ts";
+
+const VERSIONS = ["1.0", "1.1"];
+
+export interface Digest {
+  trip: string;
+  device: string;
+  size: bigint;
+  root: string;
+  derived: boolean;
+  started_at_ms: bigint;
+}
+
+export class Replay {
+  readonly store = new Store();
+  readonly adminKeys = new Set<string>();
+  readonly #trusted: ReadonlySet<string> | undefined;
+  readonly #named: ReadonlySet<string>;
+  /** Every digest of a recording, by its SHA-256. */
+  readonly recordings = new Map<string, Digest[]>();
+  /** Trips that changed a delivery, by the delivery's id. */
+  readonly movers = new Map<string, Set<string>>();
+  readonly tripIds = new Set<string>();
+  /** Keys that signed for the devices of a trip. */
+  readonly deviceKeys = new Map<string, Set<string>>();
+  readonly tampers: { trip: string; device: string; sequence: bigint; utc_ms: bigint; flags: number }[] = [];
+  readonly transformations: string[] = [];
+  readonly lots = new Set<string>();
+  /** Trips that were started under a key that was revoked before. */
+  readonly startedRevoked = new Set<string>();
+  /** First and last time of the readings of a trip. */
+  readonly spans = new Map<string, [bigint, bigint]>();
+  lastSignedAtMs = 0n;
+  readonly #times = new Map<number, bigint>();
+  storyBlocks = new Set<number>();
+
+  constructor(named: ReadonlySet<string>, trusted: ReadonlySet<string> | undefined) {
+    this.#named = named;
+    this.#trusted = trusted;
+  }
+
+  blocksWithTime(): number {
+    return [...this.storyBlocks].filter((each) => this.#times.has(each)).length;
+  }
+
+  /** Applies a transaction; `has` knows which transactions came before. */
+  take(taken: Taken, has: (id: string) => boolean): void {
+    const { header } = taken;
+    if (header.family_name === "block_info") return this.#time(taken);
+    if (header.family_name !== "wayseal") return;
+    const version = VERSIONS.indexOf(header.family_version);
+    const id = taken.transaction.header_signature;
+    if (version < 0) throw new Failure(5, `transaction ${short(id)} is of version ${header.family_version}; this verifier knows the rules of ${VERSIONS.join(", ")}`, { about: id });
+    this.storyBlocks.add(taken.block);
+    try {
+      const action = actionOf(taken.transaction.payload);
+      this.#linked(taken, action, has);
+      if (action.name === "pack_unit") {
+        this.store.packed.add((action.value as p.PackUnit).sscc);
+        return;
+      }
+      this.#apply(taken, action, version);
+    } catch (error) {
+      if (error instanceof Refusal) throw new Failure(6, error.message, { rule: error.rule, about: id });
+      throw error;
+    }
+  }
+
+  #apply(taken: Taken, action: Action, version: number): void {
+    const { header } = taken;
+    apply({
+      store: this.store, header, id: taken.transaction.header_signature, payload: taken.transaction.payload, version,
+      block_s: this.#times.get(taken.block) ?? 0n, admin: (key) => this.#admin(key), tamper: (each) => this.tampers.push(each),
+    });
+    this.#remember(action, header.signer_public_key);
+  }
+
+  /** A block's time is told by the batch with which it begins. */
+  #time(taken: Taken): void {
+    if (!taken.first) return;
+    const told = codec.decode<block_info.BlockInfoTxn>("block_info.BlockInfoTxn", taken.transaction.payload);
+    if (told.block) this.#times.set(taken.block, told.block.timestamp);
+  }
+
+  #admin(key: string): boolean {
+    if (this.#trusted && !this.#trusted.has(key)) return false;
+    this.adminKeys.add(key);
+    return true;
+  }
+
+  /** Check 5: what a trip's own devices and the parties wrote comes after what it depends on. */
+  #linked(taken: Taken, action: Action, has: (id: string) => boolean): void {
+    const trip = (action.value as { trip_id?: string }).trip_id;
+    if (trip === undefined || !this.#named.has(trip)) return;
+    const missing = taken.header.dependencies.find((each) => !has(each));
+    if (missing === undefined) return;
+    const key = this.store.entries.get(at.key(taken.header.signer_public_key))?.value as s.Key | undefined;
+    const start = action.name === "start_trip" ? (action.value as p.StartTrip) : (this.store.entries.get(at.trip(trip))?.value as s.Trip | undefined)?.start;
+    const own = !key || key.owner === 1 || !start || [start.device_id, ...start.other_device_ids].includes(key.owner_id);
+    if (!own) return;
+    const id = taken.transaction.header_signature;
+    throw new Failure(5, `transaction ${short(id)} depends on ${short(missing)}, which is missing`, { about: id });
+  }
+
+  #remember(action: Action, signer: string): void {
+    const value = action.value as { trip_id?: string; at_ms?: bigint; delivery_id?: string; device_id?: string; started_at_ms?: bigint; clock?: p.Clock };
+    for (const time of [value.at_ms, value.started_at_ms, value.clock?.utc_ms]) if (time && time > this.lastSignedAtMs) this.lastSignedAtMs = time;
+    if (action.name === "transform_lots") this.transformations.push((action.value as p.TransformLots).transformation_id);
+    if (value.trip_id !== undefined) {
+      this.tripIds.add(value.trip_id);
+      for (const delivery of this.store.changedDeliveries()) {
+        const movers = this.movers.get(delivery) ?? new Set();
+        this.movers.set(delivery, movers.add(value.trip_id));
+      }
+      if (value.device_id) {
+        const keys = this.deviceKeys.get(value.trip_id) ?? new Set();
+        this.deviceKeys.set(value.trip_id, keys.add(signer));
+      }
+    }
+    if (action.name === "record_run") for (const each of (action.value as p.RecordRun).readings) this.#span(value.trip_id as string, each.clock);
+    if (action.name === "record_reading") this.#span(value.trip_id as string, value.clock);
+    if (action.name === "start_trip") {
+      const key = this.store.entries.get(at.key(signer))?.value as s.Key;
+      if (key.revoked) this.startedRevoked.add(value.trip_id as string);
+    }
+    if (action.name === "record_video") this.#recording(action.value as p.RecordVideo);
+    this.store.forgetChanges();
+  }
+
+  #span(trip: string, clock: p.Clock | undefined): void {
+    const utc = clock?.utc_ms ?? 0n;
+    const span = this.spans.get(trip) ?? [utc, utc];
+    this.spans.set(trip, [utc < span[0] ? utc : span[0], utc > span[1] ? utc : span[1]]);
+    if (utc > this.lastSignedAtMs) this.lastSignedAtMs = utc;
+  }
+
+  #recording(a: p.RecordVideo): void {
+    const name = hex(a.sha256);
+    const made = { trip: a.trip_id, device: a.device_id, size: a.size, root: hex(a.tree_root), derived: a.derived, started_at_ms: a.started_at_ms };
+    const before = this.recordings.get(name)?.[0];
+    if (before && (before.size !== made.size || before.root !== made.root)) {
+      throw new Failure(8, `recording ${short(name)}: ${before.device} and ${made.device} signed different sizes or trees`, { about: name });
+    }
+    this.recordings.set(name, [...(this.recordings.get(name) ?? []), made]);
+  }
+}

@@ -1,0 +1,343 @@
+// docs/contract.md, "Form": what an action may contain, before the state is asked.
+
+import { ascii, concat, hex, sha256 } from "../hash.ts";
+import { payload as p } from "../messages.ts";
+import { must } from "./refusal.ts";
+import { hasCheckDigit, isGln, isGs1, isGtin, isId, isKey, isSealNumber, isSscc, isText, isTripId, isUnit } from "./text.ts";
+
+const LAST_MS = 253_402_300_799_999n; // the end of the year 9999
+const MOST_SUM = 10n ** 15n;
+const I63 = 1n << 63n;
+
+const form = (holds: unknown, detail: string): void => must(holds, "form", detail);
+const id = (text: string, name: string): void => form(isId(text), `${name} ${text} is no id`);
+const trip = (text: string): void => form(isTripId(text), `trip_id ${text} is no trip's id`);
+const time = (ms: bigint, name: string): void => form(ms <= LAST_MS, `${name} ${ms} is after the year 9999`);
+const words = (text: string, name: string): void => form(isText(text, 200), `${name} is not 1 to 200 characters of text`);
+const digest = (bytes: Uint8Array, name: string): void => form(bytes.length === 32, `${name} is ${bytes.length} bytes, not 32`);
+const most = (values: readonly unknown[], count: number, name: string): void =>
+  form(values.length <= count, `${values.length} ${name}, at most ${count} are allowed`);
+
+function different(values: readonly string[], name: string): void {
+  form(new Set(values).size === values.length, `${name} has something twice`);
+}
+
+function publicKeys(keys: readonly string[], name = "public_keys"): void {
+  most(keys, 16, name);
+  for (const each of keys) form(isKey(each), `${each} in ${name} is no public key`);
+  different(keys, name);
+}
+
+function gtinAndLot(value: { gtin: string; lot: string }, version: number): void {
+  form(isGtin(value.gtin), `${value.gtin} is no GTIN`);
+  form(version ? isGs1(value.lot) : isText(value.lot, 20), "lot is no lot number");
+}
+
+function amount(quantity: bigint, unit: string, version: number): void {
+  form(quantity >= 1n, "quantity is 0");
+  form(isUnit(unit, version), `${unit} is no unit`);
+}
+
+function lotQuantities(values: readonly p.LotQuantity[], version: number): void {
+  for (const each of values) {
+    gtinAndLot(each, version);
+    amount(each.quantity, each.unit, version);
+    form(each.quantity <= MOST_SUM, `quantity ${each.quantity} is over ${MOST_SUM}`);
+  }
+  different(values.map((each) => `${each.gtin}\0${each.lot}`), "lots");
+}
+
+function duties(values: readonly p.KeyDuties[], keys: readonly string[]): void {
+  different(values.map((each) => each.public_key), "key_duties");
+  for (const each of values) {
+    form(keys.includes(each.public_key), `key_duties name ${each.public_key}, which is not added`);
+    form(each.duties.length > 0 && each.duties.every((duty) => duty >= 1 && duty <= 6), "duties are malformed");
+    different(each.duties.map(String), "duties");
+  }
+}
+
+function position(value: p.Position | undefined): void {
+  if (!value) return;
+  form(Math.abs(value.latitude_e7) <= 900_000_000, `latitude ${value.latitude_e7} is out of range`);
+  form(Math.abs(value.longitude_e7) <= 1_800_000_000, `longitude ${value.longitude_e7} is out of range`);
+}
+
+function clock(value: p.Clock | undefined, needed: boolean): void {
+  if (!value) return form(!needed, "there is no clock");
+  time(value.utc_ms, "utc_ms");
+  form(value.monotonic_ms < I63, "monotonic_ms is out of range");
+  form(value.boot_id.length === 16, `boot_id is ${value.boot_id.length} bytes, not 16`);
+  form(value.origin >= 0 && value.origin <= 3, `origin ${value.origin} is unknown`);
+}
+
+function measured(value: p.RunReading): void {
+  clock(value.clock, true);
+  const within = (of: number | undefined, low: number, high: number, name: string): void =>
+    form(of === undefined || (of >= low && of <= high), `${name} ${of} is out of range`);
+  within(value.temperature_mcel, -273_150, 1_000_000, "temperature_mcel");
+  within(value.humidity_mpct, 0, 100_000, "humidity_mpct");
+  within(value.pressure_pa, 0, 2_000_000, "pressure_pa");
+  position(value.position);
+  form(value.tamper_flags < 64, `tamper_flags ${value.tamper_flags} are unknown`);
+}
+
+function limit(value: p.Limit, version: number): void {
+  form(value.quantity >= 1 && value.quantity <= 3, `quantity ${value.quantity} is unknown`);
+  form(value.minimum !== undefined || value.maximum !== undefined, "a limit has neither minimum nor maximum");
+  form(value.minimum === undefined || value.maximum === undefined || value.minimum <= value.maximum, "a limit's minimum is above its maximum");
+  form(version || value.longest_silence_s === 0, "longest_silence_s is not of these rules");
+}
+
+type Checks = { [Action in keyof p.Payload]-?: (action: NonNullable<p.Payload[Action]>, version: number) => void };
+
+const CHECKS: Checks = {
+  register_party(action) {
+    id(action.party_id, "party_id");
+    words(action.name, "name");
+    form(action.public_keys.length, "there is no public key");
+    publicKeys(action.public_keys);
+    form(action.roles.every((role) => role >= 1 && role <= 5), "a role is unknown");
+    different(action.roles.map(String), "roles");
+    duties(action.key_duties, action.public_keys);
+    form(mayRotate(action.public_keys, action.key_duties), "no key may rotate keys");
+  },
+  rotate_keys(action) {
+    id(action.party_id, "party_id");
+    publicKeys(action.added, "added");
+    publicKeys(action.revoked, "revoked");
+    form(action.added.length + action.revoked.length, "no key is named");
+    different([...action.added, ...action.revoked], "added and revoked");
+    duties(action.key_duties, action.added);
+  },
+  register_site(action) {
+    id(action.site_id, "site_id");
+    id(action.party_id, "party_id");
+    words(action.name, "name");
+    form(action.gln === "" || isGln(action.gln), `${action.gln} is no GLN`);
+    publicKeys(action.gateway_public_keys, "gateway_public_keys");
+    position(action.position);
+    form(!action.position === (action.radius_m === 0), "position and radius_m go together");
+    form(action.radius_m <= 100_000, `radius_m ${action.radius_m} is over 100000`);
+  },
+  register_device(action) {
+    id(action.device_id, "device_id");
+    id(action.party_id, "party_id");
+    publicKeys(action.public_keys);
+    time(action.calibrated_until_ms, "calibrated_until_ms");
+  },
+  certify_party(action) {
+    id(action.party_id, "party_id");
+    id(action.holder_id, "holder_id");
+    words(action.kind, "kind");
+    form(action.document_sha256.length === 0 || action.document_sha256.length === 32, "document_sha256 is not 32 bytes");
+    for (const at of [action.valid_from_ms, action.valid_until_ms, action.at_ms]) time(at, "a time");
+    form(action.valid_from_ms <= action.valid_until_ms, "the certificate ends before it begins");
+  },
+  open_delivery(action, version) {
+    for (const name of ["delivery_id", "order_id", "seller_id", "carrier_id", "buyer_id"] as const) id(action[name], name);
+    form(action.lots.length >= 1 && action.lots.length <= 100, `${action.lots.length} lots, 1 to 100 are allowed`);
+    for (const each of action.lots) gtinAndLot(each, version);
+    different(action.lots.map((each) => `${each.gtin}\0${each.lot}`), "lots");
+    words(action.product, "product");
+    amount(action.quantity, action.unit, version);
+    for (const each of [action.payment_terms_sha256, action.price_sha256]) if (each.length) digest(each, "a hash");
+    different(action.limits.map((each) => String(each.quantity)), "limits");
+    for (const each of action.limits) limit(each, version);
+    most(action.other_carrier_ids, 8, "other_carrier_ids");
+    for (const each of action.other_carrier_ids) id(each, "other_carrier_ids");
+    different([action.carrier_id, ...action.other_carrier_ids], "carriers");
+    if (action.authority_id) id(action.authority_id, "authority_id");
+    time(action.deadline_ms, "deadline_ms");
+    form(action.items.length === 0 || action.items.length === action.lots.length, "items are not of all lots");
+    action.items.forEach((item, at) => {
+      const lot = action.lots[at];
+      form(item.lot && lot && item.lot.gtin === lot.gtin && item.lot.lot === lot.lot, "items are in another order than lots");
+      words(item.product, "product");
+      amount(item.quantity, item.unit, version);
+    });
+    most(action.units, 100, "units");
+    for (const each of action.units) form(isSscc(each), `${each} is no SSCC`);
+    different(action.units, "units");
+    most(action.required_certificates, 16, "required_certificates");
+    const holders = [action.seller_id, action.carrier_id, action.buyer_id, ...action.other_carrier_ids];
+    for (const each of action.required_certificates) {
+      form(holders.includes(each.holder_id), `${each.holder_id} is no party of the delivery`);
+      words(each.kind, "kind");
+    }
+    different(action.required_certificates.map((each) => `${each.holder_id}\0${each.kind}`), "required_certificates");
+  },
+  start_trip(action) {
+    trip(action.trip_id);
+    id(action.device_id, "device_id");
+    form(action.nonce.length === 16, `nonce is ${action.nonce.length} bytes, not 16`);
+    most(action.delivery_ids, 32, "delivery_ids");
+    most(action.via_site_ids, 32, "via_site_ids");
+    most(action.other_device_ids, 16, "other_device_ids");
+    most(action.derived_from, 16, "derived_from");
+    for (const each of [...action.delivery_ids, ...action.via_site_ids, ...action.other_device_ids]) id(each, "an id");
+    for (const each of [action.origin_site_id, action.destination_site_id]) id(each, "a site");
+    different(action.delivery_ids, "delivery_ids");
+    different([action.device_id, ...action.other_device_ids], "devices");
+    time(action.started_at_ms, "started_at_ms");
+    for (const each of action.derived_from) {
+      id(each.role, "role");
+      words(each.name, "name");
+      digest(each.sha256, "sha256");
+    }
+    if (action.previous_seal_sha256.length) digest(action.previous_seal_sha256, "previous_seal_sha256");
+    clock(action.clock, false);
+    form(!action.clock || action.clock.utc_ms === action.started_at_ms, "the clock's UTC is not started_at_ms");
+    const derived = hex(sha256(concat(ascii(`wayseal trip\0${action.device_id}\0`), action.nonce))).slice(0, 32);
+    must(action.trip_id === derived, "trip-id", `trip ${action.trip_id} is not derived from device and nonce`);
+  },
+  record_reading(action) {
+    trip(action.trip_id);
+    id(action.device_id, "device_id");
+    link(action.sequence, action.previous_sha256);
+    measured(action);
+  },
+  record_run(action) {
+    trip(action.trip_id);
+    id(action.device_id, "device_id");
+    form(action.readings.length >= 1 && action.readings.length <= 300, `${action.readings.length} readings, 1 to 300 are allowed`);
+    link(action.first_sequence, action.previous_sha256);
+    form(action.first_sequence + BigInt(action.readings.length) <= I63, "sequence is out of range");
+    for (const each of action.readings) measured(each);
+  },
+  seal_trip(action) {
+    trip(action.trip_id);
+    id(action.device_id, "device_id");
+    form(action.reading_count < I63, "reading_count is out of range");
+    if (action.reading_count) digest(action.head_sha256, "head_sha256");
+    else form(action.head_sha256.length === 0, "head_sha256 of no reading");
+    most(action.recordings, 512, "recordings");
+    const names = action.recordings.map((each) => {
+      digest(each.sha256, "sha256");
+      form(each.size < I63, "size is out of range");
+      return hex(each.sha256);
+    });
+    different(names, "recordings");
+    form(names.join() === [...names].sort().join(), "recordings are not sorted");
+    clock(action.clock, true);
+  },
+  record_video(action) {
+    trip(action.trip_id);
+    id(action.device_id, "device_id");
+    digest(action.sha256, "sha256");
+    digest(action.tree_root, "tree_root");
+    form(action.size < I63, "size is out of range");
+    words(action.pseudo_file_id, "pseudo_file_id");
+    form(isText(action.media_type, 200), "media_type is malformed");
+    time(action.started_at_ms, "started_at_ms");
+    form(action.duration_ms < I63, "duration_ms is out of range");
+    if (action.source_sha256.length) digest(action.source_sha256, "source_sha256");
+    form(/^[0-9a-f]{128}$/.test(action.seal_transaction_id), "seal_transaction_id is no id of a transaction");
+  },
+  hand_over(action, version) {
+    trip(action.trip_id);
+    for (const name of ["delivery_id", "site_id", "from_party_id", "to_party_id"] as const) id(action[name], name);
+    time(action.at_ms, "at_ms");
+    form(!version || action.at_ms > 0n, "at_ms is 0");
+    form(action.from_party_id !== action.to_party_id, "from and to are the same party");
+    form(action.quantity <= MOST_SUM, `quantity ${action.quantity} is over ${MOST_SUM}`);
+    most(action.seal_numbers, 8, "seal_numbers");
+    for (const each of action.seal_numbers) form(isSealNumber(each), `${each} is no seal's number`);
+    different(action.seal_numbers, "seal_numbers");
+  },
+  transform_lots(action, version) {
+    for (const name of ["transformation_id", "party_id", "site_id"] as const) id(action[name], name);
+    most(action.inputs, 50, "inputs");
+    form(action.outputs.length >= 1 && action.outputs.length <= 50, `${action.outputs.length} outputs, 1 to 50 are allowed`);
+    lotQuantities([...action.inputs, ...action.outputs], version);
+    time(action.at_ms, "at_ms");
+  },
+  accept_delivery(action) {
+    id(action.delivery_id, "delivery_id");
+    time(action.at_ms, "at_ms");
+    form(action.received_quantity <= MOST_SUM, "received_quantity is out of range");
+  },
+  dispute_delivery(action) {
+    id(action.delivery_id, "delivery_id");
+    words(action.reason, "reason");
+    time(action.at_ms, "at_ms");
+  },
+  close_delivery(action) {
+    id(action.delivery_id, "delivery_id");
+    form(action.payment === p.Payment.RELEASED || action.payment === p.Payment.WITHHELD, "payment is neither released nor withheld");
+    time(action.at_ms, "at_ms");
+  },
+  cancel_delivery(action) {
+    id(action.delivery_id, "delivery_id");
+    words(action.reason, "reason");
+    time(action.at_ms, "at_ms");
+  },
+  announce_settlement(action) {
+    id(action.delivery_id, "delivery_id");
+    id(action.authority_id, "authority_id");
+    words(action.reason, "reason");
+    time(action.at_ms, "at_ms");
+  },
+  settle_delivery(action) {
+    id(action.delivery_id, "delivery_id");
+    id(action.authority_id, "authority_id");
+    form(action.payment === p.Payment.RELEASED || action.payment === p.Payment.WITHHELD, "payment is neither released nor withheld");
+    words(action.reason, "reason");
+    time(action.at_ms, "at_ms");
+  },
+  close_trip(action) {
+    trip(action.trip_id);
+    id(action.party_id, "party_id");
+    time(action.at_ms, "at_ms");
+  },
+  place_hold(action) {
+    trip(action.trip_id);
+    id(action.hold_id, "hold_id");
+    id(action.party_id, "party_id");
+    words(action.reason, "reason");
+    time(action.at_ms, "at_ms");
+  },
+  release_hold(action) {
+    trip(action.trip_id);
+    id(action.hold_id, "hold_id");
+    id(action.party_id, "party_id");
+    time(action.at_ms, "at_ms");
+  },
+  set_lot_status(action, version) {
+    id(action.party_id, "party_id");
+    gtinAndLot(action, version);
+    form(action.status >= 0 && action.status <= 2, `status ${action.status} is unknown`);
+    words(action.reason, "reason");
+    time(action.at_ms, "at_ms");
+  },
+  pack_unit(action, version) {
+    id(action.party_id, "party_id");
+    id(action.site_id, "site_id");
+    form(isSscc(action.sscc) && hasCheckDigit(action.sscc), `${action.sscc} is no SSCC`);
+    most(action.lots, 100, "lots");
+    most(action.units, 100, "units");
+    lotQuantities(action.lots, version);
+    for (const each of action.units) form(isSscc(each), `${each} is no SSCC`);
+    different(action.units, "units");
+    time(action.at_ms, "at_ms");
+  },
+};
+
+function link(sequence: bigint, previous: Uint8Array): void {
+  form(sequence < I63, "sequence is out of range");
+  if (sequence === 0n) form(previous.length === 0, "the first reading names one before it");
+  else digest(previous, "previous_sha256");
+}
+
+export function mayRotate(keys: readonly string[], named: readonly p.KeyDuties[]): boolean {
+  return keys.some((each) => {
+    const found = named.find((one) => one.public_key === each);
+    return !found || found.duties.includes(p.KeyDuties_Duty.KEYS);
+  });
+}
+
+export type ActionName = keyof p.Payload;
+
+/** Checks an action's fields. */
+export function checkFields(name: ActionName, action: object, version: number): void {
+  (CHECKS[name] as (action: object, version: number) => void)(action, version);
+}

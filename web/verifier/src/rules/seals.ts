@@ -1,0 +1,68 @@
+// SealTrip.
+
+import { hex } from "../hash.ts";
+import type { payload as p, state as s } from "../messages.ts";
+import { same } from "../wire.ts";
+import * as at from "./address.ts";
+import { type Case, Notes, signedByDevice, tripOf } from "./case.ts";
+import { allowedOf, chainOf, endSilence, holdTo, step, type Told } from "./chains.ts";
+import { endAll } from "./excursions.ts";
+import { arrived } from "./arrival.ts";
+import { clocks } from "./readings.ts";
+import { implausible } from "./times.ts";
+import { judgeTrip } from "./tripend.ts";
+
+export function sealTrip(c: Case, a: p.SealTrip): void {
+  const key = signedByDevice(c);
+  const trip = tripOf(c, a.trip_id);
+  const notes = new Notes({ trip_id: a.trip_id, device_id: a.device_id, transaction_id: c.id });
+  const start = trip.start as p.StartTrip;
+  const done = (): void => notes.keep(c, a.trip_id);
+  if (key.revoked) notes.add("key-revoked", `key ${c.header.signer_public_key} was revoked`);
+  if (key.owner_id !== a.device_id) {
+    notes.add("signer-mismatch", `signed by ${key.owner_id}; seals nothing`);
+    return done();
+  }
+  if (![start.device_id, ...start.other_device_ids].includes(a.device_id)) {
+    notes.add("device-not-on-trip", "the trip does not name this device; seals nothing");
+    return done();
+  }
+  if (trip.close) notes.add("after-close", `${trip.close.party_id} had closed the trip`);
+  const found = chainOf(c, trip, a.device_id);
+  if (found.seal) {
+    notes.add("seal-repeated", "the first seal stands");
+    return done();
+  }
+  const chain = { ...found, silences: found.silences.map((each) => ({ ...each })) };
+  if (a.reading_count !== chain.count || !same(a.head_sha256, chain.head_sha256)) {
+    notes.add("seal-mismatch",
+      `seals ${a.reading_count} readings up to ${hex(a.head_sha256).slice(0, 16)}, committed are ${chain.count} up to ${hex(chain.head_sha256).slice(0, 16)}`);
+  }
+  const t: Told = { c, trip, chain, notes, sequence: chain.next_sequence, clock: a.clock as p.Clock, revoked: key.revoked };
+  endAll(t);
+  chain.seal = a;
+  chain.seal_transaction_id = c.id;
+  if (c.version) sealed(t, a);
+  c.store.write("Chain", at.chain(a.trip_id, a.device_id), chain);
+  if (c.version) judgeTrip(t);
+  done();
+}
+
+function sealed(t: Told, a: p.SealTrip): void {
+  const { c, trip, chain, notes } = t;
+  const clock = a.clock as p.Clock;
+  const elapsed = step(trip, chain, clock, c.version);
+  arrived(t);
+  clocks(t, clock, true);
+  if (chain.live || !chain.count) {
+    const late = implausible(clock.utc_ms, c.block_s, trip);
+    if (late) notes.add("time-implausible", late);
+  }
+  if (trip.start?.device_id === chain.device_id) holdTo(chain, [...allowedOf(trip).keys()], [...allowedOf(trip).keys()]);
+  for (const each of chain.silences) {
+    each.silent_ms += elapsed;
+    endSilence(t, each);
+  }
+  if (c.block_s) chain.timed += 1n;
+}
+export type { s };

@@ -1,0 +1,206 @@
+// StartTrip, CloseTrip, PlaceHold, ReleaseHold, RecordVideo.
+
+import { hex } from "../hash.ts";
+import { payload as p, state as s } from "../messages.ts";
+import * as at from "./address.ts";
+import { type Case, carriersOf, create, Notes, partyWithRole, signedByDevice, signedByParty, tripOf } from "./case.ts";
+import { startSilences } from "./chains.ts";
+import { quoted } from "./deliveries.ts";
+import { siteOnTrip } from "./handovers.ts";
+import { copyOf, followFacts, isEnded, statusOf } from "./life.ts";
+import { must } from "./refusal.ts";
+import { handOverTimes } from "./tripend.ts";
+import { implausible } from "./times.ts";
+
+const { OPEN, IN_TRANSIT, PART_DELIVERED } = s.Delivery_Status;
+const SILENCE_S = 900;
+
+export function startTrip(c: Case, a: p.StartTrip): void {
+  const key = signedByDevice(c);
+  must(key.owner_id === a.device_id, "unknown-device", `key ${c.header.signer_public_key} is not of device ${a.device_id}`);
+  const device = c.store.read<s.Device>("Device", at.device(a.device_id)) as s.Device;
+  must(!c.store.read("Trip", at.trip(a.trip_id)), "trip-exists", `trip ${a.trip_id} was started before`);
+  const notes = new Notes({ trip_id: a.trip_id, device_id: a.device_id, transaction_id: c.id });
+  if (key.revoked) notes.add("key-revoked", `key ${c.header.signer_public_key} was revoked`);
+  const sites = [a.origin_site_id, ...a.via_site_ids, a.destination_site_id];
+  for (const each of sites) {
+    if (!c.store.read("Site", at.site(each))) notes.add("site-unknown", `site ${quoted(each)} is not registered`);
+  }
+  const trip = create<s.Trip>("state.Trip", { start: a, party_ids: [device.party_id] });
+  const early: p.HandOver[] = [];
+  for (const each of a.delivery_ids) early.push(...takeDelivery(c, a, each, device, key, trip, notes));
+  if (c.version) {
+    trip.carrier_id = device.party_id;
+    const destination = c.store.read<s.Site>("Site", at.site(a.destination_site_id))?.site;
+    if (destination?.position) {
+      const { site_id, position, radius_m } = destination;
+      trip.destination = create<p.RegisterSite>("payload.RegisterSite", { site_id, position, radius_m });
+    }
+    trip.begun_at_s = c.block_s;
+    for (const each of early) {
+      siteOnTrip(a, each, notes);
+      handOverTimes(trip, each, c.store.read<s.Delivery>("Delivery", at.delivery(each.delivery_id))?.terms as p.OpenDelivery);
+    }
+    if (!a.derived_from.length) {
+      const clock = a.clock ?? { utc_ms: a.started_at_ms };
+      const late = implausible(clock.utc_ms, c.block_s, trip);
+      if (late) notes.add("time-implausible", late);
+    }
+    startSilences(c, trip);
+  }
+  c.store.write("Trip", at.trip(a.trip_id), trip);
+  notes.keep(c, a.trip_id);
+}
+
+/** Looks at a delivery that the trip names; returns handovers that waited for the trip. */
+function takeDelivery(
+  c: Case, a: p.StartTrip, id: string, device: s.Device, key: s.Key, trip: s.Trip, notes: Notes,
+): p.HandOver[] {
+  const limits = create<s.TripLimits>("state.TripLimits", { delivery_id: id });
+  trip.deliveries.push(limits);
+  const found = c.store.read<s.Delivery>("Delivery", at.delivery(id));
+  if (!found) {
+    notes.add("delivery-unknown", `delivery ${id} does not exist`);
+    return [];
+  }
+  const d = copyOf(found);
+  const terms = d.terms as p.OpenDelivery;
+  const carriers = c.version ? carriersOf(terms) : [terms.carrier_id];
+  for (const each of [terms.seller_id, ...carriers, terms.buyer_id]) {
+    if (!trip.party_ids.includes(each)) trip.party_ids.push(each);
+  }
+  trip.party_ids.sort();
+  const ours = carriers.includes(device.party_id);
+  const ended = c.version > 0 && endedBefore(d, a.started_at_ms);
+  if (!ended) limits.limits = terms.limits.map((each) => (c.version ? { ...each, longest_silence_s: each.longest_silence_s || SILENCE_S } : each));
+  if (c.version) limits.agreed_at_s = d.agreed_at_s;
+  const open: number[] = c.version ? [OPEN, IN_TRANSIT, PART_DELIVERED] : [OPEN];
+  if (!ours) {
+    notes.add("carrier-mismatch", `${id} is to be carried by ${terms.carrier_id}, not by ${device.party_id}`);
+  } else if (!open.includes(d.status)) notes.add("delivery-not-open", `delivery ${id} is ${statusOf(d)}`);
+  if (c.version) certificates(d, a.started_at_ms, notes);
+  const early = d.early.filter((each) => each.trip_id === a.trip_id);
+  d.early = d.early.filter((each) => each.trip_id !== a.trip_id);
+  if (ours && !key.revoked) {
+    if (!c.version) {
+      if (d.status === OPEN) d.status = IN_TRANSIT;
+    } else {
+      d.carried = true;
+      d.trips += 1n;
+      if (d.status === OPEN) followFacts(d);
+    }
+  }
+  if (early.length || (ours && !key.revoked)) c.store.write("Delivery", at.delivery(id), d);
+  return early;
+}
+
+/** Whether the word that ended a delivery is older than the start. */
+export function endedBefore(d: s.Delivery, startedAtMs: bigint): boolean {
+  if (!isEnded(d)) return false;
+  const word = d.settlement ?? d.cancelling ?? d.closing;
+  return word !== undefined && startedAtMs > word.at_ms;
+}
+
+function certificates(d: s.Delivery, startedAtMs: bigint, notes: Notes): void {
+  for (const each of d.terms?.required_certificates ?? []) {
+    const held = d.certificates.filter((one) => one.holder_id === each.holder_id && one.kind === each.kind);
+    if (held.length && !held.some((one) => one.valid_from_ms <= startedAtMs && startedAtMs <= one.valid_until_ms)) {
+      notes.add("certificate-expired", `the certificate ${quoted(each.kind)} of ${each.holder_id} is not valid then`);
+    }
+  }
+}
+
+export function closeTrip(c: Case, a: p.CloseTrip): void {
+  signedByParty(c, a.party_id, p.KeyDuties_Duty.CUSTODY);
+  const trip = tripOf(c, a.trip_id);
+  must(trip.party_ids.includes(a.party_id), "not-the-party", `trip ${a.trip_id} does not concern ${a.party_id}`);
+  must(!trip.close, "trip-closed", `trip ${a.trip_id} was closed before`);
+  const notes = new Notes({ trip_id: a.trip_id, transaction_id: c.id });
+  const start = trip.start as p.StartTrip;
+  const closed = { ...trip, close: a, missing: [...trip.missing] };
+  for (const device of [start.device_id, ...start.other_device_ids]) {
+    const chain = c.store.read<s.Chain>("Chain", at.chain(a.trip_id, device));
+    if (!chain?.seal) {
+      notes.add("seal-missing", `${device} has not sealed the trip`, { device_id: device });
+      continue;
+    }
+    const recorded = new Set(chain.recorded_videos.map(hex));
+    const missing = chain.seal.recordings.map((each) => hex(each.sha256)).filter((each) => !recorded.has(each));
+    if (missing.length) {
+      const names = [...missing.slice(0, 8), ...(missing.length > 8 ? ["…"] : [])].join(", ");
+      notes.add("recording-missing",
+        `${missing.length} of ${chain.seal.recordings.length} sealed recordings were not recorded: ${names}`, { device_id: device });
+    }
+  }
+  if (c.version) neverMeasured(c, closed, notes);
+  c.store.write("Trip", at.trip(a.trip_id), closed);
+  notes.keep(c, a.trip_id);
+}
+
+/** Adds the limited quantities that no device of the trip measured to those that are found missing. */
+export function neverMeasured(c: Case, trip: s.Trip, notes: Notes): number[] {
+  const start = trip.start as p.StartTrip;
+  const chains = [start.device_id, ...start.other_device_ids].map((device) =>
+    c.store.read<s.Chain>("Chain", at.chain(start.trip_id, device)));
+  const limited = [...new Set(trip.deliveries.flatMap((each) => each.limits.map((limit) => limit.quantity)))];
+  const missing = limited.filter((quantity) =>
+    !chains.some((chain) => chain?.silences.some((each) => each.quantity === quantity && each.measured)));
+  for (const quantity of missing) {
+    if (trip.missing.includes(quantity)) continue;
+    trip.missing.push(quantity);
+    notes.add("quantity-missing", `${QUANTITIES[quantity]} is limited, and no device of the trip measured it`);
+  }
+  return missing;
+}
+
+export const QUANTITIES: Record<number, string> = { 1: "temperature", 2: "humidity", 3: "pressure" };
+
+export function placeHold(c: Case, a: p.PlaceHold): void {
+  signedByParty(c, a.party_id, p.KeyDuties_Duty.EVIDENCE);
+  const trip = tripOf(c, a.trip_id);
+  if (!trip.party_ids.includes(a.party_id)) {
+    const party = c.store.read<s.Party>("Party", at.party(a.party_id));
+    must(party?.roles.includes(p.Role.AUTHORITY), "not-the-party", `trip ${a.trip_id} does not concern ${a.party_id}`);
+  } else partyWithRoleOrNone(c, a.party_id);
+  const address = at.hold(a.trip_id, a.hold_id);
+  must(!c.store.read("Hold", address), "hold-exists", `hold ${a.hold_id} was placed before`);
+  c.store.write("Hold", address, create<s.Hold>("state.Hold", { placed: a }));
+}
+
+/** A party of the trip is read, whatever its roles. */
+function partyWithRoleOrNone(c: Case, id: string): void {
+  c.store.read<s.Party>("Party", at.party(id));
+}
+
+export function releaseHold(c: Case, a: p.ReleaseHold): void {
+  signedByParty(c, a.party_id, p.KeyDuties_Duty.EVIDENCE);
+  tripOf(c, a.trip_id);
+  const address = at.hold(a.trip_id, a.hold_id);
+  const hold = c.store.read<s.Hold>("Hold", address);
+  must(hold?.placed, "unknown-hold", `hold ${a.hold_id} was never placed`);
+  must(hold.placed.party_id === a.party_id, "not-the-party", `${hold.placed.party_id} placed the hold`);
+  must(!hold.released, "hold-released", `hold ${a.hold_id} was released before`);
+  c.store.write("Hold", address, { ...hold, released: a });
+}
+
+export function recordVideo(c: Case, a: p.RecordVideo): void {
+  const key = signedByDevice(c);
+  must(key.owner_id === a.device_id, "unknown-device", `key ${c.header.signer_public_key} is not of device ${a.device_id}`);
+  const trip = tripOf(c, a.trip_id);
+  const chain = c.store.read<s.Chain>("Chain", at.chain(a.trip_id, a.device_id));
+  must(chain?.seal, "not-sealed", `device ${a.device_id} has not sealed the trip`);
+  must(a.seal_transaction_id === chain.seal_transaction_id && c.header.dependencies.includes(a.seal_transaction_id),
+    "seal-not-named", "the digest does not name its seal");
+  must(chain.count >= chain.seal.reading_count, "readings-missing", `${chain.count} of ${chain.seal.reading_count} readings are committed`);
+  const notes = new Notes({ trip_id: a.trip_id, device_id: a.device_id, transaction_id: c.id });
+  if (key.revoked) notes.add("key-revoked", `key ${c.header.signer_public_key} was revoked`);
+  if (trip.close) notes.add("after-close", `${trip.close.party_id} had closed the trip`);
+  const name = hex(a.sha256);
+  if (!chain.seal.recordings.some((each) => hex(each.sha256) === name && each.size === a.size)) {
+    notes.add("recording-not-sealed", `the seal does not name ${name} with ${a.size} bytes`);
+  }
+  if (chain.recorded_videos.some((each) => hex(each) === name)) notes.add("recording-repeated", `${name} was recorded before`);
+  else c.store.write("Chain", at.chain(a.trip_id, a.device_id), { ...chain, recorded_videos: [...chain.recorded_videos, a.sha256] });
+  notes.keep(c, a.trip_id);
+}
+export { partyWithRole };

@@ -1,0 +1,152 @@
+// What the file tells, for the verdict.
+
+import { codec } from "./codec.ts";
+import { hex } from "./hash.ts";
+import type { Ledger } from "./ledger.ts";
+import type { block_info, evidence, payload as p, state as s } from "./messages.ts";
+import { Payment } from "./names.ts";
+import { blobsOf, type Videos } from "./recordings.ts";
+import type { Replay } from "./replay.ts";
+import * as at from "./rules/address.ts";
+import { statusOf } from "./rules/life.ts";
+import { QUANTITIES } from "./rules/trips.ts";
+import type { StateTree } from "./tree.ts";
+import type { Predecessor } from "./trust.ts";
+import { findingsOf } from "./verify.ts";
+
+export interface Told {
+  header: evidence.Header;
+  replay: Replay;
+  ledger: Ledger;
+  tree: StateTree | undefined;
+  videos: Videos | undefined;
+  leftOut: Map<string, Map<string, number>>;
+  format: number;
+  before: Predecessor[] | undefined;
+}
+
+export interface Story {
+  keys: { genesis_block_id: string; block_signers: string[]; admin_keys: string[] };
+  ledger: {
+    blocks: number; last_block_id: string; blocks_of_the_story: number; blocks_with_time: number;
+    last_block_at: string | null; last_signed_at: string | null; goes_on_from: Predecessor[];
+  };
+  trips: TripStory[];
+  recordings: RecordingStory[];
+}
+
+export interface TripStory {
+  trip_id: string; device_id: string; other_device_ids: string[]; device_keys: string[];
+  origin_site_id: string; via_site_ids: string[]; destination_site_id: string; delivery_ids: string[];
+  readings: number; first_reading_at: string | null; last_reading_at: string | null;
+  breaches: BreachStory[];
+  tampers: { device_id: string; sequence: number; time: string; signs: string[] }[];
+  findings: { rule: string; detail: string; device_id: string; sequence: number }[];
+  left_out_findings: Record<string, number>;
+  deliveries: { delivery_id: string; status: string; payment: string; custodian_id: string; breaches: number; tampers: number; silences: number }[];
+  closed_by: string | null;
+  holds: { hold_id: string; party_id: string; reason: string; released_at: string | null }[];
+}
+
+export interface BreachStory {
+  delivery_id: string; device_id: string; quantity: string; unit: string; extreme: number;
+  since: string; until: string; first_sequence: number; last_sequence: number; ended: boolean;
+}
+
+export interface RecordingStory {
+  sha256: string; trip_id: string; size: number; derived: boolean; blobs: number;
+  leaf_hashes_checked: boolean; blobs_checked: number; files: string[];
+}
+
+const UNITS: Record<number, [string, number]> = { 1: ["CEL", 1000], 2: ["P1", 1000], 3: ["PAL", 1] };
+const SIGNS: [number, string][] = [[1, "enclosure-open"], [2, "door-open"], [4, "motion"], [8, "shock"], [16, "light"], [32, "camera-blocked"]];
+
+export const timeOf = (ms: bigint): string | null => (ms ? new Date(Number(ms)).toISOString() : null);
+
+export function tell(told: Told): Story {
+  const { ledger, replay, header } = told;
+  return {
+    keys: { genesis_block_id: ledger.genesis, block_signers: [...ledger.signers].sort(), admin_keys: [...replay.adminKeys].sort() },
+    ledger: {
+      blocks: ledger.blocks, last_block_id: ledger.lastId, blocks_of_the_story: replay.storyBlocks.size,
+      blocks_with_time: replay.blocksWithTime(), last_block_at: lastBlockAt(told), last_signed_at: timeOf(replay.lastSignedAtMs),
+      goes_on_from: told.before ?? [],
+    },
+    trips: header.trip_ids.flatMap((id) => tripOf(id, told)),
+    recordings: [...replay.recordings].map(([name, digests]) => recording(name, digests[0] as NonNullable<(typeof digests)[0]>, told)),
+  };
+}
+
+/** When the last block was begun, if the nodes prove the entry of family block_info. */
+function lastBlockAt({ tree, ledger }: Told): string | null {
+  if (!tree || ledger.blocks < 2) return null;
+  const found = tree.find(`00b10c01${(ledger.blocks - 2).toString(16).padStart(62, "0")}`);
+  if (!("value" in found)) return null;
+  return timeOf(codec.decode<block_info.BlockInfo>("block_info.BlockInfo", found.value).timestamp * 1000n);
+}
+
+function entry<T>(told: Told, address: string): T | undefined {
+  return told.replay.store.entries.get(address)?.value as T | undefined;
+}
+
+function tripOf(id: string, told: Told): TripStory[] {
+  const trip = entry<s.Trip>(told, at.trip(id));
+  if (!trip) return [];
+  const start = trip.start as p.StartTrip;
+  const devices = [start.device_id, ...start.other_device_ids];
+  const chains = devices.flatMap((each) => entry<s.Chain>(told, at.chain(id, each)) ?? []);
+  const span = told.replay.spans.get(id);
+  return [{
+    trip_id: id, device_id: start.device_id, other_device_ids: start.other_device_ids,
+    device_keys: [...(told.replay.deviceKeys.get(id) ?? [])].sort(),
+    origin_site_id: start.origin_site_id, via_site_ids: start.via_site_ids, destination_site_id: start.destination_site_id,
+    delivery_ids: start.delivery_ids, readings: chains.reduce((sum, each) => sum + Number(each.count), 0),
+    first_reading_at: span ? timeOf(span[0]) : null, last_reading_at: span ? timeOf(span[1]) : null,
+    breaches: breachesOf(id, told),
+    tampers: told.replay.tampers.filter((each) => each.trip === id).map((each) => ({
+      device_id: each.device, sequence: Number(each.sequence), time: timeOf(each.utc_ms) as string,
+      signs: SIGNS.filter(([flag]) => each.flags & flag).map(([, word]) => word),
+    })),
+    findings: findingsOf(id, told.replay).map((each) => ({ rule: each.rule, detail: each.detail, device_id: each.device_id, sequence: Number(each.sequence) })),
+    left_out_findings: Object.fromEntries(told.leftOut.get(id) ?? []),
+    deliveries: start.delivery_ids.flatMap((each) => deliveryOf(each, told)),
+    closed_by: trip.close?.party_id ?? null,
+    holds: under<s.Hold>(told, `${at.tripPrefix(id)}05`).map((each) => ({
+      hold_id: each.placed?.hold_id ?? "", party_id: each.placed?.party_id ?? "", reason: each.placed?.reason ?? "",
+      released_at: each.released ? timeOf(each.released.at_ms) : null,
+    })),
+  }];
+}
+
+function under<T>(told: Told, prefix: string): T[] {
+  return [...told.replay.store.entries].filter(([address]) => address.startsWith(prefix)).map(([, each]) => each.value as T);
+}
+
+function breachesOf(id: string, told: Told): BreachStory[] {
+  return under<s.Breach>(told, `${at.tripPrefix(id)}03`).map((each) => {
+    const [unit, scale] = UNITS[each.limit?.quantity ?? 0] ?? ["", 1];
+    return {
+      delivery_id: each.delivery_id, device_id: each.device_id, quantity: QUANTITIES[each.limit?.quantity ?? 0] ?? "", unit,
+      extreme: each.extreme / scale, since: timeOf(each.since_ms) as string, until: timeOf(each.until_ms) as string,
+      first_sequence: Number(each.since_sequence), last_sequence: Number(each.until_sequence), ended: each.ended,
+    };
+  });
+}
+
+function deliveryOf(id: string, told: Told): TripStory["deliveries"] {
+  const found = entry<s.Delivery>(told, at.delivery(id));
+  if (!found) return [];
+  return [{
+    delivery_id: id, status: statusOf(found), payment: Payment[found.payment] ?? "", custodian_id: found.custodian_id,
+    breaches: found.breaches, tampers: found.tampers, silences: found.silences,
+  }];
+}
+
+function recording(name: string, digest: { trip: string; size: bigint; derived: boolean }, told: Told): RecordingStory {
+  const checked = told.videos?.checked(name);
+  return {
+    sha256: name, trip_id: digest.trip, size: Number(digest.size), derived: digest.derived, blobs: blobsOf(digest.size),
+    leaf_hashes_checked: checked?.leaves ?? false, blobs_checked: checked?.blobs ?? 0, files: checked?.files ?? [],
+  };
+}
+void hex;

@@ -1,0 +1,73 @@
+// The keys that the reader trusts (docs/evidence.md, "The keys you trust").
+
+import { NotChecked } from "./problem.ts";
+
+export interface Predecessor {
+  genesis_block_id: string;
+  block_num: number;
+  block_id: string;
+  block_signers: string[];
+}
+
+export interface Trust {
+  genesis_block_id: string;
+  block_signers: string[];
+  admin_keys: string[];
+  predecessors: Predecessor[];
+}
+
+const ID = /^[0-9a-f]{128}$/;
+const KEY = /^[0-9a-f]{66}$/;
+
+export function readTrust(text: string): Trust {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new NotChecked("trust file: it is not JSON; expected the file that `wayseal-gateway trust` prints");
+  }
+  const found = record(value);
+  for (const name of Object.keys(found)) {
+    must(["genesis_block_id", "block_signers", "admin_keys", "predecessors"].includes(name), `member ${name} is unknown`);
+  }
+  const before = found["predecessors"] ?? [];
+  must(Array.isArray(before), "predecessors is no list");
+  return {
+    genesis_block_id: id(found, "genesis_block_id"),
+    block_signers: keys(found, "block_signers"),
+    admin_keys: keys(found, "admin_keys"),
+    predecessors: (before as unknown[]).map(predecessor),
+  };
+}
+
+export function predecessor(value: unknown): Predecessor {
+  const found = record(value);
+  const number = found["block_num"];
+  must(Number.isSafeInteger(number) && (number as number) >= 0, "block_num is no number of a block");
+  return {
+    genesis_block_id: id(found, "genesis_block_id"),
+    block_num: number as number,
+    block_id: id(found, "block_id"),
+    block_signers: keys(found, "block_signers"),
+  };
+}
+
+function record(value: unknown): Record<string, unknown> {
+  must(typeof value === "object" && value !== null && !Array.isArray(value), "expected an object");
+  return value as Record<string, unknown>;
+}
+
+function id(of: Record<string, unknown>, name: string): string {
+  must(typeof of[name] === "string" && ID.test(of[name]), `${name} is no id of a block`);
+  return of[name] as string;
+}
+
+function keys(of: Record<string, unknown>, name: string): string[] {
+  const found = of[name];
+  must(Array.isArray(found) && found.length && found.every((each) => typeof each === "string" && KEY.test(each)), `${name} is no list of public keys`);
+  return found as string[];
+}
+
+function must(holds: unknown, what: string): void {
+  if (!holds) throw new NotChecked(`trust file: ${what}`);
+}

@@ -1,0 +1,286 @@
+// The checks of docs/evidence.md, in order, and the verdict.
+
+import { codec } from "./codec.ts";
+import { Container, type Frame, Part } from "./container.ts";
+import { EndState } from "./endstate.ts";
+import { hex } from "./hash.ts";
+import { decoded, Ledger } from "./ledger.ts";
+import type { evidence, payload as p, sawtooth, state as s } from "./messages.ts";
+import type { Pool } from "./pool.ts";
+import { Failure, NoEvidence, NotChecked, type Problem, short } from "./problem.ts";
+import { Videos } from "./recordings.ts";
+import { Replay } from "./replay.ts";
+import * as at from "./rules/address.ts";
+import { type Asked, asked } from "./asked.ts";
+import { type Story, tell } from "./story.ts";
+import { StateTree } from "./tree.ts";
+import { type Predecessor, predecessor, type Trust } from "./trust.ts";
+
+export type Word = "holds" | "unanchored" | "format-1" | "does-not-hold" | "no-evidence" | "not-checked";
+
+export interface Verdict extends Partial<Story> {
+  verdict: Word;
+  exit: 0 | 1 | 2;
+  problems: Problem[];
+  format?: number;
+}
+
+export interface Question extends Asked {
+  file: Blob;
+  trust?: Trust | undefined;
+  videos?: { name: string; file: Blob }[];
+  acceptFormat1?: boolean;
+  pool: Pool;
+  /** Is told how many bytes were read. */
+  progress?: (read: number, of: number) => void;
+}
+
+/** Findings with which a trip's evidence is not complete (check 7). */
+const INCOMPLETE = ["chain-broken", "sequence-gap", "seal-mismatch", "recording-not-sealed", "delivery-unknown"];
+const TRIP_ID = /^[0-9a-f]{32}$/;
+
+export async function verify(question: Question): Promise<Verdict> {
+  try {
+    const run = new Run(question, await Container.open(question.file));
+    return await run.verdict();
+  } catch (error) {
+    const problem = { check: 0, text: error instanceof Error ? error.message : String(error) };
+    if (error instanceof NoEvidence) return { verdict: "no-evidence", exit: 2, problems: [problem] };
+    if (error instanceof NotChecked) return { verdict: "not-checked", exit: 2, problems: [problem] };
+    throw error;
+  }
+}
+
+class Run {
+  readonly #question: Question;
+  readonly #container: Container;
+  readonly #ledger: Ledger;
+  readonly #problems: Problem[] = [];
+  #header: evidence.Header | undefined;
+  #replay: Replay | undefined;
+  #tree: StateTree | undefined;
+  #videos: Videos | undefined;
+  #leftOut = new Map<string, Map<string, number>>();
+  /** The ledger that the trust file means: the present one, or an earlier one. */
+  #trusted: { genesis: string; signers: string[]; before: Predecessor[]; end?: Predecessor } | undefined;
+
+  constructor(question: Question, container: Container) {
+    this.#question = question;
+    this.#container = container;
+    const ends = (question.trust?.predecessors ?? []).map((each) => each.block_num);
+    this.#ledger = new Ledger(question.pool, new Set(ends));
+  }
+
+  async verdict(): Promise<Verdict> {
+    try {
+      await this.#read();
+      await this.#question.pool.settle();
+      await this.#compareVideos();
+      this.#complete();
+      this.#compareState();
+      this.#problems.push(...asked(this.#question, this.#replay as Replay, this.#ledger, this.#header as evidence.Header));
+      this.#anchored();
+    } catch (error) {
+      this.#problems.push(...(await this.#first(error)));
+    }
+    if (this.#container.digestHolds === false && this.#problems.length === 0) {
+      this.#problems.push({ check: 1, text: "file was altered: its digest is not that of its bytes" });
+    }
+    return this.#word();
+  }
+
+  /** A signature that does not hold comes before whatever failed after it. */
+  async #first(error: unknown): Promise<Problem[]> {
+    try {
+      await this.#question.pool.settle();
+    } catch (earlier) {
+      if (earlier instanceof Failure) return [earlier.problem];
+      throw earlier;
+    }
+    if (error instanceof Failure) return [error.problem];
+    throw error;
+  }
+
+  #word(): Verdict {
+    const { trust } = this.#question;
+    const format = this.#container.format;
+    const story = this.#header && this.#replay
+      ? tell({ header: this.#header, replay: this.#replay, ledger: this.#ledger, tree: this.#tree, videos: this.#videos, leftOut: this.#leftOut, format, before: this.#before() })
+      : {};
+    const told = { problems: this.#problems, format, ...story };
+    if (this.#problems.length) return { verdict: "does-not-hold", exit: 1, ...told };
+    if (!trust) return { verdict: "unanchored", exit: 1, ...told };
+    if (format === 1 && !this.#question.acceptFormat1) return { verdict: "format-1", exit: 1, ...told };
+    return { verdict: "holds", exit: 0, ...told };
+  }
+
+  async #read(): Promise<void> {
+    for await (const frame of this.#container.frames()) {
+      await this.#frame(frame);
+      this.#question.progress?.(this.#container.read, this.#container.size);
+    }
+    if (!this.#header) throw new Failure(0, "there is no header");
+  }
+
+  async #frame(frame: Frame): Promise<void> {
+    switch (frame.kind) {
+      case Part.HEADER:
+        this.#begin(decoded(0, "evidence.Header", frame.payload, true));
+        return;
+      case Part.BLOCK_HEAD:
+        this.#ledger.block(decoded(2, "evidence.BlockHead", frame.payload, true));
+        if (this.#ledger.blocks === 1) this.#sameLedger(this.#ledger.genesis, "the file's blocks begin with");
+        return;
+      case Part.BATCH:
+        this.#batch(frame.payload);
+        return;
+      case Part.LEAF_HASHES:
+        (this.#videos as Videos).leaves(decoded(9, "evidence.LeafHashes", frame.payload, true));
+        return;
+      case Part.BLOB:
+        await (this.#videos as Videos).blob(decoded(10, "evidence.Blob", frame.payload, true));
+        return;
+      default:
+        this.#tree ??= new StateTree(this.#ledger.stateRoot);
+        this.#tree.add(decoded(13, "evidence.StateNode", frame.payload, true));
+    }
+  }
+
+  #begin(header: evidence.Header): void {
+    if (header.version !== this.#container.format) throw new Failure(0, `the header has version ${header.version}, the file is of format ${this.#container.format}`);
+    const ids = header.trip_ids;
+    if (!ids.length || new Set(ids).size !== ids.length || !ids.every((each) => TRIP_ID.test(each))) {
+      throw new Failure(0, "the header must name at least one trip, and each once");
+    }
+    this.#header = header;
+    this.#choose(header.genesis_id);
+    const admins = this.#question.trust && new Set(this.#question.trust.admin_keys);
+    this.#replay = new Replay(new Set(ids), admins);
+    this.#videos = new Videos(this.#replay.recordings);
+  }
+
+  /** Finds which of the trusted ledgers the file is about. */
+  #choose(genesis: string): void {
+    const { trust } = this.#question;
+    if (!trust) return;
+    const at = trust.predecessors.findIndex((each) => each.genesis_block_id === genesis);
+    const end = trust.predecessors[at];
+    this.#trusted = end
+      ? { genesis: end.genesis_block_id, signers: end.block_signers, before: trust.predecessors.slice(0, at), end }
+      : { genesis: trust.genesis_block_id, signers: trust.block_signers, before: trust.predecessors };
+    this.#sameLedger(genesis, "the file is about the ledger that begins with");
+  }
+
+  #sameLedger(genesis: string, what: string): void {
+    const trusted = this.#trusted?.genesis;
+    if (trusted !== undefined && genesis !== trusted) {
+      throw new Failure(12, `${what} block ${short(genesis)}, which is not the trusted ${short(trusted)}`, { about: genesis });
+    }
+    const named = this.#header?.genesis_id;
+    if (named !== undefined && genesis !== named) {
+      throw new Failure(2, `the header names ledger ${short(named)}, the blocks begin with ${short(genesis)}`, { about: genesis });
+    }
+  }
+
+  #batch(payload: Uint8Array): void {
+    const replay = this.#replay as Replay;
+    for (const taken of this.#ledger.batch(payload)) {
+      this.#ledger.once(taken.transaction.header_signature);
+      replay.take(taken, (id) => this.#ledger.has(id));
+    }
+  }
+
+  /** Check 7. */
+  #complete(): void {
+    for (const id of (this.#header as evidence.Header).trip_ids) this.#problems.push(...whole(id, this.#replay as Replay));
+  }
+
+  async #compareVideos(): Promise<void> {
+    for (const each of this.#question.videos ?? []) {
+      const failed = await (this.#videos as Videos).compare(each.name, each.file);
+      if (failed) throw failed;
+    }
+  }
+
+  /** Check 12. */
+  #anchored(): void {
+    const { trust } = this.#question;
+    if (this.#ledger.blocks === 0) this.#sameLedger("", "the file's blocks begin with");
+    if (!trust || !this.#trusted) return;
+    const strange = [...this.#ledger.signers].filter((each) => !this.#trusted?.signers.includes(each)).sort();
+    if (strange.length) this.#problems.push({ check: 12, about: strange.join(","), text: `blocks are signed by ${strange.join(", ")}, which is not trusted` });
+    this.#earlier(this.#trusted.end);
+    const proved = this.#before();
+    if (this.#container.format > 1 && JSON.stringify(proved ?? []) !== JSON.stringify(this.#trusted.before) && proved) {
+      this.#problems.push({ check: 12, text: "the ledger goes on from other ledgers than the trust file says" });
+    }
+  }
+
+  /** An earlier ledger ends with the block that the trust file names. */
+  #earlier(end: Predecessor | undefined): void {
+    if (!end) return;
+    const last = this.#ledger.blocks - 1;
+    if (last > end.block_num) this.#problems.push({ check: 12, about: String(last), text: `the file goes on to block ${last}, that ledger ended with block ${end.block_num}` });
+    else if (last === end.block_num && this.#ledger.lastId !== end.block_id) {
+      this.#problems.push({ check: 12, about: String(last), text: `block ${last} is ${short(this.#ledger.lastId)}, that ledger ended with ${short(end.block_id)}` });
+    }
+  }
+
+  /** The earlier ledgers that the file proves, as the setting on the ledger lists them. */
+  #before(): Predecessor[] | undefined {
+    const found = this.#tree?.find(at.setting("wayseal.predecessors"));
+    if (!found || !("value" in found)) return undefined;
+    try {
+      const setting = codec.decode<sawtooth.Setting>("sawtooth.Setting", found.value);
+      const entry = setting.entries.find((each) => each.key === "wayseal.predecessors");
+      return entry && (JSON.parse(entry.value) as unknown[]).map(predecessor);
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Checks 14 and 15. */
+  #compareState(): void {
+    if (this.#container.format === 1) return;
+    const header = this.#header as evidence.Header;
+    if (!this.#tree) throw new Failure(13, "the file proves nothing of the state after the last block");
+    const end = new EndState(this.#replay as Replay, this.#tree, header.trip_ids, header.without_lots).compare();
+    this.#problems.push(...end.problems);
+    this.#leftOut = end.leftOut;
+  }
+}
+
+/** Check 7: nothing of a trip is missing. */
+function whole(id: string, replay: Replay): Problem[] {
+  const found: Problem[] = [];
+  const add = (text: string, more: Partial<Problem> = {}): void => void found.push({ check: 7, about: id, text: `trip ${id}: ${text}`, ...more });
+  const trip = replay.store.entries.get(at.trip(id))?.value as s.Trip | undefined;
+  if (!trip) {
+    add("its start is missing");
+    return found;
+  }
+  const start = trip.start as p.StartTrip;
+  for (const finding of findingsOf(id, replay)) {
+    if (INCOMPLETE.includes(finding.rule)) add(`${finding.rule}: ${finding.detail}`, { rule: finding.rule });
+  }
+  for (const device of [start.device_id, ...start.other_device_ids]) {
+    const chain = replay.store.entries.get(at.chain(id, device))?.value as s.Chain | undefined;
+    if (!chain?.seal) {
+      add(`device ${device}: no seal, so readings may be missing`);
+      continue;
+    }
+    const recorded = new Set(chain.recorded_videos.map(hex));
+    for (const each of chain.seal.recordings) {
+      const name = hex(each.sha256);
+      if (!recorded.has(name)) add(`recording ${name} is sealed, its digest is missing`);
+    }
+  }
+  return found;
+}
+
+export function findingsOf(trip: string, replay: Replay): s.Finding[] {
+  const prefix = `${at.tripPrefix(trip)}04`;
+  const found: s.Finding[] = [];
+  for (const [address, entry] of replay.store.entries) if (address.startsWith(prefix)) found.push(...(entry.value as s.Findings).findings);
+  return found;
+}

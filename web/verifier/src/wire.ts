@@ -1,0 +1,352 @@
+// The wire format of Protocol Buffers, as far as the messages need it (docs/evidence.md, "Container").
+
+import type { Field, Schema } from "./schema.ts";
+
+/** A message whose bytes are not what they claim to be. */
+export class WireError extends Error {}
+
+export type Message = { [field: string]: unknown };
+
+const TEXT_IN = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+const TEXT_OUT = new TextEncoder();
+const EMPTY = new Uint8Array(0);
+const U64 = (1n << 64n) - 1n;
+
+export class Codec {
+  readonly #schema: Schema;
+  readonly #numbered = new Map<string, Map<number, Field>>();
+
+  constructor(schema: Schema) {
+    this.#schema = schema;
+    for (const [name, fields] of schema.messages) {
+      this.#numbered.set(name, new Map(fields.map((field) => [field.number, field])));
+    }
+  }
+
+  /** A message with nothing but defaults, and what is given. */
+  create<T>(type: string, given: Partial<T> = {}): T {
+    const made: Message = {};
+    for (const field of this.#fields(type)) made[field.name] = absent(field);
+    return Object.assign(made, given) as T;
+  }
+
+  /** Decodes bytes that somebody signed as they are: unknown fields are skipped. */
+  decode<T>(type: string, bytes: Uint8Array): T {
+    return this.#read(type, new Reader(bytes)) as T;
+  }
+
+  /** Decodes bytes that must be what the message encodes to. */
+  decodeCanonical<T>(type: string, bytes: Uint8Array): T {
+    const made = this.decode<T>(type, bytes);
+    if (!same(this.encode(type, made as Message), bytes)) {
+      throw new WireError(`${bytes.length} bytes of ${type} are not in canonical encoding`);
+    }
+    return made;
+  }
+
+  encode(type: string, message: object): Uint8Array {
+    const writer = new Writer();
+    this.#write(type, message as Message, writer);
+    return writer.take();
+  }
+
+  #fields(type: string): Field[] {
+    const fields = this.#schema.messages.get(type);
+    if (!fields) throw new Error(`unknown message ${type}`);
+    return fields;
+  }
+
+  #read(type: string, reader: Reader): Message {
+    const made = this.create<Message>(type);
+    const numbered = this.#numbered.get(type) as Map<number, Field>;
+    while (!reader.done) {
+      const tag = reader.tag();
+      const field = numbered.get(tag >>> 3);
+      const wire = tag & 7;
+      if (!field || !this.#readField(field, wire, reader, made)) reader.skip(tag);
+    }
+    return made;
+  }
+
+  #readField(field: Field, wire: number, reader: Reader, made: Message): boolean {
+    const delimited = field.kind === "string" || field.kind === "bytes" || field.kind === "message";
+    if (wire === 2 && field.repeated && !delimited) {
+      const packed = new Reader(reader.bytes());
+      while (!packed.done) (made[field.name] as unknown[]).push(number(field.kind, packed.varint()));
+      return true;
+    }
+    if (wire !== (delimited ? 2 : 0)) return false;
+    const value = this.#value(field, reader);
+    if (field.repeated) (made[field.name] as unknown[]).push(value);
+    else {
+      if (field.oneof) this.#clear(field, made);
+      made[field.name] = field.kind === "message" && made[field.name]
+        ? this.#merged(made[field.name] as Message, value as Message, field.of)
+        : value;
+    }
+    return true;
+  }
+
+  /** In a oneof the last one counts. All our oneofs are alone in their message. */
+  #clear(kept: Field, made: Message): void {
+    for (const name of Object.keys(made)) if (name !== kept.name) made[name] = undefined;
+  }
+
+  #merged(before: Message, more: Message, type: string): Message {
+    for (const field of this.#fields(type)) {
+      const value = more[field.name];
+      if (field.repeated) (before[field.name] as unknown[]).push(...(value as unknown[]));
+      else if (value !== undefined && !isDefault(field, value)) before[field.name] = value;
+    }
+    return before;
+  }
+
+  #value(field: Field, reader: Reader): unknown {
+    switch (field.kind) {
+      case "string":
+        return text(reader.bytes());
+      case "bytes":
+        return reader.bytes();
+      case "message":
+        return this.#read(field.of, new Reader(reader.bytes()));
+      default:
+        return number(field.kind, reader.varint());
+    }
+  }
+
+  #write(type: string, message: Message, writer: Writer): void {
+    for (const field of this.#fields(type)) {
+      const value = message[field.name];
+      if (value === undefined) continue;
+      if (field.repeated) this.#writeMany(field, value as unknown[], writer);
+      else if (field.optional || field.kind === "message" || !isDefault(field, value)) {
+        this.#writeOne(field, value, writer);
+      }
+    }
+  }
+
+  #writeMany(field: Field, values: unknown[], writer: Writer): void {
+    if (!values.length) return;
+    if (field.kind === "string" || field.kind === "bytes" || field.kind === "message") {
+      for (const value of values) this.#writeOne(field, value, writer);
+      return;
+    }
+    const packed = new Writer();
+    for (const value of values) packed.varint(raw(field.kind, value));
+    writer.varint(BigInt(field.number * 8 + 2));
+    writer.block(packed.take());
+  }
+
+  #writeOne(field: Field, value: unknown, writer: Writer): void {
+    const delimited = field.kind === "string" || field.kind === "bytes" || field.kind === "message";
+    writer.varint(BigInt(field.number * 8 + (delimited ? 2 : 0)));
+    if (field.kind === "string") writer.block(TEXT_OUT.encode(value as string));
+    else if (field.kind === "bytes") writer.block(value as Uint8Array);
+    else if (field.kind === "message") writer.block(this.encode(field.of, value as Message));
+    else writer.varint(raw(field.kind, value));
+  }
+}
+
+function absent(field: Field): unknown {
+  if (field.repeated) return [];
+  if (field.optional || field.kind === "message") return undefined;
+  switch (field.kind) {
+    case "string":
+      return "";
+    case "bytes":
+      return EMPTY;
+    case "bool":
+      return false;
+    case "uint64":
+    case "sint64":
+      return 0n;
+    default:
+      return 0;
+  }
+}
+
+function isDefault(field: Field, value: unknown): boolean {
+  return field.kind === "bytes" ? (value as Uint8Array).length === 0 : !value;
+}
+
+function text(bytes: Uint8Array): string {
+  try {
+    return TEXT_IN.decode(bytes);
+  } catch {
+    throw new WireError("text is not valid UTF-8");
+  }
+}
+
+/** What a varint means for a field. Too many bits are cut off, as every reader of the format does. */
+function number(kind: Field["kind"], value: bigint): unknown {
+  switch (kind) {
+    case "bool":
+      return value !== 0n;
+    case "uint64":
+      return value;
+    case "sint64":
+      return (value >> 1n) ^ -(value & 1n);
+    case "uint32":
+      return Number(BigInt.asUintN(32, value));
+    case "sint32": {
+      const cut = BigInt.asUintN(32, value);
+      return Number((cut >> 1n) ^ -(cut & 1n));
+    }
+    default:
+      return Number(BigInt.asIntN(32, value));
+  }
+}
+
+function raw(kind: Field["kind"], value: unknown): bigint {
+  switch (kind) {
+    case "bool":
+      return value ? 1n : 0n;
+    case "uint64":
+      return value as bigint;
+    case "sint64": {
+      const signed = value as bigint;
+      return BigInt.asUintN(64, (signed << 1n) ^ (signed >> 63n));
+    }
+    case "sint32": {
+      const signed = BigInt(value as number);
+      return BigInt.asUintN(32, (signed << 1n) ^ (signed >> 31n));
+    }
+    default:
+      return BigInt.asUintN(64, BigInt(value as number));
+  }
+}
+
+export function same(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false;
+  for (let at = 0; at < a.length; at++) if (a[at] !== b[at]) return false;
+  return true;
+}
+
+class Reader {
+  readonly #from: Uint8Array;
+  #at = 0;
+
+  constructor(from: Uint8Array) {
+    this.#from = from;
+  }
+
+  get done(): boolean {
+    return this.#at >= this.#from.length;
+  }
+
+  tag(): number {
+    const value = this.varint();
+    if (value > 0xffffffffn || value < 8n) throw new WireError("a field has no valid number");
+    return Number(value);
+  }
+
+  varint(): bigint {
+    let low = 0;
+    for (let count = 0; count < 4; count++) {
+      const byte = this.#byte();
+      low |= (byte & 127) << (7 * count);
+      if (byte < 128) return BigInt(low);
+    }
+    let value = BigInt(low);
+    for (let count = 4; count < 10; count++) {
+      const byte = this.#byte();
+      value |= BigInt(byte & 127) << BigInt(7 * count);
+      if (byte < 128) return value & U64;
+    }
+    throw new WireError("a number is longer than ten bytes");
+  }
+
+  bytes(): Uint8Array {
+    const length = Number(this.varint());
+    const end = this.#at + length;
+    if (end > this.#from.length) throw new WireError("a field is cut off");
+    const found = this.#from.subarray(this.#at, end);
+    this.#at = end;
+    return found;
+  }
+
+  skip(tag: number): void {
+    switch (tag & 7) {
+      case 0:
+        this.varint();
+        return;
+      case 1:
+        this.#pass(8);
+        return;
+      case 2:
+        this.bytes();
+        return;
+      case 3:
+        this.#skipGroup(tag >>> 3);
+        return;
+      case 5:
+        this.#pass(4);
+        return;
+      default:
+        throw new WireError(`a field has wire type ${tag & 7}`);
+    }
+  }
+
+  #skipGroup(number: number): void {
+    for (;;) {
+      const tag = this.tag();
+      if ((tag & 7) === 4) {
+        if (tag >>> 3 !== number) throw new WireError("a group ends that did not begin");
+        return;
+      }
+      this.skip(tag);
+    }
+  }
+
+  #pass(count: number): void {
+    if (this.#at + count > this.#from.length) throw new WireError("a field is cut off");
+    this.#at += count;
+  }
+
+  #byte(): number {
+    const byte = this.#from[this.#at++];
+    if (byte === undefined) throw new WireError("a number is cut off");
+    return byte;
+  }
+}
+
+class Writer {
+  #bytes = new Uint8Array(64);
+  #length = 0;
+
+  varint(value: bigint): void {
+    let small: number;
+    if (value > 0x0fffffffn) {
+      let left = value;
+      for (; left > 127n; left >>= 7n) this.#push(Number(left & 127n) | 128);
+      this.#push(Number(left));
+      return;
+    }
+    for (small = Number(value); small > 127; small >>>= 7) this.#push((small & 127) | 128);
+    this.#push(small);
+  }
+
+  block(bytes: Uint8Array): void {
+    this.varint(BigInt(bytes.length));
+    this.#room(bytes.length);
+    this.#bytes.set(bytes, this.#length);
+    this.#length += bytes.length;
+  }
+
+  take(): Uint8Array {
+    return this.#bytes.slice(0, this.#length);
+  }
+
+  #push(byte: number): void {
+    this.#room(1);
+    this.#bytes[this.#length++] = byte;
+  }
+
+  #room(more: number): void {
+    const needed = this.#length + more;
+    if (needed <= this.#bytes.length) return;
+    const grown = new Uint8Array(Math.max(needed, this.#bytes.length * 2));
+    grown.set(this.#bytes.subarray(0, this.#length));
+    this.#bytes = grown;
+  }
+}
