@@ -11,45 +11,15 @@ from contracts.encoding import canonical
 from contracts.evidence.container import MAGIC, NotEvidenceError
 from contracts.evidence.verify import verify_evidence
 from contracts.proto.evidence_pb2 import Header
-from contracts.proto.payload_pb2 import RegisterDevice, RegisterParty
 from support.evidence.chain import (
     EXPORTED_AT_MS,
-    Evidence,
-    digest_of,
-    evidence_of,
     frame_starts,
     pack,
     seal,
     trust_in,
     unseal,
 )
-from support.network.world import Trip, key, one, reading
-
-VIDEO = b"a very short video"
-
-
-def small() -> Evidence:
-    """Return evidence with every kind of part, in few bytes."""
-    trip = Trip(deliveries=[])
-    carrier = RegisterParty(
-        party_id="carrier", name="Carrier", public_keys=[key("carrier").public_key]
-    )
-    truck = RegisterDevice(
-        device_id="truck-1", party_id="carrier", public_keys=[key("truck-1").public_key]
-    )
-    driven = [trip.sign(trip.start), trip.record(reading(0)), trip.run([reading(1)])]
-    driven.append(seal_ := trip.seal([digest_of(VIDEO)]))
-    groups = [
-        [one(key("admin"), carrier), one(key("carrier"), truck)],
-        [
-            *trip.batches(driven, len(driven)),
-            trip.video(digest_of(VIDEO), seal_.header_signature),
-        ],
-    ]
-    evidence = evidence_of(groups, [trip.trip_id])
-    evidence.add_video(VIDEO)
-    return evidence
-
+from support.verifier.small import small
 
 EVIDENCE = small()
 WIRE = EVIDENCE.wire()

@@ -63,7 +63,8 @@ export class Container {
     const text = new TextDecoder("latin1").decode(magic);
     const format = [1, 2].find((each) => text === `${MAGIC}${each}\n`);
     if (format === undefined) {
-      throw new NoEvidence(`not an evidence file: it ${text ? `begins with ${JSON.stringify(text)}` : "is empty"}; expected one that begins with '${MAGIC}2'`);
+      throw new NoEvidence(
+        `not an evidence file: it ${text ? `begins with ${JSON.stringify(text)}` : "is empty"}; expected one that begins with '${MAGIC}2'`);
     }
     return new Container(file.size, format, window, magic);
   }

@@ -11,12 +11,12 @@ const NULL_BLOCK = "0".repeat(16);
 const ID = /^[0-9a-f]{128}$/;
 const MOST_TRANSACTIONS = 50_000;
 
-/** Decodes, or says in which check the bytes fail. */
-export function decoded<T>(check: number, type: string, bytes: Uint8Array, canonical: boolean): T {
+/** Decodes a frame or a header. A header need not be canonical, but may hold no unknown field. */
+export function decoded<T>(type: string, bytes: Uint8Array, canonical: boolean): T {
   try {
-    return canonical ? codec.decodeCanonical<T>(type, bytes) : codec.decode<T>(type, bytes);
+    return canonical ? codec.decodeCanonical<T>(type, bytes) : codec.decode<T>(type, bytes, true);
   } catch (error) {
-    if (error instanceof WireError) throw new Failure(check, `${bytes.length} bytes are not a valid ${type.split(".")[1]} message: ${error.message}`);
+    if (error instanceof WireError) throw new Failure(0, `${bytes.length} bytes are not a valid ${type.split(".")[1]} message: ${error.message}`);
     throw error;
   }
 }
@@ -53,7 +53,7 @@ export class Ledger {
   }
 
   block(head: evidence.BlockHead): void {
-    const header = decoded<sawtooth.BlockHeader>(2, "sawtooth.BlockHeader", head.header, false);
+    const header = decoded<sawtooth.BlockHeader>("sawtooth.BlockHeader", head.header, false);
     const number = this.blocks;
     const about = String(header.block_num);
     if (header.block_num !== BigInt(number)) throw new Failure(2, `block ${header.block_num} where block ${number} is expected`, { about });
@@ -76,12 +76,12 @@ export class Ledger {
 
   /** Checks a batch; returns its transactions. */
   batch(payload: Uint8Array): Taken[] {
-    const batch = decoded<sawtooth.Batch>(3, "sawtooth.Batch", payload, true);
+    const batch = decoded<sawtooth.Batch>("sawtooth.Batch", payload, true);
     const id = batch.header_signature;
     const fail = (text: string): Failure => new Failure(3, `batch ${short(id)}: ${text}`, { about: id });
     if (batch.transactions.length > MOST_TRANSACTIONS) throw fail(`${batch.transactions.length} transactions`);
     if (batch.trace) throw fail("`trace` set, which no signature covers");
-    const header = decoded<sawtooth.BatchHeader>(3, "sawtooth.BatchHeader", batch.header, false);
+    const header = decoded<sawtooth.BatchHeader>("sawtooth.BatchHeader", batch.header, false);
     this.#pool.check({ message: batch.header, signature: id, key: header.signer_public_key }, () => fail("signature does not match"));
     if (header.transaction_ids.length !== batch.transactions.length) {
       throw fail(`header names ${header.transaction_ids.length} transactions, the batch holds ${batch.transactions.length}`);
@@ -103,7 +103,7 @@ export class Ledger {
   #transaction(each: sawtooth.Transaction, batcher: string): sawtooth.TransactionHeader {
     const id = each.header_signature;
     const fail = (text: string): Failure => new Failure(3, `transaction ${short(id)}: ${text}`, { about: id });
-    const header = decoded<sawtooth.TransactionHeader>(3, "sawtooth.TransactionHeader", each.header, false);
+    const header = decoded<sawtooth.TransactionHeader>("sawtooth.TransactionHeader", each.header, false);
     this.#pool.check({ message: each.header, signature: id, key: header.signer_public_key }, () => fail("signature does not match"));
     const digest = hex(sha512(each.payload));
     if (digest !== header.payload_sha512) throw fail(`payload SHA-512 is ${short(digest)}, signed is ${short(header.payload_sha512)}`);

@@ -75,17 +75,15 @@ class Run {
     try {
       await this.#read();
       await this.#question.pool.settle();
+      this.#ended();
       await this.#compareVideos();
       this.#complete();
       this.#compareState();
       this.#problems.push(...asked(this.#question, this.#replay as Replay, this.#ledger, this.#header as evidence.Header));
-      this.#anchored();
     } catch (error) {
       this.#problems.push(...(await this.#first(error)));
     }
-    if (this.#container.digestHolds === false && this.#problems.length === 0) {
-      this.#problems.push({ check: 1, text: "file was altered: its digest is not that of its bytes" });
-    }
+    this.#problems.push(...this.#anchored());
     return this.#word();
   }
 
@@ -120,29 +118,30 @@ class Run {
       this.#question.progress?.(this.#container.read, this.#container.size);
     }
     if (!this.#header) throw new Failure(0, "there is no header");
+    if (!this.#container.digestHolds) throw new Failure(1, "file was altered: its digest is not that of its bytes");
   }
 
   async #frame(frame: Frame): Promise<void> {
     switch (frame.kind) {
       case Part.HEADER:
-        this.#begin(decoded(0, "evidence.Header", frame.payload, true));
+        this.#begin(decoded("evidence.Header", frame.payload, true));
         return;
       case Part.BLOCK_HEAD:
-        this.#ledger.block(decoded(2, "evidence.BlockHead", frame.payload, true));
+        this.#ledger.block(decoded("evidence.BlockHead", frame.payload, true));
         if (this.#ledger.blocks === 1) this.#sameLedger(this.#ledger.genesis, "the file's blocks begin with");
         return;
       case Part.BATCH:
         this.#batch(frame.payload);
         return;
       case Part.LEAF_HASHES:
-        (this.#videos as Videos).leaves(decoded(9, "evidence.LeafHashes", frame.payload, true));
+        (this.#videos as Videos).leaves(decoded("evidence.LeafHashes", frame.payload, true));
         return;
       case Part.BLOB:
-        await (this.#videos as Videos).blob(decoded(10, "evidence.Blob", frame.payload, true));
+        await (this.#videos as Videos).blob(decoded("evidence.Blob", frame.payload, true));
         return;
       default:
         this.#tree ??= new StateTree(this.#ledger.stateRoot);
-        this.#tree.add(decoded(13, "evidence.StateNode", frame.payload, true));
+        this.#tree.add(decoded("evidence.StateNode", frame.payload, true));
     }
   }
 
@@ -202,28 +201,28 @@ class Run {
     }
   }
 
-  /** Check 12. */
-  #anchored(): void {
-    const { trust } = this.#question;
-    if (this.#ledger.blocks === 0) this.#sameLedger("", "the file's blocks begin with");
-    if (!trust || !this.#trusted) return;
-    const strange = [...this.#ledger.signers].filter((each) => !this.#trusted?.signers.includes(each)).sort();
-    if (strange.length) this.#problems.push({ check: 12, about: strange.join(","), text: `blocks are signed by ${strange.join(", ")}, which is not trusted` });
-    this.#earlier(this.#trusted.end);
-    const proved = this.#before();
-    if (this.#container.format > 1 && JSON.stringify(proved ?? []) !== JSON.stringify(this.#trusted.before) && proved) {
-      this.#problems.push({ check: 12, text: "the ledger goes on from other ledgers than the trust file says" });
+  /** Check 12, of what was read, also if another check ended the run. */
+  #anchored(): Problem[] {
+    const trusted = this.#trusted;
+    const found: Problem[] = [];
+    const add = (text: string): void => void found.push({ check: 12, text });
+    if (!this.#question.trust || !trusted) return found;
+    if (!this.#ledger.blocks) add("the file has no block that the trusted keys could have signed");
+    for (const key of [...this.#ledger.signers].sort()) if (!trusted.signers.includes(key)) add(`blocks are signed by ${key}, which is not trusted`);
+    for (const key of [...(this.#replay?.adminKeys ?? [])].sort()) {
+      if (!this.#question.trust.admin_keys.includes(key)) add(`parties are registered by ${key}, which is not trusted`);
     }
+    const proved = this.#before();
+    if (proved && JSON.stringify(proved) !== JSON.stringify(trusted.before)) add("the ledger goes on from other ledgers than the trust file says");
+    return found;
   }
 
   /** An earlier ledger ends with the block that the trust file names. */
-  #earlier(end: Predecessor | undefined): void {
-    if (!end) return;
+  #ended(): void {
+    const end = this.#trusted?.end;
     const last = this.#ledger.blocks - 1;
-    if (last > end.block_num) this.#problems.push({ check: 12, about: String(last), text: `the file goes on to block ${last}, that ledger ended with block ${end.block_num}` });
-    else if (last === end.block_num && this.#ledger.lastId !== end.block_id) {
-      this.#problems.push({ check: 12, about: String(last), text: `block ${last} is ${short(this.#ledger.lastId)}, that ledger ended with ${short(end.block_id)}` });
-    }
+    if (!end || last < end.block_num || (last === end.block_num && this.#ledger.lastId === end.block_id)) return;
+    throw new Failure(12, `expected a ledger that ended with block ${end.block_num}, ${short(end.block_id)}, got block ${last}, ${short(this.#ledger.lastId)}`);
   }
 
   /** The earlier ledgers that the file proves, as the setting on the ledger lists them. */

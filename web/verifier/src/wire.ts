@@ -30,9 +30,9 @@ export class Codec {
     return Object.assign(made, given) as T;
   }
 
-  /** Decodes bytes that somebody signed as they are: unknown fields are skipped. */
-  decode<T>(type: string, bytes: Uint8Array): T {
-    return this.#read(type, new Reader(bytes)) as T;
+  /** Decodes bytes that somebody signed as they are: unknown fields are skipped, or refused. */
+  decode<T>(type: string, bytes: Uint8Array, known = false): T {
+    return this.#read(type, new Reader(bytes), known) as T;
   }
 
   /** Decodes bytes that must be what the message encodes to. */
@@ -56,19 +56,21 @@ export class Codec {
     return fields;
   }
 
-  #read(type: string, reader: Reader): Message {
+  #read(type: string, reader: Reader, known: boolean): Message {
     const made = this.create<Message>(type);
     const numbered = this.#numbered.get(type) as Map<number, Field>;
     while (!reader.done) {
       const tag = reader.tag();
       const field = numbered.get(tag >>> 3);
       const wire = tag & 7;
-      if (!field || !this.#readField(field, wire, reader, made)) reader.skip(tag);
+      if (field && this.#readField(field, wire, reader, made, known)) continue;
+      if (known) throw new WireError(`the bytes hold a field that no ${type} has`);
+      reader.skip(tag);
     }
     return made;
   }
 
-  #readField(field: Field, wire: number, reader: Reader, made: Message): boolean {
+  #readField(field: Field, wire: number, reader: Reader, made: Message, known: boolean): boolean {
     const delimited = field.kind === "string" || field.kind === "bytes" || field.kind === "message";
     if (wire === 2 && field.repeated && !delimited) {
       const packed = new Reader(reader.bytes());
@@ -76,7 +78,7 @@ export class Codec {
       return true;
     }
     if (wire !== (delimited ? 2 : 0)) return false;
-    const value = this.#value(field, reader);
+    const value = this.#value(field, reader, known);
     if (field.repeated) (made[field.name] as unknown[]).push(value);
     else {
       if (field.oneof) this.#clear(field, made);
@@ -101,14 +103,14 @@ export class Codec {
     return before;
   }
 
-  #value(field: Field, reader: Reader): unknown {
+  #value(field: Field, reader: Reader, known: boolean): unknown {
     switch (field.kind) {
       case "string":
         return text(reader.bytes());
       case "bytes":
         return reader.bytes();
       case "message":
-        return this.#read(field.of, new Reader(reader.bytes()));
+        return this.#read(field.of, new Reader(reader.bytes()), known);
       default:
         return number(field.kind, reader.varint());
     }

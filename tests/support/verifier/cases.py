@@ -1,0 +1,194 @@
+"""The evidence files on which both verifiers must agree, and how each came about."""
+
+import io
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from random import Random
+from typing import Any, Final
+
+from contracts.evidence.container import NotEvidenceError
+from contracts.evidence.expected import ANYTHING
+from contracts.evidence.report import as_json
+from contracts.evidence.trust import Trust
+from contracts.evidence.verify import verify_evidence
+from contracts.proto.sawtooth_pb2 import BlockHeader
+from contracts.sawtooth.batches import build_batch
+from contracts.sawtooth.block_info import block_info_batch
+from support.evidence.chain import Evidence, evidence_of, seal, story, trust_in, unseal
+from support.evidence.forgers import Forger
+from support.evidence.rich import rich
+from support.evidence.worlds import World
+from support.network.world import START_MS, Trip, key, one, reading, registrations
+from support.project.pages import ROOT
+from support.verifier.small import small
+from support.verifier.structured import fields
+
+PUBLISHED: Final = ROOT / "tests" / "golden" / "verifier"
+"""The table `vectors.json`, and the files that it names."""
+_WORLD: Final = 0
+_FORGERIES: Final = 14
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One file, what its reader trusts and asks, and what was done to it.
+
+    Attributes:
+        file: Its name in the published directory.
+        wire: Its bytes.
+        trust: What the reader trusts; None: nothing was given.
+        change: What a reader of the table does to the file first: `flip` [place, bits], `cut`
+            length, `sealed`: the digest at the end is made again.
+        accept_format_1: Whether the reader takes files that show less.
+    """
+
+    file: str
+    wire: bytes
+    trust: Trust | None
+    change: dict[str, Any] = field(default_factory=dict)
+    accept_format_1: bool = False
+
+    @property
+    def changed(self) -> bytes:
+        """The bytes that are verified."""
+        return changed(self.wire, self.change)
+
+
+def changed(wire: bytes, change: dict[str, Any]) -> bytes:
+    """Return a file with a change."""
+    sealed = change.get("sealed", False)
+    made = bytearray(unseal(wire) if sealed else wire)
+    if "flip" in change:
+        place, bits = change["flip"]
+        made[place] ^= bits
+    if "cut" in change:
+        del made[change["cut"] :]
+    return seal(bytes(made)) if sealed else bytes(made)
+
+
+def told(case: Case) -> dict[str, Any]:
+    """Return what the first verifier says of a case, by fields."""
+    try:
+        verdict = verify_evidence(io.BytesIO(case.changed), case.trust, [], ANYTHING)
+    except NotEvidenceError:
+        return {"exit": 2, "verdict": "no-evidence", "problems": []}
+    word = as_json(verdict)["verdict"]
+    if word == "format-1" and case.accept_format_1:
+        word = "holds"
+    problems = [fields(each) for each in verdict.problems]
+    return {"exit": 0 if word == "holds" else 1, "verdict": word, "problems": problems}
+
+
+def cases() -> Iterator[Case]:
+    """Yield every case but the altered bytes of the small file."""
+    clip = story([b"a short clip" * 60]).evidence
+    for name, evidence in (
+        ("small", small()),
+        ("story", clip),
+        ("rich", rich()),
+        ("times", _times()),
+    ):
+        trust, wire = trust_in(evidence.heads), evidence.wire()
+        yield Case(name, wire, trust)
+        yield Case(name, wire, None)
+        yield Case(name, wire, replace(trust, admin_keys=trust.block_signers))
+        yield Case(name, wire, replace(trust, block_signers=trust.admin_keys))
+        yield Case(name, wire, replace(trust, genesis_block_id="ab" * 64))
+        yield Case(f"{name}-format-1", evidence.wire_of_format_1(), trust)
+        yield Case(f"{name}-format-1", evidence.wire_of_format_1(), trust, accept_format_1=True)
+    yield from _successors(clip)
+    yield from _old()
+    yield from _world()
+
+
+def _times() -> Evidence:
+    """Return evidence of a trip on a ledger whose blocks have times."""
+    trip = Trip()
+    groups = [
+        registrations(),
+        [one(trip.signer, trip.start)],
+        [build_batch(trip.signer, [trip.run([reading(0), reading(1)])])],
+        [build_batch(trip.signer, [trip.seal()])],
+    ]
+    begun = [
+        block_info_batch(key("node"), BlockHeader(block_num=at), "0" * 128, START_MS // 1000 + at)
+        for at in range(len(groups))
+    ]
+    return evidence_of([[a, *b] for a, b in zip(begun, groups, strict=True)], [trip.trip_id])
+
+
+def _successors(told_: Evidence) -> Iterator[Case]:
+    """Yield a file of a ledger that ended, under trust in its successor."""
+    own, wire = trust_in(told_.heads), told_.wire()
+    last = {
+        "genesis_block_id": own.genesis_block_id,
+        "block_num": len(told_.heads) - 1,
+        "block_id": told_.heads[-1].header_signature,
+        "block_signers": sorted(own.block_signers),
+    }
+    document = json.loads(own.to_json()) | {"genesis_block_id": "ab" * 64}
+    for change in (
+        {},
+        {"block_num": 1000, "block_id": "cd" * 64},
+        {"block_id": "cd" * 64},
+        {"block_num": 0},
+        {"block_signers": sorted(own.admin_keys)},
+        {"genesis_block_id": "cd" * 64},
+    ):
+        text = json.dumps(document | {"predecessors": [last | change]})
+        yield Case("story", wire, trust_of(text))
+
+
+def trust_of(text: str) -> Trust:
+    """Return what a trust file's text says."""
+    room = ROOT / "build" / "verifier"
+    room.mkdir(parents=True, exist_ok=True)
+    path = room / "trust.json"
+    path.write_text(text, "utf-8")
+    return Trust.load(path)
+
+
+def _old() -> Iterator[Case]:
+    """Yield the files that an earlier release wrote, under version 1.0 of the rules."""
+    for path in sorted((ROOT / "tests" / "golden" / "evidence-v1").glob("*.evidence")):
+        trust = Trust.load(path.with_suffix(".keys.json"))
+        for accepted in (False, True):
+            yield Case(
+                f"../evidence-v1/{path.stem}", path.read_bytes(), trust, accept_format_1=accepted
+            )
+
+
+def _world() -> Iterator[Case]:
+    """Yield honest files of a random world, and forgeries of one."""
+    world, other = World(_WORLD), World(_WORLD + 100)
+    for number, evidence in enumerate(world.evidence):
+        yield Case(f"world-{number}", evidence.wire(), trust_in(evidence.heads))
+    honest = world.evidence[0]
+    forger = Forger(world, honest, other.evidence[0], Random(_WORLD))
+    for number in range(_FORGERIES):
+        forged = forger.forge()
+        name = f"forged-{number:02}-{forged.kind.replace(' ', '-')}"
+        yield Case(name, forged.wire, trust_in(honest.heads))
+
+
+def flips() -> Iterator[tuple[str, Case]]:
+    """Yield the small file with each byte changed or cut at each place; sealed again or not."""
+    evidence = small()
+    wire, trust = evidence.wire(), trust_in(evidence.heads)
+    for sealed in (False, True):
+        end = len(unseal(wire)) if sealed else len(wire)
+        for place in range(end):
+            flip = {"flip": [place, place % 255 + 1], "sealed": sealed}
+            yield f"flip{' sealed' * sealed}", Case("small", wire, trust, flip)
+        for length in range(end):
+            yield (
+                f"cut{' sealed' * sealed}",
+                Case("small", wire, trust, {"cut": length, "sealed": sealed}),
+            )
+
+
+def path_of(name: str) -> Path:
+    """Return where a case's file is published."""
+    return PUBLISHED / f"{name}.evidence"
