@@ -98,6 +98,7 @@ check: $(READY) ## lint, format, types, import rules; the pages as built from we
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
 	@scripts/pages check
+	@scripts/verifier check
 
 measure: $(READY) ## readings end to end, for docs/performance.md
 	@$(BIN)/python -m demo.measure

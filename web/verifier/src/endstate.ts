@@ -12,7 +12,7 @@ import { same, WireError } from "./wire.ts";
 const TRIP_PREFIX = 38;
 const KIND_OF_ENTRY = 6;
 /** What an address begins with after the namespace. */
-const LOT = "06", TRANSFORMATION = "07", SERIES = "08", UNIT = "0a", DELIVERY = "05", TRIP = "10";
+const LOT = "06", SERIES = "08", UNIT = "0a", DELIVERY = "05", TRIP = "10";
 /** Entries of a trip: findings, and findings on its place in the row. */
 const FINDINGS = "04", PLACE_FINDINGS = "06";
 
@@ -161,7 +161,6 @@ class Scope {
     }
   }
 }
-void TRANSFORMATION;
 
 /** Compares an entry with the ledger's, but for what depends on batches that are nobody's business here. */
 function alike(kind: Kind, ours: Uint8Array, theirs: Uint8Array): boolean {

@@ -37,7 +37,8 @@ export class Ledger {
   #order = 0;
   #last = -1;
   readonly #seen = new Set<string>();
-  readonly signers = new Set<string>();
+  /** Each key that signed blocks, and its first one. */
+  readonly #signers = new Map<string, number>();
   blocks = 0;
   genesis = "";
   lastId = "";
@@ -60,18 +61,31 @@ export class Ledger {
     const before = number ? this.lastId : NULL_BLOCK;
     if (header.previous_block_id !== before) throw new Failure(2, `block ${number} follows ${short(header.previous_block_id)}, the block before it is ${short(before)}`, { about });
     this.#pool.check({ message: head.header, signature: head.header_signature, key: header.signer_public_key },
-      () => new Failure(2, `block ${number} (${short(head.header_signature)}): signature does not match`, { about }));
+      () => {
+        this.#cut(number);
+        return new Failure(2, `block ${number} (${short(head.header_signature)}): signature does not match`, { about });
+      });
     header.batch_ids.forEach((id, at) => {
       if (!ID.test(id)) throw new Failure(2, `block ${number} names a batch id of another form`, { about });
       if (this.#places.has(id)) throw new Failure(2, `batch ${short(id)} is in two places`, { about: id });
       this.#places.set(id, { order: this.#order++, block: number, first: at === 0 });
     });
-    this.signers.add(header.signer_public_key);
+    if (!this.#signers.has(header.signer_public_key)) this.#signers.set(header.signer_public_key, number);
     if (!number) this.genesis = head.header_signature;
     if (this.#askedBlocks.has(number)) this.ids.set(number, head.header_signature);
     this.lastId = head.header_signature;
     this.stateRoot = header.state_root_hash;
     this.blocks += 1;
+  }
+
+  get signers(): string[] {
+    return [...this.#signers.keys()].sort();
+  }
+
+  /** Forgets the blocks from one on, whose signature turned out not to hold after they were read. */
+  #cut(number: number): void {
+    for (const [key, first] of this.#signers) if (first >= number) this.#signers.delete(key);
+    this.blocks = number;
   }
 
   /** Checks a batch; returns its transactions. */

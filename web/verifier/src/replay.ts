@@ -85,6 +85,11 @@ export class Replay {
     this.#remember(action, header.signer_public_key);
   }
 
+  /** Forgets an administrator that is not trusted: the run had ended before. */
+  forgetStrangers(): void {
+    for (const key of this.adminKeys) if (!this.#trusted?.has(key)) this.adminKeys.delete(key);
+  }
+
   /** A block's time is told by the batch with which it begins. */
   #time(taken: Taken): void {
     if (!taken.first) return;

@@ -1,7 +1,6 @@
 // What the file tells, for the verdict.
 
 import { codec } from "./codec.ts";
-import { hex } from "./hash.ts";
 import type { Ledger } from "./ledger.ts";
 import type { block_info, evidence, payload as p, state as s } from "./messages.ts";
 import { Payment } from "./names.ts";
@@ -66,7 +65,7 @@ export const timeOf = (ms: bigint): string | null => (ms ? new Date(Number(ms)).
 export function tell(told: Told): Story {
   const { ledger, replay, header } = told;
   return {
-    keys: { genesis_block_id: ledger.genesis, block_signers: [...ledger.signers].sort(), admin_keys: [...replay.adminKeys].sort() },
+    keys: { genesis_block_id: ledger.genesis, block_signers: ledger.signers, admin_keys: [...replay.adminKeys].sort() },
     ledger: {
       blocks: ledger.blocks, last_block_id: ledger.lastId, blocks_of_the_story: replay.storyBlocks.size,
       blocks_with_time: replay.blocksWithTime(), last_block_at: lastBlockAt(told), last_signed_at: timeOf(replay.lastSignedAtMs),
@@ -149,4 +148,3 @@ function recording(name: string, digest: { trip: string; size: bigint; derived: 
     leaf_hashes_checked: checked?.leaves ?? false, blobs_checked: checked?.blobs ?? 0, files: checked?.files ?? [],
   };
 }
-void hex;

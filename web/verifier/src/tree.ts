@@ -3,7 +3,6 @@
 import { concat, hex, sha512 } from "./hash.ts";
 import type { evidence } from "./messages.ts";
 import { Failure } from "./problem.ts";
-import { same } from "./wire.ts";
 
 const ADDRESS_BYTES = 35;
 const HASH_BYTES = 32;
@@ -142,9 +141,9 @@ function nodeOf(message: evidence.StateNode): Node {
   const count = tokens.length || (message.value === undefined ? 1 : 0);
   const leaf = message.value !== undefined;
   const ascending = tokens.every((each, at) => at === 0 || (tokens[at - 1] as string) < each);
-  const fits = leaf ? message.path.length === ADDRESS_BYTES && !tokens.length : message.path.length < ADDRESS_BYTES;
+  const most = tokens.length ? ADDRESS_BYTES - 1 : ADDRESS_BYTES; // an end may be a leaf whose value is not shown
+  const fits = leaf ? message.path.length === ADDRESS_BYTES && !tokens.length : message.path.length <= most;
   if (!fits || !ascending || message.hashes.length !== count * HASH_BYTES) throw outside(path);
   const hashes = Array.from({ length: count }, (_, at) => hex(message.hashes.subarray(at * HASH_BYTES, (at + 1) * HASH_BYTES)));
   return message.value === undefined ? { path, tokens, hashes } : { path, tokens, hashes, value: message.value };
 }
-void same;

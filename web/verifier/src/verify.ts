@@ -92,7 +92,10 @@ class Run {
     try {
       await this.#question.pool.settle();
     } catch (earlier) {
-      if (earlier instanceof Failure) return [earlier.problem];
+      if (earlier instanceof Failure) {
+        this.#replay?.forgetStrangers();
+        return [earlier.problem];
+      }
       throw earlier;
     }
     if (error instanceof Failure) return [error.problem];
@@ -206,14 +209,14 @@ class Run {
     const trusted = this.#trusted;
     const found: Problem[] = [];
     const add = (text: string): void => void found.push({ check: 12, text });
-    if (!this.#question.trust || !trusted) return found;
+    if (!this.#question.trust) return found;
     if (!this.#ledger.blocks) add("the file has no block that the trusted keys could have signed");
-    for (const key of [...this.#ledger.signers].sort()) if (!trusted.signers.includes(key)) add(`blocks are signed by ${key}, which is not trusted`);
+    for (const key of this.#ledger.signers) if (!trusted?.signers.includes(key)) add(`blocks are signed by ${key}, which is not trusted`);
     for (const key of [...(this.#replay?.adminKeys ?? [])].sort()) {
       if (!this.#question.trust.admin_keys.includes(key)) add(`parties are registered by ${key}, which is not trusted`);
     }
     const proved = this.#before();
-    if (proved && JSON.stringify(proved) !== JSON.stringify(trusted.before)) add("the ledger goes on from other ledgers than the trust file says");
+    if (trusted && proved && JSON.stringify(proved) !== JSON.stringify(trusted.before)) add("the ledger goes on from other ledgers than the trust file says");
     return found;
   }
 

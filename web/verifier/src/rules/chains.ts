@@ -15,9 +15,6 @@ export function chainOf(c: Case, trip: s.Trip, device: string): s.Chain {
   return found ?? create<s.Chain>("state.Chain", { device_id: device });
 }
 
-/** The starting device is held to each limited quantity from the trip's start on. */
-export function startSilences(_c: Case, _trip: s.Trip): void {}
-
 /** The longest silence that is allowed of each limited quantity: the smallest of the deliveries. */
 export function allowedOf(trip: s.Trip): Map<number, number> {
   const found = new Map<number, number>();

@@ -1,7 +1,7 @@
 // SealTrip.
 
 import { hex } from "../hash.ts";
-import type { payload as p, state as s } from "../messages.ts";
+import type { payload as p } from "../messages.ts";
 import { same } from "../wire.ts";
 import * as at from "./address.ts";
 import { type Case, Notes, signedByDevice, tripOf } from "./case.ts";
@@ -65,4 +65,3 @@ function sealed(t: Told, a: p.SealTrip): void {
   }
   if (c.block_s) chain.timed += 1n;
 }
-export type { s };

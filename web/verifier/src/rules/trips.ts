@@ -3,8 +3,7 @@
 import { hex } from "../hash.ts";
 import { payload as p, state as s } from "../messages.ts";
 import * as at from "./address.ts";
-import { type Case, carriersOf, create, Notes, partyWithRole, signedByDevice, signedByParty, tripOf } from "./case.ts";
-import { startSilences } from "./chains.ts";
+import { type Case, carriersOf, create, Notes, signedByDevice, signedByParty, tripOf } from "./case.ts";
 import { quoted } from "./deliveries.ts";
 import { siteOnTrip } from "./handovers.ts";
 import { copyOf, followFacts, isEnded, statusOf } from "./life.ts";
@@ -46,7 +45,6 @@ export function startTrip(c: Case, a: p.StartTrip): void {
       const late = implausible(clock.utc_ms, c.block_s, trip);
       if (late) notes.add("time-implausible", late);
     }
-    startSilences(c, trip);
   }
   c.store.write("Trip", at.trip(a.trip_id), trip);
   notes.keep(c, a.trip_id);
@@ -158,18 +156,12 @@ export const QUANTITIES: Record<number, string> = { 1: "temperature", 2: "humidi
 export function placeHold(c: Case, a: p.PlaceHold): void {
   signedByParty(c, a.party_id, p.KeyDuties_Duty.EVIDENCE);
   const trip = tripOf(c, a.trip_id);
-  if (!trip.party_ids.includes(a.party_id)) {
-    const party = c.store.read<s.Party>("Party", at.party(a.party_id));
-    must(party?.roles.includes(p.Role.AUTHORITY), "not-the-party", `trip ${a.trip_id} does not concern ${a.party_id}`);
-  } else partyWithRoleOrNone(c, a.party_id);
+  const party = c.store.read<s.Party>("Party", at.party(a.party_id));
+  must(trip.party_ids.includes(a.party_id) || party?.roles.includes(p.Role.AUTHORITY), "not-the-party",
+    `trip ${a.trip_id} does not concern ${a.party_id}`);
   const address = at.hold(a.trip_id, a.hold_id);
   must(!c.store.read("Hold", address), "hold-exists", `hold ${a.hold_id} was placed before`);
   c.store.write("Hold", address, create<s.Hold>("state.Hold", { placed: a }));
-}
-
-/** A party of the trip is read, whatever its roles. */
-function partyWithRoleOrNone(c: Case, id: string): void {
-  c.store.read<s.Party>("Party", at.party(id));
 }
 
 export function releaseHold(c: Case, a: p.ReleaseHold): void {
@@ -203,4 +195,3 @@ export function recordVideo(c: Case, a: p.RecordVideo): void {
   else c.store.write("Chain", at.chain(a.trip_id, a.device_id), { ...chain, recorded_videos: [...chain.recorded_videos, a.sha256] });
   notes.keep(c, a.trip_id);
 }
-export { partyWithRole };

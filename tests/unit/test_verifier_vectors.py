@@ -1,0 +1,44 @@
+"""The published table says what the first verifier says, and its files are what they are said to be."""
+
+import json
+from typing import Any, Final
+
+import pytest
+
+from contracts.rec20 import UNIT_CODES
+from support.project.pages import ROOT
+from support.verifier.cases import PUBLISHED, Case, cases, flips, path_of, told
+from support.verifier.table import row
+
+TABLE: Final[dict[str, Any]] = json.loads((PUBLISHED / "vectors.json").read_text("utf-8"))
+CASES: Final = list(cases())
+STEP: Final = 97
+
+
+@pytest.mark.parametrize("number", range(len(CASES)))
+def test_the_table_and_its_files_are_what_the_first_verifier_says(number: int) -> None:
+    case = CASES[number]
+    assert TABLE["cases"][number] == row(case)
+    assert path_of(case.file).read_bytes() == case.wire
+
+
+def test_the_table_has_every_verdict_on_files() -> None:
+    words = {each["verdict"] for each in [*TABLE["cases"], *TABLE["altered"]]}
+    assert words == {"holds", "unanchored", "format-1", "does-not-hold", "no-evidence"}
+
+
+def test_altered_bytes_are_in_the_table() -> None:
+    listed = [
+        (each, place) for each in TABLE["altered"] for place in range(each["from"], each["to"] + 1)
+    ]
+    made: list[Case] = [case for _, case in flips()]
+    assert len(made) == len(listed)
+    for (each, place), case in list(zip(listed, made, strict=True))[::STEP]:
+        assert place == (case.change["flip"][0] if "flip" in case.change else case.change["cut"])
+        outcome = told(case)
+        assert {name: each[name] for name in outcome} == outcome
+
+
+def test_the_second_verifier_knows_the_same_units() -> None:
+    text = (ROOT / "web" / "verifier" / "src" / "rules" / "rec20.ts").read_text("utf-8")
+    assert frozenset(text.split("`")[1].split()) == UNIT_CODES
