@@ -1,4 +1,4 @@
-"""The published table says what the first verifier says, and its files are what they are said to be."""
+"""The published table says what the first verifier says, of the files that are published."""
 
 import json
 from typing import Any, Final

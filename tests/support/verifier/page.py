@@ -25,7 +25,9 @@ _ASK: Final = """(async (wire, trust, changes, accept) => {
     const file = change.sealed ? await sealed(made) : new Blob([made]);
     const told = await waysealVerify({
       file, trust: trust === null ? undefined : new Blob([trust]), acceptFormat1: accept });
-    found.push([told.exit, told.verdict, told.problems.map((p) => [p.check, p.rule ?? null, p.about ?? null, p.text])]);
+    const problems = told.exit === 2 ? [] : told.problems;
+    found.push([told.exit, told.verdict,
+      problems.map((p) => [p.check, p.rule ?? null, p.about ?? null])]);
   }
   return found;
 })"""
@@ -54,7 +56,7 @@ _ABOUT: Final = (2, 7)
 
 
 def _fields(problem: list[Any]) -> list[int | str]:
-    check, rule, about, _ = problem
+    check, rule, about = problem
     found: list[int | str] = [check]
     if rule is not None and check in (6, 7):
         found.append(rule)

@@ -71,6 +71,7 @@ export class Videos {
     const index = Number(message.index);
     const fail = (text: string): Failure => new Failure(10, `blob ${index} of recording ${short(name)}: ${text}`, { about: name });
     const row = this.#rows.get(name);
+    if (!this.#recordings.has(name)) throw new Failure(9, `blob ${index}: no committed digest names recording ${short(name)}`, { about: name });
     if (!row) throw fail("there are no leaf hashes for it");
     if (this.#open?.name !== name) {
       if (row.checked.blobs) throw fail("the blobs of a recording are not together");

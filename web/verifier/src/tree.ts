@@ -101,7 +101,7 @@ export class StateTree {
     while (node) {
       if (!address.startsWith(node.path)) return { nothing: true };
       if (node.value !== undefined) return { value: node.value };
-      if (!node.tokens.length) return { unproved: true };
+      if (!node.tokens.length) return node.path === address ? { below: address, hash: node.hashes[0] as string } : { unproved: true };
       const token = address.slice(node.path.length, node.path.length + 2);
       const at = node.tokens.indexOf(token);
       if (at < 0) return { nothing: true };
