@@ -132,7 +132,7 @@ def test_frames_in_another_order_or_of_another_kind() -> None:
     frames = STORY.evidence.frames()
     assert "a header frame after a block_head" in text_of(pack([frames[1], frames[0]]))
     assert "a second header frame" in text_of(pack([frames[0], frames[0]]))
-    assert "unknown kind 7" in text_of(pack([*frames, (7, b"")]))
+    assert "unknown kind 8" in text_of(pack([*frames, (8, b"")]))
     assert "the header frame is missing" in text_of(pack(frames[1:2]))
     assert "the header frame is missing" in text_of(pack([]))
 
