@@ -122,6 +122,7 @@ class Run {
     }
     if (!this.#header) throw new Failure(0, "there is no header");
     if (!this.#container.digestHolds) throw new Failure(1, "file was altered: its digest is not that of its bytes");
+    if (!this.#ledger.blocks) throw new Failure(2, `the header names ledger ${short(this.#header.genesis_id)}, and the file has no block`);
   }
 
   async #frame(frame: Frame): Promise<void> {
@@ -245,8 +246,8 @@ class Run {
   #compareState(): void {
     if (this.#container.format === 1) return;
     const header = this.#header as evidence.Header;
-    if (!this.#tree) throw new Failure(13, "the file proves nothing of the state after the last block");
-    const end = new EndState(this.#replay as Replay, this.#tree, header.trip_ids, header.without_lots).compare();
+    const tree = this.#tree ?? new StateTree(this.#ledger.stateRoot); // without a node it proves no entry
+    const end = new EndState(this.#replay as Replay, tree, header.trip_ids, header.without_lots).compare();
     this.#problems.push(...end.problems);
     this.#leftOut = end.leftOut;
   }
