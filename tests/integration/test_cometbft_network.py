@@ -25,7 +25,7 @@ from contracts.sawtooth.settings import propose
 from contracts.validators import SETTING, encode
 from demo.processes import run
 from support.ledgers import lying_node
-from support.ledgers.cometbft import ENGINE, Validators, need_cometbft, network
+from support.ledgers.cometbft import ENGINE, Validators, lay_out, need_cometbft, network
 from support.ledgers.founding import untimed_genesis
 from support.ledgers.nodes import (
     INTKEY_NODE,
@@ -244,8 +244,11 @@ def test_a_validator_that_computes_another_state_is_named(four: Validators) -> N
     agree(four)
 
 
-def test_a_missing_program_is_named(four: Validators) -> None:
-    command = node_command(four.places[0], *ENGINE, "--cometbft", "nowhere")
+def test_a_missing_program_is_named(tmp_path: Path) -> None:
+    need_cometbft()
+    first = [untimed_genesis(FOUNDER, [FOUNDER.public_key])]
+    (place,) = lay_out(tmp_path, 1, first, FOUNDER)
+    command = node_command(place, *ENGINE, "--cometbft", "nowhere")
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603
     assert done.returncode == 2
     assert "nowhere is not installed here; install release 0.38" in done.stderr
