@@ -269,7 +269,7 @@ class Desk:
         action = RecordVideo(
             trip_id=trip_id, sha256=shown.sha256, size=shown.size, tree_root=shown.tree_root
         )
-        self.block({"videos": [(shown.sha256, trip_id, action.SerializeToString(), "tx")]})
+        self.block({"videos": [(shown.sha256, trip_id, action.SerializeToString(), "tx", 0, 0)]})
         self.inbox.mark([f"{recording_id.hex()} {trip_id}"], State.COMMITTED)
 
     def receipt(self, trip_id: str, *recordings: bytes, lacking: str = "") -> None:
