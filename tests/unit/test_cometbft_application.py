@@ -10,7 +10,7 @@ from contracts.encoding import canonical
 from contracts.errors import RejectedError
 from contracts.keys import Signer
 from contracts.ledger.blocks.chain import Chain
-from contracts.ledger.cometbft.application import Code
+from contracts.ledger.cometbft.decisions import Code
 from contracts.ledger.cometbft.times import NO_SIGNER, time_batch
 from contracts.ledger.engine.genesis import own_genesis
 from contracts.ledger.solo.publisher import found

@@ -19,21 +19,22 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from enum import IntEnum
 from typing import Final
 
-from contracts import address, validators
+from contracts import validators
 from contracts.encoding import canonical
 from contracts.errors import RejectedError
 from contracts.keys import Signer
 from contracts.ledger.blocks.chain import Chain
 from contracts.ledger.cometbft.abci import Method
 from contracts.ledger.cometbft.batches import CarriedBatches
+from contracts.ledger.cometbft.decisions import Code, Decision, Result, code_of
 from contracts.ledger.cometbft.executing import Executing
 from contracts.ledger.cometbft.proposals import Carried, filled, in_order
 from contracts.ledger.cometbft.times import check_time, is_time, time_batch
+from contracts.ledger.cometbft.updates import validator_updates
 from contracts.ledger.engine.blocks import StoredBlock
-from contracts.ledger.engine.candidate import Candidate, Obstacle, Orphan, Refusal
+from contracts.ledger.engine.candidate import Candidate
 from contracts.ledger.engine.genesis import take_genesis
 from contracts.ledger.execution import blocktimes
 from contracts.ledger.execution.executor import InvalidTransaction
@@ -61,9 +62,7 @@ from contracts.proto.abci_pb2 import (
     ResponsePrepareProposal,
     ResponseProcessProposal,
     ResponseQuery,
-    ValidatorUpdate,
 )
-from contracts.proto.cometbft_pb2 import PublicKey
 from contracts.proto.sawtooth_pb2 import Block, TransactionReceipt
 from contracts.sawtooth.blocks import NULL_BLOCK_ID, build_network_block, network_height
 from contracts.sawtooth.settings import CHAIN_ID
@@ -74,32 +73,6 @@ ON_THE_WAY_MAX: Final = 100_000
 """Transactions that this validator has let into its mempool and that are not decided."""
 ROOM_RETRY_S: Final = 1.0
 """Pause, seconds, between attempts to write to a full disk."""
-_VALIDATORS: Final = address.setting(validators.SETTING)
-
-
-class Code(IntEnum):
-    """What becomes of a batch, as the engine passes it on; each validator says the same."""
-
-    TAKEN = 0
-    INVALID = 1
-    MALFORMED = 2
-    EARLY = 3
-    COMMITTED = 4
-    NO_ROOM = 5
-    UNDECIDABLE = 6
-    NO_PROCESSOR = 7
-
-
-Result = InvalidTransaction | Obstacle | Code | None
-"""Why a batch was not taken; None if it was."""
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """What one height decided about a batch."""
-
-    batch: VerifiedBatch
-    result: Result
 
 
 @dataclass(slots=True)
@@ -245,7 +218,7 @@ class Application:
         block = self._height.block
         return ResponseFinalizeBlock(
             tx_results=[ExecTxResult(code=code) for code in self._height.codes],
-            validator_updates=self._validator_updates(),
+            validator_updates=validator_updates(self._chain.state.get, self._height.receipts),
             app_hash=self._app_hash() if block is None else bytes.fromhex(block.header_signature),
         )
 
@@ -368,7 +341,7 @@ class Application:
                 continue
             result = self._decide(candidate, batch, room)
             room -= result is None or isinstance(result, InvalidTransaction)
-            height.codes.append(_code(result))
+            height.codes.append(code_of(result))
             height.decisions.append(Decision(batch, result))
         if not candidate.is_empty:
             self._build(height, candidate, request.height)
@@ -398,24 +371,6 @@ class Application:
             height=number,
             state_root_hash=height.update.root_hash,
         )
-
-    def _validator_updates(self) -> list[ValidatorUpdate]:
-        """Return how the validators change by the height that was just executed."""
-        changes = {
-            change.address: change.value
-            for receipt in self._height.receipts
-            for change in receipt.state_changes
-        }
-        if _VALIDATORS not in changes:
-            return []
-        before = validators.validators_in(self._chain.state.get) or {}
-        after = validators.validators_in(changes.get) or {}
-        gone = dict.fromkeys(before.keys() - after.keys(), 0)
-        new = {key: power for key, power in after.items() if before.get(key) != power}
-        return [
-            ValidatorUpdate(pub_key=PublicKey(secp256k1=bytes.fromhex(key)), power=power)
-            for key, power in sorted((gone | new).items())
-        ]
 
     def _write(self, block: Block, receipts: list[TransactionReceipt], update: Update) -> None:
         while True:
@@ -468,19 +423,3 @@ def _app_state(wire: bytes) -> bytes:
 def _room(obeyed: Obeyed, injected: int) -> int:
     """Return how many batches of clients a height may have; the injected ones count too."""
     return max((obeyed.batches_max or sys.maxsize) - injected, 1)
-
-
-def _code(result: Result) -> Code:
-    match result:
-        case None:
-            return Code.TAKEN
-        case InvalidTransaction():
-            return Code.INVALID
-        case Orphan():
-            return Code.EARLY
-        case Refusal.COMMITTED:
-            return Code.COMMITTED
-        case Code():
-            return result
-        case _:
-            return Code.UNDECIDABLE

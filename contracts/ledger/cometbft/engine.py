@@ -13,7 +13,8 @@ from contracts.errors import UnavailableError
 from contracts.keys import Signer
 from contracts.ledger.blocks.chain import Chain
 from contracts.ledger.cometbft.abci import AbciServer
-from contracts.ledger.cometbft.application import Application, Decision
+from contracts.ledger.cometbft.application import Application
+from contracts.ledger.cometbft.decisions import Decision
 from contracts.ledger.cometbft.executing import Executing
 from contracts.ledger.cometbft.process import Process
 from contracts.ledger.cometbft.rpc import Rpc

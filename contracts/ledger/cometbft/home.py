@@ -152,7 +152,7 @@ def validator_key(home: Path) -> str:
     """Return the public key with which this validator votes, 66 hexadecimal digits.
 
     Raises:
-        RejectedError: There is none, or it is of another kind.
+        RejectedError: The key is missing or of another kind.
     """
     path = home / "config/priv_validator_key.json"
     try:

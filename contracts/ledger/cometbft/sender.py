@@ -14,7 +14,8 @@ from typing import Any, Final
 
 from contracts.encoding import canonical
 from contracts.errors import UnavailableError
-from contracts.ledger.cometbft.application import Application, Code, Decision
+from contracts.ledger.cometbft.application import Application
+from contracts.ledger.cometbft.decisions import Code, Decision
 from contracts.ledger.cometbft.rpc import Rpc
 from contracts.ledger.engine.candidate import Orphan, OwnDependency, Refusal
 from contracts.ledger.engine.statuses import Outcome

@@ -11,7 +11,8 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from contracts.encoding import canonical
 from contracts.keys import Signer
 from contracts.ledger.blocks.chain import Chain
-from contracts.ledger.cometbft.application import Application, Decision
+from contracts.ledger.cometbft.application import Application
+from contracts.ledger.cometbft.decisions import Decision
 from contracts.ledger.cometbft.executing import Executing
 from contracts.ledger.cometbft.home import genesis
 from contracts.ledger.execution.families import Families
