@@ -3,7 +3,7 @@
 import asyncio
 import queue
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from itertools import pairwise
 from pathlib import Path
 
@@ -33,6 +33,7 @@ SIGNER = Signer.from_hex("11" * 32)
 NOTHING = "0" * 128
 Steps = Callable[[BlockReader, Submitter], Awaitable[None]]
 Run = Callable[[Steps], None]
+Engine = Callable[[Path], AbstractContextManager[tuple[BlockReader, Submitter]]]
 
 
 @contextmanager
@@ -186,6 +187,20 @@ def test_a_full_queue_takes_nothing(on_engine: Run) -> None:
     on_engine(steps)
 
 
+@pytest.mark.parametrize("engine", [solo, memory])
+def test_batches_of_one_call_share_a_block(engine: Engine, tmp_path: Path) -> None:
+    """CometBFT may begin a height between two of them."""
+
+    async def walk() -> None:
+        with engine(tmp_path) as (blocks, submitter):
+            one, two = (intkey_batch(SIGNER, first, 2) for first in (10, 20))
+            await decide(submitter, one, two)
+            places = [blocks.find_batch(each.header_signature) for each in (one, two)]
+            assert [each and (each.block_num, each.batch) for each in places] == [(1, 0), (1, 1)]
+
+    asyncio.run(walk())
+
+
 def test_blocks_are_found_by_number_id_and_content(on_engine: Run) -> None:
     async def steps(blocks: BlockReader, submitter: Submitter) -> None:
         seen: queue.SimpleQueue[int] = queue.SimpleQueue()
@@ -195,9 +210,9 @@ def test_blocks_are_found_by_number_id_and_content(on_engine: Run) -> None:
             seen.put(blocks.head.num)
 
         blocks.follow(notice)
-        one, two, three = (intkey_batch(SIGNER, first, 2) for first in (10, 20, 30))
-        for batches in ((one, two), (three,)):
-            await decide(submitter, *batches)
+        one, two = (intkey_batch(SIGNER, first, 2) for first in (10, 20))
+        for batch in (one, two):
+            await decide(submitter, batch)
         chain = [stored for number in range(4) if (stored := blocks.by_num(number)) is not None]
         # A block is visible shortly before its followers hear of it.
         heard = [seen.get(timeout=WAIT_S), seen.get(timeout=WAIT_S)]
@@ -213,12 +228,12 @@ def test_blocks_are_found_by_number_id_and_content(on_engine: Run) -> None:
         assert blocks.find_transaction(NOTHING) is None
         place = blocks.find_batch(two.header_signature)
         assert place is not None
-        assert (place.block_num, place.batch) == (1, 1)
+        assert (place.block_num, place.batch) == (2, 0)
         last = two.transactions[1].header_signature
         position = blocks.find_transaction(last)
         assert position is not None
-        assert (position.block_num, position.batch, position.transaction) == (1, 1, 1)
-        receipt = chain[1].receipt_of(position)
+        assert (position.block_num, position.batch, position.transaction) == (2, 0, 1)
+        receipt = chain[2].receipt_of(position)
         assert receipt.transaction_id == last
         assert [change.address for change in receipt.state_changes] == [address_of("k21")]
 

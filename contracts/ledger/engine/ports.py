@@ -29,7 +29,8 @@ class Submitter(Protocol):
     For the event loop's thread only; nothing here blocks it.
 
     Order: Batches are tried in the order of `submit`. Those of one call land in one block, unless
-        the network limits how many batches a block holds.
+        the network limits how many batches a block holds, or a network of validators makes the
+        blocks: it may begin one between two of them.
     Durability: A batch is durable once its status is COMMITTED. Until then it is lost with the
         process, and its sender submits it again.
     Idempotence: A batch that is committed or pending already may be submitted again; it is
