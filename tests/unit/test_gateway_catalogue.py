@@ -44,7 +44,7 @@ def lost(services: Services, tmp_path: Path) -> StoredRecording:
     )
     services.index.add({"blocks": [(0, "block 0", b"")]})
     videos: list[tuple[object, ...]] = [
-        (stored.sha256, TRIP, action.SerializeToString(), "tx", 1),
+        (stored.sha256, TRIP, action.SerializeToString(), "tx", 0, 0, 1),
     ]
     services.index.add({"blocks": [(1, "block 1", b"")], "videos": videos})
     return stored
