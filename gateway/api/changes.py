@@ -42,7 +42,7 @@ class Streams:
 
     @contextmanager
     def place(self, name: str) -> Iterator[None]:
-        """Hold a place for a stream; raises HTTPException, 429, if there is none."""
+        """Hold a place for a stream; raises HTTPException, 429, if no place is free."""
         self.check(name)
         self._open[name] += 1
         try:

@@ -137,7 +137,7 @@ def _file(folder: str, name: str) -> _File:
     """Return a built file, which is read and compressed once.
 
     Raises:
-        NotFoundError: There is none of that name.
+        NotFoundError: Nothing has that name.
     """
     place = resources.files("gateway") / "web" / folder / name
     media_type = _TYPES.get(name.rpartition(".")[2])

@@ -67,7 +67,7 @@ class Persons:
         self._by_name: dict[str, Person] = {}
 
     def get(self, name: str) -> Person | None:
-        """Return the person of a name, or None if there is none or their time is over.
+        """Return the person of a name, or None if the name is unknown or their time is over.
 
         Raises:
             RejectedError: The file is of another kind, or others may read it.
