@@ -78,15 +78,23 @@ class Mosquitto:
         until(f"mosquitto knows {name}", lambda: admits(self.address, name, password))
 
     def _accepts(self) -> bool:
-        mqtt = self._settings.mqtt
-        with (
-            suppress(OSError),
-            socket.socket(socket.AF_UNIX if mqtt.socket else socket.AF_INET) as tried,
-        ):
-            tried.settimeout(1)
-            tried.connect(str(mqtt.socket) if mqtt.socket else (mqtt.host, mqtt.port))
-            return True
-        return False
+        """Say whether both listeners, the gateway's and the trucks', are open."""
+        mqtt, trucks = self._settings.mqtt, self._settings.mosquitto
+        own = _open(mqtt.socket) if mqtt.socket else _open((mqtt.host, mqtt.port))
+        return own and _open((trucks.host, trucks.port))
+
+
+def _open(address: Path | tuple[str, int]) -> bool:
+    """Say whether something listens at a Unix socket or a TCP address."""
+    of_path = isinstance(address, Path)
+    with (
+        suppress(OSError),
+        socket.socket(socket.AF_UNIX if of_path else socket.AF_INET) as tried,
+    ):
+        tried.settimeout(1)
+        tried.connect(str(address) if of_path else address)
+        return True
+    return False
 
 
 def admits(address: str, name: str, password: str) -> bool:
