@@ -54,12 +54,17 @@ class Chip:
         self._put(os.mkfifo)
 
     def _put(self, make: Callable[[Path], object], *, keep: bool = False) -> None:
-        """Replace the file at once; a reader of a pipe is let go first."""
+        """Replace the file at once, a folder in two steps; a reader of a pipe is let go."""
         new, old = self._file.with_name("new"), self._file.with_name("old")
         make(new)
-        if self._file.exists():
-            self._file.rename(old)
-        new.rename(self._file)
+        if new.is_dir() or self._file.is_dir():
+            if self._file.exists():
+                self._file.rename(old)
+            new.rename(self._file)
+        else:
+            if self._file.exists():
+                old.hardlink_to(self._file)
+            new.replace(self._file)
         if keep:
             with suppress(OSError):  # nobody reads it now
                 pipe = os.open(old, os.O_WRONLY | os.O_NONBLOCK)

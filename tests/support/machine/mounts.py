@@ -69,9 +69,14 @@ def let_fail(path: Path) -> None:
 
 
 def mount_again(path: Path) -> None:
-    """Repair and mount the image of `ext4` again, as a reboot does."""
+    """Repair and mount the image of `ext4` again, as a reboot does.
+
+    A copy of it: a process in a mount namespace of its own, of another test or a container, may
+    keep the old mount, and the kernel would mount the image with the error that it has there.
+    """
     run_when_idle("umount", path)
-    image = path.with_name(f"{path.name}.img")
+    image = path.with_name(f"{path.name}.again")
+    run("cp", path.with_name(f"{path.name}.img"), image)
     done = subprocess.run(  # noqa: S603
         ["e2fsck", "-p", str(image)],  # noqa: S607
         check=False,
