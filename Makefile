@@ -29,6 +29,9 @@ SETUP_FAILED := $(if $(filter demo,$(MAKECMDGOALS)),|| { echo "demo: failed setu
 $(READY): requirements.lock pyproject.toml scripts/setup $(wildcard scripts/hatch_build.py storage/onepass/_native.c)
 	@scripts/setup "$(PYTHON)" "$(VENV)" $(SETUP_FAILED)
 
+# Tests start hundreds of processes; without compiled modules on the disk, each compiles all of them again.
+unexport PYTHONDONTWRITEBYTECODE
+
 # CometBFT, for a network of validators; scripts/cometbft puts it there.
 export PATH := $(CURDIR)/build/cometbft/bin:$(PATH)
 

@@ -17,7 +17,7 @@ from device.display.look import Look
 from device.display.topic import StatusTopic
 from device.journal.status import Status, TripStatus, status_of
 from device.journal.trip import TripState
-from device.journey.configured import state_of
+from device.journey.file import state_of
 from device.journey.metered import is_metered
 from device.offload.offloading import offload
 from device.offload.session import HeldError

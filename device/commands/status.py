@@ -6,7 +6,7 @@ from dataclasses import replace
 from device.commands.output import say
 from device.journal.offloading import offloading
 from device.journal.status import status_of
-from device.journey.configured import state_of
+from device.journey.file import state_of
 from device.journey.metered import is_metered
 from device.journey.states import AT_SITE
 from device.live.healthfile import DISPLAYS, known

@@ -5,10 +5,8 @@ from functools import partial
 from pathlib import Path
 
 from contracts.keys import Signer
-from device.journey.file import JourneyFile
 from device.journey.networkmanager import access_points
 from device.journey.presence import FilePresence, Presence, WifiPresence, linked
-from device.journey.states import State
 from device.offload.sites import Sites
 from device.settings import Settings
 from device.settings_live import PresenceSettings
@@ -31,16 +29,6 @@ class BrokerPresence:
         """See `Presence.look`."""
         near = self.sites.are_near(self.stop)
         return None if self.stop.requested else near
-
-
-def state_of(settings: Settings) -> State | None:
-    """Return where the truck is, as its agent kept it; None if its presence is not watched.
-
-    Raises:
-        RejectedError: The file is damaged.
-        UnavailableError: The medium failed.
-    """
-    return JourneyFile(settings.data).load().state if settings.presence else None
 
 
 def presence_of(

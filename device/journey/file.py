@@ -8,6 +8,7 @@ from typing import Final
 from contracts.errors import RejectedError, UnavailableError
 from contracts.runtime.files import OWNER_ONLY, remove_file, write_file
 from device.journey.states import FIRST, Command, Journey, State
+from device.settings import Settings
 
 STATE_NAME: Final = "journey.json"
 ORDER_NAME: Final = "journey.order"
@@ -82,6 +83,16 @@ class JourneyFile:
     def forget_order(self) -> None:
         """Remove the order."""
         remove_file(self.folder / ORDER_NAME)
+
+
+def state_of(settings: Settings) -> State | None:
+    """Return where the truck is, as its agent kept it; None if its presence is not watched.
+
+    Raises:
+        RejectedError: The file is damaged.
+        UnavailableError: The medium failed.
+    """
+    return JourneyFile(settings.data).load().state if settings.presence else None
 
 
 def _write(path: Path, text: str) -> None:

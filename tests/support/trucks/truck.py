@@ -28,6 +28,7 @@ from device.commands.simulate import TripFiles
 from support.machine.private import write_private
 from support.network.world import key, link_of
 
+COMMAND = Path(sys.executable).with_name("wayseal-device")
 HEADER = "Date/Time,Latitude,Longitude,Temperature,Humidity,Pressure,Motion\n"
 
 
@@ -81,14 +82,7 @@ class Truck:
         self, *arguments: str | Path, preexec_fn: Callable[[], None] | None = None
     ) -> subprocess.Popen[str]:
         """Start the command in a process of its own."""
-        command = [
-            sys.executable,
-            "-m",
-            "device.wayseal_device",
-            "--config",
-            self.config,
-            *arguments,
-        ]
+        command = [COMMAND, "--config", self.config, *arguments]
         return subprocess.Popen(  # noqa: S603 - our own command
             tied(command),
             stdout=subprocess.PIPE,
