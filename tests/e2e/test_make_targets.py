@@ -14,6 +14,7 @@ from support.project.checkout import PORTS, live_data, make, running
 pytestmark = pytest.mark.e2e
 
 KEYS = {
+    "directory",
     "rest",
     "mqtt",
     "ledger",

@@ -19,7 +19,7 @@ import pytest
 from contracts.copies import Place
 from contracts.errors import WaysealError
 from contracts.ledger.client import LedgerClient
-from gateway.access import Role, Tokens
+from gateway.access import Caller, Role, Tokens
 from gateway.blobstore import BLOBS_ID
 from gateway.index.follower import Follower
 from gateway.index.network import Network
@@ -28,6 +28,9 @@ from gateway.index.store import IndexStore
 from gateway.intake.held import State
 from gateway.intake.inbox import Inbox
 from gateway.ownkey import check_key, own_key
+from gateway.people.accesslog import AccessLog, Taken
+from gateway.people.persons import Persons
+from gateway.people.sessions import SessionKind, Sessions
 from gateway.records.records import Records
 from gateway.retention.deletions import Deletions
 from gateway.settings import Settings
@@ -43,6 +46,7 @@ from storage.volumes.marker import Identity
 from storage.volumes.volume import VolumePlace
 from storage.volumes.volumes import Volumes
 from support.gateways.dock import CONTENT, Dock
+from support.network.world import key
 from support.trucks.rogue import until
 
 pytestmark = pytest.mark.integration
@@ -137,6 +141,17 @@ class Kept:
             claims.check()
             return {"claims": list(claims.all())}
 
+    def in_accesses(self, data: Path, damage: DamageNotes) -> Answers:
+        with closing(accesses_in(data, damage)) as log:
+            log.check()
+            heads = [head.SerializeToString() for head in log.heads()]
+            return {"accesses": list(log.wires(0, 100)), "heads": list(heads)}
+
+    def in_sessions(self, data: Path, damage: DamageNotes) -> Answers:
+        with closing(sessions_in(data, damage)) as sessions:
+            sessions.check()
+            return {"sessions": [repr(each) for each in sessions.all()]}
+
     def in_tokens(self, data: Path, damage: DamageNotes) -> Answers:
         tokens = Tokens(data / "tokens.json", damage)
         return {
@@ -202,6 +217,8 @@ DATABASES: Final[Mapping[str, tuple[str, Ask]]] = {
     "scrub": ("scrub.db", Kept.in_scrub),
     "retention": ("retention.db", Kept.in_retention),
     "uploads": ("uploads.db", Kept.in_uploads),
+    "accesses": ("accesses.db", Kept.in_accesses),
+    "sessions": ("sessions.db", Kept.in_sessions),
 }
 LOG: Final = "-[ws]*"
 """What SQLite keeps beside a database that is open: the write-ahead log and the log's index."""
@@ -227,6 +244,17 @@ def blobs_in(data: Path) -> FileBlobs:
     """Open the blobs of a gateway as it does."""
     memory = data / "volume-ids" / BLOBS_ID
     return FileBlobs(data / "blobs", Identity(data / "blobs", memory, shared=True))
+
+
+def accesses_in(data: Path, damage: DamageNotes) -> AccessLog:
+    """Open the record of accesses of a gateway as it does."""
+    return AccessLog(data / "accesses.db", key("gateway"), "site-b", damage)
+
+
+def sessions_in(data: Path, damage: DamageNotes) -> Sessions:
+    """Open the sessions of a gateway as it does."""
+    persons = Persons(data / "people.json")
+    return Sessions(data / "sessions.db", Tokens(data / "tokens.json"), persons, damage)
 
 
 @pytest.fixture(scope="module")
@@ -256,7 +284,10 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kept]:
 
 
 def part(data: Path, killed: Path) -> None:
-    """Leave a partial upload, and give the recording its whole file again; copy it all so far."""
+    """Leave a partial upload, an access and a session, and give the recording its whole file again.
+
+    All so far is copied.
+    """
     recording_id = hashlib.sha256(PARTIAL).digest()
     with ExitStack() as stack:
         volumes = stack.enter_context(
@@ -271,7 +302,14 @@ def part(data: Path, killed: Path) -> None:
         ours = hashlib.sha256(CONTENT).digest()
         store.want(ours, Place.VOLUME)
         assert store.fill(ours)
-        shutil.copytree(data, killed)  # with the log of the claims, which are open
+        log = stack.enter_context(closing(accesses_in(data, DamageNotes())))
+        sessions = stack.enter_context(closing(sessions_in(data, DamageNotes())))
+        auditor = Caller("auditor", Role.AUDITOR)
+        for number in range(3):
+            log.note(auditor, "192.0.2.7", Taken.EVIDENCE, [f"trip-{number}"])
+            sessions.begin(SessionKind.PERSON, "ann", f"mark-{number}", auditor)
+        assert log.step()
+        shutil.copytree(data, killed)  # with the logs of what is open
 
 
 def damaged(path: Path, chance: random.Random) -> str:
