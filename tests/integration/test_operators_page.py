@@ -116,6 +116,8 @@ ELSEWHERE: Final = {
     "/etc/systemd/system/wayseal-*",
     "GATEWAY/.restoring",
     "GATEWAY/pki/",
+    "GATEWAY/people.json",
+    "GATEWAY/people.lock",
     "GATEWAY/claims.json",
     "GATEWAY/claims.lock",
     "GATEWAY/waiting.json",
@@ -132,7 +134,7 @@ ELSEWHERE: Final = {
     "/run/wayseal/health.json",
     "/opt/wayseal/",
 }
-"""What a broker, NVMe-oF, systemd, an authority, live sensors, a restore or damage would make."""
+"""What a broker, NVMe-oF, systemd, an authority, people, live sensors, a restore or damage make."""
 
 
 def kept(folder: Path) -> set[str]:
