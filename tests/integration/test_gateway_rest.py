@@ -316,6 +316,7 @@ def test_a_broken_token_file_lets_nobody_in_until_it_is_mended(scene: Scene) -> 
     assert not scene.truck.ask("0" * 128).batch_ids
 
 
+EVENTS = "text/event-stream"
 NASTY = st.one_of(
     st.text(st.characters(codec="utf-8"), max_size=40),
     st.sampled_from(["..", "%00", "\0", "-1", str(1 << 64), "é" * 50, "a" * 3000, "NaN", "0x10"]),
@@ -336,7 +337,9 @@ def test_no_question_breaks_the_gateway(scene: Scene, data: st.DataObject) -> No
     names = st.sampled_from([*described, "other"])
     query = data.draw(st.lists(st.tuples(names, NASTY), max_size=3))
     url = f"{path}?{urlencode(query)}"
-    answer = scene.clients["operator"].request(route.method, url)
+    with scene.clients["operator"].stream(route.method, url) as answer:
+        if answer.headers.get("content-type", "").partition(";")[0] != EVENTS:  # those have no end
+            answer.read()
     assert answer.status_code < 500 or answer.status_code == 503, url
     if answer.is_error:
         assert answer.headers["content-type"] == PROBLEM, url
