@@ -7,13 +7,13 @@ import hashlib
 from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
-from contracts.encoding import canonical, parse
+from contracts.encoding import parse
 from contracts.errors import RejectedError
-from contracts.keys import SigningKey, check_gateway
+from contracts.keys import SigningKey
 from contracts.proto.access_pb2 import Access, AccessHead, AccessHeadBody
+from contracts.statement import StatementKind
 
-_DOMAIN: Final = b"wayseal access head 1\n"
-"""Signed before the body, so that no other signature of the same key passes for a head."""
+_HEAD: Final = StatementKind("access head", AccessHead, AccessHeadBody, b"wayseal access head 1\n")
 
 
 def access_hash(wire: bytes) -> bytes:
@@ -23,21 +23,12 @@ def access_hash(wire: bytes) -> bytes:
 
 def sign_head(signer: SigningKey, body: AccessHeadBody) -> AccessHead:
     """Return `body` under the gateway's signature."""
-    wire = canonical(body)
-    return AccessHead(
-        body=wire, gateway_public_key=signer.public_key, signature=signer.sign(_DOMAIN + wire)
-    )
+    return _HEAD.sign(signer, body)
 
 
 def open_head(head: AccessHead, trusted_keys: Collection[str]) -> AccessHeadBody:
-    """Check the signature of a head and return its body.
-
-    Raises:
-        RejectedError: The key is not trusted, the signature is wrong, or the body is invalid.
-    """
-    key, signature = head.gateway_public_key, head.signature
-    check_gateway("access head", _DOMAIN + head.body, key, signature, trusted_keys)
-    return parse(AccessHeadBody, head.body)
+    """Check the signature of a head and return its body; see `StatementKind.open`."""
+    return _HEAD.open(head, trusted_keys)
 
 
 def problems(wires: Iterable[tuple[int, bytes]], heads: Iterable[AccessHeadBody]) -> Iterator[str]:

@@ -8,35 +8,22 @@ import hashlib
 from collections.abc import Collection
 from typing import Final
 
-from contracts.encoding import canonical, parse
-from contracts.keys import SigningKey, check_gateway
+from contracts.encoding import canonical
+from contracts.keys import SigningKey
 from contracts.proto.deletion_pb2 import Deletion, DeletionBody
+from contracts.statement import StatementKind
 
-_DOMAIN: Final = b"wayseal deletion 1\n"
-"""Signed before the body, so that a receipt of the same key never passes for a deletion."""
+_DELETION: Final = StatementKind("deletion", Deletion, DeletionBody, b"wayseal deletion 1\n")
 
 
 def sign_deletion(signer: SigningKey, body: DeletionBody) -> Deletion:
     """Return `body` under the gateway's signature."""
-    wire = canonical(body)
-    return Deletion(
-        body=wire, gateway_public_key=signer.public_key, signature=signer.sign(_DOMAIN + wire)
-    )
+    return _DELETION.sign(signer, body)
 
 
 def open_deletion(deletion: Deletion, trusted_keys: Collection[str]) -> DeletionBody:
-    """Check the signature of a deletion and return its body.
-
-    Args:
-        deletion: As it arrived.
-        trusted_keys: Public keys of trusted gateways.
-
-    Raises:
-        RejectedError: The key is not trusted, the signature is wrong, or the body is invalid.
-    """
-    key, signature = deletion.gateway_public_key, deletion.signature
-    check_gateway("deletion", _DOMAIN + deletion.body, key, signature, trusted_keys)
-    return parse(DeletionBody, deletion.body)
+    """Check the signature of a deletion and return its body; see `StatementKind.open`."""
+    return _DELETION.open(deletion, trusted_keys)
 
 
 def deletion_hash(deletion: Deletion) -> bytes:

@@ -11,7 +11,6 @@ import hmac
 import os
 import re
 import tempfile
-from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -259,24 +258,3 @@ def verify(public_key: str, signature: str, message: bytes) -> bool:
         return False
     digest = hashlib.sha256(message).digest()
     return bool(lib.secp256k1_ecdsa_verify(context, form, digest, key.public_key))
-
-
-def check_gateway(
-    what: str, message: bytes, public_key: str, signature: str, trusted_keys: Collection[str]
-) -> None:
-    """Check that a trusted gateway signed `message`.
-
-    Args:
-        what: What the message is called in errors.
-        message: The bytes under the signature.
-        public_key: The gateway's, as it came with the message.
-        signature: As it came with the message.
-        trusted_keys: Public keys of trusted gateways.
-
-    Raises:
-        RejectedError: The key is not trusted, or the signature is wrong.
-    """
-    if public_key not in trusted_keys:
-        raise RejectedError(f"{what} by a gateway whose key is not trusted: {public_key[:66]!r}")
-    if not verify(public_key, signature, message):
-        raise RejectedError(f"{what} signature does not match gateway key {public_key}")

@@ -5,33 +5,26 @@ then it is provisional. Only the truck decides whether to delete its own copy.
 """
 
 from collections.abc import Collection, Iterable, Iterator
+from typing import Final
 
 from contracts.copies import Copy, Policy
-from contracts.encoding import canonical, parse
+from contracts.encoding import parse
 from contracts.errors import RejectedError
-from contracts.keys import SigningKey, check_gateway
+from contracts.keys import SigningKey
 from contracts.proto.wire_pb2 import Receipt, ReceiptBody, StoredRecording
+from contracts.statement import StatementKind
+
+_RECEIPT: Final = StatementKind("receipt", Receipt, ReceiptBody, b"")
 
 
 def sign_receipt(signer: SigningKey, body: ReceiptBody) -> Receipt:
     """Return `body` under the gateway's signature."""
-    wire = canonical(body)
-    return Receipt(body=wire, gateway_public_key=signer.public_key, signature=signer.sign(wire))
+    return _RECEIPT.sign(signer, body)
 
 
 def open_receipt(receipt: Receipt, trusted_keys: Collection[str]) -> ReceiptBody:
-    """Check the signature of a receipt and return its body.
-
-    Args:
-        receipt: As it arrived.
-        trusted_keys: Public keys of trusted gateways.
-
-    Raises:
-        RejectedError: The key is not trusted, the signature is wrong, or the body is invalid.
-    """
-    key, signature = receipt.gateway_public_key, receipt.signature
-    check_gateway("receipt", receipt.body, key, signature, trusted_keys)
-    return parse(ReceiptBody, receipt.body)
+    """Check the signature of a receipt and return its body; see `StatementKind.open`."""
+    return _RECEIPT.open(receipt, trusted_keys)
 
 
 def body_of(wire: bytes) -> ReceiptBody:

@@ -7,22 +7,19 @@ import asyncio
 import base64
 import binascii
 import json
-from http import HTTPStatus
-from typing import Annotated, Any
+from typing import Annotated
 
-from fastapi import APIRouter, Depends, HTTPException, Request
+from fastapi import APIRouter, Depends, Request
 from fastapi.security import HTTPBasicCredentials
 from pydantic import BaseModel, Field
 
 from contracts.enrolment import Enrolment
 from contracts.errors import RejectedError
-from gateway.api.est import BASIC, Part, unauthorized
+from gateway.api.est import BASIC, Part, claim_errors, unauthorized
 from gateway.api.parts import AllParts
-from gateway.api.problems import NotFoundError, errors
+from gateway.api.problems import errors
 from gateway.api.security import device_of
-from gateway.enrolling import NoAuthorityError, TooManyGuessesError
 from gateway.pki import trucksettings
-from gateway.pki.claims import WrongClaimError
 
 router = APIRouter(prefix="/v1", tags=["devices"])
 
@@ -76,23 +73,12 @@ async def begin(
         services.public_key,
         services.network.genesis_block_id,
     )
-    work: Any = asyncio.to_thread(
-        enrolling.begin,
-        credentials.username,
-        credentials.password,
-        _decoded(asked.request),
-        enrolment,
-    )
-    try:
-        certificate, admitted = await work
-    except WrongClaimError as error:
-        raise unauthorized(str(error)) from error
-    except TooManyGuessesError as error:
-        raise HTTPException(
-            HTTPStatus.TOO_MANY_REQUESTS, str(error), {"Retry-After": "60"}
-        ) from error
-    except NoAuthorityError as error:
-        raise NotFoundError(str(error)) from error
+    device_id, code = credentials.username, credentials.password
+    wanted = _decoded(asked.request)
+    with claim_errors():
+        certificate, admitted = await asyncio.to_thread(
+            enrolling.begin, device_id, code, wanted, enrolment
+        )
     encoded = base64.b64encode(certificate).decode("ascii")
     return Begun(certificate=encoded, admitted=admitted, settings=given)
 

@@ -8,6 +8,8 @@ Source: RFC 7030, 4.1 and 4.2; RFC 8951 (base64 without line feeds is fine).
 import asyncio
 import base64
 import binascii
+from collections.abc import Iterator
+from contextlib import contextmanager
 from http import HTTPStatus
 from typing import Annotated, Any, Final
 
@@ -51,10 +53,8 @@ Part = Annotated[Enrolling, Depends(_enrolling)]
 @router.get("/cacerts", response_class=Response, responses=_CERTIFICATES | errors(404))
 def authorities(enrolling: Part) -> Response:
     """Return the certificate of the network's authority; compare it with its fingerprint."""
-    try:
+    with claim_errors():
         return _answer(enrolling.authorities())
-    except NoAuthorityError as error:
-        raise NotFoundError(str(error)) from error
 
 
 @router.post(
@@ -78,16 +78,8 @@ async def enrol(
     enrolment = None if wayseal_enrolment is None else _enrolment(wayseal_enrolment)
     asked = await _request(request)
     device_id, code = credentials.username, credentials.password
-    try:
+    with claim_errors():
         signed = await asyncio.to_thread(enrolling.enrol, device_id, code, asked, enrolment)
-    except WrongClaimError as error:
-        raise unauthorized(str(error)) from error
-    except TooManyGuessesError as error:
-        raise HTTPException(
-            HTTPStatus.TOO_MANY_REQUESTS, str(error), {"Retry-After": "60"}
-        ) from error
-    except NoAuthorityError as error:
-        raise NotFoundError(str(error)) from error
     return _answer(signed)
 
 
@@ -106,10 +98,8 @@ async def renew(request: Request, enrolling: Part) -> Response:
             "expected a connection with the device's present certificate, got one without",
         )
     asked = await _request(request)
-    try:
+    with claim_errors():
         return _answer(await asyncio.to_thread(enrolling.renew, device_id, asked))
-    except NoAuthorityError as error:
-        raise NotFoundError(str(error)) from error
 
 
 async def _request(request: Request) -> bytes:
@@ -135,6 +125,21 @@ def _decoded(data: bytes, what: str) -> bytes:
         return base64.b64decode(data, validate=True)
     except (binascii.Error, ValueError) as error:
         raise RejectedError(f"expected base64 in {what}, got {error}") from error
+
+
+@contextmanager
+def claim_errors() -> Iterator[None]:
+    """Answer a wrong claim with 401, too many of them with 429, and no authority with 404."""
+    try:
+        yield
+    except WrongClaimError as error:
+        raise unauthorized(str(error)) from error
+    except TooManyGuessesError as error:
+        raise HTTPException(
+            HTTPStatus.TOO_MANY_REQUESTS, str(error), {"Retry-After": "60"}
+        ) from error
+    except NoAuthorityError as error:
+        raise NotFoundError(str(error)) from error
 
 
 def unauthorized(detail: str) -> HTTPException:

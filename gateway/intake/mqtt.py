@@ -274,16 +274,13 @@ class Intake:
             elif message.kind is Topic.OFFERS:
                 self._read_offer(message, group)
         except RejectedError as error:
-            self.refused(Refused.RULES)
-            _log.warning(
-                "%s: refused %s: %s",
-                message.device_id,
-                message.kind,
-                error,
-                extra={"device_id": message.device_id},
-            )
+            self._refuse(message.device_id, message.kind, error)
             refusal = Refusal(reason=str(error))
             group.answers.append((message.device_id, Held(refused=[refusal])))
+
+    def _refuse(self, device_id: str, what: str, error: RejectedError) -> None:
+        self.refused(Refused.RULES)
+        _log.warning("%s: refused %s: %s", device_id, what, error, extra={"device_id": device_id})
 
     def _read_records(self, message: _Message, group: _Group) -> None:
         answer = Held()
@@ -293,13 +290,7 @@ class Intake:
             try:
                 batch = admission.admit_records(wire, message.device_id)
             except RejectedError as error:
-                self.refused(Refused.RULES)
-                _log.warning(
-                    "%s: refused a batch: %s",
-                    message.device_id,
-                    error,
-                    extra={"device_id": message.device_id},
-                )
+                self._refuse(message.device_id, "a batch", error)
                 answer.refused.add(reason=str(error))
                 continue
             group.batches.append(batch)
@@ -329,13 +320,7 @@ class Intake:
             try:
                 batch, held = admission.admit_offer(recording, message.device_id)
             except RejectedError as error:
-                self.refused(Refused.RULES)
-                _log.warning(
-                    "%s: refused a recording: %s",
-                    message.device_id,
-                    error,
-                    extra={"device_id": message.device_id},
-                )
+                self._refuse(message.device_id, "a recording", error)
                 answer.refused.add(id=recording.sha256[:HASH_BYTES].hex(), reason=str(error))
                 continue
             group.batches.append(batch)

@@ -7,17 +7,12 @@ root.
 
 import argparse
 import os
-import sys
 from contextlib import ExitStack
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Final
 
-from contracts.errors import RejectedError, WaysealError
-from contracts.runtime.commands import FAILED, complain, write_for_any_terminal
-from contracts.runtime.files import make_directory
-from storage.bench.commands.measuring import HERE, Request, carry_out
+from contracts.errors import RejectedError
 from storage.bench.commands.offload import (
     FLEET_WORKLOAD,
     LONG_TRIP_WORKLOAD,
@@ -28,12 +23,12 @@ from storage.bench.disk import require_room
 from storage.bench.goals.device.figures import PUBLISHED, Figures, figures_of
 from storage.bench.goals.device.sizes import QUICK, SMALLEST, WHOLE, DeviceSizes
 from storage.bench.goals.device.steps import truck_steps
-from storage.bench.goals.goals import DEVICE_GOALS, DIRECTORY, RUNS, row, written
-from storage.bench.machine.power import metered
+from storage.bench.goals.goals import DEVICE_GOALS, written
+from storage.bench.goals.goalsrun import GoalsRun, add_sizes, carry_out_command, ended
 from storage.bench.run.part import Prepared, Setup
 from storage.bench.run.plan import Part, StepGroup
-from storage.drives.kernel import Kernel
 
+NAME: Final = "bench-device"
 PARTS: Final = ("truck", "offload")
 FILM: Final = "dock_camera.avi"
 _SAMPLES: Final = "WAYSEAL_SAMPLES"
@@ -44,20 +39,16 @@ _CAMERA_S: Final = 60
 
 def main() -> None:
     """Measure, and say what was measured."""
-    write_for_any_terminal()
     options = _parse()
-    directory = DIRECTORY.absolute()
-    try:
+
+    def measure(directory: Path) -> str:
         _require(options.film)
-        make_directory(directory)
-        figures = _measured(directory, options)
+        figures = _measured(options)
         chosen = {name: round(figures[name], _ROUND) for name in PUBLISHED if name in figures}
         name = f"device-{options.only}.json" if options.only else "device.json"
-        text = written(chosen, directory / name)
-    except WaysealError as error:
-        complain("bench-device", error)
-        sys.exit(FAILED)
-    print(text)
+        return written(chosen, directory / name)
+
+    carry_out_command(NAME, measure)
 
 
 def _require(film: Path) -> None:
@@ -69,9 +60,10 @@ def _require(film: Path) -> None:
         )
 
 
-def _measured(directory: Path, options: argparse.Namespace) -> Figures:
+def _measured(options: argparse.Namespace) -> Figures:
     """Carry out a run; print its figures beside their goals and return them."""
     sizes: DeviceSizes = options.sizes
+    run = GoalsRun(NAME, DEVICE_GOALS, sizes)
     workloads = {LONG_TRIP_WORKLOAD: sizes.long_trip, FLEET_WORKLOAD: sizes.fleet}
 
     def prepare(setup: Setup, _: ExitStack) -> dict[str, Prepared]:
@@ -83,41 +75,19 @@ def _measured(directory: Path, options: argparse.Namespace) -> Figures:
             "offload": (offload_s, partial(offload_steps, setup.volumes, workloads)),
         }
         parts = [options.only] if options.only else PARTS
-        groups = [StepGroup(Part.OFFLOAD, name, *opened[name], 1) for name in parts]
-        goals = {name: asdict(goal) for name, goal in DEVICE_GOALS.items()}
-        return {"bench-device": Prepared(groups, {"sizes": asdict(sizes), "goals": goals})}
+        return run.prepared([StepGroup(Part.OFFLOAD, name, *opened[name], 1) for name in parts])
 
-    finished = carry_out(
-        Request(
-            title="bench-device",
-            command=["make", "bench-device", *sys.argv[1:]],
-            out=RUNS,
-            power=metered(Kernel(), None, None),
-            targets=[(HERE, directory)],
-            quick=sizes != WHOLE,
-            repetitions=1,
-        ),
-        prepare,
-    )
+    finished = run.carried_out(prepare, quick=sizes != WHOLE, repetitions=1)
     figures = figures_of(finished.result, sizes.fleet.count)
-    print("\nfigure                              value")
-    for name, value in figures.items():
-        print(row(name, value, DEVICE_GOALS))
-    finished.require_whole()
-    print(f"report: {finished.reported()['report']}")
+    run.show(figures)
+    ended(finished)
     return figures
 
 
 def _parse() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="make bench-device", description=__doc__)
-    how_much = parser.add_mutually_exclusive_group()
-    for name, sizes, words in (
-        ("--quick", QUICK, "a look of three minutes"),
-        ("--smallest", SMALLEST, "a test that it works"),
-    ):
-        how_much.add_argument(
-            name, dest="sizes", action="store_const", const=sizes, default=WHOLE, help=words
-        )
+    parser = argparse.ArgumentParser(prog=f"make {NAME}", description=__doc__)
+    quick, smallest = (QUICK, "a look of three minutes"), (SMALLEST, "a test that it works")
+    add_sizes(parser, WHOLE, {"quick": quick, "smallest": smallest})
     parser.add_argument(
         "--only", choices=PARTS, help="one part alone, into build/bench/device-PART.json"
     )

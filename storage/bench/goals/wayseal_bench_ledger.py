@@ -13,18 +13,9 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Final
 
-from contracts.errors import WaysealError
-from contracts.runtime.commands import FAILED, complain, write_for_any_terminal
-from contracts.runtime.files import make_directory
-from storage.bench.commands.measuring import HERE, Request, carry_out
-from storage.bench.goals.goals import (
-    DIRECTORY,
-    LEDGER_GOALS,
-    RUNS,
-    missed,
-    row,
-    written,
-)
+from storage.bench.commands.measuring import HERE
+from storage.bench.goals.goals import LEDGER_GOALS, missed, written
+from storage.bench.goals.goalsrun import GoalsRun, carry_out_command, ended
 from storage.bench.goals.ledger.catchup import catch_up
 from storage.bench.goals.ledger.chains import (
     PER_BATCH,
@@ -34,14 +25,13 @@ from storage.bench.goals.ledger.chains import (
     NodeMeasurements,
 )
 from storage.bench.goals.ledger.figures import Figures, figures_of, observations
-from storage.bench.machine.power import metered
 from storage.bench.run.directories import workplace
 from storage.bench.run.outcome import Outcome
 from storage.bench.run.part import Prepared, Setup
 from storage.bench.run.plan import Part, Place, Step, StepGroup
 from storage.bench.trucks.fleet import DEVICES
-from storage.drives.kernel import Kernel
 
+NAME: Final = "bench-ledger"
 _MULTIPLE: Final = DEVICES * PER_BATCH
 _GUESSED_PER_S: Final = {"long-chain": 5_000, "runs": 40_000, "singles": 1_500, "paced": 500}
 """Readings, for the time left."""
@@ -52,49 +42,32 @@ Measure = Callable[[NodeMeasurements, Path], Figures]
 
 def main() -> None:
     """Measure, and say what was measured."""
-    write_for_any_terminal()
     sizes, names = _parse()
-    directory = DIRECTORY.absolute()
-    try:
-        make_directory(directory)
+
+    def measure(directory: Path) -> str:
         figures = _measured(directory, sizes, names)
         _profile_missed(directory, sizes, missed(figures, LEDGER_GOALS))
         rounded = {name: round(value, 3) for name, value in figures.items()}
         chosen = {f"size_{name}": value for name, value in asdict(sizes).items()}
-        text = written(rounded | chosen, directory / "ledger.json")
-    except WaysealError as error:
-        complain("bench-ledger", error)
-        sys.exit(FAILED)
-    print(text)
+        return written(rounded | chosen, directory / "ledger.json")
+
+    carry_out_command(NAME, measure)
 
 
 def _measured(directory: Path, sizes: LedgerSizes, names: Sequence[str]) -> Figures:
     """Carry out a run; print its figures beside their goals and return them."""
+    run = GoalsRun(NAME, LEDGER_GOALS, sizes)
 
     def prepare(setup: Setup, _: ExitStack) -> dict[str, Prepared]:
         work = setup.volumes[0].work
-        groups = [_group(name, _MEASURES[name], directory, work, sizes) for name in names]
-        goals = {name: asdict(goal) for name, goal in LEDGER_GOALS.items()}
-        return {"bench-ledger": Prepared(groups, {"sizes": asdict(sizes), "goals": goals})}
+        return run.prepared(
+            [_group(name, _MEASURES[name], directory, work, sizes) for name in names]
+        )
 
-    finished = carry_out(
-        Request(
-            title="bench-ledger",
-            command=["make", "bench-ledger", *sys.argv[1:]],
-            out=RUNS,
-            power=metered(Kernel(), None, None),
-            targets=[(HERE, directory)],
-            quick=sizes != WHOLE,
-            repetitions=1,
-        ),
-        prepare,
-    )
+    finished = run.carried_out(prepare, quick=sizes != WHOLE, repetitions=1)
     figures = figures_of(finished.result)
-    print("\nfigure                              value")
-    for name, value in figures.items():
-        print(row(name, value, LEDGER_GOALS))
-    finished.require_whole()
-    print(f"report: {finished.reported()['report']}")
+    run.show(figures)
+    ended(finished)
     return figures
 
 
@@ -174,7 +147,7 @@ def _say(words: str) -> None:
 
 def _parse() -> tuple[LedgerSizes, Sequence[str]]:
     """Return the sizes, and the names of the measurements."""
-    parser = argparse.ArgumentParser(prog="make bench-ledger", description=__doc__)
+    parser = argparse.ArgumentParser(prog=f"make {NAME}", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a look of about a minute")
     for name in asdict(WHOLE):
         parser.add_argument(f"--{name.replace('_', '-')}", type=int, metavar="READINGS")

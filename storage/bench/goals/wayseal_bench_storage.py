@@ -8,35 +8,27 @@ when it is started again.
 import argparse
 import logging
 import shutil
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from contracts.errors import WaysealError
-from contracts.runtime.commands import FAILED, complain, write_for_any_terminal
 from contracts.runtime.files import make_directory
-from storage.bench.commands.measuring import HERE, Finished, Request, carry_out
+from storage.bench.commands.measuring import Finished
 from storage.bench.disk import COLD, require_room
-from storage.bench.goals.goals import (
-    DIRECTORY,
-    RUNS,
-    STORAGE_GOALS,
-    row,
-    written,
-)
+from storage.bench.goals.goals import STORAGE_GOALS, written
+from storage.bench.goals.goalsrun import GoalsRun, add_sizes, carry_out_command, ended
 from storage.bench.goals.storage import blobs, upload, volume
 from storage.bench.goals.storage.curve import BlobCurve, chart, curve_of, table_of
 from storage.bench.goals.storage.pairs import summary
 from storage.bench.goals.storage.sizes import QUICK, SMALLEST, WHOLE, StorageSizes
-from storage.bench.machine.power import metered
+from storage.bench.run import savedrun
 from storage.bench.run.part import Prepared, Setup
 from storage.bench.run.plan import Part, Step, StepGroup
-from storage.bench.run.savedrun import SavedRun, opened
-from storage.drives.kernel import Kernel
 
+NAME: Final = "bench-storage"
 PARTS: Final = ("upload", "memory", "volume", "cassandra", "curve")
 _GUESSED_MIB_PER_S: Final = 50
 """Of each part, everything included, for the time left."""
@@ -51,9 +43,13 @@ class StorageGoals:
     Args:
         parts: Some of PARTS.
         sizes: How much is measured.
+
+    Attributes:
+        run: Carries it out.
     """
 
     def __init__(self, parts: Sequence[str], sizes: StorageSizes) -> None:
+        self.run = GoalsRun(NAME, STORAGE_GOALS, sizes)
         self._parts = parts
         self._sizes = sizes
         self._blobs: blobs.CassandraBlobsBench | None = None
@@ -67,26 +63,20 @@ class StorageGoals:
         work, sizes = setup.volumes[0].work / "storage", self._sizes
         require_room(setup.volumes[0].directory, sizes.room)
         groups = [each for part in self._parts for each in self._groups(part, work, stack)]
-        goals = {name: asdict(goal) for name, goal in STORAGE_GOALS.items()}
-        return {"bench-storage": Prepared(groups, {"sizes": asdict(sizes), "goals": goals})}
+        return self.run.prepared(groups)
 
     def _groups(self, part: str, work: Path, stack: ExitStack) -> Iterator[StepGroup]:
         sizes = self._sizes
         match part:
             case "upload":
-                yield _group(
-                    part, work, lambda: upload.upload_steps(work, sizes), sizes.payload_mib,
-                    sizes.uploads,
-                )  # fmt: skip
+                opened = partial(upload.upload_steps, work, sizes)
+                yield _group(part, work, opened, sizes.payload_mib, sizes.uploads)
             case "memory":
-                yield _group(
-                    part, work, lambda: upload.memory_steps(work, sizes), sizes.memory_mib, 1
-                )
+                opened = partial(upload.memory_steps, work, sizes)
+                yield _group(part, work, opened, sizes.memory_mib, 1)
             case "volume":
-                yield _group(
-                    part, work, lambda: volume.volume_steps(work, sizes), sizes.payload_mib,
-                    sizes.reads,
-                )  # fmt: skip
+                opened = partial(volume.volume_steps, work, sizes)
+                yield _group(part, work, opened, sizes.payload_mib, sizes.reads)
             case "cassandra":
                 self._blobs = blobs.CassandraBlobsBench(work, sizes, stack)
                 mib, runs = 4 * sizes.blobs_mib, sizes.blob_runs
@@ -98,7 +88,7 @@ class StorageGoals:
                 yield _group("curve", work, curve.on_one_server, mib, rounds)
                 yield _group("curve of servers", work, curve.on_servers, mib, rounds)
 
-    def figures(self, run: SavedRun) -> Figures:
+    def figures(self, run: savedrun.SavedRun) -> Figures:
         """Return the figures of everything that a run measured."""
         sizes, measured = self._sizes, {each["workload"] for each in run.result["executions"]}
         figures: Figures = {}
@@ -132,46 +122,29 @@ class StorageGoals:
 
 def main() -> None:
     """Measure, and say what was measured."""
-    write_for_any_terminal()
     options = _parse()
     # An upload without a volume is worth a warning to an operator; here it is what is measured.
     logging.disable(logging.WARNING)
-    directory = DIRECTORY.absolute()
-    try:
-        make_directory(directory)
+
+    def measure(directory: Path) -> str:
         goals = StorageGoals(options.parts, options.sizes)
-        finished = carry_out(
-            Request(
-                title="bench-storage",
-                command=["make", "bench-storage", *sys.argv[1:]],
-                out=RUNS,
-                power=metered(Kernel(), None, None),
-                targets=[(HERE, directory)],
-                quick=options.sizes is not WHOLE,
-            ),
-            goals.prepare,
-        )
+        finished = goals.run.carried_out(goals.prepare, quick=options.sizes is not WHOLE)
         figures = _shown(goals, finished, directory)
-        finished.require_whole()
-        print(f"report: {finished.reported()['report']}")
+        ended(finished)
         name = f"storage-{options.only}.json" if options.only else "storage.json"
         sizes = {"cold": COLD, "sizes": asdict(options.sizes)}
-        text = written(figures | sizes, directory / name)
-    except WaysealError as error:
-        complain("bench-storage", error)
-        sys.exit(FAILED)
-    print(text)
+        return written(figures | sizes, directory / name)
+
+    carry_out_command(NAME, measure)
 
 
 def _shown(goals: StorageGoals, finished: Finished, directory: Path) -> Figures:
     """Print the figures of a run, of one that ended early too; return them."""
-    figures = goals.figures(opened(finished.folder))
+    figures = goals.figures(savedrun.opened(finished.folder))
     if "curve" in figures:
         (directory / "storage-curve.svg").write_text(chart(figures["curve"]), "utf-8")
         print(table_of(figures["curve"]))
-    for name, value in figures.items():
-        if isinstance(value, int | float):
-            print(row(name, value, STORAGE_GOALS))
+    goals.run.show(figures)
     return figures
 
 
@@ -211,15 +184,9 @@ def _named(name: str, found: Figures) -> Figures:
 
 
 def _parse() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="make bench-storage", description=__doc__)
-    how_much = parser.add_mutually_exclusive_group()
-    for name, sizes, words in (
-        ("--quick", QUICK, "a look of two or three minutes"),
-        ("--smallest", SMALLEST, "a test that it works"),
-    ):
-        how_much.add_argument(
-            name, dest="sizes", action="store_const", const=sizes, default=WHOLE, help=words
-        )
+    parser = argparse.ArgumentParser(prog=f"make {NAME}", description=__doc__)
+    quick, smallest = (QUICK, "a look of two or three minutes"), (SMALLEST, "a test that it works")
+    add_sizes(parser, WHOLE, {"quick": quick, "smallest": smallest})
     parser.add_argument("--curve", action="store_true", help="the curve too, half an hour more")
     parser.add_argument(
         "--only", choices=PARTS, help="one part alone, into build/bench/storage-PART.json"
