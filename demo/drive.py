@@ -125,7 +125,7 @@ def _sealed(status: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _problem(log: Path) -> str:
-    """Return the first error in the agent's log; empty if there is none."""
+    """Return the first error in the agent's log, or an empty text."""
     for line in log.read_text("utf-8", "replace").splitlines():
         with suppress(ValueError):  # the line is being written
             entry = json.loads(line)

@@ -244,7 +244,7 @@ def holder_of(path: Path, proc: Path = Path("/proc")) -> int | None:
 
 
 def in_turn(path: Path) -> AbstractContextManager[None]:
-    """Hold the lock file at `path`, once whoever holds it is done; for short work.
+    """Hold the lock file at `path`, once its present holder is done; for short work.
 
     Args:
         path: The lock file; made if it is missing, and never removed.

@@ -161,7 +161,7 @@ class VersionedDatabase:
             except sqlite3.Error as error:
                 with self._lock:
                     if generation != self._generation:
-                        return  # another thread has mended it meanwhile
+                        return  # another thread has mended it since
                     if not self._mended(error):
                         raise
 

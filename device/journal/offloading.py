@@ -58,7 +58,7 @@ def offloading(folder: Path, lock: Path) -> Offloading | None:
 
     Args:
         folder: The device's data directory.
-        lock: The lock file that whoever offloads holds.
+        lock: The lock file that an offloading process holds.
     """
     if holder_of(lock) is None:
         return None

@@ -1,4 +1,4 @@
-"""Whether the link that there is now costs money by the byte."""
+"""Whether the present link costs money by the byte."""
 
 from collections.abc import Callable
 

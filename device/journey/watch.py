@@ -130,7 +130,7 @@ class JourneyWatch:
                 yield None if stop.requested else end
             finally:
                 with self._changed:
-                    self._end = None  # its pipe closes: whoever wrote to it would hit another file
+                    self._end = None  # its pipe closes: a later write would hit another file
 
     def _end_trip(self) -> None:
         if self._end is not None:

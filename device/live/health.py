@@ -131,7 +131,7 @@ class Watch(ABC):
         """
 
     def _became(self, health: Health) -> None:  # noqa: B027 - most need nothing
-        """Hear of a health that is said; called with the lock held."""
+        """Take a change of health; called with the lock held."""
 
     def _say(self, health: Health, detail: str) -> None:
         with self._lock:

@@ -48,7 +48,7 @@ class HealthFile:
 
 
 def known(folder: Path, name: str = NAME) -> Mapping[str, Mapping[str, str]]:
-    """Return what the latest run of the agent found, by sensor; empty if there was none."""
+    """Return what the latest run of the agent found, by sensor; empty before the first run."""
     try:
         with (folder / name).open("rb") as file:
             found = json.loads(file.read(_BYTES_MAX))

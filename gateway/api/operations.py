@@ -24,7 +24,7 @@ from gateway.index.rebuilding import Rebuild
 from gateway.intake.held import KeptReceipt, State
 from gateway.moments import Moment
 from gateway.services import Services
-from gateway.uploads.service import Uploads
+from gateway.uploads.known import KnownUploads
 
 QUARANTINE_MAX: Final = 1000
 
@@ -184,7 +184,7 @@ def offloads(
                 batches={state: batches for state, (batches, _) in counts.items()},
                 readings={state: readings for state, (_, readings) in counts.items()},
                 blocked_by={name: blocked[name] for name in held if name in blocked},
-                recordings=[_recording(uploads, device_id, *each) for each in offered],
+                recordings=[_recording(uploads.known, device_id, *each) for each in offered],
                 receipted=receipt is not None and receipt.final,
                 provisional=receipt is not None and not receipt.final,
                 lacking=_lacking(receipt, receipts.awaited(trip_id, device_id)),
@@ -299,10 +299,10 @@ def _rebuild(rebuild: Rebuild | None, blocks: int) -> IndexRebuild | None:
 
 
 def _recording(
-    uploads: Uploads, device_id: str, recording: bytes, size: int, state: State
+    known: KnownUploads, device_id: str, recording: bytes, size: int, state: State
 ) -> OffloadRecording:
     try:
-        status, damaged = uploads.status(recording, device_id), uploads.is_damaged(recording)
+        status, damaged = known.status(recording, device_id), known.is_damaged(recording)
     except RejectedError:  # one damaged entry must not hide all visits
         status, damaged = None, True
     return OffloadRecording(

@@ -202,7 +202,7 @@ def _named(recording: str) -> bytes:
 async def _expiry(uploads: Uploads, recording_id: bytes, caller: Caller) -> dict[str, str]:
     """Return the expiry of an upload whose request failed; nothing if there is no such upload."""
     try:
-        return _expires((await asyncio.to_thread(uploads.here, recording_id, caller)).left_s)
+        return _expires((await asyncio.to_thread(uploads.known.here, recording_id, caller)).left_s)
     except WaysealError:
         return {}
 

@@ -108,7 +108,7 @@ def partial_uploads(uploads: UploadsPart) -> list[PartialUpload]:
             recording_id=each.recording.hex(),
             device_id=each.device_id,
             size=each.size,
-            received=uploads.standing(each).offset,
+            received=uploads.known.standing(each).offset,
             since=moment(each.since_ms),
         )
         for each in uploads.claims.all()

@@ -142,7 +142,7 @@ def _store(files: Writing, data: Path, row: Kept) -> None:
 def copy_database(path: Path, copy: Path) -> None:
     """Write the state of a database at one moment to a new file, checksums in its pages included.
 
-    Its process goes on meanwhile. Pages are verified as they are read.
+    Its process goes on working. Pages are verified as they are read.
 
     Raises:
         RejectedError: The database is damaged.

@@ -1,4 +1,4 @@
-"""Who took evidence or video: written down, durably, before the first byte leaves."""
+"""The record of who took evidence or video: an entry is durable before the first byte leaves."""
 
 import logging
 import threading

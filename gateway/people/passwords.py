@@ -40,7 +40,7 @@ def is_hash(kept: str) -> bool:
 
 
 def is_right(kept: str | None, password: str) -> bool:
-    """Say whether a password is the kept one; nobody's password takes as long to check.
+    """Say whether a password is the kept one; an unknown name takes as long to check.
 
     Args:
         kept: What is kept of it; None if nobody of that name is known.

@@ -24,7 +24,7 @@ class Person:
         role: What they may do.
         grants: What they may see; None: everything.
         made_ms: When they were added, UTC.
-        expires_ms: From when on they are admitted no more, UTC; None: no such time.
+        expires_ms: When their admission ends, UTC; None: never.
         password: What is kept of their password.
     """
 
@@ -83,7 +83,7 @@ class Persons:
         return None if over and found and (found.expires_ms or 0) <= self._now() else found
 
     def signs_in(self, name: str, password: str) -> Person | None:
-        """Return the person with that name and password; both wrong ones take as long."""
+        """Return the person; None if name or password is wrong, both after the same time."""
         found = self.get(name)
         right = is_right(None if found is None else found.password, password)
         return found if right else None

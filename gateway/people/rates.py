@@ -27,7 +27,7 @@ class Rates:
         self._due_s: OrderedDict[str, float] = OrderedDict()
 
     def wait_s(self, client: str) -> float:
-        """Count a request; return 0, or how long the client must wait, seconds: then it is none."""
+        """Count a request and return 0; or refuse it and return how long to wait, seconds."""
         now_s = self._clock_s()
         due_s = max(self._due_s.get(client, now_s), now_s)
         if due_s - now_s > 60.0 - self._every_s:

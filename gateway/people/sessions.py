@@ -164,7 +164,7 @@ class Sessions(Kept):
         return [each for each in (_session(*row) for row in rows) if now < each.ends_ms]
 
     def _owner(self, session: Session) -> Caller | None:
-        """Return who a session stands for by now; None if that ended."""
+        """Return the caller that a session stands for now; None if token or person are gone."""
         match session.kind:
             case SessionKind.TOKEN:
                 token = self._tokens.by_hash(session.mark)

@@ -1,4 +1,4 @@
-"""Signing in: by a token, or by a name and a password; who fails waits."""
+"""Signing in: by a token, or by a name and a password; after a failure the next try waits."""
 
 from dataclasses import dataclass
 from typing import Final

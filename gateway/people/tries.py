@@ -60,7 +60,7 @@ class Tries:
                 self._failures.popitem(last=False)
 
     def succeeded(self, keys: Iterable[str]) -> None:
-        """Forget the failures of one who signed in."""
+        """Forget the failures of a person who has signed in."""
         with self._lock:
             for key in keys:
                 self._failures.pop(key, None)

@@ -1,4 +1,4 @@
-"""Devices that came with a claim before the ledger had their keys: for whoever registers them."""
+"""Devices that came with a claim before the ledger had their keys; an operator registers them."""
 
 import json
 from collections.abc import Mapping

@@ -116,7 +116,7 @@ class Deletions(Kept):
             ).fetchone()
             body.number = last[0] + 1 if last else 1
             # The stored bytes are canonical, so this is `deletion_hash`; of a rotten entry it is
-            # the hash of what stands there, which whoever has the sound entry can tell from it.
+            # the hash of its rotten bytes; an auditor who has the sound entry sees the difference.
             body.before_sha256 = hashlib.sha256(_bytes(last[1])).digest() if last else b""
             wire = sign_deletion(self._signer, body).SerializeToString(deterministic=True)
             db.execute(
@@ -225,7 +225,7 @@ def _bytes(value: object) -> bytes:
 def _signed(wire: object) -> tuple[Deletion, DeletionBody]:
     """Return a stored deletion and its body.
 
-    Whoever signed it, the signature shows that these are the bytes that were signed.
+    The signature, by any key, shows that these are the bytes that were signed.
 
     Raises:
         RejectedError: They are not.

@@ -1,4 +1,4 @@
-"""Has mosquitto go by a new revocation list at once, and ends the sessions of who is revoked."""
+"""Makes mosquitto use a new revocation list at once, and ends the sessions of revoked clients."""
 
 from typing import Final
 
@@ -21,7 +21,7 @@ class SessionUpkeep:
         """Look once.
 
         Raises:
-            UnavailableError: Mosquitto still goes by the earlier files, or sessions go on.
+            UnavailableError: Mosquitto still uses the earlier files, or sessions go on.
         """
         try:
             if is_due(self._settings):

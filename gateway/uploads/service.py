@@ -11,9 +11,10 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from functools import partial
 
-from contracts.errors import RejectedError, UnavailableError, WaysealError
-from gateway.access import Caller, Role
+from contracts.errors import RejectedError, UnavailableError
+from gateway.access import Caller
 from gateway.uploads.claims import Claim, Claims, ConflictError
+from gateway.uploads.known import KnownUploads
 from gateway.uploads.lanes import Lane, Lanes, Places
 from gateway.uploads.pouring import BrokenOffError, Checksum, OversizedError, Pouring, Rest, no_rest
 from gateway.uploads.repeats import Repeats
@@ -21,7 +22,6 @@ from gateway.uploads.spoiled import Spoiled
 from gateway.uploads.status import (
     Accepts,
     NotAcceptedError,
-    UnknownUploadError,
     UploadLimits,
     UploadStatus,
 )
@@ -40,7 +40,7 @@ class Uploads:
         store: Where recordings are written.
         claims: Whose partial uploads there are.
         on_finished: Called in the event loop with the id of a recording that became whole, and
-            again when it is announced again; must not block. After a kill ask `status`.
+            again when it is announced again; must not block. After a kill ask `known.status`.
         accepts: Asked at creation and before each change.
         places: How many uploads may be open at once.
         limits: How long and how fast uploads may be.
@@ -48,6 +48,7 @@ class Uploads:
 
     Attributes:
         claims: Whose partial uploads there are.
+        known: Where uploads stand.
         lanes: The uploads that are open now.
         limits: How long and how fast uploads may be.
     """
@@ -65,51 +66,14 @@ class Uploads:
     ) -> None:
         self._store = store
         self._on_finished = on_finished
-        self._accepts = accepts
         self._stages = stages
         self.lanes = Lanes(store, places or Places())
         self.limits = limits or UploadLimits()
+        self.known = KnownUploads(store, claims, self.limits, accepts)
         self._throttle = Throttle(self.limits.bytes_per_s)
         self._spoiled = Spoiled()
         self._repeats = Repeats(self.limits.idle_s, self._throttle)
         self.claims = claims
-
-    def status(self, recording_id: bytes, device_id: str) -> UploadStatus | None:
-        """Return where a device's upload stands; None if it was never begun. Reads a small file.
-
-        Raises:
-            RejectedError: The recording's manifest is damaged.
-            UnavailableError: The medium failed.
-        """
-        claim = self.claims.find(recording_id, device_id)
-        return self._whole(recording_id) or (self.standing(claim) if claim else None)
-
-    def standing(self, claim: Claim) -> UploadStatus:
-        """Return where a partial upload stands.
-
-        Raises:
-            UnavailableError: The medium failed.
-        """
-        progress = self._store.progress(claim.upload)
-        offset = progress.offset if progress else 0
-        return self._partial(claim, offset)
-
-    def here(self, recording_id: bytes, caller: Caller) -> UploadStatus:
-        """Return where the caller's upload stands, whole or in part.
-
-        Raises:
-            RejectedError: It was never begun, or the recording's manifest is damaged.
-            UnavailableError: The medium failed.
-        """
-        return self._whole(recording_id) or self.standing(self._known(recording_id, caller))
-
-    def is_damaged(self, recording_id: bytes) -> bool:
-        """Say whether another site's blobs of it were bad, so that the sender must upload it.
-
-        Raises:
-            UnavailableError: The medium failed.
-        """
-        return self._store.places.catalogue.is_damaged(recording_id)
 
     async def settled_status(self, recording_id: bytes, caller: Caller) -> UploadStatus:
         """Return where the caller's upload stands; one with all its bytes is finished first.
@@ -124,11 +88,13 @@ class Uploads:
             UnavailableError: The medium failed or is full.
         """
         self._repeats.forget(recording_id, caller.name)
-        whole = await asyncio.to_thread(self._whole, recording_id)
+        whole = await asyncio.to_thread(self.known.whole, recording_id)
         if whole is not None:
             said = await asyncio.to_thread(self.claims.metadata, recording_id, caller.name)
             return replace(whole, metadata=said)
-        return await self._settled(await asyncio.to_thread(self._known, recording_id, caller))
+        return await self._settled(
+            await asyncio.to_thread(self.known.claim_of, recording_id, caller)
+        )
 
     async def create(
         self, recording_id: bytes, size: int, caller: Caller, metadata: str = ""
@@ -156,8 +122,8 @@ class Uploads:
         """
         if not 0 <= size <= self.limits.bytes_max:
             raise OversizedError(f"upload must have 0..{self.limits.bytes_max} bytes, got {size}")
-        self._check_accepted(recording_id, size, caller)
-        status = await asyncio.to_thread(self._found, recording_id, size)
+        self.known.check_accepted(recording_id, size, caller)
+        status = await asyncio.to_thread(self.known.found, recording_id, size)
         if status is None:
             claim = await asyncio.to_thread(self._claimed, recording_id, caller, size, metadata)
             is_begun = await asyncio.to_thread(self._store.progress, claim.upload) is not None
@@ -208,19 +174,19 @@ class Uploads:
             UnavailableError: No room, or the medium failed.
         """
         if offset == self._repeats.at(recording_id, caller.name):
-            here = await asyncio.to_thread(self.here, recording_id, caller)
+            here = await asyncio.to_thread(self.known.here, recording_id, caller)
             if here.offset > offset:
                 return await self._append_again(
                     recording_id, offset, body, caller, here, length=length, checksum=checksum
                 )
-        whole = await asyncio.to_thread(self._whole, recording_id)
+        whole = await asyncio.to_thread(self.known.whole, recording_id)
         if whole is not None:
-            self._check_accepted(recording_id, whole.size, caller)
+            self.known.check_accepted(recording_id, whole.size, caller)
             whole.check_place(offset, length)
             await self._repeats.check_empty(body)
             return whole
-        claim = await asyncio.to_thread(self._known, recording_id, caller)
-        self._check_accepted(recording_id, claim.size, caller)
+        claim = await asyncio.to_thread(self.known.claim_of, recording_id, caller)
+        self.known.check_accepted(recording_id, claim.size, caller)
         self._spoiled.check(claim, length, checksum)
         async with self.lanes.hold(claim) as lane:
             here = UploadStatus(lane.writer.offset, claim.size, whole=False)
@@ -242,12 +208,12 @@ class Uploads:
             BusyError: A request is writing it and does not end.
             UnavailableError: The medium failed.
         """
-        whole = await asyncio.to_thread(self._whole, recording_id)
+        whole = await asyncio.to_thread(self.known.whole, recording_id)
         if whole is not None:
-            self._check_accepted(recording_id, whole.size, caller)
+            self.known.check_accepted(recording_id, whole.size, caller)
             raise NotAcceptedError(f"recording {recording_id.hex()} is whole and is kept")
-        claim = await asyncio.to_thread(self._known, recording_id, caller)
-        self._check_accepted(recording_id, claim.size, caller)
+        claim = await asyncio.to_thread(self.known.claim_of, recording_id, caller)
+        self.known.check_accepted(recording_id, claim.size, caller)
         await self.drop(claim)
 
     async def drop(self, claim: Claim) -> None:
@@ -288,7 +254,7 @@ class Uploads:
 
         With a checksum it brings nothing new: the answer's offset says where to continue.
         """
-        self._check_accepted(recording_id, here.size, caller)
+        self.known.check_accepted(recording_id, here.size, caller)
         replace(here, offset=offset).check_place(offset, length)
         behind = await self._repeats.drop(recording_id, caller.name, here, offset, body, checksum)
         if behind is None:
@@ -297,48 +263,6 @@ class Uploads:
         status = await self.append(recording_id, here.offset, behind, caller, length=left)
         self._repeats.forget(recording_id, caller.name)
         return status
-
-    def _partial(self, claim: Claim, offset: int) -> UploadStatus:
-        left_s = self.limits.left_s(claim.upload, offset)
-        return UploadStatus(offset, claim.size, whole=False, left_s=left_s, metadata=claim.metadata)
-
-    def _whole(self, recording_id: bytes) -> UploadStatus | None:
-        manifest = self._store.manifest(recording_id)
-        if manifest is None:
-            return None
-        return UploadStatus(manifest.size, manifest.size, whole=True, copies=manifest.copies)
-
-    def _found(self, recording_id: bytes, size: int) -> UploadStatus | None:
-        """Return the whole recording, after a look into the blob store of all sites; or None."""
-        whole = self._whole(recording_id)
-        if whole is not None:
-            return whole
-        try:
-            adopted = self._store.adopt(recording_id, size)
-        except WaysealError as error:
-            words, name = "recording %s must come from its sender: %s", recording_id.hex()
-            _log.info(words, name, error, extra={"recording_id": name})
-            return None
-        return UploadStatus(size, size, whole=True) if adopted else None
-
-    def _known(self, recording_id: bytes, caller: Caller) -> Claim:
-        """Return the caller's upload; an operator may continue any device's.
-
-        An older gateway noted nobody's name: then the first caller who may have it gets it.
-        """
-        claims = self.claims.of(recording_id)
-        for claim in claims:
-            if caller.name == claim.device_id or caller.role is Role.OPERATOR:
-                if self._store.progress(claim.upload) is None:
-                    continue  # age has deleted it
-                return claim
-        progress = None if claims else self._store.progress(recording_id)
-        if progress is None:
-            raise UnknownUploadError(
-                f"{caller.name} began no upload of {recording_id.hex()}, or age has deleted it"
-            )
-        self._check_accepted(recording_id, progress.size, caller)
-        return self.claims.claim(recording_id, caller.name, progress.size)
 
     def _claimed(self, recording_id: bytes, caller: Caller, size: int, metadata: str) -> Claim:
         claim = self.claims.claim(recording_id, caller.name, size, metadata)
@@ -352,7 +276,7 @@ class Uploads:
         await asyncio.to_thread(self._store.delete, claim.upload)
 
     async def _settled(self, claim: Claim) -> UploadStatus:
-        status = await asyncio.to_thread(self.standing, claim)
+        status = await asyncio.to_thread(self.known.standing, claim)
         if status.offset < status.size or self.lanes.is_held(claim.upload):
             return status
         return await self._begin(claim)
@@ -364,7 +288,7 @@ class Uploads:
     async def _end_if_full(self, lane: Lane) -> UploadStatus:
         writer, claim = lane.writer, lane.claim
         if writer.offset < writer.size:
-            return await asyncio.to_thread(self._partial, claim, writer.offset)
+            return await asyncio.to_thread(self.known.partial, claim, writer.offset)
         if claim.is_staged:
             await lane.run(writer.check)
             await lane.run(writer.close)
@@ -396,9 +320,3 @@ class Uploads:
             except UnavailableError as error:  # age will delete it
                 about = {"recording_id": claim.recording.hex(), "device_id": claim.device_id}
                 _log.warning("upload %s stays: %s", claim.upload.hex(), error, extra=about)
-
-    def _check_accepted(self, recording_id: bytes, size: int, caller: Caller) -> None:
-        try:
-            self._accepts(recording_id, size, caller)
-        except RejectedError as error:
-            raise NotAcceptedError(str(error)) from error

@@ -113,7 +113,7 @@ def _way(path: NvmePath) -> str:
 def places_of(settings: Settings | None) -> dict[str, VolumePlace]:
     """Return the volumes by name, in the order in which new recordings are offered to them.
 
-    Without settings there are none.
+    Empty without settings.
     """
     volumes = settings.all_volumes if settings else {}
     return {

@@ -1,6 +1,6 @@
 """Opens databases that must not be lost; one that is damaged mends itself.
 
-The damaged file stays beside the new one, as `NAME.damaged`, for whoever wants to look at it; it
+The damaged file stays beside the new one, as `NAME.damaged`, for an operator to look at; it
 takes the place of an older one.
 """
 

@@ -1,7 +1,7 @@
 """NVMe over Fabrics: connecting with our settings, beside others who connect, and disconnecting.
 
 nvme-cli makes the connections; their state is read from sysfs, which also tells which connections
-exist, whoever made them. docs/adr/0019-nvmeof-reconnect.md gives the reasons for the timeouts,
+exist, made by any program. docs/adr/0019-nvmeof-reconnect.md gives the reasons for the timeouts,
 docs/adr/0035-nvmeof-shared-hosts.md those for secrets, side by side, and other programs.
 """
 
@@ -175,7 +175,7 @@ class Fabric:
         return Ended(tuple(ended), () if everyone else tuple(others))
 
     def adopt(self, target: Target) -> None:
-        """Make a connection ours, whoever made it; a missing connection is no error.
+        """Make a connection ours, also one that another program made; a missing one is no error.
 
         Raises:
             UnavailableError: It cannot be recorded.

@@ -97,7 +97,7 @@ class Target:
             raise RejectedError(f"host-iface: expected a network card, got {self.host_iface!r}")
 
     def is_of(self, controller: Controller) -> bool:
-        """Return whether a controller is a connection to this target, whoever made it.
+        """Return whether a controller is a connection to this target; any program may have made it.
 
         Another program may have left the way out of this host to the kernel, or may have chosen
         one where we did not: that is still the same path.

@@ -1,13 +1,12 @@
 """`make measure` at its smallest: every figure is there, and stands beside its limit."""
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from support.project.checkout import TIMEOUT_S, environment, live_data, running
+from support.project.checkout import live_data, run, running
 
 pytestmark = pytest.mark.e2e
 
@@ -16,15 +15,7 @@ SMALLEST = ("--readings", "240", "--runs", "1")
 
 @pytest.mark.long
 def test_the_figures_stand_beside_their_limits(checkout: Path) -> None:
-    done = subprocess.run(  # noqa: S603 - our own module
-        [sys.executable, "-m", "demo.measure", *SMALLEST],
-        cwd=checkout,
-        env=environment(checkout),
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT_S,
-        check=False,
-    )
+    done = run(checkout, sys.executable, "-m", "demo.measure", *SMALLEST)
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout.splitlines()[-1])
     assert result == json.loads((checkout / "build" / "measure.json").read_text())

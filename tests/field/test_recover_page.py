@@ -1,10 +1,7 @@
 """What docs/recover.md tells to type, typed: backups, a gateway and a node lost and restored."""
 
-import os
 import re
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -13,6 +10,7 @@ import pytest
 
 from support.machine.ports import free_port
 from support.project.pages import ROOT
+from support.project.typed import carry_out, put
 
 pytestmark = pytest.mark.field
 
@@ -86,38 +84,26 @@ def test_the_page_s_lines_work_as_typed(tmp_path: Path) -> None:
     backup = PAGE.split("```toml\n", 1)[1].split("```", 1)[0]
     lines = [BEFORE, *([] if shutil.which("age") else [NO_AGE]), *typed(), GROWN]
     files = {"script": "\n".join(lines), "gateway.toml": SETTINGS + backup}
-    for name, text in files.items():
-        for old, new in (
-            ("/var/lib/wayseal", f"{tmp_path}/lib"),
-            ("/srv/backup", f"{tmp_path}/backup"),
-            ("/etc/wayseal", str(tmp_path)),
-            ("/etc/systemd/system", f"{tmp_path}/systemd"),
-            ("deploy/", f"{ROOT}/deploy/"),
-            ("{folder}", str(tmp_path)),
-            ("127.0.0.1:8008", ledger),
-        ):
-            text = text.replace(old, new)  # noqa: PLW2901 - one after the other
-        (tmp_path / name).write_text(text)
+    moved = {
+        "/var/lib/wayseal": f"{tmp_path}/lib",
+        "/srv/backup": f"{tmp_path}/backup",
+        "/etc/wayseal": str(tmp_path),
+        "/etc/systemd/system": f"{tmp_path}/systemd",
+        "deploy/": f"{ROOT}/deploy/",
+        "{folder}": str(tmp_path),
+        "127.0.0.1:8008": ledger,
+    }
+    put(files, moved, tmp_path)
     (tmp_path / "gateway.toml").chmod(0o600)
-    done = subprocess.run(
-        ["/bin/bash", "-euo", "pipefail", "script"],
-        capture_output=True,
-        check=False,
-        cwd=tmp_path,
-        env=os.environ
-        | {
-            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-            "LEDGER": ledger,
-            "RECIPIENT": RECIPIENT,
-            "WAYSEAL_GATEWAY_CONFIG": f"{tmp_path}/gateway.toml",
-            "WAYSEAL_LEDGER__URL": f"http://{ledger}",
-            "WAYSEAL_MQTT__EMBEDDED": "true",
-            "WAYSEAL_MQTT__PORT": str(free_port()),
-            "WAYSEAL_REST__PORT": str(free_port()),
-        },
-        text=True,
-        timeout=DEADLINE_S,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.count('"restored": ') == 2
+    variables = {
+        "LEDGER": ledger,
+        "RECIPIENT": RECIPIENT,
+        "WAYSEAL_GATEWAY_CONFIG": f"{tmp_path}/gateway.toml",
+        "WAYSEAL_LEDGER__URL": f"http://{ledger}",
+        "WAYSEAL_MQTT__EMBEDDED": "true",
+        "WAYSEAL_MQTT__PORT": str(free_port()),
+        "WAYSEAL_REST__PORT": str(free_port()),
+    }
+    printed = carry_out("script", tmp_path, variables, DEADLINE_S)
+    assert printed.count('"restored": ') == 2
     assert len(list((tmp_path / "systemd").iterdir())) == 4

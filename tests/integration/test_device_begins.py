@@ -16,7 +16,7 @@ from PIL import Image
 from contracts.keys import Signer
 from gateway.access import Role, Tokens
 from gateway.settings_file import load_settings
-from support.gateways.appliance import QuickAppliance
+from support.gateways.appliance import SecuredAppliance
 from support.machine.pki import Pki
 from support.trucks.rogue import until
 
@@ -34,27 +34,14 @@ speed = "max"
 """
 
 
-class Secured(QuickAppliance):
-    """An appliance whose REST uses TLS."""
-
-    @property
-    def rest(self) -> str:
-        return super().rest.replace("http:", "https:")
-
-
 @pytest.fixture(scope="module")
-def pki(tmp_path_factory: pytest.TempPathFactory) -> Pki:
-    return Pki(tmp_path_factory.mktemp("authority") / "pki")
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory, pki: Pki) -> Iterator[Secured]:
+def site(tmp_path_factory: pytest.TempPathFactory, pki: Pki) -> Iterator[SecuredAppliance]:
     directory = tmp_path_factory.mktemp("site")
     given = directory / "trucks.toml"
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("SSL_CERT_FILE", str(pki.ca))  # for what the test itself asks
         variables = pki.variables() | {"WAYSEAL_PKI__TRUCK_SETTINGS": str(given)}
-        appliance = Secured(directory, variables=variables)
+        appliance = SecuredAppliance(directory, variables=variables)
         given.write_text(TRIP)
         appliance.start()
         try:
@@ -69,7 +56,7 @@ def site(tmp_path_factory: pytest.TempPathFactory, pki: Pki) -> Iterator[Secured
             appliance.stop()
 
 
-def gateway(site: Secured, *words: str | Path) -> list[dict[str, Any]]:
+def gateway(site: SecuredAppliance, *words: str | Path) -> list[dict[str, Any]]:
     """Run a command of the gateway; return what it printed."""
     address = site.rest.removeprefix("https://")
     done = subprocess.run(  # noqa: S603 - our own command
@@ -120,16 +107,16 @@ class Pi:
         return Signer.load(self.data / "device.key").public_key
 
 
-def tokens(site: Secured) -> list[str]:
+def tokens(site: SecuredAppliance) -> list[str]:
     entries = Tokens(load_settings(site.settings_file).tokens_file).entries()
     return [each.name for each in entries if each.role is Role.DEVICE]
 
 
-def claim(site: Secured, name: str, how: str = "--claim") -> str:
+def claim(site: SecuredAppliance, name: str, how: str = "--claim") -> str:
     return str(gateway(site, "enrol", how, name)[-1]["claim"])
 
 
-def test_a_claim_is_all_that_a_new_truck_is_told(site: Secured, tmp_path: Path) -> None:
+def test_a_claim_is_all_that_a_new_truck_is_told(site: SecuredAppliance, tmp_path: Path) -> None:
     pi = Pi(tmp_path)
     said = pi.begin(claim(site, "truck-21"))
     assert "has its certificate, and settings in" in said
@@ -164,7 +151,7 @@ def film_of(picture: Path, film: Path) -> None:
             output.mux(packet)
 
 
-def test_a_camera_reads_the_claim_from_a_qr_code(site: Secured, tmp_path: Path) -> None:
+def test_a_camera_reads_the_claim_from_a_qr_code(site: SecuredAppliance, tmp_path: Path) -> None:
     pictures = tmp_path / "pictures"
     gateway(site, "enrol", "--claim", "truck-22", "--qr-folder", pictures)
     assert (pictures / "truck-22.svg").read_text().startswith("<?xml")
@@ -188,7 +175,7 @@ def test_a_camera_that_sees_no_claim_says_so_in_time(tmp_path: Path) -> None:
 
 
 def test_a_wrong_claim_writes_no_settings_and_a_second_try_goes_on(
-    site: Secured, tmp_path: Path
+    site: SecuredAppliance, tmp_path: Path
 ) -> None:
     pi, told = Pi(tmp_path), claim(site, "truck-23")
     code, _, err = pi.run("enrol", "--claim", told.partition("/")[0])
@@ -206,7 +193,7 @@ def test_a_wrong_claim_writes_no_settings_and_a_second_try_goes_on(
 
 
 def test_settings_that_a_truck_cannot_read_are_told_and_kept_aside(
-    site: Secured, tmp_path: Path
+    site: SecuredAppliance, tmp_path: Path
 ) -> None:
     given = Path(site.variables["WAYSEAL_PKI__TRUCK_SETTINGS"])
     kept = given.read_text()
@@ -223,7 +210,7 @@ def test_settings_that_a_truck_cannot_read_are_told_and_kept_aside(
 
 
 def test_one_command_replaces_a_broken_pi_and_one_shuts_a_stolen_one_out(
-    site: Secured, tmp_path: Path
+    site: SecuredAppliance, tmp_path: Path
 ) -> None:
     old, new = Pi(tmp_path / "old"), Pi(tmp_path / "new")
     old.begin(claim(site, "truck-25"))

@@ -202,17 +202,22 @@ def test_a_camera_on_the_network_is_unplugged_and_plugged_in_again(
     assert "camera-blocked" in signs_at(site, trip)
 
 
-def test_film_stops_when_its_buffer_is_full_and_readings_go_on(
-    tmp_path: Path, site: Site, gps: str
-) -> None:
-    small = f"[buffer]\nvideo_bytes_max = {5 << 20}\n"
-    roaming = RoamingTruck(tmp_path / "card", gps, site, TEST_PICTURE + small)
+def trip_whose_film_stops(roaming: RoamingTruck, site: Site) -> tuple[dict[str, Any], list[str]]:
+    """Drive until the film stops, and on; return the trip, and what the agent said."""
     with roaming.running() as said:
         roaming.say("absent")
         until("film stops", lambda: health_of(roaming, "rear") == "stopped")
         before = roaming.readings()
         until("readings go on", lambda: roaming.readings() >= before + READINGS)
-        trip = roaming.ends_whole(site, said)
+        return roaming.ends_whole(site, said), said
+
+
+def test_film_stops_when_its_buffer_is_full_and_readings_go_on(
+    tmp_path: Path, site: Site, gps: str
+) -> None:
+    small = f"[buffer]\nvideo_bytes_max = {5 << 20}\n"
+    roaming = RoamingTruck(tmp_path / "card", gps, site, TEST_PICTURE + small)
+    trip, said = trip_whose_film_stops(roaming, site)
     (line,) = [line for line in said if "camera rear is not recorded" in line]
     assert "bytes left; offload, or set a larger buffer.video_bytes_max" in line
     assert sum(each["size"] for each in films_at(site, trip, tmp_path)) <= 5 << 20
@@ -222,12 +227,7 @@ def test_film_leaves_room_for_readings_on_a_full_card(tmp_path: Path, site: Site
     with tmpfs(tmp_path / "card", f"{(CARD_KEPT >> 20) + 2}m") as card:
         much = "bits_per_s = 10000000\nstill_pictures_per_s = 10\n"
         roaming = RoamingTruck(card, gps, site, TEST_PICTURE + much)
-        with roaming.running() as said:
-            roaming.say("absent")
-            until("film stops", lambda: health_of(roaming, "rear") == "stopped")
-            before = roaming.readings()
-            until("readings go on", lambda: roaming.readings() >= before + READINGS)
-            trip = roaming.ends_whole(site, said)
+        trip, said = trip_whose_film_stops(roaming, site)
     assert any(f"bytes left, and {CARD_KEPT} are kept for readings" in line for line in said), said
     assert films_at(site, trip, tmp_path)
 

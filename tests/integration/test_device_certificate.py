@@ -12,7 +12,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from gateway.pki import authority as authority_module
-from support.gateways.appliance import QuickAppliance
+from support.gateways.appliance import SecuredAppliance
 from support.machine.pki import Pki
 from support.machine.private import write_private
 from support.trucks.rogue import Site, running_site
@@ -21,25 +21,14 @@ from support.trucks.truck import Truck
 pytestmark = pytest.mark.integration
 
 
-class Secured(QuickAppliance):
-    """An appliance whose REST uses TLS."""
-
-    @property
-    def rest(self) -> str:
-        return super().rest.replace("http:", "https:")
-
-
-@pytest.fixture(scope="module")
-def pki(tmp_path_factory: pytest.TempPathFactory) -> Pki:
-    return Pki(tmp_path_factory.mktemp("authority") / "pki")
-
-
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory, pki: Pki) -> Iterator[Site]:
     directory = tmp_path_factory.mktemp("site")
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("SSL_CERT_FILE", str(pki.ca))  # for what the test itself asks
-        with running_site(directory, Secured(directory), variables=pki.variables()) as made:
+        with running_site(
+            directory, SecuredAppliance(directory), variables=pki.variables()
+        ) as made:
             yield made
 
 
@@ -145,7 +134,7 @@ def apart(tmp_path: Path, pki: Pki) -> Iterator[Site]:
     directory.mkdir()
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("SSL_CERT_FILE", str(pki.ca))  # for what the test itself asks
-        with running_site(directory, Secured(directory), variables=variables) as made:
+        with running_site(directory, SecuredAppliance(directory), variables=variables) as made:
             yield made
 
 

@@ -1,31 +1,21 @@
 """An offload whose data are held but not yet receipted ends in a way of its own."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from contracts.runtime.commands import FAILED, HELD
 from device.commands.simulate import TripFiles
-from support.gateways.truck_gateway import FakeGateway, amqtt_broker
-from support.trucks.truck import Truck
+from support.gateways.truck_gateway import FakeGateway
+from support.trucks.truck import Truck, sealed_truck
 
 pytestmark = pytest.mark.integration
 
 
-@pytest.fixture(scope="module")
-def broker_port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    with amqtt_broker(tmp_path_factory.mktemp("broker")) as port:
-        yield port
-
-
 @pytest.fixture
 def truck(gateway: FakeGateway, files: TripFiles, tmp_path: Path) -> Truck:
-    """Return a truck with one sealed trip and its video."""
-    made = Truck(tmp_path / "truck", gateway.section)
-    made.must("record", "--readings", files.readings, "--video", files.video)
-    return made
+    return sealed_truck(tmp_path / "truck", gateway.section, files)
 
 
 def test_what_is_held_and_not_receipted_has_an_exit_status_of_its_own(

@@ -7,7 +7,6 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from gpiozero import Device
 from gpiozero.pins.mock import MockFactory
 
 from contracts.errors import UnavailableError
@@ -17,8 +16,9 @@ from device.live.drivers.gps import GpsSensor
 from support.gateways.appliance import QuickAppliance
 from support.machine.ports import free_port
 from support.trucks.gps import LATITUDE_E7, LONGITUDE_E7, gpsd
+from support.trucks.pins import mock_pins
 from support.trucks.roaming import PIN, READINGS, RoamingTruck
-from support.trucks.rogue import Site, until
+from support.trucks.rogue import Site, running_site, until
 from support.trucks.truck import Truck
 
 pytestmark = pytest.mark.integration
@@ -72,11 +72,8 @@ def test_gpsd_that_is_not_there_or_goes_away_is_unavailable() -> None:
 
 @pytest.fixture
 def pins() -> Iterator[MockFactory]:
-    factory, before = MockFactory(), Device.pin_factory
-    Device.pin_factory = factory
-    yield factory
-    Device.pin_factory = before
-    factory.reset()
+    with mock_pins() as factory:
+        yield factory
 
 
 def test_a_door_contact_on_a_pin_and_a_pulse_between_two_readings(pins: MockFactory) -> None:
@@ -113,29 +110,19 @@ def test_a_pin_that_is_in_use_is_unavailable(pins: MockFactory) -> None:
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     directory = tmp_path_factory.mktemp("site")
-    made = Site(directory, QuickAppliance(directory / "site-b"))
-    made.start()
-    try:
+    with running_site(directory, QuickAppliance(directory / "site-b")) as made:
         yield made
-    finally:
-        made.stop()
-
-
-@pytest.fixture
-def yard(tmp_path: Path, site: Site) -> Iterator[RoamingTruck]:
-    with gpsd() as address:
-        yield RoamingTruck(tmp_path, address, site)
 
 
 def test_each_departure_begins_a_trip_and_each_arrival_ends_it(
-    yard: RoamingTruck, site: Site
+    roaming: RoamingTruck, site: Site
 ) -> None:
-    with yard.truck.start("run") as agent:
+    with roaming.truck.start("run") as agent:
         try:
             for _ in range(TRIPS):
-                yard.drive()
-                yard.await_state("docked")
-            status = yard.status()
+                roaming.drive()
+                roaming.await_state("docked")
+            status = roaming.status()
         finally:
             agent.send_signal(signal.SIGTERM)
             _, said = agent.communicate(timeout=60)
@@ -157,18 +144,18 @@ def test_each_departure_begins_a_trip_and_each_arrival_ends_it(
 
 
 def test_a_killed_agent_goes_on_with_its_trip_and_seals_it_at_the_site(
-    yard: RoamingTruck, site: Site
+    roaming: RoamingTruck, site: Site
 ) -> None:
-    with yard.truck.start("run") as agent:
-        yard.say("absent")
-        until("readings are recorded", lambda: yard.readings() >= READINGS)
+    with roaming.truck.start("run") as agent:
+        roaming.say("absent")
+        until("readings are recorded", lambda: roaming.readings() >= READINGS)
         agent.kill()
-    (trip,) = yard.status()["trips"]
-    yard.say("present")
-    with yard.truck.start("run") as agent:
+    (trip,) = roaming.status()["trips"]
+    roaming.say("present")
+    with roaming.truck.start("run") as agent:
         try:
-            yard.await_state("docked")
-            (after,) = yard.status()["trips"]
+            roaming.await_state("docked")
+            (after,) = roaming.status()["trips"]
         finally:
             agent.send_signal(signal.SIGTERM)
             agent.communicate(timeout=60)
@@ -179,21 +166,21 @@ def test_a_killed_agent_goes_on_with_its_trip_and_seals_it_at_the_site(
     assert after["readings"] >= trip["readings"]
 
 
-def test_a_person_departs_and_arrives_by_hand(yard: RoamingTruck) -> None:
-    yard.truck.must("depart")
-    with yard.truck.start("run") as agent:
+def test_a_person_departs_and_arrives_by_hand(roaming: RoamingTruck) -> None:
+    roaming.truck.must("depart")
+    with roaming.truck.start("run") as agent:
         try:
-            until("readings are recorded", lambda: yard.readings() >= READINGS)
-            assert yard.status()["journey"] == "on the road"
-            yard.truck.must("arrive")
-            yard.await_state("docked")
+            until("readings are recorded", lambda: roaming.readings() >= READINGS)
+            assert roaming.status()["journey"] == "on the road"
+            roaming.truck.must("arrive")
+            roaming.await_state("docked")
         finally:
             agent.send_signal(signal.SIGTERM)
             agent.communicate(timeout=60)
 
 
-def test_check_config_asks_each_sensor_and_looks_for_a_site(yard: RoamingTruck) -> None:
-    code, said, _ = yard.truck.run("check-config")
+def test_check_config_asks_each_sensor_and_looks_for_a_site(roaming: RoamingTruck) -> None:
+    code, said, _ = roaming.truck.run("check-config")
     assert code == 1
     assert re.search(r"ok +sensor gps: position 47\.070\d+ 15\.438\d+", said), said
     assert re.search(r"ok +sensor door: answers, without a value now", said), said
@@ -202,11 +189,11 @@ def test_check_config_asks_each_sensor_and_looks_for_a_site(yard: RoamingTruck) 
     assert re.search(r"warning +sensors: none gives temperature, which the deliveries", said), said
 
 
-def test_check_config_leaves_the_sensors_of_a_running_agent_alone(yard: RoamingTruck) -> None:
-    with yard.truck.start("run") as agent:
-        yard.say("absent")
-        until("readings are recorded", lambda: yard.readings() >= READINGS)
-        _, said, _ = yard.truck.run("check-config", "--offline")
+def test_check_config_leaves_the_sensors_of_a_running_agent_alone(roaming: RoamingTruck) -> None:
+    with roaming.truck.start("run") as agent:
+        roaming.say("absent")
+        until("readings are recorded", lambda: roaming.readings() >= READINGS)
+        _, said, _ = roaming.truck.run("check-config", "--offline")
         agent.kill()
     assert re.search(r"ok +sensor gps: works since .*, says the agent that runs", said), said
     assert re.search(r"error +sensor cargo: lost since .*expected a chip", said), said

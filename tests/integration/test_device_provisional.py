@@ -3,7 +3,6 @@
 import json
 import signal
 import sqlite3
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,10 +11,10 @@ from contracts.proto.wire_pb2 import ReceiptBody
 from contracts.runtime.commands import FAILED, PROVISIONAL
 from device.commands.simulate import TripFiles
 from device.offload.receipts import NOT_PINNED
-from support.gateways.truck_gateway import COPIES, GENESIS, SIGNER, FakeGateway, amqtt_broker
+from support.gateways.truck_gateway import COPIES, GENESIS, SIGNER, FakeGateway
 from support.machine.waiting import wait_until
 from support.network.world import key
-from support.trucks.truck import Truck, replaying, write_log
+from support.trucks.truck import Truck, replaying, sealed_truck, write_log
 
 pytestmark = pytest.mark.integration
 
@@ -23,18 +22,9 @@ VOLUME = COPIES[:1]
 TRIES = 10
 
 
-@pytest.fixture(scope="module")
-def broker_port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    with amqtt_broker(tmp_path_factory.mktemp("broker")) as port:
-        yield port
-
-
 @pytest.fixture
 def truck(gateway: FakeGateway, files: TripFiles, tmp_path: Path) -> Truck:
-    """Return a truck with one sealed trip and its video."""
-    made = Truck(tmp_path / "truck", gateway.section)
-    made.must("record", "--readings", files.readings, "--video", files.video)
-    return made
+    return sealed_truck(tmp_path / "truck", gateway.section, files)
 
 
 def kept(truck: Truck) -> tuple[int, list[str]]:

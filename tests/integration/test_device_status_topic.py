@@ -17,9 +17,8 @@ from device.commands.simulate import TripFiles
 from support.gateways.appliance import QuickAppliance
 from support.gateways.truck_gateway import FakeGateway, mosquitto_broker
 from support.machine.mosquitto import MosquittoAppliance
-from support.trucks.gps import gpsd
 from support.trucks.roaming import RoamingTruck
-from support.trucks.rogue import DEADLINE_S, Site, until
+from support.trucks.rogue import DEADLINE_S, Site, running_site, until
 from support.trucks.truck import Truck
 
 pytestmark = pytest.mark.integration
@@ -85,18 +84,8 @@ def site(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Site]:
     directory = tmp_path_factory.mktemp("site")
-    made = Site(directory, request.param(directory / "site-b"))
-    made.start()
-    try:
+    with running_site(directory, request.param(directory / "site-b")) as made:
         yield made
-    finally:
-        made.stop()
-
-
-@pytest.fixture
-def roaming(tmp_path: Path, site: Site) -> Iterator[RoamingTruck]:
-    with gpsd() as address:
-        yield RoamingTruck(tmp_path, address, site)
 
 
 def test_a_yard_sees_the_truck_come_offload_and_be_free_to_leave(

@@ -1,7 +1,6 @@
 """A node's blocks have times, and what trucks claim is compared with them."""
 
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,8 +14,8 @@ from contracts.records.clock import now_ms
 from contracts.rules.blocktimes import TOLERANCE_MS
 from contracts.rules.ids import Rule
 from contracts.sawtooth.batches import build_batch
-from demo.appliance import Appliance
-from support.network.world import Trip, key, reading, registrations
+from support.gateways.appliance import founded
+from support.network.world import Trip, reading, registrations
 
 pytestmark = pytest.mark.integration
 
@@ -24,17 +23,9 @@ pytestmark = pytest.mark.integration
 @pytest.fixture
 def ledger(tmp_path: Path) -> Iterator[LedgerClient]:
     """Run a node that founded its network; a delivery is open on it."""
-    appliance = Appliance(tmp_path)
-    path = tmp_path / "keys" / "admin.key"
-    path.parent.mkdir()
-    key("admin").save(path)
-    appliance.start_node()
-    try:
-        with closing(LedgerClient(appliance.ledger)) as client:
-            commit(client, *registrations())
-            yield client
-    finally:
-        appliance.stop()
+    with founded(tmp_path) as (_, client):
+        commit(client, *registrations())
+        yield client
 
 
 def commit(ledger: LedgerClient, *batches: Batch) -> None:

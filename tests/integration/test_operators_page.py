@@ -1,10 +1,7 @@
 """What docs/operator.md tells to type, typed: from no keys to a delivery that is closed."""
 
-import os
 import re
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -14,6 +11,7 @@ import pytest
 
 from support.machine.ports import free_port
 from support.project.pages import ROOT, rows
+from support.project.typed import carry_out, put
 
 pytestmark = pytest.mark.integration
 
@@ -171,29 +169,16 @@ def test_a_network_from_nothing_comes_about_as_typed(tmp_path: Path) -> None:
     }
     files = {name: toml(PAGE, name) for name in ("gateway.toml", "lots.toml", "device.toml")}
     files["script"] = "\n".join(script())
-    for name, text in files.items():
-        for old, new in moved.items():
-            text = text.replace(old, new)  # noqa: PLW2901 - one after the other
-        (tmp_path / name).write_text(text, "utf-8")
-    done = subprocess.run(
-        ["/bin/bash", "-euo", "pipefail", "script"],
-        capture_output=True,
-        check=False,
-        cwd=tmp_path,
-        env=os.environ
-        | {
-            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-            "WAYSEAL_LEDGER__URL": f"http://127.0.0.1:{ledger}",
-            "WAYSEAL_MQTT__EMBEDDED": "true",
-            "WAYSEAL_MQTT__PORT": str(mqtt),
-            "WAYSEAL_REST__HOST": "127.0.0.1",
-            "WAYSEAL_REST__PORT": str(rest),
-            "WAYSEAL_GATEWAY__MQTT": f"127.0.0.1:{mqtt}",
-            "WAYSEAL_GATEWAY__REST": f"http://127.0.0.1:{rest}",
-        },
-        text=True,
-        timeout=DEADLINE_S,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.count('"committed": true') == 27, done.stdout
+    put(files, moved, tmp_path)
+    variables = {
+        "WAYSEAL_LEDGER__URL": f"http://127.0.0.1:{ledger}",
+        "WAYSEAL_MQTT__EMBEDDED": "true",
+        "WAYSEAL_MQTT__PORT": str(mqtt),
+        "WAYSEAL_REST__HOST": "127.0.0.1",
+        "WAYSEAL_REST__PORT": str(rest),
+        "WAYSEAL_GATEWAY__MQTT": f"127.0.0.1:{mqtt}",
+        "WAYSEAL_GATEWAY__REST": f"http://127.0.0.1:{rest}",
+    }
+    printed = carry_out("script", tmp_path, variables, DEADLINE_S)
+    assert printed.count('"committed": true') == 27, printed
     check_backups(kept(tmp_path))

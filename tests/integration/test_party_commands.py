@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from contracts.runtime.commands import FAILED, WORKED, WRONG_USAGE
 from contracts.sawtooth.batches import build_batch
 from contracts.sawtooth.settings import propose
 from demo.appliance import Appliance
+from support.gateways.appliance import founded
 from support.network.world import Trip as Drive
 from support.network.world import key, reading
 from support.trucks.rogue import nonce
@@ -113,18 +113,10 @@ class Desk:
 
 @pytest.fixture
 def desk(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Desk]:
-    appliance = Appliance(tmp_path)
-    path = tmp_path / "keys" / "admin.key"
-    path.parent.mkdir()
-    key("admin").save(path)
-    appliance.start_node()
-    try:
-        with closing(LedgerClient(appliance.ledger)) as ledger:
-            made = Desk(appliance, ledger, capsys)
-            made.register()
-            yield made
-    finally:
-        appliance.stop()
+    with founded(tmp_path) as (appliance, ledger):
+        made = Desk(appliance, ledger, capsys)
+        made.register()
+        yield made
 
 
 def test_a_party_has_roles_and_rotates_its_keys(desk: Desk) -> None:

@@ -66,22 +66,14 @@ SCRUB: Final = (
     KILLER
     + """
 from pathlib import Path
+from support.storage.scrubs import unhurried
 from support.storage.stores import open_store
-from storage.recordings.store import RecordingStore
 from storage.scrub.report import ScrubReport
-from storage.scrub.pace import Pace
-from storage.scrub.scrub import Scrub
 
 root, step = Path(sys.argv[1]), int(sys.argv[2])
 with open_store(root) as store:
     report = ScrubReport(root / "scrub.db")
-    scrub = Scrub(
-        store,
-        report,
-        Pace(1 << 40, lambda _: None),
-        every_days=0,
-        stopping=lambda: False,
-    )
+    scrub = unhurried(store, report)
     kill_at(step)
     scrub.begin()
     scrub.step()

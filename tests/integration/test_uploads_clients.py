@@ -24,11 +24,8 @@ SEEDS = count(1)
 
 
 @pytest.fixture(scope="module")
-def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[UploadServer]:
-    gateway = UploadServer(tmp_path_factory.mktemp("gateway"))
-    gateway.start()
-    yield gateway
-    gateway.stop()
+def gateway(uploads: UploadServer) -> UploadServer:
+    return uploads
 
 
 @pytest.fixture(scope="module")

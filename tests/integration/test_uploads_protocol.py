@@ -13,12 +13,12 @@ import pytest
 
 from contracts.chunktree import BLOB_BYTES
 from support.gateways.tus import (
-    DEADLINE_S,
     STREAM,
     TUS,
     UploadServer,
     announce,
     b64,
+    client_of,
     content,
     create,
     half_open_patch,
@@ -36,16 +36,13 @@ URL = f"/v1/uploads/{'0' * 64}"
 
 
 @pytest.fixture(scope="module")
-def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[UploadServer]:
-    gateway = UploadServer(tmp_path_factory.mktemp("gateway"))
-    gateway.start()
-    yield gateway
-    gateway.stop()
+def gateway(uploads: UploadServer) -> UploadServer:
+    return uploads
 
 
 @pytest.fixture(scope="module")
 def client(gateway: UploadServer) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=f"http://127.0.0.1:{gateway.port}", timeout=DEADLINE_S) as client:
+    with client_of(gateway) as client:
         yield client
 
 

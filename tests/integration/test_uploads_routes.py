@@ -14,13 +14,13 @@ from tusclient.client import TusClient
 from contracts.chunktree import BLOB_BYTES
 from gateway.uploads.status import UPLOAD_BYTES_MAX
 from support.gateways.tus import (
-    DEADLINE_S,
     STREAM,
     TUS,
     UploadServer,
     announce,
     announced_as,
     b64,
+    client_of,
     content,
     create,
     half_open_patch,
@@ -28,6 +28,7 @@ from support.gateways.tus import (
     offset,
     patch,
     problem,
+    running_uploads,
 )
 from support.machine.waiting import wait_until
 
@@ -38,15 +39,13 @@ RECEIVE_BUFFER_BYTES = 512 * 1024
 
 @pytest.fixture
 def gateway(tmp_path: Path) -> Iterator[UploadServer]:
-    gateway = UploadServer(tmp_path)
-    gateway.start()
-    yield gateway
-    gateway.stop()
+    with running_uploads(tmp_path) as made:
+        yield made
 
 
 @pytest.fixture
 def client(gateway: UploadServer) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=f"http://127.0.0.1:{gateway.port}", timeout=DEADLINE_S) as client:
+    with client_of(gateway) as client:
         yield client
 
 
@@ -306,10 +305,10 @@ def test_an_upload_that_has_all_its_bytes_is_brought_to_an_end(
         writer.sync()  # the kill is here
     assert offset(client, f"/v1/uploads/{id_of(data)}") == 10
     assert gateway.finished == [recording_id]
-    status = gateway.uploads.status(recording_id, "truck-1")
+    status = gateway.uploads.known.status(recording_id, "truck-1")
     assert status is not None
     assert (status.whole, status.offset, status.size) == (True, 10, 10)
-    assert gateway.uploads.status(bytes(32), "truck-1") is None
+    assert gateway.uploads.known.status(bytes(32), "truck-1") is None
 
 
 def test_malformed_requests_are_named(client: httpx.Client) -> None:

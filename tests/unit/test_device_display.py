@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import pytest
-from gpiozero import Device
 from gpiozero.pins.mock import MockFactory
 
 from contracts.errors import UnavailableError
@@ -22,6 +21,7 @@ from device.journey.states import State
 from device.live.health import Finding, Health
 from support.machine.waiting import wait_until
 from support.project.pages import ROOT
+from support.trucks.pins import mock_pins
 
 PINS = (5, 6, 13)
 WAITS = "1 trip has no final receipt: 10800 readings and 2 recordings"
@@ -42,11 +42,8 @@ luma_reads_pixels_the_old_way = pytest.mark.filterwarnings("ignore:Image.Image.g
 
 @pytest.fixture
 def pins() -> Iterator[MockFactory]:
-    factory, before = MockFactory(), Device.pin_factory
-    Device.pin_factory = factory
-    yield factory
-    Device.pin_factory = before
-    factory.reset()
+    with mock_pins() as factory:
+        yield factory
 
 
 @pytest.mark.parametrize(("mood", "shown"), MOODS.items())

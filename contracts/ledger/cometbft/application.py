@@ -16,7 +16,6 @@ import json
 import logging
 import sys
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -27,6 +26,7 @@ from contracts.errors import RejectedError
 from contracts.keys import Signer
 from contracts.ledger.blocks.chain import Chain
 from contracts.ledger.cometbft.abci import Method
+from contracts.ledger.cometbft.admission import Admission
 from contracts.ledger.cometbft.batches import CarriedBatches
 from contracts.ledger.cometbft.decisions import Code, Decision, Result, code_of
 from contracts.ledger.cometbft.executing import Executing
@@ -69,8 +69,6 @@ from contracts.sawtooth.settings import CHAIN_ID
 
 _LOG = logging.getLogger(__name__)
 
-ON_THE_WAY_MAX: Final = 100_000
-"""Transactions that this validator has let into its mempool and that are not decided."""
 ROOM_RETRY_S: Final = 1.0
 """Pause, seconds, between attempts to write to a full disk."""
 
@@ -114,10 +112,9 @@ class Application:
         self._executing = executing
         self._decided = decided
         self._stopping = stopping
-        self._on_the_way: OrderedDict[str, None] = OrderedDict()
-        self._lock = threading.Lock()
         self._height = _Height()
         self.batches = CarriedBatches()
+        self.admission = Admission(chain, executing)
         self.founded = threading.Event()
         """Set once there is a genesis block."""
         self.trouble: str | None = None
@@ -181,9 +178,7 @@ class Application:
             batch = self.batches.get(request.tx)
         except RejectedError as error:
             return ResponseCheckTx(code=Code.MALFORMED, log=str(error))
-        code, log = self._admission(batch)
-        if code is Code.TAKEN:
-            self._expect(batch)
+        code, log = self.admission.admit(batch)
         return ResponseCheckTx(code=code, log=log)
 
     def prepare_proposal(self, request: RequestPrepareProposal) -> ResponsePrepareProposal:
@@ -228,10 +223,7 @@ class Application:
         if done.block is not None and done.update is not None:
             self._write(done.block, done.receipts, done.update)
         self.batches.forget(done.txs)
-        with self._lock:
-            for decision in done.decisions:
-                for transaction in decision.batch.batch.transactions:
-                    self._on_the_way.pop(transaction.header_signature, None)
+        self.admission.forget(decision.batch for decision in done.decisions)
         self._decided(done.decisions)
         return ResponseCommit()
 
@@ -253,44 +245,6 @@ class Application:
         self._build(height, candidate, 0)
         if height.block is not None and height.update is not None:
             self._write(height.block, height.receipts, height.update)
-
-    def _admission(self, batch: VerifiedBatch) -> tuple[Code, str]:
-        """Return whether the mempool takes a batch, and why not."""
-        if is_time(batch):
-            return Code.INVALID, "family block_info is the proposer's own"
-        if self._chain.find_batch(batch.id) is not None:
-            return Code.COMMITTED, ""
-        if family := self._executing.missing(batch):
-            return Code.NO_PROCESSOR, f"no processor for {family.name} {family.version}"
-        if self.missing_dependency(batch) is not None:
-            return Code.EARLY, "it depends on a transaction that is not known here yet"
-        return Code.TAKEN, ""
-
-    def missing_dependency(self, batch: VerifiedBatch) -> str | None:
-        """Return a transaction that the batch depends on, if it is not known here; any thread."""
-        own = {transaction.header_signature for transaction in batch.batch.transactions}
-        return next(
-            (
-                name
-                for header in batch.headers
-                for name in header.dependencies
-                if name not in own and not self._is_known(name)
-            ),
-            None,
-        )
-
-    def _is_known(self, transaction_id: str) -> bool:
-        with self._lock:
-            if transaction_id in self._on_the_way:
-                return True
-        return self._chain.find_transaction(transaction_id) is not None
-
-    def _expect(self, batch: VerifiedBatch) -> None:
-        with self._lock:
-            for transaction in batch.batch.transactions:
-                self._on_the_way[transaction.header_signature] = None
-            while len(self._on_the_way) > ON_THE_WAY_MAX:
-                self._on_the_way.popitem(last=False)
 
     def _obeyed(self) -> Obeyed:
         head = self._head()

@@ -124,7 +124,7 @@ class CometBft:
         self._sender.decided(decisions)
 
     def _fail(self, error: Exception) -> None:
-        """Take the first error; what follows from it is not told."""
+        """Report the first error, and none that follows from it."""
         if self._cause is None and not self._stopping.is_set():
             self._cause = error
             _LOG.error("%s", error)

@@ -1,4 +1,4 @@
-"""Founding a network: who validates it, where they find each other, and its first block.
+"""Founding a network: its validators, where they find each other, and its first block.
 
 Each validator makes its keys itself and hands out a card. One of them puts the cards together into
 the network file, which holds nothing secret; every validator joins with the same file. A validator
@@ -136,7 +136,7 @@ def found(
 
 
 def join(data: Path, network: Network) -> None:
-    """Make a data directory that of a validator of a network, or of one that only follows it.
+    """Turn a data directory into that of a validator, or of a node that only follows the network.
 
     Raises:
         RejectedError: It has no keys, or belongs to another network.

@@ -235,7 +235,7 @@ class Sender:
 
     def _wait_for(self, batch: VerifiedBatch) -> None:
         """Keep an early batch until what it depends on is committed."""
-        missing = self._application.missing_dependency(batch)
+        missing = self._application.admission.missing_dependency(batch)
         if missing is None:  # it has come since
             self._queue.append(_again(batch))
         else:

@@ -28,7 +28,7 @@ def time_batch(signer: Signer, head: StoredBlock, read: Read, time_s: int) -> Ba
     """Return the batch with which the block after `head` begins.
 
     Args:
-        signer: The proposer's key; the batch has to be signed, by whatever key.
+        signer: The proposer's key; the batch has to be signed, and any key will do.
         head: The newest block.
         read: Returns the value at an address after it.
         time_s: Time of the height, seconds since 1970, UTC.

@@ -1,4 +1,4 @@
-"""Changes of the validators, as a height makes them and the engine wants to hear them."""
+"""Changes of the validators by a height, in the form in which the engine takes them."""
 
 from collections.abc import Callable, Sequence
 from typing import Final

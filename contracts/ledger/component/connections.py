@@ -1,6 +1,6 @@
 """The socket of the component port and its connections.
 
-Whoever connects is a stranger until it registers or subscribes. Strangers make
+A connection is a stranger until its peer registers or subscribes. Strangers make
 room for each other, so silent ones keep nobody out.
 
 Adapter: the only importer of ZeroMQ in the node. A message is one frame, an

@@ -1,7 +1,7 @@
 """Namespaces of state and of events that belong to one family each, whatever others declare.
 
-Sawtooth leaves this to the setting `sawtooth.validator.transaction_families`. Whoever registers a
-processor there may otherwise make itself an administrator.
+Sawtooth leaves this to the setting `sawtooth.validator.transaction_families`. A party that
+registers a processor there may otherwise make itself an administrator.
 """
 
 from collections.abc import Mapping

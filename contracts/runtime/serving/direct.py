@@ -143,7 +143,7 @@ class DirectReader(asyncio.BufferedProtocol):
 
     Args:
         connection: Where the body comes from.
-        exchange: The request; later ones of the connection are none of the reader's business.
+        exchange: The request; the reader has nothing to do with later ones of the connection.
         left: Bytes of the body that have not come yet, 1 or more.
     """
 

@@ -20,7 +20,7 @@ PAUSE_S: Final = 0.5
 """Pause after the system could not accept a connection, for want of descriptors say."""
 
 _log: Final = logging.getLogger(__name__)
-_log.addFilter(Seldom(arguments=1))  # a line for each reason, whoever comes
+_log.addFilter(Seldom(arguments=1))  # a line for each reason, from any client
 
 
 class Entrance:

@@ -9,7 +9,7 @@ from device.settings_live import DisplaySettings
 
 
 def displays_of(settings: DisplaySettings | None) -> Mapping[str, Callable[[], Display]]:
-    """Return how the displays of [display] are opened, by their names; none without it."""
+    """Return how the displays of [display] are opened, by their names; empty without [display]."""
     found: dict[str, Callable[[], Display]] = {}
     if settings is None:
         return found

@@ -54,7 +54,7 @@ def chip(folders: str, name: str, root: Path) -> Path:
     for folder in sorted(root.glob(folders)):
         try:
             there = word(folder / "name")
-        except UnavailableError:  # it was unplugged meanwhile
+        except UnavailableError:  # it was unplugged since
             continue
         if there == name:
             return folder

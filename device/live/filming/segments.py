@@ -66,7 +66,7 @@ class SegmentFile:
         """Append `data`, and return its length.
 
         Raises:
-            UnavailableError: The disk is full or failed, or the file was closed meanwhile.
+            UnavailableError: The disk is full or failed, or the file was closed before that.
         """
         with self._lock:
             if self._file is None:

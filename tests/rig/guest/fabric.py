@@ -54,12 +54,12 @@ def mend() -> None:
 
 def enable(*, on: bool) -> None:
     """Put the namespace into the subsystem, or take it out."""
-    _write(_SUBSYSTEM / "namespaces/1/enable", "1" if on else "0")
+    set_attribute(_SUBSYSTEM / "namespaces/1/enable", "1" if on else "0")
 
 
 def ana(port: int, state: str) -> None:
     """Let a port's controllers call the drive `optimized`, `inaccessible`, `change`, …"""
-    _write(NVMET / f"ports/{port}/ana_groups/1/ana_state", state)
+    set_attribute(NVMET / f"ports/{port}/ana_groups/1/ana_state", state)
 
 
 @contextmanager
@@ -69,9 +69,9 @@ def protected(secret: str, ctrl_secret: str) -> Iterator[None]:
     host, admitted = NVMET / "hosts" / name, _SUBSYSTEM / "allowed_hosts" / name
     host.mkdir()
     try:
-        _write(host / "dhchap_key", secret)
-        _write(host / "dhchap_ctrl_key", ctrl_secret)
-        _write(_SUBSYSTEM / "attr_allow_any_host", "0")
+        set_attribute(host / "dhchap_key", secret)
+        set_attribute(host / "dhchap_ctrl_key", ctrl_secret)
+        set_attribute(_SUBSYSTEM / "attr_allow_any_host", "0")
         admitted.symlink_to(host)
         yield
     finally:
@@ -94,11 +94,11 @@ def _cable() -> None:
 
 def _subsystem(device: Path) -> None:
     _SUBSYSTEM.mkdir()
-    _write(_SUBSYSTEM / "attr_allow_any_host", "1")
-    _write(_SUBSYSTEM / "attr_serial", FABRIC_SERIAL)
-    _write(_SUBSYSTEM / "attr_model", FABRIC_MODEL)
+    set_attribute(_SUBSYSTEM / "attr_allow_any_host", "1")
+    set_attribute(_SUBSYSTEM / "attr_serial", FABRIC_SERIAL)
+    set_attribute(_SUBSYSTEM / "attr_model", FABRIC_MODEL)
     (_SUBSYSTEM / "namespaces/1").mkdir()
-    _write(_SUBSYSTEM / "namespaces/1/device_path", str(device))
+    set_attribute(_SUBSYSTEM / "namespaces/1/device_path", str(device))
     enable(on=True)
 
 
@@ -107,7 +107,7 @@ def _listen() -> None:
         port.mkdir()
         settings = {"trtype": "tcp", "adrfam": "ipv4", "traddr": address, "trsvcid": SERVICE}
         for name, value in settings.items():
-            _write(port / f"addr_{name}", value)
+            set_attribute(port / f"addr_{name}", value)
         # The target listens in the network namespace of the process that creates this link.
         link = ("ln", "-s", _SUBSYSTEM, port / "subsystems" / NQN)
         run("nsenter", f"--net=/run/netns/{NAMESPACE}", *link)
@@ -123,7 +123,8 @@ def _take_down() -> None:
     run("ip", "netns", "delete", NAMESPACE)
 
 
-def _write(attribute: Path, value: str) -> None:
+def set_attribute(attribute: Path, value: str) -> None:
+    """Write an attribute of configfs or sysfs in one call, as the kernel wants it."""
     descriptor = os.open(attribute, os.O_WRONLY)
     try:
         os.write(descriptor, value.encode())

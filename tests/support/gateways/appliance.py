@@ -1,10 +1,16 @@
 """An appliance for tests of something other than the gateway's commands."""
 
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from contracts.ledger.client import LedgerClient
 from demo.appliance import Appliance, Ports
 from gateway.access import Role, Tokens
 from gateway.ownkey import own_key
 from gateway.settings_file import load_settings
 from support.machine.ports import free_port
+from support.network.world import key
 
 
 class QuickAppliance(Appliance):
@@ -24,3 +30,27 @@ class QuickAppliance(Appliance):
 
     def gateway_key(self) -> str:
         return own_key(load_settings(self.settings_file)).public_key
+
+
+@contextmanager
+def founded(folder: Path) -> Iterator[tuple[Appliance, LedgerClient]]:
+    """Run the node of an appliance whose network `admin` of the tests founded, and a client."""
+    appliance = Appliance(folder)
+    path = folder / "keys" / "admin.key"
+    path.parent.mkdir()
+    key("admin").save(path)
+    appliance.start_node()
+    try:
+        with closing(LedgerClient(appliance.ledger)) as client:
+            yield appliance, client
+    finally:
+        appliance.stop()
+
+
+class SecuredAppliance(QuickAppliance):
+    """An appliance whose REST uses TLS."""
+
+    @property
+    def rest(self) -> str:
+        """Return the URL of the gateway."""
+        return super().rest.replace("http:", "https:")

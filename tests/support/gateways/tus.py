@@ -104,6 +104,22 @@ class UploadServer:
             raise RejectedError(f"{caller.name} did not offer {recording_id.hex()} of {size} bytes")
 
 
+@contextmanager
+def running_uploads(folder: Path) -> Iterator[UploadServer]:
+    """Run a server of uploads in a folder."""
+    server = UploadServer(folder)
+    server.start()
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+def client_of(server: UploadServer) -> httpx.Client:
+    """Return a client of that server."""
+    return httpx.Client(base_url=f"http://127.0.0.1:{server.port}", timeout=DEADLINE_S)
+
+
 def content(size: int, seed: int = 0) -> bytes:
     return random.Random(seed).randbytes(size)
 

@@ -86,13 +86,10 @@ class Mosquitto:
 
 def _open(address: Path | tuple[str, int]) -> bool:
     """Say whether something listens at a Unix socket or a TCP address."""
-    of_path = isinstance(address, Path)
-    with (
-        suppress(OSError),
-        socket.socket(socket.AF_UNIX if of_path else socket.AF_INET) as tried,
-    ):
+    family = socket.AF_UNIX if isinstance(address, Path) else socket.AF_INET
+    with suppress(OSError), socket.socket(family) as tried:
         tried.settimeout(1)
-        tried.connect(str(address) if of_path else address)
+        tried.connect(str(address) if isinstance(address, Path) else address)
         return True
     return False
 

@@ -43,8 +43,13 @@ def make(checkout: Path, target: str, **variables: str) -> subprocess.CompletedP
     """Run make with the virtual environment of this process, without setting it up again."""
     command = ["make", "--no-print-directory", "-o", f"{sys.prefix}/.ready", target]
     settings = {"VENV": sys.prefix, **variables}
-    return subprocess.run(  # noqa: S603 - our own Makefile
-        [*command, *(f"{name}={value}" for name, value in settings.items())],
+    return run(checkout, *command, *(f"{name}={value}" for name, value in settings.items()))
+
+
+def run(checkout: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    """Run a command in the checkout to its end."""
+    return subprocess.run(  # noqa: S603 - our own commands
+        command,
         cwd=checkout,
         env=environment(checkout),
         capture_output=True,

@@ -186,19 +186,18 @@ def name(number: int) -> bytes:
     return bytes([number]) + hashlib.sha256(bytes([number])).digest()[1:]
 
 
+def unhurried(store: RecordingStore, report: ScrubReport) -> Scrub:
+    """Return a scrub that never pauses."""
+    return Scrub(store, report, Pace(1 << 40, lambda _: None), every_days=0, stopping=lambda: False)
+
+
 def go_round(store: RecordingStore, report: ScrubReport) -> list[tuple[Any, ...]]:
     """Let a new scrub go round once; return what it found.
 
     Returns:
         Recording, blob, copy, kind and outcome of each finding.
     """
-    scrub = Scrub(
-        store,
-        report,
-        Pace(1 << 40, lambda _: None),
-        every_days=0,
-        stopping=lambda: False,
-    )
+    scrub = unhurried(store, report)
     number = scrub.begin().number
     assert scrub.step()
     return report.query(

@@ -117,6 +117,13 @@ class Truck:
         return [parse(Batch, wire) for (wire,) in rows]
 
 
+def sealed_truck(folder: Path, section: str, files: TripFiles) -> Truck:
+    """Return a truck with one sealed trip and its video."""
+    made = Truck(folder, section)
+    made.must("record", "--readings", files.readings, "--video", files.video)
+    return made
+
+
 def replaying(files: TripFiles) -> str:
     """Return the [source] section of an agent that replays files at full speed."""
     return (

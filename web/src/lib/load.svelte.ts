@@ -2,7 +2,7 @@ import { Problem, unreachable } from "./problem";
 
 type Ask<T> = (signal: AbortSignal) => Promise<T>;
 
-/** Something that is asked of the gateway: its value, or why there is none. */
+/** Something that is asked of the gateway: its value, or why it is missing. */
 export interface Load<T> {
   readonly value: T | undefined;
   readonly problem: Problem | undefined;

@@ -1,7 +1,6 @@
 """Fibre Channel without a cable: the kernel's own loop from a host's port to a target's."""
 
 import json
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -64,11 +63,11 @@ def _looped(address: str) -> Iterator[None]:
     host, target = (f"wwnn={node},wwpn={port}" for node, port in (HERE, THERE))
     remote = f"{target},lpwwnn={HERE[0]},lpwwpn={HERE[1]},roles=0x60"
     for name, made in (("local_port", host), ("target_port", target), ("remote_port", remote)):
-        _write(LOOP / f"add_{name}", made)
+        fabric.set_attribute(LOOP / f"add_{name}", made)
     try:
         PORT.mkdir()
         for name, value in (("trtype", "fc"), ("adrfam", "fc"), ("traddr", address)):
-            _write(PORT / f"addr_{name}", value)
+            fabric.set_attribute(PORT / f"addr_{name}", value)
         (PORT / "subsystems" / fabric.NQN).symlink_to(fabric.NVMET / "subsystems" / fabric.NQN)
         yield
     finally:
@@ -79,15 +78,7 @@ def _looped(address: str) -> Iterator[None]:
             with suppress(
                 FileNotFoundError
             ):  # the kernel drops a port with the one it is joined to
-                _write(LOOP / f"del_{name}", gone)
-
-
-def _write(attribute: Path, value: str) -> None:
-    descriptor = os.open(attribute, os.O_WRONLY)
-    try:
-        os.write(descriptor, value.encode())
-    finally:
-        os.close(descriptor)
+                fabric.set_attribute(LOOP / f"del_{name}", gone)
 
 
 FIBRE_CHANNEL: Final = Scenario("fibre-channel", _fibre_channel, kernel=Kernel.BACKPORTS)

@@ -1,0 +1,76 @@
+"""What the engine's mempool takes: batches that could be decided now, each of them once."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable
+from typing import Final
+
+from contracts.ledger.blocks.chain import Chain
+from contracts.ledger.cometbft.decisions import Code
+from contracts.ledger.cometbft.executing import Executing
+from contracts.ledger.cometbft.times import is_time
+from contracts.ledger.execution.verify import VerifiedBatch
+
+ON_THE_WAY_MAX: Final = 100_000
+"""Transactions that this validator has let into its mempool and that are not decided."""
+
+
+class Admission:
+    """Decides about each batch, and knows the transactions on the way; any thread.
+
+    Args:
+        chain: What is committed.
+        executing: Knows which families have a processor.
+    """
+
+    def __init__(self, chain: Chain, executing: Executing) -> None:
+        self._chain = chain
+        self._executing = executing
+        self._on_the_way: OrderedDict[str, None] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def admit(self, batch: VerifiedBatch) -> tuple[Code, str]:
+        """Return whether the mempool takes a batch, and why not."""
+        if is_time(batch):
+            return Code.INVALID, "family block_info is the proposer's own"
+        if self._chain.find_batch(batch.id) is not None:
+            return Code.COMMITTED, ""
+        if family := self._executing.missing(batch):
+            return Code.NO_PROCESSOR, f"no processor for {family.name} {family.version}"
+        if self.missing_dependency(batch) is not None:
+            return Code.EARLY, "it depends on a transaction that is not known here yet"
+        self._expect(batch)
+        return Code.TAKEN, ""
+
+    def missing_dependency(self, batch: VerifiedBatch) -> str | None:
+        """Return a transaction that the batch depends on, if it is not known here."""
+        own = {transaction.header_signature for transaction in batch.batch.transactions}
+        return next(
+            (
+                name
+                for header in batch.headers
+                for name in header.dependencies
+                if name not in own and not self._is_known(name)
+            ),
+            None,
+        )
+
+    def forget(self, decided: Iterable[VerifiedBatch]) -> None:
+        """Forget batches that a height decided."""
+        with self._lock:
+            for batch in decided:
+                for transaction in batch.batch.transactions:
+                    self._on_the_way.pop(transaction.header_signature, None)
+
+    def _is_known(self, transaction_id: str) -> bool:
+        with self._lock:
+            if transaction_id in self._on_the_way:
+                return True
+        return self._chain.find_transaction(transaction_id) is not None
+
+    def _expect(self, batch: VerifiedBatch) -> None:
+        with self._lock:
+            for transaction in batch.batch.transactions:
+                self._on_the_way[transaction.header_signature] = None
+            while len(self._on_the_way) > ON_THE_WAY_MAX:
+                self._on_the_way.popitem(last=False)
