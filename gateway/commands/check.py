@@ -113,7 +113,7 @@ def _tokens(settings: Settings) -> Finding:
         return warning("tokens", damaged[0], "wayseal-gateway token NAME --role ROLE, once more")
     if not count:
         new = "wayseal-gateway token NAME --role operator"
-        return warning("tokens", "no token exists: `wayseal-gateway token` makes one", new)
+        return warning("tokens", "there are none: `wayseal-gateway token` makes them", new)
     return ok("tokens", f"{count} in {settings.tokens_file}")
 
 

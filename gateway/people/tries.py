@@ -1,8 +1,8 @@
 """How often strangers may try to sign in: each failure makes the next try wait longer.
 
 Failures are counted by the client's address and by the name that was tried, so that neither many
-names from one address nor one name from many addresses is a way around. Who waits is told how
-long, and a try that comes too early is not looked at.
+names from one address nor one name from many addresses is a way around. A waiting client is told
+how long, and a try that comes too early is not looked at.
 """
 
 import time

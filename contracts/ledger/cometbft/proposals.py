@@ -1,7 +1,7 @@
 """What a proposer puts into a height, and what validators accept in one.
 
-Batches are sorted so that each comes after those it depends on: two validators that got them over
-different ways would else refuse what is only early.
+Batches are sorted so that each comes after those it depends on: two validators that got them in
+different orders would refuse batches that are only early.
 """
 
 from collections.abc import Iterator, Sequence
