@@ -119,16 +119,12 @@ def _summed(
 ) -> dict[int, Bucket]:
     number = f"(utc_ms - {first_ms}) / {width_ms}"
     rows = index.query(
-        f"SELECT {number} AS bucket, count(*), {_VALUES},"
+        f"SELECT {number} AS bucket, count(*), {_VALUES}, max(tamper_flags),"
         f" min(CASE WHEN latitude_e7 IS NOT NULL THEN position END) {_FROM} GROUP BY bucket",
         *asked,
     )
-    tampers: dict[int, int] = defaultdict(int)
-    for bucket, flags in index.query(
-        f"SELECT DISTINCT {number}, tamper_flags {_FROM} AND tamper_flags <> 0",
-        *asked,
-    ):
-        tampers[bucket] |= flags
+    flagged = any(row[-2] for row in rows)
+    tampers = _tampers(index, asked, number) if flagged else defaultdict(int)
     places = _places(index, [row[-1] for row in rows if row[-1] is not None])
     return {
         row[0]: Bucket(
@@ -138,10 +134,20 @@ def _summed(
             Summary(*row[5:8]),
             Summary(*row[8:11]),
             tampers[row[0]],
-            places.get(row[11]),
+            places.get(row[-1]),
         )
         for row in rows
     }
+
+
+def _tampers(index: IndexStore, asked: tuple[object, ...], number: str) -> dict[int, int]:
+    found: dict[int, int] = defaultdict(int)
+    for bucket, flags in index.query(
+        f"SELECT DISTINCT {number}, tamper_flags {_FROM} AND tamper_flags <> 0",
+        *asked,
+    ):
+        found[bucket] |= flags
+    return found
 
 
 def _places(index: IndexStore, positions: list[int]) -> dict[int, tuple[int, int]]:

@@ -1,6 +1,10 @@
 """Lots and the transformations that made lots from lots, and a trace with all that it reached."""
 
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final
 
 from contracts.proto.state_pb2 import Delivery, Lot
@@ -8,13 +12,15 @@ from contracts.text import quoted
 from gateway.index.store import IndexStore
 from gateway.records.entries import (
     TransformationRecord,
-    delivery_entry,
+    delivery_entries,
+    lot_entries,
     lot_entry,
     transformation_record,
+    transformation_records,
 )
 from gateway.records.pages import Listed, listed
 from gateway.records.registry import NotOnLedgerError, unknown
-from gateway.records.tracing import Direction, LotId, walk
+from gateway.records.tracing import Direction, LotId, asked_lots, walk
 
 TRACE_DELIVERIES_MAX: Final = 2000
 """Deliveries of all lots in one direction; one delivery counts once for each lot."""
@@ -138,65 +144,75 @@ class Lots:
             limit: Transformations, and about as many lots, after which the trace stops.
         """
         walked = walk(self._index, [start], direction, limit)
-        deliveries = _UpTo(self._index, _DELIVERIES_OF, TRACE_DELIVERIES_MAX)
-        trips = _UpTo(self._index, _TRIPS_OF, TRACE_TRIPS_MAX)
-        lots = tuple(
-            ReachedLot(lot, steps, self.entry(lot), deliveries.of(*lot))
-            for lot, steps in walked.steps.items()
-        )
-        named = dict.fromkeys(name for lot in lots for name in lot.delivery_ids)
-        reached = tuple(
-            ReachedDelivery(entry, tuple(self._trip(name, trip) for trip in trips.of(name)))
-            for name in named
-            if (entry := delivery_entry(self._index, name)) is not None
-        )
+        names = list(walked.steps)
+        entries = lot_entries(self._index, names)
+        asked = asked_lots(names)
+        deliveries = _UpTo(self._index, _DELIVERIES_OF, asked, TRACE_DELIVERIES_MAX)
+        delivered = delivery_entries(self._index, dict.fromkeys(deliveries.all()))
+        trips = _UpTo(self._index, _TRIPS_OF, json.dumps(list(delivered)), TRACE_TRIPS_MAX)
+        on_trips = self._trips(delivered, trips)
         return TraceRecord(
-            lots=lots,
-            transformations=tuple(
-                found
-                for name in walked.transformations
-                if (found := transformation_record(self._index, name)) is not None
+            lots=tuple(
+                ReachedLot(lot, walked.steps[lot], entries.get(lot), tuple(deliveries.of(at)))
+                for at, lot in enumerate(names)
             ),
-            deliveries=reached,
+            transformations=tuple(transformation_records(self._index, walked.transformations)),
+            deliveries=tuple(
+                ReachedDelivery(entry, on_trips[name]) for name, entry in delivered.items()
+            ),
             cut_at=tuple(walked.cut_at),
             deliveries_cut=deliveries.cut,
             trips_cut=trips.cut,
         )
 
-    def _trip(self, delivery_id: str, trip_id: str) -> ReachedTrip:
-        ((breaches, tampers),) = self._index.query(
-            "SELECT (SELECT count(DISTINCT address) FROM breaches"
-            " WHERE trip_id = ?1 AND delivery_id = ?2),"
-            " (SELECT count(*) FROM tampers WHERE trip_id = ?1)",
-            trip_id,
-            delivery_id,
-        )
-        return ReachedTrip(trip_id, breaches, tampers)
+    def _trips(
+        self, delivery_ids: Iterable[str], trips: "_UpTo"
+    ) -> dict[str, tuple[ReachedTrip, ...]]:
+        """Return the trips of each delivery, with what happened on them."""
+        of = {name: trips.of(at) for at, name in enumerate(delivery_ids)}
+        pairs = [(trip_id, name) for name, trip_ids in of.items() for trip_id in trip_ids]
+        rows = iter(self._index.query(_HAPPENED, json.dumps(pairs)))
+        return {
+            name: tuple(ReachedTrip(trip_id, *next(rows)) for trip_id in trip_ids)
+            for name, trip_ids in of.items()
+        }
 
 
 _DELIVERIES_OF: Final = (
-    "SELECT DISTINCT id FROM lots WHERE gtin = ? AND lot = ? AND role = 'delivery' LIMIT ?"
+    "SELECT asked.key, lots.id FROM json_each(?1) AS asked CROSS JOIN lots"
+    " WHERE gtin = asked.value ->> 0 AND lot = asked.value ->> 1 AND role = 'delivery'"
+    " GROUP BY asked.key, lots.id ORDER BY asked.key, min(lots.rowid) LIMIT ?2"
 )
-_TRIPS_OF: Final = "SELECT DISTINCT trip_id FROM trip_deliveries WHERE delivery_id = ? LIMIT ?"
+_TRIPS_OF: Final = (
+    "SELECT asked.key, trip_id FROM json_each(?1) AS asked CROSS JOIN trip_deliveries"
+    " WHERE delivery_id = asked.value"
+    " GROUP BY asked.key, trip_id ORDER BY asked.key, min(trip_deliveries.rowid) LIMIT ?2"
+)
+_HAPPENED: Final = (
+    "SELECT (SELECT count(DISTINCT address) FROM breaches"
+    " WHERE trip_id = value ->> 0 AND delivery_id = value ->> 1),"
+    " (SELECT count(*) FROM tampers WHERE trip_id = value ->> 0) FROM json_each(?) ORDER BY key"
+)
 
 
 class _UpTo:
-    """Asks one question several times, for at most `limit` names in all.
+    """The names that belong to each of many things, `limit` in all, by one question.
 
     Attributes:
         cut: Whether names were left out.
     """
 
-    def __init__(self, index: IndexStore, sql: str, limit: int) -> None:
-        self._index = index
-        self._sql = sql
-        self._left = limit
-        self.cut = False
+    def __init__(self, index: IndexStore, sql: str, asked: str, limit: int) -> None:
+        rows = index.query(sql, asked, limit + 1)
+        self.cut = len(rows) > limit
+        self._found: dict[int, list[str]] = defaultdict(list)
+        for key, name in rows[:limit]:
+            self._found[key].append(name)
 
-    def of(self, *values: str) -> tuple[str, ...]:
-        """Return the names for `values`, as far as the limit goes."""
-        found = [name for (name,) in self._index.query(self._sql, *values, self._left + 1)]
-        self.cut |= len(found) > self._left
-        del found[self._left :]
-        self._left -= len(found)
-        return tuple(found)
+    def all(self) -> Iterator[str]:
+        """Return every name, in the order of the things."""
+        return chain.from_iterable(self._found.values())
+
+    def of(self, at: int) -> Sequence[str]:
+        """Return the names of one thing."""
+        return self._found.get(at, ())

@@ -11,10 +11,10 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from contracts.proto.state_pb2 import Delivery
 from contracts.rules.custody import parties_of
 from gateway.grants import GrantKind, Grants
 from gateway.index.store import Head, IndexStore
+from gateway.records.entries import delivery_entries
 from gateway.records.tracing import Direction, LotId, walk
 
 READERS_KEPT: Final = 64
@@ -82,22 +82,14 @@ def _deliveries_of(index: IndexStore, parties: Collection[str]) -> set[str]:
     may = _column(index, "SELECT delivery_id FROM delivery_parties", "party_id", parties)
     return {
         terms.delivery_id
-        for terms in (entry.terms for entry in _entries(index, may))
+        for terms in (entry.terms for entry in delivery_entries(index, may).values())
         if not set(parties).isdisjoint({*parties_of(terms), terms.authority_id})
     }
 
 
 def _units_of(index: IndexStore, deliveries: Collection[str]) -> frozenset[str]:
-    return frozenset(sscc for entry in _entries(index, deliveries) for sscc in entry.terms.units)
-
-
-def _entries(index: IndexStore, delivery_ids: Collection[str]) -> Iterable[Delivery]:
-    rows = index.query(
-        "SELECT entry FROM deliveries WHERE rowid IN (SELECT max(rowid) FROM deliveries WHERE"
-        " delivery_id IN (SELECT value FROM json_each(?)) GROUP BY delivery_id)",
-        _json(delivery_ids),
-    )
-    return (Delivery.FromString(entry) for (entry,) in rows)
+    entries = delivery_entries(index, deliveries).values()
+    return frozenset(sscc for entry in entries for sscc in entry.terms.units)
 
 
 def _transformations_of(index: IndexStore, parties: Collection[str]) -> set[str]:
