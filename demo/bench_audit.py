@@ -9,6 +9,7 @@ whole appliance is null there, and `missing` names it.
 
 import argparse
 import asyncio
+import gc
 import json
 import resource
 import statistics
@@ -102,6 +103,7 @@ async def _asked(services: Services, world: AuditWorld, repeat: int) -> dict[str
     token = services.people.tokens.add("auditor", Role.AUDITOR)
     granted = {"Authorization": f"Bearer {token}", "Accept-Encoding": "gzip"}
     through = httpx.ASGITransport(build_app(services))
+    gc.freeze()  # as the gateway does
     async with httpx.AsyncClient(
         transport=through, base_url="http://gateway", headers=granted
     ) as client:

@@ -15,6 +15,7 @@ from gateway.api import (
     enrolment,
     est,
     evidence,
+    exports,
     health,
     lots,
     metrics,
@@ -63,7 +64,7 @@ def build_app(services: Services) -> FastAPI:
     problems.install(app)
     app.add_middleware(TusGate, prefix=uploads.PREFIX)
     app.add_middleware(Headed)
-    for about in (catalogue, lots, trips, recordings, evidence, search, changes):
+    for about in (catalogue, lots, trips, recordings, evidence, exports, search, changes):
         _include(app, about.router, may_read)
     _include(app, deletions.router, may_read_all)
     for about in (operations, waiting, scrub, metrics, volumes):

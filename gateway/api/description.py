@@ -4,6 +4,7 @@ from http import HTTPStatus
 from typing import Any, Final
 
 from fastapi import FastAPI, HTTPException, Request
+from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 
 from contracts.text import quoted
@@ -15,12 +16,33 @@ MOST_SHOWN: Final = 4
 class DescribedApp(FastAPI):
     """An application whose description has the problem documents of its answers."""
 
+    def __init__(self, **options: Any) -> None:  # noqa: ANN401 - those of FastAPI
+        super().__init__(**options)
+        self._parameters: dict[int, dict[str, bool]] = {}
+
     def openapi(self) -> dict[str, Any]:
         """Return the description; it is made once."""
         if self.openapi_schema is None:
             made = super().openapi()
             made["components"]["schemas"][Problem.__name__] = Problem.model_json_schema()
         return super().openapi()
+
+    def parameters_of(self, route: APIRoute) -> dict[str, bool]:
+        """Return a route's query parameters, and whether each may be repeated.
+
+        One route is described in milliseconds, all of them in a second, for which the first
+        request would wait.
+        """
+        if id(route) not in self._parameters:
+            paths = get_openapi(title=self.title, version=self.version, routes=[route])["paths"]
+            self._parameters[id(route)] = {
+                each["name"]: each["schema"].get("type") == "array"
+                for methods in paths.values()
+                for operation in methods.values()
+                for each in operation.get("parameters", [])
+                if each["in"] == "query"
+            }
+        return self._parameters[id(route)]
 
 
 async def only_described_parameters(request: Request) -> None:
@@ -49,15 +71,9 @@ async def only_described_parameters(request: Request) -> None:
 def _described(request: Request) -> dict[str, bool]:
     """Return the query parameters of the request's route, and whether each may be repeated."""
     app, route = request.app, request.scope["route"]
-    if not isinstance(app, FastAPI) or not isinstance(route, APIRoute):
+    if not isinstance(app, DescribedApp) or not isinstance(route, APIRoute):
         return {}
-    methods = app.openapi()["paths"].get(route.path_format, {})
-    parameters = methods.get(request.method.lower(), {}).get("parameters", [])
-    return {
-        each["name"]: each["schema"].get("type") == "array"
-        for each in parameters
-        if each["in"] == "query"
-    }
+    return app.parameters_of(route)
 
 
 def _elsewhere(request: Request, name: str) -> str:

@@ -43,6 +43,7 @@ class Taken(StrEnum):
     EVIDENCE = "evidence"
     VIDEO = "video"
     LEAVES = "leaves"
+    READINGS = "readings"
 
 
 class AccessLog(Kept):

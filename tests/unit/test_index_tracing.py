@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from gateway.index.store import IndexStore
-from gateway.records.tracing import Direction, LotId, walk
+from gateway.records.tracing import ASKED_AT_ONCE, Direction, LotId, walk
 from support.gateways.indexed_lots import Made, add_made, lot
 
 LIMIT = 100
@@ -100,3 +100,17 @@ def test_transformations_of_many_lots_are_bounded_and_never_split(index: IndexSt
 def test_a_lot_is_its_gtin_and_its_name(index: IndexStore) -> None:
     add_made(index, [Made(["a"], ["b"])])
     assert walk(index, [LotId("other", "a")], Direction.FORWARD, LIMIT).transformations == []
+
+
+def test_a_level_wider_than_one_question_is_walked_in_its_order(index: IndexStore) -> None:
+    wide = [f"pot-{at:03}" for at in range(ASKED_AT_ONCE * 2 + 1)]
+    eaten = [Made([pot], [f"plate-{pot}"]) for pot in wide]
+    add_made(index, [Made(["milk"], wide), *eaten])
+    limit = 3 * len(wide)
+    walked = walk(index, [lot("milk")], Direction.FORWARD, limit)
+    assert [each.lot for each in walked.steps] == ["milk", *wide, *(f"plate-{pot}" for pot in wide)]
+    assert walked.transformations == [f"T{at}" for at in range(len(eaten) + 1)]
+    assert walked.cut_at == []
+    cut = walk(index, [lot("milk")], Direction.FORWARD, len(wide) + 2)
+    assert cut.transformations == ["T0", "T1", "T2"]
+    assert cut.cut_at == [lot(pot) for pot in wide[2:]]

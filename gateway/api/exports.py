@@ -1,0 +1,77 @@
+"""Records in other people's forms: readings as CSV and SenML. Each is on the record of accesses."""
+
+from collections.abc import Iterable
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import StreamingResponse
+
+from gateway.access import Caller
+from gateway.api.accesses import note_access
+from gateway.api.paging import Spanned
+from gateway.api.parts import AccessLogPart, RecordsPart
+from gateway.api.problems import ABSENT, Answers
+from gateway.api.security import may_read
+from gateway.exports.cells import CSV_TYPE
+from gateway.exports.readings import SENML_TYPE, as_csv, as_senml, every_reading
+from gateway.people.accesslog import Taken
+
+_Caller = Annotated[Caller, Depends(may_read)]
+_TEXT: Final = {"type": "string"}
+
+router = APIRouter(prefix="/v1", tags=["exports"])
+
+
+def _of_type(media_type: str) -> Answers:
+    return ABSENT | {200: {"content": {media_type.partition(";")[0]: {"schema": _TEXT}}}}
+
+
+@router.get(
+    "/trips/{trip_id}/readings.csv", response_class=StreamingResponse, responses=_of_type(CSV_TYPE)
+)
+def readings_csv(
+    request: Request,
+    records: RecordsPart,
+    log: AccessLogPart,
+    caller: _Caller,
+    trip_id: str,
+    span: Spanned,
+) -> StreamingResponse:
+    """Return a trip's readings as CSV, one a line, in the ledger's order.
+
+    A cell is empty where nothing was measured. Text that a spreadsheet program would take for a
+    formula begins with an apostrophe.
+    """
+    records.trips.check_known(trip_id)
+    note_access(request, log, caller, Taken.READINGS, trip_id)
+    pieces = as_csv(every_reading(records.trips, trip_id, span))
+    return _file(pieces, f"{trip_id}.csv", CSV_TYPE)
+
+
+@router.get(
+    "/trips/{trip_id}/readings.senml",
+    response_class=StreamingResponse,
+    responses=_of_type(SENML_TYPE),
+)
+def readings_senml(
+    request: Request,
+    records: RecordsPart,
+    log: AccessLogPart,
+    caller: _Caller,
+    trip_id: str,
+    span: Spanned,
+) -> StreamingResponse:
+    """Return a trip's readings as a SenML pack in JSON (RFC 8428), in the ledger's order.
+
+    Base name is the device; each reading has its sequence number, and says whether it shows signs
+    of tampering.
+    """
+    records.trips.check_known(trip_id)
+    note_access(request, log, caller, Taken.READINGS, trip_id)
+    pieces = as_senml(every_reading(records.trips, trip_id, span), trip_id)
+    return _file(pieces, f"{trip_id}.senml.json", SENML_TYPE)
+
+
+def _file(pieces: Iterable[bytes], name: str, media_type: str) -> StreamingResponse:
+    disposition = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return StreamingResponse(pieces, headers=disposition, media_type=media_type)
