@@ -1,6 +1,6 @@
 """Records in other people's forms: readings as CSV and SenML. Each is on the record of accesses."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Depends, Request
@@ -18,16 +18,19 @@ from gateway.people.accesslog import Taken
 
 _Caller = Annotated[Caller, Depends(may_read)]
 _TEXT: Final = {"type": "string"}
+_SENML: Final = {"type": "array", "minItems": 1, "items": {"type": "object"}}
 
 router = APIRouter(prefix="/v1", tags=["exports"])
 
 
-def _of_type(media_type: str) -> Answers:
-    return ABSENT | {200: {"content": {media_type.partition(";")[0]: {"schema": _TEXT}}}}
+def _of_type(media_type: str, schema: Mapping[str, object]) -> Answers:
+    return ABSENT | {200: {"content": {media_type.partition(";")[0]: {"schema": schema}}}}
 
 
 @router.get(
-    "/trips/{trip_id}/readings.csv", response_class=StreamingResponse, responses=_of_type(CSV_TYPE)
+    "/trips/{trip_id}/readings.csv",
+    response_class=StreamingResponse,
+    responses=_of_type(CSV_TYPE, _TEXT),
 )
 def readings_csv(
     request: Request,
@@ -51,7 +54,7 @@ def readings_csv(
 @router.get(
     "/trips/{trip_id}/readings.senml",
     response_class=StreamingResponse,
-    responses=_of_type(SENML_TYPE),
+    responses=_of_type(SENML_TYPE, _SENML),
 )
 def readings_senml(
     request: Request,
