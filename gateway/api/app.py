@@ -13,6 +13,7 @@ from gateway.api import (
     deletions,
     docs,
     enrolment,
+    epcis,
     est,
     evidence,
     exports,
@@ -64,7 +65,7 @@ def build_app(services: Services) -> FastAPI:
     problems.install(app)
     app.add_middleware(TusGate, prefix=uploads.PREFIX)
     app.add_middleware(Headed)
-    for about in (catalogue, lots, trips, recordings, evidence, exports, search, changes):
+    for about in (catalogue, epcis, lots, trips, recordings, evidence, exports, search, changes):
         _include(app, about.router, may_read)
     _include(app, deletions.router, may_read_all)
     for about in (operations, waiting, scrub, metrics, volumes):

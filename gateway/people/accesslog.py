@@ -44,6 +44,7 @@ class Taken(StrEnum):
     VIDEO = "video"
     LEAVES = "leaves"
     READINGS = "readings"
+    EVENTS = "events"
 
 
 class AccessLog(Kept):

@@ -4,15 +4,18 @@ import csv
 import io
 import json
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 import httpx
 import pytest
 
 from gateway.access import Role, Tokens
+from gateway.exports.epcis.eventhash import with_id
 from gateway.grants import parse_grants
 from gateway.settings_file import load_settings
-from support.gateways.goods_site import Scene, goods_site
+from support.gateways.goods_site import WARM, Scene, goods_site
+from support.network.world import GTIN
+from support.project.epcis import check_document, others_ids, without_disputed
 
 pytestmark = pytest.mark.integration
 
@@ -50,7 +53,6 @@ def test_readings_leave_for_entitled_readers_alone_and_on_record(scene: Scene, f
     path = f"/v1/trips/{scene.trip.trip_id}/readings.{form}"
     refused = reader(scene, NOBODYS).get(path)
     assert refused.status_code == 404, refused.text
-    assert ("reader", "readings", (scene.trip.trip_id,)) not in taken(scene) or form == "senml"
     answer = reader(scene, "party:buyer").get(path)
     assert answer.status_code == 200, answer.text
     assert ("reader", "readings", (scene.trip.trip_id,)) in taken(scene)
@@ -71,3 +73,120 @@ def test_csv_and_senml_have_the_readings_that_rest_has(scene: Scene) -> None:
 
 def trip(scene: Scene) -> str:
     return f"trips/{scene.trip.trip_id}"
+
+
+def events_of(document: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - JSON
+    check_document(document)
+    body = document["epcisBody"]
+    found = body.get("queryResults", {}).get("resultsBody", body)["eventList"]
+    for event in found:
+        assert with_id(event)["eventID"] == event["eventID"]
+    compared = [with_id(without_disputed(event)) for event in found]
+    assert others_ids(compared) == [event["eventID"] for event in compared]
+    return list(found)
+
+
+def test_a_trip_is_an_epcis_document_by_the_standard_s_schema(scene: Scene) -> None:
+    answer = scene.get(f"{trip(scene)}/epcis")
+    assert answer.headers["content-type"] == "application/ld+json"
+    found = events_of(answer.json())
+    steps = [event["bizStep"] for event in found]
+    assert steps.count("loading") == steps.count("unloading") == 1
+    assert [step for step in steps if step.endswith("ing")][-3:] == [
+        "arriving",
+        "sensor_reporting",
+        "sensor_reporting",
+    ]
+    breach = found[-1]
+    (alarm,) = breach["sensorElementList"][0]["sensorReport"]
+    assert alarm == {
+        "type": "Temperature",
+        "maxValue": WARM / 1000,
+        "uom": "CEL",
+        "exception": "ALARM_CONDITION",
+    }
+    assert breach["persistentDisposition"] == {"set": ["non_conformant"]}
+    assert breach["quantityList"][0]["epcClass"] == f"https://id.gs1.org/01/{GTIN}/10/L42"
+    summary = found[-2]["sensorElementList"][0]["sensorReport"][0]
+    values = [each["temperature_cel"] for each in scene.of_trip("/readings")["items"]]
+    assert (summary["minValue"], summary["maxValue"]) == (min(values), max(values))
+
+
+def test_a_lot_is_an_epcis_document_with_all_that_was_made(scene: Scene) -> None:
+    found = events_of(scene.ask(f"lot/epcis?gtin={GTIN}&lot=L42"))
+    made = [event for event in found if event["type"] == "TransformationEvent"]
+    names = {event["transformationID"].rpartition(":")[2] for event in made}
+    assert names >= {"mixing", "cooking", "serving"}
+    begun = [event for event in found if event.get("action") == "ADD" and "quantityList" in event]
+    assert any(event["bizStep"] == "commissioning" for event in begun)
+    odd = f"https://id.gs1.org/01/{GTIN}/10/menu%2F7"
+    assert any(odd == each["epcClass"] for event in made for each in event["outputQuantityList"])
+    assert scene.get(f"lot/epcis?gtin={GTIN}&lot=nothing").status_code == 404
+
+
+def every_event(client: httpx.Client, query: str) -> list[dict[str, Any]]:
+    """Return all events of a query, page by page."""
+    url, found = f"/v1/epcis/events?{query}", []
+    while url:
+        answer = client.get(url)
+        assert answer.status_code == 200, answer.text
+        assert answer.headers["gs1-epcis-version"] == "2.0"
+        found += events_of(answer.json())
+        url = answer.links.get("next", {}).get("url", "")
+    return found
+
+
+def test_events_are_the_same_by_pages_of_any_length(scene: Scene) -> None:
+    operator = scene.site.operator
+    whole = every_event(operator, "perPage=1000")
+    assert every_event(operator, "perPage=3") == whole
+    ids = [event["eventID"] for event in whole]
+    assert len(ids) == len(set(ids)) > 9
+    document = events_of(scene.ask(f"{trip(scene)}/epcis"))
+    assert [each for each in whole if each in document] == document
+
+
+def test_queries_take_what_they_ask_for(scene: Scene) -> None:
+    operator = scene.site.operator
+    whole = every_event(operator, "perPage=1000")
+    departed = every_event(operator, "EQ_bizStep=departing|arriving")
+    assert departed == [each for each in whole if each["bizStep"] in ("departing", "arriving")]
+    moment = departed[-1]["eventTime"]
+    late = every_event(operator, f"GE_eventTime={moment}")
+    early = every_event(operator, f"LT_eventTime={moment}")
+    assert len(late) + len(early) == len(whole)
+    assert all(each["eventTime"] >= moment for each in late)
+    of_lot = every_event(operator, f"MATCH_anyEPCClass=https://id.gs1.org/01/{GTIN}/10/L42")
+    assert {each["bizStep"] for each in of_lot} >= {"departing", "loading", "commissioning"}
+    assert all("L42" in json.dumps(each) for each in of_lot)
+    assert every_event(operator, "eventType=AggregationEvent") == []
+
+
+@pytest.mark.parametrize(
+    ("query", "status"),
+    [
+        ("nextPageToken=x", 400),
+        ("nextPageToken=trips.99999999999999999999.1", 400),
+        ("nextPageToken=trips.%C2%B2.1", 400),
+        ("GE_eventTime=yesterday", 422),
+        ("MATCH_anyEPCClass=urn:x", 422),
+        ("perPage=0", 422),
+        ("orderBy=eventTime", 422),
+    ],
+)
+def test_a_query_that_cannot_be_answered_is_refused(scene: Scene, query: str, status: int) -> None:
+    answer = scene.get(f"epcis/events?{query}")
+    assert answer.status_code == status, answer.text
+    assert answer.headers["content-type"] == "application/problem+json"
+
+
+def test_events_are_for_entitled_readers_alone_and_on_record(scene: Scene) -> None:
+    stranger = reader(scene, NOBODYS)
+    assert every_event(stranger, "perPage=1000") == []
+    assert stranger.get(f"/v1/{trip(scene)}/epcis").status_code == 404
+    assert stranger.get(f"/v1/lot/epcis?gtin={GTIN}&lot=L42").status_code == 404
+    buyer = reader(scene, "party:buyer")
+    seen = every_event(buyer, "perPage=1000")
+    assert not any(each["type"] == "TransformationEvent" for each in seen)
+    assert buyer.get(f"/v1/{trip(scene)}/epcis").status_code == 200
+    assert ("reader", "events", (scene.trip.trip_id,)) in taken(scene)
