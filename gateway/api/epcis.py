@@ -20,10 +20,9 @@ from gateway.api.problems import ABSENT, Answers, errors, problem
 from gateway.api.security import may_read
 from gateway.exports.epcis.document import EPCIS_TYPE, answer, capture
 from gateway.exports.epcis.eventhash import Event
-from gateway.exports.epcis.gathering import Gathering
+from gateway.exports.epcis.gathering import EventGathering
 from gateway.exports.epcis.ids import lots_of
-from gateway.exports.epcis.query import BEGIN, Place, QueryError, page
-from gateway.exports.epcis.query import Query as EventQuery
+from gateway.exports.epcis.query import BEGIN, EventPlace, EventQuery, QueryError, page
 from gateway.people.accesslog import Taken
 from gateway.records.tracing import LotId
 
@@ -55,7 +54,7 @@ def trip_document(
     Its events are terms and handovers of its deliveries, departure, arrival, what was measured,
     breaches and tamper events.
     """
-    events = _whole(Gathering(records).of_trip(trip_id))
+    events = _whole(EventGathering(records).of_trip(trip_id))
     note_access(request, log, caller, Taken.EVENTS, trip_id)
     return EpcisAnswer(capture(events, now_ms()), headers=_VERSIONS)
 
@@ -72,7 +71,7 @@ def lot_document(
     """Return a lot with all lots on its trace, and their trips, as an EPCIS 2.0 document."""
     name = LotId(gtin, lot)
     records.lots.check_known(name)
-    events = _whole(Gathering(records).of_lot(name))
+    events = _whole(EventGathering(records).of_lot(name))
     note_access(request, log, caller, Taken.EVENTS, f"{gtin}/{lot}")
     return EpcisAnswer(capture(events, now_ms()), headers=_VERSIONS)
 
@@ -146,7 +145,7 @@ def events(
     `Link: <…>; rel="next"`, ask for that. The order is the ledger's, transformations before trips.
     """
     try:
-        begin = BEGIN if token is None else Place.parse(token)
+        begin = BEGIN if token is None else EventPlace.parse(token)
     except QueryError as error:
         kind = "epcisException:QueryParameterException"
         return problem(HTTPStatus.BAD_REQUEST, str(error), kind=kind, title="Query parameter")

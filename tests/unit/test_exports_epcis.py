@@ -9,7 +9,7 @@ from contracts.errors import RejectedError
 from gateway.exports.epcis.eventhash import canonical, with_id
 from gateway.exports.epcis.goods import quantity_element
 from gateway.exports.epcis.ids import lot_uri, lots_of
-from gateway.exports.epcis.query import Place, QueryError
+from gateway.exports.epcis.query import EventPlace, QueryError
 from gateway.records.tracing import LotId
 from support.project.epcis import others_ids, without_disputed
 
@@ -113,7 +113,7 @@ def test_a_unit_without_a_code_leaves_the_quantity_out() -> None:
 
 def test_a_page_s_token_is_read_again_and_any_other_refused() -> None:
     for token in ("trips.17.3", "transformations.0.0"):
-        assert str(Place.parse(token)) == token
+        assert str(EventPlace.parse(token)) == token
     for token in ("", "trips", "trips.1", "trips.-1.0", "lots.1.0", "trips.².0", "trips.1.0.0"):
         with pytest.raises(QueryError):
-            Place.parse(token)
+            EventPlace.parse(token)

@@ -30,7 +30,7 @@ TRACED_MAX: Final = 200
 _ItemT = TypeVar("_ItemT")
 
 
-class Gathering:
+class EventGathering:
     """Makes events of records; each site is asked for once.
 
     Args:

@@ -13,7 +13,7 @@ from contracts.errors import RejectedError
 from contracts.records.clock import parse_rfc3339
 from contracts.text import quoted
 from gateway.exports.epcis.eventhash import Event
-from gateway.exports.epcis.gathering import Gathering
+from gateway.exports.epcis.gathering import EventGathering
 from gateway.exports.epcis.ids import lots_of
 from gateway.records.records import Records
 from gateway.records.tripsabout import ANY_TRIP, TripsAbout
@@ -31,14 +31,14 @@ class QueryError(RejectedError):
     """A parameter of a query is not one that can be answered."""
 
 
-class Kind(StrEnum):
+class SubjectKind(StrEnum):
     """What events are about, in the order of the pages."""
 
     TRANSFORMATION = "transformations"
     TRIP = "trips"
 
 
-class Place(NamedTuple):
+class EventPlace(NamedTuple):
     """Where a page begins.
 
     Attributes:
@@ -47,12 +47,12 @@ class Place(NamedTuple):
         told: Events of the first subject that the page before had.
     """
 
-    kind: Kind
+    kind: SubjectKind
     after: int
     told: int
 
     @classmethod
-    def parse(cls, token: str) -> "Place":
+    def parse(cls, token: str) -> "EventPlace":
         """Return the place that a page's token names.
 
         Raises:
@@ -60,21 +60,21 @@ class Place(NamedTuple):
         """
         kind, _, rest = token.partition(".")
         after, _, told = rest.partition(".")
-        if kind not in list(Kind) or not (after.isdecimal() and told.isdecimal()):
+        if kind not in list(SubjectKind) or not (after.isdecimal() and told.isdecimal()):
             raise QueryError(f"expected nextPageToken of the page before, got {quoted(token)}")
         if len(after) + len(told) > len(str(1 << 62)):
             raise QueryError(f"nextPageToken {quoted(token)} is of no page")
-        return cls(Kind(kind), int(after), int(told))
+        return cls(SubjectKind(kind), int(after), int(told))
 
     def __str__(self) -> str:
         return f"{self.kind}.{self.after}.{self.told}"
 
 
-BEGIN: Final = Place(Kind.TRANSFORMATION, 0, 0)
+BEGIN: Final = EventPlace(SubjectKind.TRANSFORMATION, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class EventQuery:
     """What is asked for; an empty set asks for everything.
 
     Attributes:
@@ -102,8 +102,8 @@ class Query:
 
 
 def page(
-    records: Records, query: Query, begin: Place, count: int
-) -> tuple[list[Event], Place | None]:
+    records: Records, query: EventQuery, begin: EventPlace, count: int
+) -> tuple[list[Event], EventPlace | None]:
     """Return up to `count` events that follow a place, and where the next page begins.
 
     It may return fewer although more follow. The order is the ledger's, transformations first.
@@ -119,30 +119,30 @@ def page(
             if number < here.told or not query.takes(event):
                 continue
             if len(found) == count:
-                return found, Place(here.kind, here.after, number)
+                return found, EventPlace(here.kind, here.after, number)
             found.append(event)
     return found, None
 
 
 def _subjects(
-    records: Records, query: Query, begin: Place
-) -> Iterator[tuple[Place, Iterable[Event]]]:
+    records: Records, query: EventQuery, begin: EventPlace
+) -> Iterator[tuple[EventPlace, Iterable[Event]]]:
     """Yield what events are about, each with its place, and its events."""
-    gathering = Gathering(records)
+    gathering = EventGathering(records)
     here = begin
-    if here.kind is Kind.TRANSFORMATION:
+    if here.kind is SubjectKind.TRANSFORMATION:
         while listed := records.lots.transformations(here.after, SUBJECTS_MAX):
             for at, record in listed:
                 yield here, [gathering.of_transformation(record)]
-                here = Place(here.kind, at, 0)
-        here = Place(Kind.TRIP, 0, 0)
+                here = EventPlace(here.kind, at, 0)
+        here = EventPlace(SubjectKind.TRIP, 0, 0)
     while trips := _trips(records, query, here.after):
         for at, trip_id in trips:
             yield here, gathering.of_trip(trip_id)
-            here = Place(here.kind, at, 0)
+            here = EventPlace(here.kind, at, 0)
 
 
-def _trips(records: Records, query: Query, after: int) -> list[tuple[int, str]]:
+def _trips(records: Records, query: EventQuery, after: int) -> list[tuple[int, str]]:
     """Return the next trips with one of the classes that are asked for, each with its place."""
     lots = chain.from_iterable(map(lots_of, sorted(query.classes)))
     abouts = [TripsAbout(lot=each) for each in lots] if query.classes else [ANY_TRIP]
