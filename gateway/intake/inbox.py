@@ -128,6 +128,11 @@ class Inbox(Kept):
         )
         return [batch_id for (batch_id,) in rows]
 
+    def ends_in(self, state: State) -> set[str]:
+        """Return the id of the last transaction of each batch in `state`."""
+        rows = self._db.query("SELECT last_transaction_id FROM batches WHERE state = ?", state)
+        return {transaction_id for (transaction_id,) in rows}
+
     def committed_after(self, arrival: int, limit: int) -> list[tuple[int, str]]:
         """Return arrival number and id of the committed batches after `arrival`, in order."""
         rows = self._db.query(

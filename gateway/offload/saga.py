@@ -12,7 +12,7 @@ repeated; so a gateway that was killed continues where it was:
 
 import logging
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -40,7 +40,10 @@ from storage.stages import NOT_RECORDED, Stage, Stages, timed
 SUBMIT_BATCHES_MAX: Final = 20
 """Batches of one chain in one BatchList: enough to fill a block, and few enough for memory."""
 SUBMITTED_MAX: Final = 500
-"""Batches at the ledger whose status is asked for in one request."""
+"""Batches at the ledger at a time; their statuses are asked for in one request."""
+AHEAD_MIN: Final = SUBMIT_BATCHES_MAX
+"""With fewer batches than this at the ledger, the next ones follow without a wait: while the ledger
+makes a block of some, it checks the next."""
 STATUS_WAIT_S: Final = 1
 OFFERS_LOOKED_AT_MAX: Final = 500
 """Digests of one device that one step looks at."""
@@ -95,6 +98,7 @@ class OffloadSaga:
         self._recheck = recheck
         self._stages = stages
         self._blocked: dict[str, str] = {}
+        self._grew = False
         self._misses: Counter[str] = Counter()
         self.refused: OnRefused = not_counted
         self.worker = Worker("offload", self.step, idle_s=IDLE_S)
@@ -115,8 +119,13 @@ class OffloadSaga:
         moved |= self._settle()
         self._misses.clear()
         blocked: dict[str, str] = {}
+        ends = self._inbox.ends_in(State.SUBMITTED)
+        self._grew = False
         for chain in self._inbox.chains(SUBMIT_BATCHES_MAX):
-            moved |= self._submit(list(self._ready(chain, blocked)))
+            if len(ends) >= SUBMITTED_MAX:
+                break
+            self._grew |= self._submit(list(self._ready(chain, ends, blocked)))
+        moved |= self._grew
         self._blocked = blocked
         self._misses.clear()
         for offer in fair_share(
@@ -130,46 +139,83 @@ class OffloadSaga:
         waiting = self._inbox.ids_in(State.SUBMITTED, SUBMITTED_MAX)
         if not waiting:
             return False
-        moved = False
         with timed(self._stages, Stage.LEDGER):
-            found = self._ledger.statuses(waiting, wait_s=STATUS_WAIT_S)
-        for batch_id in waiting:
-            answer = found.get(batch_id, _UNKNOWN)
-            if answer.status is Status.PENDING:
-                continue
-            moved = True
-            if answer.status is Status.COMMITTED:
-                self._inbox.mark([batch_id], State.COMMITTED)
-            elif answer.status is Status.INVALID:
-                self._quarantine(batch_id, f"the ledger rejected it: {answer.reason}")
-            else:
-                self._repeat(batch_id)
-        return moved
+            if len(waiting) >= AHEAD_MIN or not self._grew:
+                self._ledger.statuses(waiting[:1], wait_s=STATUS_WAIT_S)
+            found = self._ledger.statuses(waiting)
+        answers = {batch_id: found.get(batch_id, _UNKNOWN) for batch_id in waiting}
+        by_status = {
+            status: [each for each in waiting if answers[each].status is status]
+            for status in Status
+        }
+        self._inbox.mark(by_status[Status.COMMITTED], State.COMMITTED)
+        self._take_back(
+            {
+                each: answers[each]
+                for each in (*by_status[Status.INVALID], *by_status[Status.UNKNOWN])
+            }
+        )
+        return len(by_status[Status.PENDING]) < len(waiting)
 
-    def _repeat(self, batch_id: str) -> None:
+    def _take_back(self, answers: Mapping[str, BatchStatus]) -> None:
+        """Quarantine what the ledger rejected, and hold again what it does not know.
+
+        What follows a rejected batch is held, too, whatever the ledger says of it: it is as good as
+        it was, and moves on once that batch does.
+        """
+        failed = [held for each in answers if (held := self._inbox.batch(each))]
+        if not failed:
+            return
+        rejected = self._inbox.ends_in(State.QUARANTINED) | {
+            held.last_transaction_id
+            for held in failed
+            if answers[held.batch_id].status is Status.INVALID
+        }
+        for held in failed:
+            answer = answers[held.batch_id]
+            if held.wire and held.dependency in rejected:
+                self._inbox.mark([held.batch_id], State.HELD)
+                rejected.add(held.last_transaction_id)
+            elif answer.status is Status.INVALID:
+                self._quarantine(held.batch_id, f"the ledger rejected it: {answer.reason}")
+            else:
+                self._repeat(held)
+
+    def _repeat(self, held: HeldBatch) -> None:
         """Hold a batch again that the ledger lost, in a restart or by going back.
 
         The bytes of a batch with a final receipt may have been dropped to make room.
         """
-        held = self._inbox.batch(batch_id)
-        if held is not None and not held.wire:
+        if not held.wire:
             _log.error(
                 "batch %s… is lost: gone from the ledger, and its bytes were dropped",
-                batch_id[:16],
-                extra={"batch_id": batch_id, "trip_id": held.trip_id, "device_id": held.device_id},
+                held.batch_id[:16],
+                extra={
+                    "batch_id": held.batch_id,
+                    "trip_id": held.trip_id,
+                    "device_id": held.device_id,
+                },
             )
-            self._inbox.mark([batch_id], State.LOST, LOST)
+            self._inbox.mark([held.batch_id], State.LOST, LOST)
             return
         _log.warning(
             "batch %s… is unknown to the ledger; submitting it again",
-            batch_id[:16],
-            extra={"batch_id": batch_id},
+            held.batch_id[:16],
+            extra={"batch_id": held.batch_id},
         )
-        self._inbox.mark([batch_id], State.HELD)
+        self._inbox.mark([held.batch_id], State.HELD)
 
-    def _ready(self, chain: list[HeldBatch], blocked: dict[str, str]) -> Iterator[_Parsed]:
-        """Yield the first batches of a chain, as far as the ledger can take them now."""
-        ends: set[str] = set()
+    def _ready(
+        self, chain: list[HeldBatch], ends: set[str], blocked: dict[str, str]
+    ) -> Iterator[_Parsed]:
+        """Yield the first batches of a chain, as far as the ledger can take them now.
+
+        Args:
+            chain: The batches of one chain that are held.
+            ends: The last transactions of what is at the ledger, which keeps the order; those of
+                the yielded batches are added.
+            blocked: Where a batch that must wait is noted.
+        """
         stuck: set[str] = set()
         started = False
         for held in chain:

@@ -18,6 +18,7 @@ from contracts.sawtooth.batches import build_batch
 from gateway.intake.admission import admit_records
 from gateway.intake.held import State
 from gateway.intake.inbox import Inbox
+from gateway.offload.saga import SUBMIT_BATCHES_MAX
 from support.gateways.desk import MIB, Desk, open_desk, sealed
 from support.gateways.parsing import count_parsing
 from support.network.world import Trip, key, reading, registrations
@@ -166,12 +167,37 @@ def test_a_transaction_that_is_gone_is_waited_for_again(desk: Desk) -> None:
     desk.go_back(trip)
     desk.ledger.statuses[waiting.header_signature] = "UNKNOWN"
     desk.ledger.transactions.clear()
-    desk.ledger.busy = 100  # nothing moves, so that who waits for whom is seen
-    with pytest.raises(UnavailableError):
-        desk.saga.step()
-    desk.ledger.busy = 0
+    desk.saga.step()
+    names = [batch.header_signature for batch in batches]
+    desk.inbox.mark(names, State.QUARANTINED, "so that they do not come before it again")
+    desk.ledger.statuses[waiting.header_signature] = "UNKNOWN"
     desk.saga.step()
     assert desk.saga.blocked_by() == {waiting.header_signature: before}
+
+
+def test_the_next_batches_follow_while_the_first_are_pending(desk: Desk) -> None:
+    names = desk.hold(trip_batches(1, readings=3 * (SUBMIT_BATCHES_MAX + 5)))
+    desk.saga.step()
+    desk.saga.step()
+    assert desk.ledger.submitted == [names[:SUBMIT_BATCHES_MAX], names[SUBMIT_BATCHES_MAX:]]
+    assert set(desk.states(names)) == {State.SUBMITTED}
+
+
+@pytest.mark.parametrize("said", ["INVALID", "UNKNOWN"])
+def test_what_follows_a_rejected_batch_is_held_until_that_one_is_released(
+    desk: Desk, said: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    first, *later = names = desk.hold(trip_batches(1, readings=9))
+    desk.saga.step()
+    desk.ledger.statuses = {first: "INVALID"} | dict.fromkeys(later, said)
+    desk.saga.step()
+    assert desk.states(names) == [State.QUARANTINED] + [State.HELD] * len(later)
+    assert desk.saga.blocked_by().keys() == set(later)
+    assert [line for line in caplog.messages if "unknown to the ledger" in line] == []
+    desk.ledger.statuses.clear()
+    desk.inbox.mark([first], State.HELD)
+    desk.saga.step()
+    assert desk.ledger.submitted == [names, names]
 
 
 def test_batches_whose_bytes_were_dropped_are_lost_until_they_come_again(
