@@ -220,6 +220,7 @@ class OffloadSaga:
         started = False
         for held in chain:
             before = held.dependency
+            started |= before in ends
             follows = not before or before in ends
             if not follows and (before in stuck or not self._is_committed(before, held.device_id)):
                 blocked[held.batch_id] = before
