@@ -128,10 +128,12 @@ class Inbox(Kept):
         )
         return [batch_id for (batch_id,) in rows]
 
-    def ends_in(self, state: State) -> set[str]:
-        """Return the id of the last transaction of each batch in `state`."""
-        rows = self._db.query("SELECT last_transaction_id FROM batches WHERE state = ?", state)
-        return {transaction_id for (transaction_id,) in rows}
+    def ends_in(self, state: State) -> dict[str, tuple[str, str]]:
+        """Return, for each batch in `state`, its last transaction's id: trip id and device id."""
+        rows = self._db.query(
+            "SELECT last_transaction_id, trip_id, device_id FROM batches WHERE state = ?", state
+        )
+        return {end: (trip_id, device_id) for end, trip_id, device_id in rows}
 
     def committed_after(self, arrival: int, limit: int) -> list[tuple[int, str]]:
         """Return arrival number and id of the committed batches after `arrival`, in order."""

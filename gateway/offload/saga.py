@@ -40,10 +40,12 @@ from storage.stages import NOT_RECORDED, Stage, Stages, timed
 SUBMIT_BATCHES_MAX: Final = 20
 """Batches of one chain in one BatchList: enough to fill a block, and few enough for memory."""
 SUBMITTED_MAX: Final = 500
-"""Batches at the ledger at a time; their statuses are asked for in one request."""
+"""Batches at the ledger whose status is asked for in one request."""
 AHEAD_MIN: Final = SUBMIT_BATCHES_MAX
 """With fewer batches than this at the ledger, the next ones follow without a wait: while the ledger
 makes a block of some, it checks the next."""
+AHEAD_MAX: Final = 2 * SUBMIT_BATCHES_MAX
+"""With so many batches of one chain at the ledger, its next ones wait: others have their turn."""
 STATUS_WAIT_S: Final = 1
 OFFERS_LOOKED_AT_MAX: Final = 500
 """Digests of one device that one step looks at."""
@@ -119,12 +121,12 @@ class OffloadSaga:
         moved |= self._settle()
         self._misses.clear()
         blocked: dict[str, str] = {}
-        ends = self._inbox.ends_in(State.SUBMITTED)
+        at_ledger = self._inbox.ends_in(State.SUBMITTED)
+        ahead, ends = Counter(at_ledger.values()), set(at_ledger)
         self._grew = False
         for chain in self._inbox.chains(SUBMIT_BATCHES_MAX):
-            if len(ends) >= SUBMITTED_MAX:
-                break
-            self._grew |= self._submit(list(self._ready(chain, ends, blocked)))
+            if chain and ahead[chain[0].trip_id, chain[0].device_id] < AHEAD_MAX:
+                self._grew |= self._submit(list(self._ready(chain, ends, blocked)))
         moved |= self._grew
         self._blocked = blocked
         self._misses.clear()
@@ -166,7 +168,7 @@ class OffloadSaga:
         failed = [held for each in answers if (held := self._inbox.batch(each))]
         if not failed:
             return
-        rejected = self._inbox.ends_in(State.QUARANTINED) | {
+        rejected = set(self._inbox.ends_in(State.QUARANTINED)) | {
             held.last_transaction_id
             for held in failed
             if answers[held.batch_id].status is Status.INVALID

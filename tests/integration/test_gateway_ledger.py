@@ -18,7 +18,7 @@ from contracts.sawtooth.batches import build_batch
 from gateway.intake.admission import admit_records
 from gateway.intake.held import State
 from gateway.intake.inbox import Inbox
-from gateway.offload.saga import SUBMIT_BATCHES_MAX
+from gateway.offload.saga import AHEAD_MAX, SUBMIT_BATCHES_MAX
 from support.gateways.desk import MIB, Desk, open_desk, sealed
 from support.gateways.parsing import count_parsing
 from support.network.world import Trip, key, reading, registrations
@@ -176,11 +176,15 @@ def test_a_transaction_that_is_gone_is_waited_for_again(desk: Desk) -> None:
 
 
 def test_the_next_batches_follow_while_the_first_are_pending(desk: Desk) -> None:
-    names = desk.hold(trip_batches(1, readings=3 * (SUBMIT_BATCHES_MAX + 5)))
+    names = desk.hold(trip_batches(1, readings=3 * (AHEAD_MAX + 5)))
+    for _ in range(3):
+        desk.saga.step()
+    two = [names[:SUBMIT_BATCHES_MAX], names[SUBMIT_BATCHES_MAX:AHEAD_MAX]]
+    assert desk.ledger.submitted == two
+    desk.ledger.statuses = {names[0]: "COMMITTED"}
     desk.saga.step()
-    desk.saga.step()
-    assert desk.ledger.submitted == [names[:SUBMIT_BATCHES_MAX], names[SUBMIT_BATCHES_MAX:]]
-    assert set(desk.states(names)) == {State.SUBMITTED}
+    assert desk.ledger.submitted == [*two, names[AHEAD_MAX:]]
+    assert set(desk.states(names[1:])) == {State.SUBMITTED}
 
 
 @pytest.mark.parametrize("said", ["INVALID", "UNKNOWN"])
