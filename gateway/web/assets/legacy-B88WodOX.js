@@ -1,1 +1,0 @@
-import{et as e}from"./index-Bq8WBcAt.js";e();
