@@ -45,6 +45,7 @@ class Taken(StrEnum):
     LEAVES = "leaves"
     READINGS = "readings"
     EVENTS = "events"
+    SPREADSHEET = "spreadsheet"
 
 
 class AccessLog(Kept):

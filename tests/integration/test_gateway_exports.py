@@ -3,10 +3,12 @@
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator
 from typing import Any, Final
 
 import httpx
+import openpyxl
 import pytest
 
 from gateway.access import Role, Tokens
@@ -190,3 +192,48 @@ def test_events_are_for_entitled_readers_alone_and_on_record(scene: Scene) -> No
     assert not any(each["type"] == "TransformationEvent" for each in seen)
     assert buyer.get(f"/v1/{trip(scene)}/epcis").status_code == 200
     assert ("reader", "events", (scene.trip.trip_id,)) in taken(scene)
+
+
+def sheets_of(answer: httpx.Response) -> dict[str, list[tuple[Any, ...]]]:
+    assert answer.status_code == 200, answer.text
+    book = openpyxl.load_workbook(io.BytesIO(answer.content))
+    return {
+        sheet.title: list(sheet.iter_rows(min_row=2, values_only=True)) for sheet in book.worksheets
+    }
+
+
+def test_the_spreadsheet_of_a_lot_has_its_shipping_receiving_and_making(scene: Scene) -> None:
+    found = sheets_of(scene.get(f"fsma204.xlsx?gtin={GTIN}&lot=L42"))
+    code = f"(01){GTIN}(10)L42"
+    assert [row[0] for row in found["Shipping"]] == [code]
+    assert [row[0] for row in found["Receiving"]] == [code]
+    names = {name: scene.ask(f"parties/{name}")["name"] for name in ("seller", "buyer")}
+    assert found["Shipping"][0][9] == names["buyer"]
+    assert found["Receiving"][0][9] == names["seller"]
+    assert {row[0] for row in found["Transformation"]} >= {"mixing", "cooking", "serving"}
+    about = dict(found["About"])
+    assert re.fullmatch("[0-9]+, [0-9a-f]{128}", about["Newest block of the ledger"])
+    subjects = (f"lot L42 of GTIN {GTIN}",)
+    assert ("spreadsheet", subjects) in {(what, named) for _, what, named in taken(scene)}
+
+
+def test_the_spreadsheet_of_a_time_has_what_changed_hands_then(scene: Scene) -> None:
+    whole = sheets_of(scene.get("fsma204.xlsx?from=2000-01-01T00:00:00Z&to=2100-01-01T00:00:00Z"))
+    assert len(whole["Shipping"]) == len(whole["Receiving"]) == 1
+    assert len(whole["Transformation"]) > 9
+    early = sheets_of(scene.get("fsma204.xlsx?from=2000-01-01T00:00:00Z&to=2000-01-02T00:00:00Z"))
+    assert early["Shipping"] == early["Receiving"] == early["Transformation"] == []
+
+
+@pytest.mark.parametrize("query", ["", "?gtin=1", "?from=2000-01-01T00:00:00Z"])
+def test_a_spreadsheet_of_everything_is_refused(scene: Scene, query: str) -> None:
+    answer = scene.get(f"fsma204.xlsx{query}")
+    assert (answer.status_code, "from and to" in answer.json()["detail"]) == (422, True)
+
+
+def test_a_spreadsheet_shows_entitled_readers_theirs_alone(scene: Scene) -> None:
+    span = "fsma204.xlsx?from=2000-01-01T00:00:00Z&to=2100-01-01T00:00:00Z"
+    nothing = sheets_of(reader(scene, NOBODYS).get(f"/v1/{span}"))
+    assert nothing["Shipping"] == nothing["Receiving"] == nothing["Transformation"] == []
+    buyers = sheets_of(reader(scene, "party:buyer").get(f"/v1/{span}"))
+    assert (len(buyers["Receiving"]), buyers["Transformation"]) == (1, [])
