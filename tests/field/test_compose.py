@@ -89,6 +89,7 @@ def test_one_machine_as_the_page_tells_it(machine: Machine) -> None:
     assert HOLDS in said
     assert ALL_BLOBS in said
     check_confined(machine.running, 2)
+    check_the_ledger_is_closed(machine)
     check_a_second_start(machine)
     machine.typed([down])
     assert not machine.running.run("docker", "ps", "--all", "--quiet")
@@ -110,6 +111,15 @@ def check_confined(running: Engine, count: int) -> None:
         assert {port["HostIp"] for ports in host["PortBindings"].values() for port in ports} <= {
             "127.0.0.1"
         }
+
+
+def check_the_ledger_is_closed(machine: Machine) -> None:
+    """Nobody reads it in plain text, and only a certificate opens it."""
+    with pytest.raises(AssertionError):
+        machine.asked("http://127.0.0.1:8008/blocks")
+    words = ("curl", "--silent", "--insecure", "--output", "/dev/null", "--write-out")
+    told = machine.running.run(*words, "%{http_code}", "https://127.0.0.1:8008/blocks")
+    assert told == "403"
 
 
 def check_a_second_start(machine: Machine) -> None:
@@ -207,7 +217,7 @@ def check_watched(machine: Machine, gateway: str) -> None:
     """Every target of Prometheus is up, and it has a way to Alertmanager."""
     expected = {
         ("wayseal-gateway", gateway): "up",
-        ("wayseal-node", "http://node:8008/metrics"): "up",
+        ("wayseal-node", "https://node:8008/metrics"): "up",
         ("prometheus", "http://127.0.0.1:9090/metrics"): "up",
     }
     wait_until(lambda: targets(machine) == expected)
