@@ -59,6 +59,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
     subprocess.run([there / wheels], check=True, cwd=there)  # noqa: S603 - our own script
     with engine(VARIABLES) as running:
         provide(running, "python", "mosquitto", "cassandra", "prometheus", "alertmanager")
+        provide(running, "cometbft")
         machine = Machine(running, there)
         machine.typed([build])
         yield machine
@@ -155,8 +156,10 @@ def trip_and_evidence() -> list[str]:
 
 
 def test_three_sites_as_the_page_tells_it(machine: Machine) -> None:
-    """Three nodes of Cassandra: what one site took, another one exports."""
-    lines = [*section("A network on one machine"), *trip_and_evidence()]
+    """Three nodes of Cassandra, four validators: what one site took, another one exports."""
+    network = section("A network on one machine")
+    away = network.index("docker compose kill validator-4")
+    lines = [*network[:away], *trip_and_evidence()]
     other = [
         'gateway() { docker compose exec --no-TTY gateway-c wayseal-gateway "$@" < /dev/null; }',
         "TOKEN=$(gateway token auditor --role auditor | jq -r .token) SITE=http://127.0.0.1:8083",
@@ -165,7 +168,24 @@ def test_three_sites_as_the_page_tells_it(machine: Machine) -> None:
     said = machine.typed([*lines, *other])
     assert said.count(HOLDS) == 2
     assert said.count(ALL_BLOBS) == 2
-    check_confined(machine.running, 7)
+    trust = json.loads(machine.compose("exec", "--no-TTY", "gateway-a", "wayseal-gateway", "trust"))
+    assert len(trust["network"]["validators"]) == 4
+    check_confined(machine.running, 10)
+    machine.typed([network[1], network[away]])
+    check_three_of_four_go_on(machine)
+    machine.typed([network[1], *network[away + 1 :]])
+    check_confined(machine.running, 10)
+
+
+def check_three_of_four_go_on(machine: Machine) -> None:
+    """What one validator takes, another one knows."""
+    other = ("-e", "WAYSEAL_LEDGER__URL=https://validator-3:8008")
+    run, party = ("run", "--rm", "--no-TTY"), ("party", "--key")
+    key = json.loads(machine.compose(*run, *party, "late.key", "make-key"))["public_key"]
+    late = ("register-party", "late", "--name", "Late", "--public-key", key, "--role", "seller")
+    machine.compose(*run, *party, "admin.key", *late)
+    site = ("register-site", "late-dock", "--party", "late", "--name", "Its dock")
+    machine.compose(*run, *other, *party, "late.key", *site)
 
 
 def test_monitoring_tells_of_a_gateway_that_stopped(machine: Machine) -> None:

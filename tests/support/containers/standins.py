@@ -19,6 +19,7 @@ VARIABLES: Final = {
     "MOSQUITTO_IMAGE": "wayseal-test/mosquitto",
     "CASSANDRA_IMAGE": "wayseal-test/cassandra",
     "CASSANDRA_HEAP": "512M",
+    "COMETBFT_IMAGE": "wayseal-test/cometbft",
     "PROMETHEUS_IMAGE": "wayseal-test/prometheus",
     "ALERTMANAGER_IMAGE": "wayseal-test/alertmanager",
     "SAWTOOTH_VALIDATOR_IMAGE": "wayseal-test/validator",
@@ -82,6 +83,8 @@ def _build(engine: Engine, name: str) -> None:
         (context / "jvm17-server.options").write_text("\n".join(MODULE_FLAGS) + "\n", "utf-8")
         if name == "validator":
             shutil.copytree(ROOT / "tests" / "support", context / "support")
+        if name == "cometbft":
+            shutil.copy(_cometbft(), context / "cometbft")
         if name == "cassandra":
             shutil.copytree(installed(ROOT / "build" / "cassandra"), context / "lib")
         file = context / f"{name}.Dockerfile"
@@ -93,3 +96,12 @@ def _build(engine: Engine, name: str) -> None:
             f"--file={file}",
         )
         engine.run("docker", *words, context, DOCKER_BUILDKIT="0")
+
+
+def _cometbft() -> Path:
+    """Return the program, which `scripts/cometbft` provides."""
+    subprocess.run([ROOT / "scripts" / "cometbft"], check=True)  # noqa: S603 - our own script
+    built = ROOT / "build" / "cometbft" / "bin" / "cometbft"
+    found = built if built.exists() else shutil.which("cometbft")
+    assert found, "scripts/cometbft"
+    return Path(found)
