@@ -14,7 +14,7 @@ mv "$public/admin.new" "$public/admin"
 # The ledger and who meets it show each other certificates. The gateway renews them while it runs, and so does each start.
 pki=/etc/wayseal/ledger-pki ledger=/etc/wayseal/ledger
 [ -e "$pki/ca.key" ] || wayseal-gateway pki init --folder "$pki"
-[ -e "$ledger/node.crt" ] || wayseal-gateway pki server node --san localhost 127.0.0.1 validator-1 validator-2 validator-3 validator-4 \
+[ -e "$ledger/node.crt" ] || wayseal-gateway pki server node --san localhost 127.0.0.1 node-1 node-2 node-3 node-4 \
   --folder "$pki" --out "$ledger"
 [ -e "$ledger/client.crt" ] || wayseal-gateway pki server client --folder "$pki" --out "$ledger"
 install -m 644 "$pki/ca.crt" "$ledger/ca.crt"

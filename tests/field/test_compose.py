@@ -158,7 +158,7 @@ def trip_and_evidence() -> list[str]:
 def test_three_sites_as_the_page_tells_it(machine: Machine) -> None:
     """Three nodes of Cassandra, four validators: what one site took, another one exports."""
     network = section("A network on one machine")
-    away = network.index("docker compose kill validator-4")
+    away = network.index("docker compose kill node-4")
     lines = [*network[:away], *trip_and_evidence()]
     other = [
         'gateway() { docker compose exec --no-TTY gateway-c wayseal-gateway "$@" < /dev/null; }',
@@ -179,7 +179,7 @@ def test_three_sites_as_the_page_tells_it(machine: Machine) -> None:
 
 def check_three_of_four_go_on(machine: Machine) -> None:
     """What one validator takes, another one knows."""
-    other = ("-e", "WAYSEAL_LEDGER__URL=https://validator-3:8008")
+    other = ("-e", "WAYSEAL_LEDGER__URL=https://node-3:8008")
     run, party = ("run", "--rm", "--no-TTY"), ("party", "--key")
     key = json.loads(machine.compose(*run, *party, "late.key", "make-key"))["public_key"]
     late = ("register-party", "late", "--name", "Late", "--public-key", key, "--role", "seller")
