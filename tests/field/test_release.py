@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from support.field.ansible import CACHE
+from support.field.machines import command, fleet, missing
 from support.machine.debian import Debian, needs_debian
 from support.project import releases
 from support.project.old_data import SETS, lacking
@@ -46,6 +48,7 @@ kill $NODE; wait $NODE
 chown -R wayseal-gateway /var/lib/wayseal/gateway
 """
 """Starts what the units start, as their users: systemd is not process 1 here."""
+NETWORK = 91
 OTHERS = ("/proc", "/dev", "/tmp", "/root", "/var/lib/dpkg", "/var/log", "/var/cache")  # noqa: S108
 EVERYTHING = f"find / -xdev {' '.join(f'-path {each} -prune -o' for each in OTHERS)} -print"
 
@@ -231,6 +234,26 @@ def test_an_upgrade_keeps_the_data_and_the_settings_and_purging_says_what_it_kee
     check_left(debian, before, said)
     assert "kept /var/lib/wayseal/gateway" in said
     assert debian.sh("test -s /var/lib/wayseal/node/chain.log") == ""
+
+
+@pytest.mark.skipif(bool(missing()), reason=missing() or "-")
+def test_one_machine_as_the_page_tells_it(release: Made, tmp_path: Path) -> None:
+    """On a bare Debian with systemd, from the packages to a verdict."""
+    page = INSTALL.read_text("utf-8").split("\n## One machine\n")[1].split("\n## ")[0]
+    lines = "".join(re.findall(r"(?ms)^```sh\n(.*?)^```$", page))
+    with fleet(tmp_path, CACHE, NETWORK) as (made, stack):
+        machine = made.start("one", stack)
+        for role in ROLES:
+            package = release.one(f"wayseal-{role}_*_amd64.deb")
+            command(*made.podman, "cp", package, "one:/root/")
+        machine.run("sh", "-c", """echo 'APT::Get::Assume-Yes "true";' > /etc/apt/apt.conf.d/yes""")
+        said = machine.run("bash", "-euo", "pipefail", "-c", f"cd /root\n{lines}")
+        # Only readiness is waited for: what units start may not have failed once.
+        for unit in ("wayseal-node", "wayseal-gateway"):
+            told = machine.run("systemctl", "show", "-P", "NRestarts", unit)
+            assert told.strip() == "0"
+    assert "breach: temperature up to 9.5 Cel" in said
+    assert "verdict: holds; every chain of signatures ends in a key you trust" in said
 
 
 def check_left(debian: Debian, before: set[str], said: str) -> None:
