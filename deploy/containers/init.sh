@@ -11,6 +11,9 @@ python3 -c 'import json, sys; print(json.load(sys.stdin)["public_key"])' < "$key
 chmod 644 "$public/admin.new"
 mv "$public/admin.new" "$public/admin"
 
+# Of the image; here are no settings of a gateway.
+unset WAYSEAL_GATEWAY_CONFIG
+
 # The ledger and who meets it show each other certificates. The gateway renews them while it runs, and so does each start.
 pki=/etc/wayseal/ledger-pki ledger=/etc/wayseal/ledger
 [ -e "$pki/ca.key" ] || wayseal-gateway pki init --folder "$pki"
