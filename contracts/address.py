@@ -41,6 +41,7 @@ KINDS: Final = {
 """Names of the kinds of entry, by the two digits after the namespace."""
 _START, _CHAIN, _HANDOVER, _BREACH, _FINDING, _HOLD = "00", "01", "02", "03", "04", "05"
 _SERIES_FINDING = "06"
+_FILMED = "07"
 KEY_PREFIX: Final = NAMESPACE + "04"
 DELIVERY_PREFIX: Final = NAMESPACE + _DELIVERY
 PARTY_PREFIX: Final = NAMESPACE + _PARTY
@@ -197,6 +198,11 @@ def is_series_finding(place: str) -> bool:
 def hold(trip_id: str, hold_id: str) -> str:
     """Return the address of a legal hold on a trip's evidence."""
     return trip_prefix(trip_id) + _HOLD + _digest(hold_id, _HALF_HEX)
+
+
+def filmed(trip_id: str, device_id: str, sha256: bytes) -> str:
+    """Return the address of a recording that a device's reading names as whole."""
+    return trip_prefix(trip_id) + _FILMED + _hash(f"{device_id}\0{sha256.hex()}", _HALF_HEX)
 
 
 def block_info_config() -> str:

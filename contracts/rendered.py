@@ -11,6 +11,7 @@ from contracts.proto import payload_pb2, state_pb2
 from contracts.records.clock import rfc3339
 from contracts.records.quantity import QUANTITIES
 from contracts.records.reading import ClockOrigin, Tamper
+from contracts.rendered_remarks import error_s, film
 from contracts.rules.lots import lot_status_name
 from contracts.rules.silence import silences_allowed
 
@@ -181,6 +182,7 @@ def reading(record: payload_pb2.RecordReading) -> Words:
     return {
         "time": rfc3339(record.clock.utc_ms),
         "clock_origin": ClockOrigin(record.clock.origin).name.lower(),
+        "clock_error_s": error_s(record.clock),
         "temperature_cel": record.temperature_mcel / 1000 if has("temperature_mcel") else None,
         "humidity_pct": record.humidity_mpct / 1000 if has("humidity_mpct") else None,
         "pressure_hpa": record.pressure_pa / 100 if has("pressure_pa") else None,
@@ -216,6 +218,8 @@ def tamper(entry: state_pb2.TamperEvent) -> Words:
         "sequence": entry.sequence,
         "time": rfc3339(entry.utc_ms),
         "signs": signs(entry.flags),
+        "ended": signs(entry.ended_flags),
+        "film": film(entry.film),
         "position": _position(entry),
     }
 

@@ -19,6 +19,7 @@ from contracts.ids import ID_MAX
 from contracts.keys import Signer
 from contracts.proto.payload_pb2 import Payload, RecordReading, RecordRun, SealTrip
 from contracts.proto.sawtooth_pb2 import Transaction, TransactionHeader
+from contracts.records.reading import TAMPER_ALL_1_1
 from contracts.rules.version import LATEST, RulesVersion
 from contracts.sawtooth.batches import Family, build_transaction
 
@@ -116,12 +117,22 @@ def check_fields(action: Action, version: RulesVersion) -> None:
     Raises:
         RejectedError: The action or one of its fields came with a later version.
     """
-    if version is RulesVersion.V1_0:
+    if version < LATEST:
         name = _field(action)
         number: int = Payload.DESCRIPTOR.fields_by_name[name].number
-        late = name if is_late(number) else late_field(action)
+        late = name if is_late(number, version) else late_field(action, version)
         if late:
             raise RejectedError(f"{late} is not part of version {version.family_version}")
+        if isinstance(action, OfReadings):
+            _check_signs(action)
+
+
+def _check_signs(action: RecordReading | RecordRun) -> None:
+    """Check that readings show only signs of tampering that exist before version 1.2."""
+    readings = [action] if isinstance(action, RecordReading) else action.readings
+    for reading in readings:
+        if reading.tamper_flags > TAMPER_ALL_1_1:
+            raise RejectedError(f"tamper flags must be 0..{TAMPER_ALL_1_1}: {reading.tamper_flags}")
 
 
 def may_mark(action: Action, version: RulesVersion) -> bool:

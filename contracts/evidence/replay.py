@@ -36,6 +36,7 @@ INCOMPLETE: frozenset[str] = frozenset(
         Rule.SEQUENCE_GAP,
         Rule.SEAL_MISMATCH,
         Rule.RECORDING_NOT_SEALED,
+        Rule.RECORDING_LEFT_OUT,
         Rule.DELIVERY_UNKNOWN,
     }
 )

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from contracts import rendered, rendered_delivery
+from contracts import rendered, rendered_delivery, rendered_remarks
 from contracts.chunktree import blob_count
 from contracts.evidence.container import FORMAT_1
 from contracts.evidence.recordings import Video
@@ -139,6 +139,7 @@ def _sealed_json(sealed: Sealed | None) -> Words | None:
 def _trip_json(story: TripStory) -> Words:
     start = rendered.start(story.start)
     close = rendered.close(story.close) if story.close else {}
+    corrected = story.times.span()
     return {
         **_only(start, "trip_id", "device_id", "trip_number", "previous_seal_sha256"),
         **_only(start, "other_device_ids"),
@@ -150,8 +151,13 @@ def _trip_json(story: TripStory) -> Words:
         "readings_derived": story.derived,
         "first_reading_at": _time(story.first_ms),
         "last_reading_at": _time(story.last_ms),
+        "first_reading_corrected_at": _time(corrected[0]) if corrected else None,
+        "last_reading_corrected_at": _time(corrected[1]) if corrected else None,
         "breaches": [rendered.breach(breach) for breach in story.breaches.values()],
         "tampers": [rendered.tamper(tamper) for tamper in story.tampers],
+        "remarks": [rendered_remarks.remark(each) for each in story.remarks],
+        "telling": [rendered_remarks.telling(chain) for chain in story.chains],
+        "corrections": [rendered_remarks.correction(each) for each in story.times.corrections],
         "findings": _findings_json(story.findings, "rule", "device_id", "detail"),
         "silences": rendered.silences(story.chains, story.entry) if story.judges_silence else None,
         "left_out_findings": dict(sorted(story.strangers.items())),

@@ -7,6 +7,7 @@ from typing import Final
 
 from contracts.actions.table import Action, OfReadings
 from contracts.evidence.between import TripEnds
+from contracts.evidence.corrected import CorrectedTimes
 from contracts.proto.payload_pb2 import (
     CloseTrip,
     Limit,
@@ -17,8 +18,24 @@ from contracts.proto.payload_pb2 import (
     StartTrip,
 )
 from contracts.proto.sawtooth_pb2 import Event
-from contracts.proto.state_pb2 import Breach, Chain, Delivery, Finding, Hold, Lot, TamperEvent, Trip
-from contracts.rules.case import EVENT_BREACH, EVENT_FINDING, EVENT_HOLD, EVENT_TAMPER
+from contracts.proto.state_pb2 import (
+    Breach,
+    Chain,
+    Delivery,
+    Finding,
+    Hold,
+    Lot,
+    Remarked,
+    TamperEvent,
+    Trip,
+)
+from contracts.rules.case import (
+    EVENT_BREACH,
+    EVENT_FINDING,
+    EVENT_HOLD,
+    EVENT_REMARK,
+    EVENT_TAMPER,
+)
 from contracts.rules.custody import carriers_of
 from contracts.rules.excursions import place_of
 from contracts.rules.ids import Rule
@@ -62,6 +79,8 @@ class TripStory:
             nothing.
         ends: How the measurements of limited quantities began and ended.
         between: By id of a delivery, what nobody can say of it between two of its trips, in words.
+        remarks: What its devices said of themselves, in order.
+        times: What corrections of its devices' clocks set right.
     """
 
     start: StartTrip
@@ -93,6 +112,8 @@ class TripStory:
     by_revoked_key: bool = False
     ends: TripEnds = field(default_factory=lambda: TripEnds(()))
     between: dict[str, list[str]] = field(default_factory=dict)
+    remarks: list[Remarked] = field(default_factory=list)
+    times: CorrectedTimes = field(default_factory=CorrectedTimes)
 
     def carries(self, delivery: Delivery) -> bool:
         """Say whether a device of one of the delivery's carriers started the trip.
@@ -159,6 +180,8 @@ class TripStory:
                 self.findings.append(finding)
         elif event.event_type == EVENT_TAMPER:
             self.tampers.append(TamperEvent.FromString(event.data))
+        elif event.event_type == EVENT_REMARK:
+            self.remarks.append(Remarked.FromString(event.data))
         elif event.event_type == EVENT_BREACH:
             breach = Breach.FromString(event.data)
             self.breaches[place_of(breach)] = breach
@@ -176,6 +199,7 @@ class TripStory:
             self.readings += 1
             self.derived += record.derived
             self.ends.take(action.device_id, record)
+            self.times.take(action.device_id, sequence, record)
             now = record.clock.utc_ms
             self.first_ms = now if self.first_ms is None else min(self.first_ms, now)
             self.last_ms = now if self.last_ms is None else max(self.last_ms, now)

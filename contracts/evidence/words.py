@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from contracts import rendered
+from contracts import rendered, rendered_remarks
 from contracts.chunktree import blob_count
 from contracts.evidence.report import (
     breach_words,
@@ -118,11 +118,7 @@ def _trip_lines(story: TripStory) -> Iterator[str]:
         yield f"  signed by device key {key}{revoked}"
     for breach in story.breaches.values():
         yield f"  breach: {breach_words(breach)}"
-    for tamper in story.tampers:
-        yield (
-            f"  tamper: {', '.join(rendered.signs(tamper.flags))} at {rfc3339(tamper.utc_ms)}, "
-            f"device {tamper.device_id}"
-        )
+    yield from _told_lines(story)
     yield from _finding_lines(story.findings)
     yield from silence_lines(story)
     for delivery in story.deliveries:
@@ -138,6 +134,23 @@ def _trip_lines(story: TripStory) -> Iterator[str]:
     if story.close is not None:
         yield f"  closed by {story.close.party_id} at {rfc3339(story.close.at_ms)}"
     yield from (f"  hold {_hold_words(hold)}" for hold in story.holds.values())
+
+
+def _told_lines(story: TripStory) -> Iterator[str]:
+    """Yield the signs of tampering, and what the devices said of themselves."""
+    for tamper in story.tampers:
+        for change, flags in (("tamper", tamper.flags), ("tamper ended", tamper.ended_flags)):
+            if flags:
+                yield (
+                    f"  {change}: {', '.join(rendered.signs(flags))} at "
+                    f"{rfc3339(tamper.utc_ms)}, device {tamper.device_id}"
+                )
+    for stretch in rendered_remarks.stretches(story.remarks):
+        yield f"  {stretch}"
+    for chain in story.chains:
+        yield from (f"  {line}" for line in rendered_remarks.telling_words(chain))
+    for correction in story.times.corrections:
+        yield f"  {rendered_remarks.correction_words(correction)}"
 
 
 def _lot_lines(story: TripStory) -> Iterator[str]:

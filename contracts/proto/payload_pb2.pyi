@@ -308,7 +308,7 @@ class Position(_message.Message):
     def __init__(self, latitude_e7: _Optional[int] = ..., longitude_e7: _Optional[int] = ..., accuracy_cm: _Optional[int] = ...) -> None: ...
 
 class Clock(_message.Message):
-    __slots__ = ("utc_ms", "monotonic_ms", "boot_id", "origin")
+    __slots__ = ("utc_ms", "monotonic_ms", "boot_id", "origin", "error_ms")
     class Origin(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         NONE: _ClassVar[Clock.Origin]
@@ -323,14 +323,76 @@ class Clock(_message.Message):
     MONOTONIC_MS_FIELD_NUMBER: _ClassVar[int]
     BOOT_ID_FIELD_NUMBER: _ClassVar[int]
     ORIGIN_FIELD_NUMBER: _ClassVar[int]
+    ERROR_MS_FIELD_NUMBER: _ClassVar[int]
     utc_ms: int
     monotonic_ms: int
     boot_id: bytes
     origin: Clock.Origin
-    def __init__(self, utc_ms: _Optional[int] = ..., monotonic_ms: _Optional[int] = ..., boot_id: _Optional[bytes] = ..., origin: _Optional[_Union[Clock.Origin, str]] = ...) -> None: ...
+    error_ms: int
+    def __init__(self, utc_ms: _Optional[int] = ..., monotonic_ms: _Optional[int] = ..., boot_id: _Optional[bytes] = ..., origin: _Optional[_Union[Clock.Origin, str]] = ..., error_ms: _Optional[int] = ...) -> None: ...
+
+class Remark(_message.Message):
+    __slots__ = ("kind", "subject", "ended", "since_ms", "amount")
+    class Kind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+        __slots__ = ()
+        KIND_UNSET: _ClassVar[Remark.Kind]
+        SENSOR_LOST: _ClassVar[Remark.Kind]
+        SENSOR_SILENT: _ClassVar[Remark.Kind]
+        SENSOR_REFUSED: _ClassVar[Remark.Kind]
+        SENSOR_FROZEN: _ClassVar[Remark.Kind]
+        CAMERA_LOST: _ClassVar[Remark.Kind]
+        CAMERA_SILENT: _ClassVar[Remark.Kind]
+        CAMERA_COVERED: _ClassVar[Remark.Kind]
+        FILM_REDUCED: _ClassVar[Remark.Kind]
+        FILM_STOPPED: _ClassVar[Remark.Kind]
+        CARD_FULL: _ClassVar[Remark.Kind]
+        CARD_READ_ONLY: _ClassVar[Remark.Kind]
+        FILM_LOST: _ClassVar[Remark.Kind]
+        CLOCK_BACK: _ClassVar[Remark.Kind]
+        CLOCK_AHEAD: _ClassVar[Remark.Kind]
+        REBOOTED: _ClassVar[Remark.Kind]
+        INTERRUPTED: _ClassVar[Remark.Kind]
+        CLOCK_CORRECTED: _ClassVar[Remark.Kind]
+    KIND_UNSET: Remark.Kind
+    SENSOR_LOST: Remark.Kind
+    SENSOR_SILENT: Remark.Kind
+    SENSOR_REFUSED: Remark.Kind
+    SENSOR_FROZEN: Remark.Kind
+    CAMERA_LOST: Remark.Kind
+    CAMERA_SILENT: Remark.Kind
+    CAMERA_COVERED: Remark.Kind
+    FILM_REDUCED: Remark.Kind
+    FILM_STOPPED: Remark.Kind
+    CARD_FULL: Remark.Kind
+    CARD_READ_ONLY: Remark.Kind
+    FILM_LOST: Remark.Kind
+    CLOCK_BACK: Remark.Kind
+    CLOCK_AHEAD: Remark.Kind
+    REBOOTED: Remark.Kind
+    INTERRUPTED: Remark.Kind
+    CLOCK_CORRECTED: Remark.Kind
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    SUBJECT_FIELD_NUMBER: _ClassVar[int]
+    ENDED_FIELD_NUMBER: _ClassVar[int]
+    SINCE_MS_FIELD_NUMBER: _ClassVar[int]
+    AMOUNT_FIELD_NUMBER: _ClassVar[int]
+    kind: Remark.Kind
+    subject: str
+    ended: bool
+    since_ms: int
+    amount: int
+    def __init__(self, kind: _Optional[_Union[Remark.Kind, str]] = ..., subject: _Optional[str] = ..., ended: _Optional[bool] = ..., since_ms: _Optional[int] = ..., amount: _Optional[int] = ...) -> None: ...
+
+class FilmMoment(_message.Message):
+    __slots__ = ("pseudo_file_id", "offset_ms")
+    PSEUDO_FILE_ID_FIELD_NUMBER: _ClassVar[int]
+    OFFSET_MS_FIELD_NUMBER: _ClassVar[int]
+    pseudo_file_id: str
+    offset_ms: int
+    def __init__(self, pseudo_file_id: _Optional[str] = ..., offset_ms: _Optional[int] = ...) -> None: ...
 
 class RecordReading(_message.Message):
-    __slots__ = ("trip_id", "device_id", "sequence", "previous_sha256", "clock", "temperature_mcel", "humidity_mpct", "pressure_pa", "position", "tamper_flags", "derived")
+    __slots__ = ("trip_id", "device_id", "sequence", "previous_sha256", "clock", "temperature_mcel", "humidity_mpct", "pressure_pa", "position", "tamper_flags", "derived", "remarks", "filmed", "film")
     TRIP_ID_FIELD_NUMBER: _ClassVar[int]
     DEVICE_ID_FIELD_NUMBER: _ClassVar[int]
     SEQUENCE_FIELD_NUMBER: _ClassVar[int]
@@ -342,6 +404,9 @@ class RecordReading(_message.Message):
     POSITION_FIELD_NUMBER: _ClassVar[int]
     TAMPER_FLAGS_FIELD_NUMBER: _ClassVar[int]
     DERIVED_FIELD_NUMBER: _ClassVar[int]
+    REMARKS_FIELD_NUMBER: _ClassVar[int]
+    FILMED_FIELD_NUMBER: _ClassVar[int]
+    FILM_FIELD_NUMBER: _ClassVar[int]
     trip_id: str
     device_id: str
     sequence: int
@@ -353,10 +418,13 @@ class RecordReading(_message.Message):
     position: Position
     tamper_flags: int
     derived: bool
-    def __init__(self, trip_id: _Optional[str] = ..., device_id: _Optional[str] = ..., sequence: _Optional[int] = ..., previous_sha256: _Optional[bytes] = ..., clock: _Optional[_Union[Clock, _Mapping]] = ..., temperature_mcel: _Optional[int] = ..., humidity_mpct: _Optional[int] = ..., pressure_pa: _Optional[int] = ..., position: _Optional[_Union[Position, _Mapping]] = ..., tamper_flags: _Optional[int] = ..., derived: _Optional[bool] = ...) -> None: ...
+    remarks: _containers.RepeatedCompositeFieldContainer[Remark]
+    filmed: _containers.RepeatedCompositeFieldContainer[SealedRecording]
+    film: _containers.RepeatedCompositeFieldContainer[FilmMoment]
+    def __init__(self, trip_id: _Optional[str] = ..., device_id: _Optional[str] = ..., sequence: _Optional[int] = ..., previous_sha256: _Optional[bytes] = ..., clock: _Optional[_Union[Clock, _Mapping]] = ..., temperature_mcel: _Optional[int] = ..., humidity_mpct: _Optional[int] = ..., pressure_pa: _Optional[int] = ..., position: _Optional[_Union[Position, _Mapping]] = ..., tamper_flags: _Optional[int] = ..., derived: _Optional[bool] = ..., remarks: _Optional[_Iterable[_Union[Remark, _Mapping]]] = ..., filmed: _Optional[_Iterable[_Union[SealedRecording, _Mapping]]] = ..., film: _Optional[_Iterable[_Union[FilmMoment, _Mapping]]] = ...) -> None: ...
 
 class RunReading(_message.Message):
-    __slots__ = ("clock", "temperature_mcel", "humidity_mpct", "pressure_pa", "position", "tamper_flags", "derived")
+    __slots__ = ("clock", "temperature_mcel", "humidity_mpct", "pressure_pa", "position", "tamper_flags", "derived", "remarks", "filmed", "film")
     CLOCK_FIELD_NUMBER: _ClassVar[int]
     TEMPERATURE_MCEL_FIELD_NUMBER: _ClassVar[int]
     HUMIDITY_MPCT_FIELD_NUMBER: _ClassVar[int]
@@ -364,6 +432,9 @@ class RunReading(_message.Message):
     POSITION_FIELD_NUMBER: _ClassVar[int]
     TAMPER_FLAGS_FIELD_NUMBER: _ClassVar[int]
     DERIVED_FIELD_NUMBER: _ClassVar[int]
+    REMARKS_FIELD_NUMBER: _ClassVar[int]
+    FILMED_FIELD_NUMBER: _ClassVar[int]
+    FILM_FIELD_NUMBER: _ClassVar[int]
     clock: Clock
     temperature_mcel: int
     humidity_mpct: int
@@ -371,7 +442,10 @@ class RunReading(_message.Message):
     position: Position
     tamper_flags: int
     derived: bool
-    def __init__(self, clock: _Optional[_Union[Clock, _Mapping]] = ..., temperature_mcel: _Optional[int] = ..., humidity_mpct: _Optional[int] = ..., pressure_pa: _Optional[int] = ..., position: _Optional[_Union[Position, _Mapping]] = ..., tamper_flags: _Optional[int] = ..., derived: _Optional[bool] = ...) -> None: ...
+    remarks: _containers.RepeatedCompositeFieldContainer[Remark]
+    filmed: _containers.RepeatedCompositeFieldContainer[SealedRecording]
+    film: _containers.RepeatedCompositeFieldContainer[FilmMoment]
+    def __init__(self, clock: _Optional[_Union[Clock, _Mapping]] = ..., temperature_mcel: _Optional[int] = ..., humidity_mpct: _Optional[int] = ..., pressure_pa: _Optional[int] = ..., position: _Optional[_Union[Position, _Mapping]] = ..., tamper_flags: _Optional[int] = ..., derived: _Optional[bool] = ..., remarks: _Optional[_Iterable[_Union[Remark, _Mapping]]] = ..., filmed: _Optional[_Iterable[_Union[SealedRecording, _Mapping]]] = ..., film: _Optional[_Iterable[_Union[FilmMoment, _Mapping]]] = ...) -> None: ...
 
 class RecordRun(_message.Message):
     __slots__ = ("trip_id", "device_id", "first_sequence", "previous_sha256", "readings")

@@ -265,7 +265,7 @@ class Excursion(_message.Message):
     def __init__(self, delivery_id: _Optional[str] = ..., quantity: _Optional[_Union[_payload_pb2.Limit.Quantity, str]] = ..., since_ms: _Optional[int] = ..., since_sequence: _Optional[int] = ..., extreme: _Optional[int] = ..., breached: _Optional[bool] = ..., until_ms: _Optional[int] = ..., until_sequence: _Optional[int] = ..., lasted_ms: _Optional[int] = ...) -> None: ...
 
 class Chain(_message.Message):
-    __slots__ = ("device_id", "count", "head_sha256", "last_utc_ms", "last_boot_id", "last_monotonic_ms", "tamper_flags", "excursions", "seal_transaction_id", "seal", "recorded_videos", "next_sequence", "calibrated_until_ms", "calibration_expired", "breaches", "unmarked", "silences", "reboots", "implausible", "implausible_times", "live", "last_position", "apart_ms", "timed")
+    __slots__ = ("device_id", "count", "head_sha256", "last_utc_ms", "last_boot_id", "last_monotonic_ms", "tamper_flags", "excursions", "seal_transaction_id", "seal", "recorded_videos", "next_sequence", "calibrated_until_ms", "calibration_expired", "breaches", "unmarked", "silences", "reboots", "implausible", "implausible_times", "live", "last_position", "apart_ms", "timed", "telling", "remarks", "filmed")
     DEVICE_ID_FIELD_NUMBER: _ClassVar[int]
     COUNT_FIELD_NUMBER: _ClassVar[int]
     HEAD_SHA256_FIELD_NUMBER: _ClassVar[int]
@@ -290,6 +290,9 @@ class Chain(_message.Message):
     LAST_POSITION_FIELD_NUMBER: _ClassVar[int]
     APART_MS_FIELD_NUMBER: _ClassVar[int]
     TIMED_FIELD_NUMBER: _ClassVar[int]
+    TELLING_FIELD_NUMBER: _ClassVar[int]
+    REMARKS_FIELD_NUMBER: _ClassVar[int]
+    FILMED_FIELD_NUMBER: _ClassVar[int]
     device_id: str
     count: int
     head_sha256: bytes
@@ -314,7 +317,36 @@ class Chain(_message.Message):
     last_position: _payload_pb2.Position
     apart_ms: int
     timed: int
-    def __init__(self, device_id: _Optional[str] = ..., count: _Optional[int] = ..., head_sha256: _Optional[bytes] = ..., last_utc_ms: _Optional[int] = ..., last_boot_id: _Optional[bytes] = ..., last_monotonic_ms: _Optional[int] = ..., tamper_flags: _Optional[int] = ..., excursions: _Optional[_Iterable[_Union[Excursion, _Mapping]]] = ..., seal_transaction_id: _Optional[str] = ..., seal: _Optional[_Union[_payload_pb2.SealTrip, _Mapping]] = ..., recorded_videos: _Optional[_Iterable[bytes]] = ..., next_sequence: _Optional[int] = ..., calibrated_until_ms: _Optional[int] = ..., calibration_expired: _Optional[bool] = ..., breaches: _Optional[_Iterable[int]] = ..., unmarked: _Optional[_Iterable[int]] = ..., silences: _Optional[_Iterable[_Union[Silence, _Mapping]]] = ..., reboots: _Optional[int] = ..., implausible: _Optional[bool] = ..., implausible_times: _Optional[int] = ..., live: _Optional[bool] = ..., last_position: _Optional[_Union[_payload_pb2.Position, _Mapping]] = ..., apart_ms: _Optional[int] = ..., timed: _Optional[int] = ...) -> None: ...
+    telling: int
+    remarks: int
+    filmed: int
+    def __init__(self, device_id: _Optional[str] = ..., count: _Optional[int] = ..., head_sha256: _Optional[bytes] = ..., last_utc_ms: _Optional[int] = ..., last_boot_id: _Optional[bytes] = ..., last_monotonic_ms: _Optional[int] = ..., tamper_flags: _Optional[int] = ..., excursions: _Optional[_Iterable[_Union[Excursion, _Mapping]]] = ..., seal_transaction_id: _Optional[str] = ..., seal: _Optional[_Union[_payload_pb2.SealTrip, _Mapping]] = ..., recorded_videos: _Optional[_Iterable[bytes]] = ..., next_sequence: _Optional[int] = ..., calibrated_until_ms: _Optional[int] = ..., calibration_expired: _Optional[bool] = ..., breaches: _Optional[_Iterable[int]] = ..., unmarked: _Optional[_Iterable[int]] = ..., silences: _Optional[_Iterable[_Union[Silence, _Mapping]]] = ..., reboots: _Optional[int] = ..., implausible: _Optional[bool] = ..., implausible_times: _Optional[int] = ..., live: _Optional[bool] = ..., last_position: _Optional[_Union[_payload_pb2.Position, _Mapping]] = ..., apart_ms: _Optional[int] = ..., timed: _Optional[int] = ..., telling: _Optional[int] = ..., remarks: _Optional[int] = ..., filmed: _Optional[int] = ...) -> None: ...
+
+class Filmed(_message.Message):
+    __slots__ = ("device_id", "recording", "sequence")
+    DEVICE_ID_FIELD_NUMBER: _ClassVar[int]
+    RECORDING_FIELD_NUMBER: _ClassVar[int]
+    SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    device_id: str
+    recording: _payload_pb2.SealedRecording
+    sequence: int
+    def __init__(self, device_id: _Optional[str] = ..., recording: _Optional[_Union[_payload_pb2.SealedRecording, _Mapping]] = ..., sequence: _Optional[int] = ...) -> None: ...
+
+class Remarked(_message.Message):
+    __slots__ = ("trip_id", "device_id", "sequence", "clock", "remark", "film")
+    TRIP_ID_FIELD_NUMBER: _ClassVar[int]
+    DEVICE_ID_FIELD_NUMBER: _ClassVar[int]
+    SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    CLOCK_FIELD_NUMBER: _ClassVar[int]
+    REMARK_FIELD_NUMBER: _ClassVar[int]
+    FILM_FIELD_NUMBER: _ClassVar[int]
+    trip_id: str
+    device_id: str
+    sequence: int
+    clock: _payload_pb2.Clock
+    remark: _payload_pb2.Remark
+    film: _containers.RepeatedCompositeFieldContainer[_payload_pb2.FilmMoment]
+    def __init__(self, trip_id: _Optional[str] = ..., device_id: _Optional[str] = ..., sequence: _Optional[int] = ..., clock: _Optional[_Union[_payload_pb2.Clock, _Mapping]] = ..., remark: _Optional[_Union[_payload_pb2.Remark, _Mapping]] = ..., film: _Optional[_Iterable[_Union[_payload_pb2.FilmMoment, _Mapping]]] = ...) -> None: ...
 
 class Finding(_message.Message):
     __slots__ = ("rule", "trip_id", "device_id", "sequence", "detail", "transaction_id", "transformation_id", "sscc", "delivery_id")
@@ -371,20 +403,24 @@ class Breach(_message.Message):
     def __init__(self, trip_id: _Optional[str] = ..., device_id: _Optional[str] = ..., delivery_id: _Optional[str] = ..., limit: _Optional[_Union[_payload_pb2.Limit, _Mapping]] = ..., since_ms: _Optional[int] = ..., since_sequence: _Optional[int] = ..., until_ms: _Optional[int] = ..., until_sequence: _Optional[int] = ..., extreme: _Optional[int] = ..., position: _Optional[_Union[_payload_pb2.Position, _Mapping]] = ..., ended: _Optional[bool] = ...) -> None: ...
 
 class TamperEvent(_message.Message):
-    __slots__ = ("trip_id", "device_id", "sequence", "utc_ms", "flags", "position")
+    __slots__ = ("trip_id", "device_id", "sequence", "utc_ms", "flags", "position", "ended_flags", "film")
     TRIP_ID_FIELD_NUMBER: _ClassVar[int]
     DEVICE_ID_FIELD_NUMBER: _ClassVar[int]
     SEQUENCE_FIELD_NUMBER: _ClassVar[int]
     UTC_MS_FIELD_NUMBER: _ClassVar[int]
     FLAGS_FIELD_NUMBER: _ClassVar[int]
     POSITION_FIELD_NUMBER: _ClassVar[int]
+    ENDED_FLAGS_FIELD_NUMBER: _ClassVar[int]
+    FILM_FIELD_NUMBER: _ClassVar[int]
     trip_id: str
     device_id: str
     sequence: int
     utc_ms: int
     flags: int
     position: _payload_pb2.Position
-    def __init__(self, trip_id: _Optional[str] = ..., device_id: _Optional[str] = ..., sequence: _Optional[int] = ..., utc_ms: _Optional[int] = ..., flags: _Optional[int] = ..., position: _Optional[_Union[_payload_pb2.Position, _Mapping]] = ...) -> None: ...
+    ended_flags: int
+    film: _containers.RepeatedCompositeFieldContainer[_payload_pb2.FilmMoment]
+    def __init__(self, trip_id: _Optional[str] = ..., device_id: _Optional[str] = ..., sequence: _Optional[int] = ..., utc_ms: _Optional[int] = ..., flags: _Optional[int] = ..., position: _Optional[_Union[_payload_pb2.Position, _Mapping]] = ..., ended_flags: _Optional[int] = ..., film: _Optional[_Iterable[_Union[_payload_pb2.FilmMoment, _Mapping]]] = ...) -> None: ...
 
 class HandOverState(_message.Message):
     __slots__ = ("terms", "signed_by", "rules")

@@ -124,6 +124,7 @@ def _placed(
         and flags <= TAMPER_ALL
         and -LATITUDE_E7 <= position.latitude_e7 <= LATITUDE_E7
         and -LONGITUDE_E7 <= position.longitude_e7 <= LONGITUDE_E7
+        and not (record.remarks or record.filmed or record.film)
     ):
         reading_of(record)  # raises the error that names the field
     return Placed(

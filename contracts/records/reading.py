@@ -15,9 +15,16 @@ from contracts.encoding import canonical
 from contracts.errors import RejectedError
 from contracts.ids import check_id, check_trip_id
 from contracts.proto.payload_pb2 import Clock as ClockMessage
+from contracts.proto.payload_pb2 import (
+    FilmMoment,
+    RecordReading,
+    RecordRun,
+    RunReading,
+    SealedRecording,
+)
 from contracts.proto.payload_pb2 import Position as PositionMessage
-from contracts.proto.payload_pb2 import RecordReading, RecordRun, RunReading
 from contracts.records.clock import UTC_MS_MAX
+from contracts.records.remark import NOTHING_TOLD, Told
 
 BOOT_ID_BYTES: Final = 16
 MONOTONIC_MS_END: Final = 1 << 63
@@ -32,6 +39,7 @@ RANGES: Final = {
 LATITUDE_E7: Final = 900_000_000
 LONGITUDE_E7: Final = 1_800_000_000
 _ACCURACY_CM: Final = (1 << 32) - 1
+ERROR_MS_MAX: Final = (1 << 32) - 1
 
 
 class ClockOrigin(IntEnum):
@@ -52,6 +60,8 @@ class Clock:
         monotonic_ms: Milliseconds since the device booted.
         boot_id: 16 bytes that change with every boot.
         origin: Where `utc_ms` came from.
+        error_ms: By how much `utc_ms` may be wrong at most, as the device estimates it; None: it
+            does not know. Since version 1.2 of the rules.
 
     Raises:
         RejectedError: A field is outside its range.
@@ -61,9 +71,12 @@ class Clock:
     monotonic_ms: int
     boot_id: bytes
     origin: ClockOrigin
+    error_ms: int | None = None
 
     def __post_init__(self) -> None:
         """Check the ranges, so that no invalid clock exists."""
+        if self.error_ms is not None and not 0 <= self.error_ms <= ERROR_MS_MAX:
+            raise RejectedError(f"error_ms must be 0..{ERROR_MS_MAX}: {self.error_ms}")
         if not 0 <= self.utc_ms <= UTC_MS_MAX:
             raise RejectedError(f"utc_ms must be 0..{UTC_MS_MAX}: {self.utc_ms}")
         if not 0 <= self.monotonic_ms < MONOTONIC_MS_END:
@@ -78,6 +91,7 @@ class Clock:
             monotonic_ms=self.monotonic_ms,
             boot_id=self.boot_id,
             origin=ClockMessage.Origin.Name(self.origin),
+            error_ms=self.error_ms,
         )
 
     @classmethod
@@ -91,11 +105,12 @@ class Clock:
             origin = ClockOrigin(message.origin)
         except ValueError as error:
             raise RejectedError(f"clock origin must be 0..3: {message.origin}") from error
-        return cls(message.utc_ms, message.monotonic_ms, message.boot_id, origin)
+        error_ms = message.error_ms if message.HasField("error_ms") else None
+        return cls(message.utc_ms, message.monotonic_ms, message.boot_id, origin, error_ms)
 
 
 class Tamper(IntFlag):
-    """Signs of tampering; several can hold at once."""
+    """Signs of tampering; several can hold at once. From 64 on: since version 1.2 of the rules."""
 
     NONE = 0
     ENCLOSURE_OPEN = 1
@@ -104,9 +119,14 @@ class Tamper(IntFlag):
     SHOCK = 8
     LIGHT = 16
     CAMERA_BLOCKED = 32
+    SENSOR_UNPLUGGED = 64
+    CLOCK_SET_BACK = 128
+    REBOOTED = 256
 
 
 TAMPER_ALL: Final = sum(Tamper)
+TAMPER_ALL_1_1: Final = 63
+"""The signs that exist before version 1.2 of the rules."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +185,7 @@ class Reading:
         position: Where they were measured.
         tamper: Signs of tampering at that moment.
         derived: The values were replayed or shifted in time, not measured here and now.
+        told: What the device says of itself and of its films with this reading.
 
     Raises:
         RejectedError: A field is outside its range.
@@ -177,6 +198,7 @@ class Reading:
     position: Position | None = None
     tamper: Tamper = Tamper.NONE
     derived: bool = False
+    told: Told = NOTHING_TOLD
 
     def __post_init__(self) -> None:
         """Check the ranges, so that no invalid reading exists."""
@@ -249,6 +271,7 @@ class ChainLink:
 
 def record_of(reading: Reading, link: ChainLink) -> RecordReading:
     """Return the action that records `reading` at `link`."""
+    told = reading.told
     return RecordReading(
         trip_id=link.chain.trip_id,
         device_id=link.chain.device_id,
@@ -261,6 +284,9 @@ def record_of(reading: Reading, link: ChainLink) -> RecordReading:
         position=reading.position.message() if reading.position else None,
         tamper_flags=int(reading.tamper),
         derived=reading.derived,
+        remarks=[each.message() for each in told.remarks],
+        filmed=[SealedRecording(sha256=sha256, size=size) for sha256, size in told.filmed],
+        film=[FilmMoment(pseudo_file_id=name, offset_ms=at_ms) for name, at_ms in told.film],
     )
 
 
@@ -294,6 +320,7 @@ def reading_of(record: RecordReading | RunReading) -> Reading:
         position=Position.from_message(record.position) if record.HasField("position") else None,
         tamper=_tamper_of(record.tamper_flags),
         derived=record.derived,
+        told=Told.from_messages(record.remarks, record.filmed, record.film),
     )
 
 

@@ -5,6 +5,6 @@ Parties, sites and devices: `parties`, `certificates`.
 A delivery: `life` (its states), `deliveries` (1.0), `agreements` and `settling` (1.1).
 Goods: `lots`, `units`, `consignment` (what terms name), `handovers` and `custody` (who has them).
 A trip: `trips` (its start), `seals`, `tripend`, `series` (trips in a row), `holds`.
-Readings: `readings`, `excursions`, `marks` (on deliveries); in 1.1 also `attention`.
+Readings: `readings`, `excursions`, `marks` (on deliveries); 1.1: `attention`, 1.2: `telling`.
 What readings are compared with: `watched`, `silence`, `passed`, `clocks`, `blocktimes`, `places`.
 """

@@ -21,6 +21,7 @@ from contracts.rules.version import RulesVersion
 EVENT_FINDING = "wayseal/finding"
 EVENT_BREACH = "wayseal/breach"
 EVENT_TAMPER = "wayseal/tamper"
+EVENT_REMARK = "wayseal/remark"
 EVENT_DELIVERY = "wayseal/delivery"
 EVENT_TRANSFORMATION = "wayseal/transformation"
 EVENT_HOLD = "wayseal/hold"
@@ -118,7 +119,7 @@ class Case(NamedTuple):
     def store(self, place: str, entry: Message) -> None:
         """Put `entry` at address `place`, marked with this version of the rules."""
         if _is_marked(entry.DESCRIPTOR):
-            entry.rules = self.version  # type: ignore[attr-defined]  # the line above looks
+            entry.rules = self.version.mark  # type: ignore[attr-defined]  # the line above looks
         self.context.set(place, canonical(entry))
 
     def key(self) -> Key | None:

@@ -77,6 +77,7 @@ class Rule(StrEnum):
     RECORDING_NOT_SEALED = "recording-not-sealed"
     RECORDING_REPEATED = "recording-repeated"
     RECORDING_MISSING = "recording-missing"
+    RECORDING_LEFT_OUT = "recording-left-out"
     LOT_UNKNOWN = "lot-unknown"
     LOT_OVERDRAWN = "lot-overdrawn"
     UNIT_MISMATCH = "unit-mismatch"

@@ -19,6 +19,8 @@ from contracts.rules.ids import Rule
 from contracts.rules.marks import Marks
 from contracts.rules.passed import last_moment, passed_ms
 from contracts.rules.places import ACCURACY_CM_MAX
+from contracts.rules.telling import Telling
+from contracts.rules.version import RulesVersion
 from contracts.rules.watched import Watched, watched_trip
 
 
@@ -35,6 +37,7 @@ def record_readings(action: RecordReading | RecordRun, case: Case) -> None:
     marks = Marks(watched.trip, chain, notes, revoked=revoked)
     watch = Watch(watched.bounds, chain, notes, marks)
     attention = Attention(watched, chain, notes, marks) if case.version else None
+    telling = Telling(chain, notes) if case.version >= RulesVersion.V1_2 else None
     end = _End(chain, watched.trip, notes)
     first = end.next_sequence
     for reading in readings:
@@ -52,12 +55,16 @@ def record_readings(action: RecordReading | RecordRun, case: Case) -> None:
             end.append(reading)
             if reading.tamper_flags != flags:
                 _note_tamper(flags, reading, watched.trip, notes, marks)
+            if telling is not None:
+                telling.follow(reading)
     if end.joined is not None:
         end.keep()
         watch.keep()
         if attention is not None:
             _keep_position(chain, readings, first)
             attention.keep()
+        if telling is not None:
+            telling.keep()
         marks.keep()
         case.store(place, chain)
     notes.record()
@@ -170,9 +177,9 @@ class _End:
 
 
 def _note_tamper(before: int, reading: Placed, trip: Trip, notes: Notes, marks: Marks) -> None:
-    """Add an event for signs of tampering that the reading before did not show."""
-    new = reading.tamper_flags & ~before
-    if not new:
+    """Add an event for signs that the reading before did not show; since 1.2 also for their end."""
+    new, tells = reading.tamper_flags & ~before, notes.case.version >= RulesVersion.V1_2
+    if not (new or tells):
         return
     event = TamperEvent(
         trip_id=notes.trip_id,
@@ -183,6 +190,9 @@ def _note_tamper(before: int, reading: Placed, trip: Trip, notes: Notes, marks: 
     )
     if reading.record.HasField("position"):
         event.position.CopyFrom(reading.record.position)
+    if tells:
+        event.ended_flags = before & ~reading.tamper_flags
+        event.film.extend(reading.record.film)
     notes.case.event(EVENT_TAMPER, event, trip_id=notes.trip_id)
-    for delivery in trip.deliveries:
+    for delivery in trip.deliveries if new else ():
         marks.add(delivery.delivery_id, reading.sequence, tampers=1)

@@ -12,6 +12,7 @@ from contracts.rules.marks import Marks
 from contracts.rules.passed import last_moment
 from contracts.rules.places import distance_m
 from contracts.rules.series import seal_numbered
+from contracts.rules.telling import check_left_out
 from contracts.rules.tripend import judge_end
 from contracts.rules.trips import devices_of
 from contracts.rules.version import RulesVersion
@@ -49,6 +50,8 @@ def seal_trip(action: SealTrip, case: Case) -> None:
         Watch(watched.bounds, chain, notes, marks).close()
         if case.version >= RulesVersion.V1_1:
             Attention(watched, chain, notes, marks).close(action)
+        if case.version >= RulesVersion.V1_2:
+            check_left_out(action, chain, notes)
         chain.seal.CopyFrom(action)
         chain.seal_transaction_id = case.transaction_id
         case.store(address.chain(action.trip_id, action.device_id), chain)

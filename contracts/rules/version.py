@@ -13,11 +13,21 @@ class RulesVersion(IntEnum):
 
     V1_0 = 0
     V1_1 = 1
+    V1_2 = 2
 
     @property
     def family_version(self) -> str:
         """Return the version as a transaction's header names it, such as `1.1`."""
         return f"1.{self.value}"
+
+    @property
+    def mark(self) -> int:
+        """Return what an entry that the version wrote says of it.
+
+        Version 1.2 adds what a device tells, and changes no entry of 1.1. So both may go on with
+        what the other wrote: a truck of 1.1, and parties, work on with one of 1.2.
+        """
+        return min(self.value, RulesVersion.V1_1)
 
 
 LATEST = max(RulesVersion)

@@ -137,6 +137,9 @@ class Trip(BaseModel):
     destination_site_id: str
     party_ids: list[str] = Field(description="the parties that may close it and place holds")
     started_at: Moment
+    started_corrected_at: Moment | None = Field(
+        description="by a clock that was right later; null if the claim stands"
+    )
     delivery_ids: list[str]
     derived_from: list[Source]
     readings: int
@@ -160,8 +163,12 @@ class Reading(BaseModel):
 
     device_id: str
     sequence: int
-    time: Moment
+    time: Moment = Field(description="as the device claimed it")
+    corrected_time: Moment | None = Field(
+        description="by a clock that was right later; null if the claim stands"
+    )
     clock_origin: words.Clock
+    clock_error_s: float | None = Field(description="at most; null if the device does not know")
     temperature_cel: float | None
     humidity_pct: float | None
     pressure_hpa: float | None
@@ -191,13 +198,40 @@ class Breach(BaseModel):
     )
 
 
+class FilmMoment(BaseModel):
+    """A moment in a recording."""
+
+    pseudo_file_id: str = Field(description="of the recording")
+    offset_s: float = Field(description="from its first picture")
+
+
+class Remark(BaseModel):
+    """What a device said of itself."""
+
+    device_id: str
+    sequence: int = Field(description="the reading that carries it")
+    time: Moment = Field(description="of that reading, as claimed")
+    corrected_time: Moment | None = Field(
+        description="by a clock that was right later; null if the claim stands"
+    )
+    kind: words.RemarkName
+    change: words.Change
+    subject: str | None = Field(description="the sensor, camera or film; null: the device")
+    since: Moment = Field(description="when it began, ended or happened, as claimed")
+    amount_s: float | None = Field(description="seconds, as the kind says")
+    film: list[FilmMoment] = Field(description="where the films of the cameras were")
+    says: str = Field(description="in plain words")
+
+
 class TamperEvent(BaseModel):
-    """Signs of tampering that appeared with a reading."""
+    """Signs of tampering that appeared with a reading, or that it shows no longer."""
 
     device_id: str
     sequence: int
     time: Moment
-    signs: list[words.TamperSign]
+    signs: list[words.TamperSign] = Field(description="that appeared")
+    ended: list[words.TamperSign] = Field(description="that the reading shows no longer")
+    film: list[FilmMoment] = Field(description="where the films of the cameras were")
     position: Position | None
 
 

@@ -119,6 +119,12 @@ def tampers(records: RecordsPart, trip_id: str, window: Paging) -> models.Page[m
     return page_of(partial(records.trips.tampers, trip_id), views.tamper, window)
 
 
+@router.get("/{trip_id}/remarks", responses=ABSENT)
+def remarks(records: RecordsPart, trip_id: str, window: Paging) -> models.Page[models.Remark]:
+    """List what a trip's devices said of themselves: faults, clocks, lost film, interruptions."""
+    return page_of(partial(records.trips.remarks, trip_id), views.remark, window)
+
+
 @router.get("/{trip_id}/findings", responses=ABSENT)
 def findings(records: RecordsPart, trip_id: str, window: Paging) -> models.Page[models.Finding]:
     """List the findings of the rules about a trip's transactions."""

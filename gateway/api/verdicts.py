@@ -122,6 +122,46 @@ class JudgedDelivery(BaseModel):
     dispute_reason: str | None
 
 
+class JudgedRemark(BaseModel):
+    """What a device said of itself."""
+
+    device_id: str
+    sequence: int
+    time: Moment
+    kind: words.RemarkName
+    change: words.Change
+    subject: str | None
+    since: Moment
+    amount_s: float | None
+    film: list[models.FilmMoment]
+    says: str
+
+
+class Telling(BaseModel):
+    """In how many of its readings a device could tell what was wrong, and how much it told."""
+
+    device_id: str
+    readings: int
+    readings_telling: int
+    remarks: int
+    recordings_named: int
+
+
+class Correction(BaseModel):
+    """A clock that was right, and the earlier readings of its boot that it sets right."""
+
+    device_id: str
+    sequence: int
+    boot_id: str
+    monotonic_s: float
+    time: Moment
+    clock_origin: words.Clock
+    clock_error_s: float | None
+    readings: int
+    first_reading_at: Moment | None
+    first_reading_corrected_at: Moment | None
+
+
 class JudgedTrip(BaseModel):
     """The story of a trip in the evidence."""
 
@@ -141,8 +181,13 @@ class JudgedTrip(BaseModel):
     readings_derived: int
     first_reading_at: Moment | None
     last_reading_at: Moment | None
+    first_reading_corrected_at: Moment | None = Field(description="null without a correction")
+    last_reading_corrected_at: Moment | None
     breaches: list[models.Breach]
     tampers: list[models.TamperEvent]
+    remarks: list[JudgedRemark]
+    telling: list[Telling]
+    corrections: list[Correction]
     findings: list[JudgedFinding]
     silences: list[models.Silence] | None = Field(description="null under rules of version 1.0")
     left_out_findings: dict[str, int] = Field(description="on batches of strangers, by rule")

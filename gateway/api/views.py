@@ -1,6 +1,8 @@
 """Records as REST shows them: the words of contracts/rendered.py, and their place on the ledger."""
 
-from contracts import rendered, rendered_delivery
+from datetime import datetime
+
+from contracts import rendered, rendered_delivery, rendered_remarks
 from contracts.proto import payload_pb2, state_pb2
 from contracts.records.clock import moment
 from gateway.api import deliverymodels, models
@@ -9,7 +11,7 @@ from gateway.records.digests import DigestRecord
 from gateway.records.entries import TransformationRecord
 from gateway.records.registry import DeviceRecord, PartyRecord
 from gateway.records.tracing import LotId
-from gateway.records.trips import ReadingRecord, TripRecord
+from gateway.records.trips import ReadingRecord, RemarkRecord, TripRecord
 from storage.recordings.manifest import StoredRecording
 
 
@@ -80,6 +82,7 @@ def trip(record: TripRecord) -> models.Trip:
             "silences": rendered.silences(record.chains, entry),
             "closed": rendered.close(entry.close) if entry.HasField("close") else None,
             "holds": record.holds,
+            "started_corrected_at": _moment(record.started_corrected_ms),
             "transaction_id": record.transaction_id,
         }
     )
@@ -101,12 +104,19 @@ def reading(record: ReadingRecord) -> models.Reading:
     return models.Reading.model_validate(
         {
             **rendered.reading(record.record),
+            "corrected_time": _moment(record.corrected_ms),
             "device_id": record.device_id,
             "sequence": record.sequence,
             "transaction_id": record.transaction_id,
             "block_num": record.block_num,
         }
     )
+
+
+def remark(record: RemarkRecord) -> models.Remark:
+    """Return what a device said of itself."""
+    words = rendered_remarks.remark(record.entry)
+    return models.Remark.model_validate({**words, "corrected_time": _moment(record.corrected_ms)})
 
 
 def breach(entry: state_pb2.Breach) -> models.Breach:
@@ -141,3 +151,7 @@ def recording(record: DigestRecord, stored: StoredRecording | None) -> models.Re
             "copies": list(map(str, stored.copies)) if stored is not None and fits else [],
         }
     )
+
+
+def _moment(utc_ms: int | None) -> datetime | None:
+    return None if utc_ms is None else moment(utc_ms)

@@ -12,7 +12,9 @@ from contracts.evidence.report import SUMMARIES
 from contracts.proto import payload_pb2, state_pb2
 from contracts.records.quantity import QUANTITIES
 from contracts.records.reading import TAMPER_ALL, ClockOrigin
+from contracts.records.remark import RemarkKind
 from contracts.rendered import signs
+from contracts.rendered_remarks import CHANGES
 from contracts.rules.deliveries import payment_name, status_name
 from contracts.rules.ids import Rule
 from contracts.rules.lots import lot_status_name
@@ -40,6 +42,8 @@ LotStatusName = Annotated[
     str, _one_of(map(lot_status_name, payload_pb2.SetLotStatus.Status.values()))
 ]
 Clock = Annotated[str, _one_of(each.name.lower() for each in ClockOrigin)]
+RemarkName = Annotated[str, _one_of(each.name_for_people for each in RemarkKind)]
+Change = Annotated[str, _one_of(CHANGES)]
 TamperSign = Annotated[str, _one_of(signs(TAMPER_ALL))]
 Quantity = Annotated[str, _one_of(each.name for each in QUANTITIES.values())]
 QuantityUnit = Annotated[str, _one_of(each.unit_code for each in QUANTITIES.values())]

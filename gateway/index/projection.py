@@ -42,6 +42,7 @@ from contracts.proto.state_pb2 import (
     LogisticUnit,
     Lot,
     Party,
+    Remarked,
     Site,
     Trip,
 )
@@ -276,6 +277,8 @@ def _event(event: Event, transaction_id: str) -> Iterator[tuple[str, Row]]:
             yield "breaches", (*named, breach.since_ms, until_ms)
         case case.EVENT_TAMPER:
             yield "tampers", (trip_id, event.data)
+        case case.EVENT_REMARK:
+            yield "remarks", (trip_id, Remarked.FromString(event.data).remark.kind, event.data)
         case case.EVENT_FINDING if trip_id:  # a transformation has its findings in its entry
             yield "findings", (trip_id, event.data)
         case case.EVENT_HOLD:

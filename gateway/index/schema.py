@@ -5,7 +5,7 @@ Every table has a column `block_num`.
 
 from typing import Final
 
-VERSION: Final = 11
+VERSION: Final = 12
 
 SCHEMA: Final = """
 CREATE TABLE blocks (
@@ -194,6 +194,11 @@ CREATE TABLE tampers (
   trip_id TEXT NOT NULL, entry BLOB NOT NULL, block_num INTEGER NOT NULL
 );
 CREATE INDEX tampers_by_trip ON tampers (trip_id);
+-- What devices said of themselves; those of one device are in the order of its chain.
+CREATE TABLE remarks (
+  trip_id TEXT NOT NULL, kind INTEGER NOT NULL, entry BLOB NOT NULL, block_num INTEGER NOT NULL
+);
+CREATE INDEX remarks_by_trip ON remarks (trip_id, kind);
 CREATE TABLE findings (
   trip_id TEXT NOT NULL, entry BLOB NOT NULL, block_num INTEGER NOT NULL
 );

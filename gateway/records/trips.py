@@ -2,10 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from functools import partial
+from typing import Final
 
-from contracts.proto.payload_pb2 import RecordReading, SealTrip, StartTrip
-from contracts.proto.state_pb2 import Breach, Chain, Finding, Hold, TamperEvent, Trip
+from contracts.proto.payload_pb2 import RecordReading, Remark, SealTrip, StartTrip
+from contracts.proto.state_pb2 import Breach, Chain, Finding, Hold, Remarked, TamperEvent, Trip
+from contracts.records.corrections import BEFORE_READINGS, Corrections
 from gateway.index.store import IndexStore
 from gateway.records.buckets import BucketedReadings, bucketed
 from gateway.records.deliveries import breaches
@@ -55,6 +57,8 @@ class TripRecord:
         holds: How many legal holds are in force.
         seals: One for each device that ended its part.
         chains: Their chains as they stand.
+        started_corrected_ms: When it began by a clock that was right later, milliseconds; None if
+            its claim stands.
     """
 
     start: StartTrip
@@ -64,6 +68,7 @@ class TripRecord:
     holds: int
     seals: tuple[SealRecord, ...]
     chains: tuple[Chain, ...]
+    started_corrected_ms: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +81,8 @@ class ReadingRecord:
         sequence: Its number in the chain of that device.
         transaction_id: The transaction that carries it.
         block_num: The block with that transaction.
+        corrected_ms: Its time by a clock that was right later, milliseconds; None if its claim
+            stands.
     """
 
     record: RecordReading
@@ -83,6 +90,20 @@ class ReadingRecord:
     sequence: int
     transaction_id: str
     block_num: int
+    corrected_ms: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class RemarkRecord:
+    """What a device said of itself.
+
+    Attributes:
+        entry: The remark, with the reading that carries it.
+        corrected_ms: As of that reading: `ReadingRecord`.
+    """
+
+    entry: Remarked
+    corrected_ms: int | None
 
 
 class Trips:
@@ -145,7 +166,7 @@ class Trips:
             "SELECT position AS at, utc_ms, utc_ms AS until_ms, record, device_id, sequence,"
             " transaction_id, block_num FROM readings WHERE trip_id = ?"
         )
-        values, read = (trip_id,), _reading
+        values, read = (trip_id,), partial(_reading, self._corrections(trip_id))
         return listed_within(self._index, sql, values, read, after=after, count=count, span=span)
 
     def bucketed(
@@ -179,6 +200,18 @@ class Trips:
         """Return a page of a trip's tamper events."""
         sql = "SELECT rowid AS at, entry FROM tampers WHERE trip_id = ?"
         return self._of_trip(sql, trip_id, TamperEvent.FromString, after, count)
+
+    def remarks(self, trip_id: str, after: int, count: int) -> Listed[RemarkRecord]:
+        """Return a page of what a trip's devices said of themselves."""
+        corrections = self._corrections(trip_id)
+
+        def read(wire: bytes) -> RemarkRecord:
+            entry = Remarked.FromString(wire)
+            place = entry.device_id, entry.sequence
+            return RemarkRecord(entry, corrections.corrected_ms(*place, entry.clock))
+
+        sql = "SELECT rowid AS at, entry FROM remarks WHERE trip_id = ?"
+        return self._of_trip(sql, trip_id, read, after, count)
 
     def findings(self, trip_id: str, after: int, count: int) -> Listed[Finding]:
         """Return a page of the rules' findings about a trip's transactions."""
@@ -234,7 +267,22 @@ class Trips:
             len(self.holds_in_force(trip_id)),
             tuple(SealRecord(SealTrip.FromString(seal), seal_id) for seal, seal_id in seals),
             self._chains(trip_id),
+            self._started_corrected(action),
         )
+
+    def _started_corrected(self, start: StartTrip) -> int | None:
+        if not start.HasField("clock"):
+            return None
+        corrections = self._corrections(start.trip_id)
+        return corrections.corrected_ms(start.device_id, BEFORE_READINGS, start.clock)
+
+    def _corrections(self, trip_id: str) -> Corrections:
+        rows = self._index.query(
+            "SELECT entry FROM remarks WHERE trip_id = ? AND kind = ? ORDER BY rowid",
+            trip_id,
+            Remark.CLOCK_CORRECTED,
+        )
+        return Corrections(Remarked.FromString(entry) for (entry,) in rows)
 
     def _chains(self, trip_id: str) -> tuple[Chain, ...]:
         rows = self._index.query(
@@ -245,6 +293,14 @@ class Trips:
         return tuple(Chain.FromString(entry) for (entry,) in rows)
 
 
-def _reading(record: bytes, *rest: Any) -> ReadingRecord:  # noqa: ANN401 - columns of a row
-    # The fields of a run's reading have the same numbers.
-    return ReadingRecord(RecordReading.FromString(record), *rest)
+def _reading(
+    corrections: Corrections,
+    wire: bytes,
+    device_id: str,
+    sequence: int,
+    transaction_id: str,
+    block_num: int,
+) -> ReadingRecord:
+    record = RecordReading.FromString(wire)  # a run's reading has the same numbers of fields
+    corrected_ms = corrections.corrected_ms(device_id, sequence, record.clock)
+    return ReadingRecord(record, device_id, sequence, transaction_id, block_num, corrected_ms)

@@ -182,13 +182,14 @@ class Trip:
 
     def record(self, value: Reading) -> Transaction:
         """Sign the next reading of the chain."""
-        return self.sign(self._next(value))
+        return self.sign(self.following(value))
 
     def run(self, values: Sequence[Reading]) -> Transaction:
         """Sign the next readings of the chain, all in one transaction."""
-        return self.sign(run_of([self._next(value) for value in values]))
+        return self.sign(run_of([self.following(value) for value in values]))
 
-    def _next(self, value: Reading) -> RecordReading:
+    def following(self, value: Reading) -> RecordReading:
+        """Return the next reading of the chain, not signed."""
         before = self.records[-1] if self.records else None
         first = DeviceChain(self.trip_id, self.device_id).first
         link = first.after(before) if before else first

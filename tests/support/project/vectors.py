@@ -26,9 +26,10 @@ from contracts.proto.sawtooth_pb2 import Batch, Setting, TransactionHeader
 from contracts.rules.version import RulesVersion
 from contracts.text import is_gs1, is_text, is_unit_1_0
 from support.evidence.chain import evidence_of, trust_in
+from support.evidence.telling import recorded
 from support.network.world import TERMS, Trip, handovers, key, one, reading, registrations
 
-RECORDED: Final = Path(__file__).parents[2] / "golden" / "rules-1.0" / "runs.jsonl.xz"
+RECORDED: Final = Path(__file__).parents[2] / "golden"
 NAMES: Final = (
     "A\u0020B",
     "Käse & Söhne",
@@ -71,8 +72,10 @@ def vectors() -> dict[str, Any]:
         "names": _answers(NAMES, lambda text: RegisterParty(party_id="p", name=text)),
         "lots": _answers(LOTS, _lot),
         "units": _answers(UNITS, lambda text: _terms(unit=text)),
-        "recorded 1.0": _recorded(),
+        "recorded 1.0": _recorded("rules-1.0"),
+        "recorded 1.1": _recorded("rules-1.1"),
         "evidence": _evidence(),
+        "evidence with remarks": {name: _digest(content) for name, content in recorded().items()},
     }
 
 
@@ -111,10 +114,10 @@ def _answer(action: Any, version: RulesVersion) -> str:  # noqa: ANN401  # any a
     return _state(host)
 
 
-def _recorded() -> str:
-    """Return a digest of the outcome of each recorded transaction of version 1.0."""
+def _recorded(version: str) -> str:
+    """Return a digest of the outcome of each recorded transaction of an earlier version."""
     said = sha256()
-    for line in lzma.decompress(RECORDED.read_bytes()).splitlines():
+    for line in lzma.decompress((RECORDED / version / "runs.jsonl.xz").read_bytes()).splitlines():
         run, host = json.loads(line), MemoryHost()
         for step in [{"set": run["state"]}, *run["steps"]]:
             if "set" in step:

@@ -1,0 +1,98 @@
+"""What the corrections on a trip set right, while its readings pass by."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from contracts.proto.payload_pb2 import Clock, RecordReading, Remark, RunReading
+from contracts.records.corrections import CORRECTIONS_MAX, corrected_by
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """One correction that counts.
+
+    Attributes:
+        device_id: The device.
+        sequence: The reading whose clock is right.
+        right: That clock.
+        readings: How many earlier readings of the boot it sets right.
+        first: The clock of the first of them, as claimed; None if there are none.
+        first_ms: Its corrected time, milliseconds; None if that cannot be.
+    """
+
+    device_id: str
+    sequence: int
+    right: Clock
+    readings: int
+    first: Clock | None
+    first_ms: int | None
+
+
+class _Waiting:
+    """Readings of one boot that no correction has set right so far."""
+
+    __slots__ = ("earliest_ms", "first", "last", "latest_ms", "readings")
+
+    def __init__(self, clock: Clock) -> None:
+        self.readings = 1
+        self.first = self.last = clock  # by the counter
+        self.earliest_ms = self.latest_ms = clock.utc_ms
+
+    def add(self, clock: Clock) -> None:
+        self.readings += 1
+        if clock.monotonic_ms >= self.last.monotonic_ms:
+            self.last = clock
+        elif clock.monotonic_ms < self.first.monotonic_ms:
+            self.first = clock
+        self.earliest_ms = min(self.earliest_ms, clock.utc_ms)
+        self.latest_ms = max(self.latest_ms, clock.utc_ms)
+
+
+class CorrectedTimes:
+    """Follows the readings that joined the chains of a trip.
+
+    Attributes:
+        corrections: Those that count, in order.
+    """
+
+    def __init__(self) -> None:
+        self.corrections: list[Correction] = []
+        self._waiting: dict[tuple[str, bytes], _Waiting] = {}
+        self._counted: Counter[str] = Counter()
+        self._right_ms: list[int] = []
+
+    def take(self, device_id: str, sequence: int, record: RecordReading | RunReading) -> None:
+        """Take the next reading of a device's chain."""
+        clock = record.clock
+        corrects = any(each.kind == Remark.CLOCK_CORRECTED for each in record.remarks)
+        if corrects and self._counted[device_id] < CORRECTIONS_MAX:
+            self._counted[device_id] += 1
+            self._correct(device_id, sequence, clock)
+            return
+        boot = device_id, clock.boot_id
+        if boot in self._waiting:
+            self._waiting[boot].add(clock)
+        else:
+            self._waiting[boot] = _Waiting(clock)
+
+    def span(self) -> tuple[int, int] | None:
+        """Return the first and the last time, corrected where it was; None without corrections."""
+        if not self.corrections:
+            return None
+        times = list(self._right_ms)
+        for each in self._waiting.values():
+            times += [each.earliest_ms, each.latest_ms]
+        return min(times), max(times)
+
+    def _correct(self, device_id: str, sequence: int, right: Clock) -> None:
+        self._right_ms.append(right.utc_ms)
+        waiting = self._waiting.pop((device_id, right.boot_id), None)
+        if waiting is None:
+            self.corrections.append(Correction(device_id, sequence, right, 0, None, None))
+            return
+        first_ms = corrected_by(right, waiting.first)
+        self.corrections.append(
+            Correction(device_id, sequence, right, waiting.readings, waiting.first, first_ms)
+        )
+        found = (first_ms, corrected_by(right, waiting.last))
+        self._right_ms += [each for each in found if each is not None]
