@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from contracts.evidence.corrected import Correction
 from contracts.proto.payload_pb2 import Clock, FilmMoment
 from contracts.proto.state_pb2 import Chain, Remarked
 from contracts.records.clock import rfc3339
+from contracts.records.corrections import Correction
 from contracts.records.reading import ClockOrigin
 from contracts.records.remark import ENDS_OTHERS, WORDS, Remark, RemarkKind, amount_words
 

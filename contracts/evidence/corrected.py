@@ -1,31 +1,9 @@
 """What the corrections on a trip set right, while its readings pass by."""
 
 from collections import Counter
-from dataclasses import dataclass
 
 from contracts.proto.payload_pb2 import Clock, RecordReading, Remark, RunReading
-from contracts.records.corrections import CORRECTIONS_MAX, corrected_by
-
-
-@dataclass(frozen=True, slots=True)
-class Correction:
-    """One correction that counts.
-
-    Attributes:
-        device_id: The device.
-        sequence: The reading whose clock is right.
-        right: That clock.
-        readings: How many earlier readings of the boot it sets right.
-        first: The clock of the first of them, as claimed; None if there are none.
-        first_ms: Its corrected time, milliseconds; None if that cannot be.
-    """
-
-    device_id: str
-    sequence: int
-    right: Clock
-    readings: int
-    first: Clock | None
-    first_ms: int | None
+from contracts.records.corrections import CORRECTIONS_MAX, Correction, corrected_by
 
 
 class _Waiting:

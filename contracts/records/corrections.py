@@ -5,6 +5,7 @@ Nothing is written again: what was claimed stands, and the corrected time stands
 
 from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Final
 
 from contracts.proto.payload_pb2 import Clock, Remark
@@ -21,6 +22,27 @@ def corrected_by(right: Clock, claimed: Clock) -> int | None:
     """Return the time of a moment by a later clock of the same boot, ms; None if it cannot be."""
     utc_ms = right.utc_ms - (right.monotonic_ms - claimed.monotonic_ms)
     return utc_ms if 0 <= utc_ms <= UTC_MS_MAX else None
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """One correction that counts.
+
+    Attributes:
+        device_id: The device.
+        sequence: The reading whose clock is right.
+        right: That clock.
+        readings: How many earlier readings of the boot it sets right.
+        first: The clock of the first of them, as claimed; None if there are none.
+        first_ms: Its corrected time, milliseconds; None if that cannot be.
+    """
+
+    device_id: str
+    sequence: int
+    right: Clock
+    readings: int
+    first: Clock | None
+    first_ms: int | None
 
 
 class Corrections:
