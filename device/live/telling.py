@@ -1,0 +1,83 @@
+"""Completes the readings of a live trip with what the device says of itself and of its film."""
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Final
+
+from contracts.records.reading import Reading, Tamper
+from contracts.records.recording import pseudo_file_id
+from contracts.records.remark import REMARKS_MAX, Remark, RemarkKind, Told
+from device.journal.trip import Recording, Trip
+from device.live.clock import ClockWatch
+from device.live.filming.reel import LeftBehind, Reel
+from device.live.remarks import PER_READING, Remarks
+
+FILM_LOST_MS: Final = 5_000
+"""What a cut of power costs at most: a fragment of 2 s, and 3 s that wait in memory."""
+
+
+def file_id(trip: Trip, name: str) -> str:
+    """Return how the ledger names a recording of a trip."""
+    return pseudo_file_id(trip.device_id, f"{trip.trip_id}/{name}")
+
+
+class Teller:
+    """Completes readings of one trip, one after the other.
+
+    Args:
+        trip: As the journal has it.
+        recordings: Those that the journal has of it. A recorder that was killed may not have
+            named them in a reading, so they are named again, which changes nothing.
+        reel: Knows where the films are.
+        remarks: Where all threads say what changes.
+        left: Segments that were open when the recorder before was killed.
+    """
+
+    def __init__(
+        self,
+        trip: Trip,
+        recordings: Iterable[Recording],
+        reel: Reel,
+        remarks: Remarks,
+        left: Iterable[LeftBehind] = (),
+    ) -> None:
+        self._trip = trip
+        self._reel = reel
+        self._remarks = remarks
+        self._clock = ClockWatch(trip.clock, goes_on=bool(trip.readings))
+        self._filmed = deque((each.digest.sha256, each.digest.size) for each in recordings)
+        self._first = [*remarks.paused(), *self._lost(left)]
+        self._signs = Tamper.NONE
+        remarks.begin()
+
+    @property
+    def filmed(self) -> Callable[[Recording], None]:
+        """Hears of each recording that became whole and is in the journal."""
+        return lambda each: self._filmed.append((each.digest.sha256, each.digest.size))
+
+    def complete(self, reading: Reading) -> Reading:
+        """Return the next reading with everything that is to be said with it."""
+        said, signs = self._clock.follow(reading.clock)
+        said += self._first[:PER_READING]
+        del self._first[:PER_READING]
+        waiting, unplugged = self._remarks.take() if not self._first else ([], Tamper.NONE)
+        said = [*said, *waiting][:REMARKS_MAX]
+        signs |= unplugged | reading.tamper
+        named = [self._filmed.popleft() for _ in range(min(len(self._filmed), REMARKS_MAX))]
+        film: tuple[tuple[str, int], ...] = ()
+        if said or signs != self._signs:
+            film = tuple((file_id(self._trip, name), at) for name, at in self._reel.moments())
+        self._signs = signs
+        return replace(reading, tamper=signs, told=Told(tuple(said), tuple(named), film))
+
+    def _lost(self, left: Iterable[LeftBehind]) -> list[Remark]:
+        """Say what a cut of power cost of each segment, at most."""
+        last_ms, said = self._trip.clock.utc_ms, []
+        for each in left:
+            lost_ms = FILM_LOST_MS
+            if each.ended_at_ms is not None:
+                lost_ms = max(lost_ms, last_ms - each.ended_at_ms)
+            since_ms = each.ended_at_ms or last_ms
+            said.append(Remark(RemarkKind.FILM_LOST, since_ms, each.name, amount=lost_ms))
+        return said
