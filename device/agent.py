@@ -3,6 +3,7 @@
 import logging
 import threading
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -23,15 +24,18 @@ from device.journey.states import State
 from device.journey.watch import JourneyWatch
 from device.live.drivers.cameras import live_camera
 from device.live.drivers.table import connection
+from device.live.health import Finding
 from device.live.healthfile import DISPLAYS, HealthFile
+from device.live.pause import why_paused
+from device.live.remarks import Remarks
 from device.live.source import LiveSource
 from device.offload.metered import WHY, MeteredError
 from device.offload.offloading import offload
 from device.offload.sites import Sites
-from device.recorder import input_of
+from device.recorder import Recorder, input_of
 from device.settings import Settings, TripSettings
 from device.settings_types import parse_speed
-from device.station import open_journal, plan_of, recording
+from device.station import clock_of, open_journal, plan_of, recording
 from device.stop import Stop
 from device.tripsource import TripSource, measured_trip, replayed_trip, simulated_trip
 from device.troubles import Trouble
@@ -72,6 +76,8 @@ class Agent:
         self._journey: JourneyWatch | None = None
         self._watchdog = Watchdog()
         self._troubles: dict[Trouble, str] = {}
+        self._now = clock_of(settings)
+        self._remarks = Remarks(self._now)
         if settings.presence:
             presence = presence_of(settings.presence, settings, signer, stop)
             debounce_s = settings.presence.debounce_s
@@ -117,6 +123,8 @@ class Agent:
             except UnavailableError as error:
                 _log.error("recording is paused: %s", error)
                 self._troubles[Trouble.RECORDING] = f"recording is paused: {error}"
+                if (kind := why_paused(error)) is not None:
+                    self._remarks.pause(kind)
                 self._stop.wait(backoff.next_s())
             except RejectedError as error:
                 _log.error("nothing is recorded: %s", error)
@@ -144,7 +152,7 @@ class Agent:
 
     def _seal_open(self) -> None:
         """Seal the trip that the arrival ended, also if the power was cut before it was sealed."""
-        with recording(self._settings, self._signer) as recorder:
+        with self._recording() as recorder:
             trip = recorder.logbook.open_trip()
             if trip is None:
                 return
@@ -153,6 +161,9 @@ class Agent:
         name = {"trip_id": trip.trip_id}
         _log.info("trip %s is sealed with %d readings", trip.trip_id, trip.readings, extra=name)
 
+    def _recording(self) -> AbstractContextManager[Recorder]:
+        return recording(self._settings, self._signer, self._now, self._remarks)
+
     def _record_once(self, end: Stop) -> None:
         """Record the source until it ends, unless files of it were recorded to their end before.
 
@@ -160,9 +171,9 @@ class Agent:
             end: Ends the recording; the trip stays open.
         """
         settings = self._settings
-        source = configured_source(settings)
+        source = configured_source(settings, self._remarks)
         plan = plan_of(settings, self._join)
-        with recording(settings, self._signer) as recorder:
+        with self._recording() as recorder:
             input_id = input_of(source, plan)
             of_source = [each for each in recorder.logbook.trips() if each.input_id == input_id]
             done = of_source and all(each.state is not TripState.OPEN for each in of_source)
@@ -260,8 +271,12 @@ def _tell_earlier(source: TripSource, trips: Sequence[Trip]) -> None:
         _log.info("nothing new to record: %s", words)
 
 
-def configured_source(settings: Settings) -> TripSource:
+def configured_source(settings: Settings, remarks: Remarks) -> TripSource:
     """Return the source of [source]; files are read from end to end.
+
+    Args:
+        settings: The device's.
+        remarks: Hears what changes of live sensors and cameras.
 
     Raises:
         RejectedError: A file cannot be replayed, or is missing in the settings.
@@ -269,11 +284,18 @@ def configured_source(settings: Settings) -> TripSource:
     """
     source = settings.need_source()
     if source.driver == "sensors":
-        found = HealthFile(settings.data).tell
+        known = HealthFile(settings.data)
+
+        def found(finding: Finding) -> None:
+            known.tell(finding)
+            remarks.hear(finding)
+
         sensors = [connection(each) for each in settings.sensors]
         limited = settings.trip.must_measure if settings.trip else ()
         cameras = [live_camera(each) for each in settings.cameras]
-        return measured_trip(LiveSource(sensors, source.interval_s, found, limited, cameras))
+        return measured_trip(
+            LiveSource(sensors, source.interval_s, found, limited, cameras, remarks.spare)
+        )
     if source.driver == "simulated":
         live = parse_speed(source.speed) == 1
         return simulated_trip(source.minutes, source.seed, live=live)

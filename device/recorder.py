@@ -10,7 +10,7 @@ import logging
 import os
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Final, Protocol
@@ -29,10 +29,13 @@ from device.chain.writer import GROUP_READINGS, BatchLimits, ChainWriter
 from device.earlier import still_open
 from device.journal.logbook import Logbook
 from device.journal.trip import Recording, Trip, TripState
+from device.live.clock import Now, machine_now
 from device.live.filming.pyav import times_of
 from device.live.filming.reel import Reel
 from device.live.filming.segments import MEDIA_TYPE
+from device.live.remarks import Remarks
 from device.live.source import LiveSource
+from device.live.telling import Teller
 from device.sensors.port import Sample
 from device.settings import TripSettings
 from device.stop import Stop
@@ -40,9 +43,6 @@ from device.tripsource import TripSource
 
 Plan = TripSettings | StartedTrip
 """The next trip: our own by [trip], or one that another device started."""
-_BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
-_NTP_SYNCHRONISED: Final = Path("/run/systemd/timesync/synchronized")
-_RTC: Final = Path("/dev/rtc0")
 _log: Final = logging.getLogger(__name__)
 
 
@@ -55,12 +55,16 @@ class Recorder:
         signer: The device's key.
         limits: When a batch closes.
         videos: Folder of the recordings, one folder per trip.
+        now: What time it is.
+        remarks: What the device says of itself, gathered from all threads.
     """
 
     logbook: Logbook
     signer: Signer
     limits: BatchLimits
     videos: Path
+    now: Now = machine_now
+    remarks: Remarks = field(default_factory=Remarks)
 
     def begin(self, source: TripSource, device_id: str, plan: Plan) -> Trip:
         """Return the trip that records `source`: the interrupted one, or else a new one.
@@ -117,18 +121,21 @@ class Recorder:
             return trip
         chain = ChainWriter(self.logbook, self.signer, self.limits, trip)
         self._film(source, trip)
-        clock = _clock(source, trip.start.nonce)
+        clock = self._clock(source, trip.start.nonce)
         reel = self._reel(trip, source) if source.is_measured else None
+        teller = self._teller(trip, reel) if reel is not None else None
 
         def idle() -> None:
             chain.commit()
-            if reel is not None:
-                self._keep(reel, trip, source.interval_ms)
+            if reel is not None and teller is not None:
+                teller.name(self._keep(reel, trip, source.interval_ms))
 
         for sample in _stream(source, trip.readings, speed, stop, idle, reel):
             reading = _reading(sample, clock, derived=bool(source.derived_from))
+            if teller is not None:
+                reading = teller.complete(reading)
             chain.record(reading)
-            if reel is not None and reading.tamper:
+            if reel is not None and sample.tamper:
                 reel.mark(reading.clock.utc_ms)
             moved(chain.trip.readings)
             if chain.uncommitted >= GROUP_READINGS:
@@ -142,12 +149,36 @@ class Recorder:
         Raises:
             UnavailableError: The medium failed.
         """
-        self._reel(trip)
+        reel = self._reel(trip)
+        if trip.clock.boot_id != trip.start.nonce:  # it was measured, not replayed
+            self._say_last(trip, reel)
+        trip = self.logbook.open_trip() or trip
         return ChainWriter(self.logbook, self.signer, self.limits, trip).close()
+
+    def _say_last(self, trip: Trip, reel: Reel) -> None:
+        """Record what happened since the last reading, such as a power cut, before the seal."""
+        last = self._teller(trip, reel).last(self.now())
+        if last is None:
+            return
+        try:
+            chain = ChainWriter(self.logbook, self.signer, self.limits, trip)
+            chain.record(last)
+            chain.commit()
+        except UnavailableError as error:  # the seal has room of its own
+            _log.error("the last reading of trip %s is not recorded: %s", trip.trip_id, error)
+
+    def _clock(self, source: TripSource, nonce: bytes) -> "_TripClock":
+        if source.live:
+            return _LiveClock(self.now)
+        return _ReplayClock(source.started_at_ms, nonce)
+
+    def _teller(self, trip: Trip, reel: Reel) -> Teller:
+        recordings = self.logbook.recordings(trip.trip_id)
+        return Teller(trip, recordings, reel, self.remarks)
 
     def _start(self, source: TripSource, device_id: str, plan: TripSettings) -> Trip:
         nonce = os.urandom(NONCE_BYTES)
-        clock = _clock(source, nonce)
+        begins = self._clock(source, nonce).at(0)
         number, seal_before = self.logbook.series()
         start = StartTrip(
             trip_id=trip_id_of(device_id, nonce),
@@ -156,18 +187,19 @@ class Recorder:
             delivery_ids=plan.deliveries,
             origin_site_id=plan.origin_site,
             destination_site_id=plan.destination_site,
-            started_at_ms=clock.at(0).utc_ms,
+            started_at_ms=begins.utc_ms,
             derived_from=source.derived_from,
             via_site_ids=plan.via_sites,
             other_device_ids=plan.other_devices,
             trip_number=number + 1,
             previous_seal_sha256=seal_before,
+            clock=begins.message() if source.is_measured else None,
         )
         return begin(
             self.logbook,
             self.signer,
             start=start,
-            clock=clock.at(0),
+            clock=begins,
             input_id=input_of(source, plan),
         )
 
@@ -176,7 +208,7 @@ class Recorder:
             self.logbook,
             device_id=device_id,
             joined=joined,
-            clock=_clock(source, joined.start.nonce).at(0),
+            clock=self._clock(source, joined.start.nonce).at(0),
             input_id=input_of(source, joined),
         )
 
@@ -220,8 +252,8 @@ class Recorder:
         self._keep(reel, trip, None)
         return reel
 
-    def _keep(self, reel: Reel, trip: Trip, late_ms: int | None) -> None:
-        """Note the whole segments in the journal.
+    def _keep(self, reel: Reel, trip: Trip, late_ms: int | None) -> list[Recording]:
+        """Note the whole segments in the journal, and return them.
 
         Args:
             reel: Has them.
@@ -229,6 +261,7 @@ class Recorder:
             late_ms: How late a tamper sign is heard of, milliseconds; None: nobody knows which
                 signs there were, so each segment counts as marked.
         """
+        noted = []
         for segment in reel.take():
             recording = Recording(
                 trip.trip_id,
@@ -244,8 +277,11 @@ class Recorder:
                 self.logbook.add_recording(recording)
             except RejectedError as error:  # somebody copied it: readings must go on
                 _log.error("film %s is not kept: %s", segment.name, error)
+            else:
+                noted.append(recording)
             reel.kept(segment.digest.size)
         reel.has_free(*self.logbook.video_room())
+        return noted
 
 
 def _stream(
@@ -323,41 +359,14 @@ class _ReplayClock:
 
 @dataclass(frozen=True, slots=True)
 class _LiveClock:
-    """The clock of this machine: the moment of the call, whatever offset was planned."""
+    """The truck's clock: the moment of the call, whatever offset was planned."""
 
-    boot_id: bytes
+    now: Now
 
     def at(self, offset_ms: int) -> Clock:
         """See `_TripClock.at`."""
         del offset_ms
-        return Clock(
-            time.time_ns() // 1_000_000,
-            time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1_000_000,
-            self.boot_id,
-            _origin(),
-        )
-
-
-def _live_clock() -> _LiveClock:
-    """Return this machine's clock.
-
-    Raises:
-        UnavailableError: The system has no readable boot id.
-    """
-    try:
-        return _LiveClock(bytes.fromhex(_BOOT_ID.read_text("ascii").strip().replace("-", "")))
-    except (OSError, ValueError) as error:
-        raise UnavailableError(f"boot id {_BOOT_ID}: {error}") from error
-
-
-def _origin() -> ClockOrigin:
-    if _NTP_SYNCHRONISED.exists():
-        return ClockOrigin.NTP
-    return ClockOrigin.RTC if _RTC.exists() else ClockOrigin.NONE
-
-
-def _clock(source: TripSource, nonce: bytes) -> _TripClock:
-    return _live_clock() if source.live else _ReplayClock(source.started_at_ms, nonce)
+        return self.now()
 
 
 def _reading(sample: Sample, clock: _TripClock, *, derived: bool) -> Reading:

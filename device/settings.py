@@ -20,6 +20,7 @@ from device.settings_live import (
     CAMERAS_MAX,
     SENSORS_MAX,
     CameraSettings,
+    ClockSettings,
     DisplaySettings,
     PresenceSettings,
     SensorSettings,
@@ -267,6 +268,7 @@ class Settings(Section, frozen=True):
     sensors: Annotated[tuple[SensorSettings, ...], Meta(min_length=1, max_length=SENSORS_MAX)] = ()
     cameras: Annotated[tuple[CameraSettings, ...], Meta(min_length=1, max_length=CAMERAS_MAX)] = ()
     presence: PresenceSettings | None = None
+    clock: ClockSettings = ClockSettings()
     display: DisplaySettings | None = None
     log: LogSettings = LogSettings()
 

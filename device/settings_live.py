@@ -110,6 +110,12 @@ class PresenceSettings(Section, frozen=True):
     debounce_s: Annotated[int, within(0, 3_600)] = 15
 
 
+class ClockSettings(Section, frozen=True):
+    """[clock]: what time it is on the truck."""
+
+    file: Path | None = None
+
+
 class DisplaySettings(Section, frozen=True):
     """[display]: what shows the driver whether the truck may leave."""
 

@@ -13,7 +13,9 @@ from device.chain.joining import read_start
 from device.chain.writer import BatchLimits
 from device.journal.database import Database, is_open, recordings_of
 from device.journal.logbook import Logbook
+from device.live.clock import FileClock, Now, machine_now
 from device.live.filming.segments import is_segment
+from device.live.remarks import Remarks
 from device.recorder import Plan, Recorder
 from device.settings import Settings
 
@@ -71,8 +73,16 @@ def open_journal(settings: Settings, signer: Signer, *, key_was_older: bool = Tr
 
 
 @contextmanager
-def recording(settings: Settings, signer: Signer) -> Iterator[Recorder]:
+def recording(
+    settings: Settings, signer: Signer, now: Now | None = None, remarks: Remarks | None = None
+) -> Iterator[Recorder]:
     """Yield the only recorder of this device, after removing files that a kill left behind.
+
+    Args:
+        settings: The device's.
+        signer: Its key.
+        now: What time it is; None: as the settings say.
+        remarks: What the device says of itself; None: nobody has said anything.
 
     Raises:
         RejectedError: The file is no journal, or another device's.
@@ -90,7 +100,15 @@ def recording(settings: Settings, signer: Signer) -> Iterator[Recorder]:
             settings.batch.readings_per_transaction,
         )
         _remove_orphans(videos_of(settings), database)
-        yield Recorder(logbook, signer, limits, videos_of(settings))
+        now = now or clock_of(settings)
+        remarks = remarks or Remarks(now)
+        yield Recorder(logbook, signer, limits, videos_of(settings), now, remarks)
+
+
+def clock_of(settings: Settings) -> Now:
+    """Return the clock of the settings."""
+    path = settings.clock.file
+    return machine_now if path is None else FileClock(path)
 
 
 def plan_of(settings: Settings, join: Path | None) -> Plan:

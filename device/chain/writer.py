@@ -36,6 +36,8 @@ GROUP_READINGS: Final = 500
 BATCH_BYTES_SOFT: Final = 180_000
 """A batch of this size takes no more transactions. One more reading keeps it below 200 kB, one more
 run of 300 below 220 kB."""
+RUN_BYTES_MAX: Final = 56 * 1024
+"""Readings of one run, below the 64 KiB of a payload, also when many have remarks."""
 _ID_BYTES: Final = 131
 """The batch header repeats the id of each transaction."""
 
@@ -140,6 +142,7 @@ class ChainWriter:
         )
         self._batcher = Batcher(signer, limits, logbook.pending(trip.trip_id))
         self._run = logbook.waiting(trip.trip_id)
+        self._run_bytes = sum(map(self._bytes_of, self._run))
         self._closed: list[SignedBatch] = []
         self._pending: list[Pending] = []
         self._waiting: list[RecordReading] = []
@@ -161,17 +164,18 @@ class ChainWriter:
             UnavailableError: The journal is full, or the medium failed.
         """
         monotonic_ms = reading.clock.monotonic_ms
-        if self._run and self._run_is_over(monotonic_ms):
+        record = record_of(reading, self._link)
+        if self._run and self._run_is_over(monotonic_ms, self._bytes_of(record)):
             self._sign_run()
         if not self._run and len(self._batcher) and self._batcher.is_full(monotonic_ms):
             self._close_batch()
-        record = record_of(reading, self._link)
         self._link = self._link.after(record)
         self._clock = reading.clock
         if self._limits.readings_per_transaction == 1:
             self._sign(record, readings=1, monotonic_ms=monotonic_ms)
             return
         self._run.append(record)
+        self._run_bytes += self._bytes_of(record)
         self._waiting.append(record)
         if self._run_is_full:
             self._sign_run()
@@ -211,17 +215,22 @@ class ChainWriter:
         self._stored(trip)
         return trip
 
+    def _bytes_of(self, record: RecordReading) -> int:
+        """Return how many bytes a reading takes in a run at most: trip and hash are left out."""
+        return record.ByteSize() - len(record.trip_id) - len(record.previous_sha256)
+
     @property
     def _run_is_full(self) -> bool:
         return len(self._run) >= self._limits.readings_per_transaction
 
-    def _run_is_over(self, monotonic_ms: int) -> bool:
-        """Say whether the waiting run takes no reading of that time."""
+    def _run_is_over(self, monotonic_ms: int, size: int) -> bool:
+        """Say whether the waiting run takes no reading of that time, or of so many bytes."""
         first_ms = self._run[0].clock.monotonic_ms
         # The settings may have changed since the run began, or an earlier process ended it.
         return (
             self._trip.run_ended
             or self._run_is_full
+            or self._run_bytes + size > RUN_BYTES_MAX
             or self._batcher.is_over(monotonic_ms, first_ms)
         )
 
@@ -233,7 +242,7 @@ class ChainWriter:
         run = self._sign(run_of(self._run), readings=len(self._run), monotonic_ms=first_ms)
         trip = replace(self._standing(TripState.OPEN), run_ended=False)
         self._logbook.sign_run(trip, run)
-        self._run = []
+        self._run, self._run_bytes = [], 0
         self._stored(trip)
 
     def _append(self, *, run_ended: bool) -> None:

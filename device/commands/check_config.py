@@ -22,6 +22,7 @@ from contracts.runtime.checks import (
 from contracts.runtime.commands import FAILED, WORKED
 from device.agent import configured_source
 from device.commands import check_sensors
+from device.live.remarks import Remarks
 from device.offload.ledger import pinned
 from device.offload.mqtt import MqttConnection
 from device.offload.upload import TusClient, check_site
@@ -81,7 +82,7 @@ def _source(settings: Settings) -> Iterator[Finding]:
     """Read the files of [source] from end to end, as `run` does before it records."""
     trip = settings.trip
     try:
-        found = configured_source(settings)
+        found = configured_source(settings, Remarks())
         if trip is not None:
             found.check_gives(trip.must_measure)
     except WaysealError as problem:

@@ -21,6 +21,10 @@ _GROWING: Final = (
 _COLUMNS: Final = f"trip_id, input_id, start, reported, joined_at_ms, {_GROWING}"
 
 
+class BufferFullError(UnavailableError):
+    """A buffer of the device has no room: something has to be offloaded first."""
+
+
 class Logbook:
     """Writes trips; the caller holds the recording lock.
 
@@ -218,7 +222,7 @@ class Logbook:
         """
         used = video_bytes(self._database)
         if used + size > self._video_bytes_max:
-            raise UnavailableError(
+            raise BufferFullError(
                 f"video buffer full: {used} bytes wait for an offload, {size} more exceed "
                 f"buffer.video_bytes_max = {self._video_bytes_max}; offload first"
             )
@@ -230,7 +234,7 @@ class Logbook:
         )
         kept = CLOSING_BYTES + CLOSING_BYTES_PER_RECORDING * recordings
         if used + size + kept > self._journal_bytes_max:
-            raise UnavailableError(
+            raise BufferFullError(
                 f"journal full: {used} bytes wait for an offload, {size} more and {kept} kept for "
                 f"the seal exceed buffer.journal_bytes_max = {self._journal_bytes_max}; "
                 f"`wayseal-device close` ends the trip, then offload"

@@ -1,59 +1,112 @@
-"""What the clock does from reading to reading: boots, settings, and the moment when it is right."""
+"""What time it is on the truck: UTC, where it comes from, and by how much it may be wrong.
 
+Port `Now` has two implementations: the machine's clock, and that clock as another program sets it
+right in a file, such as one that reads a GNSS receiver.
+"""
+
+import logging
+import time
+from collections.abc import Callable
+from pathlib import Path
 from typing import Final
 
-from contracts.records.reading import Clock, ClockOrigin, Tamper
-from contracts.records.remark import Remark, RemarkKind
+from contracts.errors import RejectedError, UnavailableError
+from contracts.records.clock import UTC_MS_MAX
+from contracts.records.reading import ERROR_MS_MAX, Clock, ClockOrigin
+from contracts.runtime.kernelclock import kernel_clock
 
-STEP_MS: Final = 2_000
-"""UTC and the counter move apart by less than this, however NTP slews the clock."""
-_RIGHT: Final = (ClockOrigin.NTP, ClockOrigin.GNSS)
+Now = Callable[[], Clock]
+"""Returns the clock at the moment of the call. The counter and the boot id are the kernel's own:
+no setting of a clock changes them. Raises UnavailableError if the system has no boot id."""
+FILE_BYTES_MAX: Final = 128
+"""What is read of a file that sets the clock right."""
+_BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
+_NTP_SYNCHRONISED: Final = Path("/run/systemd/timesync/synchronized")
+_RTC: Final = Path("/dev/rtc0")
+_log: Final = logging.getLogger(__name__)
 
 
-class ClockWatch:
-    """Follows the clock of one trip.
+def machine_now() -> Clock:
+    """Return this machine's clock.
+
+    Raises:
+        UnavailableError: The system has no readable boot id.
+    """
+    try:
+        boot_id = bytes.fromhex(_BOOT_ID.read_text("ascii").strip().replace("-", ""))
+    except (OSError, ValueError) as error:
+        raise UnavailableError(f"boot id {_BOOT_ID}: {error}") from error
+    origin = _origin()
+    return Clock(
+        time.time_ns() // 1_000_000,
+        time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1_000_000,
+        boot_id,
+        origin,
+        _error_ms() if origin is ClockOrigin.NTP else None,
+    )
+
+
+def _origin() -> ClockOrigin:
+    if _NTP_SYNCHRONISED.exists():
+        return ClockOrigin.NTP
+    return ClockOrigin.RTC if _RTC.exists() else ClockOrigin.NONE
+
+
+def _error_ms() -> int | None:
+    """Return by how much the kernel says that its clock may be wrong at most."""
+    kernel = kernel_clock()
+    if kernel is None or not kernel.synchronised:
+        return None
+    return min(round(kernel.max_error_s * 1000), ERROR_MS_MAX)
+
+
+class FileClock:
+    """The machine's clock, as a file sets it right: `OFFSET_MS ORIGIN [ERROR_MS]`.
+
+    `OFFSET_MS` is added to the machine's UTC; `ORIGIN` is `none`, `rtc`, `ntp` or `gnss`. While the
+    file is missing or malformed the machine's clock stands as it is, and the log says so once.
 
     Args:
-        last: Clock of the trip's last reading, or of its start.
-        goes_on: The trip has begun before, and goes on now.
+        path: The file.
+        machine: The clock that it sets right.
     """
 
-    def __init__(self, last: Clock, *, goes_on: bool) -> None:
-        self._last = last
-        self._goes_on = goes_on
-        self._is_wrong = last.origin is ClockOrigin.NONE
+    def __init__(self, path: Path, machine: Now = machine_now) -> None:
+        self._path = path
+        self._machine = machine
+        self._problem = ""
 
-    def follow(self, now: Clock) -> tuple[list[Remark], Tamper]:
-        """Return what is to be said of the next reading's clock, and the signs in it."""
-        last, self._last = self._last, now
-        said, signs = self._begun(last, now)
-        shift_ms = 0
-        if now.boot_id != last.boot_id:
-            self._is_wrong = False  # no counter spans two boots
-            shift_ms = min(0, now.utc_ms - last.utc_ms)
-        else:
-            shift_ms = (now.utc_ms - now.monotonic_ms) - (last.utc_ms - last.monotonic_ms)
-            self._is_wrong |= abs(shift_ms) > STEP_MS
-        if shift_ms < -STEP_MS:
-            said.append(Remark(RemarkKind.CLOCK_BACK, now.utc_ms, amount=-shift_ms))
-            if now.origin not in _RIGHT:
-                signs |= Tamper.CLOCK_SET_BACK
-        elif shift_ms > STEP_MS:
-            said.append(Remark(RemarkKind.CLOCK_AHEAD, now.utc_ms, amount=shift_ms))
-        if self._is_wrong and now.origin in _RIGHT:
-            self._is_wrong = False
-            said.append(Remark(RemarkKind.CLOCK_CORRECTED, now.utc_ms, amount=abs(shift_ms)))
-        self._is_wrong |= now.origin is ClockOrigin.NONE
-        return said, signs
+    def __call__(self) -> Clock:
+        """See `Now`."""
+        now = self._machine()
+        try:
+            with self._path.open("rb") as file:
+                text = file.read(FILE_BYTES_MAX)
+            clock = _set_right(now, text.decode("ascii").split())
+        except (OSError, ValueError, RejectedError) as error:
+            problem = f"{self._path} does not tell the time, so the machine's clock counts: {error}"
+            if problem != self._problem:
+                _log.warning("%s", problem)
+            self._problem = problem
+            return now
+        self._problem = ""
+        return clock
 
-    def _begun(self, last: Clock, now: Clock) -> tuple[list[Remark], Tamper]:
-        """Say how recording went on, with the first reading after a stop."""
-        if not self._goes_on:
-            return [], Tamper.NONE
-        self._goes_on = False
-        if now.boot_id != last.boot_id:
-            silent_ms = max(0, now.utc_ms - last.utc_ms)
-            said = Remark(RemarkKind.REBOOTED, now.utc_ms, amount=silent_ms)
-            return [said], Tamper.REBOOTED
-        silent_ms = max(0, now.monotonic_ms - last.monotonic_ms)
-        return [Remark(RemarkKind.INTERRUPTED, now.utc_ms, amount=silent_ms)], Tamper.NONE
+
+def _set_right(now: Clock, words: list[str]) -> Clock:
+    """Return a clock as the words of a file set it right.
+
+    Raises:
+        ValueError: They are malformed.
+        RejectedError: The time cannot be.
+    """
+    origins = {each.name.lower(): each for each in ClockOrigin}
+    if len(words) not in (2, 3) or words[1] not in origins:
+        raise ValueError(
+            f"expected `OFFSET_MS ORIGIN [ERROR_MS]` with {', '.join(origins)}, got {words!r:.80}"
+        )
+    utc_ms = now.utc_ms + int(words[0])
+    if not 0 <= utc_ms <= UTC_MS_MAX:
+        raise RejectedError(f"expected a time before the year 10000, got {utc_ms} ms")
+    error_ms = int(words[2]) if words[2:] else None
+    return Clock(utc_ms, now.monotonic_ms, now.boot_id, origins[words[1]], error_ms)

@@ -6,9 +6,9 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Final
 
-from contracts.records.clock import now_ms
 from contracts.records.reading import Tamper
 from contracts.records.remark import Remark, RemarkKind
+from device.live.clock import Now, machine_now
 from device.live.health import Finding, Health
 
 WAITING_MAX: Final = 1024
@@ -30,9 +30,14 @@ _log: Final = logging.getLogger(__name__)
 
 
 class Remarks:
-    """One change after the other; what has begun is remembered until it ends."""
+    """One change after the other; what has begun is remembered until it ends.
 
-    def __init__(self) -> None:
+    Args:
+        now: What time it is.
+    """
+
+    def __init__(self, now: Now = machine_now) -> None:
+        self._now = now
         self._lock = threading.Lock()
         self._waiting: deque[Remark] = deque()
         self._health: dict[tuple[str, str], RemarkKind] = {}
@@ -48,7 +53,7 @@ class Remarks:
 
     def hear(self, finding: Finding) -> None:
         """Hear of a change in what is known of a sensor or camera."""
-        place, at_ms = (finding.kind, finding.sensor), now_ms()
+        place, at_ms = (finding.kind, finding.sensor), self._now().utc_ms
         kind = _KINDS.get((finding.kind, finding.health))
         with self._lock:
             before = self._health.pop(place, None)
@@ -59,15 +64,15 @@ class Remarks:
             if kind is not None and kind is not before:
                 self._add(Remark(kind, at_ms, finding.sensor))
 
-    def spare(self, camera: str, *, spares: bool) -> None:
+    def spare(self, camera: str, spares: bool) -> None:  # noqa: FBT001 - a callback of cameras
         """Hear that a camera's film takes less room from now on, or no longer does."""
         with self._lock:
-            self._add(Remark(RemarkKind.FILM_REDUCED, now_ms(), camera, ended=not spares))
+            self._add(Remark(RemarkKind.FILM_REDUCED, self._now().utc_ms, camera, ended=not spares))
 
     def pause(self, kind: RemarkKind) -> None:
         """Hear that nothing can be recorded, and why; the first reason of a pause is kept."""
         with self._lock:
-            self._paused = self._paused or (kind, now_ms())
+            self._paused = self._paused or (kind, self._now().utc_ms)
 
     def paused(self) -> list[Remark]:
         """Return what is to be said of the pause that is over now, if there was one."""
@@ -76,7 +81,7 @@ class Remarks:
         if paused is None:
             return []
         kind, since_ms = paused
-        return [Remark(kind, since_ms), Remark(kind, now_ms(), ended=True)]
+        return [Remark(kind, since_ms), Remark(kind, self._now().utc_ms, ended=True)]
 
     def take(self) -> tuple[list[Remark], Tamper]:
         """Return the next remarks, and the sign that a sensor is, or was, unplugged."""

@@ -56,6 +56,7 @@ class LiveSource:
         found: Told of each change of a sensor's health.
         limited: Quantities such as `temperature` that somebody has to give.
         cameras: Each films the whole trip.
+        spares: Told that a camera's film takes less room from now on, or no longer.
     """
 
     sensors: Sequence[Connection]
@@ -63,6 +64,7 @@ class LiveSource:
     found: Callable[[Finding], None] = field(default=lambda _: None)
     limited: Sequence[str] = ()
     cameras: Sequence[LiveCamera] = ()
+    spares: Callable[[str, bool], None] = field(default=lambda _name, _spares: None)
 
     def stream(
         self, stop: Stop, idle: Callable[[], None], reel: Reel | None = None
@@ -98,7 +100,8 @@ class LiveSource:
         ]
         if reel is not None:
             watches += [
-                CameraWatch(each.plan, each.connect, reel, self._tell) for each in self.cameras
+                CameraWatch(each.plan, each.connect, reel, self._tell, self.spares)
+                for each in self.cameras
             ]
         threads = [
             # A driver that hangs must not keep the agent from ending.

@@ -1,16 +1,16 @@
 """Completes the readings of a live trip with what the device says of itself and of its film."""
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
-from contracts.records.reading import Reading, Tamper
+from contracts.records.reading import Clock, Reading, Tamper
 from contracts.records.recording import pseudo_file_id
 from contracts.records.remark import REMARKS_MAX, Remark, RemarkKind, Told
 from device.journal.trip import Recording, Trip
-from device.live.clock import ClockWatch
-from device.live.filming.reel import LeftBehind, Reel
+from device.live.clockwatch import ClockWatch
+from device.live.filming.reel import Reel
 from device.live.remarks import PER_READING, Remarks
 
 FILM_LOST_MS: Final = 5_000
@@ -31,7 +31,6 @@ class Teller:
             named them in a reading, so they are named again, which changes nothing.
         reel: Knows where the films are.
         remarks: Where all threads say what changes.
-        left: Segments that were open when the recorder before was killed.
     """
 
     def __init__(
@@ -40,21 +39,19 @@ class Teller:
         recordings: Iterable[Recording],
         reel: Reel,
         remarks: Remarks,
-        left: Iterable[LeftBehind] = (),
     ) -> None:
         self._trip = trip
         self._reel = reel
         self._remarks = remarks
         self._clock = ClockWatch(trip.clock, goes_on=bool(trip.readings))
         self._filmed = deque((each.digest.sha256, each.digest.size) for each in recordings)
-        self._first = [*remarks.paused(), *self._lost(left)]
+        self._first = [*remarks.paused(), *self._lost()]
         self._signs = Tamper.NONE
         remarks.begin()
 
-    @property
-    def filmed(self) -> Callable[[Recording], None]:
-        """Hears of each recording that became whole and is in the journal."""
-        return lambda each: self._filmed.append((each.digest.sha256, each.digest.size))
+    def name(self, recordings: Iterable[Recording]) -> None:
+        """Name recordings that became whole, and are in the journal, in the next readings."""
+        self._filmed += [(each.digest.sha256, each.digest.size) for each in recordings]
 
     def complete(self, reading: Reading) -> Reading:
         """Return the next reading with everything that is to be said with it."""
@@ -71,10 +68,20 @@ class Teller:
         self._signs = signs
         return replace(reading, tamper=signs, told=Told(tuple(said), tuple(named), film))
 
-    def _lost(self, left: Iterable[LeftBehind]) -> list[Remark]:
+    def last(self, now: Clock) -> Reading | None:
+        """Return a reading without values for what is left to say before the seal, or None.
+
+        That recording stopped is no news at the end of a trip.
+        """
+        reading = self.complete(Reading(now))
+        told = reading.told
+        news = [each for each in told.remarks if each.kind is not RemarkKind.INTERRUPTED]
+        return replace(reading, told=replace(told, remarks=tuple(news))) if news else None
+
+    def _lost(self) -> list[Remark]:
         """Say what a cut of power cost of each segment, at most."""
-        last_ms, said = self._trip.clock.utc_ms, []
-        for each in left:
+        last_ms, said = self._trip.clock.utc_ms, list[Remark]()
+        for each in self._reel.cut:
             lost_ms = FILM_LOST_MS
             if each.ended_at_ms is not None:
                 lost_ms = max(lost_ms, last_ms - each.ended_at_ms)

@@ -44,6 +44,7 @@ class CameraWatch(Watch):
         connect: Opens the camera; raises UnavailableError.
         reel: Takes the segments.
         found: Told of each change of its health, in any thread.
+        spares: Told, with its name, that its film takes less room from now on, or no longer.
     """
 
     def __init__(
@@ -52,11 +53,13 @@ class CameraWatch(Watch):
         connect: Callable[[threading.Event], Feed],
         reel: Reel,
         found: Callable[[Finding], None],
+        spares: Callable[[str, bool], None] = lambda _name, _spares: None,
     ) -> None:
         super().__init__(plan.name, "camera", 1.0, found)
         self.plan = plan
         self._connect = connect
         self._reel = reel
+        self._spares = spares
         self._signs = Tamper.NONE
         self._latest_s = time.monotonic()
         self._seen = self._is_waiting = False
@@ -193,7 +196,7 @@ class CameraWatch(Watch):
         return self._segment.lasts_s(at_s) >= length_s
 
     def _begin(self, copied: Any, began_s: float) -> OpenSegment:  # noqa: ANN401
-        self._part, self._number = self._reel.begin(self.name)
+        self._part, self._number = self._reel.begin(self.name, began_s)
         title = name_of(self.name, self._number)
         self._spare()
         plan = self.plan
@@ -206,6 +209,8 @@ class CameraWatch(Watch):
     def _spare(self) -> None:
         """Look whether film has to take less room from now on; say each change."""
         before, self._is_sparing = self._is_sparing, self._reel.is_low
+        if before is not self._is_sparing:
+            self._spares(self.name, self._is_sparing)
         if self._is_sparing and not before:
             _log.warning("camera %s: little room is left, so fewer pictures are kept", self.name)
         elif before and not self._is_sparing:

@@ -2,8 +2,10 @@
 
 import os
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -32,6 +34,19 @@ BUFFER_LOW_PART: Final = 5
 """With less than a fifth (1/5) of the video buffer left fewer pictures are kept."""
 
 
+@dataclass(frozen=True, slots=True)
+class LeftBehind:
+    """A segment that was open when its recorder was killed: its end is lost.
+
+    Attributes:
+        name: Its file name.
+        ended_at_ms: When what is left of it ends, UTC, milliseconds; None if nothing is left.
+    """
+
+    name: str
+    ended_at_ms: int | None
+
+
 class NoRoomForFilmError(UnavailableError):
     """A trip takes no more film now; readings go on."""
 
@@ -44,6 +59,9 @@ class Reel:
         cameras: How many cameras share the recordings that a trip may have.
         known: Names of the recordings that the journal has of the trip.
         times_of: Returns when a segment was begun, and its duration, milliseconds.
+
+    Attributes:
+        cut: The segments that `left_behind` found open.
     """
 
     def __init__(self, folder: Path, cameras: int, known: Iterable[str], times_of: TimesOf) -> None:
@@ -60,9 +78,15 @@ class Reel:
         self._whole: list[Segment] = []
         self._free = self._unkept = self._whole_buffer = 0
         self._moments: list[int] = []
+        self._open: dict[str, float] = {}
+        self.cut: list[LeftBehind] = []
 
-    def begin(self, camera: str) -> tuple[Path, int]:
+    def begin(self, camera: str, began_s: float | None = None) -> tuple[Path, int]:
         """Return the file for a camera's next segment, and the segment's number.
+
+        Args:
+            camera: Its name.
+            began_s: When the first picture was taken, by the monotonic clock; None: now.
 
         Raises:
             NoRoomForFilmError: The video buffer is full, or the trip has all recordings that it
@@ -80,7 +104,15 @@ class Reel:
                 )
             self._numbers[camera] += 1
             self._begun += 1
-        return part_of(self._folder / name_of(camera, number)), number
+            name = name_of(camera, number)
+            self._open[name] = time.monotonic() if began_s is None else began_s
+        return part_of(self._folder / name), number
+
+    def moments(self) -> list[tuple[str, int]]:
+        """Return the open segments, and how far each is from its first picture, milliseconds."""
+        now_s = time.monotonic()
+        with self._lock:
+            return [(name, max(0, round((now_s - at) * 1000))) for name, at in self._open.items()]
 
     def wrote(self, count: int) -> None:
         """Count bytes of an open segment.
@@ -121,6 +153,8 @@ class Reel:
         Raises:
             UnavailableError: The disk failed; the next start of the recorder finds the file.
         """
+        with self._lock:
+            self._open.pop(part.name.removeprefix(PART_PREFIX), None)
         lost = cut_to_whole(part)
         with disk_errors("look at film", part):
             size = part.stat().st_size
@@ -158,7 +192,15 @@ class Reel:
             for each in left:
                 camera, number = place_of(each.name)
                 self._numbers[camera] = max(self._numbers[camera], number + 1)
-        return [segment for segment in map(self.finish, left) if segment is not None]
+        return [segment for segment in map(self._finish_left, left) if segment is not None]
+
+    def _finish_left(self, part: Path) -> Segment | None:
+        segment, name = self.finish(part), part.name.removeprefix(PART_PREFIX)
+        if part.name != name:  # a whole one was only not in the journal yet
+            began_ms = segment.started_at_ms if segment else 0
+            ended_ms = began_ms + segment.duration_ms if segment and began_ms else None
+            self.cut.append(LeftBehind(name, ended_ms))
+        return segment
 
     def take(self) -> list[Segment]:
         """Return the whole segments that nobody has taken yet, oldest first."""

@@ -40,6 +40,10 @@ class RoamingTruck:
     def status(self) -> dict[str, Any]:
         return self.truck.must("status")
 
+    def sensor(self, name: str) -> str:
+        """Return what is known of a sensor."""
+        return str(self.status()["sensors"][name]["health"])
+
     def await_state(self, state: str) -> None:
         until(f"the truck is {state}", lambda: self.status()["journey"] == state)
 

@@ -1,0 +1,234 @@
+"""What a truck says of itself: from sensors, cameras, its clock and its card to a reading."""
+
+import errno
+import sqlite3
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from contracts.errors import UnavailableError
+from contracts.records.reading import Clock, ClockOrigin, Reading, Tamper
+from contracts.records.remark import REMARKS_MAX, Remark, RemarkKind
+from contracts.runtime.files import disk_errors
+from contracts.runtime.sqlite import translated
+from device.journal.logbook import BufferFullError
+from device.live.clock import FileClock
+from device.live.clockwatch import STEP_MS, ClockWatch
+from device.live.health import Finding, Health
+from device.live.pause import why_paused
+from device.live.remarks import PER_READING, WAITING_MAX, Remarks
+
+BOOT, LATER = b"\x01" * 16, b"\x02" * 16
+START_MS = 1_750_000_000_000
+YEAR_MS = 365 * 86_400_000
+DAY_MS = 86_400_000
+
+
+def at(
+    s: float,
+    shift_ms: int = 0,
+    origin: ClockOrigin = ClockOrigin.RTC,
+    boot: bytes = BOOT,
+    counter_s: float | None = None,
+) -> Clock:
+    counted = s if counter_s is None else counter_s
+    return Clock(START_MS + round(s * 1000) + shift_ms, round(counted * 1000), boot, origin)
+
+
+def told(watch: ClockWatch, now: Clock) -> tuple[list[tuple[RemarkKind, int]], Tamper]:
+    said, signs = watch.follow(now)
+    return [(each.kind, each.amount) for each in said], signs
+
+
+def test_a_clock_that_goes_on_says_nothing() -> None:
+    watch = ClockWatch(at(0), goes_on=False)
+    assert told(watch, at(1)) == ([], Tamper.NONE)
+    assert told(watch, at(2, STEP_MS)) == ([], Tamper.NONE)
+
+
+@pytest.mark.parametrize("back_ms", [STEP_MS + 1, DAY_MS, 20 * YEAR_MS])
+def test_a_clock_that_is_set_back_is_a_sign(back_ms: int) -> None:
+    watch = ClockWatch(at(0), goes_on=False)
+    assert told(watch, at(1, -back_ms)) == (
+        [(RemarkKind.CLOCK_BACK, back_ms)],
+        Tamper.CLOCK_SET_BACK,
+    )
+    assert told(watch, at(2, -back_ms)) == ([], Tamper.NONE)
+    assert told(watch, at(3)) == ([(RemarkKind.CLOCK_AHEAD, back_ms)], Tamper.NONE)
+
+
+def test_a_trip_without_a_clock_is_set_right_once() -> None:
+    none, ntp = ClockOrigin.NONE, ClockOrigin.NTP
+    watch = ClockWatch(at(0, -YEAR_MS, none), goes_on=False)
+    assert told(watch, at(1, -YEAR_MS, none)) == ([], Tamper.NONE)
+    assert told(watch, at(2, 0, ntp)) == (
+        [(RemarkKind.CLOCK_AHEAD, YEAR_MS), (RemarkKind.CLOCK_CORRECTED, YEAR_MS)],
+        Tamper.NONE,
+    )
+    assert told(watch, at(3, 0, ntp)) == ([], Tamper.NONE)
+
+
+def test_a_clock_without_a_source_that_was_right_is_said_to_be_right() -> None:
+    watch = ClockWatch(at(0, 0, ClockOrigin.NONE), goes_on=False)
+    assert told(watch, at(1, 0, ClockOrigin.NTP)) == (
+        [(RemarkKind.CLOCK_CORRECTED, 0)],
+        Tamper.NONE,
+    )
+
+
+def test_a_time_server_that_sets_the_clock_back_sets_it_right_and_is_no_sign() -> None:
+    watch = ClockWatch(at(0), goes_on=False)
+    assert told(watch, at(1, -DAY_MS, ClockOrigin.NTP)) == (
+        [(RemarkKind.CLOCK_BACK, DAY_MS), (RemarkKind.CLOCK_CORRECTED, DAY_MS)],
+        Tamper.NONE,
+    )
+
+
+def test_a_reboot_on_the_road_is_a_sign_and_the_boot_before_cannot_be_set_right() -> None:
+    watch = ClockWatch(at(10, 0, ClockOrigin.NONE), goes_on=True)
+    now = at(70, 0, ClockOrigin.NTP, LATER, 20)
+    assert told(watch, now) == ([(RemarkKind.REBOOTED, 60_000)], Tamper.REBOOTED)
+
+
+def test_a_reboot_into_an_earlier_time_is_a_reboot_and_a_clock_set_back() -> None:
+    watch = ClockWatch(at(10), goes_on=True)
+    assert told(watch, at(0, -DAY_MS, boot=LATER, counter_s=5)) == (
+        [(RemarkKind.REBOOTED, 0), (RemarkKind.CLOCK_BACK, DAY_MS + 10_000)],
+        Tamper.REBOOTED | Tamper.CLOCK_SET_BACK,
+    )
+
+
+def test_an_agent_that_was_killed_says_how_long_it_recorded_nothing() -> None:
+    watch = ClockWatch(at(10), goes_on=True)
+    assert told(watch, at(40)) == ([(RemarkKind.INTERRUPTED, 30_000)], Tamper.NONE)
+    assert told(watch, at(41)) == ([], Tamper.NONE)
+
+
+@pytest.fixture
+def remarks() -> Remarks:
+    return Remarks(lambda: at(0))
+
+
+def kinds(taken: list[Remark]) -> list[tuple[RemarkKind, str, bool]]:
+    return [(each.kind, each.subject, each.ended) for each in taken]
+
+
+def test_each_change_of_a_sensor_is_one_remark(remarks: Remarks) -> None:
+    for health in (Health.WORKS, Health.LOST, Health.LOST, Health.REFUSED, Health.WORKS):
+        remarks.hear(Finding("cargo", health, "why"))
+    said, signs = remarks.take()
+    assert kinds(said) == [
+        (RemarkKind.SENSOR_LOST, "cargo", False),
+        (RemarkKind.SENSOR_LOST, "cargo", True),
+        (RemarkKind.SENSOR_REFUSED, "cargo", False),
+        (RemarkKind.SENSOR_REFUSED, "cargo", True),
+    ]
+    assert signs is Tamper.SENSOR_UNPLUGGED  # it was, between the two readings
+    assert remarks.take() == ([], Tamper.NONE)
+
+
+def test_an_unplugged_sensor_is_a_sign_until_it_is_back(remarks: Remarks) -> None:
+    remarks.hear(Finding("cargo", Health.LOST, "why"))
+    assert [remarks.take()[1] for _ in range(3)] == [Tamper.SENSOR_UNPLUGGED] * 3
+    remarks.hear(Finding("cargo", Health.WORKS, ""))
+    assert remarks.take()[1] is Tamper.SENSOR_UNPLUGGED
+    assert remarks.take()[1] is Tamper.NONE
+
+
+def test_cameras_and_their_film(remarks: Remarks) -> None:
+    remarks.hear(Finding("hold", Health.COVERED, "", "camera"))
+    remarks.spare("hold", True)  # noqa: FBT003 - as cameras call it
+    remarks.hear(Finding("hold", Health.STOPPED, "", "camera"))
+    remarks.spare("hold", False)  # noqa: FBT003 - as cameras call it
+    assert kinds(remarks.take()[0]) == [
+        (RemarkKind.CAMERA_COVERED, "hold", False),
+        (RemarkKind.FILM_REDUCED, "hold", False),
+        (RemarkKind.CAMERA_COVERED, "hold", True),
+        (RemarkKind.FILM_STOPPED, "hold", False),
+        (RemarkKind.FILM_REDUCED, "hold", True),
+    ]
+
+
+def test_many_remarks_wait_for_the_next_readings_in_order(remarks: Remarks) -> None:
+    names = [f"s{number}" for number in range(PER_READING + 3)]
+    for name in names:
+        remarks.hear(Finding(name, Health.LOST, "why"))
+    first, second = remarks.take()[0], remarks.take()[0]
+    assert [each.subject for each in first + second] == names
+    assert len(first) == PER_READING < REMARKS_MAX
+
+
+def test_remarks_that_nobody_takes_have_a_limit(
+    remarks: Remarks, caplog: pytest.LogCaptureFixture
+) -> None:
+    for number in range(WAITING_MAX + 1):
+        remarks.hear(Finding(f"s{number}", Health.LOST, "why"))
+    assert "one is not signed" in caplog.text
+
+
+def test_the_first_reason_of_a_pause_is_told_once_it_is_over() -> None:
+    times = iter([at(1), at(9)])
+    remarks = Remarks(lambda: next(times))
+    remarks.pause(RemarkKind.CARD_FULL)
+    assert [(each.kind, each.since_ms, each.ended) for each in remarks.paused()] == [
+        (RemarkKind.CARD_FULL, START_MS + 1000, False),
+        (RemarkKind.CARD_FULL, START_MS + 9000, True),
+    ]
+    assert remarks.paused() == []
+
+
+def failed(error: Exception) -> UnavailableError:
+    with pytest.raises(UnavailableError) as caught, translated("journal"):
+        raise error
+    return caught.value
+
+
+def full_database(path: Path) -> UnavailableError:
+    with sqlite3.connect(path) as db:
+        db.execute("CREATE TABLE t (b BLOB)")
+        db.execute("PRAGMA max_page_count = 2")
+        with pytest.raises(UnavailableError) as caught, translated("journal"):
+            db.execute("INSERT INTO t VALUES (randomblob(100000))")
+    db.close()
+    return caught.value
+
+
+def read_only_database(path: Path) -> UnavailableError:
+    sqlite3.connect(path).close()
+    db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    with pytest.raises(UnavailableError) as caught, translated("journal"):
+        db.execute("CREATE TABLE t (b BLOB)")
+    db.close()
+    return caught.value
+
+
+def test_why_nothing_is_recorded(tmp_path: Path) -> None:
+    assert why_paused(BufferFullError("journal full")) is RemarkKind.CARD_FULL
+    assert why_paused(full_database(tmp_path / "a")) is RemarkKind.CARD_FULL
+    assert why_paused(read_only_database(tmp_path / "b")) is RemarkKind.CARD_READ_ONLY
+    assert why_paused(failed(OSError(errno.EROFS, "read-only"))) is RemarkKind.CARD_READ_ONLY
+    with pytest.raises(UnavailableError) as caught, disk_errors("write", tmp_path):
+        raise OSError(errno.ENOSPC, "full")
+    assert why_paused(caught.value) is RemarkKind.CARD_FULL
+    assert why_paused(failed(OSError(errno.EIO, "broken"))) is None
+    assert why_paused(UnavailableError("another reason")) is None
+
+
+def test_a_file_sets_the_clock_right(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = tmp_path / "clock"
+    clock = FileClock(path, lambda: at(0))
+    assert clock() == at(0)
+    path.write_text("-86400000 gnss 250\n")
+    right = replace(at(0, -DAY_MS, ClockOrigin.GNSS), error_ms=250)
+    assert clock() == right
+    for text in ("", "1", "x ntp", "5 sundial", "5 ntp 1 2", f"{10**18} ntp", "5 ntp -1"):
+        path.write_text(text)
+        assert clock() == at(0)
+    assert "expected `OFFSET_MS ORIGIN [ERROR_MS]`" in caplog.text
+    path.write_text("0 none")
+    assert clock() == at(0, origin=ClockOrigin.NONE)
+
+
+def test_a_reading_without_a_change_is_as_it_was() -> None:
+    assert Reading(at(0)).told.remarks == ()
