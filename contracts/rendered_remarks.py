@@ -128,7 +128,7 @@ def stretches(remarks: Iterable[Remarked]) -> list[Stretch]:
 
 def telling_words(chain: Chain) -> Iterator[str]:
     """Yield, in plain words, whether a device would have told what was wrong."""
-    if not chain.count or chain.remarks:
+    if not chain.live or chain.remarks:  # what is replayed says nothing of the device
         return
     name = f"device {chain.device_id}"
     if chain.telling == chain.count:
