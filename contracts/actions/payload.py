@@ -20,7 +20,7 @@ from contracts.keys import Signer
 from contracts.proto.payload_pb2 import Payload, RecordReading, RecordRun, SealTrip
 from contracts.proto.sawtooth_pb2 import Transaction, TransactionHeader
 from contracts.records.reading import TAMPER_ALL_1_1
-from contracts.rules.version import LATEST, RulesVersion
+from contracts.rules.version import USUAL, RulesVersion
 from contracts.sawtooth.batches import Family, build_transaction
 
 FAMILIES: Final[Mapping[Family, RulesVersion]] = {
@@ -29,7 +29,7 @@ FAMILIES: Final[Mapping[Family, RulesVersion]] = {
 """The versions of family `wayseal` by the name in a transaction's header."""
 _VERSIONS: Final = {(family.name, family.version): each for family, each in FAMILIES.items()}
 _FAMILY_OF: Final = {version: family for family, version in FAMILIES.items()}
-FAMILY: Final = _FAMILY_OF[LATEST]
+FAMILY: Final = _FAMILY_OF[USUAL]
 """The family that clients write."""
 PAYLOAD_BYTES_MAX: Final = 64 * 1024
 _FIELD: Final = {
@@ -117,7 +117,7 @@ def check_fields(action: Action, version: RulesVersion) -> None:
     Raises:
         RejectedError: The action or one of its fields came with a later version.
     """
-    if version < LATEST:
+    if version < USUAL:
         name = _field(action)
         number: int = Payload.DESCRIPTOR.fields_by_name[name].number
         late = name if is_late(number, version) else late_field(action, version)
@@ -146,7 +146,7 @@ def scope(
     action: Action,
     signer_public_key: str,
     deliveries: Sequence[str] = (),
-    version: RulesVersion = LATEST,
+    version: RulesVersion = USUAL,
 ) -> tuple[list[str], list[str]]:
     """Return the addresses that a transaction with `action` declares: inputs, outputs.
 
@@ -256,7 +256,7 @@ def build(
     deliveries: Sequence[str] = (),
     declared: tuple[list[str], list[str]] | None = None,
     nonce: str = "",
-    version: RulesVersion = LATEST,
+    version: RulesVersion = USUAL,
 ) -> Transaction:
     """Return a transaction with `action`, signed by `signer`, which will also sign the batch.
 

@@ -30,5 +30,5 @@ class RulesVersion(IntEnum):
         return min(self.value, RulesVersion.V1_1)
 
 
-LATEST = max(RulesVersion)
+USUAL = max(RulesVersion)
 """The version under which clients write."""

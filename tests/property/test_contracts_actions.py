@@ -23,7 +23,7 @@ from contracts.proto.payload_pb2 import (
 from contracts.records.reading import run_of
 from contracts.rules.context import InvalidTransactionError
 from contracts.rules.ids import Rule
-from contracts.rules.version import LATEST
+from contracts.rules.version import USUAL
 from contracts.sawtooth.batches import build_batch, build_transaction
 from support.evidence.chain import digest_of
 from support.ledgers.hosts import DirectHost, apply_all
@@ -176,7 +176,7 @@ def world() -> DirectHost:
 
 def applied(host: DirectHost, signer: str, action: Action) -> object:
     """Return what an action comes to: its events, or the rule that refuses it."""
-    places = [address.delivery("delivery-1")] if may_mark(action, LATEST) else []
+    places = [address.delivery("delivery-1")] if may_mark(action, USUAL) else []
     batch = build_batch(key(signer), [build(key(signer), action, deliveries=places)])
     try:
         return host.apply(batch)

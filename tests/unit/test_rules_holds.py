@@ -8,7 +8,7 @@ from contracts.proto.payload_pb2 import AUTHORITY, PlaceHold, RegisterParty, Rel
 from contracts.proto.state_pb2 import Hold
 from contracts.rules.case import EVENT_HOLD
 from contracts.rules.ids import Rule
-from contracts.rules.version import LATEST
+from contracts.rules.version import USUAL
 from support.ledgers.hosts import Host, apply_all, refused, told
 from support.network.world import START_MS, Trip, key, one, registrations
 
@@ -53,7 +53,7 @@ def test_a_party_of_the_trip_or_an_authority_places_and_releases_a_hold(
     ready(host)
     placed = told(EVENT_HOLD, host.apply(one(key(party_id), place(party_id))))
     assert placed == [{"trip_id": TRIP.trip_id, "hold_id": "case-7", "on": "true"}]
-    assert hold(host) == Hold(placed=place(party_id), rules=LATEST)
+    assert hold(host) == Hold(placed=place(party_id), rules=USUAL)
     released = told(EVENT_HOLD, host.apply(one(key(party_id), release(party_id))))
     assert released == [{"trip_id": TRIP.trip_id, "hold_id": "case-7", "on": "false"}]
     assert hold(host).released == release(party_id)

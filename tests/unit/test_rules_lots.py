@@ -15,7 +15,7 @@ from contracts.proto.sawtooth_pb2 import Event
 from contracts.proto.state_pb2 import Lot, Transformation
 from contracts.rules.case import EVENT_FINDING, EVENT_TRANSFORMATION
 from contracts.rules.ids import Rule
-from contracts.rules.version import LATEST
+from contracts.rules.version import USUAL
 from support.ledgers.hosts import Host, apply_all, findings, refused, rules_found, told
 from support.network.world import START_MS, key, one, registrations
 
@@ -82,11 +82,11 @@ def test_lots_begin_and_become_others(host: Host) -> None:
     assert told(EVENT_TRANSFORMATION, events) == [{"transformation_id": "t1", "party_id": "dairy"}]
     action = transformation("t2", [lot("milk", 90)], [lot("cheese", 9), lot("whey", 80)])
     assert rules_found(host.apply(one(key("dairy"), action))) == []
-    milk = Lot(gtin=GTIN, lot="milk", party_id="dairy", unit="KGM", made=100, used=90, rules=LATEST)
+    milk = Lot(gtin=GTIN, lot="milk", party_id="dairy", unit="KGM", made=100, used=90, rules=USUAL)
     assert state(host, "milk") == milk
     assert state(host, "cheese").made == 9
     kept = host.state(address.transformation("t2")) or b""
-    assert Transformation.FromString(kept) == Transformation(terms=action, rules=LATEST)
+    assert Transformation.FromString(kept) == Transformation(terms=action, rules=USUAL)
 
 
 def test_a_lot_is_made_little_by_little_by_its_maker_alone(host: Host) -> None:
@@ -122,7 +122,7 @@ def test_a_lot_of_unknown_origin_is_found_and_later_taken_by_its_maker(host: Hos
     ready(host)
     assert rules_found(make(host, "t1", [lot("milk", 30)], [lot("cheese")])) == [Rule.LOT_UNKNOWN]
     assert rules_found(make(host, "t2", [lot("milk", 30)], [lot("butter")])) == [Rule.LOT_UNKNOWN]
-    assert state(host, "milk") == Lot(gtin=GTIN, lot="milk", unit="KGM", used=60, rules=LATEST)
+    assert state(host, "milk") == Lot(gtin=GTIN, lot="milk", unit="KGM", used=60, rules=USUAL)
     found = rules_found(make(host, "t3", [], [lot("milk", 50)], "seller"))
     assert found == [Rule.LOT_OVERDRAWN]
     assert state(host, "milk").party_id == "seller"
@@ -142,7 +142,7 @@ def test_nobody_spoils_a_lot_for_its_maker_by_using_it_first(host: Host) -> None
     ready(host)
     make(host, "t1", [lot("milk", MOST, "LTR")], [lot("cheese")])
     assert rules_found(make(host, "t2", [], [lot("milk", 7)], "seller")) == [Rule.UNIT_MISMATCH]
-    maker = Lot(gtin=GTIN, lot="milk", party_id="seller", unit="KGM", made=7, rules=LATEST)
+    maker = Lot(gtin=GTIN, lot="milk", party_id="seller", unit="KGM", made=7, rules=USUAL)
     assert state(host, "milk") == maker
 
 

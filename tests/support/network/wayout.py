@@ -20,7 +20,7 @@ from contracts.proto.payload_pb2 import (
 from contracts.proto.state_pb2 import Delivery
 from contracts.rules.life import ENDS
 from contracts.rules.settling import NOTICE_MS
-from contracts.rules.version import LATEST, RulesVersion
+from contracts.rules.version import USUAL, RulesVersion
 from support.ledgers.hosts import DirectHost
 from support.network.chains import DEADLINE_MS
 from support.network.world import key, one
@@ -43,7 +43,7 @@ def at_time(host: DirectHost, now_ms: int) -> None:
 
 
 def way_out(
-    host: DirectHost, left: Sequence[str], version: RulesVersion = LATEST
+    host: DirectHost, left: Sequence[str], version: RulesVersion = USUAL
 ) -> list[str] | None:
     """Return the shortest way to an end, in words; None if the parties left have none."""
     reached: list[tuple[DirectHost, list[str]]] = [(host, [])]

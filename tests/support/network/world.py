@@ -40,7 +40,7 @@ from contracts.records.reading import (
     run_of,
 )
 from contracts.records.recording import RecordingDigest, pseudo_file_id
-from contracts.rules.version import LATEST, RulesVersion
+from contracts.rules.version import USUAL, RulesVersion
 from contracts.sawtooth.batches import build_batch
 
 START_MS = 1_750_000_000_000
@@ -87,13 +87,13 @@ def one(
     signer: Signer,
     action: Action,
     dependencies: Sequence[str] = (),
-    version: RulesVersion = LATEST,
+    version: RulesVersion = USUAL,
 ) -> Batch:
     """Return a batch of one transaction."""
     return build_batch(signer, [build(signer, action, dependencies=dependencies, version=version)])
 
 
-def registrations(version: RulesVersion = LATEST) -> list[Batch]:
+def registrations(version: RulesVersion = USUAL) -> list[Batch]:
     """Return what must be on the ledger before a truck leaves: parties, sites, device, delivery."""
     signed: list[Signed] = [
         *NETWORK.registrations(
@@ -235,7 +235,7 @@ class Trip:
             self.signer,
             action,
             dependencies=dependencies,
-            deliveries=deliveries if may_mark(action, LATEST) else (),
+            deliveries=deliveries if may_mark(action, USUAL) else (),
         )
 
     def whole(
