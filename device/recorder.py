@@ -10,7 +10,7 @@ import logging
 import os
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Final, Protocol
@@ -121,14 +121,16 @@ class Recorder:
             return trip
         chain = ChainWriter(self.logbook, self.signer, self.limits, trip)
         self._film(source, trip)
-        clock = self._clock(source, trip.start.nonce)
+        clock = self._clock(source, trip.start.nonce, tells=trip.tells)
         reel = self._reel(trip, source) if source.is_measured else None
-        teller = self._teller(trip, reel) if reel is not None else None
+        teller = self._teller(trip, reel) if reel is not None and trip.tells else None
 
         def idle() -> None:
             chain.commit()
-            if reel is not None and teller is not None:
-                teller.name(self._keep(reel, trip, source.interval_ms))
+            if reel is not None:
+                whole = self._keep(reel, trip, source.interval_ms)
+                if teller is not None:
+                    teller.name(whole)
 
         for sample in _stream(source, trip.readings, speed, stop, idle, reel):
             reading = _reading(sample, clock, derived=bool(source.derived_from))
@@ -150,7 +152,7 @@ class Recorder:
             UnavailableError: The medium failed.
         """
         reel = self._reel(trip)
-        if trip.clock.boot_id != trip.start.nonce:  # it was measured, not replayed
+        if trip.tells:
             self._say_last(trip, reel)
         trip = self.logbook.open_trip() or trip
         return ChainWriter(self.logbook, self.signer, self.limits, trip).close()
@@ -167,9 +169,9 @@ class Recorder:
         except UnavailableError as error:  # the seal has room of its own
             _log.error("the last reading of trip %s is not recorded: %s", trip.trip_id, error)
 
-    def _clock(self, source: TripSource, nonce: bytes) -> "_TripClock":
+    def _clock(self, source: TripSource, nonce: bytes, *, tells: bool) -> "_TripClock":
         if source.live:
-            return _LiveClock(self.now)
+            return _LiveClock(self.now, tells_error=tells)
         return _ReplayClock(source.started_at_ms, nonce)
 
     def _teller(self, trip: Trip, reel: Reel) -> Teller:
@@ -178,7 +180,7 @@ class Recorder:
 
     def _start(self, source: TripSource, device_id: str, plan: TripSettings) -> Trip:
         nonce = os.urandom(NONCE_BYTES)
-        begins = self._clock(source, nonce).at(0)
+        begins = self._clock(source, nonce, tells=source.is_measured).at(0)
         number, seal_before = self.logbook.series()
         start = StartTrip(
             trip_id=trip_id_of(device_id, nonce),
@@ -208,7 +210,7 @@ class Recorder:
             self.logbook,
             device_id=device_id,
             joined=joined,
-            clock=self._clock(source, joined.start.nonce).at(0),
+            clock=self._clock(source, joined.start.nonce, tells=False).at(0),
             input_id=input_of(source, joined),
         )
 
@@ -359,14 +361,21 @@ class _ReplayClock:
 
 @dataclass(frozen=True, slots=True)
 class _LiveClock:
-    """The truck's clock: the moment of the call, whatever offset was planned."""
+    """The truck's clock: the moment of the call, whatever offset was planned.
+
+    Attributes:
+        now: What time it is.
+        tells_error: By how much it may be wrong is told, which version 1.2 of the rules takes.
+    """
 
     now: Now
+    tells_error: bool
 
     def at(self, offset_ms: int) -> Clock:
         """See `_TripClock.at`."""
         del offset_ms
-        return self.now()
+        now = self.now()
+        return now if self.tells_error else replace(now, error_ms=None)
 
 
 def _reading(sample: Sample, clock: _TripClock, *, derived: bool) -> Reading:

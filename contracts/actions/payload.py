@@ -30,7 +30,7 @@ FAMILIES: Final[Mapping[Family, RulesVersion]] = {
 _VERSIONS: Final = {(family.name, family.version): each for family, each in FAMILIES.items()}
 _FAMILY_OF: Final = {version: family for family, version in FAMILIES.items()}
 FAMILY: Final = _FAMILY_OF[USUAL]
-"""The family that clients write."""
+"""The family that clients write, with its usual version."""
 PAYLOAD_BYTES_MAX: Final = 64 * 1024
 _FIELD: Final = {
     field.message_type.name: field.name
@@ -117,7 +117,7 @@ def check_fields(action: Action, version: RulesVersion) -> None:
     Raises:
         RejectedError: The action or one of its fields came with a later version.
     """
-    if version < USUAL:
+    if version < RulesVersion.V1_2:
         name = _field(action)
         number: int = Payload.DESCRIPTOR.fields_by_name[name].number
         late = name if is_late(number, version) else late_field(action, version)

@@ -22,8 +22,9 @@ def begin(
         RejectedError: Another trip is open.
         UnavailableError: The journal is full, or the medium failed.
     """
-    transaction = build(signer, start)
-    trip = _opened(input_id, start.device_id, start, transaction.header_signature, clock)
+    trip = _opened(input_id, start.device_id, start, "", clock)
+    transaction = build(signer, start, version=trip.rules)
+    trip = replace(trip, last_transaction_id=transaction.header_signature)
     logbook.begin(trip, [Pending(transaction.SerializeToString())])
     return trip
 

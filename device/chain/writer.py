@@ -139,6 +139,7 @@ class ChainWriter:
             RecordReading(trip_id=trip.trip_id, device_id=trip.device_id),
             signer.public_key,
             self._deliveries,
+            trip.rules,
         )
         self._batcher = Batcher(signer, limits, logbook.pending(trip.trip_id))
         self._run = logbook.waiting(trip.trip_id)
@@ -271,6 +272,7 @@ class ChainWriter:
             dependencies=dependencies,
             deliveries=self._deliveries,
             declared=declared,
+            version=self._trip.rules,
         )
         item = Pending(transaction.SerializeToString(), readings, monotonic_ms)
         self._batcher.add(transaction, item)

@@ -7,6 +7,7 @@ from contracts.address import delivery
 from contracts.proto.payload_pb2 import StartTrip
 from contracts.records.reading import ChainLink, Clock, DeviceChain
 from contracts.records.recording import RecordingDigest
+from contracts.rules.version import USUAL, RulesVersion
 
 
 class TripState(StrEnum):
@@ -50,6 +51,19 @@ class Trip:
     seal_transaction_id: str = ""
     run_ended: bool = False
     joined_at_ms: int | None = None
+
+    @property
+    def tells(self) -> bool:
+        """Whether this device says what is wrong with it: it measures here and now.
+
+        What is replayed has the trip's nonce as boot id, or names its files or the simulator.
+        """
+        return not self.start.derived_from and self.clock.boot_id != self.start.nonce
+
+    @property
+    def rules(self) -> RulesVersion:
+        """The version of the rules under which this device signs."""
+        return RulesVersion.V1_2 if self.tells else USUAL
 
     @property
     def began_at_ms(self) -> int:

@@ -2,6 +2,7 @@
 
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,8 +13,10 @@ from contracts.evidence.trust import Trust
 from contracts.evidence.verify import Verdict, verify_evidence
 from contracts.evidence.words import as_text
 from contracts.proto.state_pb2 import Remarked
+from contracts.records.reading import Reading
 from contracts.records.remark import Remark, RemarkKind, amount_words
 from contracts.rendered_remarks import stretches
+from contracts.rules.version import RulesVersion
 from support.evidence.chain import evidence_of, trust_in
 from support.evidence.telling import FILM, LEFT_OUT, evidence, recorded
 from support.network.world import Trip, reading, registrations
@@ -42,8 +45,8 @@ def test_a_seal_that_leaves_film_out_makes_the_evidence_incomplete() -> None:
     assert any("recording-left-out" in each for each in problems)
 
 
-def told_of(*values: Any) -> dict[str, Any]:  # noqa: ANN401 - readings
-    trip = Trip()
+def told_of(version: RulesVersion, *values: Reading) -> dict[str, Any]:
+    trip = Trip(version=version)
     batches = [*registrations(), *trip.whole(values)]
     found = evidence_of([[batch] for batch in batches], [trip.trip_id])
     verdict = judged(found.wire(), trust_in(found.heads))
@@ -51,10 +54,21 @@ def told_of(*values: Any) -> dict[str, Any]:  # noqa: ANN401 - readings
 
 
 def test_a_device_that_told_nothing_is_said_to_have_told_nothing() -> None:
-    told = told_of(reading(0), reading(1))
+    told = told_of(RulesVersion.V1_2, reading(0), reading(1))
     assert "device truck-1 tells what is wrong with it, and told nothing" in told["text"]
     assert (told["remarks"], told["corrections"]) == ([], [])
     assert told["first_reading_corrected_at"] is None
+
+
+def test_a_device_of_1_1_is_said_to_tell_nothing_of_itself() -> None:
+    told = told_of(RulesVersion.V1_1, reading(0))
+    assert "device truck-1 does not tell what is wrong with it: nobody knows" in told["text"]
+    assert told["telling"][0]["readings_telling"] == 0
+
+
+def test_a_replayed_trip_says_nothing_of_the_device() -> None:
+    told = told_of(RulesVersion.V1_1, replace(reading(0), derived=True))
+    assert "what is wrong with it" not in told["text"]
 
 
 def remarked(

@@ -5,9 +5,10 @@ from dataclasses import replace
 import pytest
 
 from contracts import address
+from contracts.actions.table import Action
 from contracts.errors import RejectedError
 from contracts.proto.payload_pb2 import RecordReading, Remark, RunReading, SealTrip
-from contracts.proto.sawtooth_pb2 import Event
+from contracts.proto.sawtooth_pb2 import Batch, Event
 from contracts.proto.state_pb2 import Chain, Delivery, Remarked
 from contracts.records import remark as remarks
 from contracts.records.corrections import BEFORE_READINGS, CORRECTIONS_MAX, Corrections
@@ -18,7 +19,7 @@ from contracts.rules.case import EVENT_REMARK
 from contracts.rules.ids import Rule
 from contracts.rules.version import RulesVersion
 from support.ledgers.hosts import Host, apply_all, findings, refused, rules_found, tampers
-from support.network.world import BOOT, START_MS, Trip, key, one, reading, registrations
+from support.network.world import BOOT, START_MS, Trip, one, reading, registrations
 
 LOST = remarks.Remark(RemarkKind.SENSOR_LOST, START_MS, "cargo")
 FOUND = replace(LOST, ended=True, since_ms=START_MS + 5000)
@@ -38,9 +39,14 @@ def filming(number: int, *made: RecordingDigest) -> Reading:
 
 
 def ready(host: Host) -> Trip:
-    trip = Trip()
-    apply_all(host, [*registrations(), one(trip.signer, trip.start)])
+    trip = Trip(version=RulesVersion.V1_2)
+    apply_all(host, [*registrations(), told_by(trip, trip.start)])
     return trip
+
+
+def told_by(trip: Trip, action: Action) -> Batch:
+    """Return a batch of one transaction under version 1.2."""
+    return one(trip.signer, action, version=RulesVersion.V1_2)
 
 
 def said(events: list[Event]) -> list[Remarked]:
@@ -80,7 +86,7 @@ def test_a_reading_that_does_not_join_tells_nothing(host: Host) -> None:
     commit(host, trip, reading(0))
     repeated = trip.records[0]
     repeated.remarks.append(LOST.message())
-    events = host.apply(one(trip.signer, repeated))
+    events = host.apply(told_by(trip, repeated))
     assert rules_found(events) == [Rule.SEQUENCE_REPEATED]
     assert said(events) == []
     assert chain(host, trip).remarks == 0
@@ -91,7 +97,7 @@ def test_readings_of_1_1_are_counted_as_those_that_could_not_tell(host: Host) ->
     first, second = trip.following(reading(0)), trip.following(telling(1, LOST))
     host.apply(one(trip.signer, first, version=RulesVersion.V1_1))
     assert refused(host, one(trip.signer, second, version=RulesVersion.V1_1)) is Rule.FORM
-    host.apply(one(trip.signer, second))
+    host.apply(told_by(trip, second))
     assert (chain(host, trip).count, chain(host, trip).telling) == (2, 1)
 
 
@@ -109,7 +115,7 @@ def test_an_estimated_error_is_of_1_2(host: Host) -> None:
     record = trip.following(replace(value, clock=replace(value.clock, error_ms=0)))
     assert record.clock.HasField("error_ms")
     assert refused(host, one(trip.signer, record, version=RulesVersion.V1_1)) is Rule.FORM
-    host.apply(one(trip.signer, record))
+    host.apply(told_by(trip, record))
 
 
 def test_a_sign_that_ends_is_an_event_that_counts_nothing(host: Host) -> None:
@@ -152,7 +158,7 @@ def damaged(**changed: object) -> RecordReading:
 )
 def test_a_remark_that_cannot_be_does_not_decode(host: Host, record: RecordReading) -> None:
     ready(host)
-    assert refused(host, one(key("truck-1"), record)) is Rule.FORM
+    assert refused(host, told_by(Trip(), record)) is Rule.FORM
 
 
 @pytest.mark.parametrize("field", ["remarks", "filmed", "film"])
@@ -164,8 +170,8 @@ def test_a_reading_tells_so_much_and_no_more(host: Host, field: str) -> None:
     there.extend([there[0]] * (REMARKS_MAX - 1))
     within = RecordReading.FromString(record.SerializeToString())
     there.extend([there[0]])
-    assert refused(host, one(key("truck-1"), record)) is Rule.FORM
-    host.apply(one(key("truck-1"), within))
+    assert refused(host, told_by(Trip(), record)) is Rule.FORM
+    host.apply(told_by(Trip(), within))
 
 
 def test_told_and_its_remarks_come_back_as_they_went() -> None:

@@ -16,6 +16,7 @@ from contracts.evidence.words import as_text
 from contracts.records.reading import Clock, ClockOrigin, Reading, Tamper
 from contracts.records.recording import RecordingDigest
 from contracts.records.remark import Remark, RemarkKind, Told
+from contracts.rules.version import RulesVersion
 from support.evidence.chain import Evidence, digest_of, evidence_of, trust_in
 from support.network.world import BOOT, START_MS, Trip, handovers, reading, registrations
 
@@ -73,7 +74,7 @@ def _at(
 
 def evidence(sealed: tuple[RecordingDigest, ...] = FILM) -> Evidence:
     """Return evidence of the trip, whose seal names these recordings."""
-    trip = Trip()
+    trip = Trip(version=RulesVersion.V1_2)
     batches = [
         *registrations(),
         *trip.whole(values(), sealed, 4),

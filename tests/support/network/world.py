@@ -157,6 +157,7 @@ class Trip:
     records: list[RecordReading] = field(default_factory=list)
     number: int = 0
     seal_before: bytes = b""
+    version: RulesVersion = USUAL
     of: str = ""
     """The trip of another device that this device joins."""
 
@@ -227,7 +228,7 @@ class Trip:
             started_at_ms=START_MS,
             seal_transaction_id=seal_transaction_id,
         )
-        return one(self.signer, action, dependencies=[seal_transaction_id])
+        return one(self.signer, action, dependencies=[seal_transaction_id], version=self.version)
 
     def sign(self, action: Action, dependencies: Sequence[str] = ()) -> Transaction:
         deliveries = [address.delivery(name) for name in self.deliveries]
@@ -235,7 +236,8 @@ class Trip:
             self.signer,
             action,
             dependencies=dependencies,
-            deliveries=deliveries if may_mark(action, USUAL) else (),
+            deliveries=deliveries if may_mark(action, self.version) else (),
+            version=self.version,
         )
 
     def whole(
