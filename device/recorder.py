@@ -35,7 +35,7 @@ from device.live.filming.reel import Reel
 from device.live.filming.segments import MEDIA_TYPE
 from device.live.remarks import Remarks
 from device.live.source import LiveSource
-from device.live.telling import Teller
+from device.live.telling import Narrator
 from device.sensors.port import Sample
 from device.settings import TripSettings
 from device.stop import Stop
@@ -123,19 +123,19 @@ class Recorder:
         self._film(source, trip)
         clock = self._clock(source, trip.start.nonce, tells=trip.tells)
         reel = self._reel(trip, source) if source.is_measured else None
-        teller = self._teller(trip, reel) if reel is not None and trip.tells else None
+        narrator = self._narrator(trip, reel) if reel is not None and trip.tells else None
 
         def idle() -> None:
             chain.commit()
             if reel is not None:
                 whole = self._keep(reel, trip, source.interval_ms)
-                if teller is not None:
-                    teller.name(whole)
+                if narrator is not None:
+                    narrator.name(whole)
 
         for sample in _stream(source, trip.readings, speed, stop, idle, reel):
             reading = _reading(sample, clock, derived=bool(source.derived_from))
-            if teller is not None:
-                reading = teller.complete(reading)
+            if narrator is not None:
+                reading = narrator.complete(reading)
             chain.record(reading)
             if reel is not None and sample.tamper:
                 reel.mark(reading.clock.utc_ms)
@@ -159,7 +159,7 @@ class Recorder:
 
     def _say_last(self, trip: Trip, reel: Reel) -> None:
         """Record what happened since the last reading, such as a power cut, before the seal."""
-        last = self._teller(trip, reel).last(self.now())
+        last = self._narrator(trip, reel).last(self.now())
         if last is None:
             return
         try:
@@ -174,9 +174,9 @@ class Recorder:
             return _LiveClock(self.now, tells_error=tells)
         return _ReplayClock(source.started_at_ms, nonce)
 
-    def _teller(self, trip: Trip, reel: Reel) -> Teller:
+    def _narrator(self, trip: Trip, reel: Reel) -> Narrator:
         recordings = self.logbook.recordings(trip.trip_id)
-        return Teller(trip, recordings, reel, self.remarks)
+        return Narrator(trip, recordings, reel, self.remarks)
 
     def _start(self, source: TripSource, device_id: str, plan: TripSettings) -> Trip:
         nonce = os.urandom(NONCE_BYTES)

@@ -22,7 +22,7 @@ def file_id(trip: Trip, name: str) -> str:
     return pseudo_file_id(trip.device_id, f"{trip.trip_id}/{name}")
 
 
-class Teller:
+class Narrator:
     """Completes readings of one trip, one after the other.
 
     Args:

@@ -21,6 +21,7 @@ from device.live.filming.plan import CameraPlan
 from device.live.filming.pyav import OpenSegment
 from device.live.filming.reel import CARD_KEPT
 from device.live.filming.segments import cut_to_whole
+from device.live.telling import FILM_LOST_MS
 from support.gateways.appliance import QuickAppliance
 from support.machine.browser import browser
 from support.machine.mounts import tmpfs
@@ -125,6 +126,12 @@ def test_two_cameras_film_the_whole_trip_in_segments(
     assert plays(tmp_path / f"{films[0]['recording_id']}.mp4", tmp_path) == [640, 480]
 
 
+def remarks_of(site: Site, trip: dict[str, Any], kind: str) -> list[dict[str, Any]]:
+    """Return what the truck said of itself, of one kind."""
+    items = site.ask(f"/v1/trips/{trip['trip']}/remarks")["items"]
+    return [each for each in items if each["kind"] == kind]
+
+
 def test_a_killed_agent_keeps_its_film_up_to_the_last_fragment(
     tmp_path: Path, site: Site, gps: str, film: Path
 ) -> None:
@@ -141,6 +148,10 @@ def test_a_killed_agent_keeps_its_film_up_to_the_last_fragment(
         trip = roaming.ends_whole(site, said)
     (cut,) = [line for line in said if "was cut by a power cut or a kill" in line]
     assert re.search(r"film dock-000000\.mp4 .*, \d+ bytes after that are lost", cut)
+    (lost,) = remarks_of(site, trip, "film-lost")
+    assert lost["subject"] == "dock-000000.mp4"
+    assert lost["amount_s"] >= FILM_LOST_MS / 1000
+    assert len(remarks_of(site, trip, "interrupted")) == 1
     assert len(films_at(site, trip, tmp_path)) == 2
 
 
@@ -159,6 +170,7 @@ def test_a_killed_agent_that_is_at_the_site_keeps_its_film_too_and_a_copy_of_it_
     with roaming.running() as said:
         trip = roaming.ends_whole(site, said)
     assert films_at(site, trip, tmp_path)
+    assert [each["subject"] for each in remarks_of(site, trip, "film-lost")]
     assert any("film dock-000099.mp4 is not kept" in line for line in said), said
 
 
@@ -218,6 +230,7 @@ def test_film_stops_when_its_buffer_is_full_and_readings_go_on(
     small = f"[buffer]\nvideo_bytes_max = {5 << 20}\n"
     roaming = RoamingTruck(tmp_path / "card", gps, site, TEST_PICTURE + small)
     trip, said = trip_whose_film_stops(roaming, site)
+    assert remarks_of(site, trip, "film-stopped")[0]["change"] == "began"
     (line,) = [line for line in said if "camera rear is not recorded" in line]
     assert "bytes left; offload, or set a larger buffer.video_bytes_max" in line
     assert sum(each["size"] for each in films_at(site, trip, tmp_path)) <= 5 << 20
