@@ -11,7 +11,7 @@ from contracts.proto import payload_pb2, state_pb2
 from contracts.records.clock import rfc3339
 from contracts.records.quantity import QUANTITIES
 from contracts.records.reading import ClockOrigin, Tamper
-from contracts.rendered_remarks import error_s, film
+from contracts.rendered_remarks import corrected, error_s, film
 from contracts.rules.lots import lot_status_name
 from contracts.rules.silence import silences_allowed
 
@@ -192,8 +192,10 @@ def reading(record: payload_pb2.RecordReading) -> Words:
     }
 
 
-def breach(entry: state_pb2.Breach) -> Words:
-    """Return a breach of a delivery's limits."""
+def breach(
+    entry: state_pb2.Breach, since_corrected_ms: int | None, until_corrected_ms: int | None
+) -> Words:
+    """Return a breach of a delivery's limits, with its times as claimed and as corrected."""
     quantity = QUANTITIES[entry.limit.quantity]
     return {
         "trip_id": entry.trip_id,
@@ -203,7 +205,9 @@ def breach(entry: state_pb2.Breach) -> Words:
         "unit": quantity.unit_code,
         "extreme": entry.extreme / quantity.scale,
         "since": rfc3339(entry.since_ms),
+        "since_corrected": corrected(since_corrected_ms),
         "until": rfc3339(entry.until_ms),
+        "until_corrected": corrected(until_corrected_ms),
         "first_sequence": entry.since_sequence,
         "last_sequence": entry.until_sequence,
         "position": _position(entry),
@@ -211,12 +215,13 @@ def breach(entry: state_pb2.Breach) -> Words:
     }
 
 
-def tamper(entry: state_pb2.TamperEvent) -> Words:
-    """Return a tamper event."""
+def tamper(entry: state_pb2.TamperEvent, corrected_ms: int | None) -> Words:
+    """Return a tamper event, with its time as claimed and as corrected."""
     return {
         "device_id": entry.device_id,
         "sequence": entry.sequence,
         "time": rfc3339(entry.utc_ms),
+        "corrected_time": corrected(corrected_ms),
         "signs": signs(entry.flags),
         "ended": signs(entry.ended_flags),
         "film": film(entry.film),

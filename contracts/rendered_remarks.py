@@ -32,14 +32,26 @@ def error_s(clock: Clock) -> float | None:
     return clock.error_ms / 1000 if clock.HasField("error_ms") else None
 
 
-def remark(entry: Remarked) -> Words:
-    """Return what a device said of itself."""
+def corrected(utc_ms: int | None) -> str | None:
+    """Return a time by a clock that was right later; None if the claim stands."""
+    return None if utc_ms is None else rfc3339(utc_ms)
+
+
+def claimed(utc_ms: int, corrected_ms: int | None) -> str:
+    """Return a claimed time in plain words, with the corrected one if there is one."""
+    words = rfc3339(utc_ms)
+    return words if corrected_ms is None else f"{words} (corrected: {rfc3339(corrected_ms)})"
+
+
+def remark(entry: Remarked, corrected_ms: int | None) -> Words:
+    """Return what a device said of itself, with its reading's time as claimed and as corrected."""
     said = Remark.from_message(entry.remark)
     change = ENDED if said.ended else BEGAN
     return {
         "device_id": entry.device_id,
         "sequence": entry.sequence,
         "time": rfc3339(entry.clock.utc_ms),
+        "corrected_time": corrected(corrected_ms),
         "kind": said.kind.name_for_people,
         "change": HAPPENED if said.kind.happens_once else change,
         "subject": said.subject or None,
@@ -68,7 +80,7 @@ def correction(each: Correction) -> Words:
         "clock_error_s": error_s(right),
         "readings": each.readings,
         "first_reading_at": rfc3339(first.utc_ms) if first else None,
-        "first_reading_corrected_at": None if each.first_ms is None else rfc3339(each.first_ms),
+        "first_reading_corrected_at": corrected(each.first_ms),
     }
 
 

@@ -6,6 +6,7 @@ from typing import Any, Final
 from contracts import rendered, rendered_delivery, rendered_remarks
 from contracts.chunktree import blob_count
 from contracts.evidence.container import FORMAT_1
+from contracts.evidence.corrected import CorrectedTimes
 from contracts.evidence.recordings import Video
 from contracts.evidence.seals import Sealed
 from contracts.evidence.story import TripStory
@@ -15,6 +16,7 @@ from contracts.proto.state_pb2 import Breach, Delivery, Finding, Lot, Transforma
 from contracts.records.clock import rfc3339
 from contracts.records.quantity import QUANTITIES
 from contracts.rendered import Words
+from contracts.rendered_remarks import claimed
 
 SUMMARIES: Final = ("holds", "unanchored", "format-1", "does-not-hold")
 """The words that `summary` returns."""
@@ -153,9 +155,15 @@ def _trip_json(story: TripStory) -> Words:
         "last_reading_at": _time(story.last_ms),
         "first_reading_corrected_at": _time(corrected[0]) if corrected else None,
         "last_reading_corrected_at": _time(corrected[1]) if corrected else None,
-        "breaches": [rendered.breach(breach) for breach in story.breaches.values()],
-        "tampers": [rendered.tamper(tamper) for tamper in story.tampers],
-        "remarks": [rendered_remarks.remark(each) for each in story.remarks],
+        "breaches": [_breach_json(breach, story.times) for breach in story.breaches.values()],
+        "tampers": [
+            rendered.tamper(each, story.times.of_reading(each.device_id, each.sequence))
+            for each in story.tampers
+        ],
+        "remarks": [
+            rendered_remarks.remark(each, story.times.of_reading(each.device_id, each.sequence))
+            for each in story.remarks
+        ],
         "telling": [rendered_remarks.telling(chain) for chain in story.chains],
         "corrections": [rendered_remarks.correction(each) for each in story.times.corrections],
         "findings": _findings_json(story.findings, "rule", "device_id", "detail"),
@@ -270,13 +278,28 @@ def _only(words: Words, *keys: str) -> Words:
     return {key: words[key] for key in keys}
 
 
-def breach_words(breach: Breach) -> str:
+def _breach_json(breach: Breach, times: CorrectedTimes) -> Words:
+    return rendered.breach(breach, *_corrected(breach, times))
+
+
+def _corrected(breach: Breach, times: CorrectedTimes) -> tuple[int | None, int | None]:
+    """Return the corrected times of a breach's first and last reading; None if a claim stands."""
+    first, last = (
+        times.of_reading(breach.device_id, sequence)
+        for sequence in (breach.since_sequence, breach.until_sequence)
+    )
+    return first, last
+
+
+def breach_words(breach: Breach, times: CorrectedTimes) -> str:
     """Return a breach in words: the quantity, how far, when, and of which delivery."""
+    since_ms, until_ms = _corrected(breach, times)
     quantity, limit = QUANTITIES[breach.limit.quantity], breach.limit
     below = limit.HasField("minimum") and breach.extreme < limit.minimum
     return (
         f"{quantity.name} {'down' if below else 'up'} to "
         f"{breach.extreme / quantity.scale:g} {quantity.symbol} "
-        f"from {rfc3339(breach.since_ms)} "
-        f"to {rfc3339(breach.until_ms)}, delivery {breach.delivery_id}, device {breach.device_id}"
+        f"from {claimed(breach.since_ms, since_ms)} "
+        f"to {claimed(breach.until_ms, until_ms)}, "
+        f"delivery {breach.delivery_id}, device {breach.device_id}"
     )

@@ -117,7 +117,7 @@ def _trip_lines(story: TripStory) -> Iterator[str]:
         revoked = ", which is revoked by now" if key in story.revoked else ""
         yield f"  signed by device key {key}{revoked}"
     for breach in story.breaches.values():
-        yield f"  breach: {breach_words(breach)}"
+        yield f"  breach: {breach_words(breach, story.times)}"
     yield from _told_lines(story)
     yield from _finding_lines(story.findings)
     yield from silence_lines(story)
@@ -141,9 +141,10 @@ def _told_lines(story: TripStory) -> Iterator[str]:
     for tamper in story.tampers:
         for change, flags in (("tamper", tamper.flags), ("tamper ended", tamper.ended_flags)):
             if flags:
+                at = story.times.of_reading(tamper.device_id, tamper.sequence)
                 yield (
                     f"  {change}: {', '.join(rendered.signs(flags))} at "
-                    f"{rfc3339(tamper.utc_ms)}, device {tamper.device_id}"
+                    f"{rendered_remarks.claimed(tamper.utc_ms, at)}, device {tamper.device_id}"
                 )
     for stretch in rendered_remarks.stretches(story.remarks):
         yield f"  {stretch}"

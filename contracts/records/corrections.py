@@ -18,9 +18,9 @@ BEFORE_READINGS: Final = -1
 """The place of a trip's start before the readings of its device."""
 
 
-def corrected_by(right: Clock, claimed: Clock) -> int | None:
+def corrected_by(right: Clock, monotonic_ms: int) -> int | None:
     """Return the time of a moment by a later clock of the same boot, ms; None if it cannot be."""
-    utc_ms = right.utc_ms - (right.monotonic_ms - claimed.monotonic_ms)
+    utc_ms = right.utc_ms - (right.monotonic_ms - monotonic_ms)
     return utc_ms if 0 <= utc_ms <= UTC_MS_MAX else None
 
 
@@ -57,6 +57,10 @@ class Corrections:
             if is_correction and len(found) < CORRECTIONS_MAX:
                 found.append((each.sequence, each.clock))
 
+    def __bool__(self) -> bool:
+        """Say whether any correction counts."""
+        return any(self._of.values())
+
     def corrected_ms(self, device_id: str, sequence: int, claimed: Clock) -> int | None:
         """Return the corrected time of a reading, milliseconds; None if its claim stands.
 
@@ -71,5 +75,5 @@ class Corrections:
             if at == sequence and right == claimed:
                 return None
             if at >= sequence and right.boot_id == claimed.boot_id:
-                return corrected_by(right, claimed)
+                return corrected_by(right, claimed.monotonic_ms)
         return None

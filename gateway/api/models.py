@@ -4,7 +4,7 @@ The values come from contracts/rendered.py. Answers about one topic alone stand 
 those about deliveries in deliverymodels.py.
 """
 
-from typing import Generic, TypeVar
+from typing import Annotated, Generic, TypeVar
 
 from pydantic import BaseModel, Field
 
@@ -12,6 +12,9 @@ from gateway.api import words
 from gateway.moments import Moment
 
 ItemT = TypeVar("ItemT")
+Corrected = Annotated[
+    Moment | None, Field(description="by a clock that was right later; null if the claim stands")
+]
 
 
 class Page(BaseModel, Generic[ItemT]):
@@ -137,9 +140,7 @@ class Trip(BaseModel):
     destination_site_id: str
     party_ids: list[str] = Field(description="the parties that may close it and place holds")
     started_at: Moment
-    started_corrected_at: Moment | None = Field(
-        description="by a clock that was right later; null if the claim stands"
-    )
+    started_corrected_at: Corrected
     delivery_ids: list[str]
     derived_from: list[Source]
     readings: int
@@ -164,9 +165,7 @@ class Reading(BaseModel):
     device_id: str
     sequence: int
     time: Moment = Field(description="as the device claimed it")
-    corrected_time: Moment | None = Field(
-        description="by a clock that was right later; null if the claim stands"
-    )
+    corrected_time: Corrected
     clock_origin: words.Clock
     clock_error_s: float | None = Field(description="at most; null if the device does not know")
     temperature_cel: float | None
@@ -188,8 +187,10 @@ class Breach(BaseModel):
     quantity: words.Quantity
     unit: words.QuantityUnit
     extreme: float
-    since: Moment
-    until: Moment
+    since: Moment = Field(description="as claimed")
+    since_corrected: Corrected
+    until: Moment = Field(description="as claimed")
+    until_corrected: Corrected
     first_sequence: int
     last_sequence: int
     position: Position | None
@@ -211,9 +212,7 @@ class Remark(BaseModel):
     device_id: str
     sequence: int = Field(description="the reading that carries it")
     time: Moment = Field(description="of that reading, as claimed")
-    corrected_time: Moment | None = Field(
-        description="by a clock that was right later; null if the claim stands"
-    )
+    corrected_time: Corrected
     kind: words.RemarkName
     change: words.Change
     subject: str | None = Field(description="the sensor, camera or film; null: the device")
@@ -228,7 +227,8 @@ class TamperEvent(BaseModel):
 
     device_id: str
     sequence: int
-    time: Moment
+    time: Moment = Field(description="as claimed")
+    corrected_time: Corrected
     signs: list[words.TamperSign] = Field(description="that appeared")
     ended: list[words.TamperSign] = Field(description="that the reading shows no longer")
     film: list[FilmMoment] = Field(description="where the films of the cameras were")

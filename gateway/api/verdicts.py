@@ -122,21 +122,6 @@ class JudgedDelivery(BaseModel):
     dispute_reason: str | None
 
 
-class JudgedRemark(BaseModel):
-    """What a device said of itself."""
-
-    device_id: str
-    sequence: int
-    time: Moment
-    kind: words.RemarkName
-    change: words.Change
-    subject: str | None
-    since: Moment
-    amount_s: float | None
-    film: list[models.FilmMoment]
-    says: str
-
-
 class Telling(BaseModel):
     """In how many of its readings a device could tell what was wrong, and how much it told."""
 
@@ -185,7 +170,7 @@ class JudgedTrip(BaseModel):
     last_reading_corrected_at: Moment | None
     breaches: list[models.Breach]
     tampers: list[models.TamperEvent]
-    remarks: list[JudgedRemark]
+    remarks: list[models.Remark]
     telling: list[Telling]
     corrections: list[Correction]
     findings: list[JudgedFinding]

@@ -6,12 +6,13 @@ from contracts import rendered, rendered_delivery, rendered_remarks
 from contracts.proto import payload_pb2, state_pb2
 from contracts.records.clock import moment
 from gateway.api import deliverymodels, models
+from gateway.records.breaches import BreachRecord
 from gateway.records.deliveries import DeliveryRecord, HandOverRecord
 from gateway.records.digests import DigestRecord
 from gateway.records.entries import TransformationRecord
 from gateway.records.registry import DeviceRecord, PartyRecord
 from gateway.records.tracing import LotId
-from gateway.records.trips import ReadingRecord, RemarkRecord, TripRecord
+from gateway.records.trips import ReadingRecord, RemarkRecord, TamperRecord, TripRecord
 from storage.recordings.manifest import StoredRecording
 
 
@@ -115,18 +116,19 @@ def reading(record: ReadingRecord) -> models.Reading:
 
 def remark(record: RemarkRecord) -> models.Remark:
     """Return what a device said of itself."""
-    words = rendered_remarks.remark(record.entry)
-    return models.Remark.model_validate({**words, "corrected_time": _moment(record.corrected_ms)})
+    words = rendered_remarks.remark(record.entry, record.corrected_ms)
+    return models.Remark.model_validate(words)
 
 
-def breach(entry: state_pb2.Breach) -> models.Breach:
+def breach(record: BreachRecord) -> models.Breach:
     """Return a breach."""
-    return models.Breach.model_validate(rendered.breach(entry))
+    times = record.since_corrected_ms, record.until_corrected_ms
+    return models.Breach.model_validate(rendered.breach(record.entry, *times))
 
 
-def tamper(entry: state_pb2.TamperEvent) -> models.TamperEvent:
+def tamper(record: TamperRecord) -> models.TamperEvent:
     """Return a tamper event."""
-    return models.TamperEvent.model_validate(rendered.tamper(entry))
+    return models.TamperEvent.model_validate(rendered.tamper(record.entry, record.corrected_ms))
 
 
 def finding(entry: state_pb2.Finding) -> models.Finding:

@@ -1,13 +1,14 @@
 """Deliveries as they stand, the trips that they were on, and the breaches of their limits."""
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 
-from contracts.proto.state_pb2 import Breach, Delivery, HandOverState
+from contracts.proto.state_pb2 import Delivery, HandOverState
 from gateway.index.store import IndexStore
+from gateway.records.breaches import BreachRecord, breaches
 from gateway.records.entries import trip_start
-from gateway.records.pages import EVERYTHING, Listed, Span, listed, listed_by_time
+from gateway.records.pages import EVERYTHING, Listed, Span, listed
 from gateway.records.registry import Registry
 
 
@@ -68,7 +69,7 @@ class Deliveries(Registry[DeliveryRecord]):
 
     def breaches(
         self, delivery_id: str, after: int, count: int, span: Span = EVERYTHING
-    ) -> Listed[Breach]:
+    ) -> Listed[BreachRecord]:
         """Return a page of the breaches of a delivery's limits, on all its trips, by time.
 
         Raises:
@@ -89,30 +90,3 @@ class Deliveries(Registry[DeliveryRecord]):
             entry.terms.delivery_id,
         )
         return DeliveryRecord(entry, tuple(trip_id for (trip_id,) in rows))
-
-
-def breaches(
-    index: IndexStore, about: Mapping[str, str], after: int, count: int, span: Span
-) -> Listed[Breach]:
-    """Return a page of breaches, by the time when each began; the last word on each.
-
-    Args:
-        index: The index to ask.
-        about: Columns `trip_id` and `delivery_id` with what they must be; empty for all breaches.
-        after: The place after which the page begins; 0 begins with the first breach.
-        count: Items on the page, at most.
-        span: What the time from a breach's first reading outside to its last overlaps.
-
-    Raises:
-        RejectedError: The list has no such place.
-    """
-    where = " AND ".join(["TRUE", *(f"{column} = ?" for column in about)])
-    # The first row of a breach is its place: later rows, which change it, leave that as it is.
-    kept = f"SELECT min(rowid) AS at, max(rowid) AS newest FROM breaches WHERE {where}"  # noqa: S608
-    sql = (
-        f"SELECT at, since_ms AS utc_ms, until_ms, entry FROM ({kept} GROUP BY address)"  # noqa: S608
-        f" JOIN breaches ON breaches.rowid = newest"
-    )
-    values = tuple(about.values())
-    read = Breach.FromString
-    return listed_by_time(index, sql, values, read, after=after, count=count, span=span)

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from contracts.proto.payload_pb2 import RecordReading, Remark, SealTrip, StartTrip
-from contracts.proto.state_pb2 import Breach, Chain, Finding, Hold, Remarked, TamperEvent, Trip
+from contracts.proto.payload_pb2 import RecordReading, SealTrip, StartTrip
+from contracts.proto.state_pb2 import Chain, Finding, Hold, Remarked, TamperEvent, Trip
 from contracts.records.corrections import BEFORE_READINGS, Corrections
 from gateway.index.store import IndexStore
+from gateway.records.breaches import BreachRecord, breaches
 from gateway.records.buckets import BucketedReadings, bucketed
-from gateway.records.deliveries import breaches
+from gateway.records.corrected import corrected_times, corrections_of
 from gateway.records.digests import DIGEST_COLUMNS, DigestRecord
 from gateway.records.entries import trip_entry
 from gateway.records.pages import EVERYTHING, Listed, Span, T, listed, listed_within
@@ -94,6 +95,19 @@ class ReadingRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class TamperRecord:
+    """Signs of tampering that appeared, or ended.
+
+    Attributes:
+        entry: The event.
+        corrected_ms: As of its reading: `ReadingRecord`.
+    """
+
+    entry: TamperEvent
+    corrected_ms: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class RemarkRecord:
     """What a device said of itself.
 
@@ -166,7 +180,7 @@ class Trips:
             "SELECT position AS at, utc_ms, utc_ms AS until_ms, record, device_id, sequence,"
             " transaction_id, block_num FROM readings WHERE trip_id = ?"
         )
-        values, read = (trip_id,), partial(_reading, self._corrections(trip_id))
+        values, read = (trip_id,), partial(_reading, corrections_of(self._index, trip_id))
         return listed_within(self._index, sql, values, read, after=after, count=count, span=span)
 
     def bucketed(
@@ -177,7 +191,7 @@ class Trips:
 
     def breaches(
         self, trip_id: str, after: int, count: int, span: Span = EVERYTHING
-    ) -> Listed[Breach]:
+    ) -> Listed[BreachRecord]:
         """Return a page of the breaches of delivery limits on a trip, by time."""
         self.check_known(trip_id)
         return breaches(self._index, {"trip_id": trip_id}, after, count, span)
@@ -190,20 +204,26 @@ class Trips:
         *,
         trip_id: str | None = None,
         delivery_id: str | None = None,
-    ) -> Listed[Breach]:
+    ) -> Listed[BreachRecord]:
         """Return a page of the breaches on all trips, or on one, or of one delivery, by time."""
         asked = {"trip_id": trip_id, "delivery_id": delivery_id}
         about = {column: value for column, value in asked.items() if value is not None}
         return breaches(self._index, about, after, count, span)
 
-    def tampers(self, trip_id: str, after: int, count: int) -> Listed[TamperEvent]:
+    def tampers(self, trip_id: str, after: int, count: int) -> Listed[TamperRecord]:
         """Return a page of a trip's tamper events."""
         sql = "SELECT rowid AS at, entry FROM tampers WHERE trip_id = ?"
-        return self._of_trip(sql, trip_id, TamperEvent.FromString, after, count)
+        found = self._of_trip(sql, trip_id, TamperEvent.FromString, after, count)
+        places = [(each.device_id, each.sequence) for _, each in found]
+        times = corrected_times(self._index, trip_id, places)
+        return [
+            (at, TamperRecord(each, times.get(place)))
+            for (at, each), place in zip(found, places, strict=True)
+        ]
 
     def remarks(self, trip_id: str, after: int, count: int) -> Listed[RemarkRecord]:
         """Return a page of what a trip's devices said of themselves."""
-        corrections = self._corrections(trip_id)
+        corrections = corrections_of(self._index, trip_id)
 
         def read(wire: bytes) -> RemarkRecord:
             entry = Remarked.FromString(wire)
@@ -273,16 +293,8 @@ class Trips:
     def _started_corrected(self, start: StartTrip) -> int | None:
         if not start.HasField("clock"):
             return None
-        corrections = self._corrections(start.trip_id)
+        corrections = corrections_of(self._index, start.trip_id)
         return corrections.corrected_ms(start.device_id, BEFORE_READINGS, start.clock)
-
-    def _corrections(self, trip_id: str) -> Corrections:
-        rows = self._index.query(
-            "SELECT entry FROM remarks WHERE trip_id = ? AND kind = ? ORDER BY rowid",
-            trip_id,
-            Remark.CLOCK_CORRECTED,
-        )
-        return Corrections(Remarked.FromString(entry) for (entry,) in rows)
 
     def _chains(self, trip_id: str) -> tuple[Chain, ...]:
         rows = self._index.query(

@@ -1,14 +1,17 @@
 """The second verifier says what the first one says, in a real browser, from a file, offline."""
 
 import base64
+import io
 import json
 from collections.abc import Iterator
 from typing import Any, Final
 
 import pytest
 
+from contracts.evidence.report import as_json
+from contracts.evidence.verify import verify_evidence
 from support.machine.browser import Page, browser
-from support.verifier.cases import PUBLISHED, path_of
+from support.verifier.cases import PUBLISHED, path_of, trust_of
 from support.verifier.page import asked, shown
 
 pytestmark = pytest.mark.e2e
@@ -56,6 +59,42 @@ def test_altered_bytes_and_cuts(page: Page, part: int) -> None:
         if said != {name: row[name] for name in OUTCOME}
     ]
     assert not wrong, (len(wrong), wrong[:5])
+
+
+STORY: Final = """(async (wire, trust) => {
+  const bytes = Uint8Array.from(atob(wire), (c) => c.charCodeAt(0));
+  const told = await waysealVerify({ file: new Blob([bytes]), trust: new Blob([trust]) });
+  return told.trips;
+})"""
+SAME: Final = (
+    *("readings", "first_reading_at", "last_reading_at"),
+    *("first_reading_corrected_at", "last_reading_corrected_at"),
+    *("remarks", "telling", "corrections"),
+)
+NOT_ON_THE_PAGE: Final = {"position", "trip_id"}
+
+
+@pytest.mark.parametrize(
+    "name", ["remarks", *(f"remarks-by-chance-{seed}" for seed in range(4)), "world-0"]
+)
+def test_what_devices_said_and_corrected_times_are_those_of_the_first_verifier(
+    page: Page, name: str
+) -> None:
+    wire = path_of(name).read_bytes()
+    trust = next(each["trust"] for each in TABLE["cases"] if each["file"] == name)
+    wire64 = json.dumps(base64.b64encode(wire).decode())
+    found = page.value(f"{STORY}({wire64}, {json.dumps(json.dumps(trust))})")
+    verdict = verify_evidence(io.BytesIO(wire), trust_of(json.dumps(trust)), [])
+    expected = as_json(verdict)["trips"]
+    assert len(found) == len(expected)
+    for ours, theirs in zip(found, expected, strict=True):
+        assert {each: ours[each] for each in SAME} == {each: theirs[each] for each in SAME}
+        assert ours["tampers"] == [_shown(each) for each in theirs["tampers"]]
+        assert sorted(ours["breaches"], key=str) == sorted(map(_shown, theirs["breaches"]), key=str)
+
+
+def _shown(words: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in words.items() if name not in NOT_ON_THE_PAGE}
 
 
 def test_the_page_asks_for_nothing(page: Page) -> None:

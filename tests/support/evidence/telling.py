@@ -24,6 +24,9 @@ WRONG_MS: Final = 86_400_000
 """UTC of the device while it has no clock: the second of January 1970."""
 FILM: Final = (digest_of(b"segment 0"), digest_of(b"segment 1"))
 LEFT_OUT: Final = digest_of(b"segment 2")
+TOO_WARM: Final = 9000
+LATER: Final = 6
+"""The first reading within the limits: the breach begins without a clock and ends with one."""
 LATER_BOOT: Final = b"\x02" * 16
 
 
@@ -67,9 +70,8 @@ def _at(
     number: int, base_ms: int, boot: bytes, origin: ClockOrigin, error_ms: int | None
 ) -> Reading:
     at_ms = number * 5_000
-    return replace(
-        reading(number), clock=Clock(base_ms + at_ms, 100_000 + at_ms, boot, origin, error_ms)
-    )
+    clock = Clock(base_ms + at_ms, 100_000 + at_ms, boot, origin, error_ms)
+    return replace(reading(number, TOO_WARM if number < LATER else 5000), clock=clock)
 
 
 def evidence(sealed: tuple[RecordingDigest, ...] = FILM) -> Evidence:

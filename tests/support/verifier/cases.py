@@ -24,6 +24,7 @@ from support.network.world import START_MS, Trip, key, one, reading, registratio
 from support.project.pages import ROOT
 from support.verifier.small import small
 from support.verifier.structured import fields
+from support.verifier.telling import told_by
 
 PUBLISHED: Final = ROOT / "tests" / "golden" / "verifier"
 """The table `vectors.json`, and the files that it names."""
@@ -84,11 +85,13 @@ def told(case: Case) -> dict[str, Any]:
 def cases() -> Iterator[Case]:
     """Yield every case but the altered bytes of the small file."""
     clip = story([b"a short clip" * 60]).evidence
+    (_, remarks), *others = told_by()
     for name, evidence in (
         ("small", small()),
         ("story", clip),
         ("rich", rich()),
         ("times", _times()),
+        ("remarks", remarks),
     ):
         trust, wire = trust_in(evidence.heads), evidence.wire()
         yield Case(name, wire, trust)
@@ -98,6 +101,8 @@ def cases() -> Iterator[Case]:
         yield Case(name, wire, replace(trust, genesis_block_id="ab" * 64))
         yield Case(f"{name}-format-1", evidence.wire_of_format_1(), trust)
         yield Case(f"{name}-format-1", evidence.wire_of_format_1(), trust, accept_format_1=True)
+    for name, evidence in others:
+        yield Case(name, evidence.wire(), trust_in(evidence.heads))
     yield from _successors(clip)
     yield from _old()
     yield from _world()

@@ -30,6 +30,26 @@ export namespace payload {
     NTP: 2,
     GNSS: 3,
   } as const;
+  export const Remark_Kind = {
+    KIND_UNSET: 0,
+    SENSOR_LOST: 1,
+    SENSOR_SILENT: 2,
+    SENSOR_REFUSED: 3,
+    SENSOR_FROZEN: 4,
+    CAMERA_LOST: 5,
+    CAMERA_SILENT: 6,
+    CAMERA_COVERED: 7,
+    FILM_REDUCED: 8,
+    FILM_STOPPED: 9,
+    CARD_FULL: 10,
+    CARD_READ_ONLY: 11,
+    FILM_LOST: 32,
+    CLOCK_BACK: 33,
+    CLOCK_AHEAD: 34,
+    REBOOTED: 35,
+    INTERRUPTED: 36,
+    CLOCK_CORRECTED: 37,
+  } as const;
   export const Payment = {
     PAYMENT_NONE: 0,
     DUE: 1,
@@ -170,6 +190,18 @@ export namespace payload {
     monotonic_ms: bigint;
     boot_id: Uint8Array;
     origin: number;
+    error_ms?: number | undefined;
+  }
+  export interface Remark {
+    kind: number;
+    subject: string;
+    ended: boolean;
+    since_ms: bigint;
+    amount: bigint;
+  }
+  export interface FilmMoment {
+    pseudo_file_id: string;
+    offset_ms: bigint;
   }
   export interface RecordReading {
     trip_id: string;
@@ -183,6 +215,9 @@ export namespace payload {
     position?: payload.Position | undefined;
     tamper_flags: number;
     derived: boolean;
+    remarks: payload.Remark[];
+    filmed: payload.SealedRecording[];
+    film: payload.FilmMoment[];
   }
   export interface RunReading {
     clock?: payload.Clock | undefined;
@@ -192,6 +227,9 @@ export namespace payload {
     position?: payload.Position | undefined;
     tamper_flags: number;
     derived: boolean;
+    remarks: payload.Remark[];
+    filmed: payload.SealedRecording[];
+    film: payload.FilmMoment[];
   }
   export interface RecordRun {
     trip_id: string;
@@ -486,6 +524,22 @@ export namespace state {
     last_position?: payload.Position | undefined;
     apart_ms?: bigint | undefined;
     timed: bigint;
+    telling: bigint;
+    remarks: bigint;
+    filmed: number;
+  }
+  export interface Filmed {
+    device_id: string;
+    recording?: payload.SealedRecording | undefined;
+    sequence: bigint;
+  }
+  export interface Remarked {
+    trip_id: string;
+    device_id: string;
+    sequence: bigint;
+    clock?: payload.Clock | undefined;
+    remark?: payload.Remark | undefined;
+    film: payload.FilmMoment[];
   }
   export interface Finding {
     rule: string;
@@ -521,6 +575,8 @@ export namespace state {
     utc_ms: bigint;
     flags: number;
     position?: payload.Position | undefined;
+    ended_flags: number;
+    film: payload.FilmMoment[];
   }
   export interface HandOverState {
     terms?: payload.HandOver | undefined;

@@ -5,12 +5,14 @@ import { hex } from "./hash.ts";
 import type { Taken } from "./ledger.ts";
 import type { block_info, payload as p, state as s } from "./messages.ts";
 import { Failure, short } from "./problem.ts";
+import { CorrectedTimes } from "./corrected.ts";
 import * as at from "./rules/address.ts";
 import { type Action, actionOf, apply } from "./rules/apply.ts";
+import type { Joined, Tampered } from "./rules/case.ts";
 import { Refusal } from "./rules/refusal.ts";
 import { Store } from "./rules/store.ts";
 
-const VERSIONS = ["1.0", "1.1"];
+const VERSIONS = ["1.0", "1.1", "1.2"];
 
 export interface Digest {
   trip: string;
@@ -33,12 +35,16 @@ export class Replay {
   readonly tripIds = new Set<string>();
   /** Keys that signed for the devices of a trip. */
   readonly deviceKeys = new Map<string, Set<string>>();
-  readonly tampers: { trip: string; device: string; sequence: bigint; utc_ms: bigint; flags: number }[] = [];
+  readonly tampers: Tampered[] = [];
+  /** What devices said of themselves. */
+  readonly remarks: s.Remarked[] = [];
+  /** What corrections set right, by trip. */
+  readonly times = new Map<string, CorrectedTimes>();
   readonly transformations: string[] = [];
   readonly lots = new Set<string>();
   /** Trips that were started under a key that was revoked before. */
   readonly startedRevoked = new Set<string>();
-  /** First and last time of the readings of a trip. */
+  /** First and last time of the readings in the chains of a trip. */
   readonly spans = new Map<string, [bigint, bigint]>();
   lastSignedAtMs = 0n;
   readonly #times = new Map<number, bigint>();
@@ -81,6 +87,7 @@ export class Replay {
     apply({
       store: this.store, header, id: taken.transaction.header_signature, payload: taken.transaction.payload, version,
       block_s: this.#times.get(taken.block) ?? 0n, admin: (key) => this.#admin(key), tamper: (each) => this.tampers.push(each),
+      remark: (each) => this.remarks.push(each), joined: (each) => this.#joined(each),
     });
     this.#remember(action, header.signer_public_key);
   }
@@ -118,7 +125,7 @@ export class Replay {
 
   #remember(action: Action, signer: string): void {
     const value = action.value as { trip_id?: string; at_ms?: bigint; delivery_id?: string; device_id?: string; started_at_ms?: bigint; clock?: p.Clock };
-    for (const time of [value.at_ms, value.started_at_ms, value.clock?.utc_ms]) if (time && time > this.lastSignedAtMs) this.lastSignedAtMs = time;
+    for (const time of [value.at_ms, value.started_at_ms, value.clock?.utc_ms]) this.#signed(time);
     if (action.name === "transform_lots") this.transformations.push((action.value as p.TransformLots).transformation_id);
     if (value.trip_id !== undefined) {
       this.tripIds.add(value.trip_id);
@@ -131,8 +138,7 @@ export class Replay {
         this.deviceKeys.set(value.trip_id, keys.add(signer));
       }
     }
-    if (action.name === "record_run") for (const each of (action.value as p.RecordRun).readings) this.#span(value.trip_id as string, each.clock);
-    if (action.name === "record_reading") this.#span(value.trip_id as string, value.clock);
+    if (action.name === "record_run") for (const each of (action.value as p.RecordRun).readings) this.#signed(each.clock?.utc_ms);
     if (action.name === "start_trip") {
       const key = this.store.entries.get(at.key(signer))?.value as s.Key;
       if (key.revoked) this.startedRevoked.add(value.trip_id as string);
@@ -141,11 +147,18 @@ export class Replay {
     this.store.forgetChanges();
   }
 
-  #span(trip: string, clock: p.Clock | undefined): void {
-    const utc = clock?.utc_ms ?? 0n;
+  #signed(utc: bigint | undefined): void {
+    if (utc && utc > this.lastSignedAtMs) this.lastSignedAtMs = utc;
+  }
+
+  #joined({ trip, device, sequence, reading }: Joined): void {
+    const utc = (reading.clock as p.Clock).utc_ms;
     const span = this.spans.get(trip) ?? [utc, utc];
     this.spans.set(trip, [utc < span[0] ? utc : span[0], utc > span[1] ? utc : span[1]]);
-    if (utc > this.lastSignedAtMs) this.lastSignedAtMs = utc;
+    if (!this.#named.has(trip)) return;
+    const times = this.times.get(trip) ?? new CorrectedTimes();
+    this.times.set(trip, times);
+    times.take(device, sequence, reading);
   }
 
   #recording(a: p.RecordVideo): void {

@@ -1,6 +1,7 @@
 // Shows a verdict: first in one sentence, then by which checks, then what the file tells.
 
 import type { Problem } from "./problem.ts";
+import { tellingWords } from "./remarks.ts";
 import type { RecordingStory, Story, TripStory } from "./story.ts";
 import type { Verdict, Word } from "./verify.ts";
 
@@ -111,7 +112,9 @@ function trip(each: TripStory): Content[] {
   const parts: Content[] = [el("h3", ["Trip ", id(each.trip_id)]), facts([
     ["Device", own([each.device_id, ...each.other_device_ids].join(", "))],
     ["Way", own([each.origin_site_id, ...each.via_site_ids, each.destination_site_id].join(" → "))],
-    ["Readings", `${each.readings}, from ${each.first_reading_at ?? "–"} to ${each.last_reading_at ?? "–"}`],
+    ["Readings", `${each.readings}, from ${each.first_reading_at ?? "–"} to ${each.last_reading_at ?? "–"}, as the devices claimed`],
+    ...(each.corrections.length ? [["Corrected", `from ${each.first_reading_corrected_at ?? "–"} to ${each.last_reading_corrected_at ?? "–"}, by clocks that were right later`] as [string, Content]] : []),
+    ...each.telling.map((one) => ["Faults", el("span", [own(one.device_id), `: ${tellingWords(one)}`])] as [string, Content]),
     ["Breaches, tampering", `${each.breaches.length} breaches, ${each.tampers.length} signs of tampering`],
     ["Closed by", own(each.closed_by ?? "nobody")],
     ["Signed by", list(each.device_keys)],
@@ -120,12 +123,19 @@ function trip(each: TripStory): Content[] {
   if (each.deliveries.length) parts.push(table("Deliveries", ["Delivery", "Status", "Payment", "With", "Breaches", "Tampering", "Silences"],
     each.deliveries.map((d) => [own(d.delivery_id), d.status, d.payment, own(d.custodian_id || "divided or nobody"), String(d.breaches), String(d.tampers), String(d.silences)])));
   if (each.breaches.length) parts.push(table("Breaches", ["Delivery", "Device", "What", "Extreme", "From", "To"],
-    each.breaches.map((b) => [own(b.delivery_id), own(b.device_id), b.quantity, `${b.extreme} ${b.unit}`, b.since, b.ended ? b.until : `${b.until}, not ended`])));
-  if (each.tampers.length) parts.push(table("Tampering", ["Device", "Time", "Signs"], each.tampers.map((t) => [own(t.device_id), t.time, t.signs.join(", ")])));
+    each.breaches.map((b) => [own(b.delivery_id), own(b.device_id), b.quantity, `${b.extreme} ${b.unit}`, both(b.since, b.since_corrected), `${both(b.until, b.until_corrected)}${b.ended ? "" : ", not ended"}`])));
+  if (each.tampers.length) parts.push(table("Tampering", ["Device", "Time", "Signs", "Ended"], each.tampers.map((t) => [own(t.device_id), both(t.time, t.corrected_time), t.signs.join(", "), t.ended.join(", ")])));
+  if (each.remarks.length) parts.push(table("What devices said of themselves", ["Device", "Reading", "Time", "What", "Change", "Since"],
+    each.remarks.map((r) => [own(r.device_id), String(r.sequence), both(r.time, r.corrected_time), own(r.says), r.change, r.since])));
+  if (each.corrections.length) parts.push(table("Clocks that were right later", ["Device", "Right at", "Source", "Error, s", "Readings set right", "The first of them"],
+    each.corrections.map((k) => [own(k.device_id), k.time, k.clock_origin, k.clock_error_s === null ? "unknown" : String(k.clock_error_s), String(k.readings), both(k.first_reading_at ?? "–", k.first_reading_corrected_at)])));
   if (each.findings.length) parts.push(table("Findings", ["Rule", "Device", "Reading", "What"], each.findings.map((f) => [f.rule, own(f.device_id), String(f.sequence), own(f.detail)])));
   if (each.holds.length) parts.push(table("Legal holds", ["Hold", "Party", "Reason", "Released"], each.holds.map((h) => [own(h.hold_id), own(h.party_id), own(h.reason), h.released_at ?? "in force"])));
   return parts;
 }
+
+/** A claimed time, and the time by a clock that was right later. */
+const both = (claimed: string, corrected: string | null): string => (corrected === null ? claimed : `${claimed} claimed, ${corrected} corrected`);
 
 /** The verdict as JSON, to keep. */
 function saved(verdict: Verdict): HTMLElement {

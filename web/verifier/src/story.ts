@@ -5,8 +5,10 @@ import type { Ledger } from "./ledger.ts";
 import type { block_info, evidence, payload as p, state as s } from "./messages.ts";
 import { Payment } from "./names.ts";
 import { blobsOf, type Videos } from "./recordings.ts";
+import { type CorrectionStory, correctionOf, type FilmStory, filmOf, moment, momentOf, type RemarkStory, remarkOf, type TellingStory, tellingOf } from "./remarks.ts";
 import type { Replay } from "./replay.ts";
 import * as at from "./rules/address.ts";
+import { create } from "./rules/case.ts";
 import { statusOf } from "./rules/life.ts";
 import { QUANTITIES } from "./rules/trips.ts";
 import type { StateTree } from "./tree.ts";
@@ -38,8 +40,12 @@ export interface TripStory {
   trip_id: string; device_id: string; other_device_ids: string[]; device_keys: string[];
   origin_site_id: string; via_site_ids: string[]; destination_site_id: string; delivery_ids: string[];
   readings: number; first_reading_at: string | null; last_reading_at: string | null;
+  first_reading_corrected_at: string | null; last_reading_corrected_at: string | null;
   breaches: BreachStory[];
-  tampers: { device_id: string; sequence: number; time: string; signs: string[] }[];
+  tampers: { device_id: string; sequence: number; time: string; corrected_time: string | null; signs: string[]; ended: string[]; film: FilmStory[] }[];
+  remarks: RemarkStory[];
+  telling: TellingStory[];
+  corrections: CorrectionStory[];
   findings: { rule: string; detail: string; device_id: string; sequence: number }[];
   left_out_findings: Record<string, number>;
   deliveries: { delivery_id: string; status: string; payment: string; custodian_id: string; breaches: number; tampers: number; silences: number }[];
@@ -49,7 +55,7 @@ export interface TripStory {
 
 export interface BreachStory {
   delivery_id: string; device_id: string; quantity: string; unit: string; extreme: number;
-  since: string; until: string; first_sequence: number; last_sequence: number; ended: boolean;
+  since: string; since_corrected: string | null; until: string; until_corrected: string | null; first_sequence: number; last_sequence: number; ended: boolean;
 }
 
 export interface RecordingStory {
@@ -58,7 +64,9 @@ export interface RecordingStory {
 }
 
 const UNITS: Record<number, [string, number]> = { 1: ["CEL", 1000], 2: ["P1", 1000], 3: ["PAL", 1] };
-const SIGNS: [number, string][] = [[1, "enclosure-open"], [2, "door-open"], [4, "motion"], [8, "shock"], [16, "light"], [32, "camera-blocked"]];
+const SIGNS: [number, string][] = [[1, "enclosure-open"], [2, "door-open"], [4, "motion"], [8, "shock"], [16, "light"], [32, "camera-blocked"],
+  [64, "sensor-unplugged"], [128, "clock-set-back"], [256, "rebooted"]];
+const signsOf = (flags: number): string[] => SIGNS.filter(([flag]) => flags & flag).map(([, word]) => word);
 
 export const timeOf = (ms: bigint): string | null => (ms ? new Date(Number(ms)).toISOString() : null);
 
@@ -95,17 +103,23 @@ function tripOf(id: string, told: Told): TripStory[] {
   const devices = [start.device_id, ...start.other_device_ids];
   const chains = devices.flatMap((each) => entry<s.Chain>(told, at.chain(id, each)) ?? []);
   const span = told.replay.spans.get(id);
+  const times = told.replay.times.get(id);
+  const corrected = times?.span();
   return [{
     trip_id: id, device_id: start.device_id, other_device_ids: start.other_device_ids,
     device_keys: [...(told.replay.deviceKeys.get(id) ?? [])].sort(),
     origin_site_id: start.origin_site_id, via_site_ids: start.via_site_ids, destination_site_id: start.destination_site_id,
     delivery_ids: start.delivery_ids, readings: chains.reduce((sum, each) => sum + Number(each.count), 0),
-    first_reading_at: span ? timeOf(span[0]) : null, last_reading_at: span ? timeOf(span[1]) : null,
+    first_reading_at: span ? moment(span[0]) : null, last_reading_at: span ? moment(span[1]) : null,
+    first_reading_corrected_at: corrected ? moment(corrected[0]) : null, last_reading_corrected_at: corrected ? moment(corrected[1]) : null,
     breaches: breachesOf(id, told),
     tampers: told.replay.tampers.filter((each) => each.trip === id).map((each) => ({
-      device_id: each.device, sequence: Number(each.sequence), time: timeOf(each.utc_ms) as string,
-      signs: SIGNS.filter(([flag]) => each.flags & flag).map(([, word]) => word),
+      device_id: each.device, sequence: Number(each.sequence), time: moment(each.utc_ms),
+      corrected_time: momentOf(times?.ofReading(each.device, each.sequence)), signs: signsOf(each.flags), ended: signsOf(each.ended), film: filmOf(each.film),
     })),
+    remarks: told.replay.remarks.filter((each) => each.trip_id === id).map((each) => remarkOf(each, times)),
+    telling: devices.map((each) => tellingOf(entry<s.Chain>(told, at.chain(id, each)) ?? create<s.Chain>("state.Chain", { device_id: each }))),
+    corrections: (times?.corrections ?? []).map(correctionOf),
     findings: findingsOf(id, told.replay).map((each) => ({ rule: each.rule, detail: each.detail, device_id: each.device_id, sequence: Number(each.sequence) })),
     left_out_findings: Object.fromEntries(told.leftOut.get(id) ?? []),
     deliveries: start.delivery_ids.flatMap((each) => deliveryOf(each, told)),
@@ -122,11 +136,13 @@ function under<T>(told: Told, prefix: string): T[] {
 }
 
 function breachesOf(id: string, told: Told): BreachStory[] {
+  const times = told.replay.times.get(id);
   return under<s.Breach>(told, `${at.tripPrefix(id)}03`).map((each) => {
     const [unit, scale] = UNITS[each.limit?.quantity ?? 0] ?? ["", 1];
     return {
       delivery_id: each.delivery_id, device_id: each.device_id, quantity: QUANTITIES[each.limit?.quantity ?? 0] ?? "", unit,
-      extreme: each.extreme / scale, since: timeOf(each.since_ms) as string, until: timeOf(each.until_ms) as string,
+      extreme: each.extreme / scale, since: moment(each.since_ms), until: moment(each.until_ms),
+      since_corrected: momentOf(times?.ofReading(each.device_id, each.since_sequence)), until_corrected: momentOf(times?.ofReading(each.device_id, each.until_sequence)),
       first_sequence: Number(each.since_sequence), last_sequence: Number(each.until_sequence), ended: each.ended,
     };
   });

@@ -36,7 +36,7 @@ export interface Question extends Asked {
 }
 
 /** Findings with which a trip's evidence is not complete (check 7). */
-const INCOMPLETE = ["chain-broken", "sequence-gap", "seal-mismatch", "recording-not-sealed", "delivery-unknown"];
+const INCOMPLETE = ["chain-broken", "sequence-gap", "seal-mismatch", "recording-not-sealed", "recording-left-out", "delivery-unknown"];
 const TRIP_ID = /^[0-9a-f]{32}$/;
 
 export async function verify(question: Question): Promise<Verdict> {

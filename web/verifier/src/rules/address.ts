@@ -44,6 +44,7 @@ export const breach = (trip: string, device: string, delivery: string, quantity:
   ofTrip(trip, "03", [device, delivery, quantity, first].join("\0"));
 export const findings = (trip: string, transaction: string): string => ofTrip(trip, "04", transaction);
 export const hold = (trip: string, hold: string): string => ofTrip(trip, "05", hold);
+export const filmed = (trip: string, device: string, sha256: string): string => ofTrip(trip, "07", `${device}\0${sha256}`);
 export const placeFindings = (trip: string, transaction: string): string => ofTrip(trip, "06", transaction);
 
 /** Of an on-chain setting: four parts of its name, 16 digits of the SHA-256 of each. */

@@ -16,8 +16,9 @@ import { sealTrip } from "./seals.ts";
 import * as trips from "./trips.ts";
 
 const MOST_BYTES = 65_536;
-/** The first number of fields that came with version 1.1. */
-const LATER = 100;
+/** Version 1.1 brought fields with numbers from here on, 1.2 from twice that. */
+const NUMBERS = 100;
+const LATEST = 2;
 
 type Rules = { [Action in keyof p.Payload]-?: (c: Case, action: NonNullable<p.Payload[Action]>) => void };
 const RULES: Rules = {
@@ -74,7 +75,9 @@ export interface Given extends Omit<Case, "declared"> {
 
 export function apply(given: Given): Action {
   const action = actionOf(given.payload);
-  if (!given.version) must(!hasLater("payload.Payload", { [action.name]: action.value }), "form", "a field is not of version 1.0");
+  if (given.version < LATEST) {
+    must(!hasLater("payload.Payload", { [action.name]: action.value }, NUMBERS * (given.version + 1)), "form", `a field is not of version 1.${given.version}`);
+  }
   checkFields(action.name, action.value, given.version);
   const declared = checkPlaces(action.name, action.value, given.header, given.version);
   given.store.version = given.version;
@@ -83,15 +86,16 @@ export function apply(given: Given): Action {
   return action;
 }
 
-function hasLater(type: string, message: Record<string, unknown>): boolean {
+/** Whether a field with a number from `first` on is set, at any depth. */
+function hasLater(type: string, message: Record<string, unknown>, first: number): boolean {
   return (schema.messages.get(type) ?? []).some((field) => {
     const value = message[field.name];
     if (value === undefined || (Array.isArray(value) && !value.length)) return false;
     if (field.kind !== "message") {
-      const empty = value instanceof Uint8Array ? !value.length : !Array.isArray(value) && !value;
-      return field.number >= LATER && !empty;
+      const empty = !field.optional && (value instanceof Uint8Array ? !value.length : !Array.isArray(value) && !value);
+      return field.number >= first && !empty;
     }
-    if (field.number >= LATER) return true;
-    return (Array.isArray(value) ? value : [value]).some((each) => hasLater(field.of, each));
+    if (field.number >= first) return true;
+    return (Array.isArray(value) ? value : [value]).some((each) => hasLater(field.of, each, first));
   });
 }

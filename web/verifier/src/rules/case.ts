@@ -1,7 +1,7 @@
 // One transaction that is applied, and what it may ask of the state.
 
 import { codec } from "../codec.ts";
-import { payload, type sawtooth, type state as s } from "../messages.ts";
+import { payload, type payload as p, type sawtooth, type state as s } from "../messages.ts";
 import * as at from "./address.ts";
 import { must } from "./refusal.ts";
 import type { Store } from "./store.ts";
@@ -12,7 +12,7 @@ export interface Case {
   store: Store;
   header: sawtooth.TransactionHeader;
   id: string;
-  /** 0 is version 1.0 of the rules, 1 is 1.1. */
+  /** The version of the rules: the number after `1.`. */
   version: number;
   /** Deliveries, by address, that a reading or seal may mark. */
   declared: ReadonlySet<string>;
@@ -21,7 +21,29 @@ export interface Case {
   /** Whether a key may register parties. */
   admin(key: string): boolean;
   /** Is told of each event of tampering. */
-  tamper(event: { trip: string; device: string; sequence: bigint; utc_ms: bigint; flags: number }): void;
+  tamper(event: Tampered): void;
+  /** Is told what a device says of itself. */
+  remark(said: s.Remarked): void;
+  /** Is told of each reading that joins its chain. */
+  joined(reading: Joined): void;
+}
+
+/** Signs of tampering that a reading shows and the one before did not, and those that ended. */
+export interface Tampered {
+  trip: string;
+  device: string;
+  sequence: bigint;
+  utc_ms: bigint;
+  flags: number;
+  ended: number;
+  film: p.FilmMoment[];
+}
+
+export interface Joined {
+  trip: string;
+  device: string;
+  sequence: bigint;
+  reading: p.RunReading;
 }
 
 export const create = <T>(type: string, given: Partial<T> = {}): T => codec.create<T>(type, given);

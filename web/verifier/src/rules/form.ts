@@ -8,6 +8,11 @@ import { hasCheckDigit, isGln, isGs1, isGtin, isId, isKey, isSealNumber, isSscc,
 const LAST_MS = 253_402_300_799_999n; // the end of the year 9999
 const MOST_SUM = 10n ** 15n;
 const I63 = 1n << 63n;
+/** The version of the rules since which a device says what is wrong with it. */
+export const TELLING = 2;
+const MOST_TOLD = 32;
+/** Remarks of kinds from here on happen once. */
+const ONCE_FROM = 32;
 
 const form = (holds: unknown, detail: string): void => must(holds, "form", detail);
 const id = (text: string, name: string): void => form(isId(text), `${name} ${text} is no id`);
@@ -70,7 +75,28 @@ function clock(value: p.Clock | undefined, needed: boolean): void {
   form(value.origin >= 0 && value.origin <= 3, `origin ${value.origin} is unknown`);
 }
 
-function measured(value: p.RunReading): void {
+/** What a reading tells besides its values. */
+function told(value: p.RunReading): void {
+  for (const each of [value.remarks, value.filmed, value.film]) most(each, MOST_TOLD, "remarks, whole recordings or moments of films");
+  for (const each of value.remarks) {
+    const once = each.kind >= ONCE_FROM;
+    form(once ? each.kind <= p.Remark_Kind.CLOCK_CORRECTED : each.kind >= 1 && each.kind <= p.Remark_Kind.CARD_READ_ONLY, `a remark is of unknown kind ${each.kind}`);
+    if (each.subject) id(each.subject, "subject");
+    form(!(each.ended && once), `a remark of kind ${each.kind} has no end`);
+    time(each.since_ms, "since_ms");
+    form(each.amount < I63, "amount is out of range");
+  }
+  for (const each of value.filmed) {
+    digest(each.sha256, "sha256");
+    form(each.size < I63, "size is out of range");
+  }
+  for (const each of value.film) {
+    id(each.pseudo_file_id, "pseudo_file_id");
+    time(each.offset_ms, "offset_ms");
+  }
+}
+
+function measured(value: p.RunReading, version: number): void {
   clock(value.clock, true);
   const within = (of: number | undefined, low: number, high: number, name: string): void =>
     form(of === undefined || (of >= low && of <= high), `${name} ${of} is out of range`);
@@ -78,7 +104,8 @@ function measured(value: p.RunReading): void {
   within(value.humidity_mpct, 0, 100_000, "humidity_mpct");
   within(value.pressure_pa, 0, 2_000_000, "pressure_pa");
   position(value.position);
-  form(value.tamper_flags < 64, `tamper_flags ${value.tamper_flags} are unknown`);
+  form(value.tamper_flags < (version < TELLING ? 64 : 512), `tamper_flags ${value.tamper_flags} are unknown`);
+  told(value);
 }
 
 function limit(value: p.Limit, version: number): void {
@@ -190,19 +217,19 @@ const CHECKS: Checks = {
     const derived = hex(sha256(concat(ascii(`wayseal trip\0${action.device_id}\0`), action.nonce))).slice(0, 32);
     must(action.trip_id === derived, "trip-id", `trip ${action.trip_id} is not derived from device and nonce`);
   },
-  record_reading(action) {
+  record_reading(action, version) {
     trip(action.trip_id);
     id(action.device_id, "device_id");
     link(action.sequence, action.previous_sha256);
-    measured(action);
+    measured(action, version);
   },
-  record_run(action) {
+  record_run(action, version) {
     trip(action.trip_id);
     id(action.device_id, "device_id");
     form(action.readings.length >= 1 && action.readings.length <= 300, `${action.readings.length} readings, 1 to 300 are allowed`);
     link(action.first_sequence, action.previous_sha256);
     form(action.first_sequence + BigInt(action.readings.length) <= I63, "sequence is out of range");
-    for (const each of action.readings) measured(each);
+    for (const each of action.readings) measured(each, version);
   },
   seal_trip(action) {
     trip(action.trip_id);

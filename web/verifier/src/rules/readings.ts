@@ -9,6 +9,8 @@ import { type Case, create, Notes, signedByDevice, tripOf } from "./case.ts";
 import { chainOf, countSilence, last, MOST_TOLD, step, type Told } from "./chains.ts";
 import { follow } from "./excursions.ts";
 import { mark } from "./marks.ts";
+import { TELLING } from "./form.ts";
+import { tell } from "./telling.ts";
 import { implausible, size } from "./times.ts";
 
 const JUMP_MS = 60_000n;
@@ -84,11 +86,9 @@ function extend(t: Told, reading: p.RunReading, digest: Uint8Array): void {
   if (c.version) times(t, reading);
   if (c.version) countSilence(t, reading, elapsed);
   follow(t, reading, chain.count ? elapsed : 0n);
-  const signs = reading.tamper_flags & ~chain.tamper_flags;
-  if (signs) {
-    c.tamper({ trip: (trip.start as p.StartTrip).trip_id, device: chain.device_id, sequence, utc_ms: clock.utc_ms, flags: signs });
-    trip.deliveries.forEach((_, place) => mark(t, place, (d) => { d.tampers += 1; }));
-  }
+  signs(t, reading);
+  if (c.version >= TELLING) tell(t, reading);
+  c.joined({ trip: (trip.start as p.StartTrip).trip_id, device: chain.device_id, sequence, reading });
   chain.count += 1n;
   chain.head_sha256 = digest;
   chain.last_utc_ms = clock.utc_ms;
@@ -101,6 +101,19 @@ function extend(t: Told, reading: p.RunReading, digest: Uint8Array): void {
     if (reading.position) chain.last_position = reading.position;
     if (c.block_s) chain.timed += 1n;
   }
+}
+
+/** Signs that the reading before did not show count; since 1.2 their end is told too. */
+function signs(t: Told, reading: p.RunReading): void {
+  const { c, trip, chain, sequence } = t;
+  const flags = reading.tamper_flags & ~chain.tamper_flags;
+  const ended = c.version >= TELLING ? chain.tamper_flags & ~reading.tamper_flags : 0;
+  if (!flags && !ended) return;
+  c.tamper({
+    trip: (trip.start as p.StartTrip).trip_id, device: chain.device_id, sequence, utc_ms: (reading.clock as p.Clock).utc_ms,
+    flags, ended, film: c.version >= TELLING ? reading.film : [],
+  });
+  if (flags) trip.deliveries.forEach((_, place) => mark(t, place, (d) => { d.tampers += 1; }));
 }
 
 /** Compares a clock with the reading before, or with the start. */

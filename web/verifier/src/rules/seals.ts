@@ -8,7 +8,9 @@ import { type Case, Notes, signedByDevice, tripOf } from "./case.ts";
 import { allowedOf, chainOf, endSilence, holdTo, step, type Told } from "./chains.ts";
 import { endAll } from "./excursions.ts";
 import { arrived } from "./arrival.ts";
+import { TELLING } from "./form.ts";
 import { clocks } from "./readings.ts";
+import { leftOut } from "./telling.ts";
 import { implausible } from "./times.ts";
 import { judgeTrip } from "./tripend.ts";
 
@@ -43,6 +45,7 @@ export function sealTrip(c: Case, a: p.SealTrip): void {
   chain.seal = a;
   chain.seal_transaction_id = c.id;
   if (c.version) sealed(t, a);
+  if (c.version >= TELLING) leftOut(t, a);
   c.store.write("Chain", at.chain(a.trip_id, a.device_id), chain);
   if (c.version) judgeTrip(t);
   done();

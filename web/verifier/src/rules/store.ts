@@ -6,12 +6,15 @@ import { Refusal } from "./refusal.ts";
 
 export type Kind =
   | "Party" | "Site" | "Device" | "Key" | "Delivery" | "Lot" | "Transformation" | "TripSeries" | "Certificates"
-  | "LogisticUnit" | "Trip" | "Chain" | "HandOverState" | "Breach" | "Findings" | "Hold";
+  | "LogisticUnit" | "Trip" | "Chain" | "HandOverState" | "Breach" | "Findings" | "Hold" | "Filmed";
 
 export interface Entry {
   kind: Kind;
   value: object;
 }
+
+/** Version 1.2 changes no entry of 1.1, and marks its own as such. */
+const MARK = 1;
 
 export class Store {
   readonly entries = new Map<string, Entry>();
@@ -48,7 +51,7 @@ export class Store {
   write(kind: Kind, address: string, value: object): void {
     this.met.add(address);
     if (kind === "Delivery") this.#changed.add(((value as state.Delivery).terms as { delivery_id: string }).delivery_id);
-    if ("rules" in value) (value as { rules: number }).rules = this.version;
+    if ("rules" in value) (value as { rules: number }).rules = Math.min(this.version, MARK);
     this.entries.set(address, { kind, value });
   }
 

@@ -1,0 +1,51 @@
+"""Times on a trip by clocks that were right later, beside what was claimed."""
+
+import json
+from collections.abc import Iterable
+from typing import Final
+
+from contracts.proto.payload_pb2 import RecordReading, Remark
+from contracts.proto.state_pb2 import Remarked
+from contracts.records.corrections import Corrections
+from gateway.index.store import IndexStore
+
+Place = tuple[str, int]
+"""A device, and the number of one of its readings on the trip."""
+NOTHING: Final = Corrections(())
+
+
+def corrections_of(index: IndexStore, trip_id: str) -> Corrections:
+    """Return the corrections on a trip."""
+    rows = index.query(
+        "SELECT entry FROM remarks WHERE trip_id = ? AND kind = ? ORDER BY rowid",
+        trip_id,
+        Remark.CLOCK_CORRECTED,
+    )
+    return Corrections(Remarked.FromString(entry) for (entry,) in rows) if rows else NOTHING
+
+
+def corrected_times(index: IndexStore, trip_id: str, places: Iterable[Place]) -> dict[Place, int]:
+    """Return the corrected times of readings, milliseconds; those whose claim stands are left out.
+
+    Args:
+        index: The index to ask.
+        trip_id: The trip.
+        places: Its readings.
+    """
+    corrections = corrections_of(index, trip_id)
+    if not corrections:
+        return {}
+    wanted = set(places)
+    rows = index.query(  # one pass over the trip: few trips have a correction
+        "SELECT device_id, sequence, record FROM readings WHERE trip_id = ?"
+        " AND sequence IN (SELECT value FROM json_each(?))",
+        trip_id,
+        json.dumps(sorted({sequence for _, sequence in wanted})),
+    )
+    found = {}
+    for device_id, sequence, record in rows:
+        place = device_id, sequence
+        if place in wanted:
+            clock = RecordReading.FromString(record).clock
+            found[place] = corrections.corrected_ms(*place, clock)
+    return {place: at_ms for place, at_ms in found.items() if at_ms is not None}
