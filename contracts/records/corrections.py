@@ -53,8 +53,10 @@ class Corrections:
         self._of: defaultdict[str, list[tuple[int, Clock]]] = defaultdict(list)
         for each in remarks:
             found = self._of[each.device_id]
-            is_correction = each.remark.kind == Remark.CLOCK_CORRECTED
-            if is_correction and len(found) < CORRECTIONS_MAX:
+            corrects = each.remark.kind == Remark.CLOCK_CORRECTED
+            if corrects and found and found[-1][0] == each.sequence:
+                continue  # a reading corrects once, however often it says so
+            if corrects and len(found) < CORRECTIONS_MAX:
                 found.append((each.sequence, each.clock))
 
     def __bool__(self) -> bool:

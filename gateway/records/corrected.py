@@ -4,8 +4,9 @@ import json
 from collections.abc import Iterable
 from typing import Final
 
+from contracts.evidence.story import NOT_IN_CHAIN
 from contracts.proto.payload_pb2 import RecordReading, Remark
-from contracts.proto.state_pb2 import Remarked
+from contracts.proto.state_pb2 import Finding, Remarked
 from contracts.records.corrections import Corrections
 from gateway.index.store import IndexStore
 
@@ -30,22 +31,30 @@ def corrected_times(index: IndexStore, trip_id: str, places: Iterable[Place]) ->
     Args:
         index: The index to ask.
         trip_id: The trip.
-        places: Its readings.
+        places: Readings in the chains of its devices.
     """
     corrections = corrections_of(index, trip_id)
     if not corrections:
         return {}
     wanted = set(places)
     rows = index.query(  # one pass over the trip: few trips have a correction
-        "SELECT device_id, sequence, record FROM readings WHERE trip_id = ?"
+        "SELECT device_id, sequence, transaction_id, record FROM readings WHERE trip_id = ?"
         " AND sequence IN (SELECT value FROM json_each(?))",
         trip_id,
         json.dumps(sorted({sequence for _, sequence in wanted})),
     )
+    apart = _in_no_chain(index, trip_id)
     found = {}
-    for device_id, sequence, record in rows:
+    for device_id, sequence, transaction_id, record in rows:
         place = device_id, sequence
-        if place in wanted:
+        if place in wanted and (transaction_id, sequence) not in apart:
             clock = RecordReading.FromString(record).clock
             found[place] = corrections.corrected_ms(*place, clock)
     return {place: at_ms for place, at_ms in found.items() if at_ms is not None}
+
+
+def _in_no_chain(index: IndexStore, trip_id: str) -> set[tuple[str, int]]:
+    """Return the readings under a number of a device's chain that did not join it."""
+    rows = index.query("SELECT entry FROM findings WHERE trip_id = ?", trip_id)
+    findings = (Finding.FromString(entry) for (entry,) in rows)
+    return {(each.transaction_id, each.sequence) for each in findings if each.rule in NOT_IN_CHAIN}

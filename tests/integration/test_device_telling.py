@@ -133,6 +133,8 @@ def _rest(site: Site, trip_id: str, story: dict[str, Any]) -> None:
     assert [[each[name] for name in named] for each in items] == [
         [each[name] for name in named] for each in story["remarks"]
     ]
+    assert site.ask(f"/v1/trips/{trip_id}/tampers")["items"] == story["tampers"]
+    assert any(each["corrected_time"] for each in story["tampers"])
     readings = site.ask(f"/v1/trips/{trip_id}/readings")["items"]
     assert [each["sequence"] for each in readings] == list(range(len(readings)))
     times = [each["corrected_time"] or each["time"] for each in readings]

@@ -14,7 +14,7 @@ from contracts.evidence.verify import Verdict, verify_evidence
 from contracts.evidence.words import as_text
 from contracts.proto.state_pb2 import Remarked
 from contracts.records.reading import Reading
-from contracts.records.remark import Remark, RemarkKind, amount_words
+from contracts.records.remark import WORDS, Remark, RemarkKind, amount_words
 from contracts.rendered_remarks import stretches
 from contracts.rules.version import RulesVersion
 from support.evidence.chain import evidence_of, trust_in
@@ -69,6 +69,12 @@ def test_a_device_of_1_1_is_said_to_tell_nothing_of_itself() -> None:
 def test_a_replayed_trip_says_nothing_of_the_device() -> None:
     told = told_of(RulesVersion.V1_1, replace(reading(0), derived=True))
     assert "what is wrong with it" not in told["text"]
+
+
+def test_the_words_of_each_remark_are_documented() -> None:
+    page = Path("docs/evidence.md").read_text("utf-8")
+    for kind, words in WORDS.items():
+        assert f"\n| {kind.value} | {words.format(subject='*S*', amount='*A*')} |\n" in page
 
 
 def remarked(

@@ -6,6 +6,7 @@ import pytest
 
 from contracts.actions.payload import build, decode
 from contracts.evidence.container import Part
+from contracts.evidence.corrected import CorrectedTimes
 from contracts.evidence.report import as_json, breach_words, summary
 from contracts.evidence.words import as_text
 from contracts.proto.payload_pb2 import Limit, RegisterDevice, StartTrip
@@ -232,4 +233,5 @@ def test_a_key_that_was_revoked_later_is_told() -> None:
 )
 def test_a_breach_says_on_which_side_of_the_limit_it_was(extreme: int, words: str) -> None:
     limit = Limit(quantity=Limit.TEMPERATURE_MCEL, minimum=2_000, maximum=8_000)
-    assert breach_words(Breach(limit=limit, extreme=extreme)).startswith(f"temperature {words} ")
+    said = breach_words(Breach(limit=limit, extreme=extreme), CorrectedTimes())
+    assert said.startswith(f"temperature {words} ")

@@ -200,7 +200,7 @@ def test_breaches_come_by_the_time_when_each_began(index: IndexStore, records: R
         after = 0
         while page := records.trips.all_breaches(after, 1, span):
             ((after, breach),) = page
-            found.append(breach.since_sequence)
+            found.append(breach.entry.since_sequence)
         return found
 
     assert pages(EVERYTHING) == [2, 3, 4, 1]
@@ -214,10 +214,10 @@ def test_breaches_come_by_the_time_when_each_began(index: IndexStore, records: R
     ((at, _),) = records.trips.all_breaches(0, 1)
     broken(index, 2, 100, 9000, 180)  # the breach went on: it stays in its place
     rest = records.trips.all_breaches(at, 10)
-    assert [each.since_sequence for _, each in rest] == [3, 4, 5, 1]
+    assert [each.entry.since_sequence for _, each in rest] == [3, 4, 5, 1]
     ((_, first),) = records.trips.all_breaches(0, 1)
-    assert first.extreme == 9000
-    assert records.trips.all_breaches(0, 10, trip_id=first.trip_id) == [(at, first), *rest]
-    assert records.trips.all_breaches(0, 10, trip_id=first.trip_id, delivery_id="other") == []
+    assert first.entry.extreme == 9000
+    assert records.trips.all_breaches(0, 10, trip_id=first.entry.trip_id) == [(at, first), *rest]
+    assert records.trips.all_breaches(0, 10, trip_id=first.entry.trip_id, delivery_id="other") == []
     with pytest.raises(RejectedError, match="cursor 99 is of another list"):
         records.trips.all_breaches(99, 1)

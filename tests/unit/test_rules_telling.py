@@ -248,5 +248,7 @@ def test_a_corrected_time_that_cannot_be_is_none_and_a_flood_of_corrections_does
     early = Corrections([right(5, clock(10, 50_000))])
     assert early.corrected_ms("truck-1", 1, clock(0, 20_000).message()) is None
     flood = [right(each, clock(START_MS, 50_000)) for each in range(CORRECTIONS_MAX)]
+    twice = Corrections([each for each in flood[:-1] for _ in range(2)] + [right(900, clock(8, 8))])
+    assert twice.corrected_ms("truck-1", 800, clock(0, 8).message()) == 8
     found = Corrections([*flood, right(900, clock(1, 1))])
     assert found.corrected_ms("truck-1", 800, clock(0, 20_000).message()) is None
