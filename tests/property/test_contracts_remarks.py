@@ -156,8 +156,8 @@ def test_ledger_and_evidence_correct_each_reading_alike(
         entries += [entry(device_id, sequence, value, each) for each in said]
         read.append((device_id, sequence, clock))
     known = Corrections(entries)
-    right = [known.corrected_ms(*place, clock.message()) for *place, clock in read]
-    assert [seen.of_reading(*place) for *place, _ in read] == right
+    right = [known.corrected_ms(who, number, clock.message()) for who, number, clock in read]
+    assert [seen.of_reading(who, number) for who, number, _ in read] == right
     assert bool(known) == bool(seen.corrections) == any(said for _, _, said in drawn)
     times_ms = [
         clock.utc_ms if at is None else at for at, (*_, clock) in zip(right, read, strict=True)
