@@ -34,7 +34,7 @@ RFC_EXAMPLE: Final = [  # RFC 8428, 5.1.2, shortened
 def a_reading(sequence: int, device_id: str = "truck-1", **values: Any) -> ReadingRecord:  # noqa: ANN401 - fields of the record
     clock = Clock(utc_ms=START_MS + sequence * 1000, origin=Clock.GNSS)
     record = RecordReading(clock=clock, **values)
-    return ReadingRecord(record, device_id, sequence, "cd" * 64, 7)
+    return ReadingRecord(record, device_id, sequence, "cd" * 64, 7, None)
 
 
 READINGS: Final = [

@@ -53,12 +53,15 @@ class EventGathering:
         deliveries = tuple(self._known(trip.start.delivery_ids))
         for entry in deliveries:
             yield from self._of_delivery(entry, trip_id)
+        about = f"on trip {trip_id}"
+        broken = _all(lambda count: trips.breaches(trip_id, 0, count), f"breaches {about}")
+        tampers = _all(lambda count: trips.tampers(trip_id, 0, count), f"tamper events {about}")
         journey = Journey(
             trip,
             deliveries,
             trips.bucketed(trip_id, 1),
-            _all(lambda count: trips.breaches(trip_id, 0, count), f"breaches on trip {trip_id}"),
-            _all(lambda count: trips.tampers(trip_id, 0, count), f"tamper events on {trip_id}"),
+            tuple(each.entry for each in broken),
+            tuple(each.entry for each in tampers if each.entry.flags),  # not ends alone
         )
         self._look_up([trip.start.origin_site_id, trip.start.destination_site_id])
         yield from journey_events(journey, self._sites)
