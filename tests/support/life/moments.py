@@ -11,7 +11,12 @@ from typing import Any, Final
 
 START_S: Final = 1_750_000_000
 DAY_S: Final = 86_400
-READERS: Final = ("device.recorder", "device.live.watch", "device.offload.session")
+READERS: Final = (
+    "device.live.clock",
+    "device.recorder",
+    "device.live.watch",
+    "device.offload.session",
+)
 """Modules of the agent whose clock is this one while a truck lives."""
 
 
@@ -57,14 +62,14 @@ class Moments:
     def kept(self) -> Iterator[None]:
         """Let the agent's modules ask this clock and this boot id."""
         modules: list[Any] = [importlib.import_module(name) for name in READERS]
-        recorder = modules[0]
-        before = [module.time for module in modules], recorder._BOOT_ID  # noqa: SLF001
+        clock = modules[0]
+        before = [module.time for module in modules], clock._BOOT_ID  # noqa: SLF001
         try:
             for module in modules:
                 module.time = self
-            recorder._BOOT_ID = self._boot_id  # noqa: SLF001
+            clock._BOOT_ID = self._boot_id  # noqa: SLF001
             yield
         finally:
-            for module, clock in zip(modules, before[0], strict=True):
-                module.time = clock
-            recorder._BOOT_ID = before[1]  # noqa: SLF001
+            for module, own in zip(modules, before[0], strict=True):
+                module.time = own
+            clock._BOOT_ID = before[1]  # noqa: SLF001

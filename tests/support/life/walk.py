@@ -39,6 +39,7 @@ from support.life.site import GENESIS, Ledger, Line, Site
 from support.trucks.truck import Truck
 
 if TYPE_CHECKING:
+    from device.live.remarks import Remarks
     from device.live.source import LiveSource
 
 INTERVAL_S: Final = 60
@@ -152,7 +153,7 @@ class Life:
             stack.enter_context(self.moments.kept())
             for module, name, value in (
                 (device.station, "Database", MortalDatabase),
-                (device.agent, "configured_source", lambda _: self._source()),
+                (device.agent, "configured_source", lambda _, remarks: self._source(remarks)),
             ):
                 stack.callback(setattr, module, name, getattr(module, name))
                 setattr(module, name, value)
@@ -281,11 +282,12 @@ class Life:
         self.checks.durable |= self.fresh
         self.fresh.clear()
 
-    def _source(self) -> TripSource:
+    def _source(self, remarks: "Remarks") -> TripSource:
         self.fresh.clear()  # what a full card or a cut took is lost, and known to be
         source: LiveSource = VirtualSource(
             connections(self.drivers, INTERVAL_S),
             INTERVAL_S,
+            remarks.hear,
             drivers=self.drivers,
             tick=self._tick,
             kept=self._kept,
