@@ -12,7 +12,6 @@ from contracts.errors import RejectedError
 from contracts.ids import check_gtin
 from contracts.keys import is_public_key
 from contracts.rules.parties import KEYS_MAX
-from contracts.rules.version import RulesVersion
 from contracts.text import is_gs1, is_text, is_unit, is_unit_1_0
 
 NAME_MAX: Final = 200
@@ -20,39 +19,6 @@ LOT_MAX: Final = 20
 """Characters of a lot, GS1 application identifier (10)."""
 UNIT_MAX: Final = 3
 """Characters of a UN/ECE Recommendation 20 unit code."""
-
-
-_NUMBERS: Final = 100
-"""Version 1.1 brought fields with numbers from here on, 1.2 from twice that (payload.proto)."""
-
-
-def is_late(number: int, version: RulesVersion) -> bool:
-    """Say whether the field with this number came after a version."""
-    return number >= _NUMBERS * (version + 1)
-
-
-def late_field(message: Message, version: RulesVersion) -> str:
-    """Return the name of a field that came after a version and is set, at any depth, or ""."""
-    if not _may_have_late(message.DESCRIPTOR, version):
-        return ""
-    for field, value in message.ListFields():
-        if is_late(field.number, version):
-            return str(field.name)
-        if field.message_type is not None:
-            for part in value if field.is_repeated else [value]:
-                if found := late_field(part, version):
-                    return found
-    return ""
-
-
-@cache
-def _may_have_late(kind: Descriptor, version: RulesVersion) -> bool:
-    """Say whether a message or one within it has fields of a later one; none contains itself."""
-    return any(
-        is_late(field.number, version)
-        or (field.message_type is not None and _may_have_late(field.message_type, version))
-        for field in kind.fields
-    )
 
 
 def all_differ(values: Sequence[object], most: int) -> bool:

@@ -5,11 +5,14 @@ the same bytes is refused.
 """
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Final
 
+from google.protobuf.descriptor import Descriptor
+from google.protobuf.message import Message
+
 from contracts import address
-from contracts.actions.fields import all_differ, check_codes, is_late, late_field, may_have_codes
+from contracts.actions.fields import all_differ, check_codes, may_have_codes
 from contracts.actions.form import DELIVERIES_MAX
 from contracts.actions.kind import SignedBy
 from contracts.actions.table import KINDS, Action, OfReadings
@@ -40,6 +43,8 @@ _FIELD: Final = {
 """By the name of an action's message, the field of `Payload` that carries it."""
 _WITH_CODES: Final = frozenset(kind for kind in KINDS if may_have_codes(kind.DESCRIPTOR))
 """Messages of the actions that name lots or units; readings, of which there are most, do not."""
+_NUMBERS: Final = 100
+"""Version 1.1 brought fields with numbers from here on, 1.2 from twice that (payload.proto)."""
 _REMEMBERED: Final = 256
 """Scopes that are kept, since all readings of a trip declare the same one."""
 
@@ -120,11 +125,40 @@ def check_fields(action: Action, version: RulesVersion) -> None:
     if version < RulesVersion.V1_2:
         name = _field(action)
         number: int = Payload.DESCRIPTOR.fields_by_name[name].number
-        late = name if is_late(number, version) else late_field(action, version)
+        late = name if _is_late(number, version) else _late_field(action, version)
         if late:
             raise RejectedError(f"{late} is not part of version {version.family_version}")
         if isinstance(action, OfReadings):
             _check_signs(action)
+
+
+def _is_late(number: int, version: RulesVersion) -> bool:
+    """Say whether the field with this number came after a version."""
+    return number >= _NUMBERS * (version + 1)
+
+
+def _late_field(message: Message, version: RulesVersion) -> str:
+    """Return the name of a field that came after a version and is set, at any depth, or ""."""
+    if not _may_have_late(message.DESCRIPTOR, version):
+        return ""
+    for field, value in message.ListFields():
+        if _is_late(field.number, version):
+            return str(field.name)
+        if field.message_type is not None:
+            for part in value if field.is_repeated else [value]:
+                if found := _late_field(part, version):
+                    return found
+    return ""
+
+
+@cache
+def _may_have_late(kind: Descriptor, version: RulesVersion) -> bool:
+    """Say whether a message or one within it has fields of a later one; none contains itself."""
+    return any(
+        _is_late(field.number, version)
+        or (field.message_type is not None and _may_have_late(field.message_type, version))
+        for field in kind.fields
+    )
 
 
 def _check_signs(action: RecordReading | RecordRun) -> None:

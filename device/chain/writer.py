@@ -135,11 +135,12 @@ class ChainWriter:
         self._last_id = trip.last_transaction_id
         self._clock = trip.clock
         self._deliveries = trip.delivery_addresses
+        self._rules = trip.rules
         self._scope_of_readings = scope(
             RecordReading(trip_id=trip.trip_id, device_id=trip.device_id),
             signer.public_key,
             self._deliveries,
-            trip.rules,
+            self._rules,
         )
         self._batcher = Batcher(signer, limits, logbook.pending(trip.trip_id))
         self._run = logbook.waiting(trip.trip_id)
@@ -272,7 +273,7 @@ class ChainWriter:
             dependencies=dependencies,
             deliveries=self._deliveries,
             declared=declared,
-            version=self._trip.rules,
+            version=self._rules,
         )
         item = Pending(transaction.SerializeToString(), readings, monotonic_ms)
         self._batcher.add(transaction, item)
