@@ -167,7 +167,12 @@ class Recorder:
             chain.record(last)
             chain.commit()
         except UnavailableError as error:  # the seal has room of its own
-            _log.error("the last reading of trip %s is not recorded: %s", trip.trip_id, error)
+            _log.error(
+                "the last reading of trip %s is not recorded: %s",
+                trip.trip_id,
+                error,
+                extra={"trip_id": trip.trip_id},
+            )
 
     def _clock(self, source: TripSource, nonce: bytes, *, tells: bool) -> "_TripClock":
         if source.live:

@@ -104,8 +104,13 @@ def judge_received(carried: TripLimits, chains: Sequence[Chain], notes: Notes, m
         if not measured:
             continue
         silent_ms = min(each.first_ms for each in measured) - carried.received_at_ms
-        when = f"after the carrier got {carried.delivery_id}"
-        if _is_gap(limit, silent_ms, when, notes):
+        allowed_s = longest_silence_s(limit)
+        if silent_ms > allowed_s * 1000:
+            notes.add(
+                Rule.RECORDING_GAP,
+                f"{QUANTITIES[limit.quantity].name} was not measured for {silent_ms} ms after the "
+                f"carrier got {carried.delivery_id}, {allowed_s} s are allowed",
+            )
             mark(carried.delivery_id)
 
 
@@ -120,22 +125,14 @@ def judge_given(carried: TripLimits, chains: Sequence[Chain], notes: Notes, mark
         if not heard_ms:
             continue
         silent_ms = carried.given_at_ms - max(heard_ms)
-        when = f"before the carrier gave {carried.delivery_id} away"
-        if _is_gap(limit, silent_ms, when, notes):
+        allowed_s = longest_silence_s(limit)
+        if silent_ms > allowed_s * 1000:
+            notes.add(
+                Rule.RECORDING_GAP,
+                f"{QUANTITIES[limit.quantity].name} was not measured for {silent_ms} ms before the "
+                f"carrier gave {carried.delivery_id} away, {allowed_s} s are allowed",
+            )
             mark(carried.delivery_id)
-
-
-def _is_gap(limit: Limit, silent_ms: int, when: str, notes: Notes) -> bool:
-    """Note a silence that is longer than `limit` allows; say whether it is."""
-    allowed_s = longest_silence_s(limit)
-    if silent_ms <= allowed_s * 1000:
-        return False
-    notes.add(
-        Rule.RECORDING_GAP,
-        f"{QUANTITIES[limit.quantity].name} was not measured for {silent_ms} ms {when}, "
-        f"{allowed_s} s are allowed",
-    )
-    return True
 
 
 def _live(chains: Sequence[Chain]) -> list[Chain]:

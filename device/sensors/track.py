@@ -25,6 +25,9 @@ from contracts.records.reading import Position
 TRACK_BYTES_MAX: Final = 16 * 1024 * 1024
 _NAMESPACES_MAX: Final = 64
 """gpxpy searches for namespaces with a regex that takes quadratic time on a hostile file."""
+_ENDS_EARLY: Final = ("no element found", "Document is empty", "Premature end of data")
+"""What Python's parser says of a file without its end, and what lxml says: gpxpy takes lxml where
+it is installed."""
 _NAMES_SHOWN: Final = 10
 _SCALE: Final = 10**7
 _TURN_E7: Final = 360 * _SCALE
@@ -146,7 +149,7 @@ def _points(path: Path, text: str, wanted: str | None) -> list[tuple[int, Positi
     try:
         gpx = gpxpy.parse(text)
     except (gpxpy.gpx.GPXException, ValueError, RecursionError) as error:
-        if "no element found" in str(error):
+        if any(words in str(error) for words in _ENDS_EARLY):
             raise RejectedError(
                 f"track {path}: expected GPX up to its end, </gpx>; the file "
                 + ("ends before: it was cut" if text.strip() else "is empty")

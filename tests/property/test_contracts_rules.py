@@ -9,7 +9,7 @@ from contracts.errors import RejectedError
 from contracts.proto.payload_pb2 import Clock, Position, RecordReading, RegisterDevice
 from contracts.proto.state_pb2 import Chain
 from contracts.records.clock import UTC_MS_MAX
-from contracts.records.reading import reading_of
+from contracts.records.reading import TAMPER_ALL_1_1, reading_of
 from contracts.rules.ids import Rule
 from contracts.sawtooth.batches import build_batch
 from support.ledgers.hosts import DirectHost, apply_all, breaches, refused, rules_found
@@ -51,7 +51,7 @@ records = st.builds(
     humidity_mpct=st.none() | around(0, 100_000, **I32),
     pressure_pa=st.none() | around(0, 2_000_000, **I32),
     position=st.none() | positions,
-    tamper_flags=st.integers(0, 63) | around(0, 63, U32),
+    tamper_flags=st.integers(0, TAMPER_ALL_1_1) | around(0, TAMPER_ALL_1_1, U32),
     derived=st.booleans(),
 )
 
@@ -87,7 +87,7 @@ def decodes(record: RecordReading) -> bool:
         link_of(record)
     except RejectedError:
         return False
-    return True
+    return record.tamper_flags <= TAMPER_ALL_1_1  # a client's usual version knows no other sign
 
 
 def ready() -> DirectHost:
