@@ -9,7 +9,7 @@ import hmac
 import logging
 import threading
 from collections import deque
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -169,6 +169,10 @@ class _Subscriptions(dict[str, Any]):
     def items(self) -> Any:  # noqa: ANN401  # a list instead of a view, on purpose
         """Return a copy of the present items."""
         return list(super().items())
+
+    def __iter__(self) -> Iterator[str]:
+        """Go through the present topics."""
+        return iter(list(super().__iter__()))
 
 
 class _BoundedBroker(Broker):
