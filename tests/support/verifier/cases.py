@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from contracts.evidence.container import NotEvidenceError
@@ -147,12 +148,11 @@ def _successors(told_: Evidence) -> Iterator[Case]:
 
 
 def trust_of(text: str) -> Trust:
-    """Return what a trust file's text says."""
-    room = ROOT / "build" / "verifier"
-    room.mkdir(parents=True, exist_ok=True)
-    path = room / "trust.json"
-    path.write_text(text, "utf-8")
-    return Trust.load(path)
+    """Return what a trust file's text says; each process of a test run asks at the same time."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "trust.json"
+        path.write_text(text, "utf-8")
+        return Trust.load(path)
 
 
 def _old() -> Iterator[Case]:
