@@ -69,9 +69,9 @@ class Narrator:
         return replace(reading, tamper=signs, told=Told(tuple(said), tuple(named), film))
 
     def last(self, now: Clock) -> Reading | None:
-        """Return a reading without values for what is left to say before the seal, or None.
+        """Return a reading without measured values that carries the remarks still unsaid, or None.
 
-        That recording stopped is no news at the end of a trip.
+        The trip ends here, so the remark that recording stopped is left out.
         """
         reading = self.complete(Reading(now))
         told = reading.told

@@ -11,11 +11,8 @@ import httpx
 import openpyxl
 import pytest
 
-from gateway.access import Role, Tokens
 from gateway.exports.epcis.eventhash import with_id
-from gateway.grants import parse_grants
-from gateway.settings_file import load_settings
-from support.gateways.goods_site import WARM, Scene, goods_site
+from support.gateways.goods_site import WARM, Scene, goods_site, reader
 from support.network.world import GTIN
 from support.project.epcis import check_document, others_ids, without_disputed
 
@@ -28,20 +25,6 @@ NOBODYS: Final = "party:stranger"
 def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
     with goods_site(tmp_path_factory.mktemp("exports")) as goods:
         yield goods
-
-
-def reader(scene: Scene, *grants: str) -> httpx.Client:
-    """Return a client whose token has grants."""
-    tokens = Tokens(load_settings(scene.site.appliance.settings_file).tokens_file)
-    token = tokens.add("reader", Role.AUDITOR, grants=parse_grants(grants))
-    client = httpx.Client(
-        base_url=scene.site.appliance.rest,
-        headers={"Authorization": f"Bearer {token}"},
-        trust_env=False,
-        timeout=30,
-    )
-    scene.site.clients.append(client)
-    return client
 
 
 def taken(scene: Scene) -> set[tuple[str, str, tuple[str, ...]]]:

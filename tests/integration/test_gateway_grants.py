@@ -15,9 +15,8 @@ import httpx
 import pytest
 
 from gateway.access import Role, Tokens
-from gateway.grants import parse_grants
 from gateway.settings_file import load_settings
-from support.gateways.goods_site import Scene, goods_site
+from support.gateways.goods_site import Scene, goods_site, reader
 from support.network.world import GTIN, Trip, reading
 from support.trucks.rogue import nonce, until
 
@@ -42,20 +41,6 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
             truck.send(*batches)
             until("the other trip", lambda: goods.site.offload(other.trip_id)["receipted"])
         yield goods
-
-
-def reader(scene: Scene, *grants: str) -> httpx.Client:
-    """Return a client whose token has grants."""
-    tokens = Tokens(load_settings(scene.site.appliance.settings_file).tokens_file)
-    token = tokens.add("reader", Role.AUDITOR, grants=parse_grants(grants))
-    client = httpx.Client(
-        base_url=scene.site.appliance.rest,
-        headers={"Authorization": f"Bearer {token}"},
-        trust_env=False,
-        timeout=30,
-    )
-    scene.site.clients.append(client)
-    return client
 
 
 def ids(client: httpx.Client, kind: str, key: str) -> set[str]:

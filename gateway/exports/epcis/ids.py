@@ -1,4 +1,4 @@
-"""Names in EPCIS: GS1 Digital Links for what has a GS1 key, and URIs of Wayseal for the rest.
+"""Names in EPCIS: a thing with a GS1 key has a GS1 Digital Link, any other has a Wayseal URI.
 
 Source: GS1 Digital Link Standard: URI Syntax, 4; GS1 General Specifications, 7.11 (set 82).
 """

@@ -18,6 +18,9 @@ from contracts.proto.payload_pb2 import (
 )
 from contracts.proto.sawtooth_pb2 import Batch
 from contracts.sawtooth.batches import Family, parse_header
+from gateway.access import Role, Tokens
+from gateway.grants import parse_grants
+from gateway.settings_file import load_settings
 from support.network.goods import closed, companion, hold, made, newcomers, released
 from support.network.world import GTIN, START_MS, Trip, handovers, key, one, reading
 from support.trucks.rogue import Site, nonce, running_site, until
@@ -113,3 +116,17 @@ def goods_site(directory: Path) -> Iterator[Scene]:
         site.commit(told(trip.trip_id))
         until("the last word", lambda: bool(scene.ask("parties/seller")["revoked_keys"]))
         yield scene
+
+
+def reader(scene: Scene, *grants: str) -> httpx.Client:
+    """Return a client whose token has grants."""
+    tokens = Tokens(load_settings(scene.site.appliance.settings_file).tokens_file)
+    token = tokens.add("reader", Role.AUDITOR, grants=parse_grants(grants))
+    client = httpx.Client(
+        base_url=scene.site.appliance.rest,
+        headers={"Authorization": f"Bearer {token}"},
+        trust_env=False,
+        timeout=30,
+    )
+    scene.site.clients.append(client)
+    return client
