@@ -23,6 +23,9 @@ from contracts.proto.payload_pb2 import StartTrip
 from contracts.records.reading import Clock, ClockOrigin, Reading
 from contracts.records.recording import RecordingDigest
 from contracts.runtime.files import make_directory
+from device.camera.filming.pyav import times_of
+from device.camera.filming.reel import Reel
+from device.camera.filming.segments import MEDIA_TYPE
 from device.chain.ends import begin, join
 from device.chain.joining import StartedTrip
 from device.chain.writer import GROUP_READINGS, BatchLimits, ChainWriter
@@ -30,9 +33,6 @@ from device.earlier import still_open
 from device.journal.logbook import Logbook
 from device.journal.trip import Recording, Trip, TripState
 from device.live.clock import Now, machine_now
-from device.live.filming.pyav import times_of
-from device.live.filming.reel import Reel
-from device.live.filming.segments import MEDIA_TYPE
 from device.live.remarks import Remarks
 from device.live.source import LiveSource
 from device.live.telling import Narrator

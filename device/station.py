@@ -9,12 +9,12 @@ from typing import Final
 from contracts.errors import RejectedError, UnavailableError
 from contracts.keys import Signer
 from contracts.runtime.files import locked, make_directory
+from device.camera.filming.segments import is_segment
 from device.chain.joining import read_start
 from device.chain.writer import BatchLimits
 from device.journal.database import Database, is_open, recordings_of
 from device.journal.logbook import Logbook
 from device.live.clock import FileClock, Now, machine_now
-from device.live.filming.segments import is_segment
 from device.live.remarks import Remarks
 from device.recorder import Plan, Recorder
 from device.settings import Settings

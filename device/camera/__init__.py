@@ -1,1 +1,1 @@
-"""Cameras: where recordings come from."""
+"""Cameras: where recordings come from: files, the simulator, and live cameras (`filming`)."""

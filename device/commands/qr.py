@@ -6,10 +6,10 @@ import time
 from typing import Final
 
 from contracts.errors import RejectedError, UnavailableError
+from device.camera.filming.port import Feed
+from device.camera.filming.pyav import small
 from device.camera.opencv import opencv
 from device.live.drivers.cameras import camera_named, open_feed
-from device.live.filming.port import Feed
-from device.live.filming.pyav import small
 from device.offload.est import Claim
 
 WIDTH_MAX: Final = 1_280

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from contracts.records.reading import Tamper
-from device.live.filming.camerawatch import CameraWatch
-from device.live.filming.plan import CameraPlan
-from device.live.filming.port import Feed
-from device.live.filming.reel import Reel
+from device.camera.filming.plan import CameraPlan
+from device.camera.filming.port import Feed
+from device.camera.filming.reel import Reel
+from device.live.camerawatch import CameraWatch
 from device.live.health import Finding, Health, Watch
 from device.live.port import Measured, Sensor
 from device.live.watch import SensorWatch, WatchPlan

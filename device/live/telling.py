@@ -8,9 +8,9 @@ from typing import Final
 from contracts.records.reading import Clock, Reading, Tamper
 from contracts.records.recording import pseudo_file_id
 from contracts.records.remark import REMARKS_MAX, Remark, RemarkKind, Told
+from device.camera.filming.reel import Reel
 from device.journal.trip import Recording, Trip
 from device.live.clockwatch import ClockWatch
-from device.live.filming.reel import Reel
 from device.live.remarks import PER_READING, Remarks
 
 FILM_LOST_MS: Final = 5_000

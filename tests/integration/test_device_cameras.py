@@ -16,11 +16,11 @@ import pytest
 
 from contracts.errors import UnavailableError
 from contracts.runtime.files import PART_PREFIX
+from device.camera.filming.plan import CameraPlan
+from device.camera.filming.pyav import OpenSegment
+from device.camera.filming.reel import CARD_KEPT
+from device.camera.filming.segments import cut_to_whole
 from device.camera.simulated import SimulatedCamera
-from device.live.filming.plan import CameraPlan
-from device.live.filming.pyav import OpenSegment
-from device.live.filming.reel import CARD_KEPT
-from device.live.filming.segments import cut_to_whole
 from device.live.telling import FILM_LOST_MS
 from support.gateways.appliance import QuickAppliance
 from support.machine.browser import browser

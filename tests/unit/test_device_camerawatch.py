@@ -12,12 +12,12 @@ import pytest
 
 from contracts.errors import UnavailableError
 from contracts.records.reading import Tamper
-from device.live.filming import camerawatch
-from device.live.filming.camerawatch import CameraWatch
-from device.live.filming.plan import CameraPlan
-from device.live.filming.port import Piece
-from device.live.filming.pyav import times_of
-from device.live.filming.reel import Reel
+from device.camera.filming.plan import CameraPlan
+from device.camera.filming.port import Piece
+from device.camera.filming.pyav import times_of
+from device.camera.filming.reel import Reel
+from device.live import camerawatch
+from device.live.camerawatch import CameraWatch
 from device.live.health import Finding, Health
 
 DEADLINE_S = 20.0

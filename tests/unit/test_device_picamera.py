@@ -13,12 +13,12 @@ import av
 import pytest
 
 from contracts.errors import UnavailableError
+from device.camera.filming import picamera
+from device.camera.filming.plan import CameraPlan
+from device.camera.filming.pyav import encoder_of, times_of
+from device.camera.filming.reel import Reel
+from device.live.camerawatch import CameraWatch
 from device.live.drivers.cameras import camera_named, live_camera, open_feed
-from device.live.filming import picamera
-from device.live.filming.camerawatch import CameraWatch
-from device.live.filming.plan import CameraPlan
-from device.live.filming.pyav import encoder_of, times_of
-from device.live.filming.reel import Reel
 from device.live.health import Finding, Health
 from device.settings_live import CameraSettings
 from support.machine.picamera import Picamera2, installed

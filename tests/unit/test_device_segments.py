@@ -14,10 +14,10 @@ from contracts.errors import UnavailableError
 from contracts.records.clock import now_ms
 from contracts.records.recording import RecordingDigest
 from contracts.runtime.files import PART_PREFIX
-from device.live.filming.plan import ENDLESS_S, CameraPlan, segment_length_s
-from device.live.filming.pyav import OpenSegment, times_of
-from device.live.filming.reel import ROOM_LEAST, NoRoomForFilmError, Reel
-from device.live.filming.segments import Segment, SegmentFile, cut_to_whole, is_segment, part_of
+from device.camera.filming.plan import ENDLESS_S, CameraPlan, segment_length_s
+from device.camera.filming.pyav import OpenSegment, times_of
+from device.camera.filming.reel import ROOM_LEAST, NoRoomForFilmError, Reel
+from device.camera.filming.segments import Segment, SegmentFile, cut_to_whole, is_segment, part_of
 
 PLAN = CameraPlan("dock", width=64, height=48)
 BEGAN_MS = 1_790_000_000_123

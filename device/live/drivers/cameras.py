@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from device.live.filming.picamera import PicameraFeed
-from device.live.filming.plan import CameraPlan
-from device.live.filming.port import Feed
-from device.live.filming.pyav import AvFeed, Origin
+from device.camera.filming.picamera import PicameraFeed
+from device.camera.filming.plan import CameraPlan
+from device.camera.filming.port import Feed
+from device.camera.filming.pyav import AvFeed, Origin
 from device.live.source import LiveCamera
 from device.settings_live import CameraSettings
 

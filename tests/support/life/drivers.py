@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from contracts.errors import RejectedError, UnavailableError
 from contracts.records.reading import Position
-from device.live.filming.reel import Reel
+from device.camera.filming.reel import Reel
 from device.live.health import Health
 from device.live.port import Measured
 from device.live.source import Connection, LiveSource, mixed

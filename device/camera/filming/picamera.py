@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from contracts.errors import UnavailableError
-from device.live.filming.plan import LATE_S
-from device.live.filming.port import Piece
-from device.live.filming.pyav import FRAGMENT_S, library
+from device.camera.filming.plan import LATE_S
+from device.camera.filming.port import Piece
+from device.camera.filming.pyav import FRAGMENT_S, library
 
 PICTURES_MAX: Final = 64
 """Encoded pictures that may wait; more are dropped up to the next key picture."""

@@ -13,7 +13,7 @@ from contracts.actions.form import RECORDINGS_MAX
 from contracts.errors import RejectedError, UnavailableError
 from contracts.records.recording import RecordingDigest
 from contracts.runtime.files import PART_PREFIX, disk_errors, make_directory, remove_file
-from device.live.filming.segments import (
+from device.camera.filming.segments import (
     Segment,
     cut_to_whole,
     is_segment,

@@ -13,12 +13,12 @@ from typing import Any, Final
 
 from contracts.errors import UnavailableError
 from contracts.records.reading import Tamper
+from device.camera.filming.plan import LATE_S, CameraPlan, segment_length_s
+from device.camera.filming.port import Feed, Piece
+from device.camera.filming.pyav import OpenSegment, encoder_of, small
+from device.camera.filming.reel import Reel
+from device.camera.filming.segments import name_of
 from device.camera.scene import HEIGHT, WIDTH, Scene
-from device.live.filming.plan import LATE_S, CameraPlan, segment_length_s
-from device.live.filming.port import Feed, Piece
-from device.live.filming.pyav import OpenSegment, encoder_of, small
-from device.live.filming.reel import Reel
-from device.live.filming.segments import name_of
 from device.live.health import BAD, Finding, Health, Watch
 from device.live.port import Measured
 

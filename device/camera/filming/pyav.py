@@ -10,9 +10,9 @@ from typing import Any, Final
 
 from contracts.errors import UnavailableError
 from contracts.records.clock import now_ms, parse_rfc3339, rfc3339
-from device.live.filming.plan import LATE_S, CameraPlan
-from device.live.filming.port import Piece
-from device.live.filming.segments import SegmentFile
+from device.camera.filming.plan import LATE_S, CameraPlan
+from device.camera.filming.port import Piece
+from device.camera.filming.segments import SegmentFile
 
 FRAGMENT_S: Final = 2.0
 """Time between two key pictures, each of which begins a fragment: what a power cut can cost."""
