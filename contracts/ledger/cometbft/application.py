@@ -11,8 +11,6 @@ connection changes needs no lock.
 Source: CometBFT 0.38, ABCI 2.0 specification, "Methods".
 """
 
-import base64
-import json
 import logging
 import sys
 import threading
@@ -30,17 +28,23 @@ from contracts.ledger.cometbft.admission import Admission
 from contracts.ledger.cometbft.batches import CarriedBatches
 from contracts.ledger.cometbft.decisions import Code, Decision, Result, code_of
 from contracts.ledger.cometbft.executing import Executing
+from contracts.ledger.cometbft.founding import (
+    BEFORE,
+    Founding,
+    begun,
+    founding_in,
+    network_block,
+)
 from contracts.ledger.cometbft.proposals import Carried, filled, in_order
 from contracts.ledger.cometbft.times import check_time, is_time, time_batch
 from contracts.ledger.cometbft.updates import validator_updates
 from contracts.ledger.engine.blocks import StoredBlock
 from contracts.ledger.engine.candidate import Candidate
-from contracts.ledger.engine.genesis import take_genesis
 from contracts.ledger.execution import blocktimes
 from contracts.ledger.execution.executor import InvalidTransaction
 from contracts.ledger.execution.families import Families
 from contracts.ledger.execution.obeyed import Obeyed, obeyed_after
-from contracts.ledger.execution.verify import VerifiedBatch, parse_batches
+from contracts.ledger.execution.verify import VerifiedBatch
 from contracts.ledger.state.merkle import Update
 from contracts.ledger.state.store import NoRoomError
 from contracts.proto.abci_pb2 import (
@@ -64,7 +68,7 @@ from contracts.proto.abci_pb2 import (
     ResponseQuery,
 )
 from contracts.proto.sawtooth_pb2 import Block, TransactionReceipt
-from contracts.sawtooth.blocks import NULL_BLOCK_ID, build_network_block, network_height
+from contracts.sawtooth.blocks import NULL_BLOCK_ID, network_height
 from contracts.sawtooth.settings import CHAIN_ID
 
 _LOG = logging.getLogger(__name__)
@@ -156,8 +160,9 @@ class Application:
         Raises:
             RejectedError: They are invalid, or do not name the validators of that file.
         """
-        if self._chain.head is None:
-            self._found(request)
+        founding, head = founding_in(request.app_state_bytes), self._chain.head
+        if head is None or head.header.previous_block_id != (founding.after or NULL_BLOCK_ID):
+            self._found(request, founding)
         self.founded.set()
         return ResponseInitChain(app_hash=self._app_hash())
 
@@ -227,9 +232,8 @@ class Application:
         self._decided(done.decisions)
         return ResponseCommit()
 
-    def _found(self, request: RequestInitChain) -> None:
-        candidate = Candidate(self._chain, self._chain.state.get, self._families)
-        take_genesis(candidate, parse_batches(_app_state(request.app_state_bytes)))
+    def _found(self, request: RequestInitChain, founding: Founding) -> None:
+        candidate = begun(self._chain, founding, self._families, request.time.seconds)
         named = validators.validators_in(candidate.read)
         given = {each.pub_key.secp256k1.hex(): each.power for each in request.validators}
         if named != given:
@@ -241,10 +245,8 @@ class Application:
             raise RejectedError(
                 f"genesis: expected {CHAIN_ID} to be {request.chain_id!r}, got {found!r}"
             )
-        height = _Height()
-        self._build(height, candidate, 0)
-        if height.block is not None and height.update is not None:
-            self._write(height.block, height.receipts, height.update)
+        block, update = network_block(self._chain, candidate, BEFORE)
+        self._write(block, candidate.receipts, update)
 
     def _obeyed(self) -> Obeyed:
         head = self._head()
@@ -298,7 +300,8 @@ class Application:
             height.codes.append(code_of(result))
             height.decisions.append(Decision(batch, result))
         if not candidate.is_empty:
-            self._build(height, candidate, request.height)
+            height.receipts = candidate.receipts
+            height.block, height.update = network_block(self._chain, candidate, request.height)
         return height
 
     def _inject(self, candidate: Candidate, batch: VerifiedBatch, time_s: int) -> Code:
@@ -313,18 +316,6 @@ class Application:
         if room <= 0 or not candidate.has_room_for(batch):
             return Code.NO_ROOM
         return self._executing.add(candidate, batch)
-
-    def _build(self, height: _Height, candidate: Candidate, number: int) -> None:
-        head = self._chain.head
-        height.receipts = candidate.receipts
-        height.update = self._chain.state.update(candidate.changes)
-        height.block = build_network_block(
-            candidate.batches,
-            block_num=0 if head is None else head.num + 1,
-            previous_block_id=NULL_BLOCK_ID if head is None else head.id,
-            height=number,
-            state_root_hash=height.update.root_hash,
-        )
 
     def _write(self, block: Block, receipts: list[TransactionReceipt], update: Update) -> None:
         while True:
@@ -364,14 +355,6 @@ def _height_of(head: StoredBlock) -> int:
             "without --engine cometbft, or export it and replay it into a network"
         )
     return height
-
-
-def _app_state(wire: bytes) -> bytes:
-    """Return the BatchList that the engine's genesis file has as base64 in JSON."""
-    try:
-        return base64.b64decode(json.loads(wire), validate=True)
-    except (ValueError, TypeError) as error:
-        raise RejectedError(f"genesis: app_state is not base64 of a BatchList: {error}") from error
 
 
 def _room(obeyed: Obeyed, injected: int) -> int:

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from contracts.errors import RejectedError
 from contracts.keys import Signer
+from contracts.ledger.cometbft.founding import Founding
 from contracts.ledger.engine.blocks import BLOCK_BATCH_BYTES_MAX
 from contracts.runtime.files import disk_errors, make_directory, write_file
 from contracts.validators import Powers
@@ -168,13 +169,13 @@ def validator_key(home: Path) -> str:
         raise RejectedError(f"{path} is not a validator's key: {error}") from error
 
 
-def genesis(chain_id: str, powers: Powers, batches: bytes, *, at: str) -> dict[str, Any]:
-    """Return the engine's genesis, with our genesis block's batches in it.
+def genesis(chain_id: str, powers: Powers, founding: Founding, *, at: str) -> dict[str, Any]:
+    """Return the engine's genesis, with how our chain begins in it.
 
     Args:
         chain_id: Name of the network.
         powers: The validators with which it begins.
-        batches: A serialised BatchList.
+        founding: How the ledger begins.
         at: When it begins, RFC 3339, UTC.
     """
     return {
@@ -202,7 +203,7 @@ def genesis(chain_id: str, powers: Powers, batches: bytes, *, at: str) -> dict[s
             for key, power in powers.items()
         ],
         "app_hash": "",
-        "app_state": _base64(batches),
+        "app_state": founding.document(),
     }
 
 

@@ -8,22 +8,32 @@ that knows another file makes another network, and the others do not talk to it.
 import json
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from contracts.encoding import canonical
 from contracts.errors import RejectedError
 from contracts.keys import Signer, is_point
+from contracts.ledger.blocks.chain import Chain
 from contracts.ledger.cometbft import home as homes
+from contracts.ledger.cometbft.founding import (
+    Founding,
+    begun,
+    founding_of,
+    go_on,
+    repeat_for_network,
+)
 from contracts.ledger.cometbft.home import HOME, Pace, Peers
 from contracts.ledger.cometbft.process import run_program
 from contracts.ledger.engine.genesis import ALGORITHM, ALGORITHM_VERSION, own_genesis
-from contracts.proto.sawtooth_pb2 import BatchList
+from contracts.ledger.execution.families import Families
 from contracts.runtime.files import disk_errors, make_directory, write_file
 from contracts.sawtooth.settings import CHAIN_ID
+from contracts.succession import Predecessor
 from contracts.validators import POWER_MAX, SETTING, Powers, encode, powers_of
 
 FILE: Final = "network.json"
@@ -110,13 +120,139 @@ def make_validator(program: Path, data: Path, listen: str, advertised: str) -> C
 def found(
     cards: Sequence[Card], chain_id: str, admins: Sequence[str], *, many_on_one_host: bool = False
 ) -> Network:
-    """Return a new network.
+    """Return a new network, whose ledger begins with its first block.
 
     Args:
         cards: Its validators.
         chain_id: Its name, which every signature of a validator covers.
         admins: Public keys that administer it.
         many_on_one_host: Whether validators share an address.
+
+    Raises:
+        RejectedError: A validator comes twice, or the name is invalid.
+    """
+    settings = _settings(cards, chain_id)
+    founding = Founding([own_genesis(Signer.generate(), admins, settings)])
+    genesis = _genesis(cards, chain_id, founding, datetime.now(UTC))
+    return Network(tuple(cards), genesis, many_on_one_host)
+
+
+def found_after(
+    cards: Sequence[Card],
+    chain_id: str,
+    export: Path,
+    administrator: Signer,
+    families: Families,
+    *,
+    many_on_one_host: bool = False,
+) -> Network:
+    """Return a network that goes on from a ledger which one signer made.
+
+    Args:
+        cards: Its validators.
+        chain_id: Its name.
+        export: All blocks of that ledger, as `wayseal-node export` writes them.
+        administrator: May change settings on it. Its administrators administer the network.
+        families: The rules.
+        many_on_one_host: Whether validators share an address.
+
+    Raises:
+        RejectedError: A validator comes twice, the name is invalid, the export cannot be repeated,
+            or the ledger refuses the administrator's settings.
+        UnavailableError: The disk, which gets a chain as large as that ledger for a while, is full.
+    """
+    settings, at = _settings(cards, chain_id), datetime.now(UTC)
+    time_s = int(at.timestamp())
+    with TemporaryDirectory(dir=export.parent) as place, closing(Chain.open(Path(place))) as chain:
+        predecessor = repeat_for_network(export, chain, families)
+        founding = go_on(chain, predecessor, administrator, settings, time_s)
+        begun(chain, founding, families, time_s)  # or each validator would be the first to refuse
+    genesis = _genesis(cards, chain_id, founding, at)
+    return Network(tuple(cards), genesis, many_on_one_host)
+
+
+def join(data: Path, network: Network) -> None:
+    """Turn a data directory into that of a validator, or of a node that only follows the network.
+
+    A network that goes on from a ledger needs that one's chain there, see `repeat_chain`.
+
+    Raises:
+        RejectedError: It has no keys, or belongs to another network.
+        UnavailableError: The disk refuses.
+    """
+    homes.validator_key(data / HOME)
+    _check_known(data, network)
+    homes.write_genesis(data / HOME, network.genesis)
+    _write(data / FILE, network.document())
+
+
+def repeat_chain(data: Path, network: Network, export: Path | None, families: Families) -> None:
+    """Put the chain of the ledger from which a network goes on into a data directory.
+
+    Cut short, it goes on when it is called again.
+
+    Args:
+        data: The data directory.
+        network: The network.
+        export: That ledger's blocks; None where a network begins with its first block.
+        families: The rules.
+
+    Raises:
+        RejectedError: There is an export too many or too few, or it is not of that ledger.
+        UnavailableError: The disk refuses.
+    """
+    founding = founding_of(network.genesis.get("app_state"))
+    if founding.predecessor is None:
+        if export is not None:
+            raise RejectedError(
+                "--chain: this network begins with its first block, and goes on from no ledger"
+            )
+        return
+    ended = founding.predecessor
+    if export is None:
+        raise RejectedError(_without_export(ended))
+    _check_known(data, network)
+    with closing(Chain.open(data)) as chain:
+        if (found := repeat_for_network(export, chain, families)) != ended:
+            raise RejectedError(
+                f"{export} ends with block {found.block_num}, {found.block_id[:16]}…, and the "
+                f"network goes on from block {ended.block_num}, {ended.block_id[:16]}…: it is "
+                "the export of another ledger, or was made at another time"
+            )
+        begun(chain, founding, families, network_time_s(network))
+
+
+def check_begins_itself(network: Network) -> None:
+    """Check that a network goes on from no other ledger.
+
+    Raises:
+        RejectedError: It does, so that one's export is needed.
+    """
+    founding = founding_of(network.genesis.get("app_state"))
+    if founding.predecessor is not None:
+        raise RejectedError(_without_export(founding.predecessor))
+
+
+def _without_export(ended: Predecessor) -> str:
+    return (
+        f"this network goes on from a ledger that ended with block {ended.block_num}, "
+        f"{ended.block_id[:16]}…: expected its export as --chain FILE"
+    )
+
+
+def network_time_s(network: Network) -> int:
+    """Return when a network begins, seconds since 1970, UTC."""
+    return int(datetime.fromisoformat(str(network.genesis["genesis_time"])).timestamp())
+
+
+def _check_known(data: Path, network: Network) -> None:
+    known = data / FILE
+    if known.exists() and read_network(known).genesis != network.genesis:
+        raise RejectedError(f"{data} belongs to another network; take an empty directory")
+
+
+def _settings(cards: Sequence[Card], chain_id: str) -> Mapping[str, str]:
+    """Return what a network needs on its ledger.
 
     Raises:
         RejectedError: A validator comes twice, or the name is invalid.
@@ -129,25 +265,19 @@ def found(
     powers = {card.public_key: card.power for card in cards}
     if len(powers) != len(cards) or len({card.peer for card in cards}) != len(cards):
         raise RejectedError("cards: expected each validator once, and each with a peer of its own")
-    batches = BatchList(batches=[_genesis_batch(chain_id, powers_of(powers), admins)])
-    at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-    genesis = homes.genesis(chain_id, powers, canonical(batches), at=at)
-    return Network(tuple(cards), genesis, many_on_one_host)
+    return {
+        ALGORITHM: "CometBFT",
+        ALGORITHM_VERSION: "0.38",
+        CHAIN_ID: chain_id,
+        SETTING: encode(powers_of(powers)),
+    }
 
 
-def join(data: Path, network: Network) -> None:
-    """Turn a data directory into that of a validator, or of a node that only follows the network.
-
-    Raises:
-        RejectedError: It has no keys, or belongs to another network.
-        UnavailableError: The disk refuses.
-    """
-    homes.validator_key(data / HOME)
-    known = data / FILE
-    if known.exists() and read_network(known).genesis != network.genesis:
-        raise RejectedError(f"{data} belongs to another network; take an empty directory")
-    homes.write_genesis(data / HOME, network.genesis)
-    _write(known, network.document())
+def _genesis(
+    cards: Sequence[Card], chain_id: str, founding: Founding, at: datetime
+) -> dict[str, Any]:
+    powers = {card.public_key: card.power for card in cards}
+    return homes.genesis(chain_id, powers, founding, at=at.strftime("%Y-%m-%dT%H:%M:%S.%fZ"))
 
 
 def prepare(data: Path, pace: Pace) -> None:
@@ -234,17 +364,6 @@ def write_network(path: Path, network: Network) -> None:
         UnavailableError: The disk refuses.
     """
     _write(path, network.document())
-
-
-def _genesis_batch(chain_id: str, powers: Powers, admins: Sequence[str]) -> Any:  # noqa: ANN401
-    """Return the batch that founds the network; its key is thrown away."""
-    more = {
-        ALGORITHM: "CometBFT",
-        ALGORITHM_VERSION: "0.38",
-        CHAIN_ID: chain_id,
-        SETTING: encode(powers),
-    }
-    return own_genesis(Signer.generate(), admins, more)
 
 
 def _listen(data: Path) -> str:

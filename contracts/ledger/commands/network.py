@@ -4,22 +4,28 @@ import argparse
 import json
 import socket
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from contracts.errors import RejectedError
 from contracts.keys import Signer
 from contracts.ledger.cometbft.network import (
     FILE,
+    Card,
     Network,
+    check_begins_itself,
     forget_chain,
     found,
+    found_after,
     join,
     make_validator,
     read_card,
     read_network,
+    repeat_chain,
     write_network,
 )
 from contracts.ledger.cometbft.process import find_program
+from contracts.ledger.execution.families import BUILT_IN
 from contracts.runtime.files import locked, make_directory
 
 
@@ -44,9 +50,36 @@ def found_network(options: argparse.Namespace) -> None:
     """
     if options.out.exists():
         raise RejectedError(f"{options.out} exists: a network is founded once")
-    network = found([read_card(path) for path in options.card], options.chain_id, options.admin)
+    cards = [read_card(path) for path in options.card]
+    if options.chain is None and not options.admin:
+        raise RejectedError("expected --admin PUBLIC_KEY, or --chain FILE and --admin-key FILE")
+    network = _founded(options, cards, options.admin)
     write_network(options.out, network)
     _tell(_summary(network, options.out))
+
+
+def _founded(
+    options: argparse.Namespace,
+    cards: Sequence[Card],
+    admins: Sequence[str],
+    *,
+    many_on_one_host: bool = False,
+) -> Network:
+    """Return the network of some cards, which begins a ledger or goes on from one."""
+    chain_id, export, key = options.chain_id, options.chain, options.admin_key
+    if export is None:
+        if key is not None:
+            raise RejectedError("--admin-key is for --chain FILE: expected --admin PUBLIC_KEY")
+        return found(cards, chain_id, admins, many_on_one_host=many_on_one_host)
+    if options.admin or key is None:
+        raise RejectedError(
+            "--chain: expected --admin-key FILE with the key of an administrator of that ledger, "
+            "and no --admin: its administrators stay"
+        )
+    administrator = Signer.load(key)
+    return found_after(
+        cards, chain_id, export, administrator, BUILT_IN, many_on_one_host=many_on_one_host
+    )
 
 
 def join_network(options: argparse.Namespace) -> None:
@@ -56,15 +89,20 @@ def join_network(options: argparse.Namespace) -> None:
         RejectedError: The file is malformed, or the directory belongs to another network.
         UnavailableError: The disk refuses.
     """
+    data: Path = options.data
     network = read_network(options.file)
-    join(options.data, network)
-    _tell(_summary(network, options.data))
+    make_directory(data)
+    with locked(data / "lock", f"data directory {data} is in use by another node"):
+        repeat_chain(data, network, options.chain, BUILT_IN)
+        join(data, network)
+    _tell(_summary(network, data))
 
 
 def resync(options: argparse.Namespace) -> None:
     """Forget the chain of a validator, which then makes it again of what the others have.
 
-    Its keys stay, and so does the record of its votes: without it, it could vote twice.
+    Its keys stay, and so does the record of its votes: without it, it could vote twice. Where the
+    network goes on from a ledger, that one's blocks come from its export.
 
     Raises:
         RejectedError: It runs, or is in no network.
@@ -73,7 +111,10 @@ def resync(options: argparse.Namespace) -> None:
     data: Path = options.data
     network = read_network(data / FILE)
     with locked(data / "lock", f"data directory {data} is in use by another node"):
+        if options.chain is None:
+            check_begins_itself(network)
         forget_chain(data)
+        repeat_chain(data, network, options.chain, BUILT_IN)
     _tell(_summary(network, data))
 
 
@@ -97,11 +138,12 @@ def init(options: argparse.Namespace) -> None:
         at = f"127.0.0.1:{port}"
         cards.append(make_validator(program, place, at, at))
     admins = options.admin
-    if not admins:
+    if not admins and options.chain is None:
         signer = Signer.load_or_create(out / "admin.key")
         admins = [signer.public_key]
-    network = found(cards, options.chain_id, admins, many_on_one_host=True)
+    network = _founded(options, cards, admins, many_on_one_host=True)
     for place in places:
+        repeat_chain(place, network, options.chain, BUILT_IN)
         join(place, network)
     write_network(out / "network.json", network)
     _tell(_summary(network, out) | {"data": [str(place) for place in places]})

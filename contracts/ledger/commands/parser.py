@@ -126,8 +126,21 @@ def _add_network(parsers: Mapping[str, argparse.ArgumentParser]) -> None:
         "--out", type=Path, required=True, metavar="FILE", help="the new network file"
     )
     parsers["join"].add_argument("file", type=Path, metavar="FILE", help="the network file")
-    parsers["found"].add_argument("--admin", required=True, **_ADMIN)
-    parsers["init"].add_argument("--admin", **_ADMIN)
+    for name in ("found", "init"):
+        parsers[name].add_argument("--admin", **_ADMIN)
+        parsers[name].add_argument(
+            "--admin-key",
+            type=Path,
+            metavar="FILE",
+            help="with --chain: private key of an administrator of that ledger, who signs it",
+        )
+    for name in ("found", "join", "resync", "init"):
+        parsers[name].add_argument(
+            "--chain",
+            type=Path,
+            metavar="FILE",
+            help="export of the ledger from which the network goes on, if it does",
+        )
     parsers["init"].add_argument(
         "--validators",
         type=int,

@@ -1,7 +1,4 @@
-"""Makes a new chain of an exported one: the same batches in the same blocks, the same state roots.
-
-The blocks are signed by this node. One more block seals the old chain's head into the new one.
-"""
+"""Makes a new chain of an exported one, signed by this node, and seals the old head into it."""
 
 import time
 from dataclasses import dataclass
@@ -10,21 +7,15 @@ from pathlib import Path
 from contracts.errors import RejectedError
 from contracts.keys import Signer
 from contracts.ledger.blocks.chain import Chain
-from contracts.ledger.blocks.export import read_export
+from contracts.ledger.blocks.repeating import repeat, seal_words
 from contracts.ledger.engine.candidate import Candidate
-from contracts.ledger.engine.genesis import take_genesis
-from contracts.ledger.execution import blocktimes
 from contracts.ledger.execution.families import Families
-from contracts.ledger.execution.obeyed import Obeyed, obeyed_after
+from contracts.ledger.execution.obeyed import obeyed_after
 from contracts.ledger.execution.verify import verify_batch
 from contracts.ledger.solo.publisher import publish
 from contracts.ledger.solo.times import Times
-from contracts.proto.sawtooth_pb2 import Batch, Block, BlockHeader, Transaction
-from contracts.sawtooth import block_info
-from contracts.sawtooth.batches import Family, build_batch
-from contracts.sawtooth.settings import propose
-from contracts.succession import SETTING, Predecessor, encode, predecessors_in
-from contracts.successor import Succession
+from contracts.sawtooth.batches import build_batch
+from contracts.succession import SETTING, Predecessor, predecessors_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,89 +50,15 @@ def replay(
             another state root here than there.
         UnavailableError: The disk is full or failed.
     """
-    genesis, signers = "", set()
-    last: tuple[Block, BlockHeader] | None = None
-    for block, header in read_export(path):
-        if header.signer_public_key == signer.public_key:
-            raise RejectedError(
-                f"the key of the new node, {signer.public_key}, signed block {header.block_num} of "
-                "the old chain: with the same key it would be the same chain, which `restore` puts "
-                "back; take another key"
-            )
-        genesis = genesis or block.header_signature
-        signers.add(header.signer_public_key)
-        if not _has(chain, block, header):
-            _repeat(chain, signer, families, block, header)
-        last = block, header
-    if last is None:
-        raise RejectedError(f"{path} has no block")
-    block, header = last
-    predecessor = Predecessor(
-        genesis, header.block_num, block.header_signature, tuple(sorted(signers))
-    )
+
+    def make(chain: Chain, candidate: Candidate) -> None:
+        publish(chain, signer, candidate)
+
+    predecessor, state_root = repeat(path, chain, families, make, own_key=signer.public_key)
     if predecessors_in(chain.state.get)[-1:] != (predecessor,):
         _seal(chain, signer, administrator, families, predecessor)
     head = chain.head
-    return Replayed(predecessor, header.state_root_hash, "" if head is None else head.id)
-
-
-def _has(chain: Chain, block: Block, header: BlockHeader) -> bool:
-    """Say whether the chain has a block already, from a replay that was cut short."""
-    stored = chain.by_num(header.block_num)
-    if stored is None:
-        return False
-    same = list(stored.header.batch_ids) == [each.header_signature for each in block.batches]
-    if not same or stored.header.state_root_hash != header.state_root_hash:
-        raise RejectedError(
-            f"block {header.block_num} of this chain is not that of the export: expected an empty "
-            "data directory, or one of a replay of this export that was cut short"
-        )
-    return True
-
-
-def _repeat(
-    chain: Chain, signer: Signer, families: Families, block: Block, header: BlockHeader
-) -> None:
-    """Commit the batches of a block, and compare the state root."""
-    head = chain.head
-    obeyed = Obeyed() if head is None else obeyed_after(chain.state_after(head.num))
-    candidate = Candidate(chain, chain.state.get, families, obeyed)
-    if head is None:
-        take_genesis(candidate, block.batches)
-    else:
-        for batch in block.batches:
-            _take(candidate, batch, header.block_num)
-    publish(chain, signer, candidate)
-    reached = "" if chain.head is None else chain.head.header.state_root_hash
-    if reached != header.state_root_hash:
-        raise RejectedError(
-            f"block {header.block_num}: expected state root {header.state_root_hash}, got "
-            f"{reached}: these rules are not those of the node that made it; use its version, and "
-            "a new data directory"
-        )
-
-
-def _take(candidate: Candidate, batch: Batch, block_num: int) -> None:
-    verified = verify_batch(batch)
-    if candidate.obeyed.injects_times and Family.of(verified.headers[0]) == block_info.FAMILY:
-        refused: object = candidate.inject(verified, blocktimes.apply)
-    else:
-        refused = candidate.add(verified)
-    if refused is not None:
-        raise RejectedError(
-            f"block {block_num}: batch {verified.id[:16]}… is refused here, and was committed "
-            f"there: {refused}; families of transaction processors cannot be replayed"
-        )
-
-
-def _words(chain: Chain, administrator: Signer, predecessor: Predecessor) -> list[Transaction]:
-    """Return what the administrator signs: where the old chain ended, and which one follows."""
-    value = encode([*predecessors_in(chain.state.get), predecessor])
-    words = [propose(administrator, SETTING, value)]
-    first = chain.by_num(0)
-    if first is not None:
-        words.append(Succession(predecessor.genesis_block_id, first.id).sign(administrator))
-    return words
+    return Replayed(predecessor, state_root, "" if head is None else head.id)
 
 
 def _seal(
@@ -158,7 +75,7 @@ def _seal(
             f"expected a chain that ends with block {predecessor.block_num} of the export, and "
             "blocks follow it: replay into an empty data directory"
         )
-    batch = build_batch(administrator, _words(chain, administrator, predecessor))
+    batch = build_batch(administrator, seal_words(chain, administrator, predecessor))
     candidate = Candidate(
         chain, chain.state.get, families, obeyed_after(chain.state_after(head.num))
     )

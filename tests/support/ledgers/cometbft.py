@@ -9,13 +9,13 @@ from typing import Final
 
 import pytest
 
-from contracts.encoding import canonical
 from contracts.keys import Signer
 from contracts.ledger.cometbft import home as homes
+from contracts.ledger.cometbft.founding import Founding
 from contracts.ledger.cometbft.network import Card, Network, join, make_validator
 from contracts.ledger.cometbft.process import PROGRAM, find_program
 from contracts.ledger.commands.network import free_port
-from contracts.proto.sawtooth_pb2 import Batch, BatchList
+from contracts.proto.sawtooth_pb2 import Batch
 from contracts.sawtooth.batches import build_batch
 from contracts.sawtooth.settings import CHAIN_ID, propose
 from contracts.validators import SETTING, encode
@@ -43,8 +43,8 @@ def lay_out(out: Path, count: int, first: Sequence[Batch], founder: Signer) -> l
         cards.append(make_validator(program, place, at, at))
     powers = {card.public_key: card.power for card in cards}
     named = [propose(founder, SETTING, encode(powers)), propose(founder, CHAIN_ID, CHAIN)]
-    batches = BatchList(batches=[*first, build_batch(founder, named)])
-    genesis = homes.genesis(CHAIN, powers, canonical(batches), at=AT)
+    founding = Founding([*first, build_batch(founder, named)])
+    genesis = homes.genesis(CHAIN, powers, founding, at=AT)
     network = Network(tuple(cards), genesis, many_on_one_host=True)
     for place in places:
         join(place, network)

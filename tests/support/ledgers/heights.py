@@ -1,5 +1,6 @@
 """Heights of an application without CometBFT: the calls that the engine makes, one by one."""
 
+import json
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from contracts.ledger.blocks.chain import Chain
 from contracts.ledger.cometbft.application import Application
 from contracts.ledger.cometbft.decisions import Decision
 from contracts.ledger.cometbft.executing import Executing
+from contracts.ledger.cometbft.founding import Founding
 from contracts.ledger.cometbft.home import genesis
 from contracts.ledger.execution.families import Families
 from contracts.ledger.execution.jobs import NoProcessors
@@ -28,7 +30,7 @@ from contracts.proto.abci_pb2 import (
     ValidatorUpdate,
 )
 from contracts.proto.cometbft_pb2 import PublicKey
-from contracts.proto.sawtooth_pb2 import Batch, BatchList
+from contracts.proto.sawtooth_pb2 import Batch
 from contracts.sawtooth.batches import build_batch
 from contracts.sawtooth.settings import CHAIN_ID, propose
 from contracts.validators import SETTING, encode
@@ -77,10 +79,15 @@ class Heights:
 
     def begin(self, batches: Sequence[Batch], powers: dict[str, int]) -> bytes:
         """Found the chain; return the application's hash."""
-        document = genesis(CHAIN, powers, canonical(BatchList(batches=batches)), at="")
+        return self.begin_as(Founding(batches), powers)
+
+    def begin_as(self, founding: Founding, powers: dict[str, int]) -> bytes:
+        """Begin as the engine's genesis file says; return the application's hash."""
+        document = genesis(CHAIN, powers, founding, at="")
         request = RequestInitChain(
+            time=self._time(),
             chain_id=CHAIN,
-            app_state_bytes=f'"{document["app_state"]}"'.encode(),
+            app_state_bytes=json.dumps(document["app_state"]).encode(),
             validators=[
                 ValidatorUpdate(pub_key=PublicKey(secp256k1=bytes.fromhex(key)), power=power)
                 for key, power in powers.items()

@@ -1,0 +1,135 @@
+"""Repeats an exported chain: the same batches in the same blocks, the same state roots.
+
+Whatever engine goes on with the chain makes the blocks in its own way.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from contracts.errors import RejectedError
+from contracts.keys import Signer
+from contracts.ledger.blocks.chain import Chain
+from contracts.ledger.blocks.export import read_export
+from contracts.ledger.engine.candidate import Candidate
+from contracts.ledger.engine.genesis import take_genesis
+from contracts.ledger.execution import blocktimes
+from contracts.ledger.execution.families import Families
+from contracts.ledger.execution.obeyed import Obeyed, obeyed_after
+from contracts.ledger.execution.verify import verify_batch
+from contracts.proto.sawtooth_pb2 import Batch, Block, BlockHeader, Transaction
+from contracts.sawtooth import block_info
+from contracts.sawtooth.batches import Family
+from contracts.sawtooth.blocks import network_height
+from contracts.sawtooth.settings import propose
+from contracts.succession import SETTING, Predecessor, encode, predecessors_in
+from contracts.successor import Succession
+
+Make = Callable[[Chain, Candidate], None]
+"""Builds the next block of a candidate, and commits it."""
+
+
+def repeat(
+    path: Path, chain: Chain, families: Families, make: Make, *, own_key: str = ""
+) -> tuple[Predecessor, str]:
+    """Put the blocks of an export on a chain, which may have the first ones already.
+
+    Args:
+        path: The export.
+        chain: Empty, or left by a run on the same export that was cut short.
+        families: The rules.
+        make: Makes each block.
+        own_key: Public key that signs the new blocks; empty if nobody signs them.
+
+    Returns:
+        The old chain, and the state root after its last block.
+
+    Raises:
+        RejectedError: The export is damaged or of a network's chain, the chain has other blocks, or
+            a block leads to another state root here than there.
+        UnavailableError: The disk is full or failed.
+    """
+    genesis, signers = "", set()
+    last: tuple[Block, BlockHeader] | None = None
+    for block, header in read_export(path):
+        if network_height(header) is not None:
+            raise RejectedError(
+                f"{path}: block {header.block_num} was made by a network of validators: expected a "
+                "ledger that one signer makes. A network changes its validators by a setting"
+            )
+        if header.signer_public_key == own_key:
+            raise RejectedError(
+                f"the key of the new node, {own_key}, signed block {header.block_num} of "
+                "the old chain: with the same key it would be the same chain, which `restore` puts "
+                "back; take another key"
+            )
+        genesis = genesis or block.header_signature
+        signers.add(header.signer_public_key)
+        if not _has(chain, block, header):
+            _repeat(chain, families, make, block, header)
+        last = block, header
+    if last is None:
+        raise RejectedError(f"{path} has no block")
+    block, header = last
+    predecessor = Predecessor(
+        genesis, header.block_num, block.header_signature, tuple(sorted(signers))
+    )
+    return predecessor, header.state_root_hash
+
+
+def seal_words(chain: Chain, administrator: Signer, predecessor: Predecessor) -> list[Transaction]:
+    """Return what the administrator signs: where the old chain ended, and which one follows."""
+    value = encode([*predecessors_in(chain.state.get), predecessor])
+    words = [propose(administrator, SETTING, value)]
+    first = chain.by_num(0)
+    if first is not None:
+        words.append(Succession(predecessor.genesis_block_id, first.id).sign(administrator))
+    return words
+
+
+def _has(chain: Chain, block: Block, header: BlockHeader) -> bool:
+    """Say whether the chain has a block already, from a run that was cut short."""
+    stored = chain.by_num(header.block_num)
+    if stored is None:
+        return False
+    same = list(stored.header.batch_ids) == [each.header_signature for each in block.batches]
+    if not same or stored.header.state_root_hash != header.state_root_hash:
+        raise RejectedError(
+            f"block {header.block_num} of this chain is not that of the export: expected an empty "
+            "data directory, or one of a replay of this export that was cut short"
+        )
+    return True
+
+
+def _repeat(
+    chain: Chain, families: Families, make: Make, block: Block, header: BlockHeader
+) -> None:
+    """Commit the batches of a block, and compare the state root."""
+    head = chain.head
+    obeyed = Obeyed() if head is None else obeyed_after(chain.state_after(head.num))
+    candidate = Candidate(chain, chain.state.get, families, obeyed)
+    if head is None:
+        take_genesis(candidate, block.batches)
+    else:
+        for batch in block.batches:
+            _take(candidate, batch, header.block_num)
+    make(chain, candidate)
+    reached = "" if chain.head is None else chain.head.header.state_root_hash
+    if reached != header.state_root_hash:
+        raise RejectedError(
+            f"block {header.block_num}: expected state root {header.state_root_hash}, got "
+            f"{reached}: these rules are not those of the node that made it; use its version, and "
+            "a new data directory"
+        )
+
+
+def _take(candidate: Candidate, batch: Batch, block_num: int) -> None:
+    verified = verify_batch(batch)
+    if candidate.obeyed.injects_times and Family.of(verified.headers[0]) == block_info.FAMILY:
+        refused: object = candidate.inject(verified, blocktimes.apply)
+    else:
+        refused = candidate.add(verified)
+    if refused is not None:
+        raise RejectedError(
+            f"block {block_num}: batch {verified.id[:16]}… is refused here, and was committed "
+            f"there: {refused}; families of transaction processors cannot be replayed"
+        )
