@@ -9,10 +9,12 @@ from contracts.errors import RejectedError
 ID_MAX: Final = 64
 DEVICE_URN: Final = "urn:wayseal:device:"
 """Begins the URI that only a device's certificate has; its id follows."""
-_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+"""A whole id of a party, site, device or delivery; `check_id` says what is wrong with another."""
 _TRIP_ID_HEX: Final = 32
 _TRIP_ID_SALT: Final = b"wayseal trip\0"
-_TRIP_ID: Final = re.compile(r"[0-9a-f]{32}")
+TRIP_ID: Final = re.compile(r"[0-9a-f]{32}")
+"""A whole trip id; `check_trip_id` says what is wrong with another."""
 _RECORDING_ID: Final = re.compile(r"[0-9a-f]{64}")
 _GTIN_DIGITS: Final = (8, 12, 13, 14)
 _GLN_DIGITS: Final = (13,)
@@ -27,7 +29,7 @@ def check_id(kind: str, text: str) -> str:
             `.`, `_` and `-`, or not beginning with a letter or digit. Ids become topic levels,
             file names and words on command lines.
     """
-    if not _ID.fullmatch(text):
+    if not ID.fullmatch(text):
         raise RejectedError(
             f"{kind} id must be 1..{ID_MAX} ASCII letters, digits, '.', '_' or '-' after a letter "
             f"or digit: {text[:80]!r}"
@@ -41,7 +43,7 @@ def check_trip_id(text: str) -> str:
     Raises:
         RejectedError: It has another form.
     """
-    if not _TRIP_ID.fullmatch(text):
+    if not TRIP_ID.fullmatch(text):
         raise RejectedError(f"trip id must be 32 lower-case hexadecimal digits: {text[:80]!r}")
     return text
 

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from contracts.encoding import canonical
 from contracts.errors import RejectedError
-from contracts.ids import check_id, check_trip_id
+from contracts.ids import ID, TRIP_ID
 from contracts.proto.payload_pb2 import RecordReading, RecordRun, RunReading
 from contracts.records.clock import UTC_MS_MAX
 from contracts.records.reading import (
@@ -99,9 +99,12 @@ def _of_run(run: RecordRun) -> Iterator[Placed]:
 
 
 def _check_link(trip_id: str, device_id: str, sequence: int, previous: bytes) -> None:
-    check_trip_id(trip_id)
-    check_id("device", device_id)
-    if not 0 <= sequence < SEQUENCE_END or len(previous) != (DIGEST_BYTES if sequence else 0):
+    if not (
+        TRIP_ID.fullmatch(trip_id)
+        and ID.fullmatch(device_id)
+        and 0 <= sequence < SEQUENCE_END
+        and len(previous) == (DIGEST_BYTES if sequence else 0)
+    ):
         ChainLink(DeviceChain(trip_id, device_id), sequence, previous)  # which says what is wrong
 
 

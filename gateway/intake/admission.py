@@ -15,7 +15,7 @@ from google.protobuf.message import Message
 from contracts.actions.payload import check_form, check_scope, decode, version_of
 from contracts.encoding import is_canonical, parse
 from contracts.errors import RejectedError
-from contracts.ids import ID_MAX, check_id, check_trip_id
+from contracts.ids import ID_MAX, check_id
 from contracts.keys import is_signature
 from contracts.proto.payload_pb2 import RecordReading, RecordRun, RecordVideo, SealTrip, StartTrip
 from contracts.proto.sawtooth_pb2 import Batch
@@ -70,6 +70,7 @@ def admit_offer(offer: RecordingOffer, device_id: str) -> tuple[HeldBatch, Offer
     if len(actions) != 1:
         raise RejectedError(f"a digest must be alone in its batch, got {len(actions)} transactions")
     digest = actions[0]
+    check_id("device", digest.device_id)  # the form of a digest leaves it to the trip's start
     if (offer.sha256, offer.size, offer.trip_id) != (digest.sha256, digest.size, digest.trip_id):
         raise RejectedError(
             f"offer names {offer.sha256.hex()[:16]} with {offer.size} bytes on trip "
@@ -145,15 +146,18 @@ def _actions(checked: CheckedBatch, *kinds: type[_ActionT]) -> list[_ActionT]:
 
 
 def _held(checked: CheckedBatch, wire: bytes, actions: Sequence[TripAction]) -> HeldBatch:
-    """Return the batch as held; all its actions must be of one device and one trip."""
+    """Return the batch as held; all its actions must be of one device and one trip.
+
+    The form of each action is checked, and with it the trip's id, which names files.
+    """
     places = {(action.trip_id, action.device_id) for action in actions}
     if len(places) != 1:
         raise RejectedError(f"a batch must belong to one device and one trip, got {len(places)}")
     (trip_id, device_id) = next(iter(places))
     return HeldBatch(
         checked.batch.header_signature,
-        check_id("device", device_id),
-        check_trip_id(trip_id),
+        device_id,
+        trip_id,
         wire,
         sum(map(_readings, actions)),
         _dependency(checked),
