@@ -15,7 +15,7 @@ from google.protobuf.message import Message
 from contracts.chunktree import leaf_hash, root_hash
 from contracts.encoding import canonical
 from contracts.errors import RejectedError
-from contracts.keys import verify
+from contracts.keys import is_public_key, verify
 from contracts.proto.cometbft_pb2 import (
     BytesValue,
     CanonicalVote,
@@ -72,8 +72,11 @@ def validators_of(sealed: SealedHeader) -> Powers:
         RejectedError: One comes twice, or has another kind of key or no power.
     """
     powers = {each.pub_key.secp256k1.hex(): each.voting_power for each in sealed.validators}
-    valid = all(0 < power <= POWER_MAX for power in powers.values()) and "" not in powers
-    if not valid or len(powers) != len(sealed.validators) or len(powers) > VALIDATORS_MAX:
+    valid = all(0 < power <= POWER_MAX for power in powers.values()) and all(
+        map(is_public_key, powers)
+    )
+    once = len(powers) == len(sealed.validators)
+    if not (valid and once and 1 <= len(powers) <= VALIDATORS_MAX):
         raise RejectedError(
             f"sealed header {sealed.header.height}: expected 1 to {VALIDATORS_MAX} validators, "
             f"each once, with a key of secp256k1 and a power"

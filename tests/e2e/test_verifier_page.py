@@ -8,16 +8,19 @@ from typing import Any, Final
 
 import pytest
 
+from contracts.evidence.container import Part
 from contracts.evidence.report import as_json
 from contracts.evidence.verify import verify_evidence
+from support.evidence.chain import frame_starts
 from support.machine.browser import Page, browser
-from support.verifier.cases import PUBLISHED, path_of, trust_of
+from support.verifier.cases import PUBLISHED, Case, path_of, told, trust_of
 from support.verifier.page import asked, shown
 
 pytestmark = pytest.mark.e2e
 
 TABLE: Final[dict[str, Any]] = json.loads((PUBLISHED / "vectors.json").read_text("utf-8"))
 OUTCOME: Final = ("exit", "verdict", "problems")
+SEALED_STEP: Final = 5
 STEP: Final = 41
 """Of this many changes one is tried here, over all parts eight times fewer."""
 
@@ -59,6 +62,18 @@ def test_altered_bytes_and_cuts(page: Page, part: int) -> None:
         if said != {name: row[name] for name in OUTCOME}
     ]
     assert not wrong, (len(wrong), wrong[:5])
+
+
+def test_altered_bytes_of_what_validators_signed(page: Page) -> None:
+    row = next(each for each in TABLE["cases"] if each["file"] == "network-sealed")
+    wire, trust = path_of(row["file"]).read_bytes(), trust_of(json.dumps(row["trust"]))
+    kind, start, end = list(frame_starts(wire))[-2]
+    assert kind == Part.SEALED_HEADER
+    places = range(start - 5, end, SEALED_STEP)
+    changes: list[dict[str, Any]] = [{"flip": [at, at % 255 + 1], "sealed": True} for at in places]
+    expected = [told(Case(row["file"], wire, trust, change)) for change in changes]
+    assert not any(each["exit"] == 0 for each in expected)
+    assert asked(page, wire, row["trust"], changes) == expected
 
 
 STORY: Final = """(async (wire, trust) => {

@@ -7,7 +7,8 @@ import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 
 const here = import.meta.dirname;
-const FILES = ["payload", "state", "evidence", "sawtooth", "block_info"];
+const FILES = ["payload", "state", "evidence", "sawtooth", "block_info"].map((name) => `../../contracts/proto/${name}.proto`);
+const MORE = ["src/timestamp.proto", "../../contracts/proto/cometbft.proto"];
 
 export async function writeTypes() {
   const room = mkdtempSync(join(tmpdir(), "schema-"));
@@ -15,7 +16,7 @@ export async function writeTypes() {
     const outfile = join(room, "schema.mjs");
     await build({ entryPoints: [join(here, "src/schema.ts")], outfile, format: "esm", logLevel: "error" });
     const { readSchema } = await import(pathToFileURL(outfile));
-    const texts = FILES.map((name) => readFileSync(join(here, `../../contracts/proto/${name}.proto`), "utf8"));
+    const texts = [...FILES, ...MORE].map((name) => readFileSync(join(here, name), "utf8"));
     writeFileSync(join(here, "src/messages.ts"), typesOf(readSchema(texts)));
   } finally {
     rmSync(room, { recursive: true });
@@ -63,6 +64,8 @@ function typeOf(field) {
       return "boolean";
     case "uint64":
     case "sint64":
+    case "int64":
+    case "sfixed64":
       return "bigint";
     default:
       return "number";

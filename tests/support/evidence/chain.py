@@ -155,8 +155,11 @@ def proof(
     trip_ids: Sequence[str],
     values: Mapping[str, bytes],
     heads: Sequence[BlockHead],
+    also: Sequence[str] = (),
 ) -> list[StateNode]:
     """Return the nodes that prove as much of a state as the replay of batches can ask for.
+
+    `also` are more addresses to prove.
 
     Like an honest exporter, or the cleverest dishonest one.
     """
@@ -171,7 +174,7 @@ def proof(
                 if Family.of(header) in REPLAYED:
                     place = places.get(batch.header_signature, 0)
                     replay.apply(Taken(header, each, "", place))
-    return _pruned(values, replay.scope().wanted(), replay.known())[1]
+    return _pruned(values, replay.scope().wanted(also), replay.known())[1]
 
 
 def trust_in(
@@ -200,9 +203,18 @@ class Evidence:
     seals: list[bytes] = field(default_factory=list)
     """Sealed headers as they stand in the file."""
 
-    def prove(self) -> None:
-        """Show what proves the end of these batches, or comes nearest to it."""
-        self.nodes = proof(self.batches, self.header.trip_ids, self.state, self.heads)
+    def prove(self, also: Sequence[str] = ()) -> None:
+        """Show what proves the end of these batches, or comes nearest to it; `also` addresses."""
+        self.nodes = proof(self.batches, self.header.trip_ids, self.state, self.heads, also)
+
+    def enter(self, place: str, value: bytes) -> None:
+        """Have the last block commit to one more entry, and prove it; its id changes."""
+        self.state[place] = value
+        header = BlockHeader.FromString(self.heads[-1].header)
+        header.state_root_hash = _pruned(self.state, Wanted([]), {})[0]
+        wire = canonical(header)
+        self.heads[-1] = BlockHead(header=wire, header_signature=key("node").sign(wire))
+        self.prove([place])
 
     def frames(self) -> list[tuple[int, bytes]]:
         return [

@@ -10,9 +10,9 @@ from contracts.sawtooth.blocks import NETWORK_MARK, NULL_BLOCK_ID
 from support.evidence.chain import Evidence, story
 
 
-def networked() -> Evidence:
-    """Return the evidence of an honest trip on a ledger that a network made; not sealed yet."""
-    evidence = story([b"video"]).evidence
+def networked(evidence: Evidence | None = None) -> Evidence:
+    """Return evidence, of an honest trip if none is given, as a network made it; not sealed yet."""
+    evidence = evidence or story([b"video"]).evidence
     evidence.heads = _by_network(evidence.heads)
     evidence.header.genesis_id = evidence.heads[0].header_signature
     return evidence

@@ -23,6 +23,7 @@ from support.evidence.rich import rich
 from support.evidence.worlds import World
 from support.network.world import START_MS, Trip, key, one, reading, registrations
 from support.project.pages import ROOT
+from support.verifier.networks import networks
 from support.verifier.small import small
 from support.verifier.structured import fields
 from support.verifier.telling import told_by
@@ -107,6 +108,8 @@ def cases() -> Iterator[Case]:
     yield from _successors(clip)
     yield from _old()
     yield from _world()
+    for told_case in networks():
+        yield Case(f"network-{told_case.name}", told_case.wire, told_case.trust)
 
 
 def _times() -> Evidence:

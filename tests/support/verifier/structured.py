@@ -10,12 +10,14 @@ from typing import Final
 _ID: Final = "[0-9a-f]"
 _CHECKS: Final[tuple[tuple[int, str], ...]] = (
     (1, r"file was altered"),
+    (16, r"^sealed header|has no sealed header"),
+    (12, r"the trust file names one signer"),
     (0, r"file ends early|bytes follow|^a \w+ frame|^a frame|header frame|the header must name"),
     (0, r"the header says version|a field ends at|a field of wire type"),
     (0, r"bytes are not a valid|bytes hold fields|not in canonical encoding"),
     (12, r"is not the trusted|is not trusted|a ledger that ended|goes on from"),
     (12, r"no block that the trusted keys"),
-    (2, r"^block (?P<about>\d+)[ ,(]|the header names ledger|^block .* where block"),
+    (2, r"^block (?P<about>\d+)[ ,(:]|the header names ledger|^block .* where block"),
     (3, r"signature does not match|payload SHA-512|made for batcher|transactions, the batch"),
     (3, r"`trace` set|stand in another order|signature must be|header names"),
     (4, r"is in no block|not in the ledger's order"),
@@ -24,7 +26,7 @@ _CHECKS: Final[tuple[tuple[int, str], ...]] = (
     (7, rf"^trip (?P<about>{_ID}{{32}}).*(start is missing|no seal|its digest is missing)"),
     (14, r"another entry than the batches|nodes that prove its entry are missing"),
     (15, r"to which no batch in the file leads|so a batch is missing"),
-    (16, r"was asked for"),
+    (17, r"was asked for"),
     (6, r"^(?P<rule>[a-z]+(-[a-z]+)+|form): "),
     (8, r"signed different sizes or trees"),
     (9, r"leaf hashes|no committed digest"),
@@ -37,7 +39,7 @@ _CHECKS: Final[tuple[tuple[int, str], ...]] = (
 def fields(problem: str) -> list[int | str]:
     """Return the check that failed, and the rule and the subject where the check has one.
 
-    Check 0 is the form of the file and its messages, 16 what the reader asked for.
+    Check 0 is the form of the file and its messages, 17 what the reader asked for.
     """
     for check, pattern in _CHECKS:
         if found := re.search(pattern, problem):

@@ -10,7 +10,7 @@ from support.verifier.cases import PUBLISHED, Case, cases, flips, path_of, told
 README = (
     "Each case: verify the file (.evidence) under the content of the trust file, or none."
     " Each problem: the number of the check in docs/evidence.md (0: the form of the file and its"
-    " messages, 16: what was asked), then the rule and the subject where the check has one."
+    " messages, 17: what was asked), then the rule and the subject where the check has one."
     " Altered: the file `small` with one byte changed, by XOR with place % 255 + 1 (flip), or cut"
     " (cut), at each place of `from` to `to`. Sealed: its last 37 bytes are taken away first, and"
     " a frame with the digest of what is left is put at the end."

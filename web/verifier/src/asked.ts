@@ -17,7 +17,7 @@ export interface Asked {
 
 export function asked(question: Asked, replay: Replay, ledger: Ledger, header: evidence.Header): Problem[] {
   const found: Problem[] = [];
-  const add = (about: string, text: string): void => void found.push({ check: 16, about, text });
+  const add = (about: string, text: string): void => void found.push({ check: 17, about, text });
   for (const each of question.trips ?? []) if (!header.trip_ids.includes(each)) add(each, `the file is not about trip ${each}`);
   const carried = header.trip_ids.flatMap((id) => carriedOn(id, replay));
   for (const each of question.deliveries ?? []) {

@@ -4,7 +4,7 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { Failure, NoEvidence } from "./problem.ts";
 import { same } from "./wire.ts";
 
-export const Part = { HEADER: 1, BLOCK_HEAD: 2, BATCH: 3, LEAF_HASHES: 4, BLOB: 5, STATE_NODE: 6, END: 255 } as const;
+export const Part = { HEADER: 1, BLOCK_HEAD: 2, BATCH: 3, LEAF_HASHES: 4, BLOB: 5, STATE_NODE: 6, SEALED_HEADER: 7, END: 255 } as const;
 export interface Frame {
   kind: number;
   payload: Uint8Array;
@@ -14,7 +14,7 @@ const MAGIC = "WAYSEAL EVIDENCE ";
 const MAGIC_BYTES = 19;
 const HEAD_BYTES = 5;
 const MIB = 1 << 20;
-const MOST_BYTES: Record<number, number> = { 1: MIB, 2: 4 * MIB, 3: 16 * MIB, 4: 2 * MIB + 1024, 5: MIB + 1024, 6: 16 * MIB + 1024, 255: 32 };
+const MOST_BYTES: Record<number, number> = { 1: MIB, 2: 4 * MIB, 3: 16 * MIB, 4: 2 * MIB + 1024, 5: MIB + 1024, 6: 16 * MIB + 1024, 7: 64 << 10, 255: 32 };
 const WINDOW = 4 * MIB;
 
 /** Bytes of a file, read ahead in windows. */
@@ -81,7 +81,8 @@ export class Container {
       if (head.length < HEAD_BYTES) throw new Failure(0, "file ends early: there is no last frame");
       const kind = head[0] as number;
       const length = new DataView(head.buffer, head.byteOffset, HEAD_BYTES).getUint32(1);
-      const most = kind === Part.STATE_NODE && this.format === 1 ? undefined : MOST_BYTES[kind];
+      const later = kind === Part.STATE_NODE || kind === Part.SEALED_HEADER;
+      const most = later && this.format === 1 ? undefined : MOST_BYTES[kind];
       if (most === undefined) throw new Failure(0, `a frame has the kind ${kind}`);
       if (length > most) throw new Failure(0, `a frame of kind ${kind} has ${length} bytes, at most ${most} are allowed`);
       const digest = kind === Part.END ? this.#hash.clone().digest() : undefined;

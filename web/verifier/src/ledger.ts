@@ -5,6 +5,7 @@ import { hex, sha512 } from "./hash.ts";
 import type { evidence, sawtooth } from "./messages.ts";
 import type { Pool } from "./pool.ts";
 import { Failure, short } from "./problem.ts";
+import { byNetwork } from "./seals.ts";
 import { WireError } from "./wire.ts";
 
 const NULL_BLOCK = "0".repeat(16);
@@ -60,17 +61,22 @@ export class Ledger {
     if (header.block_num !== BigInt(number)) throw new Failure(2, `block ${header.block_num} where block ${number} is expected`, { about });
     const before = number ? this.lastId : NULL_BLOCK;
     if (header.previous_block_id !== before) throw new Failure(2, `block ${number} follows ${short(header.previous_block_id)}, the block before it is ${short(before)}`, { about });
-    this.#pool.check({ message: head.header, signature: head.header_signature, key: header.signer_public_key },
-      () => {
-        this.#cut(number);
-        return new Failure(2, `block ${number} (${short(head.header_signature)}): signature does not match`, { about });
-      });
+    const network = byNetwork(header);
+    if (network) this.#digest(head, number);
+    else {
+      this.#pool.check({ message: head.header, signature: head.header_signature, key: header.signer_public_key },
+        () => {
+          this.#cut(number);
+          return new Failure(2, `block ${number} (${short(head.header_signature)}): signature does not match`, { about });
+        });
+    }
     header.batch_ids.forEach((id, at) => {
       if (!ID.test(id)) throw new Failure(2, `block ${number} names a batch id of another form`, { about });
       if (this.#places.has(id)) throw new Failure(2, `batch ${short(id)} is in two places`, { about: id });
       this.#places.set(id, { order: this.#order++, block: number, first: at === 0 });
     });
-    if (!this.#signers.has(header.signer_public_key)) this.#signers.set(header.signer_public_key, number);
+    if (number && network !== this.byNetwork) throw new Failure(2, `block ${number}: one signer and a network of validators do not make blocks of one ledger`, { about });
+    if (!network && !this.#signers.has(header.signer_public_key)) this.#signers.set(header.signer_public_key, number);
     if (!number) this.genesis = head.header_signature;
     if (this.#askedBlocks.has(number)) this.ids.set(number, head.header_signature);
     this.lastId = head.header_signature;
@@ -80,6 +86,17 @@ export class Ledger {
 
   get signers(): string[] {
     return [...this.#signers.keys()].sort();
+  }
+
+  /** Whether a network of validators made the blocks, whose ids then are digests. */
+  get byNetwork(): boolean {
+    return this.blocks > 0 && !this.#signers.size;
+  }
+
+  #digest(head: evidence.BlockHead, number: number): void {
+    const digest = hex(sha512(head.header));
+    if (head.header_signature === digest) return;
+    throw new Failure(2, `block ${number} (${short(head.header_signature)}): its id is not the SHA-512 of its header, ${short(digest)}`, { about: String(number) });
   }
 
   /** Forgets the blocks from one on, whose signature turned out not to hold after they were read. */

@@ -779,3 +779,82 @@ export namespace block_info {
     sync_tolerance: bigint;
   }
 }
+
+export namespace google {
+  export interface protobuf_Timestamp {
+    seconds: bigint;
+    nanos: number;
+  }
+}
+
+export namespace cometbft {
+  export interface Consensus {
+    block: bigint;
+    app: bigint;
+  }
+  export interface PartSetHeader {
+    total: number;
+    hash: Uint8Array;
+  }
+  export interface BlockID {
+    hash: Uint8Array;
+    part_set_header?: cometbft.PartSetHeader | undefined;
+  }
+  export interface Header {
+    version?: cometbft.Consensus | undefined;
+    chain_id: string;
+    height: bigint;
+    time?: google.protobuf_Timestamp | undefined;
+    last_block_id?: cometbft.BlockID | undefined;
+    last_commit_hash: Uint8Array;
+    data_hash: Uint8Array;
+    validators_hash: Uint8Array;
+    next_validators_hash: Uint8Array;
+    consensus_hash: Uint8Array;
+    app_hash: Uint8Array;
+    last_results_hash: Uint8Array;
+    evidence_hash: Uint8Array;
+    proposer_address: Uint8Array;
+  }
+  export interface CommitSig {
+    block_id_flag: number;
+    timestamp?: google.protobuf_Timestamp | undefined;
+    signature: Uint8Array;
+  }
+  export interface Commit {
+    height: bigint;
+    round: number;
+    block_id?: cometbft.BlockID | undefined;
+    signatures: cometbft.CommitSig[];
+  }
+  export interface PublicKey {
+    ed25519: Uint8Array;
+    secp256k1: Uint8Array;
+  }
+  export interface SimpleValidator {
+    pub_key?: cometbft.PublicKey | undefined;
+    voting_power: bigint;
+  }
+  export interface CanonicalVote {
+    type: number;
+    height: bigint;
+    round: bigint;
+    block_id?: cometbft.BlockID | undefined;
+    timestamp?: google.protobuf_Timestamp | undefined;
+    chain_id: string;
+  }
+  export interface StringValue {
+    value: string;
+  }
+  export interface Int64Value {
+    value: bigint;
+  }
+  export interface BytesValue {
+    value: Uint8Array;
+  }
+  export interface SealedHeader {
+    header?: cometbft.Header | undefined;
+    commit?: cometbft.Commit | undefined;
+    validators: cometbft.SimpleValidator[];
+  }
+}

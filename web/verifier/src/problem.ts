@@ -1,6 +1,6 @@
 /** Why evidence does not hold. */
 export interface Problem {
-  /** Number of the check in docs/evidence.md; 0 is the container itself, 16 what was asked. */
+  /** Number of the check in docs/evidence.md; 0 is the container itself, 17 what was asked. */
   check: number;
   /** The rule that a transaction breaks, or that a finding names. */
   rule?: string;

@@ -19,9 +19,10 @@ const CHECKS = [
   "Nothing twice, and dependencies are here", "The rules of the contract, applied again", "Nothing of a named trip is missing", "One digest for each recording",
   "Leaf hashes lead to the signed root", "Blobs are what the device signed", "Videos from elsewhere are those recordings", "Keys that you trust",
   "State nodes are in the ledger's state", "The ledger's state is what the batches lead to", "Nothing more of the trips is in the ledger's state",
+  "Validators sealed the last block",
 ];
 /** The order in which the checks are done, as far as a failed one ends the run. */
-const FATAL = [2, 3, 4, 5, 6, 8, 9, 10, 13, 11];
+const FATAL = [2, 3, 4, 5, 6, 8, 9, 10, 13, 11, 16];
 
 type Content = Node | string;
 
@@ -67,7 +68,7 @@ export function show(into: HTMLElement, verdict: Verdict, name: string, trusted:
 }
 
 function sentence(problem: Problem): Content[] {
-  return [problem.check && problem.check < 16 ? `Check ${problem.check}: ` : "", own(problem.text)];
+  return [problem.check && problem.check <= CHECKS.length ? `Check ${problem.check}: ` : "", own(problem.text)];
 }
 
 function checks(verdict: Verdict, trusted: boolean): HTMLElement {
@@ -77,6 +78,7 @@ function checks(verdict: Verdict, trusted: boolean): HTMLElement {
     if (failed.has(check)) return "✗ fails";
     if (stopped) return "– not reached or not finished";
     if (check === 12 && !trusted) return "– no keys were given";
+    if (check === 16 && !verdict.ledger?.by_network) return "– one signer made the blocks";
     if (check > 12 && verdict.format === 1) return "– not possible in format 1";
     if (check === 11 && !verdict.recordings?.some((each) => each.files.length)) return "– no video was given";
     return "✓ holds";
@@ -92,12 +94,26 @@ function story(into: HTMLElement, told: Story, doubtful: boolean): void {
   if (told.recordings.length) into.append(table("Recordings", ["SHA-256", "Bytes", "Checked"], told.recordings.map((each) => [id(each.sha256), String(each.size), checkedOf(each)])));
   into.append(el("h3", "The ledger"), facts([
     ["Blocks", String(told.ledger.blocks)], ["Last block", id(told.ledger.last_block_id)],
+    ...sealedFacts(told),
     ["Last block begun", told.ledger.last_block_at ?? "not proved"], ["Latest signed time", told.ledger.last_signed_at ?? "none"],
     ["Not shown", "What came after the last block: a dispute, a hold, the revocation of a key."],
   ]));
   into.append(el("h3", "Keys found, to compare"), facts([
-    ["Genesis block", id(told.keys.genesis_block_id)], ["Block signers", list(told.keys.block_signers)], ["Administrators", list(told.keys.admin_keys)],
+    ["Genesis block", id(told.keys.genesis_block_id)], ...makers(told), ["Administrators", list(told.keys.admin_keys)],
   ]));
+}
+
+/** Who made the blocks: signers, or a network as it began. */
+function makers({ keys }: Story): [string, Content][] {
+  if (!keys.network) return [["Block signers", list(keys.block_signers)]];
+  const { chain_id, validators } = keys.network;
+  return [["Network", own(chain_id)], ["Validators when it began", list(Object.entries(validators).map(([key, power]) => `${key} (${power})`))]];
+}
+
+function sealedFacts({ ledger }: Story): [string, Content][] {
+  if (!ledger.sealed) return [];
+  const { by, power, power_of_all, at } = ledger.sealed;
+  return [["Sealed", `by ${by.length} validators with ${power} of ${power_of_all} of the voting power, ${at}`], ["Sealed by", list(by)]];
 }
 
 const list = (keys: readonly string[]): HTMLElement => el("span", keys.flatMap((each, at) => (at ? [document.createElement("br"), id(each)] : [id(each)])));

@@ -1,7 +1,7 @@
 // Reads the message definitions (contracts/proto/*.proto) as they stand, so that there is no second
 // copy of a field's number.
 
-export type Scalar = "string" | "bytes" | "bool" | "uint32" | "int32" | "sint32" | "uint64" | "sint64" | "enum";
+export type Scalar = "string" | "bytes" | "bool" | "uint32" | "int32" | "sint32" | "uint64" | "sint64" | "int64" | "sfixed64" | "enum";
 
 export interface Field {
   name: string;
@@ -20,7 +20,7 @@ export interface Schema {
   enums: Map<string, [string, number][]>;
 }
 
-const SCALARS = new Set(["string", "bytes", "bool", "uint32", "int32", "sint32", "uint64", "sint64"]);
+const SCALARS = new Set(["string", "bytes", "bool", "uint32", "int32", "sint32", "uint64", "sint64", "int64", "sfixed64"]);
 
 interface Raw {
   scope: string;

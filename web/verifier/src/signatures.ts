@@ -12,6 +12,15 @@ export interface Signed {
 const SIGNATURE = /^[0-9a-f]{128}$/;
 const KEY = /^0[23][0-9a-f]{64}$/;
 
+/** Whether a text is a compressed public key: a point of the curve. */
+export function isKey(text: string): boolean {
+  try {
+    return KEY.test(text) && Boolean(secp256k1.Point.fromHex(text));
+  } catch {
+    return false;
+  }
+}
+
 export function isSigned(each: Signed): boolean {
   if (!SIGNATURE.test(each.signature) || !KEY.test(each.key)) return false;
   try {

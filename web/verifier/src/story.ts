@@ -13,6 +13,7 @@ import { statusOf } from "./rules/life.ts";
 import { QUANTITIES } from "./rules/trips.ts";
 import type { StateTree } from "./tree.ts";
 import type { Predecessor } from "./trust.ts";
+import type { Sealed } from "./seals.ts";
 import { findingsOf } from "./verify.ts";
 
 export interface Told {
@@ -24,13 +25,17 @@ export interface Told {
   leftOut: Map<string, Map<string, number>>;
   format: number;
   before: Predecessor[] | undefined;
+  sealed: Sealed | undefined;
 }
 
 export interface Story {
-  keys: { genesis_block_id: string; block_signers: string[]; admin_keys: string[] };
+  keys: {
+    genesis_block_id: string; block_signers: string[]; network: { chain_id: string; validators: Record<string, number> } | null; admin_keys: string[];
+  };
   ledger: {
     blocks: number; last_block_id: string; blocks_of_the_story: number; blocks_with_time: number;
     last_block_at: string | null; last_signed_at: string | null; goes_on_from: Predecessor[];
+    by_network: boolean; sealed: { height: number; at: string; by: string[]; power: number; power_of_all: number } | null;
   };
   trips: TripStory[];
   recordings: RecordingStory[];
@@ -73,15 +78,26 @@ export const timeOf = (ms: bigint): string | null => (ms ? new Date(Number(ms)).
 export function tell(told: Told): Story {
   const { ledger, replay, header } = told;
   return {
-    keys: { genesis_block_id: ledger.genesis, block_signers: ledger.signers, admin_keys: [...replay.adminKeys].sort() },
+    keys: { genesis_block_id: ledger.genesis, block_signers: ledger.signers, network: networkOf(told.sealed), admin_keys: [...replay.adminKeys].sort() },
     ledger: {
       blocks: ledger.blocks, last_block_id: ledger.lastId, blocks_of_the_story: replay.storyBlocks.size,
       blocks_with_time: replay.blocksWithTime(), last_block_at: lastBlockAt(told), last_signed_at: timeOf(replay.lastSignedAtMs),
-      goes_on_from: told.before ?? [],
+      goes_on_from: told.before ?? [], by_network: ledger.byNetwork, sealed: sealedOf(told.sealed),
     },
     trips: header.trip_ids.flatMap((id) => tripOf(id, told)),
     recordings: [...replay.recordings].map(([name, digests]) => recording(name, digests[0] as NonNullable<(typeof digests)[0]>, told)),
   };
+}
+
+function networkOf(sealed: Sealed | undefined): Story["keys"]["network"] {
+  if (!sealed) return null;
+  return { chain_id: sealed.chain_id, validators: Object.fromEntries([...sealed.began_with].sort(([a], [b]) => (a < b ? -1 : 1))) };
+}
+
+function sealedOf(sealed: Sealed | undefined): Story["ledger"]["sealed"] {
+  if (!sealed) return null;
+  const { height, ms, by, power, power_of_all } = sealed;
+  return { height: Number(height), at: moment(ms), by, power, power_of_all };
 }
 
 /** When the last block was begun, if the nodes prove the entry of family block_info. */

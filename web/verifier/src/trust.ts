@@ -1,6 +1,7 @@
 // The keys that the reader trusts (docs/evidence.md, "The keys you trust").
 
 import { NotChecked } from "./problem.ts";
+import { isKey } from "./signatures.ts";
 
 export interface Predecessor {
   genesis_block_id: string;
@@ -9,15 +10,25 @@ export interface Predecessor {
   block_signers: string[];
 }
 
+export interface Network {
+  chain_id: string;
+  /** The voting power with which the network began, by public key. */
+  validators: Map<string, number>;
+}
+
 export interface Trust {
   genesis_block_id: string;
+  /** Empty where a network makes the blocks. */
   block_signers: string[];
+  network?: Network;
   admin_keys: string[];
   predecessors: Predecessor[];
 }
 
 const ID = /^[0-9a-f]{128}$/;
 const KEY = /^[0-9a-f]{66}$/;
+const MOST_VALIDATORS = 100;
+const MOST_POWER = 1_000_000;
 
 export function readTrust(text: string): Trust {
   let value: unknown;
@@ -28,16 +39,32 @@ export function readTrust(text: string): Trust {
   }
   const found = record(value);
   for (const name of Object.keys(found)) {
-    must(["genesis_block_id", "block_signers", "admin_keys", "predecessors"].includes(name), `member ${name} is unknown`);
+    must(["genesis_block_id", "block_signers", "network", "admin_keys", "predecessors"].includes(name), `member ${name} is unknown`);
   }
+  const byNetwork = "network" in found;
+  must(byNetwork !== "block_signers" in found, "expected either block_signers or network");
   const before = found["predecessors"] ?? [];
   must(Array.isArray(before), "predecessors is no list");
   return {
     genesis_block_id: id(found, "genesis_block_id"),
-    block_signers: keys(found, "block_signers"),
+    block_signers: byNetwork ? [] : keys(found, "block_signers"),
+    ...(byNetwork ? { network: network(found["network"]) } : {}),
     admin_keys: keys(found, "admin_keys"),
     predecessors: (before as unknown[]).map(predecessor),
   };
+}
+
+function network(value: unknown): Network {
+  const found = record(value);
+  must(Object.keys(found).sort().join() === "chain_id,validators", "network: expected chain_id and validators");
+  must(typeof found["chain_id"] === "string", "network: chain_id is no text");
+  const validators = Object.entries(record(found["validators"]));
+  must(validators.length > 0 && validators.length <= MOST_VALIDATORS, `network: expected 1 to ${MOST_VALIDATORS} validators`);
+  for (const [key, power] of validators) {
+    must(isKey(key), `network: ${key.slice(0, 70)} is no public key`);
+    must(Number.isInteger(power) && (power as number) >= 1 && (power as number) <= MOST_POWER, `network: expected a power from 1 to ${MOST_POWER}`);
+  }
+  return { chain_id: found["chain_id"] as string, validators: new Map(validators as [string, number][]) };
 }
 
 export function predecessor(value: unknown): Predecessor {

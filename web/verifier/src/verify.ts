@@ -11,6 +11,7 @@ import { Failure, NoEvidence, NotChecked, type Problem, short } from "./problem.
 import { Videos } from "./recordings.ts";
 import { Replay } from "./replay.ts";
 import * as at from "./rules/address.ts";
+import { Seals, type Sealed } from "./seals.ts";
 import { type Asked, asked } from "./asked.ts";
 import { type Story, tell } from "./story.ts";
 import { StateTree } from "./tree.ts";
@@ -60,6 +61,8 @@ class Run {
   #replay: Replay | undefined;
   #tree: StateTree | undefined;
   #videos: Videos | undefined;
+  readonly #seals: Seals;
+  #sealed: Sealed | undefined;
   #leftOut = new Map<string, Map<string, number>>();
   /** The ledger that the trust file means: the present one, or an earlier one. */
   #trusted: { genesis: string; signers: string[]; before: Predecessor[]; end?: Predecessor } | undefined;
@@ -67,6 +70,7 @@ class Run {
   constructor(question: Question, container: Container) {
     this.#question = question;
     this.#container = container;
+    this.#seals = new Seals(question.pool);
     const ends = (question.trust?.predecessors ?? []).map((each) => each.block_num);
     this.#ledger = new Ledger(question.pool, new Set(ends));
   }
@@ -79,6 +83,7 @@ class Run {
       await this.#compareVideos();
       this.#complete();
       this.#compareState();
+      if (this.#ledger.byNetwork) this.#sealed = this.#seals.of(this.#ledger.lastId);
       this.#problems.push(...asked(this.#question, this.#replay as Replay, this.#ledger, this.#header as evidence.Header));
     } catch (error) {
       this.#problems.push(...(await this.#first(error)));
@@ -106,7 +111,7 @@ class Run {
     const { trust } = this.#question;
     const format = this.#container.format;
     const story = this.#header && this.#replay
-      ? tell({ header: this.#header, replay: this.#replay, ledger: this.#ledger, tree: this.#tree, videos: this.#videos, leftOut: this.#leftOut, format, before: this.#before() })
+      ? tell({ header: this.#header, replay: this.#replay, ledger: this.#ledger, tree: this.#tree, videos: this.#videos, leftOut: this.#leftOut, format, before: this.#before(), sealed: this.#sealed })
       : {};
     const told = { problems: this.#problems, format, ...story };
     if (this.#problems.length) return { verdict: "does-not-hold", exit: 1, ...told };
@@ -142,6 +147,9 @@ class Run {
         return;
       case Part.BLOB:
         await (this.#videos as Videos).blob(decoded("evidence.Blob", frame.payload, true));
+        return;
+      case Part.SEALED_HEADER:
+        this.#seals.add(frame.payload);
         return;
       default:
         this.#tree ??= new StateTree(this.#ledger.stateRoot);
@@ -213,12 +221,24 @@ class Run {
     if (!this.#question.trust) return found;
     if (!this.#ledger.blocks) add("the file has no block that the trusted keys could have signed");
     for (const key of this.#ledger.signers) if (!trusted?.signers.includes(key)) add(`blocks are signed by ${key}, which is not trusted`);
+    if (this.#ledger.byNetwork) for (const each of this.#foreignNetwork()) add(each);
     for (const key of [...(this.#replay?.adminKeys ?? [])].sort()) {
       if (!this.#question.trust.admin_keys.includes(key)) add(`parties are registered by ${key}, which is not trusted`);
     }
     const proved = this.#before();
     if (trusted && proved && JSON.stringify(proved) !== JSON.stringify(trusted.before)) add("the ledger goes on from other ledgers than the trust file says");
     return found;
+  }
+
+  /** Why the blocks of a network do not end in validators that are trusted. */
+  #foreignNetwork(): string[] {
+    const trusted = this.#question.trust?.network;
+    const sealed = this.#sealed;
+    if (!trusted) return ["a network of validators made the blocks, and the trust file names one signer, not the validators"];
+    if (!sealed) return []; // another problem says why
+    const same = sealed.chain_id === trusted.chain_id && sealed.began_with.size === trusted.validators.size &&
+      [...sealed.began_with].every(([key, power]) => trusted.validators.get(key) === power);
+    return same ? [] : [`the network that sealed the blocks began as ${sealed.chain_id} with other validators or powers than the trusted one`];
   }
 
   /** An earlier ledger ends with the block that the trust file names. */

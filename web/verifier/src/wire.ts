@@ -77,7 +77,7 @@ export class Codec {
       while (!packed.done) (made[field.name] as unknown[]).push(number(field.kind, packed.varint()));
       return true;
     }
-    if (wire !== (delimited ? 2 : 0)) return false;
+    if (wire !== wireType(field)) return false;
     const value = this.#value(field, reader, known);
     if (field.repeated) (made[field.name] as unknown[]).push(value);
     else {
@@ -111,6 +111,8 @@ export class Codec {
         return reader.bytes();
       case "message":
         return this.#read(field.of, new Reader(reader.bytes()), known);
+      case "sfixed64":
+        return BigInt.asIntN(64, reader.fixed64());
       default:
         return number(field.kind, reader.varint());
     }
@@ -140,13 +142,18 @@ export class Codec {
   }
 
   #writeOne(field: Field, value: unknown, writer: Writer): void {
-    const delimited = field.kind === "string" || field.kind === "bytes" || field.kind === "message";
-    writer.varint(BigInt(field.number * 8 + (delimited ? 2 : 0)));
+    writer.varint(BigInt(field.number * 8 + wireType(field)));
     if (field.kind === "string") writer.block(TEXT_OUT.encode(value as string));
     else if (field.kind === "bytes") writer.block(value as Uint8Array);
     else if (field.kind === "message") writer.block(this.encode(field.of, value as Message));
+    else if (field.kind === "sfixed64") writer.fixed64(value as bigint);
     else writer.varint(raw(field.kind, value));
   }
+}
+
+function wireType(field: Field): number {
+  if (field.kind === "sfixed64") return 1;
+  return field.kind === "string" || field.kind === "bytes" || field.kind === "message" ? 2 : 0;
 }
 
 function absent(field: Field): unknown {
@@ -161,6 +168,8 @@ function absent(field: Field): unknown {
       return false;
     case "uint64":
     case "sint64":
+    case "int64":
+    case "sfixed64":
       return 0n;
     default:
       return 0;
@@ -188,6 +197,8 @@ function number(kind: Field["kind"], value: bigint): unknown {
       return value;
     case "sint64":
       return (value >> 1n) ^ -(value & 1n);
+    case "int64":
+      return BigInt.asIntN(64, value);
     case "uint32":
       return Number(BigInt.asUintN(32, value));
     case "sint32": {
@@ -258,6 +269,12 @@ class Reader {
     throw new WireError("a number is longer than ten bytes");
   }
 
+  fixed64(): bigint {
+    const at = this.#at;
+    this.#pass(8);
+    return new DataView(this.#from.buffer, this.#from.byteOffset + at, 8).getBigUint64(0, true);
+  }
+
   bytes(): Uint8Array {
     const length = Number(this.varint());
     const end = this.#at + length;
@@ -326,6 +343,12 @@ class Writer {
     }
     for (small = Number(value); small > 127; small >>>= 7) this.#push((small & 127) | 128);
     this.#push(small);
+  }
+
+  fixed64(value: bigint): void {
+    this.#room(8);
+    new DataView(this.#bytes.buffer, this.#length, 8).setBigInt64(0, value, true);
+    this.#length += 8;
   }
 
   block(bytes: Uint8Array): void {
