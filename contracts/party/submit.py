@@ -1,4 +1,4 @@
-"""Signs one action of a party and submits it, alone in a batch."""
+"""Signs one action of a party, or a change of a setting, and submits it, alone in a batch."""
 
 import time
 from contextlib import closing
@@ -10,6 +10,7 @@ from contracts.errors import RejectedError, UnavailableError
 from contracts.keys import Signer
 from contracts.ledger.client import BatchStatus, LedgerClient
 from contracts.ledger.place import LedgerPlace
+from contracts.proto.sawtooth_pb2 import Transaction
 from contracts.sawtooth.batches import Status, build_batch
 
 COMMIT_TIMEOUT_S: Final = 60
@@ -24,15 +25,25 @@ def submit(signer: Signer, action: Action, at: str | LedgerPlace) -> str:
         UnavailableError: The ledger does not answer, or does not commit the action in time.
     """
     transaction = build(signer, action, nonce=str(time.time_ns()))
-    batch = build_batch(signer, [transaction])
     with closing(LedgerClient(at)) as ledger:
-        ledger.submit([batch])
-        status = _outcome(ledger, batch.header_signature)
+        commit(signer, transaction, ledger)
+    return transaction.header_signature
+
+
+def commit(signer: Signer, transaction: Transaction, ledger: LedgerClient) -> None:
+    """Submit a transaction alone, and return once it is committed.
+
+    Raises:
+        RejectedError: The rules refuse it.
+        UnavailableError: The ledger does not answer, or does not commit it in time.
+    """
+    batch = build_batch(signer, [transaction])
+    ledger.submit([batch])
+    status = _outcome(ledger, batch.header_signature)
     if status.status is Status.INVALID:
         raise RejectedError(status.reason)
     if status.status is not Status.COMMITTED:
         raise UnavailableError(f"not committed within {COMMIT_TIMEOUT_S} s: {status.status}")
-    return transaction.header_signature
 
 
 def _outcome(ledger: LedgerClient, batch_id: str) -> BatchStatus:

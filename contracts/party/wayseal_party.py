@@ -2,7 +2,8 @@
 
 Makes that key; registers parties, sites and devices; rotates keys; signs
 deliveries with their commercial terms, handovers, the end of trips, legal
-holds, and lots made from lots.
+holds, and lots made from lots. An administrator's key changes the validators
+of a network, too.
 """
 
 import argparse
@@ -14,7 +15,7 @@ from typing import Final, NoReturn
 
 from contracts.errors import WaysealError
 from contracts.ledger.place import add_tls, place_of
-from contracts.party import deliveries, lots, parties, trips
+from contracts.party import deliveries, lots, parties, trips, validators
 from contracts.party.cli import Command, UsageError
 from contracts.runtime.commands import (
     FAILED,
@@ -27,7 +28,13 @@ from contracts.runtime.commands import (
     write_for_any_terminal,
 )
 
-COMMANDS: Final = (*parties.COMMANDS, *deliveries.COMMANDS, *trips.COMMANDS, *lots.COMMANDS)
+COMMANDS: Final = (
+    *parties.COMMANDS,
+    *deliveries.COMMANDS,
+    *trips.COMMANDS,
+    *lots.COMMANDS,
+    *validators.COMMANDS,
+)
 _PREFIX: Final = "  wayseal-party --key FILE "
 _EPILOG: Final = """\
 exit status: 0 committed or equal; 1 refused, different, or no answer; 2 wrong usage

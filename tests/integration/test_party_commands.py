@@ -15,7 +15,8 @@ from contracts.proto.sawtooth_pb2 import Batch
 from contracts.proto.state_pb2 import Delivery, Hold, Lot, Party, Trip
 from contracts.runtime.commands import FAILED, WORKED, WRONG_USAGE
 from contracts.sawtooth.batches import build_batch
-from contracts.sawtooth.settings import propose
+from contracts.sawtooth.settings import APPROVAL_THRESHOLD, AUTHORIZED_KEYS, propose
+from contracts.validators import SETTING, encode
 from demo.appliance import Appliance
 from support.gateways.appliance import founded
 from support.network.world import Trip as Drive
@@ -146,6 +147,60 @@ def test_the_network_s_longest_silence_is_written_into_the_terms(desk: Desk) -> 
     status, said = desk.run("seller", "sign-delivery", "D4", *TERMS)
     assert status == WRONG_USAGE
     assert "expected seconds, 1..4294967295, got 'soon'" in said
+
+
+def test_an_administrator_admits_and_dismisses_validators(desk: Desk) -> None:
+    first, second = key("validator-1").public_key, key("validator-2").public_key
+    status, said = desk.run("admin", "admit-validator", second)
+    assert status == FAILED
+    assert "no setting wayseal.validators: expected a network of validators" in said
+    desk.commit(build_batch(key("admin"), [propose(key("admin"), SETTING, encode({first: 1}))]))
+
+    def done(*words: str) -> dict[str, object]:
+        status, said = desk.run("admin", *words)
+        assert status == WORKED, said
+        told = json.loads(said)
+        assert told.pop("in_force")
+        told.pop("transaction_id", None)
+        return dict(told)
+
+    both = {first: 1, second: 3}
+    assert done("admit-validator", second, "--power", "3") == {"changed": True, "validators": both}
+    again = done("admit-validator", second, "--power", "3")
+    assert again == {"changed": False, "validators": both}
+    assert json.loads(desk.ledger.setting(SETTING)) == both
+    left = {"changed": True, "validators": {second: 3}}
+    assert done("dismiss-validator", first) == left
+    for words, expected in (
+        (("dismiss-validator", second), "expected an object of 1 to 100"),
+        (("admit-validator", "02ab"), "expected a compressed public key"),
+        (("admit-validator", first, "--power", "0"), "expected a power from 1"),
+    ):
+        status, said = desk.run("admin", *words)
+        assert (status, expected in said) == (WRONG_USAGE, True), said
+    status, said = desk.run("seller", "admit-validator", first)
+    assert (status, "is not authorized to change settings" in said) == (FAILED, True), said
+    assert json.loads(desk.ledger.setting(SETTING)) == {second: 3}
+
+
+def test_a_change_of_validators_waits_for_the_other_administrators(desk: Desk) -> None:
+    """It is proposed; nobody is admitted before they have voted."""
+    admin, first, second = (
+        key("admin"),
+        key("validator-1").public_key,
+        key("validator-2").public_key,
+    )
+    keys = f"{admin.public_key},{key('admin-2').public_key}"
+    for name, value in (
+        (SETTING, encode({first: 1})),
+        (AUTHORIZED_KEYS, keys),
+        (APPROVAL_THRESHOLD, "2"),
+    ):
+        desk.commit(build_batch(admin, [propose(admin, name, value)]))
+    status, said = desk.run("admin", "admit-validator", second)
+    assert status == WORKED, said
+    told = json.loads(said)
+    assert (told["changed"], told["in_force"], told["validators"]) == (True, False, {first: 1})
 
 
 def test_goods_and_certificates_are_in_the_terms_that_both_sign(desk: Desk) -> None:
