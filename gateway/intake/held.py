@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class State(StrEnum):
@@ -53,6 +54,20 @@ class KnownBatch:
     trip_id: str
     state: State
     reason: str
+
+
+class End(NamedTuple):
+    """A batch as the end of its chain so far.
+
+    Attributes:
+        trip_id: Its trip.
+        device_id: Its device.
+        size: Bytes of the batch.
+    """
+
+    trip_id: str
+    device_id: str
+    size: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,13 @@ One SQLite file with synchronous=FULL. Every write is idempotent: a batch is nam
 by its signature, a recording by trip, device and hash.
 """
 
+import json
 import logging
 import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import astuple, replace
+from dataclasses import fields
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,7 +22,7 @@ from contracts.records.clock import now_ms
 from contracts.runtime.connection import Connection
 from contracts.runtime.running import RunningTime
 from contracts.runtime.sqlite import used_bytes
-from gateway.intake.held import HeldBatch, KeptReceipt, KnownBatch, Offer, State
+from gateway.intake.held import End, HeldBatch, KeptReceipt, KnownBatch, Offer, State
 from gateway.intake.numbers import Numbers, last_visits, look
 from gateway.intake.quotas import DeviceLimits, Sieve, check_limit, forget_receipted
 from gateway.intake.salvage import PROOFS
@@ -40,6 +42,8 @@ _ADD: Final = (
     f" OR (batches.state = '{State.QUARANTINED}' AND batches.trip_id = ''"
     " AND excluded.trip_id <> '')"
 )
+_row: Final = attrgetter(*(each.name for each in fields(HeldBatch)))
+_offer: Final = attrgetter(*(each.name for each in fields(Offer)))
 _log: Final = logging.getLogger(__name__)
 
 
@@ -96,10 +100,10 @@ class Inbox(Kept):
             refused = Sieve(db, self._quarantine_bytes_max, self._of_device).sift(batches)
             taken = [batch for batch in batches if batch.batch_id not in refused]
             self._check_room(db, sum(len(batch.wire) for batch in taken))
-            db.executemany(_ADD, [(*astuple(batch), received_ms) for batch in taken])
+            db.executemany(_ADD, [(*_row(batch), received_ms) for batch in taken])
             db.executemany(
                 "INSERT INTO offers VALUES (?,?,?,?,?,?) ON CONFLICT DO NOTHING",
-                [astuple(offer) for offer in offers if offer.batch_id not in refused],
+                [_offer(offer) for offer in offers if offer.batch_id not in refused],
             )
             _visit(db, {(batch.trip_id, batch.device_id) for batch in taken if batch.trip_id})
         return refused
@@ -128,12 +132,14 @@ class Inbox(Kept):
         )
         return [batch_id for (batch_id,) in rows]
 
-    def ends_in(self, state: State) -> dict[str, tuple[str, str]]:
-        """Return, for each batch in `state`, its last transaction's id: trip id and device id."""
+    def ends_in(self, state: State) -> dict[str, End]:
+        """Return the batches in `state`, each by the id of its last transaction."""
         rows = self._db.query(
-            "SELECT last_transaction_id, trip_id, device_id FROM batches WHERE state = ?", state
+            "SELECT last_transaction_id, trip_id, device_id, length(wire) FROM batches"
+            " WHERE state = ?",
+            state,
         )
-        return {end: (trip_id, device_id) for end, trip_id, device_id in rows}
+        return {transaction_id: End(*end) for transaction_id, *end in rows}
 
     def committed_after(self, arrival: int, limit: int) -> list[tuple[int, str]]:
         """Return arrival number and id of the committed batches after `arrival`, in order."""
@@ -146,14 +152,15 @@ class Inbox(Kept):
         )
         return [(at, batch_id) for at, batch_id in rows]
 
-    def chains(self, limit: int) -> Iterator[list[HeldBatch]]:
+    def chains(self, limit: int, bytes_max: int) -> Iterator[list[HeldBatch]]:
         """Yield the held batches of each chain of readings, in its order.
 
         Chains that begin with a trip's start come first, in their order of arrival: the ledger
         has a finding on a trip that it gets before an earlier one of the same device. The others
         come in any order.
 
-        Each chain has at most `limit` batches. It begins with the batches whose predecessor is not
+        Each chain has at most `limit` batches, the last of which may exceed `bytes_max`, the bytes
+        of all. It begins with the batches whose predecessor is not
         held, whatever the order of arrival, since only these can move. Digests are left out: they
         wait for their recordings.
         """
@@ -168,9 +175,9 @@ class Inbox(Kept):
         if len(others) > ORDERED_CHAINS_MAX:
             random.shuffle(others)  # however many there are, each one's turn comes
         for trip_id, device_id in starts:
-            yield _held(self._db.query(CHAIN, State.HELD, trip_id, device_id, limit))
+            yield _held(self._db.query(CHAIN, State.HELD, trip_id, device_id, limit, bytes_max))
         for trip_id, device_id in others:
-            chain = _held(self._db.query(CHAIN, State.HELD, trip_id, device_id, limit))
+            chain = _held(self._db.query(CHAIN, State.HELD, trip_id, device_id, limit, bytes_max))
             # A start that was released since has its turn next time, after those before it.
             if all(batch.dependency for batch in chain):
                 yield chain
@@ -181,12 +188,19 @@ class Inbox(Kept):
 
     def standing(self, batch_id: str) -> KnownBatch | None:
         """Return where one batch stands, or None if it never came in; its bytes are not read."""
+        return self.standings([batch_id]).get(batch_id)
+
+    def standings(self, batch_ids: Sequence[str]) -> dict[str, KnownBatch]:
+        """Return where the batches that came in stand, by their ids; their bytes are not read."""
         rows = self._db.query(
-            "SELECT trip_id, state, reason FROM batches WHERE batch_id = ?", batch_id
+            "SELECT batch_id, trip_id, state, reason FROM batches"
+            " WHERE batch_id IN (SELECT value FROM json_each(?))",
+            json.dumps(list(batch_ids)),
         )
-        for trip_id, state, reason in rows:
-            return KnownBatch(trip_id, State(state), reason)
-        return None
+        return {
+            batch_id: KnownBatch(trip_id, State(state), reason)
+            for batch_id, trip_id, state, reason in rows
+        }
 
     def offers_in(self, state: State) -> list[Offer]:
         """Return the offers whose digest is in `state`."""
@@ -223,13 +237,21 @@ class Inbox(Kept):
             for trip_id, device_id, wire in rows
         ]
 
+    def moving_visits(self) -> set[tuple[str, str]]:
+        """Return trip id and device id of every visit with batches that the ledger decides now."""
+        rows = self._db.query(
+            "SELECT DISTINCT trip_id, device_id FROM batches WHERE state = ?", State.SUBMITTED
+        )
+        return set(rows)
+
     def stuck_visits(self) -> set[tuple[str, str]]:
         """Return trip id and device id of every visit that cannot be complete.
 
         Batches of it are held here, and none is committed.
         """
         rows = self._db.query(
-            "SELECT DISTINCT trip_id, device_id FROM batches AS held WHERE state = ? AND NOT EXISTS"
+            "SELECT * FROM (SELECT DISTINCT trip_id, device_id FROM batches WHERE state = ?)"
+            " AS held WHERE NOT EXISTS"
             " (SELECT 1 FROM batches WHERE batches.trip_id = held.trip_id"
             " AND batches.device_id = held.device_id AND batches.state = ?)",
             State.HELD,
@@ -363,4 +385,4 @@ def _visit(db: Connection, visits: Iterable[tuple[str, str]]) -> None:
 
 
 def _held(rows: Iterable[tuple[Any, ...]]) -> list[HeldBatch]:
-    return [replace(HeldBatch(*row[:8]), state=State(row[8]), reason=row[9]) for row in rows]
+    return [HeldBatch(*(*row[:8], State(row[8]), *row[9:])) for row in rows]

@@ -44,6 +44,8 @@ from gateway.intake.refused import OnRefused, Refused, not_counted
 from storage.stages import NOT_RECORDED, Stage, Stages, timed
 
 GROUP_MESSAGES_MAX: Final = 32
+GROUP_BYTES: Final = 1 << 20
+"""A group that has so many bytes takes no more messages: the ledger begins with what it has."""
 QUEUE_MESSAGES_MAX: Final = 256
 """Messages in memory; the broker holds the rest back, since it lacks their acknowledgements."""
 RECORDS_BATCHES_MAX: Final = 512
@@ -212,15 +214,20 @@ class Intake:
 
     def _work(self) -> None:
         while (first := self._waiting.get()) is not None:
-            messages, stop = [first], False
-            while len(messages) < GROUP_MESSAGES_MAX and not self._waiting.empty():
+            messages, size, stop = [first], len(first.wire), False
+            while (
+                len(messages) < GROUP_MESSAGES_MAX
+                and size < GROUP_BYTES
+                and not self._waiting.empty()
+            ):
                 more = self._waiting.get()
                 if more is None:
                     stop = True
                     break
                 messages.append(more)
+                size += len(more.wire)
             try:
-                with timed(self._stages, Stage.INTAKE, sum(len(each.wire) for each in messages)):
+                with timed(self._stages, Stage.INTAKE, size):
                     self._take(messages)
             except Exception as error:  # noqa: BLE001  # a dead worker would take no more messages
                 self._hold_nothing(messages, error)
@@ -338,9 +345,10 @@ class Intake:
         if not answer.session:
             return trips
         asked = list(answer.batch_ids)
+        standings = self._inbox.standings(asked)
         del answer.batch_ids[:]
         for batch_id in asked:
-            known = self._inbox.standing(batch_id)
+            known = standings.get(batch_id)
             trip_id = known.trip_id if known else self._trip_of(batch_id, device_id)
             if known and known.state is State.QUARANTINED:
                 answer.refused.add(id=batch_id, reason=known.reason)

@@ -122,5 +122,9 @@ WITH RECURSIVE chain (arrival, last, depth) AS (
   SELECT b.arrival, b.last_transaction_id, depth + 1 FROM chain JOIN batches AS b
     ON b.dependency = chain.last AND b.dependency <> ''
     WHERE +b.state = ?1 AND b.recording IS NULL AND +b.trip_id = ?2 AND +b.device_id = ?3
-  LIMIT ?4)
-SELECT {COLUMNS} FROM chain JOIN batches USING (arrival) ORDER BY depth, arrival"""  # noqa: S608
+  LIMIT ?4),
+sized (arrival, depth, before) AS (
+  SELECT arrival, depth, sum(length(wire)) OVER (ORDER BY depth, arrival) - length(wire)
+    FROM chain JOIN batches USING (arrival))
+SELECT {COLUMNS} FROM sized JOIN batches USING (arrival) WHERE before < ?5
+  ORDER BY depth, arrival"""  # noqa: S608

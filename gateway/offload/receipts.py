@@ -99,6 +99,9 @@ class Receipts:
         asked = {
             (trip_id, device_id) for trip_id, device_id, kept in visits if kept is None
         } - stuck
+        if asked:  # what the ledger decides now is asked about once it has decided
+            moving = asked & self._inbox.moving_visits()
+            asked, waiting = asked - moving, waiting - moving
         for visit in fair_share(sorted(asked), lambda visit: visit[1], VISITS_ASKED_MAX):
             body = self._completed.body(*visit)
             if body is not None:

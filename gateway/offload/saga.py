@@ -12,7 +12,7 @@ repeated; so a gateway that was killed continues where it was:
 
 import logging
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -25,7 +25,7 @@ from contracts.proto.payload_pb2 import StartTrip
 from contracts.proto.sawtooth_pb2 import Batch, BatchHeader
 from contracts.sawtooth.batches import Status
 from gateway.index.network import Network
-from gateway.intake.held import HeldBatch, Offer, State
+from gateway.intake.held import End, HeldBatch, Offer, State
 from gateway.intake.inbox import Inbox
 from gateway.intake.refused import OnRefused, Refused, not_counted
 from gateway.offload.ledgerfacts import LedgerFacts
@@ -37,15 +37,20 @@ from storage.recordings.manifest import StoredRecording
 from storage.recordings.store import RecordingStore
 from storage.stages import NOT_RECORDED, Stage, Stages, timed
 
-SUBMIT_BATCHES_MAX: Final = 20
-"""Batches of one chain in one BatchList: enough to fill a block, and few enough for memory."""
+SUBMIT_BATCHES_MAX: Final = 200
+"""Batches of one chain in one BatchList."""
+SUBMIT_BYTES: Final = 1 << 20
+"""A BatchList with so many bytes takes no further batch: it has enough readings, about a thousand,
+that a block's own cost does not count, and little enough for memory."""
 SUBMITTED_MAX: Final = 500
 """Batches at the ledger whose status is asked for in one request."""
-AHEAD_MIN: Final = SUBMIT_BATCHES_MAX
-"""With fewer batches than this at the ledger, the next ones follow without a wait: while the ledger
-makes a block of some, it checks the next."""
+AHEAD_BYTES_MIN: Final = SUBMIT_BYTES
+"""With fewer bytes than this at the ledger, the next batches follow without a wait: while the
+ledger makes a block of some, it checks the next."""
+AHEAD_BYTES_MAX: Final = 2 * SUBMIT_BYTES
+"""With so many bytes of one chain at the ledger, its next batches wait: others have their turn."""
 AHEAD_MAX: Final = 2 * SUBMIT_BATCHES_MAX
-"""With so many batches of one chain at the ledger, its next ones wait: others have their turn."""
+"""The same with so many batches of it."""
 STATUS_WAIT_S: Final = 1
 OFFERS_LOOKED_AT_MAX: Final = 500
 """Digests of one device that one step looks at."""
@@ -70,6 +75,27 @@ class _Parsed:
     def starts_trip(self) -> bool:
         """Say whether its first action starts the trip."""
         return isinstance(decode(self.batch.transactions[0].payload), StartTrip)
+
+
+class _Ahead:
+    """How much of each chain is at the ledger.
+
+    Attributes:
+        size: Bytes of all.
+    """
+
+    def __init__(self, ends: Iterable[End]) -> None:
+        self._batches: Counter[tuple[str, str]] = Counter()
+        self._bytes: Counter[tuple[str, str]] = Counter()
+        for trip_id, device_id, size in ends:
+            self._batches[trip_id, device_id] += 1
+            self._bytes[trip_id, device_id] += size
+        self.size = self._bytes.total()
+
+    def has_room(self, held: HeldBatch) -> bool:
+        """Say whether further batches of a chain may follow now."""
+        chain = (held.trip_id, held.device_id)
+        return self._batches[chain] < AHEAD_MAX and self._bytes[chain] < AHEAD_BYTES_MAX
 
 
 class OffloadSaga:
@@ -100,7 +126,7 @@ class OffloadSaga:
         self._recheck = recheck
         self._stages = stages
         self._blocked: dict[str, str] = {}
-        self._grew = False
+        self._waits = True
         self._misses: Counter[str] = Counter()
         self.refused: OnRefused = not_counted
         self.worker = Worker("offload", self.step, idle_s=IDLE_S)
@@ -122,12 +148,14 @@ class OffloadSaga:
         self._misses.clear()
         blocked: dict[str, str] = {}
         at_ledger = self._inbox.ends_in(State.SUBMITTED)
-        ahead, ends = Counter(at_ledger.values()), set(at_ledger)
-        self._grew = False
-        for chain in self._inbox.chains(SUBMIT_BATCHES_MAX):
-            if chain and ahead[chain[0].trip_id, chain[0].device_id] < AHEAD_MAX:
-                self._grew |= self._submit(list(self._ready(chain, ends, blocked)))
-        moved |= self._grew
+        ahead, ends, sent = _Ahead(at_ledger.values()), set(at_ledger), 0
+        for chain in self._inbox.chains(SUBMIT_BATCHES_MAX, SUBMIT_BYTES):
+            if chain and ahead.has_room(chain[0]):
+                ready = list(self._ready(chain, ends, blocked))
+                if self._submit(ready):
+                    sent += sum(len(each.held.wire) for each in ready)
+        self._waits = not sent or ahead.size + sent >= AHEAD_BYTES_MIN
+        moved |= sent > 0
         self._blocked = blocked
         self._misses.clear()
         for offer in fair_share(
@@ -142,7 +170,7 @@ class OffloadSaga:
         if not waiting:
             return False
         with timed(self._stages, Stage.LEDGER):
-            if len(waiting) >= AHEAD_MIN or not self._grew:
+            if self._waits:
                 self._ledger.statuses(waiting[:1], wait_s=STATUS_WAIT_S)
             found = self._ledger.statuses(waiting)
         answers = {batch_id: found.get(batch_id, _UNKNOWN) for batch_id in waiting}

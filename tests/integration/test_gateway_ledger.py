@@ -18,7 +18,7 @@ from contracts.sawtooth.batches import build_batch
 from gateway.intake.admission import admit_records
 from gateway.intake.held import State
 from gateway.intake.inbox import Inbox
-from gateway.offload.saga import AHEAD_MAX, SUBMIT_BATCHES_MAX
+from gateway.offload import saga
 from support.gateways.desk import MIB, Desk, open_desk, sealed
 from support.gateways.parsing import count_parsing
 from support.network.world import Trip, key, reading, registrations
@@ -175,16 +175,39 @@ def test_a_transaction_that_is_gone_is_waited_for_again(desk: Desk) -> None:
     assert desk.saga.blocked_by() == {waiting.header_signature: before}
 
 
-def test_the_next_batches_follow_while_the_first_are_pending(desk: Desk) -> None:
-    names = desk.hold(trip_batches(1, readings=3 * (AHEAD_MAX + 5)))
+def test_the_next_batches_follow_while_the_first_are_pending(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(saga, "SUBMIT_BATCHES_MAX", 20)
+    monkeypatch.setattr(saga, "AHEAD_MAX", 40)
+    names = desk.hold(trip_batches(1, readings=3 * 45))
     for _ in range(3):
         desk.saga.step()
-    two = [names[:SUBMIT_BATCHES_MAX], names[SUBMIT_BATCHES_MAX:AHEAD_MAX]]
+    two = [names[:20], names[20:40]]
     assert desk.ledger.submitted == two
     desk.ledger.statuses = {names[0]: "COMMITTED"}
     desk.saga.step()
-    assert desk.ledger.submitted == [*two, names[AHEAD_MAX:]]
+    assert desk.ledger.submitted == [*two, names[40:]]
     assert set(desk.states(names[1:])) == {State.SUBMITTED}
+
+
+def test_many_bytes_of_a_chain_go_in_several_lists(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = desk.hold(trip_batches(1, readings=60))
+    size = {name: len(held.wire) for name in names if (held := desk.inbox.batch(name))}
+    bytes_max = sum(size[name] for name in names[:5])
+    monkeypatch.setattr(saga, "SUBMIT_BYTES", bytes_max)
+    monkeypatch.setattr(saga, "AHEAD_BYTES_MAX", 2 * bytes_max)
+    for _ in range(4):
+        desk.saga.step()
+    first, second = desk.ledger.submitted
+    assert first + second == names[: len(first) + len(second)]
+    for one in (first, second):
+        assert sum(size[name] for name in one[:-1]) < bytes_max <= sum(size[name] for name in one)
+    desk.ledger.statuses = {names[0]: "COMMITTED", names[1]: "COMMITTED"}
+    desk.saga.step()
+    assert len(desk.ledger.submitted) == 3
 
 
 @pytest.mark.parametrize("said", ["INVALID", "UNKNOWN"])
@@ -284,7 +307,10 @@ def test_what_joins_a_trip_waits_for_its_start(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("order", [1, -1])
-def test_a_long_chain_is_handed_over_in_its_order(desk: Desk, order: int) -> None:
+def test_a_long_chain_is_handed_over_in_its_order(
+    desk: Desk, order: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(saga, "SUBMIT_BATCHES_MAX", 20)
     batches = trip_batches(1, readings=150)
     names = desk.hold(batches[::order])[::order]
     desk.saga.step()

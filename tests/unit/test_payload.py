@@ -1,12 +1,16 @@
 """Payloads: encoding, declared addresses, and trip ids."""
 
 import hashlib
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import pytest
+from google.protobuf.descriptor import FieldDescriptor
+from google.protobuf.message import Message
 
 from contracts import address
-from contracts.actions.payload import build, check_scope, decode, encode, scope
-from contracts.actions.table import Action
+from contracts.actions.payload import build, check_fields, check_scope, decode, encode, scope
+from contracts.actions.table import KINDS, Action
 from contracts.errors import RejectedError
 from contracts.ids import trip_id_of
 from contracts.proto.payload_pb2 import (
@@ -17,6 +21,7 @@ from contracts.proto.payload_pb2 import (
     DisputeDelivery,
     HandOver,
     LotQuantity,
+    Payload,
     PlaceHold,
     RecordVideo,
     RegisterDevice,
@@ -28,6 +33,7 @@ from contracts.proto.payload_pb2 import (
     TransformLots,
 )
 from contracts.records.reading import run_of
+from contracts.rules.version import RulesVersion
 from contracts.sawtooth.batches import parse_header
 from support.network.world import TERMS, Trip, key, reading
 
@@ -146,3 +152,52 @@ def test_published_addresses() -> None:
         address.setting("sawtooth.config.vote.proposals")
         == "000000a87cb5eafdcca6a8b79606fb3afea5bdab274474a6aa82c1c0cbf0fbcaf64c0b"
     )
+
+
+NUMBERS = {
+    field.message_type.name: field.number
+    for field in Payload.DESCRIPTOR.oneofs_by_name["action"].fields
+    if field.message_type
+}
+
+
+ONE: dict[int, object] = {FieldDescriptor.TYPE_STRING: "x", FieldDescriptor.TYPE_BYTES: b"x"}
+
+
+def naively_late(message: Message, version: RulesVersion) -> bool:
+    """Say whether a field that came after a version is set, by a look at each field."""
+    return any(
+        field.number >= 100 * (version + 1)
+        or (
+            field.message_type is not None
+            and any(
+                naively_late(part, version) for part in (value if field.is_repeated else [value])
+            )
+        )
+        for field, value in message.ListFields()
+    )
+
+
+def with_each_field(kind: type[Message]) -> Iterator[Any]:
+    """Yield messages of a kind, each with one field set, at any depth."""
+    for field in kind.DESCRIPTOR.fields:
+        values: Iterable[Any] = [ONE.get(field.type, 1)]
+        if field.message_type:
+            empty = getattr(kind(), field.name)
+            values = with_each_field(type(empty.add() if field.is_repeated else empty))
+        for value in values:
+            yield kind(**{field.name: [value] if field.is_repeated else value})
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_each_field_of_a_later_version_is_refused_at_any_depth(kind: type[Action]) -> None:
+    for version in (RulesVersion.V1_0, RulesVersion.V1_1):
+        number = NUMBERS[kind.__name__]
+        for action in with_each_field(kind):
+            try:
+                check_fields(action, version)
+            except RejectedError as error:
+                late = "is not part of version" in str(error)
+                assert late == (number >= 100 * (version + 1) or naively_late(action, version))
+            else:
+                assert not naively_late(action, version)

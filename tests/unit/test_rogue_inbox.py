@@ -60,7 +60,7 @@ def test_trips_that_were_released_move_in_the_order_in_which_they_came(tmp_path:
         assert [each.batch_id for each in inbox.in_state(State.QUARANTINED, 100)] == ids
         for released in (ids[:9], ids):
             inbox.mark(released, State.HELD)
-            assert [chain[0].batch_id for chain in inbox.chains(10)] == released
+            assert [chain[0].batch_id for chain in inbox.chains(10, MIB)] == released
 
 
 def test_a_released_trip_does_not_overtake_the_one_before(tmp_path: Path) -> None:
@@ -74,11 +74,11 @@ def test_a_released_trip_does_not_overtake_the_one_before(tmp_path: Path) -> Non
             inbox.add([starts[-1], later[-1]], [])
         ids = [each.batch_id for each in starts]
         inbox.mark(ids, State.QUARANTINED, "not registered")
-        chains = inbox.chains(10)
+        chains = inbox.chains(10, MIB)
         assert next(chains) == later[:1]
         inbox.mark(ids, State.HELD)
         assert list(chains) == []
-        assert [chain[0].batch_id for chain in inbox.chains(10)] == ids
+        assert [chain[0].batch_id for chain in inbox.chains(10, MIB)] == ids
 
 
 def nonsense(number: int, device_id: str = "truck-2") -> HeldBatch:
@@ -217,6 +217,43 @@ def test_visits_of_which_nothing_is_committed_ask_the_ledger_nothing(
         for _ in range(200):  # each visit's turn comes
             desk.receipts.issue()
         assert len(set(asked)) == len(started) + 1
+
+
+def test_a_visit_whose_batches_the_ledger_decides_now_is_asked_about_afterwards(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[str, str]] = []
+
+    def chain(_: LedgerFacts, trip_id: str, device_id: str) -> Chain:
+        asked.append((trip_id, device_id))
+        return Chain()
+
+    monkeypatch.setattr(LedgerFacts, "chain", chain)
+    first, second = (
+        admit_records(wire_of(batch), "truck-2")
+        for batch in rogue_trip(0).whole([reading(at) for at in range(4)], size=3)
+    )
+    with open_desk(tmp_path) as desk:
+        desk.inbox.add([first, second], [])
+        desk.inbox.mark([first.batch_id], State.COMMITTED)
+        desk.inbox.mark([second.batch_id], State.SUBMITTED)
+        desk.receipts.issue()
+        assert asked == []
+        desk.inbox.mark([second.batch_id], State.COMMITTED)
+        desk.receipts.issue()
+        assert asked == [(first.trip_id, "truck-2")]
+
+
+def test_a_chain_is_read_up_to_a_number_of_bytes(tmp_path: Path) -> None:
+    batches = rogue_trip(0).whole([reading(at) for at in range(9)], size=1)
+    with closing(Inbox(tmp_path / "i.db", bytes_max=MIB, quarantine_bytes_max=MIB)) as inbox:
+        held = [admit_records(wire_of(batch), "truck-2") for batch in batches]
+        inbox.add(held, [])
+        sizes = [len(each.wire) for each in held]
+        for count in range(1, len(held) + 1):
+            for bytes_max in (sum(sizes[: count - 1]) + 1, sum(sizes[:count])):
+                assert list(inbox.chains(99, bytes_max)) == [held[:count]]
+        assert list(inbox.chains(3, MIB)) == [held[:3]]
 
 
 def test_digests_that_wait_for_bytes_take_a_bounded_part_of_a_step(
