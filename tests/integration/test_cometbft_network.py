@@ -1,6 +1,5 @@
 """Four validators with CometBFT as processes: what they agree on, and what holds when some fail."""
 
-import base64
 import os
 import signal
 import subprocess
@@ -18,23 +17,30 @@ from contracts.ledger.cometbft.home import HOME, validator_key
 from contracts.ledger.cometbft.network import Network, join, make_validator, read_network
 from contracts.ledger.cometbft.process import find_program
 from contracts.ledger.commands.network import free_port
-from contracts.proto.cometbft_pb2 import SealedHeader
 from contracts.proto.sawtooth_pb2 import Batch
 from contracts.sawtooth.batches import build_batch
 from contracts.sawtooth.settings import propose
 from contracts.validators import SETTING, encode
 from demo.processes import run
 from support.ledgers import lying_node
-from support.ledgers.cometbft import ENGINE, Validators, lay_out, need_cometbft, network
+from support.ledgers.cometbft import (
+    ENGINE,
+    Validators,
+    agree,
+    has,
+    head,
+    lay_out,
+    need_cometbft,
+    network,
+    seals_of,
+)
 from support.ledgers.founding import untimed_genesis
 from support.ledgers.nodes import (
     INTKEY_NODE,
-    Node,
     intkey,
     intkey_batch,
     node_command,
     running,
-    whole_state,
 )
 from support.machine.waiting import wait_until
 
@@ -55,39 +61,6 @@ def four(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Validators]:
 def fresh() -> Batch:
     """Return a batch that no test has committed."""
     return intkey_batch(FOUNDER, next(_numbers))
-
-
-def head(node: Node) -> str:
-    found: str = node.client.get("/blocks?limit=1").json()["head"]
-    return found
-
-
-def has(node: Node, *batches: Batch) -> bool:
-    return all(
-        node.client.get(f"/batches/{batch.header_signature}").status_code == 200
-        for batch in batches
-    )
-
-
-def agree(validators: Validators) -> None:
-    """Wait until all validators that run have the same head, then compare all of their state."""
-    nodes = list(validators.nodes.values())
-    wait_until(lambda: len({head(node) for node in nodes}) == 1)
-    states = [whole_state(node.client) for node in nodes]
-    assert all(state == states[0] for state in states)
-
-
-def seals_of(node: Node, block_id: str) -> list[SealedHeader]:
-    """Return what the validators signed about a block, once they have."""
-    found: list[SealedHeader] = []
-
-    def signed() -> bool:
-        answer = node.client.get(f"/blocks/{block_id}/seals").json()["data"]
-        found[:] = [SealedHeader.FromString(base64.b64decode(text)) for text in answer]
-        return bool(found)
-
-    wait_until(signed)
-    return found
 
 
 def test_all_validators_have_what_was_given_to_one(four: Validators) -> None:
@@ -217,6 +190,7 @@ def test_a_validator_joins_and_one_leaves(four: Validators, tmp_path: Path) -> N
     agree(four)
 
 
+@pytest.mark.long
 def test_a_validator_that_computes_another_state_is_named(four: Validators) -> None:
     """Its engine ends, and says why; the others go on."""
     assert four.stop(3) == 0

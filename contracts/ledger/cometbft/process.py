@@ -31,6 +31,7 @@ _HOW: Final = (
     f"github.com/cometbft/cometbft/cmd/cometbft@v{TESTED}`; docs/network.md"
 )
 _OTHER_STATE: Final = "AppHash"
+_FULL: Final = "no space left on device"
 _GIVEN_UP: Final = "CONSENSUS FAILURE"
 """After this line CometBFT takes part no longer, but its process stays."""
 
@@ -176,6 +177,11 @@ def explained(status: int | None, lines: Sequence[str]) -> str:
             "CometBFT stopped: this validator's blocks are not those that the network agreed on. "
             "Compare its version of wayseal-node with the others'; then `wayseal-node resync` has "
             "it make its chain again from theirs"
+        )
+    if any(_FULL in line for line in lines):
+        return (
+            "CometBFT stopped: its disk is full. The other validators go on; make room, and start "
+            "this node again: it gets what it missed from them"
         )
     last = next((line for line in reversed(lines) if line.strip()), "it wrote nothing")
     how = "gave up" if status is None else f"ended with status {status}"

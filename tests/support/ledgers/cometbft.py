@@ -1,5 +1,6 @@
 """Networks of CometBFT's validators for tests: laid out, and run as real processes."""
 
+import base64
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -15,18 +16,22 @@ from contracts.ledger.cometbft.founding import Founding
 from contracts.ledger.cometbft.network import Card, Network, join, make_validator
 from contracts.ledger.cometbft.process import PROGRAM, find_program
 from contracts.ledger.commands.network import free_port
+from contracts.proto.cometbft_pb2 import SealedHeader
 from contracts.proto.sawtooth_pb2 import Batch
 from contracts.sawtooth.batches import build_batch
 from contracts.sawtooth.settings import CHAIN_ID, propose
 from contracts.validators import SETTING, encode
-from support.ledgers.nodes import INTKEY_NODE, Node, running
+from support.ledgers.nodes import INTKEY_NODE, Node, running, whole_state
+from support.machine.waiting import wait_until
 
 CHAIN: Final = "test"
 AT: Final = "2026-01-01T00:00:00Z"
 ENGINE: Final = ("--engine", "cometbft")
 
 
-def lay_out(out: Path, count: int, first: Sequence[Batch], founder: Signer) -> list[Path]:
+def lay_out(
+    out: Path, count: int, first: Sequence[Batch], founder: Signer, hosts: Sequence[str] = ()
+) -> list[Path]:
     """Write the data directories of a network whose genesis block holds some batches.
 
     Args:
@@ -34,12 +39,13 @@ def lay_out(out: Path, count: int, first: Sequence[Batch], founder: Signer) -> l
         count: How many validators.
         first: The batches, before one that names the validators.
         founder: May change settings.
+        hosts: Where each listens to the others; 127.0.0.1 by default.
     """
     program = find_program(None)
     places = [out / f"node{number}" for number in range(count)]
     cards: list[Card] = []
-    for place in places:
-        at = f"127.0.0.1:{free_port()}"
+    for place, host in zip(places, hosts or ["127.0.0.1"] * count, strict=True):
+        at = f"{host}:{free_port()}"
         cards.append(make_validator(program, place, at, at))
     powers = {card.public_key: card.power for card in cards}
     named = [propose(founder, SETTING, encode(powers)), propose(founder, CHAIN_ID, CHAIN)]
@@ -58,18 +64,29 @@ class Validators:
     Attributes:
         places: Their data directories.
         nodes: Those that run, by number.
+        prefixes: How the command of some of them begins, by number.
+        more: Further options of some of them.
     """
 
     places: list[Path]
     script: Path = INTKEY_NODE
     nodes: dict[int, Node] = field(default_factory=dict)
+    prefixes: dict[int, Sequence[str]] = field(default_factory=dict)
+    more: dict[int, Sequence[str]] = field(default_factory=dict)
     _stacks: dict[int, ExitStack] = field(default_factory=dict)
 
     def start(self, number: int, *options: str) -> Node:
         """Start a validator; return once it serves."""
         stack = ExitStack()
         node = stack.enter_context(
-            running(self.places[number], *ENGINE, *options, script=self.script)
+            running(
+                self.places[number],
+                *ENGINE,
+                *self.more.get(number, ()),
+                *options,
+                script=self.script,
+                prefix=self.prefixes.get(number, ()),
+            )
         )
         self.nodes[number], self._stacks[number] = node, stack
         return node
@@ -103,6 +120,41 @@ def network(
         yield made
     finally:
         made.close()
+
+
+def head(node: Node) -> str:
+    """Return the id of the newest block of a validator."""
+    found: str = node.client.get("/blocks?limit=1").json()["head"]
+    return found
+
+
+def has(node: Node, *batches: Batch) -> bool:
+    """Say whether a validator has committed some batches."""
+    return all(
+        node.client.get(f"/batches/{batch.header_signature}").status_code == 200
+        for batch in batches
+    )
+
+
+def agree(validators: Validators) -> None:
+    """Wait until all validators that run have the same head, then compare all of their state."""
+    nodes = list(validators.nodes.values())
+    wait_until(lambda: len({head(node) for node in nodes}) == 1)
+    states = [whole_state(node.client) for node in nodes]
+    assert all(state == states[0] for state in states)
+
+
+def seals_of(node: Node, block_id: str) -> list[SealedHeader]:
+    """Return what the validators signed about a block, once they have."""
+    found: list[SealedHeader] = []
+
+    def signed() -> bool:
+        answer = node.client.get(f"/blocks/{block_id}/seals").json()["data"]
+        found[:] = [SealedHeader.FromString(base64.b64decode(text)) for text in answer]
+        return bool(found)
+
+    wait_until(signed)
+    return found
 
 
 def need_cometbft() -> None:

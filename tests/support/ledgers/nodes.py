@@ -85,15 +85,16 @@ def running(
     *options: str,
     script: Path = INTKEY_NODE,
     trust: ssl.SSLContext | bool = True,
+    prefix: Sequence[str] = (),
 ) -> Iterator[Node]:
     """Run a node on the chain in `data`; without a `script`, one that knows the intkey family.
 
-    `trust` is the TLS of the node's client.
+    `trust` is the TLS of the node's client; `prefix` begins its command.
     """
     with (
         (data.parent / f"{data.name}.stderr").open("ab") as stderr,
         subprocess.Popen(  # noqa: S603 - our own script
-            tied(node_command(data, *options, script=script)),
+            tied([*prefix, *node_command(data, *options, script=script)]),
             stdout=subprocess.PIPE,
             stderr=stderr,
             text=True,

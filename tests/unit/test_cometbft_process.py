@@ -1,0 +1,23 @@
+"""What a node says when its CometBFT has ended."""
+
+import pytest
+
+from contracts.ledger.cometbft.process import explained
+
+WAL = 'E failed writing to WAL err="write wal: no space left on device"'
+HASH = "panic: wrong Block.Header.AppHash. Expected AA, got BB"
+NOISE = "goroutine 1 [running]:"
+
+
+@pytest.mark.parametrize(
+    ("status", "lines", "words"),
+    [
+        (2, [HASH, NOISE], "this validator's blocks are not those that the network agreed on"),
+        (None, [WAL, "E CONSENSUS FAILURE!!!", NOISE], "its disk is full"),
+        (None, ["E CONSENSUS FAILURE!!!"], "CometBFT gave up: E CONSENSUS FAILURE!!!"),
+        (7, ["open config.toml: permission denied", " "], "ended with status 7: open config.toml"),
+        (0, [], "ended with status 0: it wrote nothing"),
+    ],
+)
+def test_the_reason_is_named(status: int | None, lines: list[str], words: str) -> None:
+    assert words in explained(status, lines)
