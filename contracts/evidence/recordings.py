@@ -1,6 +1,7 @@
 """The recordings of an evidence file: digests, leaf hashes, and the video itself."""
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -33,14 +34,26 @@ class Video:
     files: list[str] = field(default_factory=list)
 
 
+TakeBlob = Callable[[RecordVideo, int, bytes], None]
+"""Takes a blob that was checked: the recording's digest, the blob's number, its bytes."""
+
+
+def not_taken(_digest: RecordVideo, _index: int, _data: bytes) -> None:
+    """Forget a blob: see `TakeBlob`."""
+
+
 class Recordings:
     """The recordings of the evidence, by SHA-256.
+
+    Args:
+        take: Given each blob, once it is checked.
 
     Attributes:
         claims: The trips that claim each recording, in the ledger's order.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, take: TakeBlob = not_taken) -> None:
+        self._take = take
         self._videos: dict[bytes, Video] = {}
         self.claims: dict[bytes, list[str]] = {}
 
@@ -112,6 +125,7 @@ class Recordings:
         video.whole.update(part.data)
         video.blobs += 1
         video.next_index = part.index + 1
+        self._take(video.digest, part.index, part.data)
 
     def check_whole(self) -> None:
         """Check the SHA-256 of every recording whose blobs are all in the file.

@@ -9,7 +9,7 @@ from contracts.errors import RejectedError
 from contracts.evidence.container import FORMAT_1, EvidenceReader, Part, parse_part
 from contracts.evidence.expected import ANYTHING, Expected
 from contracts.evidence.ledgerparts import Batches, BlockHeads
-from contracts.evidence.recordings import Recordings, Video
+from contracts.evidence.recordings import Recordings, TakeBlob, Video, not_taken
 from contracts.evidence.replay import Replay
 from contracts.evidence.seals import Sealed, SealedHeaders
 from contracts.evidence.statenodes import ProvenState
@@ -85,6 +85,7 @@ def verify_evidence(
     video_files: list[Path],
     expected: Expected = ANYTHING,
     read: Callable[[int], None] = lambda _: None,
+    take: TakeBlob = not_taken,
 ) -> Verdict:
     """Check an evidence file from its first byte to its last.
 
@@ -96,6 +97,8 @@ def verify_evidence(
         video_files: Videos that must be recordings of the evidence.
         expected: What the file must be about.
         read: Told how many bytes of a video were read, again and again.
+        take: Given each blob of the evidence that fits its recording. Whether the recording itself
+            is proved is known only from the verdict.
 
     Raises:
         NotEvidenceError: This is not an evidence file.
@@ -103,7 +106,7 @@ def verify_evidence(
     """
     videos = [(path, RecordingDigest.of_file(path, read)) for path in video_files]
     reader = EvidenceReader(file)
-    check = _Check(reader.version, trust, expected)
+    check = _Check(reader.version, trust, expected, take)
     try:
         for part, payload in reader.frames():
             check.take(part, payload)
@@ -116,7 +119,9 @@ def verify_evidence(
 class _Check:
     """One pass over the frames."""
 
-    def __init__(self, version: int, trust: Trust | None, expected: Expected) -> None:
+    def __init__(
+        self, version: int, trust: Trust | None, expected: Expected, take: TakeBlob
+    ) -> None:
         self.problems: list[str] = []
         self._version = version
         self._trust = trust
@@ -124,7 +129,7 @@ class _Check:
         self._header: Header | None = None
         self._heads = BlockHeads()
         self._batches = Batches(self._heads)
-        self._recordings = Recordings()
+        self._recordings = Recordings(take)
         self._replay = Replay(self._recordings, trust.admin_keys if trust else None)
         self._proven: ProvenState | None = None
         self._seals = SealedHeaders()

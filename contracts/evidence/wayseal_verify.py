@@ -4,15 +4,19 @@ import argparse
 import json
 import os
 import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Final, NoReturn
 
 from contracts.errors import RejectedError
 from contracts.evidence.container import NotEvidenceError
 from contracts.evidence.expected import Expected, LotName
+from contracts.evidence.recordings import TakeBlob, not_taken
 from contracts.evidence.report import as_json
+from contracts.evidence.savedvideo import SavedVideo
 from contracts.evidence.trust import Trust
-from contracts.evidence.verify import verify_evidence
+from contracts.evidence.verify import Verdict, verify_evidence
 from contracts.evidence.words import as_text
 from contracts.runtime.commands import (
     add_version,
@@ -45,6 +49,7 @@ the trust file:
 examples:
   wayseal-verify trip.evidence --trust keys.json
   wayseal-verify trip.evidence --trust keys.json --video clip.mp4 --json
+  wayseal-verify trip.evidence --trust keys.json --save-video video
   wayseal-verify trip.evidence --trust keys.json --delivery D-1 --at-least-block 812"""
 
 
@@ -56,19 +61,31 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     try:
         trust = Trust.load(options.trust) if options.trust else None
         videos = sum(path.stat().st_size for path in options.video if path.is_file())
-        with (
-            ProgressLine(_PROGRESS, options.file.stat().st_size + videos) as progress,
-            WatchedFile(options.file, progress) as file,
-        ):
-            verdict = verify_evidence(file, trust, options.video, _expected(options), progress.add)
+        with ExitStack() as stack:
+            saved: SavedVideo | None = None
+            take: TakeBlob = not_taken
+            if options.save_video:
+                saved = stack.enter_context(SavedVideo(options.save_video))
+                take = saved.put
+            with (
+                ProgressLine(_PROGRESS, options.file.stat().st_size + videos) as progress,
+                WatchedFile(options.file, progress) as file,
+            ):
+                verdict = verify_evidence(
+                    file, trust, options.video, _expected(options), progress.add, take
+                )
+            kept = saved.keep() if saved and verdict.holds else []
     except NotEvidenceError as error:
         _fail(options, "no-evidence", str(error))
     except (RejectedError, OSError) as error:
         _fail(options, "not-checked", str(error))
     if options.json:
-        print(json.dumps(as_json(verdict)))
+        told = {"saved": [str(path) for path in kept]} if options.save_video else {}
+        print(json.dumps(as_json(verdict) | told))
     else:
         print(as_text(verdict), end="")
+        for line in _saved(verdict, kept) if options.save_video else ():
+            print(line)
     sys.exit(HOLDS if verdict.holds else DOES_NOT_HOLD)
 
 
@@ -96,6 +113,12 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
         action="append",
         default=[],
         help="a video that must be one of the recordings; may be given again",
+    )
+    parser.add_argument(
+        "--save-video",
+        metavar="DIR",
+        type=Path,
+        help="a new directory for the video that is in the file; saved only if everything holds",
     )
     asked = parser.add_argument_group(
         "what you ask", "a genuine file about something else exits with 1; all but the last repeat"
@@ -135,6 +158,17 @@ def _expected(options: argparse.Namespace) -> Expected:
         options.at_least_block,
         options.format_1,
     )
+
+
+def _saved(verdict: Verdict, kept: Sequence[Path]) -> Iterator[str]:
+    """Yield what became of the video, in words."""
+    if not verdict.holds:
+        yield "no video was saved: the evidence does not hold"
+    elif not kept:
+        yield "no video was saved: there is none in the file"
+    for path in kept:
+        part = ", zeros where the file has no blob" if ".part." in path.name else ""
+        yield f"saved {path}{part}"
 
 
 def _fail(options: argparse.Namespace, verdict: str, problem: str) -> NoReturn:

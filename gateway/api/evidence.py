@@ -1,28 +1,22 @@
 """Evidence export: a file that proves a trip to readers who do not trust this gateway."""
 
 from http import HTTPStatus
-from typing import Annotated, Final
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, HTTPException, Query, Request
 from fastapi.responses import StreamingResponse
 
 from gateway.access import Caller
 from gateway.api.accesses import note_access
+from gateway.api.chosenvideo import ChosenVideo
 from gateway.api.parts import AccessLogPart, AuditPart, RecordsPart
-from gateway.api.problems import ABSENT
+from gateway.api.problems import BINARY, errors
 from gateway.api.security import may_read
 from gateway.people.accesslog import Taken
 from gateway.records.records import Records
 
 MEDIA_TYPE = "application/vnd.wayseal.evidence"
-BINARY: Final = {"type": "string", "format": "binary"}
 
-_Video = Annotated[
-    bool,
-    Query(
-        description="with the videos that this gateway has; the verdict names what the file lacks"
-    ),
-]
 _Lots = Annotated[bool, Query(description="with how the sources of the delivered lots were made")]
 
 router = APIRouter(prefix="/v1", tags=["evidence"])
@@ -47,7 +41,7 @@ def check_whole(records: Records, caller: Caller, trip_id: str) -> None:
 @router.get(
     "/evidence",
     response_class=StreamingResponse,
-    responses=ABSENT | {200: {"content": {MEDIA_TYPE: {"schema": BINARY}}}},
+    responses=errors(404, 410) | {200: {"content": {MEDIA_TYPE: {"schema": BINARY}}}},
 )
 def evidence(
     request: Request,
@@ -55,23 +49,26 @@ def evidence(
     log: AccessLogPart,
     records: RecordsPart,
     caller: Annotated[Caller, Depends(may_read)],
+    video: ChosenVideo,
     trip: Annotated[
         list[str],
         Query(min_length=1, max_length=100, description="a trip; repeat it for several trips"),
     ],
     *,
-    video: _Video = False,
     lots: _Lots = True,
 ) -> StreamingResponse:
     """Return an evidence file about trips, with their video if asked; see docs/evidence.md.
 
-    It includes how the sources of the delivered lots were made, unless `lots=false` is given.
+    A trip is always told whole. Of its video the file has nothing, or all with `video=true`, or one
+    `recording`, or some `blobs` of it, or what was filmed between `from` and `to`: each part is
+    proved without the rest. It includes how the sources of the delivered lots were made, unless
+    `lots=false` is given.
 
     `wayseal-verify` checks the file against trusted keys, which the file itself never contains.
     """
     for each in trip:
         check_whole(records, caller, each)
-    pieces = audit.evidence(trip, with_video=video, with_lots=lots)
+    pieces = audit.evidence(trip, video=video.of_trips(trip), with_lots=lots)
     note_access(request, log, caller, Taken.EVIDENCE, *sorted(set(trip)))
     name = f"{trip[0]}.evidence" if len(trip) == 1 else "trips.evidence"
     disposition = {"Content-Disposition": f'attachment; filename="{name}"'}

@@ -13,10 +13,9 @@ from contracts.errors import RejectedError
 from contracts.records.clock import now_ms, rfc3339
 from gateway.access import Caller
 from gateway.api.accesses import note_access
-from gateway.api.evidence import BINARY
 from gateway.api.paging import Overlapping, Spanned
 from gateway.api.parts import AccessLogPart, RecordsPart
-from gateway.api.problems import ABSENT, Answers
+from gateway.api.problems import ABSENT, BINARY, Answers
 from gateway.api.security import may_read
 from gateway.exports.cells import CSV_TYPE
 from gateway.exports.fsma import XLSX_TYPE

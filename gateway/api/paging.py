@@ -64,21 +64,30 @@ class Order(StrEnum):
 
 
 Ordered = Annotated[Order, Query(alias="order", description="which item comes first")]
-_Time = Annotated[str | None, WithJsonSchema({"type": "string", "format": "date-time"})]
+Time = Annotated[str | None, WithJsonSchema({"type": "string", "format": "date-time"})]
 
 
 def _span_of(from_words: str, to_words: str) -> Callable[..., Awaitable[Span]]:
     async def span(
         order: Ordered = Order.OLDEST,
-        begin: Annotated[_Time, Query(alias="from", description=from_words)] = None,
-        end: Annotated[_Time, Query(alias="to", description=to_words)] = None,
+        begin: Annotated[Time, Query(alias="from", description=from_words)] = None,
+        end: Annotated[Time, Query(alias="to", description=to_words)] = None,
     ) -> Span:
-        asked = Span(order is Order.NEWEST, _ms("from", begin, 0), _ms("to", end, EVERYTHING.to_ms))
-        if asked.from_ms >= asked.to_ms:
-            raise RejectedError(f"query: from must be before to, got {begin!r} and {end!r}")
-        return asked
+        return span_between(begin, end, newest_first=order is Order.NEWEST)
 
     return span
+
+
+def span_between(begin: str | None, end: str | None, *, newest_first: bool = False) -> Span:
+    """Return the span that the query's `from` and `to` name.
+
+    Raises:
+        RejectedError: Not RFC 3339, or `from` is not before `to`.
+    """
+    asked = Span(newest_first, _ms("from", begin, 0), _ms("to", end, EVERYTHING.to_ms))
+    if asked.from_ms >= asked.to_ms:
+        raise RejectedError(f"query: from must be before to, got {begin!r} and {end!r}")
+    return asked
 
 
 def _ms(name: str, text: str | None, default: int) -> int:

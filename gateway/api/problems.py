@@ -34,6 +34,8 @@ Answers = dict[int | str, dict[str, Any]]
 """Descriptions of answers by status, as FastAPI takes them."""
 CONTENT: Final = {MEDIA_TYPE: {"schema": {"$ref": f"#/components/schemas/{Problem.__name__}"}}}
 """The content of an error's answer, for OpenAPI."""
+BINARY: Final = {"type": "string", "format": "binary"}
+"""Any bytes, for OpenAPI."""
 
 
 def errors(*statuses: int) -> Answers:

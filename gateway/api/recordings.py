@@ -20,10 +20,9 @@ from gateway.api import models, views
 from gateway.api.accesses import note_access
 from gateway.api.conditions import is_known, is_same
 from gateway.api.deletions import Deletion, deletion_view
-from gateway.api.evidence import BINARY
 from gateway.api.paging import Order, Ordered, Paging, page_of
 from gateway.api.parts import AccessLogPart, DeletionsPart, RecordsPart, StorePart
-from gateway.api.problems import ABSENT, Answers, GoneError, NotFoundError, errors, problem
+from gateway.api.problems import ABSENT, BINARY, Answers, GoneError, NotFoundError, errors, problem
 from gateway.api.ranges import UnsatisfiableError, parse_range
 from gateway.api.security import may_read
 from gateway.people.accesslog import Taken
@@ -138,7 +137,7 @@ def content(
     If a later byte is damaged in every copy, the connection breaks: a complete answer is always a
     verified one. HEAD reads no video and ignores ranges. The ETag is the recording's SHA-256.
     """
-    digest = _digest_of_bytes(records, store, deletions, recording_id)
+    digest = digest_of_bytes(records, store, deletions, recording_id)
     etag = f'"{digest.sha256.hex()}"'
     if is_known(asked.if_none_match, etag):
         return Response(None, HTTPStatus.NOT_MODIFIED, _lasting(etag))
@@ -180,7 +179,7 @@ def leaves(
     A leaf hash is SHA-256 of a zero byte and the 1 MiB blob; the tree over them (RFC 6962, 2.1) has
     the signed `tree_root`. With them a reader proves each part of a video by itself.
     """
-    digest = _digest_of_bytes(records, store, deletions, recording_id)
+    digest = digest_of_bytes(records, store, deletions, recording_id)
     stored = store.find(digest.sha256)
     if stored is None:
         raise _absent(deletions, digest.sha256)
@@ -207,7 +206,7 @@ def verify(
     records: RecordsPart, store: StorePart, deletions: DeletionsPart, recording_id: str
 ) -> models.RecordingReport:
     """Read every byte of every copy, and report what differs from the signed digest."""
-    report = store.verify(_digest_of_bytes(records, store, deletions, recording_id).sha256)
+    report = store.verify(digest_of_bytes(records, store, deletions, recording_id).sha256)
     return models.RecordingReport(
         recording_id=recording_id,
         intact=report.holds,
@@ -239,7 +238,7 @@ def _stored(store: RecordingStore, sha256: bytes) -> StoredRecording | None:
         return None
 
 
-def _digest_of_bytes(
+def digest_of_bytes(
     records: Records, store: RecordingStore, deletions: Deletions, recording_id: str
 ) -> RecordVideo:
     """Return the digest that counts for a recording whose bytes are here.

@@ -2,14 +2,14 @@
 
 import json
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from functools import partial
 from tempfile import TemporaryFile
 from typing import Final
 
 from contracts.address import ADMIN_KEYS_SETTING, setting
-from contracts.chunktree import blob_size
+from contracts.chunktree import BLOB_BYTES, blob_size
 from contracts.commits import validators_of
 from contracts.encoding import parse
 from contracts.errors import RejectedError, UnavailableError, WaysealError
@@ -38,6 +38,18 @@ from storage.recordings.store import RecordingStore
 SEALED_S: Final = 10.0
 """How long, seconds, an export waits for the validators to sign the newest block."""
 SEALED_AGAIN_S: Final = 0.1
+Blobs = Callable[[bytes, int], Iterable[int]]
+"""Says which of a recording's blobs a file carries, ascending, of the number that it has."""
+
+
+def no_video(_recording: bytes, _count: int) -> range:
+    """Carry no blob: see `Blobs`."""
+    return range(0)
+
+
+def all_video(_recording: bytes, count: int) -> range:
+    """Carry every blob: see `Blobs`."""
+    return range(count)
 
 
 class Audit:
@@ -49,13 +61,13 @@ class Audit:
         self._recordings = recordings
 
     def evidence(
-        self, trip_ids: list[str], *, with_video: bool, with_lots: bool = True
+        self, trip_ids: list[str], *, video: Blobs, with_lots: bool = True
     ) -> Iterator[bytes]:
         """Return the bytes of an evidence file about `trip_ids`, in pieces.
 
         Args:
             trip_ids: Trips on the ledger.
-            with_video: Include every blob of every recording.
+            video: Which blobs of each recording to include, as far as they are here.
             with_lots: Include how the sources of the delivered lots were made.
 
         Raises:
@@ -88,7 +100,7 @@ class Audit:
         except WaysealError:
             rehearsal.close()
             raise
-        return self._write(header, head, rehearsal, nodes, seals, with_video=with_video)
+        return self._write(header, head, rehearsal, nodes, seals, video)
 
     def judge(self, trip_id: str) -> Verdict:
         """Return the verdict on a trip's evidence, by the ledger's own keys.
@@ -98,7 +110,7 @@ class Audit:
             UnavailableError: The ledger, the index or the recordings did not answer.
         """
         with TemporaryFile() as file:
-            for piece in self.evidence([trip_id], with_video=False):
+            for piece in self.evidence([trip_id], video=no_video):
                 file.write(piece)
             file.seek(0)
             return verify_evidence(file, trust_of(self._ledger), [])
@@ -158,8 +170,7 @@ class Audit:
         rehearsal: Rehearsal,
         nodes: Iterable[StateTreeNode],
         seals: Iterable[SealedHeader],
-        *,
-        with_video: bool,
+        video: Blobs,
     ) -> Iterator[bytes]:
         writer = EvidenceWriter()
         yield writer.start(header)
@@ -173,8 +184,8 @@ class Audit:
         recordings = self._recorded(header.trip_ids)
         for recording in recordings:
             yield from self._leaf_hashes(writer, recording)
-        for recording in recordings if with_video else ():
-            yield from self._blobs(writer, recording)
+        for recording in recordings:
+            yield from self._blobs(writer, recording, video)
         for node in nodes:
             yield writer.frame(message_of(node))
         yield from map(writer.frame, seals)
@@ -197,16 +208,15 @@ class Audit:
             hashes = b"".join(stored.leaves)
             yield writer.frame(LeafHashes(recording_sha256=recording, hashes=hashes))
 
-    def _blobs(self, writer: EvidenceWriter, recording: bytes) -> Iterator[bytes]:
+    def _blobs(self, writer: EvidenceWriter, recording: bytes, video: Blobs) -> Iterator[bytes]:
         stored = self._recordings.find(recording)
         if stored is None:
             return
-        at = 0
-        for index in range(len(stored.leaves)):
+        for index in video(recording, len(stored.leaves)):
+            at = index * BLOB_BYTES
             stop = at + blob_size(stored.size, index)
             data = b"".join(self._recordings.read(recording, at, stop))
             yield writer.frame(Blob(recording_sha256=recording, index=index, data=data))
-            at = stop
 
 
 def trust_of(ledger: LedgerClient) -> Trust:

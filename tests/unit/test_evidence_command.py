@@ -55,6 +55,30 @@ def test_what_holds_exits_0(evidence: Path, keys: Path) -> None:
     assert verify(evidence, WAYSEAL_TRUST=str(keys)).returncode == 0
 
 
+def test_the_video_is_saved_once_all_is_proved(evidence: Path, keys: Path, tmp_path: Path) -> None:
+    directory = tmp_path / "video"
+    done = verify(evidence, "--trust", keys, "--save-video", directory)
+    (saved,) = directory.iterdir()
+    assert (done.returncode, saved.read_bytes()) == (0, VIDEO)
+    assert saved.name == f"{hashlib.sha256(VIDEO).hexdigest()}.mp4"
+    assert done.stdout.endswith(f"saved {saved}\n")
+    again = verify(evidence, "--trust", keys, "--save-video", directory)
+    assert (again.returncode, again.stdout) == (2, "")
+    assert f"expected an empty or a new directory for the video, got {directory}" in again.stderr
+    assert saved.read_bytes() == VIDEO
+
+
+def test_no_video_is_saved_of_evidence_that_does_not_hold(
+    evidence: Path, keys: Path, tmp_path: Path
+) -> None:
+    directory = tmp_path / "video"
+    done = verify(evidence, "--trust", keys, "--save-video", directory, "--trip", "0" * 32)
+    assert (done.returncode, list(directory.iterdir())) == (1, [])
+    assert done.stdout.endswith("no video was saved: the evidence does not hold\n")
+    told = verify(evidence, "--trust", keys, "--save-video", directory, "--json")
+    assert document(told)["saved"] == [str(each) for each in directory.iterdir()] != []
+
+
 def test_json_for_programs(evidence: Path, keys: Path) -> None:
     done = verify(evidence, "--trust", keys, "--json")
     found = document(done)

@@ -1,15 +1,17 @@
 """Video in and beside evidence: only what the device signed is accepted."""
 
+import io
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from contracts.evidence.report import as_json, not_shown
-from contracts.evidence.verify import Verdict
+from contracts.evidence.savedvideo import SavedVideo
+from contracts.evidence.verify import Verdict, verify_evidence
 from contracts.evidence.words import as_text
 from contracts.proto.evidence_pb2 import Blob
-from contracts.proto.payload_pb2 import RegisterDevice
+from contracts.proto.payload_pb2 import RecordVideo, RegisterDevice
 from contracts.sawtooth.batches import build_batch
 from support.evidence.chain import (
     blobs_of,
@@ -74,6 +76,33 @@ def test_other_video_than_the_device_signed(blobs: list[Blob], problem: str) -> 
     evidence = honest()
     evidence.blobs = blobs
     assert problem in problems(evidence)
+
+
+def digest_message(content: bytes) -> RecordVideo:
+    found = digest_of(content)
+    return RecordVideo(sha256=found.sha256, size=found.size, media_type="video/mp4")
+
+
+def test_a_part_of_a_video_is_saved_at_its_place(tmp_path: Path) -> None:
+    evidence = honest()
+    evidence.blobs = [blob(1, BACK), blob(0, SHORT, SHORT)]
+    with SavedVideo(tmp_path / "saved") as saved:
+        verdict = verify_evidence(io.BytesIO(evidence.wire()), TRUST, [], take=saved.put)
+        assert verdict.holds
+        part, whole = saved.keep()
+    assert part.name == f"{NAME.hex()}.part.mp4"
+    assert part.read_bytes() == bytes(len(FRONT)) + BACK
+    assert whole.read_bytes() == SHORT
+    assert set((tmp_path / "saved").iterdir()) == {part, whole}
+
+
+def test_video_that_is_not_kept_leaves_nothing(tmp_path: Path) -> None:
+    with SavedVideo(tmp_path) as saved:
+        saved.put(digest_message(LONG), 1, BACK)
+        saved.put(digest_message(SHORT), 0, SHORT)
+        saved.put(digest_message(LONG), 0, FRONT)  # frames of two recordings may alternate
+        assert len(list(tmp_path.iterdir())) == 2
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_video_without_leaf_hashes() -> None:

@@ -215,7 +215,9 @@ class Trip:
             clock=reading(len(self.records)).clock.message(),
         )
 
-    def video(self, made: RecordingDigest, seal_transaction_id: str) -> Batch:
+    def video(
+        self, made: RecordingDigest, seal_transaction_id: str, started_ms: int = START_MS
+    ) -> Batch:
         """Sign one recording's digest, alone in its batch."""
         action = RecordVideo(
             trip_id=self.trip_id,
@@ -225,7 +227,7 @@ class Trip:
             tree_root=made.tree_root,
             pseudo_file_id=pseudo_file_id(self.device_id, "video.mp4"),
             media_type="video/mp4",
-            started_at_ms=START_MS,
+            started_at_ms=started_ms,
             seal_transaction_id=seal_transaction_id,
         )
         return one(self.signer, action, dependencies=[seal_transaction_id], version=self.version)
