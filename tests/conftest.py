@@ -1,5 +1,7 @@
 """Every test run: a signal that stops it leaves no process behind; each test has its own umask.
 
+Our commands start as forks, except in tests marked `cold` (`support.project.warm`).
+
 Hypothesis gives the same examples in each run of `make test`: what fails is what changed. New
 examples are for `make soak`. No example has a time limit, since a busy machine is no defect.
 """
@@ -10,6 +12,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
+from support.project import warm
 from support.project.stopping import pytest_configure, pytest_unconfigure
 
 __all__ = ["pytest_configure", "pytest_unconfigure"]
@@ -18,6 +21,19 @@ USUAL_UMASK = 0o022
 settings.register_profile("wayseal", deadline=None, derandomize=True)
 settings.register_profile("soak", deadline=None, max_examples=2_000)
 settings.load_profile("wayseal")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def warm_starts() -> Iterator[None]:
+    """Let tests start our commands as forks of processes that have imported them."""
+    with warm.installed():
+        yield
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Say whether they do, before the first fixture of a test is set up."""
+    warm.STARTS.on = item.get_closest_marker("cold") is None
 
 
 @pytest.fixture(autouse=True)

@@ -22,7 +22,7 @@ from support.ledgers.brought import existing_ledger
 from support.ledgers.walk import committed
 from support.machine.mosquitto import SERVER, MosquittoAppliance
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.cold]
 
 ROOT = Path(__file__).parents[2]
 SAMPLES = Path(os.environ.get("WAYSEAL_SAMPLES", ROOT.parent / "shared" / "data"))

@@ -20,7 +20,7 @@ from support.gateways.appliance import SecuredAppliance
 from support.machine.pki import Pki
 from support.trucks.rogue import until
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.cold]
 
 TRIP = """\
 [trip]

@@ -17,7 +17,7 @@ from support.machine.private import write_private
 from support.network.world import Trip, reading
 from support.trucks.rogue import Site, nonce, running_site, until, wire_of
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.cold]
 
 SMALLEST_INBOX_BYTES = 1 << 20
 

@@ -15,7 +15,7 @@ from support.ledgers.nodes import WAIT_S, Node, intkey_batch, running
 from support.ledgers.subscriber import subscribe_deaf
 from support.machine.waiting import wait_until
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.cold]
 
 SIGNER: Final = Signer.generate()
 MIB: Final = 1 << 20

@@ -32,7 +32,7 @@ from support.ledgers.nodes import (
 )
 from support.machine.waiting import wait_until
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.cold]
 
 
 def start(*options: str) -> "subprocess.CompletedProcess[str]":

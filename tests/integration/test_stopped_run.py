@@ -14,7 +14,7 @@ from support.trucks.rogue import until
 
 pytestmark = pytest.mark.integration
 
-PATIENCE_S = 100
+PATIENCE_S = 200
 STOP_S = 60
 SITE = """
 import signal
@@ -105,6 +105,7 @@ def pytest_words(folder: Path, **files: str) -> list[str | Path]:
 def test_make_test_stopped_by_sigterm_leaves_no_process(tmp_path: Path) -> None:
     checkout = make_checkout(tmp_path / "checkout")
     (checkout / "tests").symlink_to(ROOT / "tests")  # which knows what else to install
+    (checkout / "build").symlink_to(ROOT / "build")  # where that is installed
     words = " ".join(map(str, pytest_words(tmp_path, site=SITE, cassandra=CASSANDRA)))
     settings = (f"VENV={sys.prefix}", "MAKE=true", "JAVA=true", f"LONG_FIRST={words}")
     command = ["make", "-o", f"{sys.prefix}/.ready", "test", *settings]
