@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.e2e
+# `make test` holds each part elsewhere: what a role's lock brings, that its command needs no more,
+# what `scripts/install` does with other roles, a simulated trip, the help.
+pytestmark = [pytest.mark.e2e, pytest.mark.long]
 
 ROOT = Path(__file__).parents[2]
 TIMEOUT_S = 300

@@ -17,7 +17,7 @@ from support.machine.private import write_private
 from support.network.world import Trip, reading
 from support.trucks.rogue import Site, nonce, running_site, until, wire_of
 
-pytestmark = [pytest.mark.integration, pytest.mark.cold]
+pytestmark = pytest.mark.integration
 
 SMALLEST_INBOX_BYTES = 1 << 20
 
@@ -52,6 +52,7 @@ def test_broken_settings_are_wrong_usage(tmp_path: Path) -> None:
     assert said.count("\n") == 1
 
 
+@pytest.mark.cold
 def test_a_data_directory_that_cannot_be_is_one_clear_error(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     status, said = serve(tmp_path, settings_text(tmp_path / "file" / "data"))
@@ -224,6 +225,7 @@ def test_a_full_inbox_says_so_and_takes_all_of_it_later(site: Site) -> None:
     assert set(found.values()) == {1}
 
 
+@pytest.mark.cold
 def test_what_was_held_survives_kill_9(site: Site) -> None:
     trip = Trip(nonce=nonce(5))
     batches = trip.whole([reading(0)])

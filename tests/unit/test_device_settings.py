@@ -195,4 +195,6 @@ def test_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         main(["--help"])
     assert caught.value.code == 0
-    assert "examples:" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "examples:" in said
+    assert "exit " in said

@@ -4,12 +4,14 @@ import os
 import random
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
 from contracts.runtime.commands import FAILED, PROVISIONAL
 from demo.appliance import Existing
-from device.commands.simulate import write_trip
+from device.commands.simulate import TripFiles, write_trip
 from device.sensors.simulated import SimulatedTrip
 from support.gateways.appliance import QuickAppliance
 from support.trucks.rogue import Site
@@ -80,11 +82,26 @@ def enrol(truck: Truck, *sites: Site) -> None:
 def loaded(directory: Path, *, more_bytes: int = 0) -> tuple[Truck, str]:
     """Return a truck with one sealed trip and a video, which noise makes longer, and the trip."""
     truck = Truck(directory / "truck")
-    files = write_trip(SimulatedTrip(20, seed=5), directory / "trip")
+    files = _simulated(directory / "trip")
     with files.video.open("ab") as video:
         video.write(random.Random(5).randbytes(more_bytes))
     made = truck.must("record", "--readings", files.readings, "--video", files.video)
     return truck, str(made["trip"])
+
+
+def _simulated(folder: Path) -> TripFiles:
+    """Write a trip's files into a folder; to film one takes seconds, so they are filmed once."""
+    folder.mkdir(parents=True)
+    for name, content in _filmed().items():
+        (folder / name).write_bytes(content)
+    return TripFiles(folder / "readings.csv", folder / "track.gpx", folder / "video.avi")
+
+
+@cache
+def _filmed() -> dict[str, bytes]:
+    with TemporaryDirectory() as folder:
+        write_trip(SimulatedTrip(20, seed=5), Path(folder))
+        return {each.name: each.read_bytes() for each in Path(folder).iterdir()}
 
 
 def offload_provisionally(truck: Truck) -> None:
