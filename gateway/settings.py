@@ -2,6 +2,7 @@
 
 from ipaddress import IPv4Address, IPv4Network
 from pathlib import Path
+from socket import getfqdn
 from typing import Annotated, Final, Self
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
@@ -28,7 +29,13 @@ from gateway.storagesettings import (
     Table,
     VolumeSettings,
 )
-from gateway.tlssettings import HsmSettings, PkiSettings, TlsSettings, check_together
+from gateway.tlssettings import (
+    DocumentSettings,
+    HsmSettings,
+    PkiSettings,
+    TlsSettings,
+    check_together,
+)
 from gateway.uploads.claims import DEVICE_PARTIAL_BYTES_MAX
 from gateway.uploads.lanes import Places
 
@@ -272,6 +279,7 @@ class Settings(BaseSettings):
     mosquitto: MosquittoSettings = MosquittoSettings()
     rest: RestSettings = RestSettings()
     tls: TlsSettings = TlsSettings()
+    documents: DocumentSettings = DocumentSettings()
     pki: PkiSettings = PkiSettings()
     hsm: HsmSettings = HsmSettings()
     log: LogSettings = LogSettings()
@@ -348,6 +356,20 @@ class Settings(BaseSettings):
     def key_file(self) -> Path:
         """Return the file of the gateway's own key, which signs receipts."""
         return self.data / "gateway.key"
+
+    @property
+    def documents_file(self) -> Path:
+        """Return the file of the gateway's own certificate for documents, with its key."""
+        return self.data / "documents.pem"
+
+    @property
+    def pages_address(self) -> str:
+        """Return where readers reach the pages, without a slash at the end."""
+        scheme = "http" if self.tls.files is None else "https"
+        host = self.rest.host
+        shown = getfqdn() if host in {"0.0.0.0", "::"} else host  # noqa: S104 - compared alone
+        listens = f"[{shown}]" if ":" in shown else shown
+        return self.documents.address or f"{scheme}://{listens}:{self.rest.port}"
 
     @property
     def tokens_file(self) -> Path:

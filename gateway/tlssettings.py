@@ -1,4 +1,4 @@
-"""The gateway's settings of certificates and keys: TLS, the authority, a PKCS#11 token."""
+"""The gateway's settings of certificates and keys: TLS, documents, authority, PKCS#11 token."""
 
 from pathlib import Path
 from typing import Self
@@ -50,6 +50,28 @@ class HsmSettings(Table):
         given = (self.module, self.token, self.key, self.pin_file)
         if any(given) and not all(given):
             raise ValueError("expected module, token, key and pin_file together, or none of them")
+        return self
+
+
+class DocumentSettings(Table):
+    """Documents for people, such as the certificate of a trip."""
+
+    address: str = Field(
+        "",
+        pattern=r"^(|https?://[A-Za-z0-9.\[\]:-]+)$",
+        description="where readers reach the pages, such as https://gateway.example; QR codes have "
+        "it; default: where REST listens",
+    )
+    certificate: Path | None = Field(
+        None,
+        description="PEM, signs PDF files, before those that vouch for it; default: one of the "
+        "gateway's own",
+    )
+    key: Path | None = Field(None, description="PEM, its key, P-256 or RSA")
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        check_together(self.certificate, self.key, None, None)
         return self
 
 

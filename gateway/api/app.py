@@ -9,6 +9,7 @@ from gateway.access import Caller
 from gateway.api import (
     accesses,
     catalogue,
+    certificates,
     changes,
     deletions,
     docs,
@@ -65,7 +66,18 @@ def build_app(services: Services) -> FastAPI:
     problems.install(app)
     app.add_middleware(TusGate, prefix=uploads.PREFIX)
     app.add_middleware(Headed)
-    for about in (catalogue, epcis, lots, trips, recordings, evidence, exports, search, changes):
+    for about in (
+        catalogue,
+        certificates,
+        epcis,
+        lots,
+        trips,
+        recordings,
+        evidence,
+        exports,
+        search,
+        changes,
+    ):
         _include(app, about.router, may_read)
     _include(app, deletions.router, may_read_all)
     for about in (operations, waiting, scrub, metrics, volumes):

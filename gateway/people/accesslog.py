@@ -46,6 +46,7 @@ class Taken(StrEnum):
     READINGS = "readings"
     EVENTS = "events"
     SPREADSHEET = "spreadsheet"
+    CERTIFICATE = "certificate"
 
 
 class AccessLog(Kept):

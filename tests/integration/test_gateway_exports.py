@@ -10,11 +10,15 @@ from typing import Any, Final
 import httpx
 import openpyxl
 import pytest
+from cryptography.hazmat.primitives.serialization import Encoding
 
+from gateway.exports.certificate.identity import identity_of
 from gateway.exports.epcis.eventhash import with_id
+from gateway.settings_file import load_settings
 from support.gateways.goods_site import WARM, Scene, goods_site, reader
 from support.network.world import GTIN
 from support.project.epcis import check_document, others_ids, without_disputed
+from support.project.pdfs import qr_of, signed_by, text_of
 
 pytestmark = pytest.mark.integration
 
@@ -54,6 +58,27 @@ def test_csv_and_senml_have_the_readings_that_rest_has(scene: Scene) -> None:
     assert warm == [each["temperature_cel"] for each in items]
     later = scene.get(f"{trip(scene)}/readings.csv?from={items[4]['time']}").text
     assert len(later.splitlines()) < len(rows) + 1
+
+
+def test_the_certificate_of_a_trip_is_signed_and_leaves_on_record(scene: Scene) -> None:
+    path = f"/v1/{trip(scene)}/certificate.pdf"
+    refused = reader(scene, NOBODYS).get(path)
+    assert refused.status_code == 404, refused.text
+    answer = reader(scene, "party:buyer").get(path)
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["content-type"] == "application/pdf"
+    assert ("reader", "certificate", (scene.trip.trip_id,)) in taken(scene)
+    settings = load_settings(scene.site.appliance.settings_file)
+    signer = identity_of(settings).certificate.public_bytes(Encoding.DER)
+    found = signed_by(answer.content, signer)
+    assert (found.intact, found.whole, found.trusted) == (True, True, True)
+    said = text_of(answer.content)
+    assert "Genuine and complete, with 1 excursion" in said
+    assert f"Temperature reached {WARM / 1000:g} °C" in said
+    leads = qr_of(answer.content)
+    assert leads.startswith(f"{scene.site.appliance.rest}/{trip(scene)}?block=")
+    page = httpx.get(leads, trust_env=False)
+    assert page.headers["content-type"].startswith("text/html")
 
 
 def trip(scene: Scene) -> str:
