@@ -9,6 +9,7 @@ import queue
 import threading
 import time
 from collections import deque
+from contextlib import suppress
 from typing import Final, Self
 
 from paho.mqtt.client import (
@@ -106,7 +107,8 @@ class MqttConnection:
     def close(self) -> None:
         """Disconnect and end the network thread."""
         self._client.disconnect()
-        self._client.loop_stop()
+        with suppress(AttributeError):  # paho 2.1 joins a thread that it forgets when that ends
+            self._client.loop_stop()
 
     def publish(self, kind: Topic, wire: bytes) -> None:
         """Send one message; wait first while too many are unacknowledged.

@@ -10,6 +10,7 @@ import queue
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -154,7 +155,8 @@ class Intake:
     def close(self) -> None:
         """Disconnect; the broker sends unacknowledged messages again."""
         self._client.disconnect()
-        self._client.loop_stop()
+        with suppress(AttributeError):  # paho 2.1 joins a thread that it forgets when that ends
+            self._client.loop_stop()
         self._link.close()
         self._waiting.put(None)
         self._worker.join()

@@ -14,6 +14,8 @@ from support.machine.waiting import wait_until
 from support.network.world import key
 from support.project import warm
 
+pytestmark = pytest.mark.integration
+
 BIN = Path(sys.executable).parent
 VERIFY, NODE = BIN / "wayseal-verify", BIN / "wayseal-node"
 
