@@ -68,6 +68,7 @@ from contracts.proto.abci_pb2 import (
     ResponseQuery,
 )
 from contracts.proto.sawtooth_pb2 import Block, TransactionReceipt
+from contracts.sawtooth.batches import Family
 from contracts.sawtooth.blocks import NULL_BLOCK_ID, network_height
 from contracts.sawtooth.settings import CHAIN_ID
 
@@ -165,6 +166,10 @@ class Application:
             self._found(request, founding)
         self.founded.set()
         return ResponseInitChain(app_hash=self._app_hash())
+
+    def missing(self, batch: VerifiedBatch) -> Family | None:
+        """Return a family of a batch that nobody here can execute, if any; any thread."""
+        return self._executing.missing(batch)
 
     def query(self, request: RequestQuery) -> ResponseQuery:
         """Return the value at an address of the state after the newest block."""

@@ -43,12 +43,21 @@ _FULL: Final = "mempool is full"
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """A batch of the queue, and the bytes of the queue that it holds: its submission's, if last."""
+    """A batch on its way to the engine.
+
+    Attributes:
+        batch: The batch.
+        tx: Its bytes.
+        size: Bytes of the queue that it holds: its submission's, if it is the last one of that.
+        queued: Whether it holds a place in the queue.
+        pending: Whether its status is PENDING until something is decided about it.
+    """
 
     batch: VerifiedBatch
     tx: bytes
     size: int
     queued: bool = True
+    pending: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +118,7 @@ class Sender:
         """Continue with batches that waited for a processor of `family`; any thread."""
         with self._changed:
             released = self._parked.release(family)
-        self._put(map(_again, released))
+        self._put(_again(batch, pending=True) for batch in released)
 
     def decided(self, decisions: Sequence[Decision]) -> None:
         """Take what a height decided; in the consensus thread."""
@@ -177,9 +186,9 @@ class Sender:
 
     def _join(self, item: _Item, sent: _Sent, outcome: Outcome) -> None:
         """Take a batch that is on its way already: its status stays pending until it is decided."""
-        if sent.item.queued:
+        if sent.item.pending:
             _leave(item, outcome)
-        else:  # it had waited outside the queue
+        else:  # it had waited for a dependency
             self._sent[item.batch.id] = _Sent(item, sent.since_s)
 
     def _send(self, items: Sequence[_Item]) -> None:
@@ -219,19 +228,29 @@ class Sender:
         with self._changed:
             if self._sent.pop(batch.id, None) is None:
                 return  # a height has decided it
+            if code == Code.NO_PROCESSOR:
+                self._park(item, outcome)
+                return
             _leave(item, outcome)
             match code:
                 case Code.COMMITTED:
                     pass
                 case Code.EARLY:
                     self._wait_for(batch)
-                case Code.NO_PROCESSOR:
-                    for family in {Family.of(header) for header in batch.headers}:
-                        self._parked.add(batch, family)
-                        break
                 case _:
                     name = batch.batch.transactions[0].header_signature
                     outcome.invalid[batch.id] = InvalidTransaction(name, why)
+
+    def _park(self, item: _Item, outcome: Outcome) -> None:
+        """Keep a batch, which stays pending, until its family has a processor."""
+        family = self._application.missing(item.batch)
+        if family is None:  # one has registered since
+            self._queue.append(item)
+            return
+        forgotten = self._parked.add(item.batch, family)
+        if item.pending:
+            outcome.decided += forgotten
+        _free(item, outcome)
 
     def _wait_for(self, batch: VerifiedBatch) -> None:
         """Keep an early batch until what it depends on is committed."""
@@ -257,14 +276,20 @@ class Sender:
             self._report(outcome)
 
 
-def _again(batch: VerifiedBatch) -> _Item:
+def _again(batch: VerifiedBatch, *, pending: bool = False) -> _Item:
     """Return an item for a batch that has left the queue before."""
-    return _Item(batch, canonical(batch.batch), 0, queued=False)
+    return _Item(batch, canonical(batch.batch), 0, queued=False, pending=pending)
 
 
 def _leave(item: _Item, outcome: Outcome) -> None:
     """Record that a batch is no longer pending, and free its place in the queue."""
-    if item.queued:
+    if item.pending:
         outcome.decided.append(item.batch.id)
+    _free(item, outcome)
+
+
+def _free(item: _Item, outcome: Outcome) -> None:
+    """Free a batch's place in the queue."""
+    if item.queued:
         outcome.queued_batches += 1
         outcome.queued_bytes += item.size

@@ -1,0 +1,67 @@
+"""What a client hears of a batch whose family has no processor at this validator."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from contracts.ledger.cometbft.rpc import Rpc
+from contracts.ledger.cometbft.sender import Sender
+from contracts.ledger.engine.statuses import Outcome, Statuses
+from contracts.ledger.engine.submissions import Submission
+from contracts.ledger.execution.families import BUILT_IN
+from contracts.ledger.execution.verify import verify_batch
+from contracts.proto.abci_pb2 import RequestCheckTx
+from contracts.sawtooth.batches import Status
+from support.ledgers.heights import FOUNDER, VALIDATOR, Heights, first_batches, heights
+from support.ledgers.intkey_node import FAMILIES, INTKEY
+from support.ledgers.nodes import intkey_batch
+from support.machine.waiting import wait_until
+
+POWERS = {VALIDATOR.public_key: 1}
+
+
+class Mempool(Rpc):
+    """Asks the application, as the engine does; keeps what it lets in."""
+
+    def __init__(self, ledger: Heights) -> None:
+        self._ledger = ledger
+        self.asked = 0
+        self.taken: list[bytes] = []
+
+    def broadcast(self, txs: Sequence[bytes]) -> list[Mapping[str, Any]]:
+        self.asked += len(txs)
+        found: list[Mapping[str, Any]] = []
+        for tx in txs:
+            answer = self._ledger.application.check_tx(RequestCheckTx(tx=tx))
+            self.taken += [tx] if not answer.code else []
+            found.append({"code": answer.code, "log": answer.log})
+        return found
+
+
+def test_it_stays_pending_until_a_processor_registers(tmp_path: Path) -> None:
+    batch = intkey_batch(FOUNDER, 1)
+    statuses = Statuses(lambda _: False)
+    with heights(tmp_path / "data", BUILT_IN) as ledger:
+        ledger.begin(first_batches(), POWERS)
+        mempool = Mempool(ledger)
+        freed: list[int] = []
+
+        def report(outcome: Outcome) -> None:
+            freed.append(outcome.queued_batches)
+            statuses.apply(outcome)
+
+        sender = Sender(ledger.application, mempool, report)
+        sender.start()
+        try:
+            submission = Submission([verify_batch(batch)], 10)
+            statuses.add_pending([batch.header_signature])
+            sender.submit(submission)
+            wait_until(lambda: mempool.asked == 1 and sum(freed) == 1)
+            assert statuses.status(batch.header_signature) is Status.PENDING
+            ledger.application._executing._own = FAMILIES  # noqa: SLF001 - as if one registered
+            sender.registered(INTKEY)
+            wait_until(lambda: len(mempool.taken) == 1)
+            assert statuses.status(batch.header_signature) is Status.PENDING
+            assert sum(freed) == 1
+        finally:
+            sender.stop()
