@@ -75,6 +75,8 @@ soak: $(READY) ## the kill and fuzz tests, long; what `make test` leaves to it; 
 	  tests/unit/test_storage_lent.py
 	@PYTHONPATH=tests $(BIN)/python -m support.evidence.play --seconds $(or $(WORLDS_SECONDS),1200)
 	@PYTHONPATH=tests $(BIN)/python -m support.life.walk --days 200 --seed $(or $(SEED),$(shell date +%j))
+	@scripts/cometbft
+	@PYTHONPATH=tests $(BIN)/python -m support.ledgers.faults --seconds $(or $(FAULTS_SECONDS),600) --seed $(or $(SEED),$(shell date +%j))
 	@WAYSEAL_KILLS=100 $(BIN)/pytest -q tests/e2e/test_kills.py --timeout 7200
 	@WAYSEAL_KILLS=200 $(BIN)/pytest -q -m long tests/e2e/test_kills_cassandra.py --timeout 14400
 	@$(BIN)/pytest -q -m long $(LONG_FIRST) --ignore tests/e2e/test_kills_cassandra.py
