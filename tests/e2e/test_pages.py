@@ -165,6 +165,26 @@ def test_a_trip_shows_its_excursion_and_its_seal(operator: Visit, scene: Scene) 
     expect(page.get_by_role("img", name=re.compile("Route of the trip, near Graz"))).to_be_visible()
 
 
+TRIP_FILES: Final = {
+    "Certificate, PDF": b"%PDF-",
+    "Evidence": b"WAYSEAL",
+    "Readings, CSV": b"time,device_id",
+    "Readings, SenML": b'[{"bn":',
+    "Events, EPCIS": b'{"@context":',
+}
+LOT_FILES: Final = {"FSMA 204, XLSX": b"PK", "Events, EPCIS": b'{"@context":'}
+
+
+def test_files_are_taken_along_from_the_pages(operator: Visit, scene: Scene) -> None:
+    page = operator.page
+    for path, files in ((scene.trip, TRIP_FILES), (f"{scene.base}{LOT}", LOT_FILES)):
+        page.goto(path)
+        for name, begins in files.items():
+            with page.expect_download() as download:
+                page.get_by_role("link", name=name, exact=True).click()
+            assert download.value.path().read_bytes().startswith(begins), name
+
+
 def test_a_moment_moves_chart_map_and_video_together(operator: Visit, scene: Scene) -> None:
     page = operator.page
     page.goto(scene.trip)

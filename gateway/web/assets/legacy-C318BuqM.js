@@ -1,0 +1,1 @@
+import{tt as e}from"./index-DVHukgv3.js";e();
