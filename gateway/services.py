@@ -11,6 +11,7 @@ from contracts.keys import SigningKey
 from contracts.ledger.client import LedgerClient
 from gateway.access import Tokens
 from gateway.blobstore import blob_store
+from gateway.clips.clips import Clips
 from gateway.dependencies import Dependencies
 from gateway.enrolling import Enrolling
 from gateway.index.follower import Follower
@@ -89,6 +90,7 @@ class Services:
             self._closing = opened.pop_all()
         self.records = Records(self._index)
         self.audit = Audit(self._index, self._ledger, self.recordings)
+        self.clips = Clips(self.recordings)
         self.successions = Successions(self._ledger)
         self.own_site = OwnSite(self._ledger, self.records, settings.site_id)
         self.recataloguing = Recataloguing(

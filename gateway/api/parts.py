@@ -9,6 +9,7 @@ from typing import Annotated, TypeVar
 from fastapi import Depends, Request
 
 from gateway.access import Caller
+from gateway.clips.clips import Clips
 from gateway.intake.inbox import Inbox
 from gateway.metrics import Metrics
 from gateway.offload.receipts import Receipts
@@ -48,6 +49,7 @@ async def _records(request: Request) -> Records:
 AccessLogPart = Annotated[AccessLog, Depends(_part(lambda services: services.accesses))]
 AllParts = Annotated[Services, Depends(_part(lambda services: services))]
 AuditPart = Annotated[Audit, Depends(_part(lambda services: services.audit))]
+ClipsPart = Annotated[Clips, Depends(_part(lambda services: services.clips))]
 DeletionsPart = Annotated[Deletions, Depends(_part(lambda services: services.deletions))]
 DrivesPart = Annotated[DriveFollower, Depends(_part(lambda services: services.drives))]
 FillingPart = Annotated[Filling, Depends(_part(lambda services: services.filling))]

@@ -102,9 +102,11 @@ def test_a_host_gets_no_development_tools(role: str) -> None:
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_only_a_benchmark_plots_and_only_a_camera_films(role: str) -> None:
+def test_only_a_benchmark_plots_and_only_cameras_and_clips_need_ffmpeg(role: str) -> None:
     found = names(OF_ROLE[role]) & (PLOTTING | OF_A_CAMERA)
-    assert found == {"bench": PLOTTING, "device-camera": OF_A_CAMERA}.get(role, set())
+    assert found == {"bench": PLOTTING, "device-camera": OF_A_CAMERA, "gateway-clips": {"av"}}.get(
+        role, set()
+    )
 
 
 def test_the_build_backend_is_locked_too() -> None:

@@ -1,0 +1,1 @@
+"""Clips: a part of a recording, made to be watched by itself."""
