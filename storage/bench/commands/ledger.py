@@ -12,6 +12,7 @@ from storage.bench.arguments import above_zero
 from storage.bench.ledger.ledgers import LedgerTarget, NodeOnVolume, Pacing, Sawtooth
 from storage.bench.ledger.modes import Choices, Measurement
 from storage.bench.ledger.sawtooths import named_url, sawtooths, takes_readings
+from storage.bench.ledger.validators import MOST, Validators
 from storage.bench.ledger.workloads import (
     BEP_23,
     POET,
@@ -53,6 +54,11 @@ _FLAT_S: Final = 0.5
 _PROCESSOR: Final = (
     "On every ledger a transaction processor of the benchmark, in Python, executes the "
     "transactions of family wayseal_bench: their rate includes it."
+)
+_VALIDATORS: Final = (
+    "All validators of a network run on this machine: each executes every transaction on the same "
+    "cores. CPU and writes are those of the first one, application and CometBFT apart. Committed "
+    "means: more than two thirds of them have agreed and the first one has it on its disk."
 )
 _EXECUTED: Final = (
     "wayseal-node does not report how often it executes a reading: executed-rate is known only "
@@ -100,6 +106,10 @@ class LedgerPart:
             help="REST API of a network; transactions of the benchmark stay on it",
         )  # fmt: skip
         add(
+            "--cometbft", type=int, choices=range(1, MOST + 1), action="append", default=[],
+            metavar="N", help="also N validators on each target, all on this machine; repeatable",
+        )  # fmt: skip
+        add(
             "--component", type=named_url, action="append", default=[], metavar="NAME=URL",
             help="component port of that network, where the benchmark's processor registers",
         )  # fmt: skip
@@ -120,10 +130,17 @@ class LedgerPart:
             for workload in WORKLOADS
             if not options.ledger_workload or workload.name in options.ledger_workload
         ]
-        notes = [_PROCESSOR, _EXECUTED]
+        validators = [
+            Validators(volume, count) for volume in setup.volumes for count in options.cometbft
+        ]
+        if clash := taken & {each.name for each in validators}:
+            raise RejectedError(f"expected targets with a name each, got {min(clash)!r} twice")
+        notes = [_PROCESSOR, _EXECUTED, *([_VALIDATORS] if validators else [])]
         steps: list[Step] = []
         for volume in setup.volumes:
             steps += _steps(NodeOnVolume(volume), chosen, choices, quick=setup.quick)
+        for several in validators:
+            steps += _steps(several, chosen, choices, quick=setup.quick)
         for network in networks:
             steps += _on_network(network, chosen, choices, notes, quick=setup.quick)
         groups = [_group("rates", steps, setup.repetitions, _expected_s(steps, choices, setup))]
@@ -147,8 +164,11 @@ class LedgerPart:
             "workloads": [workload.name for workload in chosen],
             "pacing": options.pacing,
             "sawtooth": dict(options.sawtooth),
+            "cometbft": options.cometbft,
         }
-        return Prepared(groups, settings, [each.described for each in networks], notes)
+        targets = [each.described for each in validators]
+        targets += [each.described for each in networks]
+        return Prepared(groups, settings, targets, notes)
 
 
 LEDGER: Final = LedgerPart()

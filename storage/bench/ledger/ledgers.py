@@ -24,7 +24,7 @@ from storage.bench.trucks.signed import SignedLoad
 
 NODE: Final = "node"
 PROCESSOR: Final = "processor"
-_EXECUTIONS: Final = "executions"
+EXECUTIONS: Final = "executions"
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ class NodeOnVolume:
             service = stack.enter_context(node(directory, options=(*options, *component)))
             processes, executions = {NODE: service.pid}, None
             if stranger:
-                executions = directory / _EXECUTIONS
+                executions = directory / EXECUTIONS
                 endpoint = service.addresses["component"]
                 processor = stack.enter_context(processing(endpoint, executions))
                 processes[PROCESSOR] = processor.pid

@@ -1,0 +1,124 @@
+"""A network of validators as a target: `wayseal-node` with CometBFT, all on this machine."""
+
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import psutil
+
+from contracts.errors import UnavailableError
+from storage.bench.ledger.committing import commit
+from storage.bench.ledger.ledgers import (
+    EXECUTIONS,
+    NODE,
+    PROCESSOR,
+    Ledger,
+    Pacing,
+    consensus_at,
+    processing,
+)
+from storage.bench.ledger.workloads import before
+from storage.bench.run.volumetarget import VolumeTarget
+from storage.bench.servers.processes import Service, ask, serving
+from storage.bench.trucks.fleet import Load, key
+from storage.bench.trucks.signed import SignedLoad
+
+ENGINE: Final = "cometbft"
+"""Of the nodes; also the name of the process beside each."""
+MOST: Final = 16
+"""As `wayseal-node init` makes at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Validators:
+    """Validators on one volume of one machine, a fresh network for each load.
+
+    The load goes to the first one. Its CPU and writes are told, those of its CometBFT too; the
+    others do the same work at the same time on the same cores.
+
+    Attributes:
+        volume: Holds the chains of all.
+        count: How many.
+    """
+
+    volume: VolumeTarget
+    count: int
+
+    @property
+    def name(self) -> str:
+        """See `LedgerTarget.name`."""
+        return f"{self.volume.name}-{ENGINE}-{self.count}"
+
+    @property
+    def lasting(self) -> bool:
+        """See `LedgerTarget.lasting`."""
+        return False
+
+    @property
+    def described(self) -> Mapping[str, Any]:
+        """See `LedgerTarget.described`."""
+        return {
+            **self.volume.described,
+            "name": self.name,
+            "kind": ENGINE,
+            "validators": self.count,
+            "may_fail": (self.count - 1) // 3,
+        }
+
+    @contextmanager
+    def opened(self, load: SignedLoad, pacing: Pacing | None) -> Iterator[Ledger]:
+        """See `LedgerTarget.opened`; a network is not paced."""
+        del pacing
+        directory = self.volume.work / "ledger"
+        shutil.rmtree(directory, ignore_errors=True)
+        try:
+            with self._running(directory, load) as ledger:
+                commit(ledger.url, before(load, known=False))
+                yield ledger
+        finally:
+            shutil.rmtree(directory, ignore_errors=True)
+
+    @contextmanager
+    def _running(self, directory: Path, load: SignedLoad) -> Iterator[Ledger]:
+        admin = key("admin").public_key
+        count = ("--validators", str(self.count), "--p2p-port", "0")
+        out = ("--chain-id", "bench", "--admin", admin, "--out", str(directory))
+        ask(["wayseal-node", "init", *count, *out])
+        stranger = not isinstance(load, Load)
+        component = ("--component", "tcp://127.0.0.1:0") if stranger else ()
+        with ExitStack() as stack:
+            nodes = [
+                stack.enter_context(validator(directory / f"node{number}", *component))
+                for number in range(self.count)
+            ]
+            first = nodes[0]
+            processes = {NODE: first.pid, ENGINE: engine_of(first)}
+            notes = [directory / f"{EXECUTIONS}{number}" for number in range(self.count)]
+            for each, noted in zip(nodes if stranger else (), notes, strict=False):
+                processor = stack.enter_context(processing(each.addresses["component"], noted))
+                processes.setdefault(PROCESSOR, processor.pid)
+            url = first.addresses["rest"]
+            executions = notes[0] if stranger else None
+            yield Ledger(url, processes, consensus_at(url, 0.0), executions)
+
+
+def validator(data: Path, *options: str) -> AbstractContextManager[Service]:
+    """Run a validator; see `serving`."""
+    command: list[str | Path] = ["wayseal-node", "--data", data, "--rest", "127.0.0.1:0"]
+    return serving([*command, "--engine", ENGINE, *options], data.with_suffix(".log"))
+
+
+def engine_of(service: Service) -> int:
+    """Return the process id of a validator's CometBFT.
+
+    Raises:
+        UnavailableError: It does not run.
+    """
+    for child in psutil.Process(service.pid).children(recursive=True):
+        if ENGINE in child.name():
+            pid: int = child.pid
+            return pid
+    raise UnavailableError(f"process {service.pid} runs no {ENGINE}")
