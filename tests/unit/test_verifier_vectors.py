@@ -1,6 +1,7 @@
 """The published table says what the first verifier says, of the files that are published."""
 
 import json
+from functools import cache
 from typing import Any, Final
 
 import pytest
@@ -11,13 +12,19 @@ from support.verifier.cases import PUBLISHED, Case, cases, flips, path_of, told
 from support.verifier.table import row
 
 TABLE: Final[dict[str, Any]] = json.loads((PUBLISHED / "vectors.json").read_text("utf-8"))
-CASES: Final = list(cases())
 STEP: Final = 97
 
 
-@pytest.mark.parametrize("number", range(len(CASES)))
+@cache
+def made() -> list[Case]:
+    """Make the cases once, in the process that tests them: each process reads this file."""
+    return list(cases())
+
+
+@pytest.mark.parametrize("number", range(len(TABLE["cases"])))
 def test_the_table_and_its_files_are_what_the_first_verifier_says(number: int) -> None:
-    case = CASES[number]
+    assert len(made()) == len(TABLE["cases"])
+    case = made()[number]
     assert TABLE["cases"][number] == row(case)
     assert path_of(case.file).read_bytes() == case.wire
 
@@ -31,9 +38,9 @@ def test_altered_bytes_are_in_the_table() -> None:
     listed = [
         (each, place) for each in TABLE["altered"] for place in range(each["from"], each["to"] + 1)
     ]
-    made: list[Case] = [case for _, case in flips()]
-    assert len(made) == len(listed)
-    for (each, place), case in list(zip(listed, made, strict=True))[::STEP]:
+    altered: list[Case] = [case for _, case in flips()]
+    assert len(altered) == len(listed)
+    for (each, place), case in list(zip(listed, altered, strict=True))[::STEP]:
         assert place == (case.change["flip"][0] if "flip" in case.change else case.change["cut"])
         outcome = told(case)
         assert {name: each[name] for name in outcome} == outcome
