@@ -3,6 +3,7 @@
 import logging
 import os
 import shutil
+import subprocess
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -44,10 +45,26 @@ def tied(command: Sequence[str | Path]) -> list[str | Path]:
 def _setpriv() -> str | None:
     """Return the path of setpriv, or None; cached, so that the warning comes once."""
     program = shutil.which(_SETPRIV)
-    if program is None:
+    wrong = "is missing" if program is None else _refused(program)
+    if wrong:
         _log.warning(
-            "%s (Debian package util-linux) is missing: if this process is killed, the servers "
+            "%s (Debian package util-linux) %s: if this process is killed, the servers "
             "that it started go on running",
             _SETPRIV,
+            wrong,
         )
+        return None
     return program
+
+
+def _refused(program: str) -> str:
+    """Return why setpriv does not work here; empty if it does.
+
+    A sandbox may refuse it, since it sets its capabilities (capset) even where none change.
+    """
+    words = [program, "--pdeathsig", "KILL", "--", program, "--version"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)  # noqa: S603 - setpriv
+    if not done.returncode:
+        return ""
+    said = done.stderr.strip()[-200:]
+    return f"does not work here ({said or f'exit status {done.returncode}'})"

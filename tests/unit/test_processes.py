@@ -50,6 +50,23 @@ def test_a_command_keeps_its_output_and_status() -> None:
     assert (done.stdout, done.returncode) == ("said\n", 3)
 
 
+def test_where_a_sandbox_refuses_setpriv_a_command_runs_untied(tmp_path: Path) -> None:
+    """As under systemd, whose filter of system calls may lack capset."""
+    refused = tmp_path / "setpriv"
+    refused.write_text("#!/bin/sh\necho 'setpriv: activate capabilities: refused' >&2\nexit 127\n")
+    refused.chmod(0o755)
+    code = "from contracts.runtime.processes import tied; print(tied(['true']), tied(['false']))"
+    done = subprocess.run(  # noqa: S603 - our own program
+        [sys.executable, "-c", code],
+        env={"PATH": f"{tmp_path}:/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "['true'] ['false']\n"
+    assert done.stderr.count("does not work here (setpriv: activate capabilities: refused)") == 1
+
+
 def test_without_setpriv_a_command_runs_untied_and_a_warning_comes_once() -> None:
     code = "from contracts.runtime.processes import tied; print(tied(['true']), tied(['false']))"
     done = subprocess.run(  # noqa: S603 - our own program
