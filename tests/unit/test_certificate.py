@@ -2,7 +2,8 @@
 
 import itertools
 import random
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -13,15 +14,17 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
-from cryptography.hazmat.primitives.serialization import Encoding
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
+from contracts.errors import WaysealError
 from contracts.proto.payload_pb2 import Limit, Lot, RecordVideo, SealTrip, Source, StartTrip
 from contracts.proto.state_pb2 import Breach, Delivery, Finding, TamperEvent, Trip
 from contracts.records.reading import Tamper
 from gateway.exports.certificate.document import certificate
 from gateway.exports.certificate.facts import TripFacts
-from gateway.exports.certificate.identity import Identity, own
+from gateway.exports.certificate.identity import Identity, given, own
 from gateway.exports.certificate.judgement import Judgement
+from gateway.pki.certificates import new_key
 from gateway.records.breaches import BreachRecord
 from gateway.records.buckets import Bucket, BucketedReadings, Summary
 from gateway.records.digests import DigestRecord
@@ -337,9 +340,11 @@ def test_evidence_that_does_not_hold_is_the_first_thing_said(identity: Identity)
     assert "Genuine" not in said
 
 
-def chain(key: ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey) -> Identity:
-    """Return an identity with a certificate by an authority."""
-    now = datetime.now(UTC)
+def chain(
+    key: ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey, now: datetime | None = None
+) -> Identity:
+    """Return an identity with a certificate by an authority, valid a day before and after `now`."""
+    now = now or datetime.now(UTC)
     authority = ec.generate_private_key(ec.SECP256R1())
     found = []
     for name, public, is_authority in (
@@ -391,3 +396,45 @@ def test_a_gateways_own_certificate_stays(tmp_path: Path) -> None:
     first = own(path, "site-b")
     assert own(path, "site-b").fingerprint == first.fingerprint
     assert path.stat().st_mode & 0o077 == 0
+
+
+def written(identity: Identity, folder: Path) -> tuple[Path, Path]:
+    """Write an identity as an operator does; return the paths of certificate and key."""
+    certificate, key = folder / "documents.crt", folder / "documents.key"
+    pem = b"".join(each.public_bytes(Encoding.PEM) for each in identity.chain)
+    certificate.write_bytes(pem)
+    key.write_bytes(identity.key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    key.chmod(0o600)
+    return certificate, key
+
+
+def test_an_operators_files_are_read_with_all_that_vouches(tmp_path: Path) -> None:
+    made = chain(new_key())
+    assert given(*written(made, tmp_path)).chain == made.chain
+
+
+@pytest.mark.parametrize(
+    ("spoil", "says"),
+    [
+        (lambda c, _k: c.write_text("none"), "expected an unencrypted private key and its certif"),
+        (lambda _c, k: k.write_text("none"), "expected an unencrypted private key and its certif"),
+        (lambda _c, k: k.chmod(0o644), "documents.key"),
+        (lambda c, _k: c.unlink(), "documents.crt"),
+        (
+            lambda c, _k: c.write_bytes(chain(new_key()).certificate.public_bytes(Encoding.PEM)),
+            "expected the key's own certificate first, got another's",
+        ),
+        (lambda c, _k: expire(c.parent), "expected one that is valid now, got one from 2020-"),
+    ],
+)
+def test_files_that_cannot_sign_are_named(
+    spoil: Callable[[Path, Path], object], says: str, tmp_path: Path
+) -> None:
+    certificate_file, key_file = written(chain(new_key()), tmp_path)
+    spoil(certificate_file, key_file)
+    with pytest.raises(WaysealError, match=re.escape(says)):
+        given(certificate_file, key_file)
+
+
+def expire(folder: Path) -> None:
+    written(chain(new_key(), datetime(2020, 1, 2, tzinfo=UTC)), folder)
