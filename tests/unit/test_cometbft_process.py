@@ -4,6 +4,7 @@ import pytest
 
 from contracts.ledger.cometbft.process import explained
 
+LATE = 'E CONSENSUS FAILURE!!! err="block time 12:35 is too far in the future (wall clock 11:35)"'
 WAL = 'E failed writing to WAL err="write wal: no space left on device"'
 HASH = "panic: wrong Block.Header.AppHash. Expected AA, got BB"
 NOISE = "goroutine 1 [running]:"
@@ -14,6 +15,7 @@ NOISE = "goroutine 1 [running]:"
     [
         (2, [HASH, NOISE], "this validator's blocks are not those that the network agreed on"),
         (None, [WAL, "E CONSENSUS FAILURE!!!", NOISE], "its disk is full"),
+        (None, [LATE, NOISE], "clock is more than a minute behind the others'"),
         (None, ["E CONSENSUS FAILURE!!!"], "CometBFT gave up: E CONSENSUS FAILURE!!!"),
         (7, ["open config.toml: permission denied", " "], "ended with status 7: open config.toml"),
         (0, [], "ended with status 0: it wrote nothing"),

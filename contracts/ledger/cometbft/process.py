@@ -31,6 +31,7 @@ _HOW: Final = (
     f"github.com/cometbft/cometbft/cmd/cometbft@v{TESTED}`; docs/network.md"
 )
 _OTHER_STATE: Final = "AppHash"
+_BEHIND: Final = "is too far in the future"
 _FULL: Final = "no space left on device"
 _GIVEN_UP: Final = "CONSENSUS FAILURE"
 """After this line CometBFT takes part no longer, but its process stays."""
@@ -177,6 +178,11 @@ def explained(status: int | None, lines: Sequence[str]) -> str:
             "CometBFT stopped: this validator's blocks are not those that the network agreed on. "
             "Compare its version of wayseal-node with the others'; then `wayseal-node resync` has "
             "it make its chain again from theirs"
+        )
+    if any(_BEHIND in line for line in lines):
+        return (
+            "CometBFT stopped: this machine's clock is more than a minute behind the others'. They "
+            "go on; set it right, and start this node again: it gets what it missed from them"
         )
     if any(_FULL in line for line in lines):
         return (
