@@ -247,10 +247,13 @@ def check_scope(action: Action, header: TransactionHeader) -> RulesVersion:
         own = 2 if isinstance(action, SealTrip) else 1  # before the deliveries
         if len(header.outputs) > own + DELIVERIES_MAX:
             raise _too_many(len(header.outputs) - own)
-        expected = _scope_on_trip(action, signer, tuple(header.outputs[own:]), version)
+        outputs = tuple(header.outputs)
+        expected = _scope_on_trip(action, signer, outputs[own:], version)
+        fits = outputs == expected[1] and _is(header.inputs, expected[0])
     else:
         expected = scope(action, signer, version=version)
-    if not (_is(header.inputs, expected[0]) and _is(header.outputs, expected[1])):
+        fits = _is(header.inputs, expected[0]) and _is(header.outputs, expected[1])
+    if not fits:
         raise RejectedError(
             f"{_field(action)} declares other inputs or outputs than its action needs"
         )

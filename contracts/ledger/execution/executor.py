@@ -84,14 +84,15 @@ class TransactionContext:
         self.size = 0
         self._room = room
         self.refusal: str | None = None
-        self._read = reader(read, self.changes)
+        self._below = read
         self._events: list[Event] = []
         self._data: list[bytes] = []
 
     def get(self, address: str) -> bytes | None:
         """See `Context.get`."""
         _check("get", address, self._inputs)
-        return self._read(address)
+        changes = self.changes
+        return changes[address] if address in changes else self._below(address)
 
     def set(self, address: str, value: bytes) -> None:
         """See `Context.set`."""
@@ -198,12 +199,16 @@ class Execution:
 
 def reader(below: Read, *layers: Changes) -> Read:
     """Return a function that reads `layers`, the newest first, then `below`."""
+    for layer in reversed(layers):
+        below = _over(below, layer)
+    return below
+
+
+def _over(below: Read, layer: Changes) -> Read:
+    """Return a function that reads `layer`, then `below`."""
 
     def read(address: str) -> bytes | None:
-        for layer in layers:
-            if address in layer:
-                return layer[address]
-        return below(address)
+        return layer[address] if address in layer else below(address)
 
     return read
 
