@@ -101,11 +101,16 @@ class Stretch:
 
     Attributes:
         entry: The remark that began it.
-        until_ms: When it ended; None if it did not, or happened once.
+        end: The remark that ended it; None if it did not end, or happened once.
     """
 
     entry: Remarked
-    until_ms: int | None = None
+    end: Remarked | None = None
+
+    @property
+    def until_ms(self) -> int | None:
+        """Return when it ended, as claimed; None if it did not, or happened once."""
+        return None if self.end is None else self.end.remark.since_ms
 
     def __str__(self) -> str:
         """Return it in plain words."""
@@ -126,11 +131,11 @@ def stretches(remarks: Iterable[Remarked]) -> list[Stretch]:
         kind = RemarkKind(said.kind)
         if kind in ENDS_OTHERS:
             for key in [each for each in open_ones if each[0] == entry.device_id]:
-                open_ones.pop(key).until_ms = said.since_ms
+                open_ones.pop(key).end = entry
         key = entry.device_id, kind, said.subject
         if said.ended:
             if key in open_ones:
-                open_ones.pop(key).until_ms = said.since_ms
+                open_ones.pop(key).end = entry
             continue
         found.append(Stretch(entry))
         if not kind.happens_once:

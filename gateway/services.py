@@ -300,6 +300,7 @@ class Services:
             self.records,
             self._ledger,
             self.network,
+            self.deletions.hold_ends,
             confirmations=settings.receipts.confirmations,
         )
         room = Room(self.volumes, self.recordings, self.inbox, settings.limits.device_partial_bytes)

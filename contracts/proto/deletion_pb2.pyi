@@ -7,7 +7,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class DeletionBody(_message.Message):
-    __slots__ = ("number", "before_sha256", "site_id", "recording_sha256", "size", "tree_root", "copies", "remaining", "rule", "reason", "decided_at_ms", "trip_ids", "block_num", "block_id", "genesis_id", "received")
+    __slots__ = ("number", "before_sha256", "site_id", "recording_sha256", "size", "tree_root", "copies", "remaining", "rule", "reason", "decided_at_ms", "trip_ids", "block_num", "block_id", "genesis_id", "received", "hold_ends")
     NUMBER_FIELD_NUMBER: _ClassVar[int]
     BEFORE_SHA256_FIELD_NUMBER: _ClassVar[int]
     SITE_ID_FIELD_NUMBER: _ClassVar[int]
@@ -24,6 +24,7 @@ class DeletionBody(_message.Message):
     BLOCK_ID_FIELD_NUMBER: _ClassVar[int]
     GENESIS_ID_FIELD_NUMBER: _ClassVar[int]
     RECEIVED_FIELD_NUMBER: _ClassVar[int]
+    HOLD_ENDS_FIELD_NUMBER: _ClassVar[int]
     number: int
     before_sha256: bytes
     site_id: str
@@ -40,7 +41,8 @@ class DeletionBody(_message.Message):
     block_id: str
     genesis_id: str
     received: int
-    def __init__(self, number: _Optional[int] = ..., before_sha256: _Optional[bytes] = ..., site_id: _Optional[str] = ..., recording_sha256: _Optional[bytes] = ..., size: _Optional[int] = ..., tree_root: _Optional[bytes] = ..., copies: _Optional[_Iterable[str]] = ..., remaining: _Optional[_Iterable[str]] = ..., rule: _Optional[str] = ..., reason: _Optional[str] = ..., decided_at_ms: _Optional[int] = ..., trip_ids: _Optional[_Iterable[str]] = ..., block_num: _Optional[int] = ..., block_id: _Optional[str] = ..., genesis_id: _Optional[str] = ..., received: _Optional[int] = ...) -> None: ...
+    hold_ends: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, number: _Optional[int] = ..., before_sha256: _Optional[bytes] = ..., site_id: _Optional[str] = ..., recording_sha256: _Optional[bytes] = ..., size: _Optional[int] = ..., tree_root: _Optional[bytes] = ..., copies: _Optional[_Iterable[str]] = ..., remaining: _Optional[_Iterable[str]] = ..., rule: _Optional[str] = ..., reason: _Optional[str] = ..., decided_at_ms: _Optional[int] = ..., trip_ids: _Optional[_Iterable[str]] = ..., block_num: _Optional[int] = ..., block_id: _Optional[str] = ..., genesis_id: _Optional[str] = ..., received: _Optional[int] = ..., hold_ends: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class Deletion(_message.Message):
     __slots__ = ("body", "gateway_public_key", "signature")

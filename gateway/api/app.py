@@ -20,6 +20,7 @@ from gateway.api import (
     evidence,
     exports,
     health,
+    holds,
     lots,
     metrics,
     operations,
@@ -73,6 +74,7 @@ def build_app(services: Services) -> FastAPI:
         epcis,
         lots,
         trips,
+        holds,
         recordings,
         clips,
         evidence,
@@ -81,10 +83,11 @@ def build_app(services: Services) -> FastAPI:
         changes,
     ):
         _include(app, about.router, may_read)
-    _include(app, deletions.router, may_read_all)
+    for router in (deletions.router, holds.ends_router):
+        _include(app, router, may_read_all)
     for about in (operations, waiting, scrub, metrics, volumes):
         _include(app, about.router, may_operate)
-    for router in (sessions.list_router, accesses.router):
+    for router in (sessions.list_router, accesses.router, holds.operators_router):
         _include(app, router, may_operate)
     _include(app, operations.status_router, may_read_all)
     _include(app, sessions.router)

@@ -25,7 +25,12 @@ class Deletion(BaseModel):
     rule: str
     reason: str
     decided_at: Moment
-    trip_ids: list[str] = Field(description="trips that have the recording; none was under hold")
+    trip_ids: list[str] = Field(
+        description="trips that have the recording; none was under legal hold"
+    )
+    hold_ends: list[int] = Field(
+        description="ends of automatic holds without which it would be held, see /v1/hold-ends"
+    )
     block_num: int = Field(description="of the ledger's head at the check for holds")
     block_id: str
     state: DeletionState
@@ -60,6 +65,7 @@ def deletion_view(recorded: Recorded) -> Deletion:
         reason=body.reason,
         decided_at=moment(body.decided_at_ms),
         trip_ids=list(body.trip_ids),
+        hold_ends=list(body.hold_ends),
         block_num=body.block_num,
         block_id=body.block_id,
         state=recorded.state,

@@ -300,6 +300,10 @@ class Recording(BaseModel):
     copies: list[str] = Field(
         description="whole copies of these bytes that this gateway knows, PLACE:NAME:DURABILITY"
     )
+    held_because: list[str] = Field(
+        description="why this gateway does not delete it, in plain words: legal holds on the trip, "
+        "and automatic holds; empty if nothing holds it, or nothing of it is here"
+    )
 
 
 class CopyReport(BaseModel):

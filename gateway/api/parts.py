@@ -19,6 +19,7 @@ from gateway.people.signing import People
 from gateway.records.evidence import Audit
 from gateway.records.records import Records
 from gateway.records.successions import Successions
+from gateway.retention.autoholds import AutomaticHolds
 from gateway.retention.deletions import Deletions
 from gateway.services import Services
 from gateway.upkeep.filling import Filling
@@ -46,6 +47,12 @@ async def _records(request: Request) -> Records:
     return seen
 
 
+async def _holds(request: Request) -> AutomaticHolds:
+    services: Services = request.app.state.services
+    records = await _records(request)
+    return AutomaticHolds(records, services.deletions.hold_ends, services.inbox)
+
+
 AccessLogPart = Annotated[AccessLog, Depends(_part(lambda services: services.accesses))]
 AllParts = Annotated[Services, Depends(_part(lambda services: services))]
 AuditPart = Annotated[Audit, Depends(_part(lambda services: services.audit))]
@@ -53,6 +60,8 @@ ClipsPart = Annotated[Clips, Depends(_part(lambda services: services.clips))]
 DeletionsPart = Annotated[Deletions, Depends(_part(lambda services: services.deletions))]
 DrivesPart = Annotated[DriveFollower, Depends(_part(lambda services: services.drives))]
 FillingPart = Annotated[Filling, Depends(_part(lambda services: services.filling))]
+HoldsPart = Annotated[AutomaticHolds, Depends(_holds)]
+"""The automatic holds on what the caller may see."""
 InboxPart = Annotated[Inbox, Depends(_part(lambda services: services.inbox))]
 MetricsPart = Annotated[Metrics, Depends(_part(lambda services: services.metrics))]
 PeoplePart = Annotated[People, Depends(_part(lambda services: services.people))]

@@ -21,13 +21,14 @@ from gateway.api.accesses import note_access
 from gateway.api.conditions import is_known, is_same
 from gateway.api.deletions import Deletion, deletion_view
 from gateway.api.paging import Order, Ordered, Paging, page_of
-from gateway.api.parts import AccessLogPart, DeletionsPart, RecordsPart, StorePart
+from gateway.api.parts import AccessLogPart, DeletionsPart, HoldsPart, RecordsPart, StorePart
 from gateway.api.problems import ABSENT, BINARY, Answers, GoneError, NotFoundError, errors, problem
 from gateway.api.ranges import UnsatisfiableError, parse_range
 from gateway.api.security import may_read
 from gateway.people.accesslog import Taken
 from gateway.records.digests import DigestRecord
 from gateway.records.records import Records
+from gateway.retention.autoholds import held_because
 from gateway.retention.deletions import Deletions
 from storage.recordings.manifest import StoredRecording
 from storage.recordings.store import RecordingStore
@@ -78,21 +79,50 @@ class RecordingAnywhere(models.Recording):
     )
 
 
+class Shelf:
+    """Recordings as one answer shows them: their digests, bytes and holds.
+
+    Args:
+        records: What the caller may see of the ledger.
+        store: The bytes.
+        holds: The automatic holds.
+    """
+
+    def __init__(self, records: RecordsPart, store: StorePart, holds: HoldsPart) -> None:
+        self._records = records
+        self._store = store
+        self._holds = holds
+
+    def view(self, record: DigestRecord) -> models.Recording:
+        """Return a committed digest, whether the bytes that it fits are here, and what holds it."""
+        digest, block_num = record.digest, record.block_num
+        return views.recording(
+            record,
+            _stored(self._store, digest.sha256),
+            lambda: held_because(self._records, self._holds, digest, block_num),
+        )
+
+
+ShelfPart = Annotated[Shelf, Depends()]
 router = APIRouter(prefix="/v1/recordings", tags=["recordings"])
 
 
 @router.get("")
 def every(
-    records: RecordsPart, store: StorePart, window: Paging, order: Ordered = Order.OLDEST
+    records: RecordsPart, shelf: ShelfPart, window: Paging, order: Ordered = Order.OLDEST
 ) -> models.Page[models.Recording]:
     """List the digests of all recordings, in the ledger's order."""
     ask = partial(records.digests.listed, newest_first=order is Order.NEWEST)
-    return page_of(ask, partial(recording_view, store), window)
+    return page_of(ask, shelf.view, window)
 
 
 @router.get("/{recording_id}", responses=ABSENT)
 def recording(
-    records: RecordsPart, store: StorePart, deletions: DeletionsPart, recording_id: str
+    records: RecordsPart,
+    store: StorePart,
+    shelf: ShelfPart,
+    deletions: DeletionsPart,
+    recording_id: str,
 ) -> RecordingAnywhere:
     """Return a recording's digest, as committed, and the other trips that have it.
 
@@ -103,8 +133,10 @@ def recording(
     first, *others = records.digests.that_count(sha256, store.find).digests
     trip_ids = dict.fromkeys(each.digest.trip_id for each in others)
     trip_ids.pop(first.digest.trip_id, None)
+    shown = [shelf.view(each) for each in (first, *others)]
+    because = dict.fromkeys(reason for each in shown for reason in each.held_because)
     return RecordingAnywhere(
-        **recording_view(store, first).model_dump(),
+        **{**shown[0].model_dump(), "held_because": list(because)},
         other_trip_ids=list(trip_ids)[:OTHER_TRIPS_MAX],
         deletions=[deletion_view(each) for each in deletions.of(sha256)],
     )
@@ -221,11 +253,6 @@ def verify(
             for copy in report.copies
         ],
     )
-
-
-def recording_view(store: RecordingStore, record: DigestRecord) -> models.Recording:
-    """Return a committed digest, and whether the bytes that it fits are here."""
-    return views.recording(record, _stored(store, record.digest.sha256))
 
 
 def _stored(store: RecordingStore, sha256: bytes) -> StoredRecording | None:

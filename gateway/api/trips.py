@@ -9,9 +9,9 @@ from gateway.access import Caller
 from gateway.api import bucketviews, models, views
 from gateway.api.evidence import check_whole
 from gateway.api.paging import LongPaging, Overlapping, Paging, Spanned, page_of
-from gateway.api.parts import AllParts, AuditPart, RecordsPart, StorePart
+from gateway.api.parts import AllParts, AuditPart, RecordsPart
 from gateway.api.problems import ABSENT
-from gateway.api.recordings import recording_view
+from gateway.api.recordings import ShelfPart
 from gateway.api.security import may_read
 from gateway.api.tripfilter import About
 from gateway.api.verdicts import OwnVerdict
@@ -92,14 +92,14 @@ def verify(
 
 @router.get("/{trip_id}/recordings", responses=ABSENT)
 def recordings_of(
-    records: RecordsPart, store: StorePart, trip_id: str, window: Paging, span: Overlapping
+    records: RecordsPart, shelf: ShelfPart, trip_id: str, window: Paging, span: Overlapping
 ) -> models.Page[models.Recording]:
     """List the digests of a trip's recordings, and whether their bytes are here.
 
     `from` and `to` find each recording that was filmed between them, by its signed times.
     """
     ask = partial(records.trips.digests, trip_id, span=span)
-    return page_of(ask, partial(recording_view, store), window)
+    return page_of(ask, shelf.view, window)
 
 
 @router.get("/{trip_id}/breaches", responses=ABSENT)

@@ -1,5 +1,6 @@
 """Records as REST shows them: the words of contracts/rendered.py, and their place on the ledger."""
 
+from collections.abc import Callable, Iterable
 from datetime import datetime
 
 from contracts import rendered, rendered_delivery, rendered_remarks
@@ -136,12 +137,17 @@ def finding(entry: state_pb2.Finding) -> models.Finding:
     return models.Finding.model_validate(rendered.finding(entry))
 
 
-def recording(record: DigestRecord, stored: StoredRecording | None) -> models.Recording:
+def recording(
+    record: DigestRecord,
+    stored: StoredRecording | None,
+    held_because: Callable[[], Iterable[str]] = tuple,
+) -> models.Recording:
     """Return a digest as committed, with the copies of the bytes that it fits.
 
     Args:
         record: The digest.
         stored: What is whole here of that recording; None when nothing is.
+        held_because: Returns why it is not deleted; asked only for what is here.
     """
     fits = stored is not None and record.fits(stored)
     return models.Recording.model_validate(
@@ -151,6 +157,7 @@ def recording(record: DigestRecord, stored: StoredRecording | None) -> models.Re
             "block_num": record.block_num,
             "stored": fits,
             "copies": list(map(str, stored.copies)) if stored is not None and fits else [],
+            "held_because": list(held_because()) if fits else [],
         }
     )
 

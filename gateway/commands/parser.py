@@ -24,6 +24,7 @@ examples:
   wayseal-gateway doctor --config gateway.toml
   wayseal-gateway token truck-7 --role device --config gateway.toml
   wayseal-gateway token --list --config gateway.toml
+  wayseal-gateway holds --config gateway.toml
   wayseal-gateway enrol truck-7.jsonl --config gateway.toml
   wayseal-gateway key --config gateway.toml
   wayseal-gateway mosquitto --config gateway.toml
@@ -107,6 +108,18 @@ def build_parser() -> argparse.ArgumentParser:
         help="with --check: an answer of GET /v1/accesses/head that was kept; may be repeated",
     )
     accesses.set_defaults(run="gateway.commands.accesses:run")
+    holds = commands.add_parser(
+        "holds",
+        parents=[common],
+        help="List recordings that are under a hold, and why; or holds that were ended.",
+        description="Prints a line of JSON for each recording on the ledger that is under a legal "
+        "or an automatic hold, by the index as it stands.",
+    )
+    holds.add_argument("trip", nargs="?", metavar="TRIP", help="only recordings of this trip")
+    holds.add_argument(
+        "--ended", action="store_true", help="instead: who ended automatic holds here, and why"
+    )
+    holds.set_defaults(run="gateway.commands.holds:run")
     _add_enrol(commands, common)
     pki_parser.add(commands, common)
     _add_backups(commands, common)

@@ -5,7 +5,7 @@ Every table has a column `block_num`.
 
 from typing import Final
 
-VERSION: Final = 12
+VERSION: Final = 13
 
 SCHEMA: Final = """
 CREATE TABLE blocks (
@@ -142,6 +142,7 @@ CREATE TABLE readings (
   block_num INTEGER NOT NULL
 );
 CREATE INDEX readings_by_trip ON readings (trip_id, position);
+CREATE INDEX readings_with_signs ON readings (trip_id, device_id, sequence) WHERE tamper_flags > 0;
 -- The area of a trip's positions, a row for each block with some of them.
 CREATE TABLE trip_areas (
   trip_id TEXT NOT NULL, south_e7 INTEGER NOT NULL, west_e7 INTEGER NOT NULL,

@@ -66,6 +66,11 @@ class Digests:
         sql = f"SELECT {DIGEST_COLUMNS} WHERE sha256 = ? ORDER BY rowid"
         return [DigestRecord.from_row(*row) for row in self._index.query(sql, sha256)]
 
+    def of_trip(self, trip_id: str) -> list[DigestRecord]:
+        """Return every digest on a trip, oldest first, whether or not it counts."""
+        sql = f"SELECT {DIGEST_COLUMNS} WHERE trip_id = ? ORDER BY rowid"
+        return [DigestRecord.from_row(*row) for row in self._index.query(sql, trip_id)]
+
     def trip_ids(self, sha256: bytes) -> set[str]:
         """Return the trips that have a digest of a recording, whether or not it counts."""
         rows = self._index.query("SELECT DISTINCT trip_id FROM videos WHERE sha256 = ?", sha256)

@@ -171,6 +171,7 @@ _BY_TRIP: Final = (
     "chains",
     "videos",
     "tampers",
+    "remarks",
     "findings",
 )
 _BY_DELIVERY: Final = ("deliveries", "handover_entries", "orders", "delivery_parties")

@@ -14,6 +14,7 @@ from gateway.records.buckets import BucketedReadings, bucketed
 from gateway.records.corrected import corrected_times, corrections_of
 from gateway.records.digests import DIGEST_COLUMNS, DigestRecord
 from gateway.records.entries import trip_entry
+from gateway.records.grounds import Ground, grounds_of
 from gateway.records.pages import EVERYTHING, Listed, Span, T, listed, listed_within
 from gateway.records.registry import unknown
 from gateway.records.tripsabout import ANY_TRIP, TripsAbout, conditions
@@ -121,7 +122,9 @@ class RemarkRecord:
 
 
 class Trips:
-    """Answers questions about trips; only `holds_in_force` also answers for an unknown trip.
+    """Answers questions about trips.
+
+    Only `holds_in_force` and `grounds` also answer for an unknown trip.
 
     Raises:
         NotOnLedgerError: There is no such trip.
@@ -263,6 +266,10 @@ class Trips:
         )
         holds = [Hold.FromString(entry) for (entry,) in rows]
         return [hold for hold in holds if not hold.HasField("released")]
+
+    def grounds(self, trip_id: str) -> list[Ground]:
+        """Return the grounds for automatic holds on a trip, which may be unknown."""
+        return grounds_of(self._index, trip_id)
 
     def _of_trip(
         self, sql: str, trip_id: str, read: Callable[..., T], after: int, count: int

@@ -1,5 +1,7 @@
 """The durable record of deletions: each is signed before it starts, and marked when it is done.
 
+The same file has the ends of automatic holds: `holdends`.
+
 Nothing is ever removed from the record. Each deletion names the one before by hash. An entry whose
 bytes are not what was signed stays in the file, and is named and left out of every answer.
 """
@@ -18,6 +20,8 @@ from contracts.errors import RejectedError
 from contracts.keys import SigningKey
 from contracts.proto.deletion_pb2 import Deletion, DeletionBody
 from contracts.runtime.sqlite import Schema
+from gateway.retention import holdends
+from gateway.retention.holdends import HoldEnds, wire_of
 from storage.checked.damage import DamageNotes
 from storage.checked.kept import Kept, open_kept
 from storage.checked.salvage import Proofs, Row
@@ -34,7 +38,7 @@ CREATE TABLE deletions (
 CREATE INDEX deletions_by_recording ON deletions (recording);
 CREATE INDEX deletions_under_way ON deletions (state) WHERE state = 'begun';
 """
-SCHEMA: Final = Schema("deletions", (_FIRST,))
+SCHEMA: Final = Schema("deletions", (_FIRST, holdends.TABLE))
 _COLUMNS: Final = "number, recording, wire, state, ended_ms, why"
 _CHECKED_AT_ONCE: Final = 500
 
@@ -82,13 +86,18 @@ class Deletions(Kept):
 
     Raises:
         UnavailableError: The file cannot be opened, or has another version.
+
+    Attributes:
+        hold_ends: The automatic holds that were ended, in the same file.
     """
 
     def __init__(self, path: Path, signer: SigningKey, damage: DamageNotes | None = None) -> None:
         self._signer = signer
         self._damage = damage or DamageNotes()
         self._named: set[str] = set()
-        self._db = open_kept(path, SCHEMA, self._damage, Proofs({"deletions": _by_signature}))
+        proofs = Proofs({"deletions": _by_signature, "hold_ends": holdends.by_signature})
+        self._db = open_kept(path, SCHEMA, self._damage, proofs)
+        self.hold_ends = HoldEnds(self._db, signer, self._name)
 
     def check(self) -> None:
         """Read the whole file, so that damage is found and mended, and rotten entries are named.
@@ -98,9 +107,10 @@ class Deletions(Kept):
         """
         super().check()
         self._judge_again()
-        after = 0
-        while some := self.listed(after, _CHECKED_AT_ONCE):
-            after = some[-1][0]
+        for listed in (self.listed, self.hold_ends.listed):
+            after = 0
+            while some := listed(after, _CHECKED_AT_ONCE):
+                after = some[-1][0]
 
     def begin(self, draft: DeletionBody) -> DeletionBody:
         """Number, sign and record a deletion that is about to start; durable on return.
@@ -117,7 +127,7 @@ class Deletions(Kept):
             body.number = last[0] + 1 if last else 1
             # The stored bytes are canonical, so this is `deletion_hash`; of a rotten entry it is
             # the hash of its rotten bytes; an auditor who has the sound entry sees the difference.
-            body.before_sha256 = hashlib.sha256(_bytes(last[1])).digest() if last else b""
+            body.before_sha256 = hashlib.sha256(wire_of(last[1])).digest() if last else b""
             wire = sign_deletion(self._signer, body).SerializeToString(deterministic=True)
             db.execute(
                 "INSERT INTO deletions (number, recording, wire, state) VALUES (?,?,?,?)",
@@ -217,11 +227,6 @@ class Deletions(Kept):
             self._damage.lost(what)
 
 
-def _bytes(value: object) -> bytes:
-    """Return a value of the column `wire`, which SQLite lets be of any type."""
-    return value if isinstance(value, bytes) else str(value).encode()
-
-
 def _signed(wire: object) -> tuple[Deletion, DeletionBody]:
     """Return a stored deletion and its body.
 
@@ -230,7 +235,7 @@ def _signed(wire: object) -> tuple[Deletion, DeletionBody]:
     Raises:
         RejectedError: They are not.
     """
-    deletion = parse(Deletion, _bytes(wire))
+    deletion = parse(Deletion, wire_of(wire))
     return deletion, open_deletion(deletion, {deletion.gateway_public_key})
 
 
@@ -244,7 +249,7 @@ def _signed_for(row: Row) -> tuple[Deletion, DeletionBody]:
     deletion, body = _signed(wire)
     if (body.number, body.recording_sha256) != (number, recording):
         raise RejectedError(
-            f"expected deletion {number} of recording {_bytes(recording).hex()}, got deletion "
+            f"expected deletion {number} of recording {wire_of(recording).hex()}, got deletion "
             f"{body.number} of {body.recording_sha256.hex()}"
         )
     return deletion, body

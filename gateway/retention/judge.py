@@ -2,7 +2,8 @@
 
 Every doubt keeps them: a ledger that does not answer, an index that is behind,
 a digest that is not committed or not deep enough, a visit without its final
-receipt, or a hold on any trip with the recording, announced or committed.
+receipt, a legal hold on any trip with the recording, announced or committed, or an
+automatic hold on the recording.
 """
 
 from dataclasses import dataclass
@@ -14,6 +15,8 @@ from gateway.intake.held import Offer, State
 from gateway.intake.inbox import Inbox
 from gateway.records.blocks import BlockRecord
 from gateway.records.records import Records
+from gateway.retention.autoholds import AutomaticHolds, words
+from gateway.retention.holdends import HoldEnds
 from storage.recordings.manifest import StoredRecording
 
 HEADS_MAX: Final = 64
@@ -54,16 +57,18 @@ class Standing:
     """The grounds on which a recording may be deleted.
 
     Attributes:
-        trip_ids: The trips with the recording, none of them under hold.
+        trip_ids: The trips with the recording, none of them under legal hold.
         block_num: Number of the ledger's head at that time.
         block_id: Id of that block.
         genesis_id: Id of the ledger's first block.
+        hold_ends: Numbers of the ends of automatic holds that let go of it.
     """
 
     trip_ids: tuple[str, ...]
     block_num: int
     block_id: str
     genesis_id: str
+    hold_ends: tuple[int, ...]
 
 
 class Judge:
@@ -74,6 +79,7 @@ class Judge:
         records: Tell which digests are committed.
         ledger: Its head shows whether the records are up to date.
         network: Checks that it is our ledger.
+        hold_ends: The automatic holds that a person ended.
         confirmations: Blocks that must follow the block with the digest.
     """
 
@@ -83,6 +89,7 @@ class Judge:
         records: Records,
         ledger: Ledger,
         network: LedgerCheck,
+        hold_ends: HoldEnds,
         *,
         confirmations: int,
     ) -> None:
@@ -90,6 +97,7 @@ class Judge:
         self._records = records
         self._ledger = ledger
         self._network = network
+        self._hold_ends = hold_ends
         self._confirmations = confirmations
 
     def check_released(self, recording: StoredRecording) -> None:
@@ -195,8 +203,21 @@ class Judge:
                 raise KeptError(
                     f"trip {trip_id} is under hold {placed.hold_id} of {placed.party_id}"
                 )
+        ends = set()
+        for held in AutomaticHolds(self._records, self._hold_ends, self._inbox).of_recording(
+            recording_id
+        ):
+            if held.end is None:
+                raise KeptError(f"trip {held.ground.trip_id} holds it: {words(held.ground)}")
+            ends.add(held.end.number)
         blocks = self._records.blocks
         # The index may have been cut back during the checks.
         if not blocks.has(head.block_num, head.block_id):
             raise UnavailableError(f"block {head.block_num} is no longer on the ledger")
-        return Standing(tuple(trip_ids), head.block_num, head.block_id, blocks.genesis_id() or "")
+        return Standing(
+            tuple(trip_ids),
+            head.block_num,
+            head.block_id,
+            blocks.genesis_id() or "",
+            tuple(sorted(ends)),
+        )

@@ -114,6 +114,7 @@ class Remover:
             block_num=standing.block_num,
             block_id=standing.block_id,
             genesis_id=standing.genesis_id,
+            hold_ends=standing.hold_ends,
         )
 
     def _allow(

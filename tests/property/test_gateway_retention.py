@@ -8,15 +8,22 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from contracts.copies import Copy, Place
+from contracts.errors import RejectedError
+from contracts.proto.payload_pb2 import Remark
 from gateway.intake.held import State
+from gateway.records.records import Records
+from gateway.retention.autoholds import AutomaticHolds, Ender
 from gateway.retention.deletions import DeletionState
 from gateway.storagesettings import RetentionSettings
 from storage.recordings.manifest import Progress
+from support.gateways.grounds import START_MS, named, remarked
 from support.gateways.retention import BLOBS, DAY_S, VOLUME, Desk, KilledError, recording, trip
 
 RECORDINGS = st.integers(0, 2).map(recording)
 TRIPS = st.integers(0, 2).map(trip)
 LISTED_MAX = 1000
+FILMED_S = -START_MS // 1000
+"""When the recordings of this test were filmed: 1970."""
 VOLUME_DAYS, BLOBS_DAYS, PARTIAL_DAYS = 10, 40, 5
 
 
@@ -39,6 +46,9 @@ class RetentionMachine(RuleBasedStateMachine):
         self.final_since_s: dict[bytes, float] = {}
         self.stood_since_s: dict[bytes, float] = {}
         self.holds: set[tuple[str, str]] = set()
+        self.grounds: list[tuple[str, int]] = []
+        self.digests: dict[tuple[bytes, str], int] = {}
+        self.let_go: dict[str, int] = {}
 
     def teardown(self) -> None:
         self.desk.close()
@@ -49,6 +59,11 @@ class RetentionMachine(RuleBasedStateMachine):
         desk, held = self.desk, {on for on, _ in self.holds}
         trips = {on for what, on in self.offered if what == name}
         assert not trips & held, "deleted under hold"
+        for on, known in self.grounds:
+            if on in trips:
+                shown = self.digests.get((name, on))
+                assert shown is not None, "deleted under automatic hold of an announced trip"
+                assert self.let_go.get(on, -1) >= max(known, shown), "deleted under automatic hold"
         (begun,) = [each for each in desk.deletions.of(name) if each.state is DeletionState.BEGUN]
         if copy is None:
             assert desk.monotonic_s - self.stood_since_s[name] >= PARTIAL_DAYS * DAY_S
@@ -68,7 +83,8 @@ class RetentionMachine(RuleBasedStateMachine):
 
     @initialize()
     def begin(self) -> None:
-        self.desk.block({})
+        for number in range(3):
+            self.desk.block(named(trip(number)))
 
     @rule(name=RECORDINGS, on=TRIPS)
     def offer(self, name: bytes, on: str) -> None:
@@ -111,6 +127,7 @@ class RetentionMachine(RuleBasedStateMachine):
         if whole and self.offered.get((name, on)) is State.HELD and self.in_step():
             self.desk.commit(name, on)
             self.offered[name, on] = State.COMMITTED
+            self.digests[name, on] = self.newest()
 
     @rule(on=TRIPS, final=st.booleans())
     def receipt(self, on: str, final: bool) -> None:  # noqa: FBT001
@@ -138,6 +155,32 @@ class RetentionMachine(RuleBasedStateMachine):
         if self.in_step() and (on, name) in self.holds:
             self.desk.hold(on, name, released=True)
             self.holds.discard((on, name))
+
+    @rule(on=TRIPS)
+    def go_wrong(self, on: str) -> None:
+        if self.in_step():
+            sequence = len(self.grounds)
+            self.desk.block(remarked(on, Remark.REBOOTED, FILMED_S, sequence=sequence))
+            self.grounds.append((on, self.newest()))
+
+    @rule(on=TRIPS)
+    def end_the_holds(self, on: str) -> None:
+        ends, inbox = self.desk.deletions.hold_ends, self.desk.inbox
+        holds = AutomaticHolds(Records(self.desk.index), ends, inbox)
+        by = Ender("ada", "operator", "over")
+        known = [at for which, at in self.grounds if which == on]
+        shown = [at for (_, which), at in self.digests.items() if which == on]
+        last = self.let_go.get(on, -1)
+        in_force = any(max(a, b) > last for a in known for b in shown)
+        try:
+            holds.end(ends, on, None, by, site_id="site-b", at_ms=0)
+        except RejectedError:
+            assert not in_force
+            return
+        assert in_force
+        head = self.desk.index.head()
+        assert head is not None
+        self.let_go[on] = head.block_num
 
     @rule()
     def catch_up(self) -> None:
@@ -198,6 +241,10 @@ class RetentionMachine(RuleBasedStateMachine):
     def what_is_gone_is_on_record(self) -> None:
         for name in {what for what, _ in self.final} - self.desk.store.copies.keys():
             assert self.desk.deletions.took_everything(name)
+
+    def newest(self) -> int:
+        """Return the number of the ledger's newest block."""
+        return len(self.desk.ledger.block_ids) - 1
 
     def in_step(self) -> bool:
         """Say whether the index has all that the ledger has."""

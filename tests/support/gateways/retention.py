@@ -199,6 +199,7 @@ class Desk:
             Records(self.index),
             self.ledger,
             self.ledger,
+            self.deletions.hold_ends,
             confirmations=self.confirmations,
         )
         remover = Remover(
@@ -264,12 +265,15 @@ class Desk:
         self.inbox.add([held], [offer])
         return name
 
-    def commit(self, recording_id: bytes, trip_id: str) -> None:
+    def commit(self, recording_id: bytes, trip_id: str, film: RecordVideo | None = None) -> None:
+        """Commit a recording's digest; `film` says when it was filmed, and its name."""
         shown = self.shown(recording_id)
         action = RecordVideo(
             trip_id=trip_id, sha256=shown.sha256, size=shown.size, tree_root=shown.tree_root
         )
-        self.block({"videos": [(shown.sha256, trip_id, action.SerializeToString(), "tx", 0, 0)]})
+        action.MergeFrom(film or RecordVideo())
+        times = action.started_at_ms, action.started_at_ms + action.duration_ms
+        self.block({"videos": [(shown.sha256, trip_id, action.SerializeToString(), "tx", *times)]})
         self.inbox.mark([f"{recording_id.hex()} {trip_id}"], State.COMMITTED)
 
     def receipt(self, trip_id: str, *recordings: bytes, lacking: str = "") -> None:
@@ -312,12 +316,14 @@ class Desk:
             self.index.add(self.unseen[0])
             del self.unseen[0]
 
-    def settled(self, number: int, trip_id: str, *copies: Copy) -> bytes:
+    def settled(
+        self, number: int, trip_id: str, *copies: Copy, film: RecordVideo | None = None
+    ) -> bytes:
         """Add a recording: offered, uploaded, committed, with a final receipt, and indexed."""
         recording_id = recording(number)
         self.upload(recording_id, *copies)
         self.offer(recording_id, trip_id)
-        self.commit(recording_id, trip_id)
+        self.commit(recording_id, trip_id, film)
         self.receipt(trip_id, recording_id)
         return recording_id
 

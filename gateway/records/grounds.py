@@ -1,0 +1,314 @@
+"""Grounds for automatic holds: what went wrong on a trip, and which film shows it.
+
+An excursion, a sign of tampering, or a device's word that something is wrong with it holds each
+recording of the trip that was filmed then. Every doubt holds: a ground has its claimed and its
+corrected time, and a recording that was filmed at either is held.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import groupby
+from typing import Final
+
+from contracts.proto.payload_pb2 import RecordReading, RecordVideo
+from contracts.proto.state_pb2 import Remarked, TamperEvent
+from contracts.records.corrections import Corrections
+from contracts.records.quantity import QUANTITIES
+from contracts.records.reading import Tamper
+from contracts.records.remark import Remark, RemarkKind
+from contracts.rendered import signs
+from contracts.rendered_remarks import Stretch, says, stretches
+from gateway.index.store import IndexStore
+from gateway.records.breaches import BreachRecord, breaches
+from gateway.records.corrected import corrections_of
+from gateway.records.pages import EVERYTHING
+
+MARGIN_MS: Final = 300_000
+"""Film from this long before a ground, and after it, is held too, milliseconds. A sign that a
+reading shows may have begun any time after the reading before."""
+HARMLESS: Final = frozenset({RemarkKind.CLOCK_CORRECTED, RemarkKind.FILM_REDUCED})
+"""Remarks that tell of nothing wrong: a clock that is right again, and film that saves room."""
+_LASTED: Final = frozenset({RemarkKind.FILM_LOST, RemarkKind.REBOOTED, RemarkKind.INTERRUPTED})
+"""Remarks whose amount is how long it lasted until then."""
+_CLOCKS: Final[Mapping[RemarkKind, int]] = {RemarkKind.CLOCK_BACK: 1, RemarkKind.CLOCK_AHEAD: -1}
+"""Remarks that a clock was set, and on which side of it the time before lies."""
+_EVERY: Final = (1 << 63) - 1
+
+
+class GroundKind(StrEnum):
+    """What holds."""
+
+    EXCURSION = "excursion"
+    TAMPER = "tamper"
+    REMARK = "remark"
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """Something on a trip for which film is held.
+
+    Attributes:
+        kind: What it is.
+        trip_id: The trip.
+        device_id: The device that recorded it.
+        sequence: The device's first reading with it.
+        says: In plain words.
+        since_ms: When it began, as claimed, milliseconds.
+        until_ms: When it ended, as claimed; None if it has not, on record.
+        since_corrected_ms: When it began by a clock that was right later; None if its claim stands.
+        until_corrected_ms: When it ended likewise.
+        film: Names of the recordings in which the device says that it is.
+        block_num: The block that made it known.
+        other_ms: A further claimed time of the same moment: that of a clock before it was set.
+    """
+
+    kind: GroundKind
+    trip_id: str
+    device_id: str
+    sequence: int
+    says: str
+    since_ms: int
+    until_ms: int | None
+    since_corrected_ms: int | None
+    until_corrected_ms: int | None
+    film: frozenset[str]
+    block_num: int
+    other_ms: int | None = None
+
+    def holds(self, recording: RecordVideo) -> bool:
+        """Say whether a recording of the trip shows it, by name or by any of its times."""
+        if recording.pseudo_file_id in self.film:
+            return True
+        began, ended = recording.started_at_ms, recording.started_at_ms + recording.duration_ms
+        return any(
+            began <= until + MARGIN_MS and since - MARGIN_MS <= ended
+            for since, until in self._times()
+        )
+
+    def _times(self) -> Iterator[tuple[int, int]]:
+        """Yield its first and last moment by each clock; a clock may have gone back in between."""
+        yield _ordered(self.since_ms, self.until_ms)
+        if self.since_corrected_ms is not None or self.until_corrected_ms is not None:
+            since, until = self.since_corrected_ms, self.until_corrected_ms
+            yield _ordered(
+                self.since_ms if since is None else since, self.until_ms if until is None else until
+            )
+        if self.other_ms is not None:
+            yield self.other_ms, self.other_ms
+
+
+def _ordered(since_ms: int, until_ms: int | None) -> tuple[int, int]:
+    if until_ms is None:
+        return since_ms, _EVERY
+    return min(since_ms, until_ms), max(since_ms, until_ms)
+
+
+def grounds_of(index: IndexStore, trip_id: str) -> list[Ground]:
+    """Return the grounds on a trip, by the time when each began; none for an unknown trip.
+
+    Those of strangers, whose devices the trip's start does not name, are left out: they recorded
+    something else, and could otherwise have any film kept for ever.
+    """
+    rows = index.query("SELECT device_id FROM trip_devices WHERE trip_id = ?", trip_id)
+    named = {device_id for (device_id,) in rows}
+    corrections = corrections_of(index, trip_id)
+    found = [
+        *_excursions(index, trip_id),
+        *_signs(index, trip_id, corrections),
+        *_remarks(index, trip_id, corrections),
+    ]
+    found = [each for each in found if each.device_id in named]
+    return sorted(found, key=lambda each: (each.since_ms, each.device_id, each.sequence, each.says))
+
+
+def _excursions(index: IndexStore, trip_id: str) -> Iterator[Ground]:
+    rows = index.query("SELECT rowid, block_num FROM breaches WHERE trip_id = ?", trip_id)
+    if not rows:
+        return
+    blocks = dict(rows)
+    for at, each in breaches(index, {"trip_id": trip_id}, 0, len(rows), EVERYTHING):
+        yield _excursion(each, blocks[at])
+
+
+def _excursion(record: BreachRecord, block_num: int) -> Ground:
+    entry = record.entry
+    # What has not ended on record may go on: its last reading is only how far it is known.
+    until = (entry.until_ms, record.until_corrected_ms) if entry.ended else (None, None)
+    quantity = QUANTITIES[entry.limit.quantity].name
+    return Ground(
+        kind=GroundKind.EXCURSION,
+        trip_id=entry.trip_id,
+        device_id=entry.device_id,
+        sequence=entry.since_sequence,
+        says=f"{quantity} outside the limits of delivery {entry.delivery_id}",
+        since_ms=entry.since_ms,
+        until_ms=until[0],
+        since_corrected_ms=record.since_corrected_ms,
+        until_corrected_ms=until[1],
+        film=frozenset(),
+        block_num=block_num,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Signed:
+    """A reading with signs of tampering."""
+
+    device_id: str
+    sequence: int
+    utc_ms: int
+    flags: int
+    corrected_ms: int | None
+    block_num: int
+
+
+def _signs(index: IndexStore, trip_id: str, corrections: Corrections) -> Iterator[Ground]:
+    """Yield a ground for each sign, from the first reading in a row that shows it to the last.
+
+    The readings tell it under every version of the rules; the end of a sign is an event only since
+    1.2, and then tells when the reading came that shows it no longer.
+    """
+    rows = index.query(
+        "SELECT device_id, sequence, utc_ms, tamper_flags, record, block_num FROM readings"
+        " WHERE trip_id = ? AND tamper_flags > 0 ORDER BY device_id, sequence, position",
+        trip_id,
+    )
+    if not rows:
+        return
+    events, ends = _events(index, trip_id), _Ends(index, trip_id)
+    readings = [
+        _Signed(device_id, sequence, utc_ms, flags, _corrected(corrections, *row), block_num)
+        for row in rows
+        for device_id, sequence, utc_ms, flags, _, block_num in (row,)
+    ]
+    for sign in Tamper:
+        showing = [each for each in readings if each.flags & sign]
+        for run in _runs(showing):
+            yield _sign(trip_id, sign, run, events, ends)
+
+
+def _corrected(
+    corrections: Corrections,
+    device_id: str,
+    sequence: int,
+    _utc_ms: int,
+    _flags: int,
+    record: bytes,
+    _block_num: int,
+) -> int | None:
+    if not corrections:
+        return None
+    return corrections.corrected_ms(device_id, sequence, RecordReading.FromString(record).clock)
+
+
+def _runs(showing: Sequence[_Signed]) -> Iterator[list[_Signed]]:
+    """Yield the readings of one device that follow one another without a gap."""
+    numbered = enumerate(showing)
+    for _, members in groupby(numbered, key=lambda at: (at[1].device_id, at[1].sequence - at[0])):
+        yield [each for _, each in members]
+
+
+class _Ends:
+    """The last reading of each device on a trip, asked for when a sign has no end on record."""
+
+    def __init__(self, index: IndexStore, trip_id: str) -> None:
+        self._index = index
+        self._trip_id = trip_id
+        self._last: dict[str, int] | None = None
+
+    def is_last(self, reading: _Signed) -> bool:
+        if self._last is None:
+            sql = (
+                "SELECT device_id, max(sequence) FROM readings WHERE trip_id = ? GROUP BY device_id"
+            )
+            self._last = dict(self._index.query(sql, self._trip_id))
+        return self._last.get(reading.device_id) == reading.sequence
+
+
+def _events(index: IndexStore, trip_id: str) -> dict[tuple[str, int], TamperEvent]:
+    rows = index.query("SELECT entry FROM tampers WHERE trip_id = ?", trip_id)
+    found = [TamperEvent.FromString(entry) for (entry,) in rows]
+    return {(each.device_id, each.sequence): each for each in found}
+
+
+def _sign(
+    trip_id: str,
+    sign: Tamper,
+    run: Sequence[_Signed],
+    events: Mapping[tuple[str, int], TamperEvent],
+    ends: _Ends,
+) -> Ground:
+    first, last = run[0], run[-1]
+    began = events.get((first.device_id, first.sequence))
+    ended = events.get((last.device_id, last.sequence + 1))
+    (name,) = signs(sign)
+    until_ms = None
+    if ended is not None or not ends.is_last(last):
+        until_ms = max([each.utc_ms for each in run] + ([ended.utc_ms] if ended else []))
+    return Ground(
+        kind=GroundKind.TAMPER,
+        trip_id=trip_id,
+        device_id=first.device_id,
+        sequence=first.sequence,
+        says=f"sign of tampering: {name}",
+        since_ms=min(each.utc_ms for each in run),
+        until_ms=until_ms,
+        since_corrected_ms=first.corrected_ms,
+        until_corrected_ms=None if until_ms is None else last.corrected_ms,
+        film=frozenset(
+            each.pseudo_file_id for event in (began, ended) if event for each in event.film
+        ),
+        block_num=first.block_num,
+    )
+
+
+def _remarks(index: IndexStore, trip_id: str, corrections: Corrections) -> Iterator[Ground]:
+    rows = index.query(
+        "SELECT entry, block_num FROM remarks WHERE trip_id = ? ORDER BY rowid", trip_id
+    )
+    said = [Remarked.FromString(entry) for entry, _ in rows]
+    blocks = {id(each): block_num for each, (_, block_num) in zip(said, rows, strict=True)}
+    for each in stretches(said):
+        if RemarkKind(each.entry.remark.kind) not in HARMLESS:
+            yield _remark(each, corrections, blocks[id(each.entry)])
+
+
+def _remark(stretch: Stretch, corrections: Corrections, block_num: int) -> Ground:
+    entry = stretch.entry
+    said = Remark.from_message(entry.remark)
+    since_ms, until_ms = said.since_ms, stretch.until_ms
+    if said.kind.happens_once:
+        until_ms = since_ms
+    if said.kind in _LASTED:
+        since_ms = max(0, since_ms - said.amount)
+    other_ms = None
+    if said.kind in _CLOCKS:
+        other_ms = max(0, since_ms + _CLOCKS[said.kind] * said.amount)
+    begins = _by(entry, corrections)
+    ends = begins if stretch.end is None else _by(stretch.end, corrections)
+    return Ground(
+        kind=GroundKind.REMARK,
+        trip_id=entry.trip_id,
+        device_id=entry.device_id,
+        sequence=entry.sequence,
+        says=says(said),
+        since_ms=since_ms,
+        until_ms=until_ms,
+        since_corrected_ms=None if begins is None else since_ms + begins,
+        until_corrected_ms=None if until_ms is None or ends is None else until_ms + ends,
+        film=frozenset(
+            each.pseudo_file_id
+            for remarked in (entry, stretch.end)
+            if remarked is not None
+            for each in remarked.film
+        ),
+        block_num=block_num,
+        other_ms=other_ms,
+    )
+
+
+def _by(entry: Remarked, corrections: Corrections) -> int | None:
+    """Return by how much a right clock differs from that of a remark, ms; None: it does not."""
+    right_ms = corrections.corrected_ms(entry.device_id, entry.sequence, entry.clock)
+    return None if right_ms is None else right_ms - entry.clock.utc_ms

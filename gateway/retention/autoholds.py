@@ -1,0 +1,256 @@
+"""Automatic holds: film of an excursion, of tampering or of a fault is kept until a person lets go.
+
+A hold is not stored: it follows from the ledger, from the moment when ground and recording are both
+known, whichever came first. Only its end is on record, by `holdends`: it lets go of what was known
+at its block, and what becomes known later holds again.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from contracts.actions.payload import decode
+from contracts.encoding import parse
+from contracts.errors import RejectedError
+from contracts.hold_end import HELD_FOR_MAX, WHY_MAX
+from contracts.proto.hold_end_pb2 import HoldEndBody
+from contracts.proto.payload_pb2 import RecordVideo
+from contracts.proto.sawtooth_pb2 import Batch
+from contracts.rendered_remarks import claimed
+from contracts.text import quoted
+from gateway.intake.held import Offer
+from gateway.intake.inbox import Inbox
+from gateway.records.grounds import Ground
+from gateway.records.records import Records
+from gateway.retention.holdends import HoldEnds, ReadHoldEnds, Signed
+
+EVERYWHERE: Final = RecordVideo(duration_ms=(1 << 63) - 1)
+"""Stands for a recording whose digest nobody can read: it may show anything."""
+
+
+class Held(NamedTuple):
+    """A ground for which a recording is held.
+
+    Attributes:
+        ground: What it is.
+        end: What ended the hold; None while it is in force.
+    """
+
+    ground: Ground
+    end: HoldEndBody | None
+
+
+class Ender(NamedTuple):
+    """Who ends a hold, and why."""
+
+    who: str
+    role: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """A recording on a trip: its digest, and the block with it; None: it is only announced."""
+
+    digest: RecordVideo
+    block_num: int | None
+
+
+class GroundOnTrip(NamedTuple):
+    """A ground, with the recordings that it holds, and those that a person let go of."""
+
+    ground: Ground
+    held: list[bytes]
+    ended: list[bytes]
+
+
+class _OnTrip(NamedTuple):
+    grounds: list[Ground]
+    ends: list[HoldEndBody]
+
+
+class AutomaticHolds:
+    """Answers about automatic holds by what is known when it is first asked; made for each look.
+
+    Args:
+        records: What the ledger says, as far as the reader may see it.
+        ends: The ends on record.
+        inbox: Has the digests that are announced; None: only those on the ledger count.
+    """
+
+    def __init__(self, records: Records, ends: ReadHoldEnds, inbox: Inbox | None = None) -> None:
+        self._records = records
+        self._ends = ends
+        self._inbox = inbox
+        self._trips: dict[str, _OnTrip] = {}
+
+    def of_recording(self, recording_id: bytes) -> list[Held]:
+        """Return what holds a recording, or held it, on each trip that has or announces it."""
+        found = self._records.digests.of_recording(recording_id)
+        shown = [_Shown(each.digest, each.block_num) for each in found]
+        known = {each.digest.trip_id for each in found}
+        offers = self._inbox.offers_of(recording_id) if self._inbox else []
+        shown += [self._announced(each) for each in offers if each.trip_id not in known]
+        return [held for each in shown for held in self._held(recording_id, each)]
+
+    def of_digest(self, digest: RecordVideo, block_num: int) -> list[Held]:
+        """Return what holds a recording, or held it, on the trip of one of its digests."""
+        return list(self._held(digest.sha256, _Shown(digest, block_num)))
+
+    def on_trip(self, trip_id: str, after: int, count: int) -> list[tuple[int, GroundOnTrip]]:
+        """Return up to `count` grounds of a trip that follow a place, each with its place.
+
+        Raises:
+            NotOnLedgerError: There is no such trip.
+        """
+        self._records.trips.check_known(trip_id)
+        grounds = self._on(trip_id).grounds[after : after + count]
+        found = self._records.digests.of_trip(trip_id)
+        shown = [(each.digest.sha256, _Shown(each.digest, each.block_num)) for each in found]
+        return [
+            (place, self._on_ground(ground, shown))
+            for place, ground in enumerate(grounds, after + 1)
+        ]
+
+    def end(
+        self,
+        ends: HoldEnds,
+        trip_id: str,
+        recording_id: bytes | None,
+        by: Ender,
+        *,
+        site_id: str,
+        at_ms: int,
+    ) -> Signed:
+        """End the holds on a trip's recordings, or on one of them; durable on return.
+
+        What becomes known after the newest block of now holds again.
+
+        Args:
+            ends: Where the end is recorded.
+            trip_id: The trip.
+            recording_id: The recording; None for all of the trip.
+            by: Who ends them, and why.
+            site_id: The gateway's site.
+            at_ms: The time, UTC milliseconds.
+
+        Raises:
+            NotOnLedgerError: There is no such trip.
+            RejectedError: Nothing is held, or no reason is given.
+        """
+        if not by.why.strip() or len(by.why) > WHY_MAX:
+            raise RejectedError(
+                f"expected a reason of 1..{WHY_MAX} characters, got {quoted(by.why, 40)}"
+            )
+        head = self._records.blocks.head()
+        self._records.trips.check_known(trip_id)
+        if recording_id is None:
+            digests = self._records.digests.of_trip(trip_id)
+            held = [h for each in digests for h in self.of_digest(each.digest, each.block_num)]
+        else:
+            held = [h for h in self.of_recording(recording_id) if h.ground.trip_id == trip_id]
+        known = [
+            each.ground
+            for each in held
+            if each.end is None and head is not None and each.ground.block_num <= head.block_num
+        ]
+        if head is None or not known:
+            what = "a recording" if recording_id is None else f"recording {recording_id.hex()}"
+            raise RejectedError(
+                f"expected an automatic hold on {what} of trip {trip_id}, got none in force"
+            )
+        reasons = list(dict.fromkeys(words(each) for each in known))
+        return ends.add(
+            HoldEndBody(
+                site_id=site_id,
+                trip_id=trip_id,
+                recording_sha256=recording_id or b"",
+                held_for=reasons[:HELD_FOR_MAX],
+                held_for_count=len(reasons),
+                who=by.who,
+                role=by.role,
+                why=by.why,
+                ended_at_ms=at_ms,
+                block_num=head.block_num,
+                block_id=head.block_id,
+                genesis_id=self._records.blocks.genesis_id() or "",
+            )
+        )
+
+    def _on_ground(self, ground: Ground, shown: Sequence[tuple[bytes, _Shown]]) -> GroundOnTrip:
+        held: list[bytes] = []
+        ended: list[bytes] = []
+        for recording_id, each in shown:
+            if ground.holds(each.digest):
+                end = self._end_of(ground, recording_id, each.block_num)
+                (held if end is None else ended).append(recording_id)
+        return GroundOnTrip(ground, held, ended)
+
+    def _held(self, recording_id: bytes, shown: _Shown) -> Iterator[Held]:
+        for ground in self._on(shown.digest.trip_id).grounds:
+            if ground.holds(shown.digest):
+                yield Held(ground, self._end_of(ground, recording_id, shown.block_num))
+
+    def _end_of(
+        self, ground: Ground, recording_id: bytes, block_num: int | None
+    ) -> HoldEndBody | None:
+        """Return what let go of a recording for a ground, when both were known."""
+        for end in self._on(ground.trip_id).ends:
+            of_all = not end.recording_sha256 and block_num is not None
+            if end.recording_sha256 != recording_id and not of_all:
+                continue
+            if max(ground.block_num, block_num or 0) <= end.block_num:
+                return end
+        return None
+
+    def _on(self, trip_id: str) -> _OnTrip:
+        if trip_id not in self._trips:
+            blocks = self._records.blocks
+            # An end at a block that the ledger took back let go of something else.
+            ends = [e for e in self._ends.of(trip_id) if blocks.has(e.block_num, e.block_id)]
+            self._trips[trip_id] = _OnTrip(self._records.trips.grounds(trip_id), ends)
+        return self._trips[trip_id]
+
+    def _announced(self, offer: Offer) -> _Shown:
+        """Return a recording by the digest that its device signed, which is not committed."""
+        kept = self._inbox.batch(offer.batch_id) if self._inbox else None
+        digest = _digest_in(kept.wire, offer) if kept else None
+        if digest is None:
+            digest = RecordVideo()
+            digest.CopyFrom(EVERYWHERE)
+            digest.trip_id = offer.trip_id
+        return _Shown(digest, None)
+
+
+def held_because(
+    records: Records, holds: AutomaticHolds, digest: RecordVideo, block_num: int
+) -> Iterator[str]:
+    """Yield, in plain words, why a recording is not deleted on the trip of one of its digests."""
+    for hold in records.trips.holds_in_force(digest.trip_id):
+        placed = hold.placed
+        yield f"legal hold {placed.hold_id} of {placed.party_id}: {placed.reason}"
+    for held in holds.of_digest(digest, block_num):
+        if held.end is None:
+            yield words(held.ground)
+
+
+def words(ground: Ground) -> str:
+    """Return a ground in plain words, with its times as claimed and as corrected."""
+    since = claimed(ground.since_ms, ground.since_corrected_ms)
+    if ground.until_ms is None:
+        return f"{ground.says}, device {ground.device_id}, from {since}, not ended"
+    until = claimed(ground.until_ms, ground.until_corrected_ms)
+    when = f"at {since}" if since == until else f"from {since} to {until}"
+    return f"{ground.says}, device {ground.device_id}, {when}"
+
+
+def _digest_in(wire: bytes, offer: Offer) -> RecordVideo | None:
+    """Return the offered digest in a batch; None if the batch is damaged or has another one."""
+    try:
+        actions = [decode(each.payload) for each in parse(Batch, wire).transactions]
+    except RejectedError:
+        return None
+    for action in actions:
+        if isinstance(action, RecordVideo) and action.trip_id == offer.trip_id:
+            return action
+    return None

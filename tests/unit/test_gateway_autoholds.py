@@ -1,0 +1,408 @@
+"""Film of what went wrong is held by itself, and until a person lets go, retention takes it not."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from contracts.errors import RejectedError
+from contracts.hold_end import WHY_MAX, hold_end_hash, open_hold_end
+from contracts.proto.hold_end_pb2 import HoldEndBody
+from contracts.proto.payload_pb2 import Remark
+from contracts.records.reading import Tamper
+from gateway.intake.held import State
+from gateway.records.grounds import MARGIN_MS
+from gateway.records.records import Records
+from gateway.retention.autoholds import AutomaticHolds, Ender, words
+from gateway.retention.deletions import DeletionState
+from gateway.storagesettings import RetentionSettings
+from storage.recordings.manifest import Progress
+from support.gateways.grounds import (
+    Rows,
+    excursion,
+    film,
+    named,
+    readings,
+    remarked,
+    signs,
+    tampered,
+)
+from support.gateways.retention import BLOBS, SIGNER, VOLUME, Desk, recording, trip
+
+TRIP = trip(1)
+MARGIN_S = MARGIN_MS // 1000
+FAR_S = 10 * MARGIN_S
+BY = Ender("ada", "operator", "inquiry over")
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    made = Desk(tmp_path, RetentionSettings(make_room=True, volume_days=10, partial_days=5))
+    made.block(named(TRIP))
+    yield made
+    made.close()
+
+
+def holds(desk: Desk) -> AutomaticHolds:
+    return AutomaticHolds(Records(desk.index), desk.deletions.hold_ends, desk.inbox)
+
+
+def held(desk: Desk, number: int) -> list[str]:
+    found = holds(desk).of_recording(recording(number))
+    return [each.ground.says for each in found if each.end is None]
+
+
+def ended(desk: Desk, by: Ender, trip_id: str, recording_id: bytes | None = None) -> HoldEndBody:
+    ends, at_ms = desk.deletions.hold_ends, desk.now_ms
+    return holds(desk).end(ends, trip_id, recording_id, by, site_id="site-b", at_ms=at_ms)[1]
+
+
+def end(desk: Desk, trip_id: str = TRIP, recording_id: bytes | None = None) -> int:
+    return ended(desk, BY, trip_id, recording_id).number
+
+
+def run(desk: Desk) -> None:
+    desk.steps()
+    desk.days(11)
+    desk.steps()
+
+
+def is_kept(desk: Desk, recording_id: bytes) -> bool:
+    return VOLUME in desk.store.copies[recording_id]
+
+
+def test_film_of_an_excursion_stays_and_its_neighbour_goes(desk: Desk) -> None:
+    during = desk.settled(1, TRIP, film=film(FAR_S))
+    apart = desk.settled(2, TRIP, film=film(0))
+    desk.receipt(TRIP, during, apart)
+    other = desk.settled(3, trip(2), film=film(FAR_S))
+    desk.block(excursion(TRIP, FAR_S + 30, FAR_S + 40))
+    run(desk)
+    assert [is_kept(desk, each) for each in (during, apart, other)] == [True, False, False]
+    end(desk)
+    desk.steps()
+    assert not is_kept(desk, during)
+
+
+@pytest.mark.parametrize(
+    ("since_s", "lasts_s", "kept"),
+    [
+        (0, FAR_S - MARGIN_S - 0.001, False),
+        (0, FAR_S - MARGIN_S, True),
+        (FAR_S + 2, 1, True),
+        (0, 2 * FAR_S, True),
+        (FAR_S + 10 + MARGIN_S, 5, True),
+        (FAR_S + 10 + MARGIN_S + 0.001, 5, False),
+    ],
+)
+def test_the_margin_is_held_to_the_millisecond(
+    desk: Desk,
+    since_s: float,
+    lasts_s: float,
+    kept: bool,  # noqa: FBT001
+) -> None:
+    one = desk.settled(1, TRIP, film=film(since_s, lasts_s))
+    desk.block(excursion(TRIP, FAR_S, FAR_S + 10))
+    run(desk)
+    assert is_kept(desk, one) is kept
+
+
+def test_an_excursion_without_an_end_holds_all_that_follows(desk: Desk) -> None:
+    desk.settled(1, TRIP, film=film(100 * FAR_S))
+    desk.settled(2, TRIP, film=film(0))
+    desk.block(excursion(TRIP, FAR_S, FAR_S + 1, ended=False))
+    assert (len(held(desk, 1)), held(desk, 2)) == (1, [])
+    desk.block(excursion(TRIP, FAR_S, FAR_S + 1))
+    assert held(desk, 1) == []
+
+
+GROUNDS = {
+    "excursion": (
+        excursion(TRIP, FAR_S, FAR_S + 1),
+        "temperature outside the limits of delivery D-1",
+    ),
+    "sign": (
+        readings(TRIP, signs(Tamper.DOOR_OPEN, Tamper.NONE), first=FAR_S),
+        "sign of tampering: door-open",
+    ),
+    "remark": (
+        remarked(TRIP, Remark.CAMERA_COVERED, FAR_S),
+        "camera cam-1 sees nothing",
+    ),
+    "once": (remarked(TRIP, Remark.REBOOTED, FAR_S, amount_ms=5), "the device was started again"),
+}
+
+
+@pytest.mark.parametrize("ground", GROUNDS)
+@pytest.mark.parametrize("late", [False, True], ids=["before", "after-the-video"])
+def test_each_ground_holds_whenever_it_becomes_known(
+    desk: Desk,
+    ground: str,
+    late: bool,  # noqa: FBT001
+) -> None:
+    rows, says = GROUNDS[ground]
+    if not late:
+        desk.block(rows)
+    one = desk.settled(1, TRIP, film=film(FAR_S - 5, 10))
+    if late:
+        desk.block(rows)
+    run(desk)
+    assert is_kept(desk, one)
+    (told,) = held(desk, 1)
+    assert told.startswith(says)
+
+
+def test_a_ground_that_becomes_known_in_the_last_moment_withdraws_the_deletion(desk: Desk) -> None:
+    one = desk.settled(1, TRIP, film=film(0))
+    desk.steps()
+    desk.days(11)
+    desk.after_record = lambda: desk.block(excursion(TRIP, 0, 1))
+    desk.step()
+    assert is_kept(desk, one)
+    (told,) = desk.deletions.of(one)
+    assert told.state is DeletionState.WITHDRAWN
+    assert told.why.startswith(f"trip {TRIP} holds it: temperature outside the limits")
+
+
+def test_a_sign_lasts_from_the_first_reading_with_it_to_the_first_without(desk: Desk) -> None:
+    apart_s = 60
+    flags = [0, *signs(*[Tamper.DOOR_OPEN] * 3), 0]
+    desk.block(readings(TRIP, flags, apart_s=apart_s))
+    (ground,) = Records(desk.index).trips.grounds(TRIP)
+    assert (ground.sequence, ground.until_ms) == (1, ground.since_ms + 2 * apart_s * 1000)
+    desk.block(tampered(TRIP, 4, 4 * apart_s, 0, Tamper.DOOR_OPEN))
+    (ground,) = Records(desk.index).trips.grounds(TRIP)
+    assert ground.until_ms == ground.since_ms + 3 * apart_s * 1000
+
+
+def test_a_sign_in_the_last_reading_has_no_end(desk: Desk) -> None:
+    desk.block(readings(TRIP, signs(Tamper.NONE, Tamper.SHOCK)))
+    desk.settled(1, TRIP, film=film(100 * FAR_S))
+    assert held(desk, 1) == ["sign of tampering: shock"]
+
+
+def test_each_sign_has_its_own_time(desk: Desk) -> None:
+    both = Tamper.DOOR_OPEN | Tamper.LIGHT
+    desk.block(
+        readings(
+            TRIP, signs(Tamper.LIGHT, both, Tamper.LIGHT, Tamper.NONE, both, both, Tamper.NONE)
+        )
+    )
+    found = Records(desk.index).trips.grounds(TRIP)
+    told = sorted(
+        (each.says.rsplit()[-1], each.sequence, (each.until_ms or 0) - each.since_ms)
+        for each in found
+    )
+    assert told == [
+        ("door-open", 1, 0),
+        ("door-open", 4, 1000),
+        ("light", 0, 2000),
+        ("light", 4, 1000),
+    ]
+
+
+def test_the_film_that_a_device_names_is_held_whatever_its_times_say(desk: Desk) -> None:
+    desk.settled(1, TRIP, film=film(100 * FAR_S, name="cam-1.3"))
+    desk.settled(2, TRIP, film=film(100 * FAR_S, name="cam-1.4"))
+    desk.block(readings(TRIP, signs(Tamper.SHOCK, Tamper.NONE)))
+    desk.block(tampered(TRIP, 0, 0, Tamper.SHOCK, 0, "cam-1.3"))
+    assert (held(desk, 1), held(desk, 2)) == (["sign of tampering: shock"], [])
+
+
+def test_a_clock_that_was_set_right_holds_the_film_of_both_times(desk: Desk) -> None:
+    """The readings claim 1970 or so; the film has the time of the clock that was right."""
+    wrong_s = -1_000_000
+    desk.settled(1, TRIP, film=film(FAR_S))
+    desk.settled(2, TRIP, film=film(FAR_S + wrong_s))
+    desk.settled(3, TRIP, film=film(FAR_S + wrong_s / 2))
+    covered = Remark.CAMERA_COVERED
+    desk.block(remarked(TRIP, covered, FAR_S, sequence=3, ahead_s=wrong_s))
+    desk.block(remarked(TRIP, covered, FAR_S + 1, sequence=4, ahead_s=wrong_s, ended=True))
+    assert (held(desk, 1), held(desk, 2)) == ([], ["camera cam-1 sees nothing"])
+    desk.block(remarked(TRIP, Remark.CLOCK_CORRECTED, 2 * FAR_S, sequence=9))
+    assert held(desk, 1) == held(desk, 2) == ["camera cam-1 sees nothing"]
+    assert held(desk, 3) == []
+
+
+def test_a_sign_before_a_correction_holds_the_film_of_both_times(desk: Desk) -> None:
+    wrong_s = -1_000_000
+    desk.settled(1, TRIP, film=film(0, 1))
+    desk.block(readings(TRIP, signs(Tamper.SHOCK, Tamper.NONE)))
+    desk.settled(2, TRIP, film=film(-wrong_s, 1))
+    assert (len(held(desk, 1)), held(desk, 2)) == (1, [])
+    desk.block(remarked(TRIP, Remark.CLOCK_CORRECTED, FAR_S, sequence=9, ahead_s=-wrong_s))
+    assert len(held(desk, 1)) == len(held(desk, 2)) == 1
+
+
+@pytest.mark.parametrize(("kind", "side"), [(Remark.CLOCK_BACK, 1), (Remark.CLOCK_AHEAD, -1)])
+def test_a_set_clock_holds_the_film_before_and_after(
+    desk: Desk, kind: Remark.Kind, side: int
+) -> None:
+    day_s = 86_400
+    desk.settled(1, TRIP, film=film(0))
+    desk.settled(2, TRIP, film=film(side * day_s))
+    desk.settled(3, TRIP, film=film(side * day_s / 2))
+    desk.block(remarked(TRIP, kind, 0, amount_ms=day_s * 1000))
+    assert [len(held(desk, number)) for number in (1, 2, 3)] == [1, 1, 0]
+
+
+@pytest.mark.parametrize("kind", [Remark.CLOCK_CORRECTED, Remark.FILM_REDUCED])
+def test_what_is_not_wrong_holds_nothing(desk: Desk, kind: Remark.Kind) -> None:
+    desk.block(remarked(TRIP, kind, 0))
+    desk.settled(1, TRIP, film=film(0))
+    assert held(desk, 1) == []
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        excursion(TRIP, 0, 1, device="stranger"),
+        readings(TRIP, signs(Tamper.SHOCK, Tamper.NONE), device="stranger"),
+    ],
+)
+def test_a_stranger_holds_nothing(desk: Desk, rows: Rows) -> None:
+    desk.block(rows)
+    desk.settled(1, TRIP, film=film(0))
+    assert held(desk, 1) == []
+
+
+def test_a_hold_that_was_ended_keeps_no_longer_and_the_deletion_says_so(desk: Desk) -> None:
+    one = desk.settled(1, TRIP, film=film(0))
+    desk.block(excursion(TRIP, 0, 1))
+    run(desk)
+    assert is_kept(desk, one)
+    number = end(desk)
+    desk.steps()
+    assert desk.store.copies[one] == [BLOBS]
+    (told,) = desk.deletions.of(one)
+    assert list(told.body.hold_ends) == [number]
+
+
+def test_what_becomes_known_after_the_end_holds_again(desk: Desk) -> None:
+    one = desk.settled(1, TRIP, film=film(0))
+    desk.block(excursion(TRIP, 0, 1))
+    end(desk)
+    assert held(desk, 1) == []
+    desk.settled(2, TRIP, film=film(5))
+    assert len(held(desk, 2)) == 1
+    desk.block(readings(TRIP, signs(Tamper.SHOCK, Tamper.NONE)))
+    assert held(desk, 1) == ["sign of tampering: shock"]
+    run(desk)
+    assert is_kept(desk, one)
+
+
+def test_the_end_for_one_recording_lets_go_of_no_other(desk: Desk) -> None:
+    one, two = (desk.settled(number, TRIP, film=film(0)) for number in (1, 2))
+    desk.receipt(TRIP, one, two)
+    desk.block(excursion(TRIP, 0, 1))
+    end(desk, TRIP, one)
+    run(desk)
+    assert (is_kept(desk, one), is_kept(desk, two)) == (False, True)
+
+
+def test_the_end_is_signed_in_a_row_and_says_who_when_why_and_what(desk: Desk) -> None:
+    desk.settled(1, TRIP, film=film(0))
+    desk.block(excursion(TRIP, 0, 1))
+    end(desk)
+    desk.block(readings(TRIP, signs(Tamper.SHOCK, Tamper.NONE)))
+    end(desk, TRIP, recording(1))
+    (_, (first, _)), (_, (second, said)) = desk.deletions.hold_ends.listed(0, 10)
+    before, after = (open_hold_end(each, {SIGNER.public_key}) for each in (first, second))
+    assert after == said
+    assert (before.number, before.before_sha256) == (1, b"")
+    assert (after.number, after.before_sha256) == (2, hold_end_hash(first))
+    assert (before.who, before.role, before.why) == BY
+    assert (before.ended_at_ms, before.site_id, before.trip_id) == (desk.now_ms, "site-b", TRIP)
+    assert (before.recording_sha256, after.recording_sha256) == (b"", recording(1))
+    assert (before.block_num, before.genesis_id) == (3, "block 0")
+    assert list(before.held_for) == [
+        (
+            "temperature outside the limits of delivery D-1, device truck-1, from "
+            "2023-11-14T22:13:20.000Z to 2023-11-14T22:13:21.000Z"
+        )
+    ]
+    assert (before.held_for_count, len(after.held_for)) == (1, 1)
+
+
+def test_an_end_needs_a_hold_and_a_reason(desk: Desk) -> None:
+    desk.settled(1, TRIP, film=film(0))
+    for recording_id, what in ((None, "a recording"), (recording(1), "recording ")):
+        with pytest.raises(RejectedError, match=f"expected an automatic hold on {what}"):
+            end(desk, TRIP, recording_id)
+    desk.block(excursion(TRIP, 0, 1))
+    for why in ("", "  ", "x" * (WHY_MAX + 1)):
+        with pytest.raises(RejectedError, match=r"expected a reason of 1\.\.1000 characters"):
+            ended(desk, BY._replace(why=why), TRIP)
+    assert desk.deletions.hold_ends.listed(0, 10) == []
+    end(desk)
+    with pytest.raises(RejectedError, match="none in force"):
+        end(desk)
+
+
+def test_an_end_at_a_block_that_the_ledger_took_back_lets_go_of_nothing(desk: Desk) -> None:
+    desk.block(excursion(TRIP, 0, 1))
+    desk.settled(1, TRIP, film=film(0))
+    kept = len(desk.ledger.block_ids)
+    desk.block({})
+    end(desk)
+    assert held(desk, 1) == []
+    del desk.ledger.block_ids[kept:]
+    desk.index.cut(kept - 1)
+    desk.ledger.block_ids.append("another block")
+    desk.index.add({"blocks": [(kept, "another block", b"")]})
+    assert len(held(desk, 1)) == 1
+
+
+def test_a_partial_upload_whose_digest_is_unknown_is_held_by_any_ground_of_its_trip(
+    desk: Desk,
+) -> None:
+    for number, on in ((1, TRIP), (2, trip(2))):
+        desk.store.uploads[recording(number)] = Progress(recording(number), 100, 10)
+        desk.offer(recording(number), on, State.QUARANTINED)
+    desk.block(excursion(TRIP, 0, 1))
+    desk.steps()
+    desk.days(6)
+    desk.steps()
+    assert set(desk.store.uploads) == {recording(1)}
+    with pytest.raises(RejectedError, match="a recording of trip"):
+        end(desk)  # it is not on the trip, on record
+    end(desk, TRIP, recording(1))
+    desk.steps()
+    assert set(desk.store.uploads) == set()
+
+
+def test_grounds_are_listed_with_what_they_hold(desk: Desk) -> None:
+    one = desk.settled(1, TRIP, film=film(0))
+    desk.block(excursion(TRIP, 0, 1))
+    end(desk)
+    two = desk.settled(2, TRIP, film=film(0))
+    desk.block(readings(TRIP, signs(Tamper.SHOCK, Tamper.NONE)))
+    listed = holds(desk).on_trip
+    with pytest.raises(RejectedError, match="no trip"):
+        listed(trip(9), 0, 10)
+    found = holds(desk).on_trip(TRIP, 0, 10)
+    assert [(at, each.ground.kind, each.held, each.ended) for at, each in found] == [
+        (1, "tamper", [one, two], []),
+        (2, "excursion", [two], [one]),
+    ]
+    assert [at for at, _ in holds(desk).on_trip(TRIP, 1, 10)] == [2]
+
+
+def test_a_rotten_end_ends_nothing(desk: Desk) -> None:
+    desk.settled(1, TRIP, film=film(0))
+    desk.block(excursion(TRIP, 0, 1))
+    end(desk)
+    with desk.deletions._db.transaction() as db:  # noqa: SLF001 - no other way to such a row
+        db.execute("UPDATE hold_ends SET trip_id = ?", (trip(2),))
+    assert len(held(desk, 1)) == 1
+    assert desk.deletions.hold_ends.listed(0, 10) == []
+
+
+def test_words_name_both_times(desk: Desk) -> None:
+    desk.block(readings(TRIP, signs(Tamper.SHOCK)))
+    desk.block(remarked(TRIP, Remark.CLOCK_CORRECTED, 10, sequence=9, ahead_s=60))
+    (ground,) = Records(desk.index).trips.grounds(TRIP)
+    assert words(ground) == (
+        "sign of tampering: shock, device truck-1, from 2023-11-14T22:13:20.000Z (corrected: "
+        "2023-11-14T22:14:20.000Z), not ended"
+    )
