@@ -1,11 +1,11 @@
 """The pages at `/` in a real Chromium, on a gateway that a truck has offloaded a trip into."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 import pytest
@@ -199,6 +199,86 @@ def test_a_moment_moves_chart_map_and_video_together(operator: Visit, scene: Sce
     expect(page.get_by_text("06:36:01 UTC")).to_be_visible()
 
 
+def test_a_trip_says_what_it_holds_and_the_video_too(operator: Visit, scene: Scene) -> None:
+    page = operator.page
+    page.goto(scene.trip)
+    holds = page.get_by_role("region", name="Holds")
+    expect(holds.get_by_role("button", name=re.compile("Temperature outside"))).to_be_visible()
+    # The truck's film ends long before the door opens.
+    expect(holds.get_by_role("button", name=re.compile("door-open.*no recording"))).to_be_visible()
+    expect(holds.get_by_role("textbox")).to_have_count(0)
+    noticed = page.get_by_role("region", name="What the truck noticed")
+    expect(noticed).to_contain_text("No remark on record")
+    page.route("**/v1/trips/*/recordings?*", changed(lambda each: {**each, "held_because": [WHY]}))
+    page.reload()
+    video = page.get_by_role("region", name="Video")
+    expect(video.get_by_text("held", exact=True)).to_be_visible()
+    expect(video).to_contain_text(f"no retention takes it: {WHY}")
+    assert not operator.violations()
+
+
+@pytest.mark.parametrize(("size", "scheme"), [*LOOKS, (PHONE, "light")])
+def test_a_trip_shows_claimed_and_corrected_times_and_what_the_truck_noticed(
+    browser: Browser, scene: Scene, size: tuple[int, int], scheme: Scheme
+) -> None:
+    with visit(browser, scene.base, size, scheme) as seen:
+        seen.sign_in(scene.operator)
+        page = seen.page
+        for name, change in CLOCK_SET_RIGHT.items():
+            page.route(f"**/v1/trips/*/{name}?*", changed(change))
+        page.goto(scene.trip)
+        events = page.get_by_role("region", name="What happened")
+        expect(events).to_contain_text(f"by the right clock {RIGHT}")
+        expect(events).to_contain_text("Door open, door open ended")
+        charts = page.get_by_role("region", name="Readings")
+        expect(charts).to_contain_text(f"(by the right clock {RIGHT})")
+        expect(charts).to_contain_text("The truck's clock was wrong")
+        noticed = page.get_by_role("region", name="What the truck noticed")
+        expect(noticed).to_contain_text("Camera back sees nothing: ended")
+        expect(noticed).to_contain_text(f"that reading was at {RIGHT} UTC by the right clock")
+        expect(page.get_by_role("region", name="Holds")).to_contain_text("no end on record")
+        assert not seen.violations()
+        assert not seen.is_too_wide()
+        assert not seen.said
+
+
+def changed(change: Callable[[dict[str, Any]], dict[str, Any]]) -> Callable[[Route], None]:
+    """Return a handler that changes each item of an answer."""
+
+    def answer(route: Route) -> None:
+        fetched = route.fetch()
+        page = fetched.json()
+        page["items"] = [change(each) for each in page["items"] or [{}]]
+        route.fulfill(response=fetched, json=page)
+
+    return answer
+
+
+WHY: Final = "temperature outside the limits of delivery D-1"
+RIGHT: Final = "3 Mar 2026, 04:05:06"
+_RIGHT: Final = "2026-03-03T04:05:06.000Z"
+CLOCK_SET_RIGHT: Final[dict[str, Callable[[dict[str, Any]], dict[str, Any]]]] = {
+    "readings": lambda each: {**each, "corrected_time": _RIGHT},
+    "breaches": lambda each: {**each, "since_corrected": _RIGHT, "until_corrected": _RIGHT},
+    "tampers": lambda each: {**each, "corrected_time": _RIGHT, "ended": ["door-open"]},
+    "automatic-holds": lambda each: {**each, "since_corrected": _RIGHT, "until": None},
+    "remarks": lambda _: {
+        "device_id": "truck-7",
+        "sequence": 12,
+        "time": "2026-03-02T06:31:00.000Z",
+        "corrected_time": _RIGHT,
+        "kind": "camera-covered",
+        "change": "ended",
+        "subject": "back",
+        "since": "2026-03-02T06:30:59.000Z",
+        "amount_s": None,
+        "film": [],
+        "says": "camera back sees nothing",
+    },
+}
+"""How answers change when the clock of a truck was set right later."""
+
+
 def test_video_plays_the_moment_one_clicks(operator: Visit, scene: Scene) -> None:
     page = operator.page
     page.goto(scene.trip)
@@ -241,6 +321,43 @@ def test_an_operator_ends_the_sessions_of_an_auditor(
         expect(rows).to_have_count(0)
         other.page.goto(f"{scene.base}/trips")
         expect(other.page.get_by_role("heading", name="Sign in")).to_be_visible()
+
+
+def test_an_operator_ends_the_holds_of_a_trip_with_a_reason(operator: Visit, scene: Scene) -> None:
+    """The gateway's own part is in tests/integration/test_gateway_autoholds.py."""
+    page, said = operator.page, list[Any]()
+
+    def held(each: dict[str, Any]) -> dict[str, Any]:
+        kind = "ended_recording_ids" if said else "recording_ids"
+        return {**each, kind: ["ab" * 32]}
+
+    def end(route: Route) -> None:
+        said.append(route.request.post_data_json)
+        route.fulfill(json={})
+
+    page.route("**/v1/trips/*/automatic-holds?*", changed(held))
+    page.route("**/automatic-holds/end", end)
+    page.goto(scene.trip)
+    holds = page.get_by_role("region", name="Holds")
+    expect(holds.get_by_text("1 recording held").first).to_be_visible()
+    expect(holds.get_by_role("button", name="End these holds")).to_be_disabled()
+    assert not operator.violations()
+    holds.get_by_label("Why may this gateway let go").fill("claim settled")
+    holds.get_by_role("button", name="End these holds").click()
+    expect(holds.get_by_text("1 recording let go").first).to_be_visible()
+    expect(holds.get_by_role("textbox")).to_have_count(0)
+    assert said == [{"why": "claim settled"}]
+
+
+def test_an_auditor_ends_no_holds(browser: Browser, scene: Scene) -> None:
+    with visit(browser, scene.base) as seen:
+        seen.sign_in(scene.auditor)
+        held = changed(lambda each: {**each, "recording_ids": ["ab" * 32]})
+        seen.page.route("**/v1/trips/*/automatic-holds?*", held)
+        seen.page.goto(scene.trip)
+        holds = seen.page.get_by_role("region", name="Holds")
+        expect(holds.get_by_text("1 recording held").first).to_be_visible()
+        expect(holds.get_by_role("textbox")).to_have_count(0)
 
 
 def test_a_name_that_a_party_chose_is_text(operator: Visit, scene: Scene) -> None:

@@ -41,6 +41,7 @@ NEVER_GOOD: Final = {
     "GET /v1/fsma204.xlsx",
     "POST /v1/enrolment",
     "POST /v1/quarantine/{batch_id}/release",
+    "POST /v1/trips/{trip_id}/automatic-holds/end",
     "DELETE /v1/waiting/batches/{batch_id}",
     "DELETE /v1/waiting/uploads/{device_id}/{recording_id}",
     "POST /v1/uploads",

@@ -25,6 +25,8 @@ export interface Track {
   times: number[];
   values: Map<string, (number | null)[]>;
   positions: ([number, number] | null)[];
+  /** Seconds since 1970 by a clock that was right later; null where the claim stands. */
+  corrected: (number | null)[];
   derived: boolean;
   more: boolean;
   /** Readings that have a time before the one ahead of them: a clock went back. */
@@ -41,6 +43,7 @@ export async function readTrack(tripId: string, signal: AbortSignal): Promise<Tr
     times: order.map((at) => times[at]!),
     values: new Map(QUANTITIES.map((each) => [each.name, sorted.map(each.of)])),
     positions: sorted.map(({ position }) => position && [position.longitude, position.latitude]),
+    corrected: sorted.map(({ corrected_time }) => (corrected_time === null ? null : Date.parse(corrected_time) / 1000)),
     derived: found.items.some((each) => each.derived),
     more: found.more,
     wentBack,
@@ -74,6 +77,7 @@ function withGaps(track: Track): Track {
     times: split(track.times, (at) => track.times[at]! + usual),
     values: new Map([...track.values].map(([name, values]) => [name, split<number | null>(values, () => null)])),
     positions: split<[number, number] | null>(track.positions, () => null),
+    corrected: split<number | null>(track.corrected, () => null),
   };
 }
 
@@ -111,6 +115,8 @@ export interface Moment {
   kind: "excursion" | "tamper";
   from: number;
   to: number;
+  /** When it began by a clock that was right later; null if the claim stands. */
+  corrected: string | null;
   title: string;
   detail: string;
 }

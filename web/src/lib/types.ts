@@ -16,6 +16,7 @@ export interface Reading {
   device_id: string;
   sequence: number;
   time: string;
+  corrected_time: string | null;
   temperature_cel: number | null;
   humidity_pct: number | null;
   pressure_hpa: number | null;
@@ -57,6 +58,7 @@ export interface Trip {
   destination_site_id: string;
   party_ids: string[];
   started_at: string;
+  started_corrected_at: string | null;
   delivery_ids: string[];
   derived_from: Source[];
   readings: number;
@@ -74,7 +76,9 @@ export interface Breach {
   unit: string;
   extreme: number;
   since: string;
+  since_corrected: string | null;
   until: string;
+  until_corrected: string | null;
   position: Position | null;
   ended: boolean;
 }
@@ -83,8 +87,41 @@ export interface TamperEvent {
   device_id: string;
   sequence: number;
   time: string;
+  corrected_time: string | null;
   signs: string[];
+  ended: string[];
   position: Position | null;
+}
+
+export interface Remark {
+  device_id: string;
+  sequence: number;
+  time: string;
+  corrected_time: string | null;
+  change: string;
+  since: string;
+  says: string;
+}
+
+export interface Hold {
+  hold_id: string;
+  party_id: string;
+  reason: string;
+  placed_at: string;
+  released_at: string | null;
+}
+
+export interface AutomaticHold {
+  kind: string;
+  says: string;
+  device_id: string;
+  sequence: number;
+  since: string;
+  since_corrected: string | null;
+  until: string | null;
+  until_corrected: string | null;
+  recording_ids: string[];
+  ended_recording_ids: string[];
 }
 
 export interface Finding {
@@ -105,6 +142,7 @@ export interface Recording {
   derived: boolean;
   stored: boolean;
   copies: string[];
+  held_because: string[];
 }
 
 export interface Limit {

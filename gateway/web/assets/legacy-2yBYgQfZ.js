@@ -1,0 +1,1 @@
+import{tt as e}from"./index-B1P6HIza.js";e();

@@ -1,1 +1,0 @@
-import{tt as e}from"./index-DVHukgv3.js";e();
