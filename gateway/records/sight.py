@@ -192,6 +192,7 @@ def _shadowed(sight: Sight) -> str:
         " OR (role IN ('input', 'output') AND id IN may_transformation))",
         "lot_entries": lot,
         "transformations": "transformation_id IN may_transformation",
+        "transformation_parties": "transformation_id IN may_transformation",
         "units": "sscc IN may_unit",
         "devices": "device_id IN may_device",
     }
