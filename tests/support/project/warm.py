@@ -93,10 +93,16 @@ class Host:
 
 
 class Warm:
-    """Which commands have a host; `on` says whether forks are wanted."""
+    """Which commands have a host.
+
+    Attributes:
+        on: Whether forks are wanted.
+        tie: The words before a command that tie it to this process.
+    """
 
     def __init__(self) -> None:
         self.on = False
+        self.tie: list[str] = []
         self._owner = os.getpid(), _spaces()
         self._hosts: dict[str, Host] = {}
         self._lock = threading.Lock()
@@ -105,7 +111,7 @@ class Warm:
         """Return the process id of a fork, or None if only a new process will do."""
         if not self.on or (os.getpid(), _spaces()) != self._owner or _is_unusual(asked, streams):
             return None
-        words, is_tied = _untied([os.fsdecode(word) for word in asked["args"]])
+        words, is_tied = self._untied([os.fsdecode(word) for word in asked["args"]])
         program = Path(words[0])
         if program.parent != _BIN or program.name not in MODULES:
             return None
@@ -134,6 +140,12 @@ class Warm:
                 self._hosts[command] = Host(command)
             return self._hosts[command]
 
+    def _untied(self, words: list[str]) -> tuple[list[str], bool]:
+        """Return a command's words without what ties it to this process, and whether it did."""
+        count = len(self.tie)
+        is_tied = words[:count] == self.tie
+        return (words[count:], True) if is_tied else (words, False)
+
     def close(self) -> None:
         """End the hosts."""
         self.on = False
@@ -161,6 +173,7 @@ class WarmPopen(subprocess.Popen[Any]):
 @contextmanager
 def installed() -> Iterator[None]:
     """Let tests of this process start our commands as forks."""
+    STARTS.tie = [os.fsdecode(word) for word in tied([])]  # which itself starts a process
     subprocess.Popen = WarmPopen  # type: ignore[misc]  # for all who start a process
     try:
         yield
@@ -186,13 +199,6 @@ def _is_unusual(asked: Mapping[str, Any], streams: list[int]) -> bool:
         or not asked["close_fds"]
         or any(map(os.isatty, streams))
     )
-
-
-def _untied(words: list[str]) -> tuple[list[str], bool]:
-    """Return the words of a command without what ties it to this process, and whether it did."""
-    prefix = [os.fsdecode(word) for word in tied([])]
-    is_tied = words[: len(prefix)] == prefix
-    return (words[len(prefix) :], True) if is_tied else (words, False)
 
 
 def _spaces() -> tuple[Path, ...]:
