@@ -235,6 +235,7 @@ def _gone_on() -> Iterator[Networked]:
     wire = wire_of(evidence, [seal(evidence.heads[-1].header_signature, FOUR, absent=[3])])
     yield Networked("gone-on", wire, trust)
     yield Networked("gone-on", wire, replace(trust, predecessors=(replace(before, block_num=4),)))
+    yield Networked("gone-on", wire, replace(trust, predecessors=()))
     old = small()
     ended = Predecessor(
         old.heads[0].header_signature,
