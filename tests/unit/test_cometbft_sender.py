@@ -4,8 +4,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from contracts.ledger.cometbft.rpc import Rpc
-from contracts.ledger.cometbft.sender import Sender
+from contracts.ledger.cometbft.sender import Sender, _again
+from contracts.ledger.engine import waiting as waiting_module
 from contracts.ledger.engine.statuses import Outcome, Statuses
 from contracts.ledger.engine.submissions import Submission
 from contracts.ledger.execution.families import BUILT_IN
@@ -65,3 +68,17 @@ def test_it_stays_pending_until_a_processor_registers(tmp_path: Path) -> None:
             assert sum(freed) == 1
         finally:
             sender.stop()
+
+
+def test_what_an_orphan_displaces_is_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(waiting_module, "PARKED_MAX", 1)
+    first, orphan = (verify_batch(intkey_batch(FOUNDER, number)) for number in (1, 2))
+    with heights(tmp_path / "data", BUILT_IN) as ledger:
+        ledger.begin(first_batches(), POWERS)
+        sender, outcome = Sender(ledger.application, Mempool(ledger), print), Outcome()
+        sender._park(_again(first, pending=True), outcome)  # noqa: SLF001 - of its own thread
+        assert outcome.decided == []
+        sender._park(_again(orphan), outcome)  # noqa: SLF001
+        assert outcome.decided == [first.id]

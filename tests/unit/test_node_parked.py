@@ -43,3 +43,16 @@ def test_over_a_limit_the_oldest_is_forgotten(limit: str, monkeypatch: pytest.Mo
     assert parked.add(one, INTKEY) == parked.add(two, INTKEY) == []
     assert parked.add(three, INTKEY) == [one.id]
     assert parked.release(INTKEY) == [two, three]
+
+
+def test_a_copy_that_is_not_pending_is_not_reported_but_what_it_displaces_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(waiting_module, "PARKED_MAX", 1)
+    parked, (one, two) = Parked(), batches(2)
+    parked.add(one, INTKEY)
+    assert parked.add(one, INTKEY, pending=False) == []
+    assert parked.add(two, INTKEY, pending=False) == [one.id]
+    monkeypatch.setattr(waiting_module, "PARKED_BYTES_MAX", 0)
+    assert parked.add(one, INTKEY, pending=False) == [two.id]
+    assert parked.release(INTKEY) == []

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from contracts.ledger.blocks import log as log_module
+from contracts.ledger.engine import waiting as waiting_module
 from contracts.ledger.execution.executor import (
     EFFECT_BYTES_MAX,
     InvalidTransaction,
@@ -154,6 +155,19 @@ def test_nobody_overtakes_what_waits_for_a_processor(ledger: Ledger) -> None:
     answer(ledger.elsewhere.job(), b"2")
     ledger.until(first, second)
     assert ledger.chain.state.get(address_of("a")) == b"12"
+
+
+def test_what_an_orphan_displaces_is_reported(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(waiting_module, "PARKED_MAX", 1)
+    dependency, displaced = own("1"), setting("a")
+    orphan = setting("b", dependencies=[dependency.transactions[0].header_signature])
+    ledger.submit(orphan)
+    ledger.until(orphan)
+    ledger.elsewhere.families.clear()
+    ledger.submit(displaced, dependency)
+    ledger.until(displaced, dependency)
 
 
 def test_a_dependency_in_the_making_is_waited_for(ledger: Ledger) -> None:

@@ -247,9 +247,7 @@ class Sender:
         if family is None:  # one has registered since
             self._queue.append(item)
             return
-        forgotten = self._parked.add(item.batch, family)
-        if item.pending:
-            outcome.decided += forgotten
+        outcome.decided += self._parked.add(item.batch, family, pending=item.pending)
         _free(item, outcome)
 
     def _wait_for(self, batch: VerifiedBatch) -> None:

@@ -97,17 +97,22 @@ class Orphans(_Waiting[str]):
 class Parked(_Waiting[Family]):
     """Holds batches whose family has no processor; over a limit, the oldest is forgotten."""
 
-    def add(self, batch: VerifiedBatch, family: Family) -> list[str]:
+    def add(self, batch: VerifiedBatch, family: Family, *, pending: bool = True) -> list[str]:
         """Keep `batch` until a processor of `family` registers.
+
+        Args:
+            batch: The batch.
+            family: What it needs.
+            pending: Whether this copy's status is PENDING; else its id is not returned.
 
         Returns:
             Ids of batches of which a copy is not kept: this one, if it is here
             already and keeps its place, or those that are forgotten.
         """
         if batch.id in self._entries:
-            return [batch.id]
+            return [batch.id] if pending else []
         self._keep(batch, family)
         gone: list[str] = []
         while len(self) > PARKED_MAX or self._bytes > PARKED_BYTES_MAX:
             gone.append(self._drop_oldest())
-        return gone
+        return [each for each in gone if pending or each != batch.id]

@@ -294,9 +294,7 @@ class Scheduler:
 
     def _park(self, entry: Undecided, family: Family) -> None:
         """Let a batch wait for a processor; no other batch waits for it."""
-        forgotten = self._parked.add(entry.batch, family)
-        if entry.pending:
-            self._outcome.decided += forgotten
+        self._outcome.decided += self._parked.add(entry.batch, family, pending=entry.pending)
         self._leave(entry)
 
     def _decide(self, entry: Undecided, result: InvalidTransaction | Obstacle | None) -> None:
