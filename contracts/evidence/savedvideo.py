@@ -1,5 +1,6 @@
 """Saves the video of an evidence file, once everything in the file is proved."""
 
+import os
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Final, Self
@@ -24,7 +25,7 @@ class SavedVideo:
         directory: Where to save; it is made, or it must be empty.
 
     Raises:
-        RejectedError: There is something in the directory, or it is none.
+        RejectedError: The directory is not empty, or is not a directory.
         OSError: It cannot be made or read.
     """
 
@@ -88,5 +89,7 @@ class SavedVideo:
 
     def _close(self) -> None:
         if self._open is not None:
-            self._open[1].close()
+            with self._open[1] as file:
+                file.flush()
+                os.fsync(file.fileno())  # a name that says "proved" must not survive its bytes
             self._open = None

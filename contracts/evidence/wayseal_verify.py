@@ -163,7 +163,7 @@ def _expected(options: argparse.Namespace) -> Expected:
 def _saved(verdict: Verdict, kept: Sequence[Path]) -> Iterator[str]:
     """Yield what became of the video, in words."""
     if not verdict.holds:
-        yield "no video was saved: the evidence does not hold"
+        yield "no video was saved: it is saved only if the verdict is that the evidence holds"
     elif not kept:
         yield "no video was saved: there is none in the file"
     for path in kept:

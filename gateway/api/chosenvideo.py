@@ -22,7 +22,7 @@ from storage.recordings.store import RecordingStore
 
 RECORDINGS_MAX: Final = 100
 """Recordings that one query names."""
-_BLOBS_CHARS_MAX: Final = 1000
+_BLOBS_CHARS_MAX: Final = 4000
 _BLOBS: Final = re.compile(r"[0-9]{1,6}(-[0-9]{1,6})?(,[0-9]{1,6}(-[0-9]{1,6})?)*")
 
 _All = Annotated[
@@ -124,8 +124,8 @@ class VideoChoice:
         here = frozenset(each for each in filmed if self.store.find(each) is not None)
         if not here:
             raise NotFoundError(
-                f"expected a recording of that time whose bytes are here, got {len(filmed)} of "
-                "that time and the bytes of none"
+                f"{len(filmed)} recordings were filmed in that time, but their bytes are not at "
+                "this gateway"
             )
         return _These(here)
 
@@ -165,7 +165,7 @@ def _within(records: Records, trip_id: str, span: Span) -> Iterator[bytes]:
 def _numbers(text: str, count: int) -> tuple[int, ...]:
     """Return the numbers of blobs that a query names, ascending, each once."""
     if not _BLOBS.fullmatch(text):
-        raise RejectedError(f"query.blobs: expected such as 0,3-7, got {quoted(text)}")
+        raise RejectedError(f"query.blobs: expected blob numbers such as 0,3-7, got {quoted(text)}")
     numbers: set[int] = set()
     for each in text.split(","):
         first, _, last = each.partition("-")

@@ -76,7 +76,9 @@ def clip(
     recording_id = digest.sha256.hex()
     span, began_ms = span_between(begin, end), digest.started_at_ms
     from_ms, to_ms = max(span.from_ms - began_ms, 0), span.to_ms - began_ms
-    if to_ms <= 0 or (digest.duration_ms and from_ms >= digest.duration_ms):
+    if digest.duration_ms:
+        to_ms = min(to_ms, digest.duration_ms)
+    if from_ms >= to_ms:
         raise RejectedError(
             f"expected a time in which recording {recording_id} was filmed, "
             f"got {begin} to {end}; it began at {rfc3339(began_ms)} and took "

@@ -1,12 +1,12 @@
 """Makes clips: lets a process of its own cut them, and gives it verified bytes alone."""
 
+import io
 import os
 import signal
-import struct
 import subprocess
 import sys
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -15,14 +15,17 @@ from typing import BinaryIO, Final, Protocol, cast
 
 from contracts.chunktree import BLOB_BYTES, blob_size
 from contracts.errors import RejectedError, UnavailableError, WaysealError
-from gateway.clips.cutter import CLIP_BYTES_MAX, CPU_S_MAX
+from gateway.clips.cutter import CPU_S_MAX
 
 CLIP_S_MAX: Final = 600
 CLIPS_AT_ONCE_MAX: Final = 2
+CLIPS_OPEN_MAX: Final = 8
+"""Clips that are being made or that somebody still reads: each is a temporary file."""
+CLIP_BYTES_MAX: Final = 256 << 20
 CUT_S_MAX: Final = 120
 """How long one clip may take, seconds; its CPU is limited besides."""
-_NUMBER: Final = struct.Struct(">I")
-_WORDS_MAX: Final = 500
+_NUMBER_BYTES: Final = 4
+_WORDS_BYTES_MAX: Final = 500
 
 
 class NoClipsError(WaysealError):
@@ -59,11 +62,14 @@ class Clips:
 
     Args:
         recordings: Where the bytes come from.
+        bytes_max: Size of a clip.
     """
 
-    def __init__(self, recordings: Recordings) -> None:
+    def __init__(self, recordings: Recordings, bytes_max: int = CLIP_BYTES_MAX) -> None:
         self._recordings = recordings
-        self._room = threading.BoundedSemaphore(CLIPS_AT_ONCE_MAX)
+        self._bytes_max = bytes_max
+        self._making = threading.BoundedSemaphore(CLIPS_AT_ONCE_MAX)
+        self._open = threading.BoundedSemaphore(CLIPS_OPEN_MAX)
 
     def cut(self, sha256: bytes, size: int, from_ms: int, to_ms: int) -> Clip:
         """Return the clip between two times, milliseconds since the recording began.
@@ -77,7 +83,8 @@ class Clips:
         Raises:
             NoClipsError: This gateway was installed without clips.
             RejectedError: The time is too long, or no clip can be made of these bytes.
-            UnavailableError: Enough clips are being made, or the recording's copies did not answer.
+            UnavailableError: Enough clips are being made or read, or the recording's copies did not
+                answer.
         """
         if find_spec("av") is None:
             raise NoClipsError(
@@ -88,12 +95,18 @@ class Clips:
             raise RejectedError(
                 f"expected a clip of up to {CLIP_S_MAX} s, got {(to_ms - from_ms) / 1000} s"
             )
-        if not self._room.acquire(blocking=False):
+        if not self._making.acquire(blocking=False):
             raise UnavailableError(f"{CLIPS_AT_ONCE_MAX} clips are being made: try again")
         try:
-            return self._cut(sha256, size, from_ms, to_ms)
+            if not self._open.acquire(blocking=False):
+                raise UnavailableError(f"{CLIPS_OPEN_MAX} clips are being read: try again")
+            try:
+                return self._cut(sha256, size, from_ms, to_ms)
+            except BaseException:
+                self._open.release()
+                raise
         finally:
-            self._room.release()
+            self._making.release()
 
     def _cut(self, sha256: bytes, size: int, from_ms: int, to_ms: int) -> Clip:
         comment = (
@@ -101,7 +114,7 @@ class Clips:
             "Evidence is the recording itself."
         )
         with TemporaryFile() as file, TemporaryFile() as said:
-            words = (size, from_ms, to_ms, comment, file.fileno())
+            words = (size, from_ms, to_ms, comment, file.fileno(), self._bytes_max)
             process = subprocess.Popen(  # noqa: S603 - our own program
                 [sys.executable, "-I", "-m", "gateway.clips.cutter", *map(str, words)],
                 stdin=subprocess.PIPE,
@@ -113,15 +126,15 @@ class Clips:
             )
             with process:
                 blobs = self._answer(process, sha256, size)
-            said.seek(0)
-            told = said.read().decode(errors="replace").strip().rpartition("\n")[2][:_WORDS_MAX]
+            said.seek(max(0, said.seek(0, os.SEEK_END) - _WORDS_BYTES_MAX))
+            told = said.read().decode(errors="replace").strip().rpartition("\n")[2]
             if process.returncode != 0:
                 raise RejectedError(
                     f"no clip of recording {sha256.hex()} can be made: {told or _ended(process)}"
                 )
-            taken = os.fdopen(os.dup(file.fileno()), "rb")
-        length = taken.seek(0, os.SEEK_END)
-        taken.seek(0)
+            length = file.seek(0, os.SEEK_END)
+            file.seek(0)
+            taken = _ClipFile(os.dup(file.fileno()), self._open.release)
         return Clip(taken, length, blobs, told == "copied")
 
     def _answer(self, process: "subprocess.Popen[bytes]", sha256: bytes, size: int) -> list[int]:
@@ -131,8 +144,8 @@ class Clips:
         late = threading.Timer(CUT_S_MAX, process.kill)
         late.start()
         try:
-            while question := questions.read(_NUMBER.size):
-                (index,) = _NUMBER.unpack(question)
+            while question := questions.read(_NUMBER_BYTES):
+                index = int.from_bytes(question, "big")
                 at = index * BLOB_BYTES
                 blob = b"".join(self._recordings.read(sha256, at, at + blob_size(size, index)))
                 asked.add(index)
@@ -144,19 +157,34 @@ class Clips:
             process.kill()
             raise
         finally:
-            late.cancel()
             with suppress(BrokenPipeError):
                 answers.close()
-        process.wait()
+            process.wait()
+            late.cancel()
         return sorted(asked)
+
+
+class _ClipFile(io.BufferedReader):
+    """A clip's file, which says once when it is closed, also by being forgotten."""
+
+    def __init__(self, descriptor: int, closed: Callable[[], None]) -> None:
+        super().__init__(io.FileIO(descriptor))
+        self._closed = closed
+
+    def __del__(self) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """See `io.BufferedReader.close`."""
+        if not self.closed:
+            self._closed()
+        super().close()
 
 
 def _ended(process: "subprocess.Popen[bytes]") -> str:
     """Return how a process ended that said nothing."""
     if process.returncode == -signal.SIGXCPU:
         return f"it takes more than {CPU_S_MAX} s of CPU; ask for a shorter part"
-    if process.returncode == -signal.SIGXFSZ:
-        return f"it has more than {CLIP_BYTES_MAX} bytes; ask for a shorter part"
     if process.returncode == -signal.SIGKILL:
-        return f"it takes more than {CUT_S_MAX} s; ask for a shorter part"
+        return f"it takes more than {CUT_S_MAX} s or too much memory; ask for a shorter part"
     return f"the process that reads it ended with status {process.returncode}"

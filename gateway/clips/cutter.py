@@ -1,30 +1,43 @@
 """Cuts a clip out of a recording, in a process of its own: a recording is what a truck sent.
 
-    python -m gateway.clips.cutter SIZE FROM_MS TO_MS COMMENT DESCRIPTOR
+    python -m gateway.clips.cutter SIZE FROM_MS TO_MS COMMENT DESCRIPTOR BYTES_MAX
 
 It asks for the recording blob by blob: it writes a blob's number, 4 bytes, to standard output and
 reads the blob from standard input. So it sees verified bytes alone, and whoever answers learns
 which blobs the clip needs. The clip, MP4 with H.264, goes to the descriptor, and "copied" or
 "encoded" to standard error. An error ends it with status 1 and one line there.
 
-The only importer of PyAV here. It limits its own memory, time and output before it opens anything.
+The only importer of PyAV here. It limits its own memory, time and output before it opens anything,
+and from the first byte of the recording on it can open no file and no connection: FFmpeg follows
+what a playlist names.
 """
 
+import errno
 import os
 import resource
 import struct
 import sys
 from collections import OrderedDict
 from fractions import Fraction
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any, BinaryIO, Final
 
-BLOB_BYTES: Final = 1 << 20
+from contracts.chunktree import BLOB_BYTES, blob_size
+
 MEMORY_BYTES_MAX: Final = 2 << 30
 CPU_S_MAX: Final = 60
-CLIP_BYTES_MAX: Final = 256 << 20
+_CPU_LAST_S: Final = 5
+"""After the limit a signal says what was wrong; so much later the kernel kills."""
 PIXELS_MAX: Final = 3_840 * 2_160
 KEPT_BLOBS: Final = 16
 _NUMBER: Final = struct.Struct(">I")
+_READ_ONLY: Final = {
+    "format_whitelist": "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,mpegts",
+    "protocol_whitelist": "none",
+}
+"""Containers that hold their pictures themselves."""
+_THREADS: Final = 2
 _PLAIN: Final = {"mov", "mp4", "matroska", "webm"}
 """Containers whose H.264 an MP4 can take as it is."""
 _INDEXED: Final = _PLAIN | {"avi"}
@@ -78,7 +91,7 @@ class AskedRecording:
         if index not in self._blobs:
             self._questions.write(_NUMBER.pack(index))
             self._questions.flush()
-            size = min(BLOB_BYTES, self._size - index * BLOB_BYTES)
+            size = blob_size(self._size, index)
             blob = self._answers.read(size)
             if len(blob) != size:
                 raise UnfitError("the gateway gave up")
@@ -103,9 +116,14 @@ def cut(recording: AskedRecording, clip: BinaryIO, from_ms: int, to_ms: int, com
     import av  # noqa: PLC0415 - its memory counts, so the limits come first
 
     _open: Any = av.open  # a container for reading or writing, says a word
+    for module in iter_modules(av.__path__, "av."):  # some are imported when they are needed
+        if not module.name.endswith("__main__"):
+            import_module(module.name)
+    import_module("av.subtitles.stream")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))
     try:
         with (
-            _open(recording, metadata_errors="ignore") as source,
+            _open(recording, metadata_errors="ignore", options=_READ_ONLY) as source,
             _open(clip, mode="w", format="mp4", options={"movflags": _FRAGMENTS}) as made,
         ):
             if not source.streams.video:
@@ -116,6 +134,7 @@ def cut(recording: AskedRecording, clip: BinaryIO, from_ms: int, to_ms: int, com
                     f"expected pictures of up to {PIXELS_MAX} pixels, "
                     f"got {stream.width} x {stream.height}"
                 )
+            stream.codec_context.thread_count = _THREADS
             made.metadata["comment"] = comment
             first = stream.start_time or 0
             begin = first + int(from_ms * _MILLISECONDS / stream.time_base)
@@ -168,7 +187,11 @@ def _encode(source: Any, stream: Any, made: Any, begin: int, end: int) -> int:  
             out = made.add_stream("libx264", rate=stream.average_rate or 25)
             out.width, out.height = frame.width & ~1, frame.height & ~1
             out.pix_fmt, out.time_base = "yuv420p", _MILLISECONDS
-            out.options = {"preset": "veryfast", "bf": "0"}  # what comes out begins at 0
+            out.options = {
+                "preset": "veryfast",
+                "bf": "0",
+                "threads": f"{_THREADS}",
+            }  # what comes out begins at 0
             out.codec_context.time_base = _MILLISECONDS
         picture = frame.reformat(out.width, out.height, "yuv420p")
         picture.pts = int((frame.pts - begin) * stream.time_base / _MILLISECONDS)
@@ -180,27 +203,32 @@ def _encode(source: Any, stream: Any, made: Any, begin: int, end: int) -> int:  
     return taken
 
 
-def _limit() -> None:
+def _limit(bytes_max: int) -> None:
     for what, most in (
         (resource.RLIMIT_AS, MEMORY_BYTES_MAX),
-        (resource.RLIMIT_CPU, CPU_S_MAX),
-        (resource.RLIMIT_FSIZE, CLIP_BYTES_MAX),
+        (resource.RLIMIT_FSIZE, bytes_max),
         (resource.RLIMIT_CORE, 0),
     ):
         resource.setrlimit(what, (most, most))
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_S_MAX, CPU_S_MAX + _CPU_LAST_S))
     os.nice(10)
 
 
 def main() -> None:
     """Cut one clip; see the module."""
-    _limit()
     size, from_ms, to_ms = map(int, sys.argv[1:4])
+    bytes_max = int(sys.argv[6])
+    _limit(bytes_max)
     recording = AskedRecording(size, sys.stdout.buffer, sys.stdin.buffer)
     try:
         with os.fdopen(int(sys.argv[5]), "wb") as clip:
             how = cut(recording, clip, from_ms, to_ms, sys.argv[4])
-    except (UnfitError, OSError, MemoryError) as error:
-        sys.exit(str(error) or "it takes too much memory")
+    except MemoryError:
+        sys.exit("it takes too much memory")
+    except (UnfitError, OSError) as error:
+        if isinstance(error, OSError) and error.errno == errno.EFBIG:
+            sys.exit(f"it has more than {bytes_max} bytes; ask for a shorter part")
+        sys.exit(str(error))
     sys.stderr.write(how)
 
 

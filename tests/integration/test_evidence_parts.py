@@ -102,7 +102,7 @@ def test_video_is_left_out_unless_it_is_asked_for(yard: Yard, trip: Trip, tmp_pa
         ({"recording": "0" * 64}, 404, "no recording"),
         ({"recording": "x"}, 404, "recording id must be 64 lower-case hexadecimal digits"),
         ({"blobs": "0"}, 422, "expected blobs together with one recording, got 0 recordings"),
-        ({"from": rfc3339(LATER_MS + 1)}, 404, "got 0 of that time and the bytes of none"),
+        ({"from": rfc3339(LATER_MS + 1)}, 404, "0 recordings were filmed in that time"),
         (
             {"recording": name(EARLY), "from": rfc3339(START_MS)},
             422,
@@ -110,8 +110,16 @@ def test_video_is_left_out_unless_it_is_asked_for(yard: Yard, trip: Trip, tmp_pa
         ),
         ({"recording": name(EARLY), "blobs": "1-3"}, 422, "expected blobs 0 to 2"),
         ({"recording": name(EARLY), "blobs": "2-1"}, 422, "the first before the last, got 2-1"),
-        ({"recording": name(EARLY), "blobs": "1;2"}, 422, "expected such as 0,3-7, got '1;2'"),
-        ({"recording": name(EARLY), "blobs": ""}, 422, "expected such as 0,3-7, got ''"),
+        (
+            {"recording": name(EARLY), "blobs": "1;2"},
+            422,
+            "blob numbers such as 0,3-7, got '1;2'",
+        ),
+        (
+            {"recording": name(EARLY), "blobs": ""},
+            422,
+            "blob numbers such as 0,3-7, got ''",
+        ),
     ],
 )
 def test_video_that_cannot_be_had(

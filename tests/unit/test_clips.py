@@ -1,15 +1,24 @@
 """Clips that are cut in a process of their own, from real videos of each kind."""
 
+import gc
 import io
 from collections.abc import Iterator
 from hashlib import sha256
+from pathlib import Path
 from typing import Any, Final
 
 import av
 import pytest
 
 from contracts.errors import RejectedError, UnavailableError
-from gateway.clips.clips import CLIP_S_MAX, CLIPS_AT_ONCE_MAX, Clip, Clips, NoClipsError
+from gateway.clips.clips import (
+    CLIP_S_MAX,
+    CLIPS_AT_ONCE_MAX,
+    CLIPS_OPEN_MAX,
+    Clip,
+    Clips,
+    NoClipsError,
+)
 from support.trucks.films import KINDS, RATE, SECONDS, SHADE, film
 
 COPIED: Final = {"fragmented", "plain"}
@@ -95,6 +104,44 @@ def _stretched(content: bytes) -> bytes:
 def test_bytes_that_are_no_video(content: bytes, said: str) -> None:
     with pytest.raises(RejectedError, match=said):
         InMemory(content).cut(0, 1_000)
+
+
+@pytest.mark.parametrize(
+    "playlist",
+    [
+        b"ffconcat version 1.0\nfile '%s'\n",
+        b"#EXTM3U\n#EXT-X-TARGETDURATION:9\n#EXTINF:9,\nfile://%s\n#EXT-X-ENDLIST\n",
+        b"v=0\no=- 0 0 IN IP4 127.0.0.1\nc=IN IP4 127.0.0.1\nm=video 5004 RTP/AVP 96\n# %s\n",
+    ],
+)
+def test_a_recording_opens_no_other_file(
+    films: dict[str, bytes], tmp_path: Path, playlist: bytes
+) -> None:
+    other = tmp_path / "other.mp4"
+    other.write_bytes(films["plain"])
+    relative = str(other).lstrip("/").encode()  # which FFmpeg calls safe
+    with pytest.raises(RejectedError, match="its bytes cannot be read as a video"):
+        InMemory(playlist % relative).cut(0, 1_000)
+
+
+def test_a_clip_that_is_too_large(films: dict[str, bytes]) -> None:
+    content = films["plain"]
+    clips = Clips(InMemory(content), bytes_max=1_000)
+    with pytest.raises(RejectedError, match="it has more than 1000 bytes; ask for a shorter part"):
+        clips.cut(sha256(content).digest(), len(content), 0, 8_000)
+
+
+def test_clips_that_nobody_has_read_yet_are_limited(films: dict[str, bytes]) -> None:
+    content = films["plain"]
+    clips, digest = Clips(InMemory(content)), sha256(content).digest()
+    unread = [clips.cut(digest, len(content), 0, 500) for _ in range(CLIPS_OPEN_MAX)]
+    with pytest.raises(UnavailableError, match=f"{CLIPS_OPEN_MAX} clips are being read"):
+        clips.cut(digest, len(content), 0, 500)
+    unread.pop()  # forgotten, as when a client leaves before the first byte
+    gc.collect()
+    clips.cut(digest, len(content), 0, 500).file.close()
+    for each in unread:
+        each.file.close()
 
 
 def test_a_time_without_a_picture(films: dict[str, bytes]) -> None:

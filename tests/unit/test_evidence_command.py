@@ -74,7 +74,7 @@ def test_no_video_is_saved_of_evidence_that_does_not_hold(
     directory = tmp_path / "video"
     done = verify(evidence, "--trust", keys, "--save-video", directory, "--trip", "0" * 32)
     assert (done.returncode, list(directory.iterdir())) == (1, [])
-    assert done.stdout.endswith("no video was saved: the evidence does not hold\n")
+    assert done.stdout.endswith("it is saved only if the verdict is that the evidence holds\n")
     told = verify(evidence, "--trust", keys, "--save-video", directory, "--json")
     assert document(told)["saved"] == [str(each) for each in directory.iterdir()] != []
 
