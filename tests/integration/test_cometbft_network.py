@@ -218,6 +218,19 @@ def test_a_validator_that_computes_another_state_is_named(four: Validators) -> N
     agree(four)
 
 
+def test_a_refused_init_leaves_nothing_that_stops_the_next_one(tmp_path: Path) -> None:
+    need_cometbft()
+    key, out = tmp_path / "admin.key", tmp_path / "net"
+    Signer.load_or_create(key)
+    init = ["wayseal-node", "init", "--chain-id", "try", "--out", str(out), "--validators", "1"]
+    refused = run([*init, "--chain", str(tmp_path / "none"), "--admin-key", str(key)])
+    assert refused.returncode != 0
+    assert "Traceback" not in refused.stderr
+    assert list(out.iterdir()) == []
+    made = run(init)
+    assert made.returncode == 0, made.stderr
+
+
 def test_a_missing_program_is_named(tmp_path: Path) -> None:
     need_cometbft()
     first = [untimed_genesis(FOUNDER, [FOUNDER.public_key])]

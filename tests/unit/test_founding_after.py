@@ -1,6 +1,7 @@
 """A network goes on from a ledger that one signer made: what each validator checks for itself."""
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -18,14 +19,28 @@ from contracts.ledger.cometbft.founding import (
     go_on,
     repeat_for_network,
 )
-from contracts.ledger.cometbft.network import Card, found, found_after, join, repeat_chain
+from contracts.ledger.cometbft.network import (
+    Card,
+    found,
+    found_after,
+    join,
+    network_time_s,
+    repeat_chain,
+)
 from contracts.ledger.engine.genesis import own_genesis
+from contracts.sawtooth.batches import build_batch
 from contracts.sawtooth.block_info import latest_block_info
 from contracts.sawtooth.blocks import network_height
-from contracts.sawtooth.settings import CHAIN_ID
+from contracts.sawtooth.settings import (
+    APPROVAL_THRESHOLD,
+    AUTHORIZED_KEYS,
+    CHAIN_ID,
+    propose,
+)
 from contracts.succession import predecessors_in
 from contracts.validators import SETTING, encode
 from support.ledgers.chains import opened
+from support.ledgers.exporting import exported
 from support.ledgers.heights import CHAIN, VALIDATOR, heights, tx
 from support.ledgers.intkey_node import FAMILIES
 from support.ledgers.nodes import intkey_batch
@@ -38,20 +53,10 @@ SETTINGS: Final = {CHAIN_ID: CHAIN, SETTING: encode(POWERS)}
 CARD: Final = Card(VALIDATOR.public_key, f"{'ab' * 20}@127.0.0.1:1")
 
 
-def exported(data: Path, path: Path, blocks: int = BLOCKS) -> Path:
-    """Write the export of a chain with block times that one signer made."""
-    with publishing(data, own_genesis(SIGNER, [SIGNER.public_key])) as running:
-        for number in range(1, blocks):
-            running.clock.now_s += 10
-            assert not running.decide(intkey_batch(SIGNER, number * 10, 3)).invalid
-    write_export(path, (each.block for each in committed(data / "chain.log")))
-    return path
-
-
 @pytest.fixture(scope="module")
 def export(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("old")
-    return exported(place / "node", place / "chain")
+    return exported(place / "node", place / "chain", BLOCKS)
 
 
 @pytest.fixture(scope="module")
@@ -126,8 +131,10 @@ def test_what_the_network_says_of_the_old_ledger_is_compared(
     other = replace(founding.predecessor, block_id="ab" * 64)
     with heights(data) as ledger:
         ledger.time_s = NOW_S
-        with pytest.raises(RejectedError, match="on record"):
+        with pytest.raises(RejectedError, match="put another one on record"):
             ledger.begin_as(replace(founding, predecessor=other), POWERS)
+        with pytest.raises(RejectedError, match="expected a batch with the first block's time"):
+            ledger.begin_as(replace(founding, batches=()), POWERS)
         ledger.time_s += 1
         with pytest.raises(RejectedError, match="the height's time"):
             ledger.begin_as(founding, POWERS)
@@ -144,9 +151,9 @@ def test_only_an_administrator_founds_it(export: Path, data: Path, tmp_path: Pat
 def test_a_network_file_goes_on_from_an_export_and_join_wants_the_same(
     export: Path, tmp_path: Path
 ) -> None:
-    network = found_after([CARD], CHAIN, export, SIGNER, FAMILIES)
+    network = found_after([CARD], CHAIN, export, SIGNER, FAMILIES, tmp_path / "beside")
     assert founding_of(json.loads(json.dumps(network.genesis["app_state"]))).after
-    assert [each.name for each in export.parent.iterdir() if each.name.startswith("tmp")] == []
+    assert list((tmp_path / "beside").iterdir()) == []
     with pytest.raises(RejectedError, match="expected its export as --chain"):
         repeat_chain(tmp_path / "a", network, None, FAMILIES)
     repeat_chain(tmp_path / "a", network, export, FAMILIES)
@@ -159,6 +166,42 @@ def test_a_network_file_goes_on_from_an_export_and_join_wants_the_same(
         repeat_chain(tmp_path / "c", own, export, FAMILIES)
     with pytest.raises(RejectedError, match="wayseal-node validator"):
         join(tmp_path / "a", network)
+
+
+def test_join_is_typed_again_after_the_validator_began(export: Path, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    network = found_after([CARD], CHAIN, export, SIGNER, FAMILIES, tmp_path)
+    repeat_chain(data, network, export, FAMILIES)
+    founding = founding_of(network.genesis["app_state"])
+    with heights(data) as ledger:
+        ledger.time_s = network_time_s(network)
+        ledger.begin_as(founding, POWERS)
+        repeated = ledger.chain.head
+    assert repeated is not None
+    assert repeated.num == BLOCKS
+    repeat_chain(data, network, export, FAMILIES)
+
+
+def test_the_old_node_s_own_directory_is_refused(export: Path, tmp_path: Path) -> None:
+    network = found_after([CARD], CHAIN, export, SIGNER, FAMILIES, tmp_path)
+    longer = tmp_path / "node"
+    shutil.copytree(export.parent / "node", longer)
+    for _ in range(2):
+        with pytest.raises(RejectedError, match="ends with"):
+            repeat_chain(longer, network, export, FAMILIES)
+        with publishing(longer, own_genesis(SIGNER, [SIGNER.public_key])) as running:
+            running.clock.now_s += 1_000
+            assert not running.decide(intkey_batch(SIGNER, 5_000, 3)).invalid
+
+
+def test_settings_that_need_several_votes_say_what_to_do(tmp_path: Path) -> None:
+    votes = [
+        propose(SIGNER, AUTHORIZED_KEYS, f"{SIGNER.public_key},{VALIDATOR.public_key}"),
+        propose(SIGNER, APPROVAL_THRESHOLD, "2"),
+    ]
+    export = exported(tmp_path / "node", tmp_path / "chain", 2, build_batch(SIGNER, votes))
+    with pytest.raises(RejectedError, match=f"Set {APPROVAL_THRESHOLD} to 1 there"):
+        found_after([CARD], CHAIN, export, SIGNER, FAMILIES, tmp_path)
 
 
 def test_a_network_s_own_ledger_is_not_repeated(data: Path, tmp_path: Path) -> None:

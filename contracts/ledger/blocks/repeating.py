@@ -48,32 +48,72 @@ def repeat(
             a block leads to another state root here than there.
         UnavailableError: The disk is full or failed.
     """
-    genesis, signers = "", set()
-    last: tuple[Block, BlockHeader] | None = None
+    ended = _Ended(path)
     for block, header in read_export(path):
-        if network_height(header) is not None:
-            raise RejectedError(
-                f"{path}: block {header.block_num} was made by a network of validators: expected a "
-                "ledger that one signer makes. A network changes its validators by a setting"
-            )
+        ended.note(block, header)
         if header.signer_public_key == own_key:
             raise RejectedError(
                 f"the key of the new node, {own_key}, signed block {header.block_num} of "
                 "the old chain: with the same key it would be the same chain, which `restore` puts "
                 "back; take another key"
             )
-        genesis = genesis or block.header_signature
-        signers.add(header.signer_public_key)
         if not _has(chain, block, header):
             _repeat(chain, families, make, block, header)
-        last = block, header
-    if last is None:
-        raise RejectedError(f"{path} has no block")
-    block, header = last
-    predecessor = Predecessor(
-        genesis, header.block_num, block.header_signature, tuple(sorted(signers))
-    )
-    return predecessor, header.state_root_hash
+    return ended.ledger()
+
+
+def read_ended(path: Path) -> Predecessor:
+    """Return the ledger of an export, which is read once and not executed.
+
+    Raises:
+        RejectedError: It is damaged, or of a network's chain.
+        UnavailableError: It cannot be read.
+    """
+    ended = _Ended(path)
+    for block, header in read_export(path):
+        ended.note(block, header)
+    ledger, _ = ended.ledger()
+    return ledger
+
+
+class _Ended:
+    """Notes, block by block, what an export says of its ledger."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._genesis = ""
+        self._signers: set[str] = set()
+        self._last: tuple[Block, BlockHeader] | None = None
+
+    def note(self, block: Block, header: BlockHeader) -> None:
+        """Take the next block.
+
+        Raises:
+            RejectedError: A network made it.
+        """
+        if network_height(header) is not None:
+            raise RejectedError(
+                f"{self._path}: block {header.block_num} was made by a network of validators: "
+                "expected a ledger that one signer makes. A network changes its validators by a "
+                "setting"
+            )
+        self._genesis = self._genesis or block.header_signature
+        self._signers.add(header.signer_public_key)
+        self._last = block, header
+
+    def ledger(self) -> tuple[Predecessor, str]:
+        """Return the ledger, and the state root after its last block.
+
+        Raises:
+            RejectedError: There was no block.
+        """
+        if self._last is None:
+            raise RejectedError(f"{self._path} has no block")
+        block, header = self._last
+        predecessor = Predecessor(
+            self._genesis, header.block_num, block.header_signature, tuple(sorted(self._signers))
+        )
+        return predecessor, header.state_root_hash
 
 
 def seal_words(chain: Chain, administrator: Signer, predecessor: Predecessor) -> list[Transaction]:

@@ -29,8 +29,8 @@ from contracts.ledger.state.merkle import Update
 from contracts.proto.sawtooth_pb2 import Batch, BatchList, Block
 from contracts.sawtooth.batches import build_batch
 from contracts.sawtooth.blocks import NULL_BLOCK_ID, build_network_block
-from contracts.sawtooth.settings import propose
-from contracts.succession import Predecessor, predecessor_of, predecessors_in
+from contracts.sawtooth.settings import APPROVAL_THRESHOLD, propose
+from contracts.succession import SETTING, Predecessor, predecessor_of, predecessors_in
 
 BEFORE: Final = 0
 """The engine's height in all blocks that are there when it begins."""
@@ -158,18 +158,31 @@ def begun(chain: Chain, founding: Founding, families: Families, time_s: int) -> 
     candidate = Candidate(chain, chain.state.get, families, obeyed)
     batches = list(founding.batches)
     if obeyed.injects_times:
+        if not batches:
+            raise RejectedError("genesis: expected a batch with the first block's time, got none")
         timed = verify_batch(batches.pop(0))
         check_time(timed, head, time_s)
         if refused := candidate.inject(timed, blocktimes.apply):
             raise RejectedError(f"genesis: the time of the first block is refused: {refused}")
     take_genesis(candidate, batches)
-    if predecessors_in(candidate.read)[-1:] != (founding.predecessor,):
-        raise RejectedError(
-            "genesis: expected batches after which the ledger before is on record as "
-            "wayseal.predecessors; a proposal that needs several votes is not in force: lower "
-            "sawtooth.settings.vote.approval_threshold to 1 before the export"
-        )
+    _check_on_record(chain, candidate, founding)
     return candidate
+
+
+def _check_on_record(chain: Chain, candidate: Candidate, founding: Founding) -> None:
+    """Check that the ledger before is on record as such after the first block's batches."""
+    recorded = predecessors_in(candidate.read)
+    if recorded[-1:] == (founding.predecessor,):
+        return
+    if recorded == predecessors_in(chain.state.get):
+        raise RejectedError(
+            "genesis: the administrator's settings did not take effect: the ledger needs several "
+            f"votes. Set {APPROVAL_THRESHOLD} to 1 there, and export again"
+        )
+    raise RejectedError(
+        f"genesis: expected batches that put the ledger before on record as {SETTING}, got batches "
+        "that put another one on record"
+    )
 
 
 def network_block(chain: Chain, candidate: Candidate, height: int) -> tuple[Block, Update]:

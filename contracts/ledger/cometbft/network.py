@@ -19,6 +19,7 @@ from typing import Any, Final
 from contracts.errors import RejectedError
 from contracts.keys import Signer, is_point
 from contracts.ledger.blocks.chain import Chain
+from contracts.ledger.blocks.repeating import read_ended
 from contracts.ledger.cometbft import home as homes
 from contracts.ledger.cometbft.founding import (
     Founding,
@@ -143,6 +144,7 @@ def found_after(
     export: Path,
     administrator: Signer,
     families: Families,
+    beside: Path,
     *,
     many_on_one_host: bool = False,
 ) -> Network:
@@ -154,16 +156,20 @@ def found_after(
         export: All blocks of that ledger, as `wayseal-node export` writes them.
         administrator: May change settings on it. Its administrators administer the network.
         families: The rules.
+        beside: Directory that gets a chain as large as that ledger for a while.
         many_on_one_host: Whether validators share an address.
 
     Raises:
         RejectedError: A validator comes twice, the name is invalid, the export cannot be repeated,
             or the ledger refuses the administrator's settings.
-        UnavailableError: The disk, which gets a chain as large as that ledger for a while, is full.
+        UnavailableError: The disk is full or failed.
     """
     settings, at = _settings(cards, chain_id), datetime.now(UTC)
     time_s = int(at.timestamp())
-    with TemporaryDirectory(dir=export.parent) as place, closing(Chain.open(Path(place))) as chain:
+    make_directory(beside)
+    with disk_errors("make a directory in", beside):
+        temporary = TemporaryDirectory(dir=beside)
+    with temporary as place, closing(Chain.open(Path(place))) as chain:
         predecessor = repeat_for_network(export, chain, families)
         founding = go_on(chain, predecessor, administrator, settings, time_s)
         begun(chain, founding, families, time_s)  # or each validator would be the first to refuse
@@ -180,10 +186,32 @@ def join(data: Path, network: Network) -> None:
         RejectedError: It has no keys, or belongs to another network.
         UnavailableError: The disk refuses.
     """
-    homes.validator_key(data / HOME)
-    _check_known(data, network)
+    check_joins(data, network)
     homes.write_genesis(data / HOME, network.genesis)
     _write(data / FILE, network.document())
+
+
+def check_joins(data: Path, network: Network) -> None:
+    """Check that a data directory can be that of a network's validator.
+
+    Raises:
+        RejectedError: It has no keys, or belongs to another network.
+    """
+    homes.validator_key(data / HOME)
+    _check_known(data, network)
+
+
+def check_export(network: Network, export: Path | None) -> None:
+    """Read an export once, without executing it, before anything is done with it.
+
+    Raises:
+        RejectedError: There is an export too many or too few, or it is damaged or not of the ledger
+            from which the network goes on.
+        UnavailableError: It cannot be read.
+    """
+    ended = _predecessor(network, export)
+    if ended is not None and export is not None:
+        _check_same(export, read_ended(export), ended)
 
 
 def repeat_chain(data: Path, network: Network, export: Path | None, families: Families) -> None:
@@ -201,48 +229,67 @@ def repeat_chain(data: Path, network: Network, export: Path | None, families: Fa
         RejectedError: There is an export too many or too few, or it is not of that ledger.
         UnavailableError: The disk refuses.
     """
-    founding = founding_of(network.genesis.get("app_state"))
-    if founding.predecessor is None:
-        if export is not None:
-            raise RejectedError(
-                "--chain: this network begins with its first block, and goes on from no ledger"
-            )
+    ended = _predecessor(network, export)
+    if ended is None or export is None:
         return
-    ended = founding.predecessor
-    if export is None:
-        raise RejectedError(_without_export(ended))
+    founding, time_s = _founding(network), network_time_s(network)
     _check_known(data, network)
     with closing(Chain.open(data)) as chain:
-        if (found := repeat_for_network(export, chain, families)) != ended:
-            raise RejectedError(
-                f"{export} ends with block {found.block_num}, {found.block_id[:16]}…, and the "
-                f"network goes on from block {ended.block_num}, {ended.block_id[:16]}…: it is "
-                "the export of another ledger, or was made at another time"
-            )
-        begun(chain, founding, families, network_time_s(network))
+        _check_same(export, repeat_for_network(export, chain, families), ended)
+        head, last = chain.head, chain.by_num(ended.block_num)
+        if head and last and head.num > last.num and last.id == founding.after:
+            return  # the validator has begun already
+        begun(chain, founding, families, time_s)
 
 
-def check_begins_itself(network: Network) -> None:
-    """Check that a network goes on from no other ledger.
+def _founding(network: Network) -> Founding:
+    return founding_of(network.genesis.get("app_state"))
+
+
+def _predecessor(network: Network, export: Path | None) -> Predecessor | None:
+    """Return the ledger from which a network goes on; there is an export if there is one.
 
     Raises:
-        RejectedError: It does, so that one's export is needed.
+        RejectedError: There is an export too many or too few.
     """
-    founding = founding_of(network.genesis.get("app_state"))
-    if founding.predecessor is not None:
-        raise RejectedError(_without_export(founding.predecessor))
+    ended = _founding(network).predecessor
+    if ended is None and export is not None:
+        raise RejectedError(
+            "--chain: this network begins with its first block, and goes on from no ledger"
+        )
+    if ended is not None and export is None:
+        raise RejectedError(
+            f"this network goes on from a ledger that ended with block {ended.block_num}, "
+            f"{ended.block_id[:16]}…: expected its export as --chain FILE"
+        )
+    return ended
 
 
-def _without_export(ended: Predecessor) -> str:
-    return (
-        f"this network goes on from a ledger that ended with block {ended.block_num}, "
-        f"{ended.block_id[:16]}…: expected its export as --chain FILE"
-    )
+def _check_same(export: Path, found: Predecessor, ended: Predecessor) -> None:
+    if found != ended:
+        raise RejectedError(
+            f"{export} ends with block {found.block_num}, {found.block_id[:16]}…, and the "
+            f"network goes on from block {ended.block_num}, {ended.block_id[:16]}…: it is "
+            "the export of another ledger, or was made at another time"
+        )
 
 
 def network_time_s(network: Network) -> int:
-    """Return when a network begins, seconds since 1970, UTC."""
-    return int(datetime.fromisoformat(str(network.genesis["genesis_time"])).timestamp())
+    """Return when a network begins, seconds since 1970, UTC.
+
+    Raises:
+        RejectedError: Its genesis does not say.
+    """
+    said = network.genesis.get("genesis_time")
+    try:
+        at = datetime.fromisoformat(str(said))
+    except ValueError:
+        at = None
+    if at is None or at.tzinfo is None:
+        raise RejectedError(
+            f"genesis: expected genesis_time as 2026-01-31T08:00:00Z, got {str(said)[:80]!r}"
+        )
+    return int(at.timestamp())
 
 
 def _check_known(data: Path, network: Network) -> None:
@@ -327,7 +374,14 @@ def read_network(path: Path) -> Network:
         raise RejectedError(f"{path} is not a network file: {error} is missing") from error
     if not isinstance(genesis, dict) or type(many) is not bool:
         raise RejectedError(f"{path} is not a network file: its genesis is not an object")
-    return Network(cards, genesis, many)
+    if not isinstance(genesis.get("chain_id"), str):
+        raise RejectedError(f"{path} is not a network file: its genesis has no chain_id")
+    network = Network(cards, genesis, many)
+    try:
+        network_time_s(network)
+    except RejectedError as error:
+        raise RejectedError(f"{path} is not a network file: {error}") from error
+    return network
 
 
 def read_card(path: Path) -> Card:

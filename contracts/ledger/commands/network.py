@@ -2,9 +2,11 @@
 
 import argparse
 import json
+import shutil
 import socket
 import sys
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 from contracts.errors import RejectedError
@@ -13,7 +15,8 @@ from contracts.ledger.cometbft.network import (
     FILE,
     Card,
     Network,
-    check_begins_itself,
+    check_export,
+    check_joins,
     forget_chain,
     found,
     found_after,
@@ -53,32 +56,41 @@ def found_network(options: argparse.Namespace) -> None:
     cards = [read_card(path) for path in options.card]
     if options.chain is None and not options.admin:
         raise RejectedError("expected --admin PUBLIC_KEY, or --chain FILE and --admin-key FILE")
-    network = _founded(options, cards, options.admin)
+    administrator = _administrator(options)
+    network = _founded(options, cards, options.admin, administrator, options.out.parent)
     write_network(options.out, network)
     _tell(_summary(network, options.out))
+
+
+def _administrator(options: argparse.Namespace) -> Signer | None:
+    """Return who signs that the network goes on from a ledger; None if it begins one."""
+    if options.chain is None:
+        if options.admin_key is not None:
+            raise RejectedError("--admin-key is for --chain FILE: expected --admin PUBLIC_KEY")
+        return None
+    if options.admin or options.admin_key is None:
+        raise RejectedError(
+            "--chain: expected --admin-key FILE with the key of an administrator of that ledger, "
+            "and no --admin: its administrators stay"
+        )
+    return Signer.load(options.admin_key)
 
 
 def _founded(
     options: argparse.Namespace,
     cards: Sequence[Card],
     admins: Sequence[str],
+    administrator: Signer | None,
+    beside: Path,
     *,
     many_on_one_host: bool = False,
 ) -> Network:
     """Return the network of some cards, which begins a ledger or goes on from one."""
-    chain_id, export, key = options.chain_id, options.chain, options.admin_key
-    if export is None:
-        if key is not None:
-            raise RejectedError("--admin-key is for --chain FILE: expected --admin PUBLIC_KEY")
-        return found(cards, chain_id, admins, many_on_one_host=many_on_one_host)
-    if options.admin or key is None:
-        raise RejectedError(
-            "--chain: expected --admin-key FILE with the key of an administrator of that ledger, "
-            "and no --admin: its administrators stay"
-        )
-    administrator = Signer.load(key)
+    chain_id, many = options.chain_id, many_on_one_host
+    if administrator is None:
+        return found(cards, chain_id, admins, many_on_one_host=many)
     return found_after(
-        cards, chain_id, export, administrator, BUILT_IN, many_on_one_host=many_on_one_host
+        cards, chain_id, options.chain, administrator, BUILT_IN, beside, many_on_one_host=many
     )
 
 
@@ -93,6 +105,8 @@ def join_network(options: argparse.Namespace) -> None:
     network = read_network(options.file)
     make_directory(data)
     with locked(data / "lock", f"data directory {data} is in use by another node"):
+        check_joins(data, network)
+        check_export(network, options.chain)
         repeat_chain(data, network, options.chain, BUILT_IN)
         join(data, network)
     _tell(_summary(network, data))
@@ -111,8 +125,7 @@ def resync(options: argparse.Namespace) -> None:
     data: Path = options.data
     network = read_network(data / FILE)
     with locked(data / "lock", f"data directory {data} is in use by another node"):
-        if options.chain is None:
-            check_begins_itself(network)
+        check_export(network, options.chain)
         forget_chain(data)
         repeat_chain(data, network, options.chain, BUILT_IN)
     _tell(_summary(network, data))
@@ -130,22 +143,26 @@ def init(options: argparse.Namespace) -> None:
     places = [out / f"node{number}" for number in range(options.validators)]
     if taken := [place for place in places if place.exists()]:
         raise RejectedError(f"{taken[0]} exists: expected an empty directory for the network")
+    administrator = _administrator(options)
     make_directory(out)
-    cards = []
-    for number, place in enumerate(places):
-        make_directory(place)
-        port = options.p2p_port + number if options.p2p_port else free_port()
-        at = f"127.0.0.1:{port}"
-        cards.append(make_validator(program, place, at, at))
     admins = options.admin
-    if not admins and options.chain is None:
+    if not admins and administrator is None:
         signer = Signer.load_or_create(out / "admin.key")
         admins = [signer.public_key]
-    network = _founded(options, cards, admins, many_on_one_host=True)
-    for place in places:
-        repeat_chain(place, network, options.chain, BUILT_IN)
-        join(place, network)
-    write_network(out / "network.json", network)
+    with ExitStack() as undo:
+        cards = []
+        for number, place in enumerate(places):
+            undo.callback(shutil.rmtree, place, ignore_errors=True)  # or the next try is refused
+            make_directory(place)
+            port = options.p2p_port + number if options.p2p_port else free_port()
+            at = f"127.0.0.1:{port}"
+            cards.append(make_validator(program, place, at, at))
+        network = _founded(options, cards, admins, administrator, out, many_on_one_host=True)
+        for place in places:
+            repeat_chain(place, network, options.chain, BUILT_IN)
+            join(place, network)
+        write_network(out / "network.json", network)
+        undo.pop_all()
     _tell(_summary(network, out) | {"data": [str(place) for place in places]})
 
 
