@@ -25,7 +25,8 @@ CREDIT: Final = (
 _CELLS: Final = Path(__file__).parents[2] / "web" / "map"
 _CELL: Final = 10
 _SCALE: Final = 1000
-_CELLS_MAX: Final = 16
+_CELLS_MAX: Final = 120
+"""More than a map from Helsinki to Lisbon needs. What a wider one lacks lies at its edges."""
 _LABELS_MAX: Final = 22
 _LEAST_SPAN: Final = 0.02
 """Degrees: a truck that stood still gets a map of two kilometres."""
@@ -90,7 +91,7 @@ class Projection:
         )
 
     def cells(self) -> list[tuple[int, int]]:
-        """Return the lower left corners of the cells in view, degrees."""
+        """Return the lower left corners of the cells in view, degrees, from the middle outwards."""
         across = math.degrees(self._box.width / 2 / self._scale)
         up = self._box.height / 2 / self._scale
         west, east = self._centre - across, self._centre + across
@@ -100,7 +101,13 @@ class Projection:
             for x in range(_floor(west), math.floor(east) + 1, _CELL)
             for y in range(_floor(south), math.floor(north) + 1, _CELL)
         ]
-        return list(dict.fromkeys(found))[:_CELLS_MAX]
+        return sorted(dict.fromkeys(found), key=self._off_centre)[:_CELLS_MAX]
+
+    def _off_centre(self, cell: tuple[int, int]) -> float:
+        """Return how far from the map's middle the middle of a cell is drawn."""
+        box = self._box
+        middle = self.place((cell[0] + _CELL / 2, cell[1] + _CELL / 2))
+        return math.dist(middle, (box.x + box.width / 2, box.y + box.height / 2))
 
 
 def draw_map(
