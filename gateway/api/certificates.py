@@ -1,5 +1,6 @@
 """The certificate of a trip: a signed PDF for people. It is on the record of accesses."""
 
+from functools import partial
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Depends, Request
@@ -11,7 +12,7 @@ from gateway.api.evidence import check_whole
 from gateway.api.parts import AccessLogPart, AllParts, AuditPart, RecordsPart
 from gateway.api.problems import ABSENT, BINARY
 from gateway.api.security import may_read
-from gateway.exports.certificate.facts import gather
+from gateway.exports.certificate.facts import gather, settled
 from gateway.exports.certificate.identity import identity_of
 from gateway.exports.certificate.judgement import Judgement
 from gateway.people.accesslog import Taken
@@ -45,8 +46,9 @@ def certificate(
     from gateway.exports.certificate.document import certificate as document  # noqa: PLC0415
 
     check_whole(records, caller, trip_id)
-    facts, identity = gather(records, trip_id), identity_of(services.settings)
-    judged = Judgement.of(audit.judge(trip_id), services.settings, trip_id)
+    identity = identity_of(services.settings)
+    facts, verdict = settled(partial(gather, records, trip_id), partial(audit.judge, trip_id))
+    judged = Judgement.of(verdict, services.settings, trip_id)
     content = document(facts, judged, identity)
     note_access(request, log, caller, Taken.CERTIFICATE, trip_id)
     disposition = {"Content-Disposition": f'attachment; filename="{trip_id}.pdf"'}

@@ -16,19 +16,30 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from contracts.errors import WaysealError
+from contracts.errors import UnavailableError, WaysealError
 from contracts.proto.payload_pb2 import Limit, Lot, RecordVideo, SealTrip, Source, StartTrip
-from contracts.proto.state_pb2 import Breach, Delivery, Finding, TamperEvent, Trip
+from contracts.proto.state_pb2 import (
+    Breach,
+    Chain,
+    Delivery,
+    Finding,
+    Hold,
+    Remarked,
+    TamperEvent,
+    Trip,
+)
 from contracts.records.reading import Tamper
+from contracts.records.remark import Remark, RemarkKind
 from gateway.exports.certificate.document import certificate
-from gateway.exports.certificate.facts import TripFacts
-from gateway.exports.certificate.identity import Identity, given, own
+from gateway.exports.certificate.facts import TripFacts, settled
+from gateway.exports.certificate.identity import Identity, given, identity_of, own
 from gateway.exports.certificate.judgement import Judgement
 from gateway.pki.certificates import new_key
 from gateway.records.breaches import BreachRecord
 from gateway.records.buckets import Bucket, BucketedReadings, Summary
 from gateway.records.digests import DigestRecord
-from gateway.records.trips import SealRecord, TamperRecord, TripRecord
+from gateway.records.trips import RemarkRecord, SealRecord, TamperRecord, TripRecord
+from gateway.settings import Settings
 from support.project.pdfs import (
     drawn,
     qr_of,
@@ -178,7 +189,7 @@ def test_it_says_what_happened_in_plain_words(whole: bytes) -> None:
     said = text_of(whole)
     for words in (
         "Dock of Graz to Dock of Wien",
-        "Genuine and complete, with 1 excursion and 1 tamper event",
+        "Genuine and complete, with 1 excursion, 1 tamper event and 1 finding",
         "Temperature reached 9.141 °C",
         "outside 2 to 8 °C for 1 min 20 s; delivery delivery-1, device truck-1",
         "Sign of tampering: enclosure open",
@@ -333,11 +344,113 @@ def test_evidence_that_does_not_hold_is_the_first_thing_said(identity: Identity)
     said = text_of(
         certificate(replace(found, trip=replace(found.trip, seals=())), judged, identity)
     )
-    assert "Does not hold (does-not-hold)" in said
+    assert "The evidence does not hold" in said
+    assert "(does-not-hold)" not in said
     assert "block 3: its signature is wrong" in said
     assert "No device has sealed the trip" in said
     assert "Replayed or simulated, not measured on the road: from replay.avi" in said
     assert "Genuine" not in said
+
+
+def test_keys_that_nobody_trusts_are_named_though_nothing_else_is_wrong(identity: Identity) -> None:
+    judged = replace(JUDGED, word="unanchored")
+    said = text_of(certificate(facts(moved(3)), judged, identity))
+    assert "The keys are not trusted" in said
+    assert "Genuine" not in said
+    assert "incomplete:" not in said
+
+
+def silent(gaps: int) -> TripFacts:
+    """Return the facts of a trip that must be measured, with so many pauses that are too long."""
+    found = facts(moved(3), ["L42"])
+    chain_of = Chain(device_id="truck-1")
+    chain_of.silences.add(
+        quantity=Limit.TEMPERATURE_MCEL, measured=True, longest_ms=900_000, gaps=gaps
+    )
+    entry = Trip()
+    entry.deliveries.add(delivery_id="delivery-1").limits.add(quantity=Limit.TEMPERATURE_MCEL)
+    return replace(found, trip=replace(found.trip, entry=entry, chains=(chain_of,)))
+
+
+def remarked(*kinds: RemarkKind) -> TripFacts:
+    remarks = []
+    for at, kind in enumerate(kinds):
+        once = kind.happens_once
+        said = Remark(kind, START_MS, "" if once else "door", amount=1000 if once else 0)
+        entry = Remarked(device_id="truck-1", sequence=at, remark=said.message())
+        remarks.append(RemarkRecord(entry, None))
+    return replace(facts(moved(3)), remarks=tuple(remarks))
+
+
+def unsealed(*others: str) -> TripFacts:
+    """Return the facts of a trip with other devices, which did not seal; alone: nobody did."""
+    found = facts(moved(3))
+    found.trip.start.other_device_ids.extend(others)
+    return found if others else replace(found, trip=replace(found.trip, seals=()))
+
+
+@pytest.mark.parametrize(
+    ("found", "says"),
+    [
+        (
+            replace(facts(moved(3)), findings=(Finding(rule="clock-jump"),) * 2),
+            "Genuine and complete, with 2 findings",
+        ),
+        (silent(1), "Genuine and complete, with 1 silence"),
+        (
+            remarked(RemarkKind.SENSOR_LOST, RemarkKind.CLOCK_BACK),
+            "Genuine and complete, with 2 device faults",
+        ),
+        (unsealed(), "Genuine, not sealed by all devices"),
+        (unsealed("truck-2"), "1 of 2 devices have sealed the trip"),
+    ],
+    ids=["findings", "silence", "remarks", "unsealed", "sealed by one of two"],
+)
+def test_it_is_green_only_when_whole_and_good(
+    found: TripFacts, says: str, identity: Identity
+) -> None:
+    made = certificate(found, JUDGED, identity)
+    assert says in text_of(made)
+    assert not is_green(made)
+    check_laid_out(made)
+
+
+@pytest.mark.parametrize("found", [silent(0), remarked(RemarkKind.CLOCK_CORRECTED)])
+def test_what_is_well_stays_green(found: TripFacts, identity: Identity) -> None:
+    made = certificate(found, JUDGED, identity)
+    assert "Genuine and complete The record" in text_of(made)
+    assert is_green(made)
+
+
+def is_green(content: bytes) -> bool:
+    """Say whether the first page has the ground of a good verdict."""
+    return bool((drawn(content) == (0xEE, 0xF5, 0xEA)).all(axis=2).any())
+
+
+def test_a_legal_hold_stands_at_its_time(identity: Identity) -> None:
+    hold = Hold()
+    hold.placed.hold_id, hold.placed.reason = "hold-1", "claim of the buyer"
+    hold.placed.at_ms = START_MS
+    said = text_of(
+        certificate(
+            replace(facts(moved(90)), holds=(hold,), breaches=(breach(41),)), JUDGED, identity
+        )
+    )
+    assert said.index("Legal hold") < said.index("Temperature reached")
+
+
+def test_facts_are_those_that_the_evidence_shows() -> None:
+    """What is committed while the evidence is judged is told, with a verdict that covers it."""
+    before, after = facts(moved(3)), replace(facts(moved(3)), breaches=(breach(1),))
+    asked = iter((before, after, after))
+    verdicts = iter(("first", "second"))
+    assert settled(lambda: next(asked), lambda: next(verdicts)) == (after, "second")
+
+
+def test_a_trip_that_does_not_come_to_rest_is_no_certificate() -> None:
+    counts = itertools.count(1)
+    with pytest.raises(UnavailableError, match="changed each time"):
+        settled(lambda: facts(moved(next(counts))), lambda: "verdict")
 
 
 def chain(
@@ -389,6 +502,34 @@ def test_an_operators_own_certificate_signs_with_what_vouches_for_it(kind: str) 
     found = signed_by(certificate(facts(moved(2)), JUDGED, made), der(made))
     assert found.intact
     assert found.trusted
+
+
+def test_a_long_name_of_the_authority_has_room_in_the_signature() -> None:
+    key = new_key()
+    names = ",".join(f"OU={'n' * 60}{at:02}" for at in range(50))
+    name = x509.Name.from_rfc4514_string(names)
+    now = datetime.now(UTC)
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .sign(key, hashes.SHA256())
+    )
+    found = signed_by(
+        certificate(facts(moved(2)), JUDGED, Identity(key, (made,))), der(Identity(key, (made,)))
+    )
+    assert (found.intact, found.whole) == (True, True)
+
+
+def test_a_damaged_file_is_the_gateways_fault_and_not_the_askers(tmp_path: Path) -> None:
+    settings = Settings(data=tmp_path, site_id="site-b")
+    settings.documents_file.write_text("none")
+    with pytest.raises(UnavailableError, match=r"cannot sign documents: .*documents\.pem"):
+        identity_of(settings)
 
 
 def test_a_gateways_own_certificate_stays(tmp_path: Path) -> None:

@@ -14,10 +14,11 @@ from gateway.exports.certificate.outline import Box
 from gateway.exports.certificate.sheet import BAD, GOOD, INK, MARGIN, SOFT, WIDE, Sheet
 from gateway.exports.certificate.signing import Slot
 from gateway.exports.certificate.text import BOLD
-from gateway.exports.certificate.wording import claimed, counted, what_is_bad, when
+from gateway.exports.certificate.wording import claimed, counted, unsealed, what_is_bad, when
 
 _QR: Final = 86.0
-_TINT: Final = {True: HexColor(0xEAF5EE), False: HexColor(0xFCEDEB)}
+_TINT: Final = {GOOD: HexColor(0xEAF5EE), BAD: HexColor(0xFCEDEB), SOFT: HexColor(0xF0F2F4)}
+"""The ground of a verdict by the colour of its words."""
 
 
 def certificate(facts: TripFacts, judged: Judgement, identity: Identity) -> bytes:
@@ -94,27 +95,41 @@ def _qr(canvas: Canvas, address: str, box: Box) -> None:
 
 
 def _verdict(sheet: Sheet, facts: TripFacts, judged: Judgement) -> None:
-    bad = what_is_bad(facts)
+    bad, open_end = what_is_bad(facts), unsealed(facts)
     if judged.holds:
-        title = f"Genuine and complete, with {bad}" if bad else "Genuine and complete"
+        title = "Genuine and complete"
+        if open_end:
+            title = "Genuine, not sealed by all devices"
+        if bad:
+            title = f"{title}, with {bad}"
         words = [
             "The record was not changed since the truck signed it. "
             + ("What it records is not good: see below." if bad else _all_well(facts))
         ]
-    else:
-        title = f"Does not hold ({judged.word})"
+    elif judged.problems:
+        title = "The evidence does not hold"
         words = [
             "What this certificate shows may have been changed or be incomplete:",
             *judged.problems,
         ]
-    if not facts.trip.seals:
-        words.append("No device has sealed the trip: it is not over on record, more may follow.")
-    good = judged.holds and not bad
-    colour, room = (GOOD if good else BAD), WIDE - 24
+    else:
+        title = "The keys are not trusted"
+        distrust = (
+            "The signatures do not lead to keys that this gateway trusts: anybody may have made "
+            "what this certificate shows."
+        )
+        words = [distrust]
+    if open_end:
+        words.append(open_end)
+    colour, room = GOOD, WIDE - 24
+    if bad or not judged.holds:
+        colour = BAD
+    elif open_end:
+        colour = SOFT
     tall = sheet.tall(title, 13, room, BOLD) + sheet.tall(words[0], 9, room) + 10
     sheet.room(tall)
     with sheet.artifact() as canvas:
-        canvas.setFillColor(_TINT[good])
+        canvas.setFillColor(_TINT[colour])
         canvas.rect(MARGIN, sheet.y - tall, WIDE, tall, stroke=0, fill=1)
         canvas.setFillColor(colour)
         canvas.rect(MARGIN, sheet.y - tall, 4, tall, stroke=0, fill=1)

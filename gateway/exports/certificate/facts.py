@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
+from contracts.errors import UnavailableError
 from contracts.proto.state_pb2 import Delivery, Finding, Hold
 from gateway.records.breaches import BreachRecord
 from gateway.records.buckets import BucketedReadings
@@ -16,7 +17,10 @@ from gateway.records.trips import RemarkRecord, TamperRecord, TripRecord
 SHOWN_MAX: Final = 100
 """Things of each kind that a certificate lists."""
 BUCKETS: Final = 600
+_JUDGED_AGAIN: Final = 4
+"""How often a trip is judged that changes each time meanwhile."""
 _ItemT = TypeVar("_ItemT")
+_VerdictT = TypeVar("_VerdictT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +90,33 @@ def gather(records: Records, trip_id: str) -> TripFacts:
         first("holds", trips.holds),
         first("recordings", trips.digests),
         tuple(cut),
+    )
+
+
+def settled(
+    ask: Callable[[], TripFacts], judge: Callable[[], _VerdictT]
+) -> tuple[TripFacts, _VerdictT]:
+    """Return the facts of a trip and the verdict on evidence that shows just these facts.
+
+    Judging takes seconds, and the ledger goes on meanwhile. Facts that are the same before and
+    after it are those of the evidence, whatever the ledger took in about other trips.
+
+    Args:
+        ask: Gathers the facts as they stand.
+        judge: Judges the evidence as it stands.
+
+    Raises:
+        UnavailableError: The trip changed each time while it was judged.
+    """
+    facts = ask()
+    for _ in range(_JUDGED_AGAIN):
+        before, verdict = facts, judge()
+        facts = ask()
+        if facts == before:
+            return facts, verdict
+    raise UnavailableError(
+        f"trip {facts.trip.start.trip_id}: expected it to stand still while its evidence is "
+        f"judged, but it changed each time, {_JUDGED_AGAIN} times; ask again later"
     )
 
 

@@ -56,13 +56,17 @@ def identity_of(settings: Settings) -> Identity:
     """Return who signs the documents of a gateway.
 
     Raises:
-        RejectedError: See `given` and `own`.
-        UnavailableError: Likewise.
+        UnavailableError: It cannot sign: see `given` and `own`. Whoever asked did nothing wrong.
     """
     documents = settings.documents
-    if documents.certificate is not None and documents.key is not None:
-        return given(documents.certificate, documents.key)
-    return own(settings.documents_file, settings.site_id)
+    try:
+        if documents.certificate is not None and documents.key is not None:
+            return given(documents.certificate, documents.key)
+        return own(settings.documents_file, settings.site_id)
+    except RejectedError as error:
+        raise UnavailableError(
+            f"the gateway cannot sign documents: {error}; its operator has to mend that"
+        ) from error
 
 
 def given(certificate: Path, key: Path) -> Identity:

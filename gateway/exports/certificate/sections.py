@@ -174,9 +174,7 @@ def goods(sheet: Sheet, facts: TripFacts) -> None:
         header = ("Delivery", "Goods", "Lots", "From, to", "Limits")
         sheet.table(header, (0.17, 0.2, 0.28, 0.15, 0.2), rows)
     if hidden:
-        words = (
-            f"{counted(hidden, 'more delivery') if hidden == 1 else f'{hidden} more deliveries'}"
-        )
+        words = "1 more delivery" if hidden == 1 else f"{hidden:,} more deliveries"
         sheet.paragraph(f"The trip names {words} that this certificate does not list.")
     elif not rows:
         sheet.paragraph("The trip names no delivery: an empty run, or nobody linked one.")

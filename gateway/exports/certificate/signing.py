@@ -20,7 +20,7 @@ from gateway.exports.certificate.identity import Identity
 
 _NUMBER: Final = b"%010d"
 _ROOM: Final = 2048
-"""Bytes for attributes and signature, beside the certificates."""
+"""Bytes for attributes and the frame of a CMS, more than they take."""
 _PRINTED_AND_LOCKED: Final = 132
 _SIGNED_ONLY_APPENDED: Final = 3
 
@@ -38,8 +38,7 @@ class Slot(PDFObject):
         self._identity = identity
         self._at = at
         self._reason = reason
-        chain = sum(len(each.public_bytes(Encoding.DER)) for each in identity.chain)
-        self._empty = b"<" + b"0" * 2 * (chain + _ROOM) + b">"
+        self._empty = b"<" + b"0" * 2 * _room(identity) + b">"
 
     def put(self, document: Any, first_page: Any) -> None:  # noqa: ANN401 - untyped
         """Make it a field of a document, without a picture of its own."""
@@ -83,6 +82,16 @@ class Slot(PDFObject):
         room = len(self._empty) - 2
         value = cms_signature(self._identity, digest).hex().encode().ljust(room, b"0")
         return covered[:begin] + b"<" + value + b">" + covered[end:]
+
+
+def _room(identity: Identity) -> int:
+    """Return how many bytes are enough for the CMS of an identity.
+
+    It has the certificates; once more the issuer's name, which is shorter than the certificate that
+    it is part of; and the signature: an RSA key's length, or two numbers of an EC key's length.
+    """
+    sizes = [len(each.public_bytes(Encoding.DER)) for each in identity.chain]
+    return sum(sizes) + sizes[0] + 2 * (identity.key.key_size // 8 + 1) + _ROOM
 
 
 def cms_signature(identity: Identity, digest: bytes) -> bytes:

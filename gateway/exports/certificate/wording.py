@@ -4,12 +4,15 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from contracts.proto.payload_pb2 import Limit
+from contracts.proto.state_pb2 import Hold
 from contracts.records.clock import moment
 from contracts.records.quantity import QUANTITIES, Quantity
-from contracts.rendered import signs, silences
+from contracts.records.remark import RemarkKind
+from contracts.rendered import Words, signs, silences
 from contracts.rendered_remarks import stretches
 from gateway.exports.certificate.facts import SHOWN_MAX, TripFacts
 from gateway.records.breaches import BreachRecord
+from gateway.records.grounds import HARMLESS
 from gateway.records.trips import TamperRecord
 
 SYMBOLS: Final[Mapping[int, str]] = {
@@ -46,25 +49,56 @@ def counted(number: int, one: str, *, or_more: bool = False) -> str:
 
 
 def what_is_bad(facts: TripFacts) -> str:
-    """Return how many excursions and tamper events there are; empty: none."""
+    """Return how much there is of each thing that is not good; empty: none."""
+    faults = [
+        each
+        for each in stretches(each.entry for each in facts.remarks)
+        if RemarkKind(each.entry.remark.kind) not in HARMLESS
+    ]
     kinds = (
         (len(facts.breaches), "excursion", "excursions"),
         (len(facts.tampers), "tamper event", "tamper events"),
+        (len(faults), "device fault", "remarks"),
+        (len(list(_silences(facts))), "silence", "silences"),
+        (len(facts.findings), "finding", "findings"),
     )
-    return " and ".join(
+    *most, last = [
         counted(number, one, or_more=many in facts.cut) for number, one, many in kinds if number
-    )
+    ] or [""]
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def unsealed(facts: TripFacts) -> str:
+    """Return, in words, that devices have not sealed the trip; empty: all have."""
+    start = facts.trip.start
+    devices = {start.device_id, *start.other_device_ids}
+    sealed = len(devices & {each.seal.device_id for each in facts.trip.seals})
+    if not sealed:
+        return "No device has sealed the trip: it is not over on record, more may follow."
+    if sealed < len(devices):
+        return (
+            f"{sealed} of {len(devices)} devices have sealed the trip: what the others recorded "
+            "may be missing, or may follow."
+        )
+    return ""
 
 
 def happened(facts: TripFacts) -> list[Happened]:
     """Return what a reader must know of the trip, by time; what has no time comes last."""
     timed = [(each.entry.since_ms, _breach(each)) for each in facts.breaches]
     timed += [(each.entry.utc_ms, _tamper(each)) for each in facts.tampers]
+    timed += [(each.placed.at_ms, _hold(each)) for each in facts.holds]
     for stretch in stretches(each.entry for each in facts.remarks):
         since = stretch.entry.remark.since_ms
         timed.append((since, (when(since), f"{str(stretch)[0].upper()}{str(stretch)[1:]}", "")))
     found = [each for _, each in sorted(timed, key=lambda each: each[0])]
     return [*found, *_untimed(facts)]
+
+
+def _hold(hold: Hold) -> Happened:
+    ended = f", released {when(hold.released.at_ms)}" if hold.HasField("released") else ""
+    placed = hold.placed
+    return when(placed.at_ms), "Legal hold", f"{placed.reason}; {placed.party_id}{ended}"
 
 
 def _tamper(record: TamperRecord) -> Happened:
@@ -106,18 +140,19 @@ def _untimed(facts: TripFacts) -> Iterator[Happened]:
     for finding in facts.findings:
         rule = finding.rule.replace("-", " ").capitalize()
         yield "", rule, f"{finding.detail}; device {finding.device_id or 'unknown'}"
-    for each in silences(facts.trip.chains, facts.trip.entry):
-        if each["measured"] and not each["gaps"]:
-            continue
+    for each in _silences(facts):
         words = (
             f"longest pause {each['longest_s']:g} s, allowed {each['allowed_s']:g} s"
             if each["measured"]
             else "never measured"
         )
         yield "", f"Silence of {each['quantity']}", f"{words}; device {each['device_id']}"
-    for hold in facts.holds:
-        ended = f", released {when(hold.released.at_ms)}" if hold.HasField("released") else ""
-        placed = hold.placed
-        yield when(placed.at_ms), "Legal hold", f"{placed.reason}; {placed.party_id}{ended}"
     for kind in facts.cut:
         yield "", f"More {kind}", f"this list has the first {SHOWN_MAX}; the evidence has all"
+
+
+def _silences(facts: TripFacts) -> Iterator[Words]:
+    """Yield the silences that were longer than agreed."""
+    for each in silences(facts.trip.chains, facts.trip.entry):
+        if each["gaps"] or not each["measured"]:
+            yield each
