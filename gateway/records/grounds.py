@@ -5,10 +5,10 @@ recording of the trip that was filmed then. Every doubt holds: a ground has its 
 corrected time, and a recording that was filmed at either is held.
 """
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import groupby
 from typing import Final
 
 from contracts.proto.payload_pb2 import RecordReading, RecordVideo
@@ -21,12 +21,14 @@ from contracts.rendered import signs
 from contracts.rendered_remarks import Stretch, says, stretches
 from gateway.index.store import IndexStore
 from gateway.records.breaches import BreachRecord, breaches
-from gateway.records.corrected import corrections_of
+from gateway.records.corrected import Place, corrections_of
 from gateway.records.pages import EVERYTHING
 
 MARGIN_MS: Final = 300_000
 """Film from this long before a ground, and after it, is held too, milliseconds. A sign that a
 reading shows may have begun any time after the reading before."""
+PAGE: Final = 4096
+"""Readings with signs that are in memory at once."""
 HARMLESS: Final = frozenset({RemarkKind.CLOCK_CORRECTED, RemarkKind.FILM_REDUCED})
 """Remarks that tell of nothing wrong: a clock that is right again, and film that saves room."""
 _LASTED: Final = frozenset({RemarkKind.FILM_LOST, RemarkKind.REBOOTED, RemarkKind.INTERRUPTED})
@@ -151,16 +153,37 @@ def _excursion(record: BreachRecord, block_num: int) -> Ground:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Signed:
-    """A reading with signs of tampering."""
+@dataclass(slots=True)
+class _Run:
+    """Readings of one device in a row that show a sign; only its ends are kept.
+
+    Attributes:
+        device_id: The device.
+        sequence: The first reading; `last` is the newest.
+        since_ms: The earliest claimed time of them; `until_ms` is the latest.
+        first_ms: The corrected time of the first; None if its claim stands.
+        block_num: The block with the first.
+        last_utc_ms: The claimed time of the last.
+        last_record: The last reading; None if nothing on the trip is corrected.
+    """
 
     device_id: str
     sequence: int
-    utc_ms: int
-    flags: int
-    corrected_ms: int | None
+    last: int
+    since_ms: int
+    until_ms: int
+    first_ms: int | None
     block_num: int
+    last_utc_ms: int
+    last_record: bytes | None
+
+    def goes_on_with(self, device_id: str, sequence: int) -> bool:
+        return (self.device_id, self.last + 1) == (device_id, sequence)
+
+    def add(self, utc_ms: int, record: bytes | None) -> None:
+        self.last += 1
+        self.since_ms, self.until_ms = min(self.since_ms, utc_ms), max(self.until_ms, utc_ms)
+        self.last_utc_ms, self.last_record = utc_ms, record
 
 
 def _signs(index: IndexStore, trip_id: str, corrections: Corrections) -> Iterator[Ground]:
@@ -169,98 +192,170 @@ def _signs(index: IndexStore, trip_id: str, corrections: Corrections) -> Iterato
     The readings tell it under every version of the rules; the end of a sign is an event only since
     1.2, and then tells when the reading came that shows it no longer.
     """
-    rows = index.query(
-        "SELECT device_id, sequence, utc_ms, tamper_flags, record, block_num FROM readings"
-        " WHERE trip_id = ? AND tamper_flags > 0 ORDER BY device_id, sequence, position",
-        trip_id,
-    )
-    if not rows:
+    head = index.head()
+    if head is None:
         return
-    events, ends = _events(index, trip_id), _Ends(index, trip_id)
-    readings = [
-        _Signed(device_id, sequence, utc_ms, flags, _corrected(corrections, *row), block_num)
-        for row in rows
-        for device_id, sequence, utc_ms, flags, _, block_num in (row,)
-    ]
-    for sign in Tamper:
-        showing = [each for each in readings if each.flags & sign]
-        for run in _runs(showing):
-            yield _sign(trip_id, sign, run, events, ends)
+    found = list(_runs(index, trip_id, head.block_num, corrections))
+    if not found:
+        return
+    events, ends = _events(index, trip_id), _Ends(index, trip_id, head.block_num)
+    ended = [events.get((run.device_id, run.last + 1)) for _, run in found]
+    right = _corrected_ends(index, trip_id, corrections, [each for each in ended if each])
+    for (sign, run), end in zip(found, ended, strict=True):
+        until_ms = None
+        if end is not None:
+            until_ms = max(run.until_ms, end.utc_ms)
+        elif not ends.is_last(run):
+            until_ms = run.until_ms
+        began = events.get((run.device_id, run.sequence))
+        (name,) = signs(sign)
+        yield Ground(
+            kind=GroundKind.TAMPER,
+            trip_id=trip_id,
+            device_id=run.device_id,
+            sequence=run.sequence,
+            says=f"sign of tampering: {name}",
+            since_ms=run.since_ms,
+            until_ms=until_ms,
+            since_corrected_ms=run.first_ms,
+            until_corrected_ms=None
+            if until_ms is None
+            else _corrected_until(run, end, corrections, right),
+            film=frozenset(
+                each.pseudo_file_id for event in (began, end) if event for each in event.film
+            ),
+            block_num=run.block_num,
+        )
+
+
+def _runs(
+    index: IndexStore, trip_id: str, newest: int, corrections: Corrections
+) -> Iterator[tuple[Tamper, _Run]]:
+    """Yield each sign with the readings in a row that show it, of blocks up to `newest`.
+
+    A lid may be open for weeks, with a reading each second: only the runs stay in memory.
+    """
+    open_: dict[Tamper, _Run] = {}
+    shown: dict[int, list[Tamper]] = {}
+    for device_id, sequence, utc_ms, flags, block_num, record in _flagged(
+        index, trip_id, newest, with_record=bool(corrections)
+    ):
+        if flags not in shown:
+            shown[flags] = [sign for sign in Tamper if flags & sign]
+        for sign in shown[flags]:
+            run = open_.get(sign)
+            if run is not None and run.goes_on_with(device_id, sequence):
+                run.add(utc_ms, record)
+                continue
+            if run is not None:
+                yield sign, run
+            first_ms = _corrected(corrections, device_id, sequence, record)
+            open_[sign] = _Run(
+                device_id=device_id,
+                sequence=sequence,
+                last=sequence,
+                since_ms=utc_ms,
+                until_ms=utc_ms,
+                first_ms=first_ms,
+                block_num=block_num,
+                last_utc_ms=utc_ms,
+                last_record=record,
+            )
+    yield from open_.items()
+
+
+_Flagged = tuple[str, int, int, int, int, bytes | None]
+
+
+def _flagged(
+    index: IndexStore, trip_id: str, newest: int, *, with_record: bool
+) -> Iterator[_Flagged]:
+    """Yield the readings with any sign, each device's by number, a page in memory at a time."""
+    record = "record" if with_record else "NULL"
+    sql = (
+        "SELECT device_id, sequence, utc_ms, tamper_flags, block_num,"  # noqa: S608
+        f" {record}, position FROM readings"
+        " WHERE trip_id = ? AND tamper_flags > 0 AND block_num <= ?"
+        " AND (device_id, sequence, position) > (?, ?, ?)"
+        " ORDER BY device_id, sequence, position LIMIT ?"
+    )
+    after: tuple[str, int, int] = ("", -1, -1)
+    while rows := index.query(sql, trip_id, newest, *after, PAGE):
+        for *told, _ in rows:
+            yield (*told,)
+        device_id, sequence, *_, position = rows[-1]
+        after = device_id, sequence, position
 
 
 def _corrected(
-    corrections: Corrections,
-    device_id: str,
-    sequence: int,
-    _utc_ms: int,
-    _flags: int,
-    record: bytes,
-    _block_num: int,
+    corrections: Corrections, device_id: str, sequence: int, record: bytes | None
 ) -> int | None:
-    if not corrections:
+    if record is None:
         return None
     return corrections.corrected_ms(device_id, sequence, RecordReading.FromString(record).clock)
 
 
-def _runs(showing: Sequence[_Signed]) -> Iterator[list[_Signed]]:
-    """Yield the readings of one device that follow one another without a gap."""
-    numbered = enumerate(showing)
-    for _, members in groupby(numbered, key=lambda at: (at[1].device_id, at[1].sequence - at[0])):
-        yield [each for _, each in members]
+def _corrected_ends(
+    index: IndexStore, trip_id: str, corrections: Corrections, ended: Sequence[TamperEvent]
+) -> dict[Place, int]:
+    """Return the corrected times, ms, of the readings that show a sign no longer.
+
+    Where several readings have a device's number, the latest counts: every doubt holds.
+    """
+    wanted = {(each.device_id, each.sequence) for each in ended}
+    if not corrections or not wanted:
+        return {}
+    found: dict[Place, int] = {}
+    for device_id, sequence, record in index.query(
+        "SELECT device_id, sequence, record FROM readings WHERE trip_id = ?"
+        " AND sequence IN (SELECT value FROM json_each(?))",
+        trip_id,
+        json.dumps(sorted({sequence for _, sequence in wanted})),
+    ):
+        place = device_id, sequence
+        right_ms = _corrected(corrections, device_id, sequence, record)
+        if place in wanted and right_ms is not None:
+            found[place] = max(right_ms, found.get(place, right_ms))
+    return found
+
+
+def _corrected_until(
+    run: _Run, end: TamperEvent | None, corrections: Corrections, right: Mapping[Place, int]
+) -> int | None:
+    """Return when a sign ended by clocks that were right later, ms; None if its claim stands."""
+    last_ms = _corrected(corrections, run.device_id, run.last, run.last_record)
+    end_ms = None if end is None else right.get((end.device_id, end.sequence))
+    if last_ms is None and end_ms is None:
+        return None
+    ends = [run.last_utc_ms if last_ms is None else last_ms]
+    if end is not None:
+        ends.append(end.utc_ms if end_ms is None else end_ms)
+    return max(ends)
 
 
 class _Ends:
     """The last reading of each device on a trip, asked for when a sign has no end on record."""
 
-    def __init__(self, index: IndexStore, trip_id: str) -> None:
+    def __init__(self, index: IndexStore, trip_id: str, newest: int) -> None:
         self._index = index
         self._trip_id = trip_id
+        self._newest = newest
         self._last: dict[str, int] | None = None
 
-    def is_last(self, reading: _Signed) -> bool:
+    def is_last(self, run: _Run) -> bool:
         if self._last is None:
             sql = (
-                "SELECT device_id, max(sequence) FROM readings WHERE trip_id = ? GROUP BY device_id"
+                "SELECT device_id, max(sequence) FROM readings"
+                " WHERE trip_id = ? AND block_num <= ? GROUP BY device_id"
             )
-            self._last = dict(self._index.query(sql, self._trip_id))
-        return self._last.get(reading.device_id) == reading.sequence
+            self._last = dict(self._index.query(sql, self._trip_id, self._newest))
+        return self._last.get(run.device_id) == run.last
 
 
-def _events(index: IndexStore, trip_id: str) -> dict[tuple[str, int], TamperEvent]:
+def _events(index: IndexStore, trip_id: str) -> dict[Place, TamperEvent]:
     rows = index.query("SELECT entry FROM tampers WHERE trip_id = ?", trip_id)
     found = [TamperEvent.FromString(entry) for (entry,) in rows]
     return {(each.device_id, each.sequence): each for each in found}
-
-
-def _sign(
-    trip_id: str,
-    sign: Tamper,
-    run: Sequence[_Signed],
-    events: Mapping[tuple[str, int], TamperEvent],
-    ends: _Ends,
-) -> Ground:
-    first, last = run[0], run[-1]
-    began = events.get((first.device_id, first.sequence))
-    ended = events.get((last.device_id, last.sequence + 1))
-    (name,) = signs(sign)
-    until_ms = None
-    if ended is not None or not ends.is_last(last):
-        until_ms = max([each.utc_ms for each in run] + ([ended.utc_ms] if ended else []))
-    return Ground(
-        kind=GroundKind.TAMPER,
-        trip_id=trip_id,
-        device_id=first.device_id,
-        sequence=first.sequence,
-        says=f"sign of tampering: {name}",
-        since_ms=min(each.utc_ms for each in run),
-        until_ms=until_ms,
-        since_corrected_ms=first.corrected_ms,
-        until_corrected_ms=None if until_ms is None else last.corrected_ms,
-        film=frozenset(
-            each.pseudo_file_id for event in (began, ended) if event for each in event.film
-        ),
-        block_num=first.block_num,
-    )
 
 
 def _remarks(index: IndexStore, trip_id: str, corrections: Corrections) -> Iterator[Ground]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,7 @@ from contracts.proto.hold_end_pb2 import HoldEndBody
 from contracts.proto.payload_pb2 import Remark
 from contracts.records.reading import Tamper
 from gateway.intake.held import State
+from gateway.records import grounds
 from gateway.records.grounds import MARGIN_MS
 from gateway.records.records import Records
 from gateway.retention.autoholds import AutomaticHolds, Ender, words
@@ -232,6 +234,43 @@ def test_a_sign_before_a_correction_holds_the_film_of_both_times(desk: Desk) -> 
     assert (len(held(desk, 1)), held(desk, 2)) == (1, [])
     desk.block(remarked(TRIP, Remark.CLOCK_CORRECTED, FAR_S, sequence=9, ahead_s=-wrong_s))
     assert len(held(desk, 1)) == len(held(desk, 2)) == 1
+
+
+def test_the_corrected_end_of_a_sign_is_that_of_the_reading_without_it(desk: Desk) -> None:
+    """With readings ten minutes apart, no margin reaches from the last sign to its end."""
+    wrong_s, apart_s = -1_000_000, 2 * MARGIN_S
+    desk.settled(1, TRIP, film=film(-wrong_s + apart_s - 10, 1))
+    desk.settled(2, TRIP, film=film(-wrong_s + apart_s + MARGIN_S + 1, 1))
+    desk.block(readings(TRIP, signs(Tamper.DOOR_OPEN, Tamper.NONE, Tamper.NONE), apart_s=apart_s))
+    desk.block(tampered(TRIP, 1, apart_s, 0, Tamper.DOOR_OPEN))
+    desk.block(remarked(TRIP, Remark.CLOCK_CORRECTED, FAR_S, sequence=9, ahead_s=-wrong_s))
+    assert (held(desk, 1), held(desk, 2)) == (["sign of tampering: door-open"], [])
+    (ground,) = Records(desk.index).trips.grounds(TRIP)
+    assert ground.until_corrected_ms == (ground.since_corrected_ms or 0) + apart_s * 1000
+
+
+@pytest.mark.parametrize("page", [1, 2, 3, 1000])
+def test_signs_are_read_by_the_page_and_a_sign_goes_on_over_its_edge(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, page: int
+) -> None:
+    desk.block(readings(TRIP, signs(*[Tamper.DOOR_OPEN] * 7, Tamper.NONE)))
+    desk.block(readings(TRIP, signs(*[Tamper.DOOR_OPEN] * 2, Tamper.NONE), first=20))
+    monkeypatch.setattr(grounds, "PAGE", page)
+    asked: list[tuple[str, int]] = []
+    query = desk.index.query
+
+    def counted(sql: str, *values: object) -> list[tuple[Any, ...]]:
+        rows = query(sql, *values)
+        if "FROM readings" in sql:
+            asked.append((sql, len(rows)))
+        return rows
+
+    monkeypatch.setattr(desk.index, "query", counted)
+    found = Records(desk.index).trips.grounds(TRIP)
+    told = [(each.sequence, (each.until_ms or 0) - each.since_ms) for each in found]
+    assert told == [(0, 6000), (20, 1000)]
+    assert max(rows for _, rows in asked) <= page
+    assert not [sql for sql, _ in asked if " record" in sql]  # nothing is corrected
 
 
 @pytest.mark.parametrize(("kind", "side"), [(Remark.CLOCK_BACK, 1), (Remark.CLOCK_AHEAD, -1)])
