@@ -27,6 +27,9 @@ from gateway.retention.holdends import HoldEnds, ReadHoldEnds, Signed
 EVERYWHERE: Final = RecordVideo(duration_ms=(1 << 63) - 1)
 """Stands for a recording whose digest nobody can read: it may show anything."""
 
+TRIPS_KEPT: Final = 64
+"""Trips whose grounds are kept for the next question; a round of retention may ask for all."""
+
 
 class Held(NamedTuple):
     """A ground for which a recording is held.
@@ -205,6 +208,8 @@ class AutomaticHolds:
 
     def _on(self, trip_id: str) -> _OnTrip:
         if trip_id not in self._trips:
+            if len(self._trips) >= TRIPS_KEPT:
+                del self._trips[next(iter(self._trips))]
             blocks = self._records.blocks
             # An end at a block that the ledger took back let go of something else.
             ends = [e for e in self._ends.of(trip_id) if blocks.has(e.block_num, e.block_id)]

@@ -72,7 +72,7 @@ class Standing:
 
 
 class Judge:
-    """Judges by the ledger, the records and the inbox.
+    """Judges by the ledger, the records and the inbox, in the one thread of retention.
 
     Args:
         inbox: Holds the offers made here, and the receipts.
@@ -99,6 +99,7 @@ class Judge:
         self._network = network
         self._hold_ends = hold_ends
         self._confirmations = confirmations
+        self._looked: tuple[str, AutomaticHolds] | None = None
 
     def check_released(self, recording: StoredRecording) -> None:
         """Check that a whole recording is committed and has a final receipt; ignores holds.
@@ -143,6 +144,23 @@ class Judge:
             UnavailableError: The ledger did not answer, or the index is not at its head.
         """
         return self._not_held(recording_id, self._head())
+
+    def begin_round(self) -> None:
+        """Forget what was known of automatic holds: another round of retention begins."""
+        self._looked = None
+
+    def _holds(self) -> AutomaticHolds:
+        """Return the automatic holds as they are known at the index's head of now.
+
+        A round asks for many recordings of one trip. A block more, or one that was taken back,
+        makes all be read again; an end of this round only lets go in the next one.
+        """
+        head = self._records.blocks.head()
+        block_id = head.block_id if head else ""
+        if self._looked is None or self._looked[0] != block_id:
+            made = AutomaticHolds(self._records, self._hold_ends, self._inbox)
+            self._looked = block_id, made
+        return self._looked[1]
 
     def _head(self) -> BlockRecord:
         """Return the ledger's head, which the index has taken in.
@@ -204,9 +222,7 @@ class Judge:
                     f"trip {trip_id} is under hold {placed.hold_id} of {placed.party_id}"
                 )
         ends = set()
-        for held in AutomaticHolds(self._records, self._hold_ends, self._inbox).of_recording(
-            recording_id
-        ):
+        for held in self._holds().of_recording(recording_id):
             if held.end is None:
                 raise KeptError(f"trip {held.ground.trip_id} holds it: {words(held.ground)}")
             ends.add(held.end.number)

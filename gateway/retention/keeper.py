@@ -81,6 +81,7 @@ class Retention:
             UnavailableError: The ledger, a medium or one of the gateway's own files did not answer.
         """
         failed: Exception | None = None
+        self._judge.begin_round()
         self._reserve.keep()
         self._ages.advance()
         self._resume()

@@ -13,8 +13,10 @@ from contracts.proto.payload_pb2 import Remark
 from contracts.records.reading import Tamper
 from gateway.intake.held import State
 from gateway.records import grounds
-from gateway.records.grounds import MARGIN_MS
+from gateway.records.grounds import MARGIN_MS, Ground
 from gateway.records.records import Records
+from gateway.records.trips import Trips
+from gateway.retention import autoholds
 from gateway.retention.autoholds import AutomaticHolds, Ender, words
 from gateway.retention.deletions import DeletionState
 from gateway.storagesettings import RetentionSettings
@@ -247,6 +249,59 @@ def test_the_corrected_end_of_a_sign_is_that_of_the_reading_without_it(desk: Des
     assert (held(desk, 1), held(desk, 2)) == (["sign of tampering: door-open"], [])
     (ground,) = Records(desk.index).trips.grounds(TRIP)
     assert ground.until_corrected_ms == (ground.since_corrected_ms or 0) + apart_s * 1000
+
+
+@pytest.fixture
+def looks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the trips whose grounds are read from the index, each time."""
+    found: list[str] = []
+    read = Trips.grounds
+
+    def counted(trips: Trips, trip_id: str) -> list[Ground]:
+        found.append(trip_id)
+        return read(trips, trip_id)
+
+    monkeypatch.setattr(Trips, "grounds", counted)
+    return found
+
+
+def test_a_round_of_retention_reads_a_trip_once_and_the_next_round_again(
+    desk: Desk, looks: list[str]
+) -> None:
+    films = [desk.settled(number, TRIP, film=film(0)) for number in (1, 2, 3)]
+    desk.receipt(TRIP, *films)
+    desk.block(excursion(TRIP, 0, 1))
+    desk.steps()
+    desk.days(11)
+    looks.clear()
+    desk.step()
+    assert looks == [TRIP]
+    end(desk)
+    looks.clear()
+    assert desk.step()
+    assert looks == [TRIP]
+
+
+def test_a_block_within_a_round_makes_a_trip_be_read_again(desk: Desk, looks: list[str]) -> None:
+    desk.settled(1, TRIP, film=film(0))
+    desk.steps()
+    desk.days(11)
+    desk.after_record = lambda: desk.block({})
+    looks.clear()
+    assert desk.step()
+    assert looks == [TRIP, TRIP]
+
+
+def test_only_some_trips_are_kept(
+    desk: Desk, looks: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(autoholds, "TRIPS_KEPT", 2)
+    for number in (1, 2, 3):
+        desk.settled(number, trip(number), film=film(0))
+    asked = holds(desk)
+    for number in (1, 2, 3, 3, 2, 1):
+        asked.of_recording(recording(number))
+    assert looks == [trip(number) for number in (1, 2, 3, 1)]
 
 
 @pytest.mark.parametrize("page", [1, 2, 3, 1000])
