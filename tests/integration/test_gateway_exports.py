@@ -81,6 +81,17 @@ def test_the_certificate_of_a_trip_is_signed_and_leaves_on_record(scene: Scene) 
     assert page.headers["content-type"].startswith("text/html")
 
 
+def test_a_damaged_file_for_signing_is_told_as_the_gateways_fault(scene: Scene) -> None:
+    path = load_settings(scene.site.appliance.settings_file).documents_file
+    scene.get(f"{trip(scene)}/certificate.pdf")
+    whole = path.read_bytes()
+    path.write_bytes(b"none")
+    answer = reader(scene, "party:buyer").get(f"/v1/{trip(scene)}/certificate.pdf")
+    path.write_bytes(whole)
+    assert answer.status_code == 503, answer.text
+    assert "documents.pem: expected an unencrypted private key" in answer.json()["detail"]
+
+
 def trip(scene: Scene) -> str:
     return f"trips/{scene.trip.trip_id}"
 
