@@ -1,9 +1,12 @@
 """Live cameras with real processes: two at once, killed, hung, unplugged, and without room."""
 
 import hashlib
+import os
 import re
 import shutil
+import signal
 import socket
+import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -69,6 +72,16 @@ def begun_by(roaming: RoamingTruck, camera: str) -> int:
     """Return the bytes of the segments that are being filmed."""
     parts = roaming.truck.data.glob(f"videos/*/{PART_PREFIX}{camera}-*.mp4")
     return sum(part.stat().st_size for part in parts)
+
+
+def stopped_while_filming(roaming: RoamingTruck, agent: subprocess.Popen[str]) -> bool:
+    """Stop the agent; say whether a segment is open, or else let it go on."""
+    agent.send_signal(signal.SIGSTOP)
+    os.waitid(os.P_PID, agent.pid, os.WSTOPPED)
+    if begun_by(roaming, "dock") > 0:
+        return True
+    agent.send_signal(signal.SIGCONT)
+    return False
 
 
 def health_of(roaming: RoamingTruck, camera: str) -> str:
@@ -162,7 +175,7 @@ def test_a_killed_agent_that_is_at_the_site_keeps_its_film_too_and_a_copy_of_it_
     with roaming.truck.start("run") as agent:
         roaming.say("absent")
         until("it films", lambda: len(segments_of(roaming, "dock")) > 0)
-        until("a segment is open", lambda: begun_by(roaming, "dock") > 0)
+        until("it stands still with a segment open", lambda: stopped_while_filming(roaming, agent))
         agent.kill()
         agent.communicate()
     first = segments_of(roaming, "dock")[0]
