@@ -54,7 +54,7 @@ class HoldEnd(BaseModel):
     held_for: list[str] = Field(description="what held them then; the first hundred")
     held_for_count: int
     block_num: int = Field(
-        description="the newest block then; what became known later holds all the same"
+        description="the newest block that counted; what became known later holds all the same"
     )
     block_id: str
     site_id: str
@@ -70,6 +70,13 @@ class HoldEnding(BaseModel):
 
     why: str = Field(min_length=1, max_length=WHY_MAX, description="goes on record")
     recording_id: str | None = Field(None, description="null: every recording of the trip")
+    block_num: int | None = Field(
+        None,
+        ge=0,
+        description="the newest block that the person has seen, such as `index_block_num` of "
+        "`/v1/status` before the holds were listed; what became known later holds on. null: the "
+        "newest of now",
+    )
 
 
 router = APIRouter(prefix="/v1/trips", tags=["trips"])
@@ -97,13 +104,16 @@ def end(
 ) -> HoldEnd:
     """End the automatic holds on a trip's recordings, or on one of them, at this gateway.
 
-    Then retention may delete them when they are due. What becomes known later holds again.
+    Then retention may delete them when they are due. What becomes known later holds again, and
+    with `block_num` nothing ends that came after that block.
     """
     recording_id = None if asked.recording_id is None else parse_recording_id(asked.recording_id)
     by = Ender(caller.name, caller.role, asked.why)
     site_id = services.settings.site_id
     ends = services.deletions.hold_ends
-    ended = holds.end(ends, trip_id, recording_id, by, site_id=site_id, at_ms=now_ms())
+    ended = holds.end(
+        ends, trip_id, recording_id, by, site_id=site_id, at_ms=now_ms(), seen=asked.block_num
+    )
     services.retention.worker.wake()
     return _end_view(ended)
 

@@ -24,6 +24,17 @@ class Blocks:
         head = self._index.head()
         return BlockRecord(*head) if head else None
 
+    def upto(self, block_num: int | None) -> BlockRecord | None:
+        """Return the block at this height, or the newest if none is asked for or is that high.
+
+        None while the index is empty.
+        """
+        head = self.head()
+        if head is None or block_num is None or block_num >= head.block_num:
+            return head
+        block_id = self._index.block_id(block_num)
+        return None if block_id is None else BlockRecord(block_num, block_id)
+
     def has(self, block_num: int, block_id: str) -> bool:
         """Say whether the block at this height is the one with this id."""
         self._index.require()

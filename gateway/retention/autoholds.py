@@ -89,11 +89,7 @@ class AutomaticHolds:
 
     def of_recording(self, recording_id: bytes) -> list[Held]:
         """Return what holds a recording, or held it, on each trip that has or announces it."""
-        found = self._records.digests.of_recording(recording_id)
-        shown = [_Shown(each.digest, each.block_num) for each in found]
-        known = {each.digest.trip_id for each in found}
-        offers = self._inbox.offers_of(recording_id) if self._inbox else []
-        shown += [self._announced(each) for each in offers if each.trip_id not in known]
+        shown = self._shown(recording_id)
         return [held for each in shown for held in self._held(recording_id, each)]
 
     def of_digest(self, digest: RecordVideo, block_num: int) -> list[Held]:
@@ -124,10 +120,12 @@ class AutomaticHolds:
         *,
         site_id: str,
         at_ms: int,
+        seen: int | None = None,
     ) -> Signed:
         """End the holds on a trip's recordings, or on one of them; durable on return.
 
-        What becomes known after the newest block of now holds again.
+        What becomes known after the newest block of now, or after the block `seen` if that is
+        older, holds on or again.
 
         Args:
             ends: Where the end is recorded.
@@ -136,6 +134,7 @@ class AutomaticHolds:
             by: Who ends them, and why.
             site_id: The gateway's site.
             at_ms: The time, UTC milliseconds.
+            seen: Number of the newest block that the person has seen; None for that of now.
 
         Raises:
             NotOnLedgerError: There is no such trip.
@@ -145,22 +144,15 @@ class AutomaticHolds:
             raise RejectedError(
                 f"expected a reason of 1..{WHY_MAX} characters, got {quoted(by.why, 40)}"
             )
-        head = self._records.blocks.head()
+        newest = self._records.blocks.upto(seen)
         self._records.trips.check_known(trip_id)
-        if recording_id is None:
-            digests = self._records.digests.of_trip(trip_id)
-            held = [h for each in digests for h in self.of_digest(each.digest, each.block_num)]
-        else:
-            held = [h for h in self.of_recording(recording_id) if h.ground.trip_id == trip_id]
-        known = [
-            each.ground
-            for each in held
-            if each.end is None and head is not None and each.ground.block_num <= head.block_num
-        ]
-        if head is None or not known:
+        known = [] if newest is None else self._in_force(trip_id, recording_id, newest.block_num)
+        if newest is None or not known:
             what = "a recording" if recording_id is None else f"recording {recording_id.hex()}"
+            by_then = "" if seen is None else f" by block {seen}"
             raise RejectedError(
-                f"expected an automatic hold on {what} of trip {trip_id}, got none in force"
+                f"expected an automatic hold on {what} of trip {trip_id}{by_then}, "
+                "got none in force"
             )
         reasons = list(dict.fromkeys(words(each) for each in known))
         return ends.add(
@@ -174,11 +166,36 @@ class AutomaticHolds:
                 role=by.role,
                 why=by.why,
                 ended_at_ms=at_ms,
-                block_num=head.block_num,
-                block_id=head.block_id,
+                block_num=newest.block_num,
+                block_id=newest.block_id,
                 genesis_id=self._records.blocks.genesis_id() or "",
             )
         )
+
+    def _shown(self, recording_id: bytes) -> list[_Shown]:
+        """Return a recording on each trip that has or announces it."""
+        found = self._records.digests.of_recording(recording_id)
+        known = {each.digest.trip_id for each in found}
+        offers = self._inbox.offers_of(recording_id) if self._inbox else []
+        return [
+            *(_Shown(each.digest, each.block_num) for each in found),
+            *(self._announced(each) for each in offers if each.trip_id not in known),
+        ]
+
+    def _in_force(self, trip_id: str, recording_id: bytes | None, newest: int) -> list[Ground]:
+        """Return what holds recordings of a trip, or one, of all that was known at a block."""
+        if recording_id is None:
+            found = self._records.digests.of_trip(trip_id)
+            shown = [_Shown(each.digest, each.block_num) for each in found]
+        else:
+            shown = [e for e in self._shown(recording_id) if e.digest.trip_id == trip_id]
+        return [
+            held.ground
+            for each in shown
+            if (each.block_num or 0) <= newest
+            for held in self._held(recording_id or each.digest.sha256, each)
+            if held.end is None and held.ground.block_num <= newest
+        ]
 
     def _on_ground(self, ground: Ground, shown: Sequence[tuple[bytes, _Shown]]) -> GroundOnTrip:
         held: list[bytes] = []

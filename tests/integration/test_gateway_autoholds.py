@@ -121,8 +121,12 @@ def the_end_is_for_operators_with_a_reason(site: Site, trip_id: str) -> None:
         assert site.operator.post(path, json=wrong).status_code == 422, wrong
     unknown = path.replace(trip_id, "f" * 32)
     assert site.operator.post(unknown, json={"why": "x"}).status_code == 404
-    answer = site.operator.post(path, json={"why": "claim settled"})
-    assert answer.status_code == 200, answer.text
+    early = site.operator.post(path, json={"why": "x", "block_num": 0})
+    assert (early.status_code, "by block 0" in early.json()["detail"]) == (422, True)
+    assert site.operator.post(path, json={"why": "x", "block_num": -1}).status_code == 422
+    seen = site.ask("/v1/status")["index_block_num"]
+    answer = site.operator.post(path, json={"why": "claim settled", "block_num": seen})
+    assert (answer.status_code, answer.json()["block_num"]) == (200, seen), answer.text
     end = HoldEnd.FromString(base64.b64decode(answer.json()["signed"]))
     body = open_hold_end(end, {site.appliance.gateway_key()})
     assert (body.who, body.role, body.why, body.trip_id) == (

@@ -482,6 +482,33 @@ def test_grounds_are_listed_with_what_they_hold(desk: Desk) -> None:
     assert [at for at, _ in holds(desk).on_trip(TRIP, 1, 10)] == [2]
 
 
+@pytest.mark.parametrize("one", [True, False], ids=["one", "trip"])
+def test_an_end_lets_go_only_of_what_the_person_has_seen(
+    desk: Desk,
+    one: bool,  # noqa: FBT001
+) -> None:
+    recording_id = desk.settled(1, TRIP, film=film(0))
+    asked = recording_id if one else None
+
+    def end_seen(seen: int) -> HoldEndBody:
+        ends = desk.deletions.hold_ends
+        return holds(desk).end(ends, TRIP, asked, BY, site_id="b", at_ms=1, seen=seen)[1]
+
+    before = len(desk.ledger.block_ids) - 1
+    desk.block(excursion(TRIP, 0, 1))
+    with pytest.raises(RejectedError, match=f"by block {before}, got none in force"):
+        end_seen(before)
+    seen = before + 1
+    desk.block(readings(TRIP, signs(Tamper.SHOCK, Tamper.NONE)))
+    desk.settled(2, TRIP, film=film(0))
+    said = end_seen(seen)
+    assert (said.block_num, said.block_id, said.held_for_count) == (seen, f"block {seen}", 1)
+    assert held(desk, 1) == ["sign of tampering: shock"]
+    assert len(held(desk, 2)) == 2
+    assert end_seen(1 << 40).block_num == len(desk.ledger.block_ids) - 1
+    assert held(desk, 1) == []
+
+
 def test_a_rotten_end_ends_nothing(desk: Desk) -> None:
     desk.settled(1, TRIP, film=film(0))
     desk.block(excursion(TRIP, 0, 1))

@@ -1,1 +1,0 @@
-import{tt as e}from"./index-B1P6HIza.js";e();

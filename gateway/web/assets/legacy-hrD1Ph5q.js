@@ -1,0 +1,1 @@
+import{tt as e}from"./index-B54NAkXL.js";e();
