@@ -25,6 +25,16 @@ def corrections_of(index: IndexStore, trip_id: str) -> Corrections:
     return Corrections(Remarked.FromString(entry) for (entry,) in rows) if rows else NOTHING
 
 
+def correction_blocks(index: IndexStore, trip_id: str) -> dict[str, int]:
+    """Return the newest block with a correction of each device on a trip that has any."""
+    rows = index.query(
+        "SELECT entry, block_num FROM remarks WHERE trip_id = ? AND kind = ? ORDER BY block_num",
+        trip_id,
+        Remark.CLOCK_CORRECTED,
+    )
+    return {Remarked.FromString(entry).device_id: block_num for entry, block_num in rows}
+
+
 def corrected_times(index: IndexStore, trip_id: str, places: Iterable[Place]) -> dict[Place, int]:
     """Return the corrected times of readings, milliseconds; those whose claim stands are left out.
 

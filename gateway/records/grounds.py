@@ -7,7 +7,7 @@ corrected time, and a recording that was filmed at either is held.
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
@@ -21,7 +21,7 @@ from contracts.rendered import signs
 from contracts.rendered_remarks import Stretch, says, stretches
 from gateway.index.store import IndexStore
 from gateway.records.breaches import BreachRecord, breaches
-from gateway.records.corrected import Place, corrections_of
+from gateway.records.corrected import Place, correction_blocks, corrections_of
 from gateway.records.pages import EVERYTHING
 
 MARGIN_MS: Final = 300_000
@@ -63,6 +63,7 @@ class Ground:
         film: Names of the recordings in which the device says that it is.
         block_num: The block that made it known.
         other_ms: A further claimed time of the same moment: that of a clock before it was set.
+        corrected_block_num: The newest block that set a clock of the device right; 0 if none did.
     """
 
     kind: GroundKind
@@ -77,27 +78,42 @@ class Ground:
     film: frozenset[str]
     block_num: int
     other_ms: int | None = None
+    corrected_block_num: int = 0
 
     def holds(self, recording: RecordVideo) -> bool:
         """Say whether a recording of the trip shows it, by name or by any of its times."""
-        if recording.pseudo_file_id in self.film:
-            return True
-        began, ended = recording.started_at_ms, recording.started_at_ms + recording.duration_ms
-        return any(
-            began <= until + MARGIN_MS and since - MARGIN_MS <= ended
-            for since, until in self._times()
-        )
+        return self._holds_as_claimed(recording) or _within(recording, self._corrected())
 
-    def _times(self) -> Iterator[tuple[int, int]]:
-        """Yield its first and last moment by each clock; a clock may have gone back in between."""
+    def known_num(self, recording: RecordVideo) -> int:
+        """Return the block in which it became known that it shows a recording that it holds.
+
+        Of several corrections of the device the newest counts: every doubt holds.
+        """
+        if self._holds_as_claimed(recording):
+            return self.block_num
+        return max(self.block_num, self.corrected_block_num)
+
+    def _holds_as_claimed(self, recording: RecordVideo) -> bool:
+        return recording.pseudo_file_id in self.film or _within(recording, self._claimed())
+
+    def _claimed(self) -> Iterator[tuple[int, int]]:
+        """Yield its first and last moment as claimed; a clock may have gone back in between."""
         yield _ordered(self.since_ms, self.until_ms)
+        if self.other_ms is not None:
+            yield self.other_ms, self.other_ms
+
+    def _corrected(self) -> Iterator[tuple[int, int]]:
+        """Yield its first and last moment by a clock that was right later, if there is one."""
         if self.since_corrected_ms is not None or self.until_corrected_ms is not None:
             since, until = self.since_corrected_ms, self.until_corrected_ms
             yield _ordered(
                 self.since_ms if since is None else since, self.until_ms if until is None else until
             )
-        if self.other_ms is not None:
-            yield self.other_ms, self.other_ms
+
+
+def _within(recording: RecordVideo, times: Iterator[tuple[int, int]]) -> bool:
+    began, ended = recording.started_at_ms, recording.started_at_ms + recording.duration_ms
+    return any(began <= until + MARGIN_MS and since - MARGIN_MS <= ended for since, until in times)
 
 
 def _ordered(since_ms: int, until_ms: int | None) -> tuple[int, int]:
@@ -121,6 +137,9 @@ def grounds_of(index: IndexStore, trip_id: str) -> list[Ground]:
         *_remarks(index, trip_id, corrections),
     ]
     found = [each for each in found if each.device_id in named]
+    if corrections:
+        blocks = correction_blocks(index, trip_id)
+        found = [replace(e, corrected_block_num=blocks.get(e.device_id, 0)) for e in found]
     return sorted(found, key=lambda each: (each.since_ms, each.device_id, each.sequence, each.says))
 
 

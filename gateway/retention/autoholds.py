@@ -194,7 +194,7 @@ class AutomaticHolds:
             for each in shown
             if (each.block_num or 0) <= newest
             for held in self._held(recording_id or each.digest.sha256, each)
-            if held.end is None and held.ground.block_num <= newest
+            if held.end is None and held.ground.known_num(each.digest) <= newest
         ]
 
     def _on_ground(self, ground: Ground, shown: Sequence[tuple[bytes, _Shown]]) -> GroundOnTrip:
@@ -202,24 +202,23 @@ class AutomaticHolds:
         ended: list[bytes] = []
         for recording_id, each in shown:
             if ground.holds(each.digest):
-                end = self._end_of(ground, recording_id, each.block_num)
+                end = self._end_of(ground, recording_id, each)
                 (held if end is None else ended).append(recording_id)
         return GroundOnTrip(ground, held, ended)
 
     def _held(self, recording_id: bytes, shown: _Shown) -> Iterator[Held]:
         for ground in self._on(shown.digest.trip_id).grounds:
             if ground.holds(shown.digest):
-                yield Held(ground, self._end_of(ground, recording_id, shown.block_num))
+                yield Held(ground, self._end_of(ground, recording_id, shown))
 
-    def _end_of(
-        self, ground: Ground, recording_id: bytes, block_num: int | None
-    ) -> HoldEndBody | None:
-        """Return what let go of a recording for a ground, when both were known."""
+    def _end_of(self, ground: Ground, recording_id: bytes, shown: _Shown) -> HoldEndBody | None:
+        """Return what let go of a recording that a ground holds, when that was known."""
+        known_num = max(ground.known_num(shown.digest), shown.block_num or 0)
         for end in self._on(ground.trip_id).ends:
-            of_all = not end.recording_sha256 and block_num is not None
+            of_all = not end.recording_sha256 and shown.block_num is not None
             if end.recording_sha256 != recording_id and not of_all:
                 continue
-            if max(ground.block_num, block_num or 0) <= end.block_num:
+            if known_num <= end.block_num:
                 return end
         return None
 

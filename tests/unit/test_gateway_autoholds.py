@@ -482,6 +482,32 @@ def test_grounds_are_listed_with_what_they_hold(desk: Desk) -> None:
     assert [at for at, _ in holds(desk).on_trip(TRIP, 1, 10)] == [2]
 
 
+@pytest.mark.parametrize(
+    "rows",
+    [
+        readings(TRIP, signs(Tamper.SHOCK, Tamper.NONE)),
+        remarked(TRIP, Remark.REBOOTED, 0),
+    ],
+    ids=["sign", "remark"],
+)
+def test_film_that_only_a_later_correction_shows_is_held_in_spite_of_an_end(
+    desk: Desk, rows: Rows
+) -> None:
+    wrong_s = -1_000_000
+    desk.settled(1, TRIP, film=film(-wrong_s, 1))
+    desk.settled(2, TRIP, film=film(0, 1))
+    desk.block(rows)
+    end(desk)
+    assert held(desk, 1) == held(desk, 2) == []
+    before = len(desk.ledger.block_ids) - 1
+    desk.block(remarked(TRIP, Remark.CLOCK_CORRECTED, FAR_S, sequence=9, ahead_s=-wrong_s))
+    assert (len(held(desk, 1)), held(desk, 2)) == (1, [])
+    with pytest.raises(RejectedError, match="none in force"):
+        holds(desk).end(desk.deletions.hold_ends, TRIP, None, BY, site_id="b", at_ms=1, seen=before)
+    end(desk)
+    assert held(desk, 1) == held(desk, 2) == []
+
+
 @pytest.mark.parametrize("one", [True, False], ids=["one", "trip"])
 def test_an_end_lets_go_only_of_what_the_person_has_seen(
     desk: Desk,
