@@ -114,6 +114,8 @@ ELSEWHERE: Final = {
     "/etc/systemd/system/wayseal-*",
     "GATEWAY/.restoring",
     "GATEWAY/pki/",
+    "GATEWAY/documents.lock",
+    "GATEWAY/documents.pem",
     "GATEWAY/people.json",
     "GATEWAY/people.lock",
     "GATEWAY/claims.json",
