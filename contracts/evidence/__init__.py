@@ -5,4 +5,5 @@ The rules again: `replay` with `memory` and `times`; each trip's `story`, `corre
 `between` trips, `sources` of lots.
 Comparison: `endstate` with the proven state, `trust` with keys, `expected` with the question.
 The verdict: `verify`; `report` (JSON), `words` and `silences` (text), `wayseal_verify` (command).
+The video, once all holds: `savedvideo`.
 """
