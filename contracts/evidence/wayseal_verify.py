@@ -165,7 +165,7 @@ def _saved(verdict: Verdict, kept: Sequence[Path]) -> Iterator[str]:
     if not verdict.holds:
         yield "no video was saved: it is saved only if the verdict is that the evidence holds"
     elif not kept:
-        yield "no video was saved: there is none in the file"
+        yield "no video was saved: the file holds no video"
     for path in kept:
         part = ", zeros where the file has no blob" if ".part." in path.name else ""
         yield f"saved {path}{part}"

@@ -147,7 +147,7 @@ def recording(
     Args:
         record: The digest.
         stored: What is whole here of that recording; None when nothing is.
-        held_because: Returns why it is not deleted; asked only for what is here.
+        held_because: Returns the reasons why retention keeps it; called only if its bytes are here.
     """
     fits = stored is not None and record.fits(stored)
     return models.Recording.model_validate(

@@ -73,7 +73,10 @@ class _OnTrip(NamedTuple):
 
 
 class AutomaticHolds:
-    """Answers about automatic holds by what is known when it is first asked; made for each look.
+    """Says which recordings are held automatically, and why.
+
+    It reads a trip when it is first asked about it, and remembers the answer. So make a new one for
+    each request, and for each round of retention.
 
     Args:
         records: What the ledger says, as far as the reader may see it.

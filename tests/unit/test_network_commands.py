@@ -70,7 +70,7 @@ def test_resync_refuses_before_it_removes(
     write_network(data / FILE, network)
     commands.resync(Namespace(data=data, chain=right))
     again = (data / "chain.log").read_bytes()
-    assert again != kept  # its number is drawn anew
+    assert again != kept  # each log has a random number of its own
     assert len(again) == len(kept)
 
 

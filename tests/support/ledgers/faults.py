@@ -39,7 +39,7 @@ CLIENTS_MAX: Final = 100
 TIMEOUT_S: Final = 5.0
 LOOK_S: Final = 2
 END_S: Final = 180.0
-"""How long, seconds, clients may take for what is under way once all validators are back."""
+"""Once all validators are back, clients have so many seconds to finish what they have begun."""
 COMMITTED: Final = "COMMITTED"
 
 
