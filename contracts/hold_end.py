@@ -1,14 +1,12 @@
 """Ends of automatic holds: a gateway signs who let go of held video, and why.
 
-Each end names the previous one by its hash. So an end shows whether an earlier one
-was left out or changed later.
+Each end names the previous one by the SHA-256 of its canonical bytes. So an end shows
+whether an earlier one was left out or changed later.
 """
 
-import hashlib
 from collections.abc import Collection
 from typing import Final
 
-from contracts.encoding import canonical
 from contracts.keys import SigningKey
 from contracts.proto.hold_end_pb2 import HoldEnd, HoldEndBody
 from contracts.statement import StatementKind
@@ -28,8 +26,3 @@ def sign_hold_end(signer: SigningKey, body: HoldEndBody) -> HoldEnd:
 def open_hold_end(end: HoldEnd, trusted_keys: Collection[str]) -> HoldEndBody:
     """Check the signature of an end and return its body; see `StatementKind.open`."""
     return _HOLD_END.open(end, trusted_keys)
-
-
-def hold_end_hash(end: HoldEnd) -> bytes:
-    """Return the hash by which the next end names this one, 32 bytes."""
-    return hashlib.sha256(canonical(end)).digest()

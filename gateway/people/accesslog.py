@@ -18,6 +18,7 @@ from contracts.records.clock import now_ms
 from contracts.runtime.sqlite import Schema
 from gateway.access import Caller
 from gateway.worker import Worker
+from storage.checked.chained import following
 from storage.checked.damage import DamageNotes
 from storage.checked.kept import Kept, open_kept
 
@@ -163,12 +164,10 @@ class AccessLog(Kept):
 
     def _write(self, caller: Caller, address: str, what: Taken, subjects: Sequence[str]) -> None:
         with self._db.transaction() as db:
-            last = db.execute(
-                "SELECT number, wire FROM accesses ORDER BY number DESC LIMIT 1"
-            ).fetchone()
+            number, before_sha256 = following(db, "accesses")
             access = Access(
-                number=last[0] + 1 if last else 1,
-                before_sha256=access_hash(bytes(last[1])) if last else b"",
+                number=number,
+                before_sha256=before_sha256,
                 site_id=self._site_id,
                 at_ms=self._now(),
                 who=caller.name,

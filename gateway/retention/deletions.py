@@ -6,7 +6,6 @@ Nothing is ever removed from the record. Each deletion names the one before by h
 bytes are not what was signed stays in the file, and is named and left out of every answer.
 """
 
-import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -21,7 +20,8 @@ from contracts.keys import SigningKey
 from contracts.proto.deletion_pb2 import Deletion, DeletionBody
 from contracts.runtime.sqlite import Schema
 from gateway.retention import holdends
-from gateway.retention.holdends import HoldEnds, wire_of
+from gateway.retention.holdends import HoldEnds
+from storage.checked.chained import following, wire_of
 from storage.checked.damage import DamageNotes
 from storage.checked.kept import Kept, open_kept
 from storage.checked.salvage import Proofs, Row
@@ -121,13 +121,7 @@ class Deletions(Kept):
         body = DeletionBody()
         body.CopyFrom(draft)
         with self._db.transaction() as db:
-            last = db.execute(
-                "SELECT number, wire FROM deletions ORDER BY number DESC LIMIT 1"
-            ).fetchone()
-            body.number = last[0] + 1 if last else 1
-            # The stored bytes are canonical, so this is `deletion_hash`; of a rotten entry it is
-            # the hash of its rotten bytes; an auditor who has the sound entry sees the difference.
-            body.before_sha256 = hashlib.sha256(wire_of(last[1])).digest() if last else b""
+            body.number, body.before_sha256 = following(db, "deletions")
             wire = sign_deletion(self._signer, body).SerializeToString(deterministic=True)
             db.execute(
                 "INSERT INTO deletions (number, recording, wire, state) VALUES (?,?,?,?)",

@@ -4,7 +4,6 @@ Each end is signed, and names the one before by hash. One whose bytes are not wh
 in the file, is named, and ends nothing.
 """
 
-import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
@@ -14,6 +13,7 @@ from contracts.hold_end import open_hold_end, sign_hold_end
 from contracts.keys import SigningKey
 from contracts.proto.hold_end_pb2 import HoldEnd, HoldEndBody
 from contracts.runtime.sqlite import VersionedDatabase
+from storage.checked.chained import following, wire_of
 from storage.checked.salvage import Row
 
 TABLE: Final = """
@@ -93,11 +93,7 @@ class HoldEnds(ReadHoldEnds):
         body = HoldEndBody()
         body.CopyFrom(draft)
         with self._db.transaction() as db:
-            last = db.execute(
-                "SELECT number, wire FROM hold_ends ORDER BY number DESC LIMIT 1"
-            ).fetchone()
-            body.number = last[0] + 1 if last else 1
-            body.before_sha256 = hashlib.sha256(wire_of(last[1])).digest() if last else b""
+            body.number, body.before_sha256 = following(db, "hold_ends")
             end = sign_hold_end(self._signer, body)
             wire = end.SerializeToString(deterministic=True)
             db.execute("INSERT INTO hold_ends VALUES (?,?,?)", (body.number, body.trip_id, wire))
@@ -127,11 +123,6 @@ def by_signature(row: Row) -> Row:
     """
     _, body = _signed(row[2])
     return body.number, body.trip_id, row[2]
-
-
-def wire_of(value: object) -> bytes:
-    """Return a value of a column `wire`, which SQLite lets be of any type."""
-    return value if isinstance(value, bytes) else str(value).encode()
 
 
 def _signed(wire: object) -> Signed:

@@ -37,12 +37,24 @@ def looking_at(path: Path, schema: Schema) -> Iterator[LookedAt]:
         RejectedError: It is damaged, of another kind, or of another version.
         UnavailableError: It is missing, or the medium failed.
     """
-    with translated(f"{schema.what} {path}"):
+    with beside(schema.what, path) as connection:
+        looked = LookedAt(connection)
+        _check(path, schema, looked)
+        yield looked
+
+
+@contextmanager
+def beside(what: str, path: Path) -> Iterator[CheckedConnection]:
+    """Open the database at `path` as `looking_at` does, of whatever kind it is.
+
+    Args:
+        what: Names the kind in messages.
+        path: The file.
+    """
+    with translated(f"{what} {path}"):
         unshared = not Path(f"{path}-wal").exists()
         with closing(CheckedConnection(path, readonly=True, unshared=unshared)) as connection:
-            looked = LookedAt(connection)
-            _check(path, schema, looked)
-            yield looked
+            yield connection
 
 
 def _check(path: Path, schema: Schema, looked: LookedAt) -> None:

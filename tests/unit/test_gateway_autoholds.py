@@ -1,13 +1,15 @@
-"""Film of what went wrong is held by itself, and until a person lets go, retention takes it not."""
+"""Film of what went wrong is held by itself. Retention leaves it until a person ends the hold."""
 
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from contracts.encoding import canonical
 from contracts.errors import RejectedError
-from contracts.hold_end import WHY_MAX, hold_end_hash, open_hold_end
+from contracts.hold_end import WHY_MAX, open_hold_end
 from contracts.proto.hold_end_pb2 import HoldEndBody
 from contracts.proto.payload_pb2 import Remark
 from contracts.records.reading import Tamper
@@ -404,7 +406,7 @@ def test_the_end_is_signed_in_a_row_and_says_who_when_why_and_what(desk: Desk) -
     before, after = (open_hold_end(each, {SIGNER.public_key}) for each in (first, second))
     assert after == said
     assert (before.number, before.before_sha256) == (1, b"")
-    assert (after.number, after.before_sha256) == (2, hold_end_hash(first))
+    assert (after.number, after.before_sha256) == (2, sha256(canonical(first)).digest())
     assert (before.who, before.role, before.why) == BY
     assert (before.ended_at_ms, before.site_id, before.trip_id) == (desk.now_ms, "site-b", TRIP)
     assert (before.recording_sha256, after.recording_sha256) == (b"", recording(1))
