@@ -17,7 +17,7 @@ from gateway.api.parts import AllParts, DeletionsPart, HoldsPart
 from gateway.api.problems import ABSENT
 from gateway.api.security import may_operate
 from gateway.moments import Moment
-from gateway.records.grounds import GroundKind
+from gateway.records.ground import GroundKind
 from gateway.retention.autoholds import Ender, GroundOnTrip
 from gateway.retention.holdends import Signed
 

@@ -14,7 +14,8 @@ from gateway.records.buckets import BucketedReadings, bucketed
 from gateway.records.corrected import corrected_times, corrections_of
 from gateway.records.digests import DIGEST_COLUMNS, DigestRecord
 from gateway.records.entries import trip_entry
-from gateway.records.grounds import Ground, grounds_of
+from gateway.records.ground import Ground
+from gateway.records.grounds import grounds_of
 from gateway.records.pages import EVERYTHING, Listed, Span, T, listed, listed_within
 from gateway.records.registry import unknown
 from gateway.records.tripsabout import ANY_TRIP, TripsAbout, conditions

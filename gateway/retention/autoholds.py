@@ -20,7 +20,7 @@ from contracts.rendered_remarks import claimed
 from contracts.text import quoted
 from gateway.intake.held import Offer
 from gateway.intake.inbox import Inbox
-from gateway.records.grounds import Ground
+from gateway.records.ground import Ground
 from gateway.records.records import Records
 from gateway.retention.holdends import HoldEnds, ReadHoldEnds, Signed
 

@@ -14,7 +14,8 @@ from contracts.encoding import canonical
 from contracts.evidence.seals import SealedHeaders
 from contracts.keys import Signer
 from contracts.ledger.cometbft.home import HOME, validator_key
-from contracts.ledger.cometbft.network import Network, join, make_validator, read_network
+from contracts.ledger.cometbft.network import join, make_validator
+from contracts.ledger.cometbft.networkfile import Network, read_network
 from contracts.ledger.cometbft.process import find_program
 from contracts.ledger.commands.network import free_port
 from contracts.proto.sawtooth_pb2 import Batch

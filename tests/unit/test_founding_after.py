@@ -19,14 +19,8 @@ from contracts.ledger.cometbft.founding import (
     go_on,
     repeat_for_network,
 )
-from contracts.ledger.cometbft.network import (
-    Card,
-    found,
-    found_after,
-    join,
-    network_time_s,
-    repeat_chain,
-)
+from contracts.ledger.cometbft.network import found, found_after, join, repeat_chain
+from contracts.ledger.cometbft.networkfile import Card, network_time_s
 from contracts.ledger.engine.genesis import own_genesis
 from contracts.sawtooth.batches import build_batch
 from contracts.sawtooth.block_info import latest_block_info

@@ -14,8 +14,7 @@ from contracts.proto.hold_end_pb2 import HoldEndBody
 from contracts.proto.payload_pb2 import Remark
 from contracts.records.reading import Tamper
 from gateway.intake.held import State
-from gateway.records import grounds
-from gateway.records.grounds import MARGIN_MS, Ground
+from gateway.records.ground import MARGIN_MS, Ground
 from gateway.records.records import Records
 from gateway.records.trips import Trips
 from gateway.retention import autoholds
@@ -312,7 +311,7 @@ def test_signs_are_read_by_the_page_and_a_sign_goes_on_over_its_edge(
 ) -> None:
     desk.block(readings(TRIP, signs(*[Tamper.DOOR_OPEN] * 7, Tamper.NONE)))
     desk.block(readings(TRIP, signs(*[Tamper.DOOR_OPEN] * 2, Tamper.NONE), first=20))
-    monkeypatch.setattr(grounds, "PAGE", page)
+    monkeypatch.setattr("gateway.records.signs.PAGE", page)
     asked: list[tuple[str, int]] = []
     query = desk.index.query
 

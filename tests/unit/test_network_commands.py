@@ -7,7 +7,8 @@ import pytest
 
 from contracts.errors import RejectedError, UnavailableError
 from contracts.ledger.cometbft.home import HOME, make_validator_key
-from contracts.ledger.cometbft.network import FILE, Card, Network, found, found_after, write_network
+from contracts.ledger.cometbft.network import forget_chain, found, found_after
+from contracts.ledger.cometbft.networkfile import FILE, Card, Network, write_network
 from contracts.ledger.commands import network as commands
 from support.ledgers.exporting import exported
 from support.ledgers.heights import CHAIN, VALIDATOR
@@ -121,3 +122,8 @@ def test_an_export_may_lie_where_nothing_can_be_written(
     (tmp_path / "file").touch()
     with pytest.raises(UnavailableError, match="file"):
         found_after([CARD], CHAIN, medium / "chain", SIGNER, FAMILIES, tmp_path / "file")
+
+
+def test_a_directory_that_has_joined_no_network_has_no_chain_to_forget(tmp_path: Path) -> None:
+    with pytest.raises(UnavailableError, match=r"read .*cometbft/data"):
+        forget_chain(tmp_path)

@@ -5,19 +5,17 @@ the network file, which holds nothing secret; every validator joins with the sam
 that knows another file makes another network, and the others do not talk to it.
 """
 
-import json
 import re
 import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from contracts.errors import RejectedError
-from contracts.keys import Signer, is_point
+from contracts.keys import Signer
 from contracts.ledger.blocks.chain import Chain
 from contracts.ledger.blocks.repeating import read_ended
 from contracts.ledger.cometbft import home as homes
@@ -29,70 +27,24 @@ from contracts.ledger.cometbft.founding import (
     repeat_for_network,
 )
 from contracts.ledger.cometbft.home import HOME, Pace, Peers
+from contracts.ledger.cometbft.networkfile import (
+    FILE,
+    Card,
+    Network,
+    network_time_s,
+    read_json,
+    read_network,
+    write_json,
+)
 from contracts.ledger.cometbft.process import run_program
 from contracts.ledger.engine.genesis import ALGORITHM, ALGORITHM_VERSION, own_genesis
 from contracts.ledger.execution.families import Families
-from contracts.runtime.files import disk_errors, make_directory, write_file
+from contracts.runtime.files import disk_errors, make_directory
 from contracts.sawtooth.settings import CHAIN_ID
 from contracts.succession import Predecessor
-from contracts.validators import POWER_MAX, SETTING, Powers, encode, powers_of
+from contracts.validators import SETTING, encode, powers_of
 
-FILE: Final = "network.json"
-"""In the data directory of each validator."""
-VERSION: Final = 1
-_PEER: Final = re.compile(r"[0-9a-f]{40}@[^@,\s]+:\d{1,5}")
 _CHAIN_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-
-
-@dataclass(frozen=True, slots=True)
-class Card:
-    """What the others have to know of a validator.
-
-    Attributes:
-        public_key: With which it votes, 66 hexadecimal digits.
-        peer: Where the others find it, `ID@HOST:PORT`.
-        power: Its voting power.
-    """
-
-    public_key: str
-    peer: str
-    power: int = 1
-
-    def __post_init__(self) -> None:
-        if not is_point(self.public_key):
-            raise RejectedError(f"card: expected a public key, got {self.public_key!r}")
-        if not _PEER.fullmatch(self.peer):
-            raise RejectedError(f"card: expected peer as ID@HOST:PORT, got {self.peer!r}")
-        if type(self.power) is not int or not 1 <= self.power <= POWER_MAX:
-            raise RejectedError(f"card: expected a power from 1 to {POWER_MAX}, got {self.power!r}")
-
-    def document(self) -> dict[str, Any]:
-        """Return it as it stands in JSON."""
-        return {"public_key": self.public_key, "peer": self.peer, "power": self.power}
-
-
-@dataclass(frozen=True, slots=True)
-class Network:
-    """A network as every validator knows it.
-
-    Attributes:
-        cards: The validators with which it begins.
-        genesis: The engine's genesis.
-        many_on_one_host: Whether validators share an address.
-    """
-
-    cards: Sequence[Card]
-    genesis: dict[str, Any]
-    many_on_one_host: bool = False
-
-    def document(self) -> dict[str, Any]:
-        """Return it as it stands in JSON."""
-        return {
-            "version": VERSION,
-            "cards": [card.document() for card in self.cards],
-            "many_on_one_host": self.many_on_one_host,
-            "genesis": self.genesis,
-        }
 
 
 def make_validator(program: Path, data: Path, listen: str, advertised: str) -> Card:
@@ -114,7 +66,7 @@ def make_validator(program: Path, data: Path, listen: str, advertised: str) -> C
     public_key = homes.make_validator_key(home)
     run_program(program, "gen-node-key", "--home", str(home))
     peer = run_program(program, "show-node-id", "--home", str(home)).strip()
-    _write(data / "listen.json", {"listen": listen})
+    write_json(data / "listen.json", {"listen": listen})
     return Card(public_key, f"{peer}@{advertised}")
 
 
@@ -188,7 +140,7 @@ def join(data: Path, network: Network) -> None:
     """
     check_joins(data, network)
     homes.write_genesis(data / HOME, network.genesis)
-    _write(data / FILE, network.document())
+    write_json(data / FILE, network.document())
 
 
 def check_joins(data: Path, network: Network) -> None:
@@ -274,24 +226,6 @@ def _check_same(export: Path, found: Predecessor, ended: Predecessor) -> None:
         )
 
 
-def network_time_s(network: Network) -> int:
-    """Return when a network begins, seconds since 1970, UTC.
-
-    Raises:
-        RejectedError: Its genesis does not say.
-    """
-    said = network.genesis.get("genesis_time")
-    try:
-        at = datetime.fromisoformat(str(said))
-    except ValueError:
-        at = None
-    if at is None or at.tzinfo is None:
-        raise RejectedError(
-            f"genesis: expected genesis_time as 2026-01-31T08:00:00Z, got {str(said)[:80]!r}"
-        )
-    return int(at.timestamp())
-
-
 def _check_known(data: Path, network: Network) -> None:
     known = data / FILE
     if known.exists() and read_network(known).genesis != network.genesis:
@@ -349,7 +283,8 @@ def forget_chain(data: Path) -> None:
     """
     kept = data / HOME / "data" / homes.VOTES
     gone = [data / "index", data / "chain.log"]  # an index ahead of its log is refused
-    gone[:0] = [path for path in (data / HOME / "data").iterdir() if path != kept]
+    with disk_errors("read", kept.parent):
+        gone[:0] = [path for path in kept.parent.iterdir() if path != kept]
     for path in gone:
         with disk_errors("remove", path):
             if path.is_dir():
@@ -358,89 +293,9 @@ def forget_chain(data: Path) -> None:
                 path.unlink(missing_ok=True)
 
 
-def read_network(path: Path) -> Network:
-    """Read a network file.
-
-    Raises:
-        RejectedError: It is missing or malformed.
-    """
-    document = _read(path, "a network file, as `wayseal-node found` writes it")
-    try:
-        if document["version"] != VERSION:
-            raise RejectedError(f"{path}: expected version {VERSION}, got {document['version']!r}")
-        cards = tuple(card_of(each) for each in document["cards"])
-        genesis, many = document["genesis"], document["many_on_one_host"]
-    except (LookupError, TypeError) as error:
-        raise RejectedError(f"{path} is not a network file: {error} is missing") from error
-    if not isinstance(genesis, dict) or type(many) is not bool:
-        raise RejectedError(f"{path} is not a network file: its genesis is not an object")
-    if not isinstance(genesis.get("chain_id"), str):
-        raise RejectedError(f"{path} is not a network file: its genesis has no chain_id")
-    network = Network(cards, genesis, many)
-    try:
-        network_time_s(network)
-    except RejectedError as error:
-        raise RejectedError(f"{path} is not a network file: {error}") from error
-    return network
-
-
-def read_card(path: Path) -> Card:
-    """Read a validator's card.
-
-    Raises:
-        RejectedError: It is missing or malformed.
-    """
-    return card_of(_read(path, "a card, as `wayseal-node validator` prints it"))
-
-
-def card_of(document: object) -> Card:
-    """Return the card that a JSON object says.
-
-    Raises:
-        RejectedError: It has another form.
-    """
-    if not isinstance(document, dict) or set(document) != {"public_key", "peer", "power"}:
-        raise RejectedError(
-            f"card: expected an object with public_key, peer and power, got {str(document)[:80]}"
-        )
-    return Card(str(document["public_key"]), str(document["peer"]), document["power"])
-
-
-def validators_of(network: Network) -> Powers:
-    """Return the validators with which a network begins."""
-    return {card.public_key: card.power for card in network.cards}
-
-
-def write_network(path: Path, network: Network) -> None:
-    """Write a network file.
-
-    Raises:
-        UnavailableError: The disk refuses.
-    """
-    _write(path, network.document())
-
-
 def _listen(data: Path) -> str:
-    document = _read(data / "listen.json", "the address that `wayseal-node validator` was given")
-    listen = document.get("listen")
+    path = data / "listen.json"
+    listen = read_json(path, "the address that `wayseal-node validator` was given").get("listen")
     if not isinstance(listen, str):
-        raise RejectedError(f"{data / 'listen.json'}: expected listen as HOST:PORT, got {listen!r}")
+        raise RejectedError(f"{path}: expected listen as HOST:PORT, got {listen!r}")
     return listen
-
-
-def _read(path: Path, what: str) -> dict[str, Any]:
-    try:
-        document = json.loads(path.read_text("utf-8"))
-    except OSError as error:
-        raise RejectedError(f"{path}: {error.strerror}: expected {what}") from error
-    except (ValueError, RecursionError) as error:
-        raise RejectedError(f"{path} is not JSON ({error}): expected {what}") from error
-    if not isinstance(document, dict):
-        raise RejectedError(f"{path}: expected {what}, got {str(document)[:80]}")
-    return document
-
-
-def _write(path: Path, document: dict[str, Any]) -> None:
-    with disk_errors("write", path):
-        wire = json.dumps(document, indent=1).encode()
-        write_file(path, wire, temporary=path.with_name(path.name + ".new"), mode=0o644)

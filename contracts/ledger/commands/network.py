@@ -12,9 +12,6 @@ from pathlib import Path
 from contracts.errors import RejectedError
 from contracts.keys import Signer
 from contracts.ledger.cometbft.network import (
-    FILE,
-    Card,
-    Network,
     check_export,
     check_joins,
     forget_chain,
@@ -22,9 +19,14 @@ from contracts.ledger.cometbft.network import (
     found_after,
     join,
     make_validator,
+    repeat_chain,
+)
+from contracts.ledger.cometbft.networkfile import (
+    FILE,
+    Card,
+    Network,
     read_card,
     read_network,
-    repeat_chain,
     write_network,
 )
 from contracts.ledger.cometbft.process import find_program

@@ -13,7 +13,8 @@ import pytest
 from contracts.keys import Signer
 from contracts.ledger.cometbft import home as homes
 from contracts.ledger.cometbft.founding import Founding
-from contracts.ledger.cometbft.network import Card, Network, join, make_validator
+from contracts.ledger.cometbft.network import join, make_validator
+from contracts.ledger.cometbft.networkfile import Card, Network
 from contracts.ledger.cometbft.process import PROGRAM, find_program
 from contracts.ledger.commands.network import free_port
 from contracts.proto.cometbft_pb2 import SealedHeader
