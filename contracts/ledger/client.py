@@ -3,10 +3,8 @@
 Source: Sawtooth 1.2 REST API reference.
 """
 
-import base64
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 import httpx
@@ -16,23 +14,25 @@ from contracts import address
 from contracts.encoding import canonical
 from contracts.errors import RejectedError, UnavailableError
 from contracts.ledger.answers import TOO_MANY, Answer, TooLongError, join
+from contracts.ledger.fromjson import (
+    BatchStatus,
+    batch_from_json,
+    blocks_from_json,
+    bytes_from_json,
+    node_from_json,
+    receipt_from_json,
+    status_from_json,
+)
 from contracts.ledger.pages import MEDIA_TYPE, Committed, decode_page
 from contracts.ledger.place import LedgerPlace
 from contracts.proto.cometbft_pb2 import SealedHeader
 from contracts.proto.sawtooth_pb2 import (
     Batch,
-    BatchHeader,
     BatchList,
     Block,
-    BlockHeader,
-    Event,
     Setting,
-    StateChange,
-    Transaction,
-    TransactionHeader,
     TransactionReceipt,
 )
-from contracts.sawtooth.batches import Status
 from contracts.sawtooth.nodes import StateTreeNode
 
 BLOCKS_PER_PAGE: Final = 20
@@ -47,14 +47,6 @@ _Found = TypeVar("_Found")
 
 class UnreachableError(UnavailableError):
     """The ledger cannot be reached, whatever it is asked."""
-
-
-@dataclass(frozen=True, slots=True)
-class BatchStatus:
-    """The status of a batch. `reason` says why it is invalid, and is empty otherwise."""
-
-    status: Status
-    reason: str
 
 
 class LedgerClient:
@@ -119,7 +111,7 @@ class LedgerClient:
                 "POST", "/batch_statuses", json=ids, params=query, timeout=patience_s
             )
             with answer.read() as document:
-                statuses = {entry["id"]: _status(entry) for entry in document["data"]}
+                statuses = {entry["id"]: status_from_json(entry) for entry in document["data"]}
                 found |= {batch_id: statuses[batch_id] for batch_id in ids}
         return found
 
@@ -181,7 +173,7 @@ class LedgerClient:
 
     def state(self, place: str) -> bytes | None:
         """Return the value at a state address, or None."""
-        return self._one(f"/state/{place}", _bytes)
+        return self._one(f"/state/{place}", bytes_from_json)
 
     def entries(self, head_id: str, prefix: str = "") -> Iterator[tuple[str, bytes]]:
         """Yield the addresses under a prefix and their values after a block, in order.
@@ -194,7 +186,9 @@ class LedgerClient:
         while following is not None:
             start = {"start": following} if following else {}
             with self._send("GET", "/state", params=query | start).read() as document:
-                found = [(entry["address"], _bytes(entry["data"])) for entry in document["data"]]
+                found = [
+                    (entry["address"], bytes_from_json(entry["data"])) for entry in document["data"]
+                ]
                 following = document["paging"].get("next_position")
                 if not (following is None or (found and isinstance(following, str))):
                     raise ValueError(following)
@@ -216,7 +210,7 @@ class LedgerClient:
         if answer.absent:
             return None
         with answer.read() as document:
-            return [_node(entry) for entry in document["data"]]
+            return [node_from_json(entry) for entry in document["data"]]
 
     def seals(self, block_id: str) -> list[SealedHeader] | None:
         """Return what validators signed about a block, as `Sealer.seals` gives it.
@@ -228,11 +222,11 @@ class LedgerClient:
         if answer.absent:
             return None
         with answer.read() as document:
-            return [SealedHeader.FromString(_bytes(text)) for text in document["data"]]
+            return [SealedHeader.FromString(bytes_from_json(text)) for text in document["data"]]
 
     def value_after(self, head_id: str, place: str) -> bytes | None:
         """Return the value at a state address after a block, or None."""
-        return self._one(f"/state/{place}?head={head_id}", _bytes)
+        return self._one(f"/state/{place}?head={head_id}", bytes_from_json)
 
     def setting(self, name: str) -> str:
         """Return the value of an on-chain setting; empty when it is not set."""
@@ -256,7 +250,7 @@ class LedgerClient:
     def _page(self, start: str, limit: int) -> tuple[list[Block], str | None]:
         """Return some blocks, and where the next page starts."""
         with self._send("GET", "/blocks", params=_paging(start, limit)).read() as document:
-            return _blocks(document)
+            return blocks_from_json(document)
 
     def _committed_page(self, start: str, limit: int) -> tuple[list[Committed], str | None]:
         """Return some blocks with receipts; ask a ledger with only JSON for these separately."""
@@ -265,14 +259,14 @@ class LedgerClient:
         if answer.kind == MEDIA_TYPE:
             return answer.decode(decode_page)
         with answer.read() as document:
-            blocks, following = _blocks(document)
+            blocks, following = blocks_from_json(document)
         return [Committed(block, self._receipts_of(block)) for block in blocks], following
 
     def _receipts(self, ids: list[str]) -> dict[str, TransactionReceipt]:
         """Return the receipts of some transactions; ask for each half if they are too long."""
         try:
             with self._send("POST", "/receipts", json=ids).read() as document:
-                receipts = {entry["id"]: _receipt(entry) for entry in document["data"]}
+                receipts = {entry["id"]: receipt_from_json(entry) for entry in document["data"]}
                 return {transaction_id: receipts[transaction_id] for transaction_id in ids}
         except TooLongError as error:
             if len(ids) == 1:
@@ -327,87 +321,7 @@ def _paging(start: str, limit: int) -> dict[str, str]:
     return {"start": start, "limit": str(limit), "reverse": ""}
 
 
-def _blocks(document: dict[str, Any]) -> tuple[list[Block], str | None]:
-    blocks = [block_from_json(block) for block in document["data"]]
-    following = document["paging"].get("next_position")
-    if following is not None and not (blocks and isinstance(following, str)):
-        raise ValueError(following)
-    return blocks, following
-
-
-def block_from_json(document: dict[str, Any]) -> Block:
-    """Return a block as signed, from its JSON form."""
-    header = dict(document["header"])
-    header["block_num"] = int(header["block_num"])
-    header["consensus"] = _bytes(header["consensus"])
-    return Block(
-        header=canonical(BlockHeader(**header)),
-        header_signature=document["header_signature"],
-        batches=map(batch_from_json, document["batches"]),
-    )
-
-
-def batch_from_json(document: dict[str, Any]) -> Batch:
-    """Return a batch as signed, from its JSON form."""
-    return Batch(
-        header=canonical(BatchHeader(**document["header"])),
-        header_signature=document["header_signature"],
-        transactions=map(_transaction, document["transactions"]),
-        trace=document["trace"],
-    )
-
-
-def _transaction(document: dict[str, Any]) -> Transaction:
-    return Transaction(
-        header=canonical(TransactionHeader(**document["header"])),
-        header_signature=document["header_signature"],
-        payload=_bytes(document["payload"]),
-    )
-
-
-def _receipt(document: dict[str, Any]) -> TransactionReceipt:
-    """Return a receipt from its JSON form; Sawtooth leaves out empty values."""
-    return TransactionReceipt(
-        transaction_id=document["id"],
-        events=map(_event, document["events"]),
-        state_changes=map(_change, document["state_changes"]),
-    )
-
-
-def _event(document: dict[str, Any]) -> Event:
-    return Event(
-        event_type=document["event_type"],
-        attributes=[Event.Attribute(**pair) for pair in document["attributes"]],
-        data=_bytes(document.get("data", "")),
-    )
-
-
-def _change(document: dict[str, Any]) -> StateChange:
-    value = _bytes(document.get("value", ""))
-    return StateChange(address=document["address"], value=value, type=document["type"])
-
-
-def _node(document: dict[str, Any]) -> StateTreeNode:
-    children = {
-        int(token, 16): digest.encode() for token, digest in document.get("children", {}).items()
-    }
-    end = document.get("hash", "").encode()
-    return StateTreeNode(bytes.fromhex(document["path"]), children, end=end)
-
-
-def _status(entry: dict[str, Any]) -> BatchStatus:
-    reasons = [
-        f"transaction {invalid['id'][:16]}…: {invalid.get('message', 'no message')}"
-        for invalid in entry["invalid_transactions"]
-    ]
-    return BatchStatus(Status(entry["status"]), "; ".join(reasons))
-
-
 def _expect(answer: Answer, member: str) -> None:
     with answer.read() as document:
         if member not in document:
             raise KeyError(member)
-
-
-def _bytes(text: str) -> bytes:
-    return base64.b64decode(text)

@@ -8,7 +8,8 @@ from contracts.actions.payload import build
 from contracts.actions.table import Action
 from contracts.errors import RejectedError, UnavailableError
 from contracts.keys import Signer
-from contracts.ledger.client import BatchStatus, LedgerClient
+from contracts.ledger.client import LedgerClient
+from contracts.ledger.fromjson import BatchStatus
 from contracts.ledger.place import LedgerPlace
 from contracts.proto.sawtooth_pb2 import Transaction
 from contracts.sawtooth.batches import Status, build_batch

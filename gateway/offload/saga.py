@@ -20,7 +20,8 @@ from contracts.actions.payload import decode
 from contracts.encoding import parse
 from contracts.errors import RejectedError, UnavailableError, WaysealError
 from contracts.keys import NOT_OF_A_DEVICE
-from contracts.ledger.client import BatchStatus, LedgerClient
+from contracts.ledger.client import LedgerClient
+from contracts.ledger.fromjson import BatchStatus
 from contracts.proto.payload_pb2 import StartTrip
 from contracts.proto.sawtooth_pb2 import Batch, BatchHeader
 from contracts.sawtooth.batches import Status

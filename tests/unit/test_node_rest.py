@@ -11,13 +11,13 @@ import pytest
 from httpx import ASGITransport, AsyncClient
 
 from contracts.ledger.blocks.chain import Chain
-from contracts.ledger.client import block_from_json
 from contracts.ledger.engine import submissions as submissions_module
 from contracts.ledger.engine.candidate import Candidate
 from contracts.ledger.engine.genesis import own_genesis
 from contracts.ledger.engine.submissions import Submission
 from contracts.ledger.execution import verify as verify_module
 from contracts.ledger.execution.verify import AT_ONCE_BYTES, Verifier
+from contracts.ledger.fromjson import block_from_json
 from contracts.ledger.pages import MEDIA_TYPE, Committed, decode_page
 from contracts.ledger.rest import body as body_module
 from contracts.ledger.rest import envelope as envelope_module
