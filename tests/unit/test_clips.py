@@ -110,7 +110,6 @@ def test_bytes_that_are_no_video(content: bytes, said: str) -> None:
     "playlist",
     [
         b"ffconcat version 1.0\nfile '%s'\n",
-        b"#EXTM3U\n#EXT-X-TARGETDURATION:9\n#EXTINF:9,\nfile://%s\n#EXT-X-ENDLIST\n",
         b"v=0\no=- 0 0 IN IP4 127.0.0.1\nc=IN IP4 127.0.0.1\nm=video 5004 RTP/AVP 96\n# %s\n",
     ],
 )
