@@ -11,14 +11,17 @@ from typing import Any
 import av
 import numpy as np
 import pytest
+import segno
 from PIL import Image
 
 from contracts.keys import Signer
+from device.commands.qr import read_claim
+from device.offload.est import Claim
 from gateway.access import Role, Tokens
 from gateway.settings_file import load_settings
 from support.gateways.appliance import SecuredAppliance
 from support.machine.pki import Pki
-from support.trucks.rogue import until
+from support.trucks.rogue import DEADLINE_S, until
 
 pytestmark = [pytest.mark.integration, pytest.mark.cold]
 
@@ -160,6 +163,14 @@ def test_a_camera_reads_the_claim_from_a_qr_code(site: SecuredAppliance, tmp_pat
     pi = Pi(tmp_path)
     said = pi.must("enrol", "--camera", tmp_path / "film.mp4", "--data", pi.data)
     assert "device truck-22 has its certificate" in said
+
+
+def test_a_claim_whose_pattern_one_detector_does_not_read(tmp_path: Path) -> None:
+    code, trust = "T7DRPKV53YCQ", "9ca5a18ac4c564eb7cd44372122a6a311b64c452ce693f5d98fdc0bc795ba1e5"
+    claim = f"{code}.{trust}/truck-22/127.0.0.1:14131"
+    segno.make(claim, error="m", micro=False).save(tmp_path / "claim.png", scale=8, border=4)
+    film_of(tmp_path / "claim.png", tmp_path / "film.mp4")
+    assert read_claim(str(tmp_path / "film.mp4"), DEADLINE_S) == Claim.parse(claim)
 
 
 def test_a_camera_that_sees_no_claim_says_so_in_time(tmp_path: Path) -> None:

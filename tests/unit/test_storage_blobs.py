@@ -47,7 +47,7 @@ def is_cached(path: Path) -> bool:
         os.close(descriptor)
 
 
-def test_a_blob_that_is_durable_takes_no_memory(tmp_path: Path) -> None:
+def test_blobs_that_are_durable_take_no_memory(tmp_path: Path) -> None:
     control = tmp_path / "control"
     control.write_bytes(bytes(BLOB_BYTES))
     assert is_cached(control)
@@ -56,8 +56,12 @@ def test_a_blob_that_is_durable_takes_no_memory(tmp_path: Path) -> None:
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
     if is_cached(control):
         pytest.skip("this file system keeps all it has in memory")
-    FileBlobs(tmp_path / "blobs").put(ONE, blob(7, bytes(BLOB_BYTES)))
-    assert not is_cached(tmp_path / "blobs" / "00" / "01" / ONE.hex() / "00000007")
+    FileBlobs(tmp_path / "blobs").put_many(ONE, [blob(at, bytes(BLOB_BYTES)) for at in range(8)])
+    cached = [
+        is_cached(tmp_path / "blobs" / "00" / "01" / ONE.hex() / f"{at:08x}") for at in range(8)
+    ]
+    # To drop pages is a request: the kernel keeps one that it is busy with.
+    assert sum(cached) <= len(cached) // 2, cached
 
 
 @pytest.mark.parametrize("length", [0, HASH_BYTES - 1, HASH_BYTES, HASH_BYTES + BLOB_BYTES + 1])

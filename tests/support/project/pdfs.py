@@ -62,7 +62,7 @@ def drawn(content: bytes, page: int = 0, scale: float = 2) -> NDArray[np.uint8]:
 
 def qr_of(content: bytes) -> str:
     """Return what the QR code on the first page says; empty: it cannot be read."""
-    return cv2.QRCodeDetector().detectAndDecode(drawn(content, scale=3))[0]
+    return cv2.QRCodeDetectorAruco().detectAndDecode(drawn(content, scale=3))[0]
 
 
 def sizes_of(content: bytes) -> list[tuple[float, float]]:
