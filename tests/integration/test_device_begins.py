@@ -168,7 +168,7 @@ def test_a_camera_reads_the_claim_from_a_qr_code(site: SecuredAppliance, tmp_pat
 def test_a_claim_whose_pattern_one_detector_does_not_read(tmp_path: Path) -> None:
     code, trust = "T7DRPKV53YCQ", "9ca5a18ac4c564eb7cd44372122a6a311b64c452ce693f5d98fdc0bc795ba1e5"
     claim = f"{code}.{trust}/truck-22/127.0.0.1:14131"
-    segno.make(claim, error="m", micro=False).save(tmp_path / "claim.png", scale=8, border=4)
+    segno.make(claim, error="m", micro=False).save(str(tmp_path / "claim.png"), scale=8, border=4)
     film_of(tmp_path / "claim.png", tmp_path / "film.mp4")
     assert read_claim(str(tmp_path / "film.mp4"), DEADLINE_S) == Claim.parse(claim)
 
