@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from contracts.evidence import wayseal_verify
 from contracts.runtime.processes import tied
+from support.ledgers.nodes import PLAIN_NODE, running
 from support.machine.waiting import wait_until
 from support.network.world import key
 from support.project import warm
@@ -96,6 +98,41 @@ def test_words_streams_and_status(tmp_path: Path, is_warm: bool) -> None:  # noq
     assert done.stdout.startswith(b"wayseal-verify ")
     with pytest.raises(FileNotFoundError):
         subprocess.run([VERIFY], cwd=tmp_path / "missing", check=False)  # noqa: S603
+
+
+@pytest.mark.parametrize(
+    "program",
+    [["-m", "contracts.evidence.wayseal_verify"], [wayseal_verify.__file__]],
+    ids=["module", "script"],
+)
+def test_scripts_and_modules(program: list[str], tmp_path: Path, is_warm: bool) -> None:  # noqa: FBT001
+    assert warm.STARTS.on == is_warm
+    done = subprocess.run(  # noqa: S603
+        [sys.executable, *program, "none"], cwd=tmp_path, capture_output=True, check=False
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith(b"wayseal-verify: ")
+
+
+def test_a_script_is_a_process_of_python(tmp_path: Path, is_warm: bool) -> None:  # noqa: FBT001
+    with running(tmp_path / "data", *OPTIONS[-2:], script=PLAIN_NODE) as node:
+        place = Path("/proc") / str(node.process.pid)
+        words = place.joinpath("cmdline").read_bytes().rstrip(b"\0").split(b"\0")
+        assert words[1:3] == [bytes(PLAIN_NODE), b"--data"]
+        assert place.joinpath("comm").read_text().startswith("python")
+        assert (Path(os.fsdecode(words[0])).name == Path(sys.executable).name) or not is_warm
+        assert node.stop() == 0
+
+
+def test_a_module_of_the_folder_comes_first(tmp_path: Path) -> None:
+    folder = tmp_path / "contracts" / "evidence"
+    folder.mkdir(parents=True)
+    for package in (folder, folder.parent):
+        (package / "__init__.py").touch()
+    (folder / "wayseal_verify.py").write_text("print('of this folder')")
+    command = [sys.executable, "-m", "contracts.evidence.wayseal_verify"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=True)  # noqa: S603
+    assert done.stdout == b"of this folder\n"
 
 
 def test_what_python_reads_at_its_start_needs_a_new_process() -> None:

@@ -17,40 +17,77 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from contracts.runtime.processes import tied
 from support.project.warmhost import REQUEST_MAX
 
-MODULES: Final = {
-    "wayseal-device": (
+_BIN: Final = Path(sys.executable).parent
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What one host is for.
+
+    Attributes:
+        modules: What it imports: what a command needs when it serves, besides what only some
+            settings need.
+        environment: What its processes have in their environment, besides that of the tests.
+    """
+
+    modules: tuple[str, ...]
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+ROOT: Final = Path(__file__).parents[3]
+_LEDGERS: Final = ROOT / "tests/support/ledgers"
+_DEVICE: Final = Kind(
+    (
         "device.wayseal_device",
         "device.commands.offload",
         "device.commands.record",
         "device.commands.run",
         "device.commands.status",
+    )
+)
+_NODE: Final = Kind(("contracts.ledger.wayseal_node", "cbor2"))
+_PROCESSOR: Final = Kind(
+    (*_NODE.modules, "contracts.ledger.processor.wayseal_tp", "contracts.ledger.processor.host"),
+    {"PYTHONPATH": str(_LEDGERS.parents[1]), "PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION": "python"},
+)
+_VERIFY: Final = Kind(("contracts.evidence.wayseal_verify",))
+KINDS: Final[Mapping[Path, Kind]] = {
+    _BIN / "wayseal-device": _DEVICE,
+    _BIN / "wayseal-gateway": Kind(
+        ("gateway.wayseal_gateway", "gateway.commands.serve", "gateway.intake.broker")
     ),
-    "wayseal-gateway": (
-        "gateway.wayseal_gateway",
-        "gateway.commands.serve",
-        "gateway.intake.broker",
-    ),
-    "wayseal-node": ("contracts.ledger.wayseal_node",),
-    "wayseal-party": ("contracts.party.wayseal_party",),
-    "wayseal-verify": ("contracts.evidence.wayseal_verify",),
+    _BIN / "wayseal-node": _NODE,
+    _BIN / "wayseal-party": Kind(("contracts.party.wayseal_party",)),
+    _BIN / "wayseal-verify": _VERIFY,
+    _BIN / "wayseal-bench": Kind(("storage.bench.wayseal_bench",)),
+    ROOT / "contracts/ledger/wayseal_node.py": _NODE,
+    _LEDGERS / "bare_node.py": _NODE,
+    _LEDGERS / "intkey_node.py": _NODE,
+    _LEDGERS / "rules_node.py": _NODE,
+    _LEDGERS / "intkey_tp.py": _PROCESSOR,
+    _LEDGERS / "thief_tp.py": _PROCESSOR,
+    ROOT / "contracts/ledger/processor/wayseal_tp.py": _PROCESSOR,
+    ROOT / "device/wayseal_device.py": _DEVICE,
+    ROOT / "contracts/evidence/wayseal_verify.py": _VERIFY,
 }
-"""What each command imports when it serves, besides what only some settings need."""
+"""The host of each command and script; of a module, by its file."""
 _READ_AT_START: Final = (
     *("PYTHON", "LANG", "LC_", "LD_", "MALLOC_", "GLIBC_", "OPENSSL_", "SSL_", "TZ", "OTEL_"),
+    "PROTOCOL_BUFFERS_",
 )
 _PADDING: Final = 4_000
 _SET_CHILD_SUBREAPER: Final = 36
 """Source: prctl(2)."""
 _HOST: Final = Path(__file__).with_name("warmhost.py")
-_BIN: Final = Path(sys.executable).parent
 _POPEN: Final = subprocess.Popen
 _EXECUTE: Final = inspect.signature(_POPEN._execute_child)  # type: ignore[attr-defined]  # noqa: SLF001 - the place where a process is made
 _UNUSUAL: Final = (
@@ -60,17 +97,19 @@ _UNUSUAL: Final = (
 
 
 class Host:
-    """The process that forks one command."""
+    """The process that forks what needs the same modules."""
 
-    def __init__(self, command: str) -> None:
+    def __init__(self, kind: Kind) -> None:
         """Start it; it ends with this process, or when closed."""
-        self._environment = _read_at_start(os.environ)
+        environment = os.environ | kind.environment
+        self._environment = _read_at_start(environment)
         self._lock = threading.Lock()
         self._asks, answers = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with answers:
-            words = [command, str(answers.fileno()), ",".join(MODULES[command]), " " * _PADDING]
+            words = [str(answers.fileno()), ",".join(kind.modules), " " * _PADDING]
             self._process = _POPEN(
                 [sys.executable, _HOST, *words],
+                env=environment,
                 stdin=subprocess.DEVNULL,
                 pass_fds=[answers.fileno()],
             )
@@ -93,7 +132,7 @@ class Host:
 
 
 class Warm:
-    """Which commands have a host.
+    """Which commands and scripts have a host.
 
     Attributes:
         on: Whether forks are wanted.
@@ -104,7 +143,7 @@ class Warm:
         self.on = False
         self.tie: list[str] = []
         self._owner = os.getpid(), _spaces()
-        self._hosts: dict[str, Host] = {}
+        self._hosts: dict[int, Host] = {}
         self._lock = threading.Lock()
 
     def start(self, asked: Mapping[str, Any], streams: list[int]) -> int | None:
@@ -112,13 +151,14 @@ class Warm:
         if not self.on or (os.getpid(), _spaces()) != self._owner or _is_unusual(asked, streams):
             return None
         words, is_tied = self._untied([os.fsdecode(word) for word in asked["args"]])
-        program = Path(words[0])
-        if program.parent != _BIN or program.name not in MODULES:
+        folder = Path(os.fsdecode(asked["cwd"] or Path.cwd()))
+        program = _program(words, folder)
+        if program is None or program not in KINDS:
             return None
         environment = os.environ if asked["env"] is None else asked["env"]
-        folder = Path(os.fsdecode(asked["cwd"] or Path.cwd()))
         request = {
             "words": words,
+            "script": None if words[0] == str(program) else str(program),
             "tied": is_tied,
             "parent": os.getpid(),
             "session": bool(asked["start_new_session"]),
@@ -130,15 +170,15 @@ class Warm:
         line = sum(len(os.fsencode(word)) + 1 for word in words)
         if len(sent) > REQUEST_MAX or line > _PADDING or not folder.is_dir():
             return None
-        host = self._host(program.name)
+        host = self._host(KINDS[program])
         return host.fork(sent, streams) if host.can(environment) else None
 
-    def _host(self, command: str) -> Host:
+    def _host(self, kind: Kind) -> Host:
         with self._lock:
-            if command not in self._hosts:
+            if id(kind) not in self._hosts:
                 ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1)
-                self._hosts[command] = Host(command)
-            return self._hosts[command]
+                self._hosts[id(kind)] = Host(kind)
+            return self._hosts[id(kind)]
 
     def _untied(self, words: list[str]) -> tuple[list[str], bool]:
         """Return a command's words without what ties it to this process, and whether it did."""
@@ -180,6 +220,23 @@ def installed() -> Iterator[None]:
     finally:
         subprocess.Popen = _POPEN  # type: ignore[misc]
         STARTS.close()
+
+
+def _program(words: Sequence[str], folder: Path) -> Path | None:
+    """Return the file that a command line runs: of a command, of a script or of a module.
+
+    A folder that has the module runs its own; else ours is installed.
+    """
+    first, *rest = words
+    if first != sys.executable:
+        return Path(first)
+    match rest:
+        case ["-m", module, *_]:
+            file = Path(*module.split(".")).with_suffix(".py")
+            return (folder if (folder / file).exists() else ROOT) / file
+        case [script, *_]:
+            return folder / script
+    return None
 
 
 def _read_at_start(environment: Mapping[str, str]) -> tuple[object, ...]:

@@ -1,9 +1,10 @@
-"""A process that has imported one of our commands and forks it: see `support.project.warm`.
+"""A process that has imported what our commands need, and forks them: see `support.project.warm`.
 
-    python warmhost.py COMMAND SOCKET MODULES PADDING
+    python warmhost.py SOCKET MODULES PADDING
 
-A fork becomes what a fresh process of the command would be: its own streams, environment, folder,
-umask, session, name and command line. It is no child of this process, but of the one that asks.
+A fork becomes what a fresh process of a command, or of a script, would be: its own streams,
+environment, folder, umask, session, name and command line. It is no child of this process, but of
+the one that asks.
 """
 
 import ctypes
@@ -12,6 +13,7 @@ import importlib
 import io
 import json
 import os
+import runpy
 import signal
 import socket
 import sys
@@ -30,8 +32,8 @@ _AFTER_NAME: Final = 3
 """The field of /proc/PID/stat that comes after the name, counted from 1."""
 
 
-def main(command: str, number: str, modules: str) -> None:
-    """Import, then fork for each request; return in a fork, as that command."""
+def main(number: str, modules: str) -> str | None:
+    """Import, then fork for each request; return in a fork, with the script that it is to run."""
     sys.path[0] = str(Path(sys.executable).parent)  # as for a script there
     for each in filter(None, modules.split(",")):
         importlib.import_module(each)
@@ -52,7 +54,9 @@ def main(command: str, number: str, modules: str) -> None:
     signal.signal(signal.SIGINT, interrupted)
     os.read(begin, 1)
     os.close(begin)
-    _become(command, request, streams)
+    _become(request, streams)
+    script: str | None = request["script"]
+    return script
 
 
 def _fork(asked: socket.socket) -> int | None:
@@ -81,7 +85,7 @@ def _fork(asked: socket.socket) -> int | None:
     return None
 
 
-def _become(command: str, request: dict[str, Any], streams: list[int]) -> None:
+def _become(request: dict[str, Any], streams: list[int]) -> None:
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
@@ -98,9 +102,15 @@ def _become(command: str, request: dict[str, Any], streams: list[int]) -> None:
     os.chdir(request["folder"])
     os.umask(request["umask"])
     tempfile.tempdir = None
-    sys.argv = request["words"]
-    libc.prctl(_SET_NAME, command.encode())
-    _name_process(libc, [sys.executable, *sys.argv])
+    words, script = request["words"], request["script"]
+    libc.prctl(_SET_NAME, Path(words[0]).name.encode())
+    _name_process(libc, words if script else [sys.executable, *words])
+    if script:
+        is_module = words[1] == "-m"
+        sys.path[0] = request["folder"] if is_module else str(Path(script).parent)
+        sys.argv = [script, *words[3 if is_module else 2 :]]
+    else:
+        sys.argv = words
 
 
 def _open_streams() -> None:
@@ -129,7 +139,10 @@ def _name_process(libc: ctypes.CDLL, words: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:4])
-    from contracts.runtime import entries
+    to_run = main(*sys.argv[1:3])
+    if to_run:
+        runpy.run_path(to_run, run_name="__main__")
+    else:
+        from contracts.runtime import entries
 
-    getattr(entries, sys.argv[0].rpartition("wayseal-")[2])()
+        getattr(entries, sys.argv[0].rpartition("wayseal-")[2])()
