@@ -8,9 +8,13 @@ examples are for `make soak`. No example has a time limit, since a busy machine 
 
 import os
 from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from xdist.remote import Producer
+from xdist.scheduler import LoadFileScheduling
 
 from support.project import warm
 from support.project.stopping import pytest_configure, pytest_unconfigure
@@ -18,7 +22,7 @@ from support.project.stopping import pytest_configure, pytest_unconfigure
 __all__ = ["pytest_configure", "pytest_unconfigure"]
 USUAL_UMASK = 0o022
 
-settings.register_profile("wayseal", deadline=None, derandomize=True)
+settings.register_profile("wayseal", deadline=None, derandomize=True, max_examples=50)
 settings.register_profile("soak", deadline=None, max_examples=2_000)
 settings.load_profile("wayseal")
 
@@ -42,3 +46,21 @@ def umask() -> Iterator[None]:
     before = os.umask(USUAL_UMASK)
     yield
     os.umask(before)
+
+
+class OneCassandra(LoadFileScheduling):  # type: ignore[misc]  # it has no types
+    """A file of tests is one process's; so are all files that share the Cassandra server."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file: str = super()._split_scope(nodeid)
+        return "the Cassandra server" if _shares_cassandra(file) else file
+
+
+@cache
+def _shares_cassandra(file: str) -> bool:
+    return "cassandra: Cluster" in Path(file).read_text("utf-8")
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> OneCassandra | None:
+    """Start the Cassandra server once, not in each process, as it takes 20 s of CPU."""
+    return OneCassandra(config, log) if config.getoption("dist") == "loadfile" else None

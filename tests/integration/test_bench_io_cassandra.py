@@ -41,6 +41,7 @@ def existing(cluster: Cluster, name: str = "old") -> tuple[str, str]:
     return ("--cassandra", f"{name}={cluster.addresses[0]}:{cluster.ports.native}")
 
 
+@pytest.mark.long
 def test_a_server_on_a_volume_has_log_and_tables_there_and_goes_with_them(tmp_path: Path) -> None:
     with setup_on(tmp_path, "a") as setup:
         (volume,) = setup.volumes
@@ -124,6 +125,7 @@ def test_what_cannot_be_is_said_before_anything_is_written(
         )
 
 
+@pytest.mark.long
 def test_a_login_that_is_refused_is_said_before_anything_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -83,7 +83,14 @@ def working_in(directory: Path) -> dict[int, bytes]:
     return found
 
 
-@pytest.mark.parametrize("part", [pytest.param("io", marks=pytest.mark.long), "ledger", "offload"])
+@pytest.mark.parametrize(
+    "part",
+    [
+        pytest.param("io", marks=pytest.mark.long),
+        "ledger",
+        pytest.param("offload", marks=pytest.mark.long),
+    ],
+)
 def test_the_next_run_removes_what_a_killed_one_left(tmp_path: Path, part: str) -> None:
     scratch, runs = tmp_path / "tmp", tmp_path / "runs"
     scratch.mkdir()

@@ -34,6 +34,7 @@ def rules(command: str) -> "subprocess.CompletedProcess[str]":
     )
 
 
+@pytest.mark.long
 def test_a_network_that_one_brings_is_held_to_the_rules() -> None:
     done = rules(shlex.join(NETWORK))
     assert done.returncode == 0, done.stdout

@@ -35,6 +35,7 @@ def running(directory: Path) -> Iterator[CassandraSettings]:
             server.terminate()
 
 
+@pytest.mark.long
 def test_a_developer_gets_a_server_and_a_gateways_settings(tmp_path: Path) -> None:
     with running(tmp_path / "dev") as settings:
         socket.create_connection((settings.contact_points[0], settings.port), 5).close()

@@ -120,6 +120,7 @@ def test_a_level_that_one_site_cannot_meet_is_refused(
         other.check()
 
 
+@pytest.mark.long
 def test_the_nearest_node_dies_during_writes(sites: Cluster, store: CassandraBlobs) -> None:
     """Nothing acknowledged is lost, and nobody who writes or reads notices."""
     writer = Writer(store, "one dies")
@@ -184,6 +185,7 @@ def test_a_site_that_is_cut_off(net: Network, sites: Cluster, store: CassandraBl
     assert at_site(sites.nodes[2].place, config, [("get", "meanwhile")]) == ["right"]
 
 
+@pytest.mark.long
 def test_what_was_deleted_while_a_site_was_away_stays_deleted(
     sites: Cluster,
     store: CassandraBlobs,
@@ -241,6 +243,7 @@ def test_what_was_deleted_while_a_site_was_away_stays_deleted(
     assert store.get(lost, 0) == blob(0, b"again")
 
 
+@pytest.mark.long
 def test_a_dead_node_is_replaced_by_an_empty_one(
     sites: Cluster, store: CassandraBlobs, everyone: CassandraBlobs
 ) -> None:

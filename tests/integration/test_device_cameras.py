@@ -195,6 +195,7 @@ def test_a_killed_agent_that_is_at_the_site_keeps_its_film_too_and_a_copy_of_it_
     assert any("film dock-000099.mp4 is not kept" in line for line in said), said
 
 
+@pytest.mark.long
 def test_a_camera_that_hangs_delays_nothing(tmp_path: Path, site: Site, gps: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as mute:
         url = f"rtsp://127.0.0.1:{mute.getsockname()[1]}/dock"
@@ -245,6 +246,7 @@ def trip_whose_film_stops(roaming: RoamingTruck, site: Site) -> tuple[dict[str, 
         return roaming.ends_whole(site, said), said
 
 
+@pytest.mark.long
 def test_film_stops_when_its_buffer_is_full_and_readings_go_on(
     tmp_path: Path, site: Site, gps: str
 ) -> None:

@@ -16,7 +16,7 @@ from support.gateways.appliance import SecuredAppliance
 from support.machine.pki import Pki
 from support.machine.private import write_private
 from support.trucks.rogue import Site, running_site
-from support.trucks.truck import Truck
+from support.trucks.truck import Truck, write_log
 
 pytestmark = pytest.mark.integration
 
@@ -78,7 +78,7 @@ def test_a_claim_is_all_that_a_truck_needs_and_the_certificate_renews_itself(
     assert "expected the claim code" in err
     for name in ("device.key", "device.crt", "ca.crt"):
         assert (truck.data / "tls" / name).stat().st_mode & 0o777 == 0o600
-    truck.must("record", "--simulate", "--minutes", "20")
+    truck.must("record", "--readings", write_log(truck.folder / "first.csv", 12))
     code, _, err = truck.run("offload")
     assert code == 0, err
     first = certificate(truck)
@@ -91,7 +91,7 @@ def test_a_claim_is_all_that_a_truck_needs_and_the_certificate_renews_itself(
         made = pki.authority.sign(public, "truck-1")  # type: ignore[arg-type] # it is an EC key
     pem = made.public_bytes(Encoding.PEM).decode()
     write_private(truck.data / "tls" / "device.crt", pem)
-    truck.must("record", "--simulate", "--minutes", "20", "--start", "2026-03-02T09:00:00Z")
+    truck.must("record", "--readings", write_log(truck.folder / "second.csv", 24))
     code, _, err = truck.run("offload")
     assert code == 0, err
     assert "the certificate of this device is renewed" in err
@@ -156,6 +156,6 @@ def test_trucks_may_have_an_authority_of_their_own(apart: Site, pki: Pki, tmp_pa
     truck = Truck(tmp_path / "truck", f'{table}tls_ca = "{pki.ca}"\n{shows}')
     code, _, err = truck.run("enrol", "--claim", told)
     assert code == 0, err
-    truck.must("record", "--simulate", "--minutes", "20")
+    truck.must("record", "--readings", write_log(tmp_path / "first.csv", 12))
     code, _, err = truck.run("offload")
     assert code == 0, err

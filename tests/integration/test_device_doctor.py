@@ -10,7 +10,7 @@ from contracts.runtime.checks import Severity
 from device.doctor import room
 from support.machine.mounts import run, tmpfs
 from support.trucks.rogue import until
-from support.trucks.truck import Truck
+from support.trucks.truck import Truck, write_log
 
 pytestmark = pytest.mark.integration
 
@@ -40,7 +40,7 @@ SENSORS = (
 def test_a_truck_whose_card_is_read_only_is_looked_at_all_the_same(tmp_path: Path) -> None:
     with tmpfs(tmp_path / "card", "32m") as card:
         truck = Truck(card / "truck", SENSORS)
-        truck.must("record", "--simulate", "--minutes", "20")
+        truck.must("record", "--readings", write_log(card / "log.csv", 12))
         run("mount", "-o", "remount,ro", card)
         code, out, _ = truck.run("doctor", "--offline", "--json")
         found = {each["subject"]: each for each in json.loads(out)}

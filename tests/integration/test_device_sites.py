@@ -15,7 +15,7 @@ from support.machine.ports import free_port
 from support.machine.private import write_private
 from support.network.world import key
 from support.trucks.rogue import Site, until
-from support.trucks.truck import Truck, replaying
+from support.trucks.truck import Truck, replaying, write_log
 from support.trucks.visits import another, enrol, join, table
 
 pytestmark = pytest.mark.integration
@@ -60,7 +60,8 @@ def leave(site: Site) -> None:
 
 
 def record(truck: Truck, start: str) -> str:
-    made = truck.must("record", "--simulate", "--minutes", "20", "--start", start)
+    log = write_log(truck.folder / "log.csv", 12)
+    made = truck.must("record", "--readings", log, "--start", start)
     return str(made["trip"])
 
 

@@ -213,4 +213,4 @@ class DeliveryStates(RuleBasedStateMachine):
 
 
 TestDeliveryStates = DeliveryStates.TestCase
-TestDeliveryStates.settings = settings(max_examples=100, stateful_step_count=30, deadline=None)
+TestDeliveryStates.settings = settings(stateful_step_count=30)

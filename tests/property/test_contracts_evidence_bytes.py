@@ -25,7 +25,7 @@ EVIDENCE = small()
 WIRE = EVIDENCE.wire()
 TRUST = trust_in(EVIDENCE.heads)
 STEP = 7
-"""Between bytes, where the digest of the file finds every damage alike; `make soak` takes each."""
+"""Between bytes: each part of the file is met so; `make soak` takes each byte."""
 
 
 def holds(wire: bytes) -> bool:
@@ -70,15 +70,17 @@ def test_one_altered_byte_anywhere(step: int) -> None:
     assert [at for at in range(0, len(WIRE), step) if holds(altered(WIRE, at))] == []
 
 
-def test_one_altered_byte_anywhere_under_a_new_digest() -> None:
+@EVERY
+def test_one_altered_byte_anywhere_under_a_new_digest(step: int) -> None:
     body = unseal(WIRE)
-    harmless = [at for at in range(len(body)) if holds(seal(altered(body, at)))]
+    harmless = [at for at in range(0, len(body), step) if holds(seal(altered(body, at)))]
     assert set(harmless) <= set(export_time_at())
 
 
-def test_one_inserted_byte_anywhere_under_a_new_digest() -> None:
+@EVERY
+def test_one_inserted_byte_anywhere_under_a_new_digest(step: int) -> None:
     body = unseal(WIRE)
-    places = range(0, len(body), STEP)  # every byte would take long, and every part is met so
+    places = range(0, len(body), step)
     assert [at for at in places if holds(seal(body[:at] + b"\x20" + body[at:]))] == []
 
 

@@ -167,7 +167,7 @@ class Life(RuleBasedStateMachine):
 
 
 TestLife = Life.TestCase
-TestLife.settings = settings(max_examples=60, stateful_step_count=20, deadline=None)
+TestLife.settings = settings(stateful_step_count=20)
 
 
 def test_the_search_finds_the_states_that_version_1_0_could_not_leave() -> None:

@@ -253,4 +253,4 @@ class RetentionMachine(RuleBasedStateMachine):
 
 
 TestRetention = RetentionMachine.TestCase
-TestRetention.settings = settings(max_examples=50, stateful_step_count=40, deadline=None)
+TestRetention.settings = settings(stateful_step_count=40)

@@ -209,5 +209,5 @@ class CopiesComeAndGo(RuleBasedStateMachine):
         assert self.deleted()
 
 
-CopiesComeAndGo.TestCase.settings = settings(max_examples=60, stateful_step_count=25, deadline=None)
+CopiesComeAndGo.TestCase.settings = settings(stateful_step_count=25)
 TestCopiesComeAndGo = CopiesComeAndGo.TestCase

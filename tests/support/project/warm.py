@@ -81,7 +81,7 @@ KINDS: Final[Mapping[Path, Kind]] = {
 }
 """The host of each command and script; of a module, by its file."""
 _READ_AT_START: Final = (
-    *("PYTHON", "LANG", "LC_", "LD_", "MALLOC_", "GLIBC_", "OPENSSL_", "SSL_", "TZ", "OTEL_"),
+    *("PYTHON", "LANG", "LC_", "LD_", "MALLOC_", "GLIBC_", "OPENSSL_", "TZ", "OTEL_"),
     "PROTOCOL_BUFFERS_",
 )
 _PADDING: Final = 4_000
