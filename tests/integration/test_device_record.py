@@ -179,7 +179,10 @@ def test_a_second_source_is_a_second_trip_and_other_input_must_wait(
     assert third["trip"] not in (first, second)
 
 
-@one_or_runs
+@pytest.mark.parametrize(
+    "batch",
+    [pytest.param("", id="one", marks=pytest.mark.long), pytest.param(RUNS, id="runs")],
+)
 def test_kill_9_while_recording_loses_and_doubles_nothing(
     tmp_path: Path, files: TripFiles, batch: str
 ) -> None:
@@ -363,6 +366,7 @@ def test_a_truck_without_camera_needs_no_camera_library(tmp_path: Path) -> None:
     assert not (tmp_path / "simulated").exists()
 
 
+@pytest.mark.long
 @pytest.mark.samples
 @pytest.mark.skipif(not SAMPLES.is_dir(), reason=f"no samples at {SAMPLES}")
 def test_real_files_every_row_is_one_reading(tmp_path: Path) -> None:

@@ -148,6 +148,7 @@ def test_the_same_line_again_changes_nothing(site: Host) -> None:
     assert ((site.prefix / "gateway").resolve(), site.versions()) == before
 
 
+@pytest.mark.long
 def test_an_upgrade_that_fails_leaves_the_old_version_and_one_that_works_can_be_undone(
     site: Host,
 ) -> None:

@@ -40,7 +40,10 @@ def test_the_oldest_python_is_the_one_that_the_project_requires() -> None:
     assert project["requires-python"] == f">={SUPPORTED[0]}"
 
 
-@pytest.mark.parametrize("version", SUPPORTED)
+@pytest.mark.parametrize(
+    "version",
+    [*(pytest.param(each, marks=pytest.mark.long) for each in SUPPORTED[:2]), *SUPPORTED[2:]],
+)
 def test_each_python_gives_the_same_answers(
     version: str, tmp_path: Path, own: dict[str, Any]
 ) -> None:

@@ -1,6 +1,6 @@
 """kill -9 at random moments under load, and while it starts: nothing that was reported is lost.
 
-WAYSEAL_KILLS sets how often (default 10), WAYSEAL_SEED which moments.
+WAYSEAL_KILLS sets how often (default 5), WAYSEAL_SEED which moments.
 """
 
 import itertools
@@ -34,7 +34,7 @@ from support.project.pages import ROOT
 
 pytestmark = pytest.mark.integration
 
-KILLS: Final = int(os.environ.get("WAYSEAL_KILLS", "10"))
+KILLS: Final = int(os.environ.get("WAYSEAL_KILLS", "5"))
 SEED: Final = int(os.environ.get("WAYSEAL_SEED", "20261121"))
 BUSY_INDEX_NODE: Final = Path(busy_index_node.__file__)
 LOADERS: Final = 3
@@ -103,7 +103,13 @@ def moments() -> Iterator[float]:
         yield chance.uniform(0, LONGEST_WAIT_S)
 
 
-@pytest.mark.parametrize("script", [INTKEY_NODE, BUSY_INDEX_NODE], ids=["node", "busy index"])
+@pytest.mark.parametrize(
+    "script",
+    [
+        pytest.param(INTKEY_NODE, id="node"),
+        pytest.param(BUSY_INDEX_NODE, id="busy index", marks=pytest.mark.long),
+    ],
+)
 def test_kills_lose_nothing_committed(
     tmp_path: Path, script: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
