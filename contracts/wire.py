@@ -4,6 +4,7 @@ MQTT delivers at least once, and promises no order on `records` across
 reconnects. Every message can be repeated, since batches are named by content.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from typing import Final, TypeVar
@@ -12,7 +13,7 @@ from google.protobuf.message import Message
 
 from contracts.encoding import parse
 from contracts.errors import RejectedError
-from contracts.ids import check_id
+from contracts.ids import ID, check_id
 from contracts.proto.wire_pb2 import Records
 
 TOPIC_ROOT: Final = "wayseal/v1"
@@ -43,6 +44,8 @@ class Topic(StrEnum):
 FROM_DEVICES: Final = (Topic.RECORDS, Topic.OFFERS, Topic.STATUS)
 FOR_GATEWAYS: Final = (Topic.RECORDS, Topic.OFFERS)
 TO_DEVICES: Final = (Topic.HELD, Topic.RECEIPTS)
+_TOPIC: Final = re.compile(f"{TOPIC_ROOT}/({ID.pattern})/({'|'.join(Topic)})")
+"""A whole topic of a device; `parse_topic` says what is wrong with another."""
 
 
 def topic(device_id: str, kind: Topic) -> str:
@@ -56,14 +59,10 @@ def parse_topic(name: str) -> tuple[str, Topic]:
     Raises:
         RejectedError: Not a topic of Wayseal.
     """
-    parts = name.split("/")
-    if len(parts) != TOPIC_ROOT.count("/") + 3 or not name.startswith(TOPIC_ROOT + "/"):
-        raise RejectedError(f"topic must be {TOPIC_ROOT}/DEVICE/KIND: {name[:120]!r}")
-    try:
-        return check_id("device", parts[-2]), Topic(parts[-1])
-    except ValueError as error:
-        kinds = ", ".join(Topic)
-        raise RejectedError(f"last level must be one of {kinds}: {name[:120]!r}") from error
+    if (found := _TOPIC.fullmatch(name)) is None:
+        raise _why_no_topic(name)
+    device_id, kind = found.groups()
+    return device_id, Topic(kind)
 
 
 def parse_message(kind: type[_MessageT], wire: bytes) -> _MessageT:
@@ -97,3 +96,16 @@ def pack_records(batches: Iterable[bytes]) -> Iterator[bytes]:
         size += framed
     if message.batches:
         yield message.SerializeToString()
+
+
+def _why_no_topic(name: str) -> RejectedError:
+    """Return the error for a topic that `_TOPIC` does not match.
+
+    Raises:
+        RejectedError: The device's id is invalid.
+    """
+    parts = name.split("/")
+    if len(parts) != TOPIC_ROOT.count("/") + 3 or not name.startswith(TOPIC_ROOT + "/"):
+        return RejectedError(f"topic must be {TOPIC_ROOT}/DEVICE/KIND: {name[:120]!r}")
+    check_id("device", parts[-2])
+    return RejectedError(f"last level must be one of {', '.join(Topic)}: {name[:120]!r}")

@@ -16,22 +16,26 @@ def test_a_topic_names_device_and_kind(kind: wire.Topic) -> None:
 
 
 @pytest.mark.parametrize(
-    "name",
+    ("name", "why"),
     [
-        "",
-        "records",
-        "wayseal/v2/truck-1/records",
-        "wayseal/v1/truck-1",
-        "wayseal/v1/truck-1/records/more",
-        "wayseal/v1/truck-1/unknown",
-        "wayseal/v1//records",
-        "wayseal/v1/+/records",
-        "wayseal/v1/../records",
-        "wayseal/v1/truck 1/records",
+        ("", "topic must be wayseal/v1/DEVICE/KIND: ''"),
+        ("records", "topic must be"),
+        ("wayseal/v2/truck-1/records", "topic must be"),
+        ("wayseal/v1/truck-1", "topic must be"),
+        ("wayseal/v1/truck-1/records/more", "topic must be"),
+        ("wayseal/v1/truck-1/unknown", "last level must be one of records, offers, status, held"),
+        ("wayseal/v1/truck-1/records\n", "last level must be one of"),
+        ("wayseal/v1//records", "device id must be 1..64 ASCII letters, .*: ''"),
+        ("wayseal/v1/+/records", "device id must be"),
+        ("wayseal/v1/../records", "device id must be"),
+        ("wayseal/v1/truck 1/records", "device id must be .*: 'truck 1'"),
+        ("wayseal/v1/truck-1\n/records", "device id must be"),
+        (f"wayseal/v1/{'a' * 65}/records", "device id must be"),
+        ("wayseal/v1/-/unknown", "device id must be"),
     ],
 )
-def test_other_topics_are_refused(name: str) -> None:
-    with pytest.raises(RejectedError):
+def test_other_topics_are_refused(name: str, why: str) -> None:
+    with pytest.raises(RejectedError, match=why):
         wire.parse_topic(name)
 
 
