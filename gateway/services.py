@@ -62,6 +62,7 @@ from storage.checked.damage import DamageNotes
 from storage.recordings.store import RecordingStore
 from storage.retention.ages import Ages
 from storage.retention.rules import DAY_S
+from storage.stages import Stage
 from storage.volumes.volumes import Volumes
 
 _log = logging.getLogger(__name__)
@@ -289,7 +290,7 @@ class Services:
             on_change=self.saga.worker.wake,
             socket=self.settings.mqtt.socket,
             tls=_broker_tls(self.settings.mqtt),
-            stages=self.metrics,
+            meter=self.metrics.meter(Stage.INTAKE),
         )
         self.intake.refused = self.metrics.refused
 

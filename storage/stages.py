@@ -5,10 +5,10 @@ threads spent in it, and may exceed the time that passed.
 """
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from enum import StrEnum
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 
 class Stage(StrEnum):
@@ -50,6 +50,22 @@ class _NotRecorded:
 
 
 NOT_RECORDED: Final[Stages] = _NotRecorded()
+"""Records nothing."""
+
+
+class Meter(NamedTuple):
+    """Records the work of one stage, for a caller that has no other.
+
+    Attributes:
+        timed: Returns a context that records how long its block takes, also if it fails.
+        add_bytes: Adds bytes that were processed.
+    """
+
+    timed: Callable[[], AbstractContextManager[object]]
+    add_bytes: Callable[[float], object]
+
+
+NO_METER: Final = Meter(nullcontext, lambda _: None)
 """Records nothing."""
 
 

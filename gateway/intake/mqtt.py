@@ -42,7 +42,7 @@ from gateway.intake.held import HeldBatch, State
 from gateway.intake.held import Offer as HeldOffer
 from gateway.intake.inbox import Inbox
 from gateway.intake.refused import OnRefused, Refused, not_counted
-from storage.stages import NOT_RECORDED, Stage, Stages, timed
+from storage.stages import NO_METER, Meter
 
 GROUP_MESSAGES_MAX: Final = 32
 GROUP_BYTES: Final = 1 << 20
@@ -98,7 +98,7 @@ class Intake:
         on_change: Callable[[], None],
         socket: Path | None = None,
         tls: BrokerTls | None = None,
-        stages: Stages = NOT_RECORDED,
+        meter: Meter = NO_METER,
     ) -> None:
         """Prepare the intake.
 
@@ -112,13 +112,13 @@ class Intake:
             on_change: Called after the inbox grew.
             socket: Unix socket of the broker; if given, host and port do not matter.
             tls: The TLS of the connection; None: plain text.
-            stages: Records how long each group of messages took.
+            meter: Records how long each group of messages took, and its bytes.
         """
         self._inbox = inbox
         self._trip_of = trip_of
         self._repeat_receipts = repeat_receipts
         self._on_change = on_change
-        self._stages = stages
+        self._meter = meter
         self.refused: OnRefused = not_counted
         self._waiting: queue.Queue[_Message | None] = queue.Queue(QUEUE_MESSAGES_MAX)
         self._client = Client(
@@ -229,7 +229,8 @@ class Intake:
                 messages.append(more)
                 size += len(more.wire)
             try:
-                with timed(self._stages, Stage.INTAKE, size):
+                self._meter.add_bytes(size)
+                with self._meter.timed():
                     self._take(messages)
             except Exception as error:  # noqa: BLE001  # a dead worker would take no more messages
                 self._hold_nothing(messages, error)
