@@ -87,7 +87,9 @@ class Services:
         note_missing(settings, self.damage)
         with ExitStack() as opened:
             self._open(opened, signer)
-            check_key(settings, signer, lambda: self.inbox.signers() | self.deletions.signers())
+            check_key(
+                settings, signer, lambda: self.inbox.visits.signers() | self.deletions.signers()
+            )
             self._closing = opened.pop_all()
         self.records = Records(self._index)
         self.audit = Audit(self._index, self._ledger, self.recordings)

@@ -171,11 +171,11 @@ def offloads(
     """Return every visit of a device, newest last, with the progress of its offload."""
     blocked = saga.blocked_by()
     found = []
-    for trip_id, device_id, since_ms in inbox.visits():
-        counts = inbox.counts(trip_id, device_id)
-        receipt = inbox.receipt(trip_id, device_id)
-        held = inbox.batch_ids(trip_id, device_id, State.HELD)
-        offered = inbox.offered(trip_id, device_id)
+    for trip_id, device_id, since_ms in inbox.visits.all():
+        counts = inbox.visits.counts(trip_id, device_id)
+        receipt = inbox.visits.receipt(trip_id, device_id)
+        held = inbox.visits.batch_ids(trip_id, device_id, State.HELD)
+        offered = inbox.visits.offered(trip_id, device_id)
         found.append(
             Offload(
                 trip_id=trip_id,

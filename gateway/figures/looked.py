@@ -57,7 +57,7 @@ def devices(services: Services) -> Iterator[Family]:
     """Yield when each device with a token came last."""
     entries = Tokens(services.settings.tokens_file).entries()
     names = {each.name for each in entries if each.role is Role.DEVICE}
-    visits = services.inbox.last_visits()
+    visits = services.inbox.visits.last()
     yield by_label(
         "wayseal_device_last_visit_timestamp_seconds",
         "When the last visit of a device with a token began; one that never came has no value.",

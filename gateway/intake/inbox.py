@@ -1,32 +1,29 @@
 """The durable inbox: keeps signed batches and offers from their fsync until they are committed.
 
 One SQLite file with synchronous=FULL. Every write is idempotent: a batch is named
-by its signature, a recording by trip, device and hash.
+by its signature, a recording by trip, device and hash. A device gets no more than its
+share, so that it cannot fill the inbox for all.
 """
 
 import json
-import logging
 import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final
 
-from contracts.encoding import parse
-from contracts.errors import RejectedError, UnavailableError
-from contracts.keys import is_point
-from contracts.proto.wire_pb2 import Receipt
-from contracts.records.clock import now_ms
+from contracts.errors import UnavailableError
 from contracts.runtime.connection import Connection
 from contracts.runtime.running import RunningTime
 from contracts.runtime.sqlite import used_bytes
-from gateway.intake.held import End, HeldBatch, KeptReceipt, KnownBatch, Offer, State
-from gateway.intake.numbers import Numbers, last_visits, look
-from gateway.intake.quotas import DeviceLimits, Sieve, check_limit, forget_receipted
+from gateway.intake.held import End, HeldBatch, KnownBatch, Offer, State
+from gateway.intake.numbers import Numbers, look
+from gateway.intake.quotas import DeviceLimits
 from gateway.intake.salvage import PROOFS
-from gateway.intake.schema import CHAIN, COLUMNS, INBOX
+from gateway.intake.schema import ADD_VISIT, CHAIN, COLUMNS, INBOX, NOW_MS
+from gateway.intake.visits import Visits, forget_receipted
 from gateway.intake.waiting import Waiting
 from storage.checked.damage import DamageNotes
 from storage.checked.kept import Kept, open_kept
@@ -35,22 +32,24 @@ ORDERED_CHAINS_MAX: Final = 20
 """Chains that wait for others up to which their order is always the same; with more, random."""
 _FIELDS: Final = COLUMNS.replace(" ", "").split(",")
 _ADD: Final = (
-    f"INSERT INTO batches ({COLUMNS}, received_ms) VALUES (?,?,?,?,?,?,?,?,?,?,?)"  # noqa: S608
+    f"INSERT INTO batches ({COLUMNS}, received_ms) VALUES (?,?,?,?,?,?,?,?,?,?,{NOW_MS})"  # noqa: S608
     f" ON CONFLICT (batch_id) DO UPDATE SET received_ms = excluded.received_ms,"
     f" {', '.join(f'{name} = excluded.{name}' for name in _FIELDS)}"
     f" WHERE batches.state IN ('{State.LOST}', '{State.DROPPED}')"
     f" OR (batches.state = '{State.QUARANTINED}' AND batches.trip_id = ''"
     " AND excluded.trip_id <> '')"
 )
+_WAITING: Final = (State.HELD, State.SUBMITTED, State.QUARANTINED)
+_COMES_AGAIN: Final = (State.LOST, State.DROPPED)
 _row: Final = attrgetter(*(each.name for each in fields(HeldBatch)))
 _offer: Final = attrgetter(*(each.name for each in fields(Offer)))
-_log: Final = logging.getLogger(__name__)
 
 
 class Inbox(Kept):
     """The inbox in one file; safe to use from several threads.
 
     Attributes:
+        visits: Visits of devices, and their receipts.
         waiting: What is held and cannot move on.
     """
 
@@ -81,6 +80,7 @@ class Inbox(Kept):
         self._quarantine_bytes_max = quarantine_bytes_max
         self._of_device = of_device or DeviceLimits()
         self._db = open_kept(path, INBOX, damage, PROOFS)
+        self.visits = Visits(self._db)
         self.waiting = Waiting(self._db, RunningTime(self._db, monotonic_s))
 
     def add(self, batches: Sequence[HeldBatch], offers: Sequence[Offer]) -> dict[str, str]:
@@ -95,23 +95,18 @@ class Inbox(Kept):
         Raises:
             UnavailableError: The inbox or the disk is full; nothing was stored.
         """
-        received_ms = now_ms()
         with self._db.transaction() as db:
-            refused = Sieve(db, self._quarantine_bytes_max, self._of_device).sift(batches)
+            refused = _Sieve(db, self._quarantine_bytes_max, self._of_device).sift(batches)
             taken = [batch for batch in batches if batch.batch_id not in refused]
             self._check_room(db, sum(len(batch.wire) for batch in taken))
-            db.executemany(_ADD, [(*_row(batch), received_ms) for batch in taken])
+            db.executemany(_ADD, [_row(batch) for batch in taken])
             db.executemany(
                 "INSERT INTO offers VALUES (?,?,?,?,?,?) ON CONFLICT DO NOTHING",
                 [_offer(offer) for offer in offers if offer.batch_id not in refused],
             )
-            _visit(db, {(batch.trip_id, batch.device_id) for batch in taken if batch.trip_id})
+            visits = {(batch.trip_id, batch.device_id) for batch in taken if batch.trip_id}
+            db.executemany(ADD_VISIT, visits)
         return refused
-
-    def visit(self, trip_id: str, device_id: str) -> None:
-        """Note that a device offers a trip whose batches came in at another gateway."""
-        with self._db.transaction() as db:
-            _visit(db, [(trip_id, device_id)])
 
     def mark(self, batch_ids: Iterable[str], state: State, reason: str = "") -> None:
         """Move batches to `state`."""
@@ -214,80 +209,9 @@ class Inbox(Kept):
         rows = self._db.query("SELECT * FROM offers WHERE recording = ?", recording)
         return [Offer(*row) for row in rows]
 
-    def visits(self) -> list[tuple[str, str, int]]:
-        """Return trip id, device id and start (ms since the epoch) of every visit, newest last."""
-        rows = self._db.query("SELECT trip_id, device_id, since_ms FROM visits ORDER BY since_ms")
-        return [(trip_id, device_id, since_ms) for trip_id, device_id, since_ms in rows]
-
     def changes(self) -> int:
         """Return a number that grows with every change of a batch, a visit or a receipt."""
         return self._db.changes
-
-    def open_visits(self) -> list[tuple[str, str, KeptReceipt | None]]:
-        """Return trip id, device id and receipt of every visit without a final receipt.
-
-        Visits with a provisional receipt come first.
-        """
-        rows = self._db.query(
-            "SELECT trip_id, device_id, wire FROM visits LEFT JOIN receipts"
-            " USING (trip_id, device_id) WHERE final IS NOT 1 ORDER BY wire IS NULL"
-        )
-        return [
-            (trip_id, device_id, None if wire is None else KeptReceipt(bytes(wire), final=False))
-            for trip_id, device_id, wire in rows
-        ]
-
-    def moving_visits(self) -> set[tuple[str, str]]:
-        """Return trip id and device id of every visit with batches that the ledger decides now."""
-        rows = self._db.query(
-            "SELECT DISTINCT trip_id, device_id FROM batches WHERE state = ?", State.SUBMITTED
-        )
-        return set(rows)
-
-    def stuck_visits(self) -> set[tuple[str, str]]:
-        """Return trip id and device id of every visit that cannot be complete.
-
-        Batches of it are held here, and none is committed.
-        """
-        rows = self._db.query(
-            "SELECT * FROM (SELECT DISTINCT trip_id, device_id FROM batches WHERE state = ?)"
-            " AS held WHERE NOT EXISTS"
-            " (SELECT 1 FROM batches WHERE batches.trip_id = held.trip_id"
-            " AND batches.device_id = held.device_id AND batches.state = ?)",
-            State.HELD,
-            State.COMMITTED,
-        )
-        return set(rows)
-
-    def counts(self, trip_id: str, device_id: str) -> dict[State, tuple[int, int]]:
-        """Return the number of batches and of readings of a visit, by state."""
-        rows = self._db.query(
-            "SELECT state, count(*), sum(readings) FROM batches"
-            " WHERE trip_id = ? AND device_id = ? GROUP BY state",
-            trip_id,
-            device_id,
-        )
-        return {State(state): (batches, readings) for state, batches, readings in rows}
-
-    def batch_ids(self, trip_id: str, device_id: str, state: State) -> list[str]:
-        """Return the ids of a visit's batches in `state`."""
-        rows = self._db.query(
-            "SELECT batch_id FROM batches WHERE trip_id = ? AND device_id = ? AND state = ?",
-            trip_id,
-            device_id,
-            state,
-        )
-        return [batch_id for (batch_id,) in rows]
-
-    def offered(self, trip_id: str, device_id: str) -> list[tuple[bytes, int, State]]:
-        """Return, for each recording of a visit, hash, size in bytes and its digest's state."""
-        rows = self._db.query(
-            "SELECT offers.recording, size, state FROM offers JOIN batches USING (batch_id)"
-            " WHERE offers.trip_id = ? AND offers.device_id = ?",
-            trip_id,
-            device_id,
-        )
-        return [(recording, size, State(state)) for recording, size, state in rows]
 
     def genesis_id(self) -> str | None:
         """Return the recorded id of the ledger's first block, or None before it is recorded."""
@@ -305,55 +229,6 @@ class Inbox(Kept):
             db.execute("DELETE FROM network")
             db.execute("INSERT INTO network VALUES (0, ?)", (genesis_id,))
 
-    def put_receipt(self, trip_id: str, device_id: str, wire: bytes, *, final: bool) -> None:
-        """Keep a signed receipt; it replaces the visit's earlier one."""
-        with self._db.transaction() as db:
-            db.execute(
-                "INSERT INTO receipts (trip_id, device_id, wire, final) VALUES (?,?,?,?)"
-                " ON CONFLICT DO UPDATE SET wire = excluded.wire, final = excluded.final",
-                (trip_id, device_id, wire, final),
-            )
-
-    def receipt(self, trip_id: str, device_id: str) -> KeptReceipt | None:
-        """Return the receipt of a visit, or None."""
-        rows = self._db.query(
-            "SELECT wire, final FROM receipts WHERE trip_id = ? AND device_id = ?",
-            trip_id,
-            device_id,
-        )
-        return KeptReceipt(bytes(rows[0][0]), final=bool(rows[0][1])) if rows else None
-
-    def signers(self) -> set[str]:
-        """Return the public keys by which the kept receipts are signed; name rotten receipts."""
-        keys: set[str] = set()
-        for trip_id, device_id, wire in self.receipts():
-            try:
-                key = parse(Receipt, wire).gateway_public_key
-            except RejectedError:
-                key = ""
-            if key in keys or is_point(key):
-                keys.add(key)
-            else:
-                _log.warning(
-                    "the kept receipt of trip %s from %s is damaged",
-                    trip_id,
-                    device_id,
-                    extra={"trip_id": trip_id, "device_id": device_id},
-                )
-        return keys
-
-    def receipts(self) -> list[tuple[str, str, bytes]]:
-        """Return trip id, device id and bytes of every receipt."""
-        rows = self._db.query("SELECT trip_id, device_id, wire FROM receipts")
-        return [(trip_id, device_id, bytes(wire)) for trip_id, device_id, wire in rows]
-
-    def withdraw_receipt(self, trip_id: str, device_id: str) -> None:
-        """Delete the receipt of a visit; the visit is open again."""
-        with self._db.transaction() as db:
-            db.execute(
-                "DELETE FROM receipts WHERE trip_id = ? AND device_id = ?", (trip_id, device_id)
-            )
-
     def in_numbers(self) -> Numbers:
         """Return the inbox in numbers.
 
@@ -362,14 +237,10 @@ class Inbox(Kept):
         """
         return look(self._db)
 
-    def last_visits(self) -> dict[str, int]:
-        """Return when each device's last visit began, ms since the epoch."""
-        return last_visits(self._db)
-
     def _check_room(self, db: Connection, more: int) -> None:
         if used_bytes(self._db.query) + more > self._bytes_max:
             forget_receipted(db)
-        why = check_limit("inbox", self._bytes_max, used_bytes(self._db.query), more)
+        why = _full("inbox", self._bytes_max, used_bytes(self._db.query), more)
         if why:
             raise UnavailableError(why)
 
@@ -377,12 +248,115 @@ class Inbox(Kept):
         return _held(self._db.query(f"SELECT {COLUMNS} FROM batches {where}", *values))  # noqa: S608
 
 
-def _visit(db: Connection, visits: Iterable[tuple[str, str]]) -> None:
-    db.executemany(
-        "INSERT INTO visits VALUES (?,?,?,(SELECT elapsed_s FROM clock)) ON CONFLICT DO NOTHING",
-        [(trip_id, device_id, now_ms()) for trip_id, device_id in visits],
-    )
-
-
 def _held(rows: Iterable[tuple[Any, ...]]) -> list[HeldBatch]:
     return [HeldBatch(*(*row[:8], State(row[8]), *row[9:])) for row in rows]
+
+
+@dataclass(slots=True)
+class _Usage:
+    """What a device takes at the moment."""
+
+    bytes: int
+    waiting: int
+    quarantined: int
+    trips: set[str]
+
+
+class _Sieve:
+    """Takes the batches of one transaction that are within the limits.
+
+    Args:
+        db: The transaction's connection.
+        quarantine_bytes_max: Bytes of all quarantined batches.
+        of_device: The share of each device.
+    """
+
+    def __init__(self, db: Connection, quarantine_bytes_max: int, of_device: DeviceLimits) -> None:
+        self._db = db
+        self._quarantine_bytes_max = quarantine_bytes_max
+        self._limits = of_device
+        self._usages: dict[str, _Usage] = {}
+        self._new: set[str] = set()
+        self._quarantined = 0
+        for (size,) in db.execute(
+            "SELECT coalesce(sum(bytes), 0) FROM usage WHERE state = ?", (State.QUARANTINED,)
+        ):
+            self._quarantined = size
+
+    def sift(self, batches: Sequence[HeldBatch]) -> dict[str, str]:
+        """Return the ids of the batches that do not fit, each with the reason."""
+        refused: dict[str, str] = {}
+        for batch in batches:
+            if batch.batch_id in self._new or self._is_kept(batch.batch_id):
+                continue
+            usage = self._usages.get(batch.device_id) or self._usage(batch.device_id)
+            self._usages[batch.device_id] = usage
+            why = self._excess(batch, usage)
+            if why and forget_receipted(self._db, batch.device_id):
+                usage = self._usages[batch.device_id] = self._usage(batch.device_id)
+                why = self._excess(batch, usage)
+            if why:
+                refused[batch.batch_id] = why
+            else:
+                self._count(batch, usage)
+        return refused
+
+    def _is_kept(self, batch_id: str) -> bool:
+        """Say whether a batch takes its room already."""
+        rows = self._db.execute("SELECT state FROM batches WHERE batch_id = ?", (batch_id,))
+        return any(state not in _COMES_AGAIN for (state,) in rows)
+
+    def _usage(self, device_id: str) -> _Usage:
+        rows = self._db.execute(
+            "SELECT state, amount, bytes FROM usage WHERE device_id = ?", (device_id,)
+        ).fetchall()
+        trips = self._db.execute(
+            "SELECT trip_id FROM visits WHERE device_id = ? AND NOT EXISTS (SELECT 1 FROM receipts"
+            " WHERE receipts.trip_id = visits.trip_id"
+            " AND receipts.device_id = visits.device_id AND receipts.final)",
+            (device_id,),
+        ).fetchall()
+        return _Usage(
+            sum(size for _, _, size in rows),
+            sum(amount for state, amount, _ in rows if state in _WAITING),
+            sum(size for state, _, size in rows if state == State.QUARANTINED),
+            {trip_id for (trip_id,) in trips},
+        )
+
+    def _excess(self, batch: HeldBatch, usage: _Usage) -> str:
+        """Return why a batch does not fit, or ""."""
+        limits, device_id, more = self._limits, batch.device_id, len(batch.wire)
+        if batch.trip_id and len(usage.trips | {batch.trip_id}) > limits.visits_max:
+            return (
+                f"{device_id} has {len(usage.trips)} visits without a final receipt, "
+                f"at most {limits.visits_max} allowed"
+            )
+        if usage.waiting >= limits.batches_max:
+            return (
+                f"{usage.waiting} batches of {device_id} wait here, "
+                f"at most {limits.batches_max} allowed"
+            )
+        why = _full(f"inbox of {device_id}", limits.bytes_max, usage.bytes, more)
+        if why or batch.state is not State.QUARANTINED:
+            return why
+        return _full(
+            f"quarantine of {device_id}", limits.quarantine_bytes_max, usage.quarantined, more
+        ) or _full("quarantine", self._quarantine_bytes_max, self._quarantined, more)
+
+    def _count(self, batch: HeldBatch, usage: _Usage) -> None:
+        size = len(batch.wire)
+        self._new.add(batch.batch_id)
+        usage.bytes += size
+        usage.waiting += 1
+        if batch.trip_id:
+            usage.trips.add(batch.trip_id)
+        if batch.state is State.QUARANTINED:
+            usage.quarantined += size
+            self._quarantined += size
+
+
+def _full(name: str, limit: int, used: int, more: int) -> str:
+    """Return why `more` bytes do not fit, or ""."""
+    if used + more <= limit:
+        return ""
+    return f"{name} is full: {used} of {limit} bytes are used, {more} more do not fit"

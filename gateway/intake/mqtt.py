@@ -364,7 +364,7 @@ class Intake:
                 answer.committed += known is None or known.state is State.COMMITTED
                 trips.add(trip_id)
                 if not known:
-                    self._inbox.visit(trip_id, device_id)
+                    self._inbox.visits.note(trip_id, device_id)
         return trips
 
 

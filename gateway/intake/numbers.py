@@ -53,8 +53,3 @@ def look(db: VersionedDatabase) -> Numbers:
         tuple(since_ms for (since_ms,) in visits),
         used_bytes(db.query),
     )
-
-
-def last_visits(db: VersionedDatabase) -> dict[str, int]:
-    """Return when each device's last visit began, ms since the epoch."""
-    return dict(db.query("SELECT device_id, max(since_ms) FROM visits GROUP BY device_id"))

@@ -1,4 +1,4 @@
-"""Tables of the inbox, and its longest query."""
+"""Tables of the inbox, and the statements that several of its files execute."""
 
 from typing import Final
 
@@ -104,6 +104,13 @@ END;
 """
 INBOX: Final = Schema("inbox", (_FIRST, _PROVISIONAL_RECEIPTS, _BY_DEVICE, RUNNING_TABLE + _AGES))
 
+NOW_MS: Final = "CAST(round(unixepoch('subsec') * 1000) AS INTEGER)"
+"""This machine's time, ms since the epoch, as SQL: SQLite asks the clock as it writes the row."""
+ADD_VISIT: Final = (
+    f"INSERT INTO visits VALUES (?,?,{NOW_MS},(SELECT elapsed_s FROM clock))"  # noqa: S608
+    " ON CONFLICT DO NOTHING"
+)
+"""Begins a visit by trip id and device id, unless it has begun."""
 COLUMNS: Final = (
     "batch_id, device_id, trip_id, wire, readings, dependency, last_transaction_id, recording,"
     " state, reason"

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from contracts.records.clock import now_ms
 from contracts.runtime.running import RunningTime
 from contracts.runtime.sqlite import VersionedDatabase
 from gateway.intake.held import State
+from gateway.intake.schema import NOW_MS
 
 DROPPED_AT_ONCE_MAX: Final = 500
 """Batches that one transaction drops, so that trucks need not wait for a long one."""
@@ -147,9 +147,9 @@ class Waiting:
                 (value, DROPPED_AT_ONCE_MAX),
             ).fetchall()
             db.executemany(
-                "UPDATE batches SET state = ?, reason = ?, received_ms = ?, wire = x''"
+                f"UPDATE batches SET state = ?, reason = ?, received_ms = {NOW_MS}, wire = x''"  # noqa: S608
                 " WHERE batch_id = ?",
-                [(State.DROPPED, reason, now_ms(), name) for (name,) in found],
+                [(State.DROPPED, reason, name) for (name,) in found],
             )
             db.executemany("DELETE FROM offers WHERE batch_id = ?", found)
             return len(found)

@@ -90,7 +90,7 @@ class Receipts:
             UnavailableError: The ledger, the index or the inbox did not answer.
         """
         issued, look = False, self._is_due()
-        visits, stuck = self._inbox.open_visits(), self._inbox.stuck_visits()
+        visits, stuck = self._inbox.visits.open(), self._inbox.visits.stuck()
         waiting = {(trip_id, device_id) for trip_id, device_id, _ in visits}
         if look:
             for _, _, kept in visits:
@@ -100,7 +100,7 @@ class Receipts:
             (trip_id, device_id) for trip_id, device_id, kept in visits if kept is None
         } - stuck
         if asked:  # what the ledger decides now is asked about once it has decided
-            moving = asked & self._inbox.moving_visits()
+            moving = asked & self._inbox.visits.moving()
             asked, waiting = asked - moving, waiting - moving
         for visit in fair_share(sorted(asked), lambda visit: visit[1], VISITS_ASKED_MAX):
             body = self._completed.body(*visit)
@@ -131,7 +131,7 @@ class Receipts:
 
     def _repeat(self, trip_id: str, device_id: str) -> None:
         with self._lock:
-            kept = self._inbox.receipt(trip_id, device_id)
+            kept = self._inbox.visits.receipt(trip_id, device_id)
             if kept is None:
                 return
             body = self._renewed(body_of(kept.wire))
@@ -140,13 +140,13 @@ class Receipts:
                 self._send(device_id, wire)
             elif kept.final and self.awaited(trip_id, device_id) == NO_COPY:
                 # The visit is open again, so a new receipt follows once there is a copy.
-                self._inbox.put_receipt(trip_id, device_id, kept.wire, final=False)
+                self._inbox.visits.put_receipt(trip_id, device_id, kept.wire, final=False)
 
     def _issue(self, said: ReceiptBody) -> bool:
         """Sign, keep and send a visit's receipt, unless it would say the same as the kept one."""
         with self._lock:
             body = self._renewed(said)
-            kept = self._inbox.receipt(said.trip_id, said.device_id)
+            kept = self._inbox.visits.receipt(said.trip_id, said.device_id)
             if body is None or self._kept(kept, body) is not None:
                 return False
             self._send(body.device_id, self._keep(kept, body))
@@ -167,7 +167,7 @@ class Receipts:
         body.issued_at_ms = max(now_ms(), said_ms + 1)
         wire = sign_receipt(self._signer, body).SerializeToString()
         final = not body.lacking
-        self._inbox.put_receipt(body.trip_id, body.device_id, wire, final=final)
+        self._inbox.visits.put_receipt(body.trip_id, body.device_id, wire, final=final)
         _log.info(
             "%s receipt for trip %s of %s%s",
             "final" if final else "provisional",

@@ -68,10 +68,10 @@ class Recheck:
     def _withdraw_receipts(self) -> bool:
         """Delete the receipts that name a block that is gone."""
         withdrawn = False
-        for trip_id, device_id, wire in self._inbox.receipts():
+        for trip_id, device_id, wire in self._inbox.visits.receipts():
             body = body_of(wire)
             if not self._records.blocks.has(body.block_num, body.block_id):
-                self._inbox.withdraw_receipt(trip_id, device_id)
+                self._inbox.visits.withdraw_receipt(trip_id, device_id)
                 withdrawn = True
                 _log.error(
                     "receipt for trip %s of %s withdrawn: the ledger no longer has its block %d, "

@@ -121,8 +121,8 @@ class Judge:
         """Return the recordings of visits that have no final receipt yet."""
         return {
             recording
-            for trip_id, device_id, _ in self._inbox.open_visits()
-            for recording, _, _ in self._inbox.offered(trip_id, device_id)
+            for trip_id, device_id, _ in self._inbox.visits.open()
+            for recording, _, _ in self._inbox.visits.offered(trip_id, device_id)
         }
 
     def allow(self, recording: StoredRecording) -> Standing:
@@ -187,7 +187,7 @@ class Judge:
             return False  # or a device could keep anything for ever; holds on its trip still count
         if state is not State.COMMITTED:
             raise KeptError(f"its digest for trip {offer.trip_id} is {state}, not committed")
-        kept = self._inbox.receipt(offer.trip_id, offer.device_id)
+        kept = self._inbox.visits.receipt(offer.trip_id, offer.device_id)
         if kept is None or not kept.final:
             raise KeptError(
                 f"the visit of {offer.device_id} with trip {offer.trip_id} has not ended"

@@ -115,7 +115,7 @@ class Recataloguing:
         A truck may have announced it here and uploaded it at another site.
         """
         for offer in self._inbox.offers_of(recording_id):
-            kept = self._inbox.receipt(offer.trip_id, offer.device_id)
+            kept = self._inbox.visits.receipt(offer.trip_id, offer.device_id)
             with suppress(RejectedError):  # a damaged receipt proves nothing
                 if kept and recording_id in {each.sha256 for each in body_of(kept.wire).recordings}:
                     return True

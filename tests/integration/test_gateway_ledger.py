@@ -279,7 +279,7 @@ def test_each_device_of_a_trip_gets_its_receipt_for_what_is_its_own(desk: Desk) 
     batches = front.whole([reading(at) for at in range(4)], [desk.stored(b"front")], size=3)
     rear = Rear().joined(batches[0].transactions[0].header_signature, desk.stored(b"rear"))
     for device_id, mine in (("truck-1", batches), ("rear-1", rear)):
-        desk.inbox.visit(front.trip_id, device_id)
+        desk.inbox.visits.note(front.trip_id, device_id)
         desk.ledger.state[address.chain(front.trip_id, device_id)] = sealed(mine)
     desk.ledger.extend([registrations(), batches, rear[:1]])
     desk.follow()

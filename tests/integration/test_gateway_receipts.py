@@ -117,7 +117,7 @@ def test_a_later_receipt_says_so_though_the_clock_went_back(desk: Desk) -> None:
     said = desk.sent[-1][1]
     said.issued_at_ms += 3_600_000
     wire = sign_receipt(key("gateway-buyer"), said).SerializeToString()
-    desk.inbox.put_receipt(trip.trip_id, "truck-1", wire, final=False)
+    desk.inbox.visits.put_receipt(trip.trip_id, "truck-1", wire, final=False)
     desk.shelf.copies[made.sha256] = (VOLUME, BLOBS)
     desk.look()
     assert desk.is_final(trip)
@@ -267,12 +267,12 @@ def test_an_inbox_of_version_1_keeps_all_it_has(tmp_path: Path) -> None:
     database.close()
     for _ in range(2):
         with closing(Inbox(path, bytes_max=MIB, quarantine_bytes_max=MIB)) as inbox:
-            kept = inbox.receipt(trip.trip_id, "truck-1")
+            kept = inbox.visits.receipt(trip.trip_id, "truck-1")
             assert kept is not None
             assert kept.final
             assert body_of(kept.wire).block_num == 9
-            assert inbox.open_visits() == [("other", "truck-1", None)]
-            assert [visit[:2] for visit in inbox.visits()] == [
+            assert inbox.visits.open() == [("other", "truck-1", None)]
+            assert [visit[:2] for visit in inbox.visits.all()] == [
                 (trip.trip_id, "truck-1"),
                 ("other", "truck-1"),
             ]

@@ -29,7 +29,7 @@ from support.trucks.rogue import DEADLINE_S, Rogue
 
 pytestmark = pytest.mark.integration
 
-FILES_MAX = 13
+FILES_MAX = 11
 """The steady state: what is opened before the first message does not count."""
 BYTES = 1 << 24
 READINGS = 30

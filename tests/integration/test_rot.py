@@ -86,8 +86,8 @@ class Kept:
                     (each.batch_id, each.device_id, each.trip_id, each.wire, each.readings)
                     for each in batches
                 ],
-                "visits": [visit[:2] for visit in inbox.visits()],
-                "receipts": list(inbox.receipts()),
+                "visits": [visit[:2] for visit in inbox.visits.all()],
+                "receipts": list(inbox.visits.receipts()),
                 "offers": [offer for each in recordings for offer in inbox.offers_of(each)],
                 "genesis": [each for each in [inbox.genesis_id()] if each],
             }
@@ -165,7 +165,7 @@ class Kept:
     def in_key(self, data: Path, _: DamageNotes) -> Answers:
         with closing(Inbox(data / "inbox.db", bytes_max=1, quarantine_bytes_max=1)) as inbox:
             signer = own_key(self.settings(data))
-            check_key(self.settings(data), signer, inbox.signers)
+            check_key(self.settings(data), signer, inbox.visits.signers)
             return {"key": [signer.public_key]}
 
     def in_store(self, data: Path, _: DamageNotes) -> Answers:

@@ -101,7 +101,7 @@ class CopiesComeAndGo(RuleBasedStateMachine):
         self.released = False
         self.journal = sealed_journal(self.directory / "journal.sqlite")
         self.inbox = Inbox(self.directory / "inbox.db", bytes_max=MIB, quarantine_bytes_max=MIB)
-        self.inbox.visit(TRIP, "truck-1")
+        self.inbox.visits.note(TRIP, "truck-1")
 
     @initialize(gateway=POLICIES, truck=POLICIES)
     def begin(self, gateway: Policy, truck: Policy) -> None:

@@ -86,7 +86,7 @@ def test_what_rots_of_one_visit_does_not_hide_the_others(
     announce(services, replace(stored, sha256=sound), 2)
     entry = tmp_path / "recordings" / "whole" / stored.sha256.hex()[:2] / stored.sha256.hex()
     entry.write_bytes((entry.parents[1] / sound.hex()[:2] / sound.hex()).read_bytes())
-    services.inbox.put_receipt("trip", "device-1", b"\xff", final=False)
+    services.inbox.visits.put_receipt("trip", "device-1", b"\xff", final=False)
     first, second = offloads(services)
     assert [each["damaged"] for each in first["recordings"]] == [True]
     assert first["lacking"] == ["the receipt is damaged"]

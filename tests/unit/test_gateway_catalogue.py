@@ -58,7 +58,7 @@ def receipt(services: Services, *recordings: StoredRecording) -> None:
     ]
     body = ReceiptBody(device_id=DEVICE, trip_id=TRIP, recordings=said)
     wire = Receipt(body=body.SerializeToString()).SerializeToString()
-    services.inbox.put_receipt(TRIP, DEVICE, wire, final=True)
+    services.inbox.visits.put_receipt(TRIP, DEVICE, wire, final=True)
 
 
 def test_what_was_only_announced_here_stays_another_site_s(
@@ -68,7 +68,7 @@ def test_what_was_only_announced_here_stays_another_site_s(
     assert list(services.recataloguing.remade()) == []
     receipt(services)
     assert list(services.recataloguing.remade()) == []
-    services.inbox.put_receipt(TRIP, DEVICE, b"rotten", final=True)
+    services.inbox.visits.put_receipt(TRIP, DEVICE, b"rotten", final=True)
     assert list(services.recataloguing.remade()) == []
     assert services.recordings.manifest(lost.sha256) is None
     assert list(services.recordings.backlog()) == []

@@ -112,10 +112,10 @@ def test_a_rotten_receipt_tells_no_key_and_is_named(
     rotten = b"\xff" * 9, Receipt().SerializeToString(), b"\x12\x02no"
     with closing(Inbox(tmp_path / "i.db", bytes_max=1 << 20, quarantine_bytes_max=1)) as inbox:
         for number, wire in enumerate(rotten):
-            inbox.put_receipt(f"trip-{number}", "truck-1", wire, final=True)
+            inbox.visits.put_receipt(f"trip-{number}", "truck-1", wire, final=True)
         right = Receipt(gateway_public_key=signer.public_key).SerializeToString()
-        inbox.put_receipt("trip-9", "truck-1", right, final=True)
-        assert inbox.signers() == {signer.public_key}
+        inbox.visits.put_receipt("trip-9", "truck-1", right, final=True)
+        assert inbox.visits.signers() == {signer.public_key}
     assert [words.split(" is ")[0] for words in caplog.messages] == [
         f"the kept receipt of trip trip-{number} from truck-1" for number in range(3)
     ]

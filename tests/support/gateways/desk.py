@@ -156,7 +156,7 @@ class Desk:
         """Bring a trip with recordings to the last step before its receipt."""
         trip, made = Trip(), [self.stored(content) for content in contents]
         batches = trip.whole([reading(0)], made)
-        self.inbox.visit(trip.trip_id, "truck-1")
+        self.inbox.visits.note(trip.trip_id, "truck-1")
         self.ledger.state[address.chain(trip.trip_id, "truck-1")] = sealed(batches, -1 - len(made))
         self.ledger.extend([registrations(), batches])
         self.follow()
@@ -164,11 +164,11 @@ class Desk:
 
     def receipt(self, trip: Trip, device_id: str = "truck-1") -> ReceiptBody | None:
         """Return what the receipt on record says."""
-        kept = self.inbox.receipt(trip.trip_id, device_id)
+        kept = self.inbox.visits.receipt(trip.trip_id, device_id)
         return None if kept is None else body_of(kept.wire)
 
     def is_final(self, trip: Trip) -> bool:
-        kept = self.inbox.receipt(trip.trip_id, "truck-1")
+        kept = self.inbox.visits.receipt(trip.trip_id, "truck-1")
         return kept is not None and kept.final
 
     def look(self) -> None:

@@ -291,7 +291,7 @@ class Desk:
             lacking=[lacking] if lacking else [],
         )
         wire = Receipt(body=body.SerializeToString()).SerializeToString()
-        self.inbox.put_receipt(trip_id, DEVICE, wire, final=not lacking)
+        self.inbox.visits.put_receipt(trip_id, DEVICE, wire, final=not lacking)
 
     def hold(
         self, trip_id: str, name: str = "case", *, released: bool = False, seen: bool = True
