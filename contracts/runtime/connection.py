@@ -1,12 +1,14 @@
 """Port: one connection to a SQLite file, as `sqlite3.Connection` is one.
 
-An adapter raises the errors of `sqlite3`; `contracts.runtime.sqlite` translates them into ours.
+A connection of another library raises that library's errors, which `ForeignErrors` names;
+`contracts.runtime.sqlite` translates them into ours.
 """
 
+import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 Values = Sequence[object] | Mapping[str, object]
 """What stands for the placeholders of a statement."""
@@ -14,11 +16,6 @@ Values = Sequence[object] | Mapping[str, object]
 
 class Cursor(Protocol):
     """The rows of one statement; `sqlite3.Cursor` is one."""
-
-    @property
-    def rowcount(self) -> int:
-        """How many rows the statement changed."""
-        ...
 
     def __iter__(self) -> Iterator[Any]:
         """Yield the rows that are left."""
@@ -34,16 +31,11 @@ class Cursor(Protocol):
 
 
 class Connection(Protocol):
-    """One connection to a SQLite file; `sqlite3.Connection` is one, and raises the same errors."""
+    """One connection to a SQLite file; `sqlite3.Connection` is one."""
 
     @property
     def in_transaction(self) -> bool:
         """Whether a transaction is open."""
-        ...
-
-    @property
-    def total_changes(self) -> int:
-        """How many rows were changed since the connection was opened."""
         ...
 
     def execute(self, sql: str, parameters: Any = (), /) -> Cursor:  # noqa: ANN401 - see `Values`
@@ -64,6 +56,18 @@ class Synchronous(StrEnum):
 
     FULL = "FULL"
     NORMAL = "NORMAL"
+
+
+class ForeignErrors(NamedTuple):
+    """The errors of a library of SQLite other than Python's own.
+
+    Attributes:
+        root: All of them are of this class.
+        as_sqlite3: Returns the error of `sqlite3` that says the same.
+    """
+
+    root: type[Exception]
+    as_sqlite3: Callable[[Any], sqlite3.Error]
 
 
 Connect = Callable[[Path, Synchronous], Connection]

@@ -9,13 +9,13 @@ import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self
 
 from contracts.errors import RejectedError, UnavailableError, WaysealError
-from contracts.runtime.connection import Connect, Connection, Synchronous
+from contracts.runtime.connection import Connect, Connection, ForeignErrors, Synchronous
 from contracts.runtime.files import sync_directory
 
 BUSY_S: Final = 30
@@ -60,6 +60,7 @@ class VersionedDatabase:
         fill: Callable[[Connection], object] = lambda _: None,
         *,
         connect_to: Connect | None = None,
+        foreign: ForeignErrors | None = None,
         mend: Callable[[str], bool] = lambda _: False,
     ) -> None:
         """Open the file at `path`, or create it. An older version takes all missing steps or none.
@@ -69,6 +70,7 @@ class VersionedDatabase:
             schema: What it must be.
             fill: Adds the first rows, in the transaction that creates the tables.
             connect_to: Opens the file; by default `connect`.
+            foreign: The errors of its connections, unless they are those of `sqlite3`.
             mend: Called without a connection when the file is found damaged, with the reason; puts
                 a sound file in its place, or returns False.
 
@@ -82,6 +84,7 @@ class VersionedDatabase:
         self._in_transaction = False
         self._fill = fill
         self._connect_to = connect_to or connect
+        self._foreign = foreign
         self._mend = mend
         self._generation = 0
         self._must_open = True
@@ -98,7 +101,8 @@ class VersionedDatabase:
         """Close the file."""
         with self._lock:
             self._must_open = False
-            self._connection.close()
+            with as_sqlite3(self._foreign):
+                self._connection.close()
 
     def query(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         """Return the rows that a statement selects.
@@ -109,17 +113,19 @@ class VersionedDatabase:
         """
         with self._lock, self._translated():
             try:
-                return self._opened().execute(sql, values).fetchall()
+                with as_sqlite3(self._foreign):
+                    return self._opened().execute(sql, values).fetchall()
             except sqlite3.Error as error:
                 if self._in_transaction or not self._mended(error):
                     raise  # in a transaction: it is undone first, see there
-                return self._connection.execute(sql, values).fetchall()
+                with as_sqlite3(self._foreign):
+                    return self._connection.execute(sql, values).fetchall()
 
     @property
     def changes(self) -> int:
         """Return how many rows this process has changed since the file was opened."""
-        with self._lock, self._translated():
-            return self._opened().total_changes
+        ((count,),) = self.query("SELECT total_changes()")
+        return int(count)
 
     @contextmanager
     def transaction(self) -> Iterator[Connection]:
@@ -132,7 +138,7 @@ class VersionedDatabase:
         """
         with self._lock, self._translated():
             try:
-                with transaction(self._opened()):
+                with as_sqlite3(self._foreign), transaction(self._opened()):
                     self._in_transaction = True
                     yield self._connection
                     self._in_place.require()
@@ -171,10 +177,8 @@ class VersionedDatabase:
             self._opened()
             self._in_place.require()  # or a new file would be made
             connection = self._connect_to(self.path, Synchronous.FULL)
-        try:
+        with as_sqlite3(self._foreign), closing(connection):
             found = connection.execute("PRAGMA quick_check(1)").fetchall()
-        finally:
-            connection.close()
         if found != [("ok",)]:
             raise sqlite3.DatabaseError(f"its pages contradict each other: {found[0][0]}")
 
@@ -193,7 +197,7 @@ class VersionedDatabase:
     def _open(self) -> None:
         self._connection = self._connect_to(self.path, Synchronous.FULL)
         try:
-            with transaction(self._connection):
+            with as_sqlite3(self._foreign), transaction(self._connection):
                 self._bring_up(self._fill)
             sync_directory(self.path.parent)
             self._in_place = _InPlace(self._schema.what, self.path)
@@ -207,7 +211,8 @@ class VersionedDatabase:
         if not is_damage(error):
             return False
         self._must_open = True
-        self._connection.close()
+        with as_sqlite3(self._foreign):
+            self._connection.close()
         mended = self._mend(str(error))
         self._generation += mended
         self._open()
@@ -340,6 +345,17 @@ def transaction(connection: Connection) -> Iterator[None]:
 
 
 @contextmanager
+def as_sqlite3(foreign: ForeignErrors | None) -> Iterator[None]:
+    """Turn the errors of another library into those of `sqlite3`, within the block."""
+    try:
+        yield
+    except Exception as error:
+        if foreign is None or not isinstance(error, foreign.root):
+            raise
+        raise foreign.as_sqlite3(error) from error
+
+
+@contextmanager
 def translated(what: str, *, damaged: type[WaysealError] = RejectedError) -> Iterator[None]:
     """Turn SQLite's errors into ours.
 
@@ -356,6 +372,11 @@ def translated(what: str, *, damaged: type[WaysealError] = RejectedError) -> Ite
         raise UnavailableError(f"{what}: {error}") from error
     except sqlite3.Error as error:
         raise damaged(f"{what}: {error}") from error
+
+
+def changed_rows(connection: Connection) -> int:
+    """Return how many rows the last statement changed, without those that triggers changed."""
+    return int(connection.execute("SELECT changes()").fetchone()[0])
 
 
 def statements_of(script: str) -> Iterator[str]:

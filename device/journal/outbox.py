@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from contracts.runtime.sqlite import changed_rows
 from device.journal.database import Database, lacking_of, recordings_of
 from device.journal.trip import Recording, TripState
 
@@ -175,10 +176,11 @@ class Outbox:
         """
         with self._database.transaction() as connection:
             before = len(lacking_of(self._database, trip_id))
-            changed = connection.execute(
+            connection.execute(
                 "UPDATE trips SET receipt = ? WHERE trip_id = ? AND state = ?",
                 (receipt, trip_id, TripState.SEALED),
-            ).rowcount
+            )
+            changed = changed_rows(connection)
             if changed:
                 connection.execute("DELETE FROM lacking WHERE trip_id = ?", (trip_id,))
                 connection.executemany(
@@ -209,11 +211,11 @@ class Outbox:
             UnavailableError: The medium failed; nothing was deleted.
         """
         with self._database.transaction() as connection:
-            changed = connection.execute(
+            connection.execute(
                 "UPDATE trips SET state = ?, receipt = ? WHERE trip_id = ? AND state = ?",
                 (TripState.RECEIPTED, receipt, trip_id, TripState.SEALED),
-            ).rowcount
-            if changed:
+            )
+            if changed_rows(connection):
                 connection.execute("DELETE FROM batches WHERE trip_id = ?", (trip_id,))
                 connection.execute("DELETE FROM recordings WHERE trip_id = ?", (trip_id,))
                 connection.execute("DELETE FROM lacking WHERE trip_id = ?", (trip_id,))

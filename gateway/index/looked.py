@@ -5,9 +5,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from contracts.errors import RejectedError
+from contracts.runtime.connection import Connection
 from gateway.index.schema import VERSION
 from gateway.index.store import REBUILDING, IndexStore
-from storage.checked.connection import CheckedConnection
 from storage.checked.look import beside
 
 
@@ -18,14 +18,14 @@ class LookedIndex(IndexStore):
         connection: To its file.
     """
 
-    def __init__(self, connection: CheckedConnection) -> None:  # it opens no file of its own
+    def __init__(self, connection: Connection) -> None:  # it opens no file of its own
         self._connected = connection
 
     def require(self) -> None:
         """See `IndexStore.require`; `looking_at_index` has checked it."""
 
     @contextmanager
-    def _connection(self) -> Iterator[CheckedConnection]:
+    def _connection(self) -> Iterator[Connection]:
         yield self._connected
 
 

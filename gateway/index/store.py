@@ -15,12 +15,12 @@ from typing import Any, Final, NamedTuple
 
 from contracts.errors import UnavailableError
 from contracts.records.clock import now_ms
-from contracts.runtime.connection import Synchronous
-from contracts.runtime.sqlite import is_damage, transaction, translated
+from contracts.runtime.connection import Connection, Synchronous
+from contracts.runtime.sqlite import as_sqlite3, is_damage, transaction, translated
 from gateway.index.projection import Rows
 from gateway.index.rebuilding import Rebuild, RebuildingError
 from gateway.index.schema import SCHEMA, SORT_IN, SORT_IN_BLOCKS, VERSION
-from storage.checked.connection import CheckedConnection, connect_checked, has_checksums
+from storage.checked.connection import APSW, connect_checked, has_checksums
 from storage.checked.wal import damage_in_wal
 
 REBUILDING: Final = 0x7762
@@ -66,7 +66,7 @@ class IndexStore:
         self._path = path
         self._on_rebuild = on_rebuild
         self._lock = threading.Lock()
-        self._idle: list[CheckedConnection] = []
+        self._idle: list[Connection] = []
         self._generation = 0
         self._must_make = False
         self.rebuild: Rebuild | None = None
@@ -76,8 +76,9 @@ class IndexStore:
 
     def close(self) -> None:
         """Close the connections, which must not be in use."""
-        while self._idle:
-            self._idle.pop().close()
+        with as_sqlite3(APSW):
+            while self._idle:
+                self._idle.pop().close()
 
     def head(self) -> Head | None:
         """Return the newest block, or None while the index is empty."""
@@ -188,7 +189,7 @@ class IndexStore:
             return db.execute(sql, values).fetchall()
 
     @contextmanager
-    def _connection(self) -> Iterator[CheckedConnection]:
+    def _connection(self) -> Iterator[Connection]:
         """Lend a connection from a pool, which grows to the number in use at once.
 
         A connection for each thread would be too many: a web server's threads come and go.
@@ -196,7 +197,7 @@ class IndexStore:
         with translated(f"index {self._path}", damaged=UnavailableError):
             generation = self._generation
             try:
-                with self._lent() as connection:
+                with as_sqlite3(APSW), self._lent() as connection:
                     yield connection
             except sqlite3.Error as error:
                 if not is_damage(error):
@@ -210,7 +211,7 @@ class IndexStore:
                 ) from error
 
     @contextmanager
-    def _lent(self) -> Iterator[CheckedConnection]:
+    def _lent(self) -> Iterator[Connection]:
         with self._lock:
             self._make_again()
             generation = self._generation
@@ -231,7 +232,8 @@ class IndexStore:
         """Open the file; make a missing one, and drop one that may not be believed."""
         if self._path.exists():
             try:
-                reason = self._why_not()
+                with as_sqlite3(APSW):
+                    reason = self._why_not()
             except sqlite3.Error as error:
                 if not is_damage(error):
                     raise
@@ -293,17 +295,18 @@ class IndexStore:
         connection = connect_checked(self._path, Synchronous.NORMAL)
         mark = REBUILDING if rebuilding else 0
         try:
-            connection.execute(
-                f"BEGIN; {SCHEMA} PRAGMA user_version = {VERSION};"
-                f" PRAGMA application_id = {mark}; COMMIT;"
-            ).fetchall()
+            with as_sqlite3(APSW):
+                connection.execute(
+                    f"BEGIN; {SCHEMA} PRAGMA user_version = {VERSION};"
+                    f" PRAGMA application_id = {mark}; COMMIT;"
+                ).fetchall()
         except BaseException:
             connection.close()
             raise
         self._idle.append(connection)
 
 
-def _check_follows(db: CheckedConnection, rows: Rows) -> None:
+def _check_follows(db: Connection, rows: Rows) -> None:
     """Check that a block goes on top: the file may have been dropped since its head was asked."""
     (newest,) = db.execute("SELECT max(block_num) FROM blocks").fetchone()
     for block_num, *_ in rows.get("blocks", ()):

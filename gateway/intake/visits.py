@@ -8,7 +8,7 @@ from contracts.errors import RejectedError
 from contracts.keys import is_point
 from contracts.proto.wire_pb2 import Receipt
 from contracts.runtime.connection import Connection
-from contracts.runtime.sqlite import VersionedDatabase
+from contracts.runtime.sqlite import VersionedDatabase, changed_rows
 from gateway.intake.held import KeptReceipt, State
 from gateway.intake.schema import ADD_VISIT
 
@@ -165,11 +165,11 @@ def forget_receipted(db: Connection, device_id: str | None = None) -> bool:
     Returns:
         Whether there were any.
     """
-    forgotten = db.execute(
+    db.execute(
         "UPDATE batches SET wire = x'' WHERE state = ?1 AND wire <> x''"
         " AND (?2 IS NULL OR device_id = ?2) AND EXISTS (SELECT 1 FROM receipts"
         " WHERE receipts.trip_id = batches.trip_id"
         " AND receipts.device_id = batches.device_id AND receipts.final)",
         (State.COMMITTED, device_id),
     )
-    return forgotten.rowcount > 0
+    return changed_rows(db) > 0

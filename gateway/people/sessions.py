@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from contracts.records.clock import now_ms
-from contracts.runtime.sqlite import Schema
+from contracts.runtime.sqlite import Schema, changed_rows
 from gateway.access import Caller, Role, Tokens
 from gateway.grants import granted, grants_text
 from gateway.people.persons import Persons
@@ -154,8 +154,7 @@ class Sessions(Kept):
         """End all sessions of a name; return how many."""
         with self._db.transaction() as db:
             db.execute("DELETE FROM sessions WHERE name = ?", (name,))
-            ((count,),) = db.execute("SELECT changes()").fetchall()
-        return int(count)
+            return changed_rows(db)
 
     def all(self) -> list[Session]:
         """Return the sessions under way, the one used last first."""

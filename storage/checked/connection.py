@@ -1,8 +1,9 @@
 """Adapter: SQLite with a checksum in each page, verified whenever a page is read from its file.
 
 The only importer of apsw, which brings SQLite's checksum VFS; Python's own `sqlite3` cannot load
-it. A page that does not fit its checksum is damage: `sqlite3.DatabaseError`, as for any file that
-is not a sound database. So callers handle the errors of one library.
+it. Connections are apsw's own and raise its errors; `as_sqlite3(APSW)` turns them into those of
+`sqlite3`, so that callers handle the errors of one library. A page that does not fit its checksum
+is damage: `sqlite3.DatabaseError`, as for any file that is not a sound database.
 
 The last 8 bytes of a page are its checksum. Other programs can read such a file, but a page that
 they write has no valid checksum.
@@ -12,17 +13,16 @@ Source: SQLite, "The Checksum VFS Shim" (cksumvfs) and "Database File Format", 1
 
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from itertools import islice
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import apsw
 import apsw.sqlite_extra
 
-from contracts.runtime.connection import Synchronous
-from contracts.runtime.sqlite import BUSY_S
+from contracts.runtime.connection import Connection, ForeignErrors, Synchronous
+from contracts.runtime.sqlite import BUSY_S, as_sqlite3
 
 CHECKSUM_BYTES: Final = 8
 """At the end of each page, also the number that byte 20 of the file has."""
@@ -40,115 +40,50 @@ _OF_CONTENT: Final = {apsw.SQLITE_ERROR, apsw.SQLITE_TOOBIG, apsw.SQLITE_IOERR_R
 _loading: Final = threading.Lock()
 
 
-class CheckedCursor:
-    """The rows of one statement; see `contracts.runtime.sqlite.Cursor`."""
-
-    def __init__(self, cursor: apsw.Cursor, rowcount: int) -> None:
-        self._cursor = cursor
-        self.rowcount = rowcount
-
-    def __iter__(self) -> Iterator[Any]:
-        """Yield the rows that are left."""
-        while (row := self.fetchone()) is not None:
-            yield row
-
-    def fetchone(self) -> Any:  # noqa: ANN401 - a row has columns of any type, as in sqlite3
-        """Return the next row, or None after the last one."""
-        with _translated():
-            return self._cursor.fetchone()
-
-    def fetchmany(self, size: int) -> list[Any]:
-        """Return the next rows, at most `size`."""
-        with _translated():
-            return list(islice(self._cursor, size))
-
-    def fetchall(self) -> list[Any]:
-        """Return all rows that are left."""
-        with _translated():
-            return self._cursor.fetchall()
-
-
-class CheckedConnection:
-    """A connection that verifies each page; see `contracts.runtime.sqlite.Connection`.
-
-    Any one thread at a time may use it.
+def open_checked(
+    path: Path, *, readonly: bool = False, verify: bool = True, unshared: bool = False
+) -> apsw.Connection:
+    """Open a connection that verifies each page; any one thread at a time may use it.
 
     Args:
-        path: The file; created if missing, with checksums.
+        path: The file; created if missing.
         readonly: Whether to refuse writes; a missing file is then an error.
         verify: Whether to read pages whose checksum is wrong too, when False.
         unshared: With `readonly`, whether nobody has the file open: it is read without locks.
 
     Raises:
-        sqlite3.Error: It cannot be opened.
+        sqlite3.Error: It cannot be opened. The connection itself raises what `APSW` names.
     """
-
-    def __init__(
-        self, path: Path, *, readonly: bool = False, verify: bool = True, unshared: bool = False
-    ) -> None:
-        _load()
-        flags = (
-            apsw.SQLITE_OPEN_READONLY
-            if readonly
-            else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
-        )
-        with _translated():
-            name = str(path)
-            if unshared:
-                name, flags = (
-                    f"{path.absolute().as_uri()}?immutable=1",
-                    flags | apsw.SQLITE_OPEN_URI,
-                )
-            self._db = apsw.Connection(name, flags=flags, vfs=_VFS)
-            self._db.set_busy_timeout(BUSY_S * 1000)
-            if not verify:
-                self._db.execute("PRAGMA checksum_verification = OFF").fetchall()
-
-    @property
-    def in_transaction(self) -> bool:
-        """Whether a transaction is open."""
-        return self._db.in_transaction
-
-    @property
-    def total_changes(self) -> int:
-        """How many rows were changed since the connection was opened."""
-        return self._db.total_changes()
-
-    def execute(self, sql: str, parameters: Any = (), /) -> CheckedCursor:  # noqa: ANN401
-        """Execute statements up to the first row."""
-        with _translated():
-            before = self._db.total_changes()
-            cursor = self._db.execute(sql, parameters)
-            return CheckedCursor(cursor, self._db.total_changes() - before)
-
-    def executemany(self, sql: str, parameters: Iterable[Any], /) -> None:
-        """Execute one statement for each of many values."""
-        with _translated():
-            self._db.executemany(sql, parameters)
-
-    def reserve_checksums(self) -> None:
-        """Give the pages room for their checksums: at once for a new file, else at a VACUUM."""
-        with _translated():
-            self._db.reserve_bytes("main", CHECKSUM_BYTES)
-
-    def close(self) -> None:
-        """Close it; a transaction that is open is rolled back."""
-        with _translated():
-            self._db.close()
+    _load()
+    name = str(path)
+    flags = (
+        apsw.SQLITE_OPEN_READONLY
+        if readonly
+        else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+    )
+    if unshared:
+        name, flags = f"{path.absolute().as_uri()}?immutable=1", flags | apsw.SQLITE_OPEN_URI
+    with as_sqlite3(APSW):
+        connection = apsw.Connection(name, flags=flags, vfs=_VFS)
+        connection.set_busy_timeout(BUSY_S * 1000)
+        if not verify:
+            connection.execute("PRAGMA checksum_verification = OFF").fetchall()
+    return connection
 
 
-def connect_checked(path: Path, synchronous: Synchronous) -> CheckedConnection:
+def connect_checked(path: Path, synchronous: Synchronous) -> Connection:
     """Open or create the database at `path`; a new file gets checksums.
 
     Raises:
-        sqlite3.Error: See `contracts.runtime.sqlite.translated`.
+        sqlite3.Error: See `open_checked`.
     """
-    connection = CheckedConnection(path)
+    connection = open_checked(path)
     try:
-        if connection.execute("PRAGMA page_count").fetchone() == (0,):
-            connection.reserve_checksums()
-        connection.execute("PRAGMA journal_mode = WAL").fetchall()
-        connection.execute(f"PRAGMA synchronous = {synchronous}").fetchall()
+        with as_sqlite3(APSW):
+            if connection.execute("PRAGMA page_count").fetchone() == (0,):
+                _reserve_checksums(connection)
+            connection.execute("PRAGMA journal_mode = WAL").fetchall()
+            connection.execute(f"PRAGMA synchronous = {synchronous}").fetchall()
     except BaseException:
         connection.close()
         raise
@@ -167,7 +102,8 @@ def reading_damaged() -> Iterator[None]:
         sqlite3.OperationalError: It cannot be read now.
     """
     try:
-        yield
+        with as_sqlite3(APSW):
+            yield
     except sqlite3.OperationalError as error:
         code = error.sqlite_errorcode
         if not _OF_CONTENT & {code, code & 0xFF}:
@@ -182,13 +118,10 @@ def give_checksums(path: Path) -> None:
         sqlite3.OperationalError: The disk is full or failed; the file is as it was.
         sqlite3.DatabaseError: It is damaged.
     """
-    connection = CheckedConnection(path, verify=False)
-    try:
-        connection.reserve_checksums()
+    with as_sqlite3(APSW), closing(open_checked(path, verify=False)) as connection:
+        _reserve_checksums(connection)
         connection.execute("PRAGMA journal_mode = DELETE").fetchall()
         connection.execute("VACUUM").fetchall()
-    finally:
-        connection.close()
 
 
 def has_checksums(path: Path) -> bool:
@@ -242,13 +175,9 @@ def _load() -> None:
         scratch.close()
 
 
-@contextmanager
-def _translated() -> Iterator[None]:
-    """Turn apsw's errors into those of `sqlite3`."""
-    try:
-        yield
-    except apsw.Error as error:
-        raise _as_sqlite3(error) from error
+def _reserve_checksums(connection: apsw.Connection) -> None:
+    """Give the pages room for their checksums: at once for a new file, else at a VACUUM."""
+    connection.reserve_bytes("main", CHECKSUM_BYTES)
 
 
 def _as_sqlite3(error: apsw.Error) -> sqlite3.Error:
@@ -265,3 +194,7 @@ def _as_sqlite3(error: apsw.Error) -> sqlite3.Error:
 def _name(code: int) -> str:
     names = apsw.mapping_extended_result_codes | apsw.mapping_result_codes
     return str(names.get(code, code))
+
+
+APSW: Final = ForeignErrors(apsw.Error, _as_sqlite3)
+"""What every call of a connection from here may raise."""

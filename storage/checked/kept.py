@@ -14,7 +14,7 @@ from contracts.errors import UnavailableError, WaysealError
 from contracts.runtime.connection import Connection, Synchronous
 from contracts.runtime.files import sync_directory
 from contracts.runtime.sqlite import Schema, VersionedDatabase, translated
-from storage.checked.connection import connect_checked, give_checksums, has_checksums
+from storage.checked.connection import APSW, connect_checked, give_checksums, has_checksums
 from storage.checked.damage import DamageNotes
 from storage.checked.salvage import Proofs, salvage
 from storage.checked.wal import damage_in_wal
@@ -46,7 +46,9 @@ def open_kept(
     mender = _Mender(path, schema, damage or DamageNotes(), proofs or Proofs())
     with translated(f"{schema.what} {path}", damaged=schema.refused):
         mender.look()
-    return VersionedDatabase(path, schema, connect_to=mender.connect, mend=mender.mend)
+    return VersionedDatabase(
+        path, schema, connect_to=mender.connect, foreign=APSW, mend=mender.mend
+    )
 
 
 class Kept:

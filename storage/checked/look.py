@@ -7,21 +7,22 @@ from pathlib import Path
 from typing import Any
 
 from contracts.errors import RejectedError
-from contracts.runtime.sqlite import Schema, translated
-from storage.checked.connection import CheckedConnection
+from contracts.runtime.connection import Connection
+from contracts.runtime.sqlite import Schema, as_sqlite3, translated
+from storage.checked.connection import APSW, open_checked
 
 
 class LookedAt:
     """A database that is only read."""
 
-    def __init__(self, connection: CheckedConnection) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     def query(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         """Return the rows that a statement selects.
 
         Raises:
-            sqlite3.Error: Within `looking_at`, it becomes one of ours.
+            apsw.Error: Within `looking_at`, it becomes one of ours.
         """
         return self._connection.execute(sql, values).fetchall()
 
@@ -44,16 +45,16 @@ def looking_at(path: Path, schema: Schema) -> Iterator[LookedAt]:
 
 
 @contextmanager
-def beside(what: str, path: Path) -> Iterator[CheckedConnection]:
+def beside(what: str, path: Path) -> Iterator[Connection]:
     """Open the database at `path` as `looking_at` does, of whatever kind it is.
 
     Args:
         what: Names the kind in messages.
         path: The file.
     """
-    with translated(f"{what} {path}"):
+    with translated(f"{what} {path}"), as_sqlite3(APSW):
         unshared = not Path(f"{path}-wal").exists()
-        with closing(CheckedConnection(path, readonly=True, unshared=unshared)) as connection:
+        with closing(open_checked(path, readonly=True, unshared=unshared)) as connection:
             yield connection
 
 

@@ -11,15 +11,17 @@ import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, Self
 
 from contracts.runtime.connection import Connection
-from contracts.runtime.sqlite import Schema, VersionedDatabase, transaction
+from contracts.runtime.sqlite import Schema, VersionedDatabase, as_sqlite3, transaction
 from storage.checked.connection import (
+    APSW,
     CHECKSUM_BYTES,
-    CheckedConnection,
     connect_checked,
+    open_checked,
     page_checksum,
     reading_damaged,
 )
@@ -75,13 +77,13 @@ def salvage(damaged: Path, new: Path, schema: Schema, proofs: Proofs) -> Salvage
         UnavailableError: The new file cannot be written.
         OSError: As for `sqlite3.OperationalError`.
     """
-    with _readable(damaged) as source, _Pair(source) as pair:
+    with as_sqlite3(APSW), _readable(damaged) as source, _Pair(source) as pair:
         version = pair.version()
         if not 1 <= version <= schema.version:
             raise sqlite3.DatabaseError(f"it says that it is of version {version}")
         made = replace(schema, steps=schema.steps[:version])
-        VersionedDatabase(new, made, connect_to=connect_checked).close()
-        with closing(CheckedConnection(new)) as target:
+        VersionedDatabase(new, made, connect_to=connect_checked, foreign=APSW).close()
+        with closing(open_checked(new)) as target:
             found = Salvaged()
             # No log: a commit is in the file itself, or fails for want of room.
             if target.execute("PRAGMA journal_mode = DELETE").fetchall() != [("delete",)]:
@@ -97,15 +99,15 @@ class _Pair:
     """Both connections to a damaged file."""
 
     def __init__(self, path: Path) -> None:
-        self.strict = CheckedConnection(path)
-        self.raw = CheckedConnection(path, verify=False)
+        self.strict: Connection = open_checked(path)
+        self.raw: Connection = open_checked(path, verify=False)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         for each in (self.strict, self.raw):
-            with suppress(sqlite3.Error):
+            with suppress(sqlite3.Error), as_sqlite3(APSW):
                 each.close()
 
     def version(self) -> int:
@@ -158,7 +160,8 @@ def _copy(pair: _Pair, target: Connection, table: _Table, proofs: Proofs, found:
     target.execute("SAVEPOINT before")
     try:
         for some in _chunks(pair.strict, table):
-            target.executemany(table.insert(), some)
+            with as_sqlite3(APSW):
+                target.executemany(table.insert(), some)
             rows += len(some)
     except sqlite3.OperationalError:  # of the new file, or of the moment
         raise
@@ -169,12 +172,12 @@ def _copy(pair: _Pair, target: Connection, table: _Table, proofs: Proofs, found:
     found.kept += rows
 
 
-def _chunks(strict: CheckedConnection, table: _Table) -> Iterator[list[Row]]:
+def _chunks(strict: Connection, table: _Table) -> Iterator[list[Row]]:
     with reading_damaged():
-        cursor = strict.execute(table.select(table.columns))
+        cursor = iter(strict.execute(table.select(table.columns)))
     while True:
         with reading_damaged():
-            some = cursor.fetchmany(_CHUNK)
+            some = list(islice(cursor, _CHUNK))
         if not some:
             return
         yield some
@@ -198,7 +201,8 @@ def _copy_each(
 
 def _inserted(target: Connection, table: _Table, row: Row) -> bool:
     try:
-        target.execute(table.insert(), row)
+        with as_sqlite3(APSW):
+            target.execute(table.insert(), row)
     except (sqlite3.IntegrityError, ValueError, TypeError, OverflowError):
         return False
     return True
@@ -274,7 +278,7 @@ def _readable(path: Path) -> Iterator[Path]:
     copy = path.with_name(f"{path.name}.reading")
     try:
         _copy_with_head(path, copy, bytes(page[:-CHECKSUM_BYTES]) + right)
-        with closing(CheckedConnection(copy)) as db, reading_damaged():
+        with closing(open_checked(copy)) as db, reading_damaged():
             if db.execute("PRAGMA integrity_check(1)").fetchall() != [("ok",)]:
                 raise sqlite3.DatabaseError("its first page is damaged")
         yield copy

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from contracts.runtime.connection import Connection
-from contracts.runtime.sqlite import Schema
+from contracts.runtime.sqlite import Schema, changed_rows
 from storage.checked.damage import DamageNotes
 from storage.checked.kept import Kept, open_kept
 
@@ -281,7 +281,7 @@ class ScrubReport(Kept, ScrubRecord):
         """Write down findings, each once a round, together with cursor and counts."""
         with self._db.transaction() as db:
             self._save(db, at)
-            before = db.total_changes
+            before = self._db.changes
             db.executemany(
                 "INSERT INTO findings (round, at_ms, recording, blob, copy, kind, outcome, detail)"
                 " VALUES (:round, :at_ms, :recording_id, :index, :copy, :kind, :outcome, :detail)"
@@ -291,7 +291,7 @@ class ScrubReport(Kept, ScrubRecord):
                     for each in found
                 ],
             )
-            self._count(db, at.number, "found", db.total_changes - before)
+            self._count(db, at.number, "found", self._db.changes - before)
 
     def open_at(self, at: Round, recording_id: bytes, index: int) -> list[str]:
         """Return the copies of a blob whose findings have no outcome yet."""
@@ -345,12 +345,12 @@ class ScrubReport(Kept, ScrubRecord):
         """Delete open findings of one blob, because its copies were deleted since."""
         with self._db.transaction() as db:
             for copy in copies:
-                gone = db.execute(
+                db.execute(
                     "DELETE FROM findings WHERE round = ? AND recording = ? AND blob = ?"
                     " AND copy = ? AND outcome = ?",
                     (at.number, recording_id, index, copy, FindingOutcome.OPEN),
-                ).rowcount
-                self._count(db, at.number, "found", -gone)
+                )
+                self._count(db, at.number, "found", -changed_rows(db))
 
     def _save(self, db: Connection, at: Round) -> None:
         db.execute(

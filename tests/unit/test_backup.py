@@ -25,7 +25,7 @@ from contracts.runtime.checks import Severity
 from contracts.sawtooth.blocks import NULL_BLOCK_ID, build_block
 from gateway.commands.backup import copy_database
 from gateway.intake.schema import INBOX
-from storage.checked.connection import CheckedConnection, has_checksums
+from storage.checked.connection import has_checksums, open_checked
 from storage.checked.kept import open_kept
 
 KEY: Final = Signer.generate()
@@ -272,7 +272,7 @@ def test_a_database_is_copied_with_its_checksums_while_it_is_written(tmp_path: P
             rows.execute("DELETE FROM more WHERE n = 0")
             copy_database(tmp_path / "inbox.db", tmp_path / "copy.db")  # does not wait
     assert has_checksums(tmp_path / "copy.db")
-    with closing(CheckedConnection(tmp_path / "copy.db", readonly=True, unshared=True)) as copy:
+    with closing(open_checked(tmp_path / "copy.db", readonly=True, unshared=True)) as copy:
         assert copy.execute("SELECT count(*) FROM more").fetchone() == (5000,)
     wire = bytearray((tmp_path / "inbox.db").read_bytes())
     wire[-2000] ^= 1

@@ -166,6 +166,20 @@ def test_a_copy_by_another_program_is_taken(filled: Path, tmp_path: Path) -> Non
     assert damage.told() == []
 
 
+def test_an_error_that_is_no_damage_is_one_of_ours_and_undoes_its_transaction(filled: Path) -> None:
+    damage = DamageNotes()
+    with open_kept(filled, SCHEMA, damage) as database:
+        with (
+            pytest.raises(UnavailableError, match=r"UNIQUE constraint failed: visits\.number"),
+            database.transaction() as db,
+        ):
+            db.executemany("INSERT INTO visits VALUES (?, 'new')", [(ROWS,), (0,)])
+        with pytest.raises(UnavailableError, match="no such table: nowhere"):
+            database.query("SELECT * FROM nowhere")
+        assert len(list(in_words(database))) == ROWS
+    assert damage.told() == []
+
+
 def killed(path: Path, copy: Path) -> Path:
     """Make a file with a log of several commits, as a kill leaves it."""
     with closing(connect_checked(path, Synchronous.FULL)) as db:

@@ -18,7 +18,7 @@ from gateway.doctor.machine import Machine
 from gateway.settings import Settings
 from gateway.settings_file import load_settings
 from gateway.wayseal_gateway import main as gateway
-from storage.checked.connection import CheckedConnection
+from storage.checked.connection import open_checked
 from support.machine.private import write_private
 
 DAY_MS: Final = 86_400_000
@@ -106,7 +106,7 @@ class Ailing:
 
     def change(self, database: str, sql: str, values: Sequence[object] = ()) -> None:
         """Change a database as the gateway would."""
-        with closing(CheckedConnection(self.data / database)) as opened:
+        with closing(open_checked(self.data / database)) as opened:
             opened.execute(sql, values)
 
     def files(self) -> dict[str, bytes]:
