@@ -85,9 +85,10 @@ soak: $(READY) ## the kill and fuzz tests, long; what `make test` leaves to it; 
 	@$(MAKE) --no-print-directory rig
 
 field: $(READY) ## what an operator installs, installed for real: containers, Ansible, several sites
-	@scripts/packages curl docker.io iproute2 jq mmdebstrap nftables openssh-client podman runc
+	@scripts/packages certbot curl docker.io iproute2 jq mmdebstrap nftables openssh-client podman runc
 	@$(JAVA)
 	@scripts/cometbft
+	@scripts/pebble
 	@WAYSEAL_FIELD=1 $(BIN)/pytest -q -rs -m "field and not long" --timeout 2400 --durations 20 tests/field
 
 sites: $(READY) ## three gateways, three Cassandra nodes, one ledger: a truck between them, and what dies there
