@@ -79,7 +79,9 @@ def _status(auditor: Auditor) -> str:
     return str(auditor.ask(f"/v1/deliveries/{DELIVERY_ID}")["status"])
 
 
-@pytest.fixture(scope="module", params=["embedded", "mosquitto"])
+@pytest.fixture(
+    scope="module", params=[pytest.param("embedded", marks=pytest.mark.long), "mosquitto"]
+)
 def job(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, trip_files: Path
 ) -> Iterator[Job]:

@@ -1,8 +1,11 @@
 """What the pages tell to type exists: make targets, commands, subcommands, flags."""
 
+import io
 import re
 import tomllib
 from collections.abc import Callable, Iterator
+from contextlib import redirect_stdout
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -44,25 +47,17 @@ OURS = re.compile(
 MAKE = re.compile(r"^make(?: [A-Z_]+=\S*)*((?: [a-z-]+)?)((?: [A-Z_]+=(?:\"[^\"]*\"|\S*))*)$")
 MAKEFILE = (ROOT / "Makefile").read_text("utf-8")
 
-Help = Callable[..., str]
 every_page = pytest.mark.parametrize("page", PAGES, ids=name_of)
 
 
-@pytest.fixture
-def help_of(capsys: pytest.CaptureFixture[str]) -> Help:
+@cache
+def help_of(command: str, *words: str) -> str:
     """Return what a command says to --help."""
-    known: dict[tuple[str, ...], str] = {}
-
-    def ask(command: str, *words: str) -> str:
-        if (command, *words) not in known:
-            needed = ["--key", "any"] if command == "wayseal-party" and words else []
-            with pytest.raises(SystemExit) as ended:
-                COMMANDS[command]([*needed, *words, "--help"])
-            assert ended.value.code == 0, (command, words)
-            known[command, *words] = capsys.readouterr().out
-        return known[command, *words]
-
-    return ask
+    needed = ["--key", "any"] if command == "wayseal-party" and words else []
+    with redirect_stdout(io.StringIO()) as said, pytest.raises(SystemExit) as ended:
+        COMMANDS[command]([*needed, *words, "--help"])
+    assert ended.value.code == 0, (command, words)
+    return said.getvalue()
 
 
 def subcommands(help_text: str) -> set[str]:
@@ -93,7 +88,7 @@ def test_the_commands_are_those_of_the_project() -> None:
 
 
 @every_page
-def test_commands_exist(page: Path, help_of: Help) -> None:
+def test_commands_exist(page: Path) -> None:
     for text in typed(page):
         for name in re.findall(r"(?<![\w./-])wayseal-[a-z]+\b(?!\.service)", text):
             assert name in COMMANDS, f"{name_of(page)}: {text}"
@@ -112,15 +107,19 @@ def test_commands_exist(page: Path, help_of: Help) -> None:
             assert set(FLAG.findall(command)) <= flags, f"{name_of(page)}: {command}"
 
 
+@pytest.fixture(scope="module")
+def known_flags() -> frozenset[str]:
+    return frozenset(FOREIGN_FLAGS.union(*map(every_flag, COMMANDS)))
+
+
 @every_page
-def test_flags_that_stand_alone_exist(page: Path, help_of: Help) -> None:
+def test_flags_that_stand_alone_exist(page: Path, known_flags: frozenset[str]) -> None:
     for code in inline_code(page):
         if code.startswith("--"):
-            known = FOREIGN_FLAGS.union(*(every_flag(name, help_of) for name in COMMANDS))
-            assert set(FLAG.findall(code)) <= known, f"{name_of(page)}: {code}"
+            assert set(FLAG.findall(code)) <= known_flags, f"{name_of(page)}: {code}"
 
 
-def every_flag(name: str, help_of: Help) -> set[str]:
+def every_flag(name: str) -> set[str]:
     """Return the flags of a command and its subcommands."""
     texts = [help_of(name)]
     for word in subcommands(help_of(name)):

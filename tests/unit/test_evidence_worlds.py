@@ -44,4 +44,6 @@ def test_the_forgers_would_be_believed_if_the_end_state_were_not_compared(
     played = Played()
     for seed in SEEDS:
         played.play(seed, forgeries=30)
-    assert any("batches left out" in each for each in played.passed)
+        if any("batches left out" in each for each in played.passed):
+            return
+    pytest.fail("no forgery that leaves batches out was believed")
