@@ -42,8 +42,5 @@ def test_the_forgers_would_be_believed_if_the_end_state_were_not_compared(
 ) -> None:
     monkeypatch.setattr(Replay, "compare", lambda *_: EndState())
     played = Played()
-    for seed in SEEDS:
-        played.play(seed, forgeries=30)
-        if any("batches left out" in each for each in played.passed):
-            return
-    pytest.fail("no forgery that leaves batches out was believed")
+    played.play(0, forgeries=10)
+    assert any("batches left out" in each for each in played.passed)
