@@ -12,7 +12,7 @@ Source: Sawtooth 1.2 architecture guide, "Global State"; recorded state roots.
 
 import hashlib
 from binascii import hexlify
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -52,7 +52,16 @@ def leaf_hash(value: bytes) -> bytes:
 
 def branch_hash(children: Iterable[tuple[int, bytes]]) -> bytes:
     """Return the hash of a node without a value; `children` are tokens, ascending, and hashes."""
-    parts = [_CHILD[token] + digest for token, digest in children]
+    return joined_hash([child(token, digest) for token, digest in children])
+
+
+def child(token: int, digest: bytes) -> bytes:
+    """Return the part of a node's CBOR that names the child below a token by its hash."""
+    return _CHILD[token] + digest
+
+
+def joined_hash(parts: Sequence[bytes]) -> bytes:
+    """Return the hash of a node without a value from what `child` returns, tokens ascending."""
     return _digest(b"\xa2\x61c" + _cbor_head(0xA0, len(parts)) + b"".join(parts) + _NO_VALUE)
 
 

@@ -23,10 +23,17 @@ from typing import Final, NamedTuple
 
 from contracts.errors import RejectedError
 from contracts.sawtooth import nodes
-from contracts.sawtooth.nodes import EMPTY_ROOT, StateTreeNode, chain_hash, leaf_hash
+from contracts.sawtooth.nodes import (
+    EMPTY_ROOT,
+    HASH_BYTES,
+    StateTreeNode,
+    chain_hash,
+    leaf_hash,
+)
 
 _EDGE: Final = struct.Struct(">BBQ32s")
 _LEAF: Final = 1
+_HASH_DIGITS: Final = 2 * HASH_BYTES
 
 Change = tuple[bytes, bytes | None]
 """An address, 35 bytes, and its new value; None deletes."""
@@ -35,28 +42,37 @@ Change = tuple[bytes, bytes | None]
 class Edge(NamedTuple):
     """The path from a branch to the next kept node.
 
-    A block writes a branch again for each edge that changes, up to 256 edges at a time. So an edge
-    has its part of that record ready. Made by `edge_to`.
+    A block hashes and writes a branch again for each edge that changes, up to 256 edges at a time.
+    So an edge has its parts of both ready. Made by `edge_to`.
 
     Attributes:
         label: The bytes of the address that lead there, at least one.
-        hash: Of the first node on that path in the uncollapsed tree, 64 hexadecimal digits.
+        child: Its part of the node of its branch in the uncollapsed tree; the root's is its hash.
         node: Number of the node at its end.
         is_leaf: Whether that node holds a value.
         record: Its part of the record of its branch.
     """
 
     label: bytes
-    hash: bytes
+    child: bytes
     node: int
     is_leaf: bool
     record: bytes
+
+    @property
+    def hash(self) -> bytes:
+        """Return the hash of the first node on that path in the uncollapsed tree.
+
+        64 hexadecimal digits.
+        """
+        return self.child[-_HASH_DIGITS:]
 
 
 def edge_to(node: int, label: bytes, digest: bytes, *, is_leaf: bool = False) -> Edge:
     """Return the edge with `label` to a node; see `Edge`."""
     record = _EDGE.pack(is_leaf, len(label), node, unhexlify(digest)) + label
-    return Edge(label, digest, node, is_leaf, record)
+    child = nodes.child(label[0], digest) if label else digest
+    return Edge(label, child, node, is_leaf, record)
 
 
 Branch = Mapping[int, Edge]
@@ -92,7 +108,7 @@ class Update:
 
 def branch_hash(branch: Branch) -> bytes:
     """Return the hash of a branch, 64 hexadecimal digits."""
-    return nodes.branch_hash([(token, branch[token].hash) for token in sorted(branch)])
+    return nodes.joined_hash([branch[token].child for token in sorted(branch)])
 
 
 def encode_branch(branch: Branch) -> bytes:
@@ -117,7 +133,8 @@ def decode_branch(record: bytes) -> Branch:
         label = record[place - size : place]
         if len(label) != size or not size:
             raise RejectedError(f"tree record of {len(record)} bytes is cut short")
-        branch[label[0]] = Edge(label, hexlify(digest), node, kind == _LEAF, record[begin:place])
+        child = nodes.child(label[0], hexlify(digest))
+        branch[label[0]] = Edge(label, child, node, kind == _LEAF, record[begin:place])
     return branch
 
 
