@@ -23,6 +23,7 @@ from contracts.ledger.solo.publisher import Publisher, found
 from contracts.proto.sawtooth_pb2 import Batch
 from contracts.sawtooth.batches import Status, build_batch
 from contracts.sawtooth.blocks import NULL_BLOCK_ID
+from contracts.sawtooth.settings import propose
 from support.ledgers.cometbft import lay_out, need_cometbft
 from support.ledgers.founding import untimed_genesis
 from support.ledgers.intkey_node import FAMILIES, NAMESPACE, address_of
@@ -260,5 +261,21 @@ def test_every_block_has_its_state(on_engine: Run) -> None:
         assert [address for address, _ in newest.leaves(NAMESPACE, ours[1])] == ours[1:]
         back = [address for address, _ in newest.leaves(NAMESPACE, ours[1], reverse=True)]
         assert back == ours[1::-1]
+
+    on_engine(steps)
+
+
+def test_a_block_that_may_change_what_later_ones_obey_is_told(on_engine: Run) -> None:
+    async def steps(blocks: BlockReader, submitter: Submitter) -> None:
+        since = blocks.governed_since
+        await decide(submitter, intkey_batch(SIGNER, 1))
+        assert blocks.governed_since == since
+        changing = build_batch(SIGNER, [propose(SIGNER, "a.setting", "x")])
+        assert await decide(submitter, changing) == [Status.COMMITTED]
+        position = blocks.find_batch(changing.header_signature)
+        assert position is not None
+        assert blocks.governed_since == position.block_num > since
+        await decide(submitter, intkey_batch(SIGNER, 2))
+        assert blocks.governed_since == position.block_num
 
     on_engine(steps)

@@ -13,6 +13,7 @@ from contracts.ledger.blocks.log import START, BlockLog
 from contracts.ledger.blocks.progress import Progress
 from contracts.ledger.blocks.record import decode_record, encode_record
 from contracts.ledger.engine.blocks import StoredBlock, stored_block
+from contracts.ledger.execution.obeyed import may_change_obeyed
 from contracts.ledger.state.merkle import Update, root_edge
 from contracts.ledger.state.reader import NotKeptError, StateReader
 from contracts.ledger.state.run import DamagedIndexError
@@ -40,11 +41,13 @@ class Chain(BlockStore):
 
     Attributes:
         state: State after the newest block.
+        governed_since: See `BlockReader.governed_since`; 0 for blocks before the chain was opened.
     """
 
     def __init__(self, log: BlockLog, index: Store) -> None:
         super().__init__(log, index)
         self._followers: list[Callable[[], None]] = []
+        self.governed_since = 0
         known, self.state = self._last_known()
         self._replay(known)
 
@@ -153,6 +156,8 @@ class Chain(BlockStore):
         )
         self.state.advance(update)
         self.advance(stored)
+        if may_change_obeyed(update.changes):
+            self.governed_since = stored.num
 
 
 def _open_index(path: Path) -> Store:

@@ -104,13 +104,22 @@ class BlockReader(Protocol):
 
     Order: A block becomes visible after all before it, together with its receipts and its state.
     Durability: What is visible has been synced and is never taken back.
-    Errors: Every method but `head` and `follow` raises `UnavailableError` when what is stored
-        cannot be read.
+    Errors: All but `head`, `governed_since` and `follow` raise `UnavailableError` when what is
+        stored cannot be read.
     """
 
     @property
     def head(self) -> StoredBlock | None:
         """Return the newest block; None before the genesis block."""
+        ...
+
+    @property
+    def governed_since(self) -> int:
+        """Return the newest block that may have changed what later blocks obey; 0 if none is known.
+
+        What was read of settings and roles stays true as long as this number does. It changes after
+        `head` has, so it is read first.
+        """
         ...
 
     def by_num(self, number: int) -> StoredBlock | None:

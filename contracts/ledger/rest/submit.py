@@ -35,7 +35,7 @@ class Submit:
         self._verifier = verifier
         self._blocks = blocks
         self._last: asyncio.Future[None] | None = None
-        self._permissions = ("", Permissions())
+        self._permissions = (-1, Permissions())
 
     async def post(self, request: Request) -> Response:
         """`POST /batches`."""
@@ -102,10 +102,10 @@ class Submit:
                 raise errors.BATCHES_INVALID.error(f" Batch {name}…: {error}.") from error
 
     def _permissions_now(self) -> Permissions:
-        """Return the permissions after the newest block, which are read once for each block."""
-        head = self._blocks.head
-        if head is not None and head.id != self._permissions[0]:
-            self._permissions = head.id, permissions_after(self._blocks.state_after(head.num))
+        """Return the permissions after the newest block, read again once they may have changed."""
+        since, head = self._blocks.governed_since, self._blocks.head
+        if head is not None and since != self._permissions[0]:
+            self._permissions = since, permissions_after(self._blocks.state_after(head.num))
         return self._permissions[1]
 
 

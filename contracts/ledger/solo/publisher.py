@@ -25,7 +25,7 @@ from contracts.ledger.engine.statuses import Outcome
 from contracts.ledger.engine.submissions import Submission
 from contracts.ledger.execution.families import Families
 from contracts.ledger.execution.jobs import NoProcessors, Processors
-from contracts.ledger.execution.obeyed import Obeyed, may_change_obeyed, obeyed_after
+from contracts.ledger.execution.obeyed import Obeyed, obeyed_after
 from contracts.ledger.solo.scheduler import Scheduler
 from contracts.ledger.solo.times import Times
 from contracts.ledger.state.store import NoRoomError
@@ -90,7 +90,7 @@ class Publisher:
         self._failed = failed
         self._interval_s = interval_s
         self._times = Times(signer, now)
-        self._obeyed: Obeyed | None = None  # read again after a block that may change it
+        self._obeyed = (-1, Obeyed())  # read again after a block that may change it
         self._due_s = 0.0
         self._queue: deque[Submission] = deque()
         self._taken: deque[tuple[VerifiedBatch, int]] = deque()
@@ -176,7 +176,7 @@ class Publisher:
         """Make one block of the batches lined up, as far as they fit."""
         outcome, began_s = Outcome(), time.monotonic()
         head = self._chain.head
-        obeyed = self._obeyed or self._read_obeyed()
+        obeyed = self._obeyed_now()
         candidate = Candidate(self._chain, self._chain.state.get, self._families, obeyed)
         room = obeyed.batches_max or sys.maxsize
         if head is not None and obeyed.injects_times:
@@ -189,15 +189,14 @@ class Publisher:
         if not candidate.is_empty:
             if not self._commit(candidate):
                 return
-            if may_change_obeyed(candidate.changes):
-                self._obeyed = None
             self._due_s = max(began_s + BLOCK_GAP_S, time.monotonic() + self._interval_s)
         self._report(outcome)
 
-    def _read_obeyed(self) -> Obeyed:
-        head = self._chain.head
-        self._obeyed = Obeyed() if head is None else obeyed_after(self._chain.state_after(head.num))
-        return self._obeyed
+    def _obeyed_now(self) -> Obeyed:
+        since, head = self._chain.governed_since, self._chain.head
+        if head is not None and since != self._obeyed[0]:
+            self._obeyed = since, obeyed_after(self._chain.state_after(head.num))
+        return self._obeyed[1]
 
     def _enter(self) -> None:
         """Hand the next batch to the scheduler."""

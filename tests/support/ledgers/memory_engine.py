@@ -15,6 +15,7 @@ from contracts.ledger.engine.genesis import take_genesis
 from contracts.ledger.engine.ports import QueueFullError
 from contracts.ledger.execution.executor import InvalidTransaction
 from contracts.ledger.execution.families import Families
+from contracts.ledger.execution.obeyed import may_change_obeyed
 from contracts.ledger.execution.verify import VerifiedBatch
 from contracts.ledger.state.merkle import Edge, Tree, root_edge
 from contracts.sawtooth.batches import Status
@@ -62,6 +63,7 @@ class MemoryEngine:
         self._undecided: dict[str, InvalidTransaction] = {}
         self._followers: list[Callable[[], None]] = []
         self._held_bytes = 0
+        self.governed_since = 0
         genesis = self._candidate()
         take_genesis(genesis, [untimed_genesis(signer, [signer.public_key])])
         self._append(genesis)
@@ -151,6 +153,8 @@ class MemoryEngine:
         )
         self._states.append(Snapshot(after))
         self._blocks.append(stored_block(block, candidate.receipts))
+        if may_change_obeyed(candidate.changes):
+            self.governed_since = len(self._blocks) - 1
         for notice in self._followers:
             notice()
 
