@@ -18,7 +18,7 @@ MQTT_PORT ?= 1883
 LEDGER_PORT ?= 8008
 
 .DEFAULT_GOAL := help
-.PHONY: help release docs audit demo test check unit vectors soak field sites measure bench bench-ledger bench-storage bench-device bench-audit rig cassandra up trip down proto pages lock clean
+.PHONY: help release docs audit demo test peers check unit vectors soak field sites measure bench bench-ledger bench-storage bench-device bench-audit rig cassandra up trip down proto pages lock clean
 
 help: ## what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -51,13 +51,15 @@ demo: $(READY) ## the main job; with READINGS=csv TRACK=gpx VIDEO=file OPTIONS="
 	  --engine "$(ENGINE)" --ledger "$(LEDGER)" --admin-key "$(ADMIN_KEY)" $(OPTIONS)
 
 test: $(READY) ## all checks and all tests
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target check peers
+	@$(BIN)/pytest -q -rs -n 3 --dist loadfile --no-loadscope-reorder $(LONG_FIRST)
+
+peers: $(READY) # the programs and servers that the tests talk to
 	@scripts/packages mosquitto jq sqlite3 curl openssl iproute2 softhsm2 iw dbus gpsd gir1.2-gst-rtsp-server-1.0 gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-ugly python3-gi nvme-cli smartmontools $(BENCH_TOOLS) chromium prometheus prometheus-alertmanager
 	@$(JAVA)
 	@scripts/cometbft || echo "cometbft: tests of a network of validators will be skipped"
 	@$(BIN)/python -c "from storage.bench.servers.cassandra.artifacts import installed; installed()"
 	@PYTHONPATH=tests $(BIN)/python -c "from support.tusclients.clients import install; install()"
-	@$(MAKE) --no-print-directory check
-	@$(BIN)/pytest -q -rs -n 3 --dist loadfile --no-loadscope-reorder $(LONG_FIRST)
 
 unit: $(READY) ## the tests that need no other process
 	@$(BIN)/pytest -q -m "not integration and not long" tests/unit tests/property
