@@ -142,6 +142,7 @@ def test_wrong_files_end_it_before_anything_starts(
     assert not (checkout / "build").exists()
 
 
+@pytest.mark.long
 def test_a_ledger_that_runs_already_is_used(checkout: Path, tmp_path: Path) -> None:
     admin = tmp_path / "admin.key"
     options = ["--admin", Signer.load_or_create(admin).public_key]

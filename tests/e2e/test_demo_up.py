@@ -57,7 +57,10 @@ def test_an_interrupted_start_leaves_nothing(
     assert not (checkout / "build" / "up.json").exists()
 
 
-@pytest.mark.parametrize("service", pids.SERVICES)
+@pytest.mark.parametrize(
+    "service",
+    [pids.SERVICES[0], *(pytest.param(each, marks=pytest.mark.long) for each in pids.SERVICES[1:])],
+)
 def test_a_killed_start_is_put_right_by_the_next(checkout: Path, place: Path, service: str) -> None:
     interrupted(checkout, place, service, signal.SIGKILL)
     done = make(checkout, "up", **PORTS)

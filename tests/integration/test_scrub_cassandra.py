@@ -93,6 +93,7 @@ def test_a_cluster_that_is_down_holds_up_no_round(
         assert report.rounds(1)[0].not_read == 0
 
 
+@pytest.mark.long
 def test_a_node_that_may_let_others_answer_is_not_judged(
     tmp_path: Path, report: ScrubReport
 ) -> None:
