@@ -235,10 +235,9 @@ def _follow(appliance: Appliance, drive: Drive, trip: dict[str, Any], size: int)
 
 
 def _visit(operator: Auditor, trip_id: str) -> dict[str, Any]:
-    for offload in operator.ask("/v1/offloads"):
+    for offload in operator.pages("/v1/offloads"):
         if offload["trip_id"] == trip_id:
-            found: dict[str, Any] = offload
-            return found
+            return offload
     return {"readings": {}, "recordings": []}
 
 

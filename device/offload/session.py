@@ -41,8 +41,8 @@ NUDGE_FIRST_S: Final = 2.0
 """Silence after which the device asks again, seconds; doubles up to the gateway's timeout."""
 REGISTER: Final = (
     "; register this device (`wayseal-party register-device`), let the gateway's operator release "
-    "its batches (POST /v1/quarantine/BATCH/release for each one in GET /v1/quarantine, in that "
-    "order), then offload again"
+    "its batches (POST /v1/quarantine/BATCH/release for each one in GET /v1/quarantine, page after "
+    "page, in that order), then offload again"
 )
 _POLL_S: Final = 0.2
 _SHOWN: Final = 200

@@ -1,8 +1,9 @@
 """For operators: offloads under way, batches that are stuck, and the gateway's own state."""
 
-from typing import Final
+from functools import partial
+from typing import Annotated
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Depends, Query
 from pydantic import BaseModel, Field
 
 from contracts.copies import Place
@@ -10,6 +11,8 @@ from contracts.errors import RejectedError
 from contracts.receipt import body_of
 from contracts.records.clock import moment
 from contracts.text import quoted
+from gateway.api.models import Page
+from gateway.api.paging import Order, Ordered, Paging, page_of
 from gateway.api.parts import (
     AllParts,
     FillingPart,
@@ -22,11 +25,11 @@ from gateway.api.problems import ABSENT, NotFoundError
 from gateway.budgets import budgets
 from gateway.index.rebuilding import Rebuild
 from gateway.intake.held import KeptReceipt, State
+from gateway.intake.visits import Visit
+from gateway.intake.waiting import WaitingBatch
 from gateway.moments import Moment
 from gateway.services import Services
 from gateway.uploads.known import KnownUploads
-
-QUARANTINE_MAX: Final = 1000
 
 
 class OffloadRecording(BaseModel):
@@ -164,33 +167,51 @@ router = APIRouter(prefix="/v1", tags=["operations"])
 status_router = APIRouter(prefix="/v1", tags=["operations"])
 
 
+class Desk:
+    """Visits as one answer shows them: what came in, what was sent on, what is missing."""
+
+    def __init__(
+        self, inbox: InboxPart, saga: SagaPart, receipts: ReceiptsPart, uploads: UploadsPart
+    ) -> None:
+        self._visits = inbox.visits
+        self._receipts = receipts
+        self._known = uploads.known
+        self._blocked = saga.blocked_by()
+
+    def view(self, visit: Visit) -> Offload:
+        """Return a visit with the progress of its offload."""
+        visits, named = self._visits, (visit.trip_id, visit.device_id)
+        counts, receipt = visits.counts(*named), visits.receipt(*named)
+        held = visits.batch_ids(*named, State.HELD)
+        offered = visits.offered(*named)
+        return Offload(
+            trip_id=visit.trip_id,
+            device_id=visit.device_id,
+            since=moment(visit.since_ms),
+            batches={state: batches for state, (batches, _) in counts.items()},
+            readings={state: readings for state, (_, readings) in counts.items()},
+            blocked_by={name: self._blocked[name] for name in held if name in self._blocked},
+            recordings=[_recording(self._known, visit.device_id, *each) for each in offered],
+            receipted=receipt is not None and receipt.final,
+            provisional=receipt is not None and not receipt.final,
+            lacking=_lacking(receipt, self._receipts.awaited(*named)),
+        )
+
+
 @router.get("/offloads")
 def offloads(
-    inbox: InboxPart, saga: SagaPart, receipts: ReceiptsPart, uploads: UploadsPart
-) -> list[Offload]:
-    """Return every visit of a device, newest last, with the progress of its offload."""
-    blocked = saga.blocked_by()
-    found = []
-    for trip_id, device_id, since_ms in inbox.visits.all():
-        counts = inbox.visits.counts(trip_id, device_id)
-        receipt = inbox.visits.receipt(trip_id, device_id)
-        held = inbox.visits.batch_ids(trip_id, device_id, State.HELD)
-        offered = inbox.visits.offered(trip_id, device_id)
-        found.append(
-            Offload(
-                trip_id=trip_id,
-                device_id=device_id,
-                since=moment(since_ms),
-                batches={state: batches for state, (batches, _) in counts.items()},
-                readings={state: readings for state, (_, readings) in counts.items()},
-                blocked_by={name: blocked[name] for name in held if name in blocked},
-                recordings=[_recording(uploads.known, device_id, *each) for each in offered],
-                receipted=receipt is not None and receipt.final,
-                provisional=receipt is not None and not receipt.final,
-                lacking=_lacking(receipt, receipts.awaited(trip_id, device_id)),
-            )
-        )
-    return found
+    inbox: InboxPart,
+    desk: Annotated[Desk, Depends()],
+    window: Paging,
+    order: Ordered = Order.OLDEST,
+    *,
+    only_open: Annotated[
+        bool, Query(alias="open", description="only visits without a final receipt")
+    ] = False,
+) -> Page[Offload]:
+    """List the visits of devices with the progress of their offloads, oldest first."""
+    ask = partial(inbox.visits.listed, newest_first=order is Order.NEWEST, only_open=only_open)
+    return page_of(ask, desk.view, window)
 
 
 @router.get("/backlog")
@@ -209,18 +230,9 @@ def backlog(filling: FillingPart) -> list[BacklogItem]:
 
 
 @router.get("/quarantine")
-def quarantine(inbox: InboxPart) -> list[QuarantinedBatch]:
-    """Return the signed batches that the ledger refused or would refuse, with the reason."""
-    return [
-        QuarantinedBatch(
-            batch_id=batch.batch_id,
-            device_id=batch.device_id,
-            trip_id=batch.trip_id,
-            reason=batch.reason,
-            bytes=len(batch.wire),
-        )
-        for batch in inbox.in_state(State.QUARANTINED, QUARANTINE_MAX)
-    ]
+def quarantine(inbox: InboxPart, window: Paging) -> Page[QuarantinedBatch]:
+    """List the signed batches that the ledger refused or would refuse, oldest first."""
+    return page_of(partial(inbox.waiting.batches, state=State.QUARANTINED), _refused, window)
 
 
 @router.post("/quarantine/{batch_id}/release", status_code=204, responses=ABSENT)
@@ -274,6 +286,16 @@ def status(parts: AllParts) -> Status:
             )
             for each in budgets(parts.settings, parts.inbox, parts.volumes)
         ],
+    )
+
+
+def _refused(batch: WaitingBatch) -> QuarantinedBatch:
+    return QuarantinedBatch(
+        batch_id=batch.batch_id,
+        device_id=batch.device_id,
+        trip_id=batch.trip_id,
+        reason=batch.reason,
+        bytes=batch.bytes,
     )
 
 

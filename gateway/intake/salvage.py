@@ -103,6 +103,8 @@ def _has(db: Connection, table: str) -> bool:
 _FOLLOWS: Final = (
     """INSERT OR IGNORE INTO visits (trip_id, device_id, since_ms)
     SELECT trip_id, device_id, min(received_ms) FROM batches WHERE trip_id <> '' GROUP BY 1, 2""",
+    """INSERT OR IGNORE INTO visit_places (trip_id, device_id)
+    SELECT trip_id, device_id FROM visits ORDER BY since_ms, trip_id, device_id""",
     "REPLACE INTO usage SELECT device_id, state, 0, 0 FROM usage",
     """REPLACE INTO usage SELECT device_id, state, count(*), sum(length(wire)) FROM batches
     GROUP BY device_id, state""",

@@ -102,7 +102,27 @@ CREATE TRIGGER age_ended AFTER DELETE ON batches BEGIN
   DELETE FROM ages WHERE arrival = old.arrival;
 END;
 """
-INBOX: Final = Schema("inbox", (_FIRST, _PROVISIONAL_RECEIPTS, _BY_DEVICE, RUNNING_TABLE + _AGES))
+# Two visits may begin in one millisecond, and a clock may be set back: a page needs a place of its
+# own. AUTOINCREMENT gives no place twice, so a page never passes over a visit.
+_PLACES: Final = """
+CREATE TABLE visit_places (
+  place INTEGER PRIMARY KEY AUTOINCREMENT,
+  trip_id TEXT NOT NULL,
+  device_id TEXT NOT NULL,
+  UNIQUE (trip_id, device_id)
+);
+INSERT INTO visit_places (trip_id, device_id)
+  SELECT trip_id, device_id FROM visits ORDER BY since_ms, trip_id, device_id;
+CREATE TRIGGER visit_came AFTER INSERT ON visits BEGIN
+  INSERT INTO visit_places (trip_id, device_id) VALUES (new.trip_id, new.device_id);
+END;
+CREATE TRIGGER visit_went AFTER DELETE ON visits BEGIN
+  DELETE FROM visit_places WHERE trip_id = old.trip_id AND device_id = old.device_id;
+END;
+"""
+INBOX: Final = Schema(
+    "inbox", (_FIRST, _PROVISIONAL_RECEIPTS, _BY_DEVICE, RUNNING_TABLE + _AGES, _PLACES)
+)
 
 NOW_MS: Final = "CAST(round(unixepoch('subsec') * 1000) AS INTEGER)"
 """This machine's time, ms since the epoch, as SQL: SQLite asks the clock as it writes the row."""

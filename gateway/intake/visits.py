@@ -1,6 +1,7 @@
 """Visits: each trip that a device offers here, what is held of it, and the receipt that ends it."""
 
 import logging
+from dataclasses import dataclass
 from typing import Final
 
 from contracts.encoding import parse
@@ -12,7 +13,21 @@ from contracts.runtime.sqlite import VersionedDatabase, changed_rows
 from gateway.intake.held import KeptReceipt, State
 from gateway.intake.schema import ADD_VISIT
 
+_BEHIND_ALL: Final = (1 << 63) - 1
 _log: Final = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """A device that brought a trip.
+
+    Attributes:
+        since_ms: When it began, ms since the epoch.
+    """
+
+    trip_id: str
+    device_id: str
+    since_ms: int
 
 
 class Visits:
@@ -26,10 +41,30 @@ class Visits:
         with self._db.transaction() as db:
             db.execute(ADD_VISIT, (trip_id, device_id))
 
-    def all(self) -> list[tuple[str, str, int]]:
-        """Return trip id, device id and start (ms since the epoch) of every visit, newest last."""
-        rows = self._db.query("SELECT trip_id, device_id, since_ms FROM visits ORDER BY since_ms")
-        return [(trip_id, device_id, since_ms) for trip_id, device_id, since_ms in rows]
+    def listed(
+        self, after: int, count: int, *, newest_first: bool = False, only_open: bool = False
+    ) -> list[tuple[int, Visit]]:
+        """Return visits, each with its place, which stays as it is while others come and go.
+
+        Args:
+            after: The place after which the page begins; 0 begins with the first.
+            count: Most visits.
+            newest_first: The last visit is the first.
+            only_open: Leave out the visits with a final receipt.
+        """
+        begin = (after or _BEHIND_ALL) if newest_first else after
+        where = "place < ?1" if newest_first else "place > ?1"
+        order = "DESC" if newest_first else "ASC"
+        rows = self._db.query(
+            "SELECT place, trip_id, device_id, since_ms FROM visit_places"  # noqa: S608
+            " JOIN visits USING (trip_id, device_id)"
+            " LEFT JOIN receipts USING (trip_id, device_id)"
+            f" WHERE {where} AND (NOT ?2 OR final IS NOT 1) ORDER BY place {order} LIMIT ?3",
+            begin,
+            only_open,
+            count,
+        )
+        return [(place, Visit(*visit)) for place, *visit in rows]
 
     def open(self) -> list[tuple[str, str, KeptReceipt | None]]:
         """Return trip id, device id and receipt of every visit without a final receipt.

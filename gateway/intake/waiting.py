@@ -70,7 +70,11 @@ class Waiting:
         self._clock = clock
 
     def batches(
-        self, after: int, limit: int, device_id: str | None = None
+        self,
+        after: int,
+        limit: int,
+        device_id: str | None = None,
+        state: State | None = None,
     ) -> list[tuple[int, WaitingBatch]]:
         """Return held and quarantined batches in their order of arrival.
 
@@ -78,6 +82,7 @@ class Waiting:
             after: Number of an arrival; only later batches are meant.
             limit: Most batches.
             device_id: Device whose batches are meant; None for all.
+            state: Held or quarantined; None for both.
 
         Returns:
             Number of the arrival, and batch.
@@ -85,11 +90,13 @@ class Waiting:
         rows = self._db.query(
             f"SELECT {_COLUMNS}, ?4 - since_s FROM batches JOIN ages USING (arrival)"  # noqa: S608
             f" WHERE {_DROPPABLE} AND arrival > ?1"
-            " AND (?2 IS NULL OR device_id = ?2) ORDER BY arrival LIMIT ?3",
+            " AND (?2 IS NULL OR device_id = ?2) AND (?5 IS NULL OR state = ?5)"
+            " ORDER BY arrival LIMIT ?3",
             after,
             device_id,
             limit,
             self._clock.elapsed_s,
+            state,
         )
         return [(arrival, _waiting(row)) for arrival, *row in rows]
 

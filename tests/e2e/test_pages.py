@@ -125,13 +125,14 @@ def test_the_board_says_that_the_truck_may_leave(operator: Visit) -> None:
 def test_the_board_says_why_a_truck_must_stay(operator: Visit) -> None:
     def half(route: Route) -> None:
         answer = route.fetch()
-        (visit_,) = answer.json()
+        page = answer.json()
+        (visit_,) = page["items"]
         (video,) = visit_["recordings"]
         video["received"] = video["size"] // 2
         visit_ |= {"receipted": False, "lacking": ["a copy in the blob store"]}
-        route.fulfill(response=answer, json=[visit_])
+        route.fulfill(response=answer, json=page)
 
-    operator.page.route("**/v1/offloads", half)
+    operator.page.route("**/v1/offloads?order=newest&*", half)
     row = operator.page.get_by_role("listitem").filter(has_text="truck-7")
     expect(row).to_contain_text("Must stay")
     expect(row).to_contain_text("6.0 MB of video are still only on the truck; a copy in the blob")

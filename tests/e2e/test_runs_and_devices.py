@@ -71,10 +71,9 @@ def test_two_devices_in_the_wrong_order_end_in_evidence_that_holds(
 
 
 def visit_of(operator: Auditor, device_id: str) -> dict[str, Any]:
-    for visit in operator.ask("/v1/offloads"):
+    for visit in operator.pages("/v1/offloads"):
         if visit["device_id"] == device_id:
-            found: dict[str, Any] = visit
-            return found
+            return visit
     return {"blocked_by": {}}
 
 

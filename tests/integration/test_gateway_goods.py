@@ -50,7 +50,9 @@ def test_readings_of_a_run_are_listed_like_single_ones(scene: Scene) -> None:
 
 def test_readings_of_a_run_are_counted(scene: Scene) -> None:
     assert scene.of_trip()["readings"] == 12
-    visits = [item for item in scene.ask("offloads") if item["trip_id"] == scene.trip.trip_id]
+    visits = [
+        item for item in scene.ask("offloads")["items"] if item["trip_id"] == scene.trip.trip_id
+    ]
     counts = {item["device_id"]: item["readings"]["committed"] for item in visits}
     assert counts == {"truck-1": 9, "truck-2": 3}
     assert all(item["receipted"] for item in visits)

@@ -94,7 +94,7 @@ def test_trips_that_are_released_in_the_lists_order_leave_no_gap(
     assert code == 1
     assert "register this device (`wayseal-party register-device`)" in err
     site.commit([device("truck-6", "carrier")])
-    listed = [each for each in site.ask("/v1/quarantine") if each["device_id"] == "truck-6"]
+    listed = [each for each in site.listed("/v1/quarantine") if each["device_id"] == "truck-6"]
     assert [each["trip_id"] for each in listed] == trips
     for each in listed:
         answer = site.operator.post(f"/v1/quarantine/{each['batch_id']}/release")
@@ -132,7 +132,9 @@ def test_a_reading_outside_its_range_is_quarantined(site: Site, truck: Rogue) ->
     assert site.quarantined(batch.header_signature) is not None
 
 
-def test_answers_stay_small_when_all_that_was_asked_for_is_quarantined(truck: Rogue) -> None:
+def test_answers_stay_small_when_all_that_was_asked_for_is_quarantined(
+    site: Site, truck: Rogue
+) -> None:
     """Last in this file: it fills the list of quarantined batches."""
     family = Family("intkey", "1.0")
     transactions = [
@@ -154,3 +156,5 @@ def test_answers_stay_small_when_all_that_was_asked_for_is_quarantined(truck: Ro
     assert {refusal.id for refusal in answer.refused} == set(names)
     assert answer.ByteSize() <= MESSAGE_BYTES_MAX
     assert all(refusal.reason for refusal in answer.refused)
+    listed = [each["batch_id"] for each in site.listed("/v1/quarantine")]
+    assert [name for name in listed if name in set(names)] == names, "one page has 1000"

@@ -16,6 +16,7 @@ from gateway.intake.admission import admit_records
 from gateway.intake.held import HeldBatch, State
 from gateway.intake.inbox import Inbox
 from gateway.intake.schema import INBOX
+from gateway.intake.visits import Visit
 from storage.recordings.manifest import StoredRecording
 from support.gateways.desk import MIB, Desk, Shelf, open_desk
 from support.network.world import Trip, key, reading
@@ -272,9 +273,9 @@ def test_an_inbox_of_version_1_keeps_all_it_has(tmp_path: Path) -> None:
             assert kept.final
             assert body_of(kept.wire).block_num == 9
             assert inbox.visits.open() == [("other", "truck-1", None)]
-            assert [visit[:2] for visit in inbox.visits.all()] == [
-                (trip.trip_id, "truck-1"),
-                ("other", "truck-1"),
+            assert inbox.visits.listed(0, 10) == [
+                (1, Visit(trip.trip_id, "truck-1", 5)),
+                (2, Visit("other", "truck-1", 6)),
             ]
             assert inbox.genesis_id() == "genesis"
 

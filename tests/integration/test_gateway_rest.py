@@ -121,8 +121,9 @@ def test_a_slash_at_the_end_is_a_404_that_names_the_path(scene: Scene, path: str
     ["cursor=-1", "cursor=x", f"cursor={1 << 63}", "limit=0", "limit=1001", "limit=", "limit=1e3"],
 )
 def test_a_bad_cursor_or_limit_is_422(scene: Scene, query: str) -> None:
-    for path in ("parties", "trips", f"trips/{scene.trip.trip_id}/readings"):
-        answer = scene.get(f"/v1/{path}?{query}")
+    lists = ("parties", "trips", f"trips/{scene.trip.trip_id}/readings", "offloads", "quarantine")
+    for path in lists:
+        answer = scene.site.operator.get(f"/v1/{path}?{query}")
         assert answer.status_code == 422, path
         assert query.split("=", maxsplit=1)[0] in answer.json()["detail"]
 

@@ -86,7 +86,9 @@ class Kept:
                     (each.batch_id, each.device_id, each.trip_id, each.wire, each.readings)
                     for each in batches
                 ],
-                "visits": [visit[:2] for visit in inbox.visits.all()],
+                "visits": [
+                    (visit.trip_id, visit.device_id) for _, visit in inbox.visits.listed(0, 1000)
+                ],
                 "receipts": list(inbox.visits.receipts()),
                 "offers": [offer for each in recordings for offer in inbox.offers_of(each)],
                 "genesis": [each for each in [inbox.genesis_id()] if each],

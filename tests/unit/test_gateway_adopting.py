@@ -106,5 +106,5 @@ def offloads(services: Services) -> list[dict[str, Any]]:
 
     response = asyncio.run(ask())
     assert response.status_code == 200, response.text
-    found: list[dict[str, Any]] = response.json()
+    found: list[dict[str, Any]] = response.json()["items"]
     return found

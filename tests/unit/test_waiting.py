@@ -112,12 +112,12 @@ def test_age_drops_and_later_forgets(inbox: Inbox, clock: Clock) -> None:
         clock.now_s += days * DAY_S
         expiry.step()
         assert inbox.ids_in(state, 99) == [each.batch_id for each in batches]
-    assert inbox.visits.all()
+    assert inbox.visits.listed(0, 1)
     clock.now_s += 2 * DAY_S
     expiry.step()
     assert inbox.batch(batches[0].batch_id) is None
     expiry.step()
-    assert inbox.visits.all() == []
+    assert inbox.visits.listed(0, 1) == []
 
 
 def test_what_comes_again_is_young_again(inbox: Inbox, clock: Clock) -> None:
@@ -162,7 +162,7 @@ def test_a_wall_clock_that_steps_forward_drops_nothing(inbox: Inbox) -> None:
     stamp(inbox, -5_000)
     Expiry(inbox, 30).step()
     assert inbox.ids_in(State.HELD, 99) == [each.batch_id for each in batches]
-    assert inbox.visits.all()
+    assert inbox.visits.listed(0, 1)
 
 
 def test_a_batch_stamped_in_the_future_grows_old(inbox: Inbox, clock: Clock) -> None:
@@ -177,7 +177,7 @@ def test_batches_and_visits_tell_when_they_came(inbox: Inbox) -> None:
     before_ms = now_ms()
     (name, *_) = (each.batch_id for each in trip_in(inbox))
     came = {each.since_ms for _, each in inbox.waiting.batches(0, 99)}
-    came |= {since_ms for _, _, since_ms in inbox.visits.all()}
+    came |= {visit.since_ms for _, visit in inbox.visits.listed(0, 99)}
     inbox.waiting.drop(name, "an operator dropped it")
     came |= {at_ms for (at_ms,) in inbox._db.query("SELECT received_ms FROM batches")}  # noqa: SLF001
     assert before_ms <= min(came)

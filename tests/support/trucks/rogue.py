@@ -195,16 +195,25 @@ class Site:
         assert answer.is_success, answer.text
         return answer.json()
 
+    def listed(self, path: str) -> Iterator[dict[str, Any]]:
+        """Yield the items of a list, page after page."""
+        cursor = "0"
+        while cursor:
+            page = self.ask(f"{path}?limit=1000&cursor={cursor}")
+            yield from page["items"]
+            cursor = page["next_cursor"]
+
     def offload(self, trip_id: str) -> dict[str, Any]:
         """Return how a trip's offload stands; nothing when it is not known."""
-        return next((item for item in self.ask("/v1/offloads") if item["trip_id"] == trip_id), {})
+        visits = self.listed("/v1/offloads")
+        return next((item for item in visits if item["trip_id"] == trip_id), {})
 
     def committed(self, trip_id: str) -> int:
         """Return how many batches of a trip the gateway knows to be committed."""
         return int(self.offload(trip_id).get("batches", {}).get("committed", 0))
 
     def quarantined(self, batch_id: str) -> dict[str, Any] | None:
-        found = self.ask("/v1/quarantine")
+        found = self.listed("/v1/quarantine")
         return next((item for item in found if item["batch_id"] == batch_id), None)
 
 

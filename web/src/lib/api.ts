@@ -41,8 +41,8 @@ export interface Some<T> {
   more: boolean;
 }
 
-/** Ask for a list page by page, until it ends or `most` items are there. */
-export async function list<T>(path: string, most: number, signal?: AbortSignal): Promise<Some<T>> {
+/** Ask for a list page by page, until it ends, `most` items are there, or the last one is `enough`. */
+export async function list<T>(path: string, most: number, signal?: AbortSignal, enough: (item: T) => boolean = () => false): Promise<Some<T>> {
   const items: T[] = [];
   let cursor: string | null = "0";
   while (cursor !== null && items.length < most) {
@@ -52,6 +52,8 @@ export async function list<T>(path: string, most: number, signal?: AbortSignal):
     const page: Page<T> = await ask(`${path}${join}limit=${limit}&cursor=${cursor}`, init);
     items.push(...page.items);
     cursor = page.next_cursor;
+    const last = items.at(-1);
+    if (last !== undefined && enough(last)) return { items, more: false };
   }
   return { items, more: cursor !== null };
 }

@@ -1,4 +1,5 @@
-import { bytes, counted, lasting } from "./format";
+import { bytes, counted, lasting, whole } from "./format";
+import type { Some } from "./api";
 import type { QuarantinedBatch, Status } from "./types";
 
 /** Something that a person has to look at, the worst first. */
@@ -11,7 +12,7 @@ export interface Concern {
 
 const BACKLOG_LATE_S = 3600;
 
-export function concerns(status: Status, quarantine: readonly QuarantinedBatch[] | null, now: number): Concern[] {
+export function concerns(status: Status, quarantine: Some<QuarantinedBatch> | null, now: number): Concern[] {
   const found: Concern[] = [];
   for (const each of status.dependencies)
     if (!each.works) found.push({ tone: "bad", title: `${nameOf(each.name)} is out for ${lasting((now - Date.parse(each.since)) / 1000)}`, text: each.reason ?? "", href: "/storage" });
@@ -21,8 +22,9 @@ export function concerns(status: Status, quarantine: readonly QuarantinedBatch[]
     found.push({ tone: "warn", title: `The index is made again: block ${blocks} of ${blocks_of ?? "?"}`, text: reason, href: "/ledger" });
   }
   if (status.site_registered === false) found.push({ tone: "warn", title: `Site ${status.site_id} is not on the ledger`, text: "Trips that end here get a finding. An administrator has to register it." });
-  for (const each of quarantine ?? [])
+  for (const each of quarantine?.items ?? [])
     found.push({ tone: "warn", title: `The ledger refused a batch of ${each.device_id || "an unknown device"}`, text: each.reason, href: "/storage" });
+  if (quarantine?.more) found.push({ tone: "warn", title: `The ledger refused more than ${whole(quarantine.items.length)} batches`, text: "The first of them are named here.", href: "/ledger" });
   for (const each of status.budgets)
     if (each.nearly_full) found.push({ tone: "warn", title: `${nameOf(each.name)} is nearly full`, text: `${bytes(each.used_bytes)} of ${bytes(each.limit_bytes)} are used.`, href: "/storage" });
   const { recordings, oldest } = status.backlog;

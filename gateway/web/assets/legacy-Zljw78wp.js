@@ -1,0 +1,1 @@
+import{tt as e}from"./index-L2MjBmYW.js";e();
