@@ -33,6 +33,7 @@ from gateway.api import (
     successions,
     trips,
     uploads,
+    verification,
     volumes,
     waiting,
 )
@@ -64,6 +65,7 @@ def build_app(services: Services) -> FastAPI:
     )
     app.state.services = services
     app.state.streams = changes.Streams()
+    app.state.verifications = verification.Places()
     app.state.rates = Rates(services.settings.rest.requests_per_minute)
     problems.install(app)
     app.add_middleware(TusGate, prefix=uploads.PREFIX)
@@ -81,6 +83,7 @@ def build_app(services: Services) -> FastAPI:
         exports,
         search,
         changes,
+        verification,
     ):
         _include(app, about.router, may_read)
     for router in (deletions.router, holds.ends_router):

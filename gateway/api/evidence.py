@@ -22,6 +22,16 @@ _Lots = Annotated[bool, Query(description="with how the sources of the delivered
 router = APIRouter(prefix="/v1", tags=["evidence"])
 
 
+def may_see_whole(records: Records, caller: Caller, trip_id: str) -> bool:
+    """Say whether a caller may see every delivery on a trip.
+
+    Raises:
+        NotOnLedgerError: There is no such trip that the caller may see.
+    """
+    start = records.trips.get(trip_id).start
+    return caller.grants is None or records.deliveries.has_all(start.delivery_ids)
+
+
 def check_whole(records: Records, caller: Caller, trip_id: str) -> None:
     """Check that a caller may see every delivery on a trip: its evidence shows them all.
 
@@ -29,8 +39,7 @@ def check_whole(records: Records, caller: Caller, trip_id: str) -> None:
         NotOnLedgerError: There is no such trip that the caller may see.
         HTTPException: 403: it carries deliveries that the caller may not see.
     """
-    start = records.trips.get(trip_id).start
-    if caller.grants is not None and not records.deliveries.has_all(start.delivery_ids):
+    if not may_see_whole(records, caller, trip_id):
         raise HTTPException(
             HTTPStatus.FORBIDDEN,
             f"trip {trip_id} carries deliveries that {caller.name} may not see, and evidence shows "

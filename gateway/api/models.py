@@ -314,11 +314,3 @@ class CopyReport(BaseModel):
     rotten_blobs: list[int]
     missing_blobs: list[int]
     unread_blobs: list[int]
-
-
-class RecordingReport(BaseModel):
-    """The outcome of reading every byte of every copy of a recording."""
-
-    recording_id: str
-    intact: bool
-    copies: list[CopyReport]

@@ -214,7 +214,7 @@ def leaves(
     digest = digest_of_bytes(records, store, deletions, recording_id)
     stored = store.find(digest.sha256)
     if stored is None:
-        raise _absent(deletions, digest.sha256)
+        raise absent(deletions, digest.sha256)
     hashes, etag = b"".join(stored.leaves), f'"{digest.tree_root.hex()}"'
     if is_known(asked.if_none_match, etag):
         return Response(None, HTTPStatus.NOT_MODIFIED, _lasting(etag))
@@ -231,28 +231,6 @@ def leaves(
         headers["Content-Range"] = f"bytes {start}-{stop - 1}/{len(hashes)}"
     status = HTTPStatus.PARTIAL_CONTENT if partial_content else HTTPStatus.OK
     return Response(hashes[start:stop], status, headers, _UNKNOWN_MEDIA)
-
-
-@router.post("/{recording_id}/verify", responses=errors(404, 410))
-def verify(
-    records: RecordsPart, store: StorePart, deletions: DeletionsPart, recording_id: str
-) -> models.RecordingReport:
-    """Read every byte of every copy, and report what differs from the signed digest."""
-    report = store.verify(digest_of_bytes(records, store, deletions, recording_id).sha256)
-    return models.RecordingReport(
-        recording_id=recording_id,
-        intact=report.holds,
-        copies=[
-            models.CopyReport(
-                copy_name=copy.copy,
-                intact=copy.holds,
-                rotten_blobs=list(copy.rotten),
-                missing_blobs=list(copy.missing),
-                unread_blobs=list(copy.unread),
-            )
-            for copy in report.copies
-        ],
-    )
 
 
 def _stored(store: RecordingStore, sha256: bytes) -> StoredRecording | None:
@@ -278,7 +256,7 @@ def digest_of_bytes(
     sha256 = _named(recording_id)
     counting = records.digests.that_count(sha256, store.find)
     if counting.stored is None:
-        raise _absent(deletions, sha256)
+        raise absent(deletions, sha256)
     return counting.digests[0].digest
 
 
@@ -289,7 +267,7 @@ def _named(recording_id: str) -> bytes:
         raise NotFoundError(str(error)) from error
 
 
-def _absent(deletions: Deletions, sha256: bytes) -> RejectedError:
+def absent(deletions: Deletions, sha256: bytes) -> RejectedError:
     """Return why the bytes of a recording are not here."""
     gone = deletions.took_everything(sha256)
     if gone is None:

@@ -3,18 +3,20 @@
 from functools import partial
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Depends, Query, Request
 
 from gateway.access import Caller
 from gateway.api import bucketviews, models, views
+from gateway.api.accesses import note_access
 from gateway.api.evidence import check_whole
 from gateway.api.paging import LongPaging, Overlapping, Paging, Spanned, page_of
-from gateway.api.parts import AllParts, AuditPart, RecordsPart
+from gateway.api.parts import AccessLogPart, AllParts, AuditPart, RecordsPart
 from gateway.api.problems import ABSENT
 from gateway.api.recordings import ShelfPart
 from gateway.api.security import may_read
 from gateway.api.tripfilter import About
 from gateway.api.verdicts import OwnVerdict
+from gateway.people.accesslog import Taken
 from gateway.records.buckets import BUCKETS_MAX
 
 router = APIRouter(prefix="/v1/trips", tags=["trips"])
@@ -75,6 +77,8 @@ def bucketed(
 
 @router.post("/{trip_id}/verify", responses=ABSENT)
 def verify(
+    request: Request,
+    log: AccessLogPart,
     audit: AuditPart,
     services: AllParts,
     records: RecordsPart,
@@ -87,6 +91,7 @@ def verify(
     evidence and judges it elsewhere, with keys from another source.
     """
     check_whole(records, caller, trip_id)
+    note_access(request, log, caller, Taken.VERDICT, trip_id)
     return OwnVerdict.of(audit.judge(trip_id), services.settings.site_id, trip_id)
 
 

@@ -48,6 +48,7 @@ class Taken(StrEnum):
     EVENTS = "events"
     SPREADSHEET = "spreadsheet"
     CERTIFICATE = "certificate"
+    VERDICT = "verdict"
 
 
 class AccessLog(Kept):

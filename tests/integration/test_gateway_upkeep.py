@@ -13,7 +13,7 @@ from contracts.deletion import open_deletion
 from contracts.proto.deletion_pb2 import Deletion
 from contracts.proto.payload_pb2 import PlaceHold, ReleaseHold
 from support.gateways.dock import CONTENT, VIDEO, Dock
-from support.network.world import key, one
+from support.network.world import GTIN, key, one
 from support.storage.stores import flip
 from support.trucks.rogue import until
 
@@ -90,6 +90,29 @@ def test_a_lost_entry_of_the_catalogue_comes_back_by_itself(dock: Dock) -> None:
     assert dock.entry().exists()
     until("all copies", lambda: dock.site.ask("/v1/backlog") == [])
     assert dock.auditor.post(f"/v1/recordings/{VIDEO}/verify").json()["intact"]
+
+
+def test_a_recording_and_its_lot_are_verified_by_bytes_and_ledger(dock: Dock) -> None:
+    lot = {"gtin": GTIN, "lot": "L42"}
+    found = dock.auditor.post("/v1/lot/verify", params=lot).json()
+    assert dock.auditor.post(f"/v1/lots/{GTIN}/L42/verify").json() == found
+    recording = dock.auditor.post(f"/v1/recordings/{VIDEO}/verify").json()
+    for each in (found, recording):
+        assert (each["outcome"], each["problems"], each["left_out"]) == ("holds", [], [])
+        assert [(trip["trip_id"], trip["verdict"]) for trip in each["trips"]] == [
+            (dock.trip.trip_id, "holds")
+        ]
+        assert each["judged_by"].startswith("the gateway of site site-b")
+        assert any("wayseal-verify" in line for line in each["beyond"])
+    assert [each["recording_id"] for each in found["recordings"]] == [VIDEO]
+    without = dock.auditor.post("/v1/lot/verify", params={**lot, "video": "false"}).json()
+    assert (without["outcome"], without["recordings"]) == ("incomplete", [])
+    (left_out,) = without["left_out"]
+    assert (left_out["what"], left_out["count"], left_out["ids"]) == ("recording", 1, [VIDEO])
+    assert dock.auditor.post(f"/v1/lots/{GTIN}/none/verify").status_code == 404
+    taken = [each for each in dock.site.listed("/v1/accesses") if each["what"] == "verdict"]
+    assert {each["who"] for each in taken} == {"auditor"}
+    assert {each["subjects"][0] for each in taken} >= {VIDEO, f"{GTIN}/L42"}
 
 
 def test_a_rotten_index_is_made_again_and_not_believed(dock: Dock) -> None:

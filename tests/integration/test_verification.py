@@ -1,0 +1,194 @@
+"""A recording or a lot is verified by ledger and bytes; what was not looked at is named."""
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from contracts.ledger.client import LedgerClient
+from contracts.proto.sawtooth_pb2 import BlockHeader
+from gateway.index.projection import project
+from gateway.index.store import IndexStore
+from gateway.records import verification
+from gateway.records.evidence import Audit
+from gateway.records.records import Records
+from gateway.records.registry import NotOnLedgerError
+from gateway.records.tracing import LotId
+from gateway.records.verification import Kind, Outcome, Verification
+from storage.recordings.store import RecordingStore
+from support.evidence.chain import digest_of
+from support.ledgers.rest_hosts import ledgers
+from support.network.goods import newcomers
+from support.network.world import GTIN, Trip, reading, registrations
+from support.storage.stores import blob_file, flip, open_store, put, volume_file
+from support.trucks.rogue import nonce
+
+pytestmark = pytest.mark.integration
+
+CONTENT: Final = bytes(range(256)) * 5000  # two blobs
+OTHER: Final = b"another film"
+FIRST: Final = Trip(nonce=nonce(1))
+SECOND: Final = Trip(nonce=nonce(2))
+LOT: Final = LotId(GTIN, "L42")
+
+
+@dataclass
+class Scene:
+    """A node with two trips of one lot, each with a film, and the index that follows it."""
+
+    url: str
+    index: IndexStore
+    client: LedgerClient
+
+    @contextmanager
+    def looking(
+        self, root: Path, *films: bytes, client: LedgerClient | None = None
+    ) -> Iterator[tuple[Verification, RecordingStore]]:
+        """Yield a verification by a gateway that has some of the films."""
+        with open_store(root) as store:
+            for film in films:
+                put(store, film)
+            audit = Audit(self.index, client or self.client, store)
+            yield (
+                Verification(
+                    Records(self.index), audit, store, lambda _: True, lambda _: "never came"
+                ),
+                store,
+            )
+
+
+@pytest.fixture(scope="module")
+def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
+    root = tmp_path_factory.mktemp("verification")
+    with ledgers(root, elsewhere=False) as made, made.fresh() as ledger:
+        ledger.apply_all([*registrations(), *newcomers()])
+        for trip, film in ((FIRST, CONTENT), (SECOND, OTHER)):
+            values = [reading(at) for at in range(3)]
+            ledger.apply_all(trip.whole(values, [digest_of(film)], size=3))
+        with (
+            closing(LedgerClient(ledger.url)) as client,
+            closing(IndexStore(root / "index.db")) as index,
+        ):
+            for committed in client.committed(0):
+                index.add(
+                    project(committed, BlockHeader.FromString(committed.block.header).block_num)
+                )
+            yield Scene(ledger.url, index, client)
+
+
+def test_a_recording_holds_by_its_bytes_and_its_trip(scene: Scene, tmp_path: Path) -> None:
+    with scene.looking(tmp_path, CONTENT) as (found, _):
+        found.recording(digest_of(CONTENT).sha256)
+    assert found.outcome is Outcome.HOLDS
+    assert (found.problems, found.left_out) == ([], {})
+    assert list(found.verdicts) == [FIRST.trip_id]
+    (report,) = found.copies.values()
+    assert [copy.holds for copy in report.copies] == [True, True]
+
+
+def test_a_lot_holds_by_all_its_trips_and_their_films(scene: Scene, tmp_path: Path) -> None:
+    with scene.looking(tmp_path, CONTENT, OTHER) as (found, _):
+        found.lot(LOT, video=True)
+    assert (found.problems, found.left_out) == ([], {})
+    assert found.outcome is Outcome.HOLDS
+    assert set(found.verdicts) == {FIRST.trip_id, SECOND.trip_id}
+    assert set(found.copies) == {digest_of(CONTENT).sha256, digest_of(OTHER).sha256}
+
+
+def test_rot_is_named_by_copy(scene: Scene, tmp_path: Path) -> None:
+    name = digest_of(CONTENT).sha256
+    with scene.looking(tmp_path, CONTENT, OTHER) as (found, _):
+        flip(volume_file(tmp_path, name), 7)
+        blob_file(tmp_path, name, 1).unlink()
+        found.lot(LOT, video=True)
+    assert found.outcome is Outcome.FAILS
+    assert found.problems == [
+        f"recording {name.hex()}, copy volume:volume: 1 blobs are rotten",
+        f"recording {name.hex()}, copy blobs:files: 1 blobs are missing",
+    ]
+
+
+def test_a_film_that_is_not_here_leaves_the_answer_incomplete(scene: Scene, tmp_path: Path) -> None:
+    with scene.looking(tmp_path, CONTENT) as (found, _):
+        found.lot(LOT, video=True)
+    assert found.outcome is Outcome.INCOMPLETE
+    absent = digest_of(OTHER).sha256.hex()
+    assert found.left_out == {(Kind.RECORDING, "never came"): [absent]}
+
+
+def test_video_that_was_not_asked_for_was_not_looked_at(scene: Scene, tmp_path: Path) -> None:
+    with scene.looking(tmp_path, CONTENT, OTHER) as (found, _):
+        found.lot(LOT, video=False)
+    assert (found.outcome, found.copies) == (Outcome.INCOMPLETE, {})
+    (((kind, reason), names),) = found.left_out.items()
+    assert (kind, len(names)) == (Kind.RECORDING, 2)
+    assert reason.startswith("video=false: ")
+
+
+@pytest.mark.parametrize(
+    ("limit", "value", "kinds"),
+    [
+        ("TRIPS_MAX", 1, {Kind.TRIP: 1}),
+        ("VIDEO_BYTES_MAX", 2 * len(OTHER), {Kind.RECORDING: 1}),
+        ("BEGIN_MAX_S", 0.0, {Kind.TRIP: 2}),
+    ],
+)
+def test_a_limit_that_cuts_something_is_named(
+    scene: Scene,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    limit: str,
+    value: float,
+    kinds: dict[Kind, int],
+) -> None:
+    monkeypatch.setattr(verification, limit, value)
+    with scene.looking(tmp_path, CONTENT, OTHER) as (found, _):
+        found.lot(LOT, video=True)
+    assert found.outcome is Outcome.INCOMPLETE
+    assert {kind: len(names) for (kind, _), names in found.left_out.items()} == kinds
+    assert all(reason.startswith(f"{limit}: ") for _, reason in found.left_out)
+
+
+def test_a_trip_that_the_reader_may_not_see_whole_is_left_out(scene: Scene, tmp_path: Path) -> None:
+    with scene.looking(tmp_path, CONTENT, OTHER) as (found, _):
+        found.may_judge = lambda trip_id: trip_id == FIRST.trip_id
+        found.lot(LOT, video=True)
+    assert found.outcome is Outcome.INCOMPLETE
+    assert found.left_out == {
+        (Kind.TRIP, "it carries deliveries that you may not see"): [SECOND.trip_id]
+    }
+
+
+def test_a_ledger_that_is_away_proves_nothing_and_refutes_nothing(
+    scene: Scene, tmp_path: Path
+) -> None:
+    with (
+        closing(LedgerClient("http://127.0.0.1:9")) as away,  # nobody listens
+        scene.looking(tmp_path, CONTENT, client=away) as (found, _),
+    ):
+        found.recording(digest_of(CONTENT).sha256)
+    assert (found.outcome, found.problems, found.verdicts) == (Outcome.INCOMPLETE, [], {})
+    assert [kind for kind, _ in found.left_out] == [Kind.TRIP]
+    assert list(found.copies), "the bytes were read all the same"
+
+
+def test_a_lot_without_a_trip_is_not_said_to_hold(scene: Scene, tmp_path: Path) -> None:
+    with scene.looking(tmp_path) as (found, _), pytest.raises(NotOnLedgerError):
+        found.lot(LotId(GTIN, "none"), video=True)
+    assert found.outcome is Outcome.INCOMPLETE
+
+
+def test_an_index_that_says_more_than_the_ledger_is_found_out(scene: Scene, tmp_path: Path) -> None:
+    with scene.looking(tmp_path, CONTENT, OTHER) as (found, store):
+        found.recording(digest_of(CONTENT).sha256)
+        found._compare(  # noqa: SLF001 - an index that lies
+            FIRST.trip_id,
+            digest_of(OTHER).sha256,
+            found.verdicts[FIRST.trip_id],
+            store.find(digest_of(OTHER).sha256),
+        )
+    assert found.outcome is Outcome.FAILS
+    assert "as the index has it, and found none" in found.problems[0]
