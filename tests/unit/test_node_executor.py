@@ -8,9 +8,14 @@ from contracts.keys import Signer
 from contracts.ledger.execution import executor as executor_module
 from contracts.ledger.execution.executor import (
     MESSAGE_CHARS_MAX,
+    READ_BYTES_REMEMBERED,
+    READS_REMEMBERED,
+    Changes,
     Execution,
     InvalidTransaction,
     execute,
+    reader,
+    remembering,
 )
 from contracts.ledger.execution.families import Families
 from contracts.ledger.execution.verify import VerifiedBatch, verify_batch
@@ -213,3 +218,57 @@ def test_a_failing_family_is_one_invalid_batch() -> None:
     result = execute(batch_of(([], [])), families(fail), nothing)
     assert isinstance(result, InvalidTransaction)
     assert result.message == "internal error of family 'probe'"
+
+
+def test_more_addresses_than_are_remembered_are_checked_too() -> None:
+    inside = [f"aa{number:068x}" for number in range(200)]
+
+    def action(context: Context) -> None:
+        for address in inside * 2:
+            assert context.get(address) is None
+
+    assert isinstance(execute(batch_of((["aa"], [])), families(action), nothing), Execution)
+    refused = execute(
+        batch_of((["aa"], [])), families(lambda context: context.set(inside[0], b"")), nothing
+    )
+    assert isinstance(refused, InvalidTransaction)
+    assert refused.message == f"Tried to set unauthorized address: ['{inside[0]}']"
+
+
+def test_a_remembered_read_gives_way_to_a_change() -> None:
+    asked: list[str] = []
+    changes: Changes = {}
+
+    def below(address: str) -> bytes | None:
+        asked.append(address)
+        return b"old" if address == INSIDE else None
+
+    read = reader(remembering(below), changes)
+    assert [read(INSIDE), read(INSIDE), read(OUTSIDE), read(OUTSIDE)] == [
+        b"old",
+        b"old",
+        None,
+        None,
+    ]
+    assert asked == [INSIDE, OUTSIDE]
+    changes[INSIDE] = b"new"
+    assert read(INSIDE) == b"new"
+
+
+def test_what_a_block_remembers_is_bounded() -> None:
+    asked: list[str] = []
+
+    def below(address: str) -> bytes | None:
+        asked.append(address)
+        return bytes(READ_BYTES_REMEMBERED + 1) if address == "large" else b""
+
+    read = remembering(below)
+    read("large")
+    read("large")
+    for number in range(READS_REMEMBERED + 1):
+        read(str(number))
+    assert asked[:3] == ["large", "large", "0"]
+    read("0")
+    read(str(READS_REMEMBERED))
+    assert asked.count("0") == 1
+    assert asked.count(str(READS_REMEMBERED)) == 2

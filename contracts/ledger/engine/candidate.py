@@ -18,6 +18,7 @@ from contracts.ledger.execution.executor import (
     TransactionContext,
     execute,
     reader,
+    remembering,
 )
 from contracts.ledger.execution.families import Families, Handler
 from contracts.ledger.execution.obeyed import Obeyed
@@ -111,7 +112,7 @@ class Candidate:
         self.batches: list[Batch] = []
         self.receipts: list[TransactionReceipt] = []
         self.changes: Changes = {}
-        self.read = reader(read, self.changes)
+        self.read = reader(remembering(read), self.changes)
         """Returns the value at an address after the batches taken so far."""
 
     def has_room_for(self, batch: VerifiedBatch) -> bool:

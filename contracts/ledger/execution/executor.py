@@ -28,7 +28,7 @@ from contracts.rules.context import InvalidTransactionError
 _LOG = logging.getLogger(__name__)
 
 ADDRESS: Final = re.compile(r"[0-9a-f]{70}")
-_ADDRESS_CHARS: Final = 70
+_KNOWN_MAX: Final = 64
 NAMESPACE: Final = re.compile(r"(?:[0-9a-f]{2}){0,35}")
 STATE_VALUE_BYTES_MAX: Final = 16 << 20
 EFFECT_BYTES_MAX: Final = 32 << 20
@@ -39,6 +39,9 @@ _CHANGE_BYTES: Final = 80
 _FRAME_BYTES: Final = 6
 """Bytes of the encoding around an event or other data in a receipt."""
 MESSAGE_CHARS_MAX: Final = 1024
+READS_REMEMBERED: Final = 4_096
+READ_BYTES_REMEMBERED: Final = 4 << 10
+"""Values that one block remembers: 16 MiB at most."""
 
 Changes = dict[str, bytes | None]
 """New values by address; None means deleted."""
@@ -61,6 +64,33 @@ class InvalidTransaction:
     extended_data: bytes = b""
 
 
+@dataclass(frozen=True, slots=True)
+class _Declared:
+    """The inputs or outputs of transactions: addresses, and what addresses begin with.
+
+    Attributes:
+        namespaces: As declared.
+        known: Addresses within them, at most `_KNOWN_MAX`: all readings of a trip read and write
+            the same.
+    """
+
+    namespaces: tuple[str, ...]
+    known: set[str] = field(default_factory=set)
+
+    def check(self, verb: str, address: str) -> None:
+        """Check that an address is declared.
+
+        Raises:
+            InvalidTransactionError: It is not, or it is not an address.
+        """
+        if address in self.known:
+            return
+        if not address.startswith(self.namespaces) or ADDRESS.fullmatch(address) is None:
+            raise InvalidTransactionError(f"Tried to {verb} unauthorized address: ['{address}']")
+        if len(self.known) < _KNOWN_MAX:
+            self.known.add(address)
+
+
 class TransactionContext:
     """State as one transaction sees it; implements `contracts.rules.context.Context`.
 
@@ -78,8 +108,8 @@ class TransactionContext:
 
     def __init__(self, header: TransactionHeader, read: Read, room: int = EFFECT_BYTES_MAX) -> None:
         self._family_name = header.family_name
-        self._inputs = _namespaces("inputs", tuple(header.inputs))
-        self._outputs = _namespaces("outputs", tuple(header.outputs))
+        self._inputs = _declared("inputs", tuple(header.inputs))
+        self._outputs = _declared("outputs", tuple(header.outputs))
         self.changes: Changes = {}
         self.size = 0
         self._room = room
@@ -90,13 +120,14 @@ class TransactionContext:
 
     def get(self, address: str) -> bytes | None:
         """See `Context.get`."""
-        _check("get", address, self._inputs)
+        if address not in self._inputs.known:
+            self._inputs.check("get", address)
         changes = self.changes
         return changes[address] if address in changes else self._below(address)
 
     def set(self, address: str, value: bytes) -> None:
         """See `Context.set`."""
-        _check("set", address, self._outputs)
+        self._outputs.check("set", address)
         if len(value) > STATE_VALUE_BYTES_MAX:
             raise InvalidTransactionError(
                 f"value of {len(value)} bytes, at most {STATE_VALUE_BYTES_MAX} allowed"
@@ -106,7 +137,7 @@ class TransactionContext:
 
     def delete(self, address: str) -> None:
         """See `Context.delete`."""
-        _check("delete", address, self._outputs)
+        self._outputs.check("delete", address)
         self._spend(_CHANGE_BYTES)
         self.changes[address] = None
 
@@ -154,7 +185,7 @@ class TransactionContext:
         receipt = TransactionReceipt(
             transaction_id=transaction_id, events=self._events, data=self._data
         )
-        inputs = [address for address in self._inputs if address in self.changes]
+        inputs = [address for address in self._inputs.namespaces if address in self.changes]
         addresses = dict.fromkeys((*inputs, *self.changes))
         for address in addresses:
             value = self.changes[address]
@@ -202,6 +233,25 @@ def reader(below: Read, *layers: Changes) -> Read:
     for layer in reversed(layers):
         below = _over(below, layer)
     return below
+
+
+def remembering(below: Read) -> Read:
+    """Return a function that reads each address once, for as long as nothing is written below.
+
+    Successive readings of a truck need the same few entries. At most `READS_REMEMBERED` values are
+    kept, none of more than `READ_BYTES_REMEMBERED`.
+    """
+    known: Changes = {}
+
+    def read(address: str) -> bytes | None:
+        if address in known:
+            return known[address]
+        value = below(address)
+        if len(known) < READS_REMEMBERED and len(value or b"") <= READ_BYTES_REMEMBERED:
+            known[address] = value
+        return value
+
+    return read
 
 
 def _over(below: Read, layer: Changes) -> Read:
@@ -271,25 +321,10 @@ def execute_transaction(
 
 
 @lru_cache(maxsize=128)  # all readings of a trip declare the same
-def _namespaces(where: str, declared: tuple[str, ...]) -> tuple[str, ...]:
-    for namespace in declared:
+def _declared(where: str, namespaces: tuple[str, ...]) -> _Declared:
+    for namespace in namespaces:
         if NAMESPACE.fullmatch(namespace) is None:
             raise InvalidTransactionError(
                 f"Address or namespace {namespace[:80]} listed in {where} is not valid"
             )
-    return declared
-
-
-@lru_cache(maxsize=1024)  # all readings of a trip read and write the same
-def _is_address(text: str) -> bool:
-    return ADDRESS.fullmatch(text) is not None
-
-
-def _check(verb: str, address: str, allowed: tuple[str, ...]) -> None:
-    # The length first: the cache must not keep long texts.
-    if (
-        not address.startswith(allowed)
-        or len(address) != _ADDRESS_CHARS
-        or not _is_address(address)
-    ):
-        raise InvalidTransactionError(f"Tried to {verb} unauthorized address: ['{address}']")
+    return _Declared(namespaces)
