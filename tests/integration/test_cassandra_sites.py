@@ -39,7 +39,7 @@ from support.storage.scrubs import go_round
 from support.storage.stores import flip, open_store, put, volume_file
 from support.trucks.rogue import until
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.long]
 KEYSPACE = "sites"
 NOTHING = {"recording": 0, "bucket": 0, "blob": 0}
 READS = ("manifest", "get", "replicas")
@@ -120,7 +120,6 @@ def test_a_level_that_one_site_cannot_meet_is_refused(
         other.check()
 
 
-@pytest.mark.long
 def test_the_nearest_node_dies_during_writes(sites: Cluster, store: CassandraBlobs) -> None:
     """Nothing acknowledged is lost, and nobody who writes or reads notices."""
     writer = Writer(store, "one dies")
@@ -135,9 +134,7 @@ def test_the_nearest_node_dies_during_writes(sites: Cluster, store: CassandraBlo
         sites.start(0)
 
 
-@pytest.mark.parametrize(
-    "index", [pytest.param(0, id="nearest", marks=pytest.mark.long), pytest.param(1, id="other")]
-)
+@pytest.mark.parametrize("index", [pytest.param(0, id="nearest"), pytest.param(1, id="other")])
 def test_a_node_hangs_during_writes(sites: Cluster, store: CassandraBlobs, index: int) -> None:
     writer = Writer(store, f"node {index} hangs")
     with writer.writing():
@@ -152,7 +149,6 @@ def test_a_node_hangs_during_writes(sites: Cluster, store: CassandraBlobs, index
     assert writer.failed == []
 
 
-@pytest.mark.long
 def test_a_site_that_is_cut_off(net: Network, sites: Cluster, store: CassandraBlobs) -> None:
     """It cannot write, and says so; what its own node has can be read; then all is well again."""
     if not net.cables:
@@ -185,7 +181,6 @@ def test_a_site_that_is_cut_off(net: Network, sites: Cluster, store: CassandraBl
     assert at_site(sites.nodes[2].place, config, [("get", "meanwhile")]) == ["right"]
 
 
-@pytest.mark.long
 def test_what_was_deleted_while_a_site_was_away_stays_deleted(
     sites: Cluster,
     store: CassandraBlobs,
@@ -243,7 +238,6 @@ def test_what_was_deleted_while_a_site_was_away_stays_deleted(
     assert store.get(lost, 0) == blob(0, b"again")
 
 
-@pytest.mark.long
 def test_a_dead_node_is_replaced_by_an_empty_one(
     sites: Cluster, store: CassandraBlobs, everyone: CassandraBlobs
 ) -> None:
@@ -319,7 +313,6 @@ def make_rotten(
     return bad[0].name
 
 
-@pytest.mark.long
 def test_all_die_at_once_during_writes(sites: Cluster, store: CassandraBlobs) -> None:
     """With the commit log synced for each write, nothing acknowledged is lost."""
     writer = Writer(store, "all die")
@@ -344,7 +337,6 @@ def refusal(sites: Cluster, replication: dict[str, int]) -> str:
     return str(refused.value)
 
 
-@pytest.mark.long
 def test_the_network_grows_by_a_site(net: Network, sites: Cluster, store: CassandraBlobs) -> None:
     one, kept = recording("grows"), [blob(n, os.urandom(1000)) for n in range(8)]
     store.put_many(one, kept)

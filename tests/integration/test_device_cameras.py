@@ -211,6 +211,7 @@ def test_a_camera_that_hangs_delays_nothing(tmp_path: Path, site: Site, gps: str
     assert {each["media_type"] for each in films_at(site, trip, tmp_path)} == {"video/mp4"}
 
 
+@pytest.mark.long
 def test_a_camera_on_the_network_is_unplugged_and_plugged_in_again(
     tmp_path: Path, site: Site, gps: str
 ) -> None:

@@ -61,7 +61,7 @@ def leave(site: Site) -> None:
 
 def record(truck: Truck, start: str) -> str:
     log = write_log(truck.folder / "log.csv", 12)
-    made = truck.must("record", "--readings", log, "--start", start)
+    made = truck.must("record", "--again", "--readings", log, "--start", start)
     return str(made["trip"])
 
 

@@ -32,17 +32,12 @@ from support.ledgers.nodes import (
 )
 from support.machine.waiting import wait_until
 
-pytestmark = [pytest.mark.integration, pytest.mark.cold]
+pytestmark = pytest.mark.integration
 
 
 def start(*options: str) -> "subprocess.CompletedProcess[str]":
-    command = [
-        sys.executable,
-        "-c",
-        "from contracts.ledger.wayseal_node import main; main()",
-        *options,
-    ]
-    return subprocess.run(  # noqa: S603 - our own module
+    command = [str(Path(sys.executable).with_name("wayseal-node")), *options]
+    return subprocess.run(  # noqa: S603 - our own command
         command, capture_output=True, text=True, timeout=60, check=False
     )
 

@@ -47,7 +47,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
-@pytest.fixture(params=["gateway", "node"])
+@pytest.fixture(params=["gateway", pytest.param("node", marks=pytest.mark.long)])
 def server(site: Site, request: pytest.FixtureRequest) -> str:
     """Return the URL of something that every client may ask for, at one of the two servers."""
     if request.param == "node":
