@@ -1,11 +1,14 @@
 """The running node: an engine, REST and the component port wired together."""
 
 import asyncio
+import signal
 import socket
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from contracts.errors import WaysealError
 from contracts.ledger.blocks.chain import Chain
 from contracts.ledger.component.port import Port
 from contracts.ledger.engine.running import Engine
@@ -97,11 +100,43 @@ async def serve(
     if component is not None:
         component.start(chain, engine.registered)
     try:
-        await asyncio.to_thread(engine.start)
-        await server.serve(sockets=[rest.port])
+        if await _has_started(engine):
+            await server.serve(sockets=[rest.port])
     finally:
         await asyncio.to_thread(engine.stop)
         if component is not None:
             await asyncio.to_thread(component.stop)
         verifier.close()
     return int(bool(broken))
+
+
+async def _has_started(engine: Engine) -> bool:
+    """Start the engine; return False if a signal asked the node to end first.
+
+    An engine may wait long, for its program or for other validators. Once the server serves, it has
+    handlers of its own.
+
+    Raises:
+        WaysealError: The engine does not start.
+    """
+    loop, asked = asyncio.get_running_loop(), asyncio.Event()
+
+    def end(_: int, __: object) -> None:
+        loop.call_soon_threadsafe(asked.set)
+
+    before = {each: signal.signal(each, end) for each in (signal.SIGTERM, signal.SIGINT)}
+    starting = asyncio.create_task(asyncio.to_thread(engine.start))
+    waiting = asyncio.create_task(asked.wait())
+    try:
+        await asyncio.wait({starting, waiting}, return_when=asyncio.FIRST_COMPLETED)
+        if starting.done():
+            starting.result()
+            return not asked.is_set()
+        await asyncio.to_thread(engine.stop)
+        with suppress(WaysealError):  # it was stopped while it started
+            await starting
+        return False
+    finally:
+        waiting.cancel()
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -19,6 +19,7 @@ from contracts.ledger.cometbft.networkfile import Network, read_network
 from contracts.ledger.cometbft.process import find_program
 from contracts.ledger.commands.network import free_port
 from contracts.proto.sawtooth_pb2 import Batch
+from contracts.runtime.processes import tied
 from contracts.sawtooth.batches import build_batch
 from contracts.sawtooth.settings import propose
 from contracts.validators import SETTING, encode
@@ -38,6 +39,7 @@ from support.ledgers.cometbft import (
 from support.ledgers.founding import untimed_genesis
 from support.ledgers.nodes import (
     INTKEY_NODE,
+    PLAIN_NODE,
     intkey,
     intkey_batch,
     node_command,
@@ -217,6 +219,24 @@ def test_a_validator_that_computes_another_state_is_named(four: Validators) -> N
     assert again.returncode == 0, again.stderr
     four.start(3)
     agree(four)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_a_node_that_waits_for_its_engine(tmp_path: Path, number: int) -> None:
+    need_cometbft()
+    began, program = tmp_path / "began", tmp_path / "cometbft"
+    program.write_text(
+        f'#!/bin/sh\n[ "$1" = start ] && touch {began} && exec sleep 600\n'
+        f'exec {find_program(None)} "$@"\n'
+    )
+    program.chmod(0o755)
+    (place,) = lay_out(tmp_path, 1, [untimed_genesis(FOUNDER, [FOUNDER.public_key])], FOUNDER)
+    command = node_command(place, *ENGINE, "--cometbft", str(program), script=PLAIN_NODE)
+    with subprocess.Popen(tied(command), stderr=subprocess.PIPE) as waiting:  # noqa: S603
+        wait_until(began.exists)
+        waiting.send_signal(number)
+        _, said = waiting.communicate(timeout=30)
+    assert waiting.returncode == 0, said
 
 
 def test_a_refused_init_leaves_nothing_that_stops_the_next_one(tmp_path: Path) -> None:
