@@ -53,12 +53,12 @@ class OneCassandra(LoadFileScheduling):  # type: ignore[misc]  # it has no types
 
     def _split_scope(self, nodeid: str) -> str:
         file: str = super()._split_scope(nodeid)
-        return "the Cassandra server" if _shares_cassandra(file) else file
+        return "the Cassandra server" if _shares_cassandra(self.config.rootpath / file) else file
 
 
 @cache
-def _shares_cassandra(file: str) -> bool:
-    return "cassandra: Cluster" in Path(file).read_text("utf-8")
+def _shares_cassandra(file: Path) -> bool:
+    return "cassandra: Cluster" in file.read_text("utf-8")
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> OneCassandra | None:
