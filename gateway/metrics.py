@@ -16,7 +16,7 @@ from gateway.gauges import Family
 from gateway.intake.refused import Refused
 from storage.drives.devices import Device
 from storage.drives.health import ENDURANCE, Condition, Health
-from storage.stages import Meter, Stage
+from storage.stages import Stage, StageMeter
 
 MEDIA_TYPE: Final = CONTENT_TYPE_PLAIN_0_0_4
 BUCKETS_S: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
@@ -80,9 +80,9 @@ class Metrics:
         if size:
             self._bytes[stage].inc(size)
 
-    def meter(self, stage: Stage) -> Meter:
+    def meter(self, stage: Stage) -> StageMeter:
         """Return what records the work of one stage; its parts are Prometheus' own."""
-        return Meter(self._seconds[stage].time, self._bytes[stage].inc)
+        return StageMeter(self._seconds[stage].time, self._bytes[stage].inc)
 
     def connection_ended(self, why: Ending) -> None:
         """Count a REST connection that was ended."""

@@ -53,7 +53,7 @@ NOT_RECORDED: Final[Stages] = _NotRecorded()
 """Records nothing."""
 
 
-class Meter(NamedTuple):
+class StageMeter(NamedTuple):
     """Records the work of one stage, for a caller that has no other.
 
     Attributes:
@@ -65,7 +65,7 @@ class Meter(NamedTuple):
     add_bytes: Callable[[float], object]
 
 
-NO_METER: Final = Meter(nullcontext, lambda _: None)
+NO_METER: Final = StageMeter(nullcontext, lambda _: None)
 """Records nothing."""
 
 

@@ -65,7 +65,7 @@ def build_app(services: Services) -> FastAPI:
     )
     app.state.services = services
     app.state.streams = changes.Streams()
-    app.state.verifications = verification.Places()
+    app.state.verifications = verification.VerificationPlaces()
     app.state.rates = Rates(services.settings.rest.requests_per_minute)
     problems.install(app)
     app.add_middleware(TusGate, prefix=uploads.PREFIX)

@@ -32,7 +32,7 @@ from gateway.api.recordings import absent, digest_of_bytes
 from gateway.api.security import may_read
 from gateway.people.accesslog import Taken
 from gateway.records.tracing import LotId
-from gateway.records.verification import Kind, Outcome, Verification, beyond
+from gateway.records.verification import LeftOutKind, Outcome, Verification, beyond
 from storage.recordings.verification import VerifyReport
 
 AT_ONCE_MAX: Final = 2
@@ -41,7 +41,7 @@ NAMED_MAX: Final = 100
 """Names of one kind and reason that an answer lists; the count is always that of all."""
 
 
-class Places(BoundedSemaphore):
+class VerificationPlaces(BoundedSemaphore):
     """The places for verifications that run at once."""
 
     def __init__(self) -> None:
@@ -69,7 +69,7 @@ class CopiesRead(BaseModel):
 class LeftOut(BaseModel):
     """What was not looked at, and why; it says nothing of whether that holds."""
 
-    what: Kind
+    what: LeftOutKind
     reason: str = Field(description="in words; a limit that cut something is named first")
     count: int
     ids: list[str] = Field(description="the first hundred; a lot by its number")
@@ -115,7 +115,7 @@ class Verifier:
         deletions: DeletionsPart,
         caller: Annotated[Caller, Depends(may_read)],
     ) -> None:
-        self._places: Places = request.app.state.verifications
+        self._places: VerificationPlaces = request.app.state.verifications
         self.judged_by = (
             f"the gateway of site {services.settings.site_id}, by the ledger's own keys"
         )

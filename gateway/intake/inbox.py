@@ -23,7 +23,7 @@ from gateway.intake.numbers import Numbers, look
 from gateway.intake.quotas import DeviceLimits
 from gateway.intake.salvage import PROOFS
 from gateway.intake.schema import ADD_VISIT, CHAIN, COLUMNS, INBOX, NOW_MS
-from gateway.intake.visits import Visits, forget_receipted
+from gateway.intake.visits import HeldVisits, forget_receipted
 from gateway.intake.waiting import Waiting
 from storage.checked.damage import DamageNotes
 from storage.checked.kept import Kept, open_kept
@@ -49,7 +49,7 @@ class Inbox(Kept):
     """The inbox in one file; safe to use from several threads.
 
     Attributes:
-        visits: Visits of devices, and their receipts.
+        visits: HeldVisits of devices, and their receipts.
         waiting: What is held and cannot move on.
     """
 
@@ -80,7 +80,7 @@ class Inbox(Kept):
         self._quarantine_bytes_max = quarantine_bytes_max
         self._of_device = of_device or DeviceLimits()
         self._db = open_kept(path, INBOX, damage, PROOFS)
-        self.visits = Visits(self._db)
+        self.visits = HeldVisits(self._db)
         self.waiting = Waiting(self._db, RunningTime(self._db, monotonic_s))
 
     def add(self, batches: Sequence[HeldBatch], offers: Sequence[Offer]) -> dict[str, str]:

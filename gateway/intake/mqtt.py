@@ -42,7 +42,7 @@ from gateway.intake.held import HeldBatch, State
 from gateway.intake.held import Offer as HeldOffer
 from gateway.intake.inbox import Inbox
 from gateway.intake.refused import OnRefused, Refused, not_counted
-from storage.stages import NO_METER, Meter
+from storage.stages import NO_METER, StageMeter
 
 GROUP_MESSAGES_MAX: Final = 32
 GROUP_BYTES: Final = 1 << 20
@@ -98,7 +98,7 @@ class Intake:
         on_change: Callable[[], None],
         socket: Path | None = None,
         tls: BrokerTls | None = None,
-        meter: Meter = NO_METER,
+        meter: StageMeter = NO_METER,
     ) -> None:
         """Prepare the intake.
 

@@ -30,7 +30,7 @@ class Visit:
     since_ms: int
 
 
-class Visits:
+class HeldVisits:
     """The visits in the inbox, and their receipts; safe to use from several threads."""
 
     def __init__(self, db: VersionedDatabase) -> None:
@@ -69,7 +69,7 @@ class Visits:
     def open(self) -> list[tuple[str, str, KeptReceipt | None]]:
         """Return trip id, device id and receipt of every visit without a final receipt.
 
-        Visits with a provisional receipt come first.
+        HeldVisits with a provisional receipt come first.
         """
         rows = self._db.query(
             "SELECT trip_id, device_id, wire FROM visits LEFT JOIN receipts"

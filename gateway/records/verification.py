@@ -46,7 +46,7 @@ class Outcome(StrEnum):
     """Nothing that was looked at fails, and not everything was looked at."""
 
 
-class Kind(StrEnum):
+class LeftOutKind(StrEnum):
     """What was not looked at."""
 
     LOT = "lot"
@@ -82,7 +82,7 @@ class Verification:
     verdicts: dict[str, Verdict] = field(default_factory=dict)
     copies: dict[bytes, VerifyReport] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
-    left_out: dict[tuple[Kind, str], list[str]] = field(default_factory=dict)
+    left_out: dict[tuple[LeftOutKind, str], list[str]] = field(default_factory=dict)
     _until_s: float = 0.0
     _read_bytes: int = 0
 
@@ -108,11 +108,13 @@ class Verification:
         self.records.lots.check_known(lot)
         deliveries = self.records.deliveries.of_lot(*lot)
         if not deliveries:
-            self._leave_out(Kind.LOT, "no delivery of it is on record, so no trip", [lot.lot])
+            self._leave_out(
+                LeftOutKind.LOT, "no delivery of it is on record, so no trip", [lot.lot]
+            )
         for delivery in deliveries:
             if not delivery.trip_ids:
                 reason = "it is on no trip so far"
-                self._leave_out(Kind.DELIVERY, reason, [delivery.entry.terms.delivery_id])
+                self._leave_out(LeftOutKind.DELIVERY, reason, [delivery.entry.terms.delivery_id])
         for trip_id in dict.fromkeys(name for each in deliveries for name in each.trip_ids):
             verdict = self._judge(trip_id)
             for digest in _digests(verdict) if verdict else ():
@@ -127,7 +129,7 @@ class Verification:
         """
         counting = self.records.digests.that_count(sha256, self.store.find)
         if counting.stored is None:
-            self._leave_out(Kind.RECORDING, self.absent(sha256), [sha256.hex()])
+            self._leave_out(LeftOutKind.RECORDING, self.absent(sha256), [sha256.hex()])
         else:
             self._read(counting.stored)
         for trip_id in dict.fromkeys(each.digest.trip_id for each in counting.digests):
@@ -150,15 +152,15 @@ class Verification:
 
     def _judge(self, trip_id: str) -> Verdict | None:
         if len(self.verdicts) >= TRIPS_MAX:
-            self._leave_out(Kind.TRIP, f"TRIPS_MAX: at most {TRIPS_MAX} at once", [trip_id])
+            self._leave_out(LeftOutKind.TRIP, f"TRIPS_MAX: at most {TRIPS_MAX} at once", [trip_id])
         elif not self.may_judge(trip_id):
             reason = "it carries deliveries that you may not see"
-            self._leave_out(Kind.TRIP, reason, [trip_id])
-        elif self._in_time(Kind.TRIP, trip_id):
+            self._leave_out(LeftOutKind.TRIP, reason, [trip_id])
+        elif self._in_time(LeftOutKind.TRIP, trip_id):
             try:
                 verdict = self.audit.judge(trip_id)
             except WaysealError as error:  # what was judged before still counts
-                self._leave_out(Kind.TRIP, str(error), [trip_id])
+                self._leave_out(LeftOutKind.TRIP, str(error), [trip_id])
             else:
                 self.verdicts[trip_id] = verdict
                 self._note(trip_id, verdict)
@@ -175,18 +177,20 @@ class Verification:
             return
         name = digest.sha256.hex()
         if not asked:
-            self._leave_out(Kind.RECORDING, "video=false: its bytes were not asked for", [name])
+            self._leave_out(
+                LeftOutKind.RECORDING, "video=false: its bytes were not asked for", [name]
+            )
             return
         try:
             stored = self.store.find(digest.sha256)
             if stored is None:
-                self._leave_out(Kind.RECORDING, self.absent(digest.sha256), [name])
+                self._leave_out(LeftOutKind.RECORDING, self.absent(digest.sha256), [name])
             elif self._check_fits(digest, stored) and self._has_room(stored, name):
                 self._read(stored)
         except RejectedError as error:
             self.problems.append(f"recording {name}: {error}")
         except WaysealError as error:
-            self._leave_out(Kind.RECORDING, str(error), [name])
+            self._leave_out(LeftOutKind.RECORDING, str(error), [name])
 
     def _check_fits(self, digest: RecordVideo, stored: StoredRecording | None) -> bool:
         if stored is None or stored.fits(digest.size, digest.tree_root):
@@ -202,14 +206,14 @@ class Verification:
         more = stored.size * max(1, len(stored.copies))
         if self._read_bytes + more > VIDEO_BYTES_MAX:
             reason = f"VIDEO_BYTES_MAX: at most {VIDEO_BYTES_MAX} bytes of all copies at once"
-            self._leave_out(Kind.RECORDING, reason, [name])
+            self._leave_out(LeftOutKind.RECORDING, reason, [name])
             return False
-        if not self._in_time(Kind.RECORDING, name):
+        if not self._in_time(LeftOutKind.RECORDING, name):
             return False
         self._read_bytes += more
         return True
 
-    def _in_time(self, kind: Kind, name: str) -> bool:
+    def _in_time(self, kind: LeftOutKind, name: str) -> bool:
         if self.clock_s() < self._until_s:
             return True
         reason = f"BEGIN_MAX_S: none is begun after {BEGIN_MAX_S:g} s"
@@ -221,7 +225,7 @@ class Verification:
         report = self.store.verify(stored.sha256)
         self.copies[stored.sha256] = report
         if not report.copies:
-            self._leave_out(Kind.RECORDING, "no copy of it is whole here", [name])
+            self._leave_out(LeftOutKind.RECORDING, "no copy of it is whole here", [name])
         for copy in report.copies:
             self._note_copy(name, copy)
 
@@ -235,9 +239,9 @@ class Verification:
         if copy.unread:
             out = self.store.not_looked_at().get(copy.copy, "the medium or peer did not answer")
             reason = f"{copy.copy}: {len(copy.unread)} blobs could not be read: {out}"
-            self._leave_out(Kind.COPY, reason, [name])
+            self._leave_out(LeftOutKind.COPY, reason, [name])
 
-    def _leave_out(self, kind: Kind, reason: str, names: Iterable[str]) -> None:
+    def _leave_out(self, kind: LeftOutKind, reason: str, names: Iterable[str]) -> None:
         self.left_out.setdefault((kind, reason), []).extend(names)
 
 

@@ -1,6 +1,6 @@
 """kill -9 of gateway, node and agent, at random moments of an offload: nothing lost, none doubled.
 
-WAYSEAL_KILLS sets how often each is killed (default 2), WAYSEAL_SEED which moments.
+WAYSEAL_KILLS sets how often each is killed (default 1), WAYSEAL_SEED which moments.
 """
 
 from collections.abc import Callable

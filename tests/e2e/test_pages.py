@@ -218,7 +218,9 @@ def test_a_trip_says_what_it_holds_and_the_video_too(operator: Visit, scene: Sce
     assert not operator.violations()
 
 
-@pytest.mark.parametrize(("size", "scheme"), [*LOOKS, (PHONE, "light")])
+@pytest.mark.parametrize(
+    ("size", "scheme"), [*LOOKS, pytest.param(PHONE, "light", marks=pytest.mark.long)]
+)
 def test_a_trip_shows_claimed_and_corrected_times_and_what_the_truck_noticed(
     browser: Browser, scene: Scene, size: tuple[int, int], scheme: Scheme
 ) -> None:

@@ -41,6 +41,7 @@ def test_a_network_that_one_brings_is_held_to_the_rules() -> None:
     assert " passed" in done.stdout
 
 
+@pytest.mark.long
 def test_a_network_that_does_not_start_is_no_success() -> None:
     done = rules(shlex.join([sys.executable, "-c", "print('not ready')"]))
     assert done.returncode == 1, done.stdout

@@ -269,7 +269,7 @@ def test_no_truck_governs_the_broker(attacked: Attacked) -> None:
     assert not admits(attacked.address, "intruder", "known")
 
 
-@pytest.mark.parametrize("qos", [0, 1])
+@pytest.mark.parametrize("qos", [0, pytest.param(1, marks=pytest.mark.long)])
 def test_a_revoked_token_ends_a_flood(attacked: Attacked, qos: int) -> None:
     """While a truck with a token floods the gateway's queue, the others wait; the log names it."""
     garbage = publish(topic("truck-1", Topic.RECORDS), b"garbage", qos=qos) * 1000

@@ -17,7 +17,7 @@ from gateway.records.evidence import Audit
 from gateway.records.records import Records
 from gateway.records.registry import NotOnLedgerError
 from gateway.records.tracing import LotId
-from gateway.records.verification import Kind, Outcome, Verification
+from gateway.records.verification import LeftOutKind, Outcome, Verification
 from storage.recordings.store import RecordingStore
 from support.evidence.chain import digest_of
 from support.ledgers.rest_hosts import ledgers
@@ -116,7 +116,7 @@ def test_a_film_that_is_not_here_leaves_the_answer_incomplete(scene: Scene, tmp_
         found.lot(LOT, video=True)
     assert found.outcome is Outcome.INCOMPLETE
     absent = digest_of(OTHER).sha256.hex()
-    assert found.left_out == {(Kind.RECORDING, "never came"): [absent]}
+    assert found.left_out == {(LeftOutKind.RECORDING, "never came"): [absent]}
 
 
 def test_video_that_was_not_asked_for_was_not_looked_at(scene: Scene, tmp_path: Path) -> None:
@@ -124,16 +124,16 @@ def test_video_that_was_not_asked_for_was_not_looked_at(scene: Scene, tmp_path: 
         found.lot(LOT, video=False)
     assert (found.outcome, found.copies) == (Outcome.INCOMPLETE, {})
     (((kind, reason), names),) = found.left_out.items()
-    assert (kind, len(names)) == (Kind.RECORDING, 2)
+    assert (kind, len(names)) == (LeftOutKind.RECORDING, 2)
     assert reason.startswith("video=false: ")
 
 
 @pytest.mark.parametrize(
     ("limit", "value", "kinds"),
     [
-        ("TRIPS_MAX", 1, {Kind.TRIP: 1}),
-        ("VIDEO_BYTES_MAX", 2 * len(OTHER), {Kind.RECORDING: 1}),
-        ("BEGIN_MAX_S", 0.0, {Kind.TRIP: 2}),
+        ("TRIPS_MAX", 1, {LeftOutKind.TRIP: 1}),
+        ("VIDEO_BYTES_MAX", 2 * len(OTHER), {LeftOutKind.RECORDING: 1}),
+        ("BEGIN_MAX_S", 0.0, {LeftOutKind.TRIP: 2}),
     ],
 )
 def test_a_limit_that_cuts_something_is_named(
@@ -142,7 +142,7 @@ def test_a_limit_that_cuts_something_is_named(
     monkeypatch: pytest.MonkeyPatch,
     limit: str,
     value: float,
-    kinds: dict[Kind, int],
+    kinds: dict[LeftOutKind, int],
 ) -> None:
     monkeypatch.setattr(verification, limit, value)
     with scene.looking(tmp_path, CONTENT, OTHER) as (found, _):
@@ -158,7 +158,7 @@ def test_a_trip_that_the_reader_may_not_see_whole_is_left_out(scene: Scene, tmp_
         found.lot(LOT, video=True)
     assert found.outcome is Outcome.INCOMPLETE
     assert found.left_out == {
-        (Kind.TRIP, "it carries deliveries that you may not see"): [SECOND.trip_id]
+        (LeftOutKind.TRIP, "it carries deliveries that you may not see"): [SECOND.trip_id]
     }
 
 
@@ -171,7 +171,7 @@ def test_a_ledger_that_is_away_proves_nothing_and_refutes_nothing(
     ):
         found.recording(digest_of(CONTENT).sha256)
     assert (found.outcome, found.problems, found.verdicts) == (Outcome.INCOMPLETE, [], {})
-    assert [kind for kind, _ in found.left_out] == [Kind.TRIP]
+    assert [kind for kind, _ in found.left_out] == [LeftOutKind.TRIP]
     assert list(found.copies), "the bytes were read all the same"
 
 

@@ -15,7 +15,7 @@ from demo.auditor import Auditor
 from demo.truck import Truck
 from support.ledgers.walk import committed
 
-KILLS: Final = int(os.environ.get("WAYSEAL_KILLS", "2"))
+KILLS: Final = int(os.environ.get("WAYSEAL_KILLS", "1"))
 SEED: Final = int(os.environ.get("WAYSEAL_SEED", "20261121"))
 LONGEST_WAIT_S: Final = 2.5
 OFFLOAD_TRIES: Final = 20
