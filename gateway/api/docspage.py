@@ -1,5 +1,6 @@
 """An OpenAPI description as one HTML page: no script, nothing loaded, so it works offline."""
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from html import escape
 from typing import Any, Final
@@ -62,6 +63,13 @@ def _operation(name: str, operation: _Node) -> Iterator[str]:
             for status, answer in operation["responses"].items()
         ),
     )
+    for status, answer in operation["responses"].items():
+        for media, of in answer.get("content", {}).items():
+            if "example" in of:
+                shown = of["example"]
+                text = shown if isinstance(shown, str) else json.dumps(shown, indent=1)
+                yield f"<details><summary>Example of {status}, {escape(media)}</summary>"
+                yield f"<pre>{escape(text)}</pre></details>"
     yield "</details>"
 
 
