@@ -2,8 +2,8 @@
 
 from collections.abc import MutableSequence
 from dataclasses import dataclass, field
-from functools import cache
-from typing import NamedTuple, TypeVar
+from functools import cache, lru_cache
+from typing import Final, NamedTuple, TypeVar
 
 from google.protobuf.descriptor import Descriptor
 from google.protobuf.message import Message
@@ -17,6 +17,9 @@ from contracts.proto.state_pb2 import Chain, Finding, Findings, Key, Trip
 from contracts.rules.context import Context, InvalidTransactionError
 from contracts.rules.ids import Rule
 from contracts.rules.version import RulesVersion
+
+_REMEMBERED: Final = 128
+"""Entries of devices' keys that are kept parsed: a device signs many readings in a row."""
 
 EVENT_FINDING = "wayseal/finding"
 EVENT_BREACH = "wayseal/breach"
@@ -71,6 +74,11 @@ def co_sign(
 def _is_marked(kind: Descriptor) -> bool:
     """Say whether entries of a kind name the version of the rules that wrote them."""
     return "rules" in kind.fields_by_name
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _key(wire: bytes) -> Key:
+    return Key.FromString(wire)
 
 
 class Case(NamedTuple):
@@ -170,10 +178,13 @@ class Case(NamedTuple):
     def device_key(self) -> Key:
         """Return the entry of the device key that signed, revoked or not.
 
+        Several transactions share it, so it must not be changed.
+
         Raises:
             InvalidTransactionError: The key never was a key of a registered device.
         """
-        key = self.key()
+        wire = self.context.get(address.key(self.signer))
+        key = None if wire is None else _key(wire)
         if key is None or key.owner != Key.DEVICE:
             raise invalid(Rule.UNKNOWN_DEVICE, f"key {self.signer} {NOT_OF_A_DEVICE}")
         return key
