@@ -49,7 +49,7 @@ class Inbox(Kept):
     """The inbox in one file; safe to use from several threads.
 
     Attributes:
-        visits: HeldVisits of devices, and their receipts.
+        visits: Visits of devices, and their receipts.
         waiting: What is held and cannot move on.
     """
 

@@ -187,7 +187,7 @@ def test_a_reservation_comes_back_with_its_upload(tmp_path: Path, stack: ExitSta
     with pytest.raises(UnavailableError, match=r"bytes do not fit, \d+ are free; \d+ lack"):
         store.begin(bytes(32), len(DATA))
     store.delete(ID)
-    back = len(DATA) // BLOCK_BYTES * BLOCK_BYTES  # what is noted of it may take the last block
+    back = len(DATA) // BLOCK_BYTES * BLOCK_BYTES  # a probe may have one block just then
     assert main.call(VolumeDirectory.free_bytes) - free >= back
     store.begin(bytes(32), len(DATA)).close()
 
