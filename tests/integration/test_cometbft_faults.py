@@ -16,7 +16,6 @@ import pytest
 from contracts.commits import check_commit
 from contracts.keys import Signer
 from contracts.ledger.cometbft.home import HOME, validator_key
-from contracts.ledger.commands.network import free_port
 from contracts.ledger.engine.genesis import own_genesis
 from contracts.proto.sawtooth_pb2 import Batch
 from support.ledgers.cables import Cable, cable
@@ -34,6 +33,7 @@ from support.ledgers.cometbft import (
 from support.ledgers.founding import untimed_genesis
 from support.ledgers.nodes import Node, intkey_batch, running
 from support.machine.mounts import tmpfs
+from support.machine.ports import free_port
 from support.machine.private import write_private
 from support.machine.waiting import wait_until
 

@@ -3,7 +3,6 @@
 import argparse
 import json
 import shutil
-import socket
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -32,6 +31,7 @@ from contracts.ledger.cometbft.networkfile import (
 from contracts.ledger.cometbft.process import find_program
 from contracts.ledger.execution.families import BUILT_IN
 from contracts.runtime.files import locked, make_directory
+from contracts.runtime.ports import free_port
 
 
 def validator(options: argparse.Namespace) -> None:
@@ -166,14 +166,6 @@ def init(options: argparse.Namespace) -> None:
         write_network(out / "network.json", network)
         undo.pop_all()
     _tell(_summary(network, out) | {"data": [str(place) for place in places]})
-
-
-def free_port() -> int:
-    """Return a TCP port that is free on this machine now."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port
 
 
 def _summary(network: Network, where: Path) -> dict[str, object]:

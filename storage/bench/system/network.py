@@ -2,7 +2,6 @@
 
 import json
 import re
-import socket
 import subprocess
 from argparse import ArgumentTypeError
 from collections.abc import Iterator
@@ -11,12 +10,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from contracts.errors import UnavailableError
+from contracts.runtime.ports import LOOPBACK, free_port
 from storage.bench.run.outcome import Better, Metric, Observation, Outcome, Work
 from storage.bench.run.plan import Place
 from storage.bench.system.tools import said, said_json
 from storage.drives.tools import Run
 
-LOOPBACK: Final = "127.0.0.1"
 IDLE_TIMEOUT_S: Final = 30
 """For the benchmark's own server to wait for a client."""
 PING_EVERY_S: Final = 0.005
@@ -125,9 +124,7 @@ def _own_server() -> Iterator[IperfPeer]:
     Raises:
         UnavailableError: It does not listen.
     """
-    with socket.socket() as free:
-        free.bind((LOOPBACK, 0))
-        port = free.getsockname()[1]
+    port = free_port()
     # It ends by itself, even if this process is killed.
     ends = ("--one-off", "--idle-timeout", str(IDLE_TIMEOUT_S))
     command = ("iperf3", "--server", "--bind", LOOPBACK, "--port", str(port), "--forceflush", *ends)

@@ -16,13 +16,13 @@ from contracts.ledger.cometbft.founding import Founding
 from contracts.ledger.cometbft.network import join, make_validator
 from contracts.ledger.cometbft.networkfile import Card, Network
 from contracts.ledger.cometbft.process import PROGRAM, find_program
-from contracts.ledger.commands.network import free_port
 from contracts.proto.cometbft_pb2 import SealedHeader
 from contracts.proto.sawtooth_pb2 import Batch
 from contracts.sawtooth.batches import build_batch
 from contracts.sawtooth.settings import CHAIN_ID, propose
 from contracts.validators import SETTING, encode
 from support.ledgers.nodes import INTKEY_NODE, Node, running, whole_state
+from support.machine.ports import free_port
 from support.machine.waiting import wait_until
 
 CHAIN: Final = "test"

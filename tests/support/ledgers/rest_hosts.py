@@ -29,6 +29,7 @@ from support.machine.waiting import wait_until
 from support.network.world import KEYS, key
 
 SCRIPT: Final = Path(__file__).with_name("rules_node.py")
+STDERR: Final = "node.stderr"
 
 
 class RestHost:
@@ -158,7 +159,7 @@ class Ledgers:
         self._process.stdin.write(json.dumps(arguments) + "\n")
         self._process.stdin.flush()
         line = self._process.stdout.readline()
-        assert line.startswith("ready rest="), line
+        assert line.startswith("ready rest="), line + (self._directory / STDERR).read_text()[-2000:]
         rest = line.split()[1].removeprefix("rest=")
         try:
             with RestHost.at(rest) as ledger:
@@ -185,7 +186,7 @@ def ledgers(directory: Path, *, elsewhere: bool, by_network: bool = False) -> It
     options = [*ENGINE] if by_network else ["--genesis", str(genesis)]
     component = ""
     with ExitStack() as stack:
-        stderr = stack.enter_context((directory / "node.stderr").open("ab"))
+        stderr = stack.enter_context((directory / STDERR).open("ab"))
         process = stack.enter_context(
             subprocess.Popen(  # noqa: S603 - our own script
                 tied(command),

@@ -5,18 +5,18 @@ import signal
 import socket
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final, Self
 
 from contracts.errors import UnavailableError
+from contracts.runtime.ports import free_port
 from storage.bench.servers.cassandra.artifacts import CACHE, installed
 from storage.bench.servers.cassandra.config import NodePlace, Options, Ports, initial_token
 from storage.bench.servers.cassandra.node import Node
 
 ACCEPT_TIMEOUT_S: Final = 60
 """A node says that it serves a moment before it accepts connections."""
-PORT_TRIES: Final = 20
 SUPERUSER: Final = "cassandra"
 """Name and password of the first role, where a login is asked for."""
 _POLL_S: Final = 0.1
@@ -90,7 +90,7 @@ class Cluster:
         Raises:
             UnavailableError: It does not get ready.
         """
-        node = self._place(place, _free_port("127.0.0.1"))
+        node = self._place(place, free_port("127.0.0.1"))
         self.start(len(self.nodes) - 1)
         return node
 
@@ -173,26 +173,7 @@ def _free_ports(places: Sequence[NodePlace], native_port: int) -> Ports:
     """Choose ports that are free at every address; in a network namespace all ports are."""
     addresses = ["127.0.0.1" if place.prefix else place.address for place in places]
     return Ports(
-        native_port or _free_port(*addresses),
-        _free_port(*addresses),
-        tuple(_free_port("127.0.0.1") for _ in places),
-    )
-
-
-def _free_port(*addresses: str) -> int:
-    for _ in range(PORT_TRIES):
-        with ExitStack() as probes:
-            port = 0
-            try:
-                for address in sorted(set(addresses)):
-                    probe = probes.enter_context(closing(socket.socket()))
-                    probe.bind((address, port))
-                    port = int(probe.getsockname()[1])
-            except OSError as error:
-                if not port:
-                    raise UnavailableError(f"cannot listen at {addresses}: {error}") from error
-                continue
-            return port
-    raise UnavailableError(
-        f"expected a port that is free at all of {addresses}, got none in {PORT_TRIES} tries"
+        native_port or free_port(*addresses),
+        free_port(*addresses),
+        tuple(free_port("127.0.0.1") for _ in places),
     )
