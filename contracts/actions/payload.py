@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
-from google.protobuf.descriptor import Descriptor
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
 
 from contracts import address
@@ -46,6 +46,11 @@ _WITH_CODES: Final = frozenset(kind for kind in KINDS if may_have_codes(kind.DES
 """Messages of the actions that name lots or units; readings, of which there are most, do not."""
 _NUMBERS: Final = 100
 """Version 1.1 brought fields with numbers from here on, 1.2 from twice that (payload.proto)."""
+_VARINT_TYPE, _SIZED_TYPE = 0, 2
+_SIZED: Final = frozenset(
+    {FieldDescriptor.TYPE_STRING, FieldDescriptor.TYPE_BYTES, FieldDescriptor.TYPE_MESSAGE}
+)
+"""Types whose values have their size before them, as all lists have."""
 _REMEMBERED: Final = 256
 """Scopes that are kept, since all readings of a trip declare the same one."""
 
@@ -125,7 +130,12 @@ def check_fields(action: Action, version: RulesVersion) -> None:
     """
     if version < RulesVersion.V1_2:
         name = _field(action)
-        late = name if _is_late(_NUMBER[name], version) else _late_field(action, version)
+        if _is_late(_NUMBER[name], version):
+            late = name
+        elif _may_have_late_field(action, version):
+            late = _late_field(action, version)
+        else:
+            late = ""
         if late:
             raise RejectedError(f"{late} is not part of version {version.family_version}")
         if isinstance(action, OfReadings):
@@ -151,6 +161,41 @@ class _Place(NamedTuple):
     late: bool
     repeated: bool
     may_be_absent: bool
+
+
+def _may_have_late_field(message: Message, version: RulesVersion) -> bool:
+    """Say whether a field may be set, at any depth, that came after a version.
+
+    On the wire each field that is set follows its tag. So a message without such tags has no such
+    fields; where one is, it may be part of a value. To look at each field of each reading would
+    take ten times as long.
+    """
+    wire = canonical(message)
+    return any(tag in wire for tag in _late_tags(message.DESCRIPTOR, version))
+
+
+@cache
+def _late_tags(kind: Descriptor, version: RulesVersion) -> frozenset[bytes]:
+    """Return the tags of all fields, at any depth of a message, that came after a version."""
+    tags = set[bytes]()
+    for place in _late_places(kind, version):
+        field = kind.fields_by_name[place.name]
+        if place.late:
+            tags.add(_tag(field))
+        else:
+            tags |= _late_tags(field.message_type, version)
+    return frozenset(tags)
+
+
+def _tag(field: FieldDescriptor) -> bytes:
+    """Return the two bytes before the value of a field whose number is 16..2047.
+
+    They are number and wire type as a varint (protobuf.dev, "Encoding"). No field of ours is of a
+    type with a fixed size.
+    """
+    is_sized = field.is_repeated or field.type in _SIZED
+    tag = field.number << 3 | (_SIZED_TYPE if is_sized else _VARINT_TYPE)
+    return bytes((tag & 0x7F | 0x80, tag >> 7))
 
 
 def _late_field(message: Message, version: RulesVersion) -> str:

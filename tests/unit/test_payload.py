@@ -23,6 +23,7 @@ from contracts.proto.payload_pb2 import (
     LotQuantity,
     Payload,
     PlaceHold,
+    RecordReading,
     RecordVideo,
     RegisterDevice,
     RegisterParty,
@@ -201,3 +202,12 @@ def test_each_field_of_a_later_version_is_refused_at_any_depth(kind: type[Action
                 assert late == (number >= 100 * (version + 1) or naively_late(action, version))
             else:
                 assert not naively_late(action, version)
+
+
+def test_a_value_that_has_the_bytes_of_a_later_field_is_none() -> None:
+    later = RecordReading(remarks=[{}], filmed=[{}], film=[{}]).SerializeToString()
+    action = RecordReading(sequence=1, previous_sha256=later)
+    check_fields(action, RulesVersion.V1_1)
+    action.filmed.add()
+    with pytest.raises(RejectedError, match=r"filmed is not part of version 1\.1"):
+        check_fields(action, RulesVersion.V1_1)
