@@ -69,6 +69,8 @@ class Options:
         plain_text: Whether REST may listen beyond this machine without TLS.
         engine: What makes the blocks: `SOLO` or `COMETBFT`.
         cometbft: The program CometBFT, a path or a name; None: `cometbft`.
+        light: Address and TCP port at which validators that join by a snapshot ask what was signed;
+            None: closed.
     """
 
     data: Path
@@ -87,6 +89,7 @@ class Options:
     plain_text: bool = False
     engine: str = SOLO
     cometbft: str | None = None
+    light: tuple[str, int] | None = None
 
 
 def parse_options(arguments: Sequence[str]) -> Options:
@@ -177,6 +180,8 @@ def parse_command(arguments: Sequence[str]) -> Options | argparse.Namespace:
         parser.error(f"the following arguments are required: --{', --'.join(missing)}")
     if parsed.engine == COMETBFT and (parsed.genesis or parsed.admin):
         parser.error("--genesis and --admin are of --engine solo; a network's file has both")
+    if parsed.engine == SOLO and parsed.light is not None:
+        parser.error("--light is of --engine cometbft: a node alone has no validators that join")
     host, port = parsed.rest
     key = parsed.key or parsed.data / "node.key"
     return Options(
@@ -196,6 +201,7 @@ def parse_command(arguments: Sequence[str]) -> Options | argparse.Namespace:
         parsed.plain_text,
         parsed.engine,
         parsed.cometbft,
+        parsed.light,
     )
 
 
@@ -210,6 +216,13 @@ def _add_engine(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--cometbft", metavar="PROGRAM", help="CometBFT; default `cometbft` of the PATH"
+    )
+    parser.add_argument(
+        "--light",
+        type=_endpoint,
+        metavar="HOST:PORT",
+        help="with --engine cometbft: where validators that `join --snapshot` ask what was signed, "
+        "in plain text, since signatures prove it; port 0 takes a free one; default nowhere",
     )
 
 

@@ -3,10 +3,11 @@
 import asyncio
 import signal
 import socket
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from contracts.errors import WaysealError
 from contracts.ledger.blocks.chain import Chain
@@ -16,9 +17,10 @@ from contracts.ledger.engine.statuses import Outcome
 from contracts.ledger.engine.submissions import Submissions
 from contracts.ledger.execution.verify import Verifier
 from contracts.ledger.rest.app import build_app
+from contracts.ledger.rest.light import Light
 from contracts.ledger.rest.subscriptions import Subscriptions
 from contracts.runtime.serving.connections import Bounds
-from contracts.runtime.serving.server import Server
+from contracts.runtime.serving.server import Server, address_of
 from contracts.runtime.serving.tls import Tls
 
 
@@ -30,15 +32,29 @@ class Rest:
         port: Open.
         bounds: Limits of its connections.
         tls: None: plain text.
+        light: Open for validators that join by a snapshot; None: closed.
     """
 
     port: socket.socket
     bounds: Bounds
     tls: Tls | None = None
+    light: socket.socket | None = None
 
 
+LIGHT: Final = Bounds(connections=50, per_address=10)
+"""Limits of the light port: a validator that joins opens a few connections."""
 MakeEngine = Callable[[Callable[[Outcome], None], Callable[[Exception], None]], Engine]
 """Makes the engine, of where it tells outcomes and its failure."""
+
+
+@asynccontextmanager
+async def _light(engine: Engine, rest: Rest) -> AsyncIterator[None]:
+    """Serve the light port, if there is one."""
+    if rest.light is None or engine.light is None:
+        yield
+        return
+    async with Server(Light(engine.light).app, bounds=LIGHT).beside([rest.light]):
+        yield
 
 
 async def serve(
@@ -95,13 +111,16 @@ async def serve(
     chain.follow(notice)
     app = build_app(chain, submissions, verifier, subscriptions, data, engine.sealer)
     also = "" if component is None else component.told
+    if rest.light is not None:
+        also = f"{also} light={address_of(rest.light)}".strip()
     server = Server(app, also=also, on_exit=let_go, bounds=rest.bounds, web_sockets=True)
     server.tls = rest.tls
     if component is not None:
         component.start(chain, engine.registered)
     try:
         if await _has_started(engine):
-            await server.serve(sockets=[rest.port])
+            async with _light(engine, rest):
+                await server.serve(sockets=[rest.port])
     finally:
         await asyncio.to_thread(engine.stop)
         if component is not None:

@@ -4,6 +4,7 @@ import argparse
 import contextlib
 import logging
 import signal
+import socket
 import sys
 from collections.abc import Iterator
 from pkgutil import resolve_name
@@ -12,9 +13,9 @@ from contracts.backup.restoring import check_whole
 from contracts.errors import RejectedError, WaysealError
 from contracts.keys import Signer
 from contracts.ledger.blocks.chain import Chain
-from contracts.ledger.cometbft.engine import CometBft
+from contracts.ledger.cometbft.engine import CometBft, Program
 from contracts.ledger.cometbft.home import HOME, Pace
-from contracts.ledger.cometbft.network import prepare
+from contracts.ledger.cometbft.network import begin_again, prepare
 from contracts.ledger.cometbft.process import find_program
 from contracts.ledger.component.connections import new_curve_key
 from contracts.ledger.component.listening import Listening, is_loopback
@@ -83,11 +84,12 @@ def run(options: Options, families: Families) -> int:
         with (
             _opened(options, families) as (chain, signer),
             listening(options.host, options.port) as port,
+            _light_port(options) as light,
             _component_port(listening_at, families) as component,
             event_loop() as runner,
         ):
             make_engine = _engine(options, families, chain, signer, component)
-            rest = Rest(port, options.bounds, tls)
+            rest = Rest(port, options.bounds, tls, light)
             return runner.run(serve(chain, make_engine, rest, component, options.data))
     except WaysealError as error:
         complain("wayseal-node", error)
@@ -106,11 +108,11 @@ def _engine(
         return lambda report, failed: Publisher(
             chain, signer, families, report, failed, options.block_interval_s, component
         )
-    program = find_program(options.cometbft)
-    prepare(options.data, Pace(commit_s=options.block_interval_s))
-    home = options.data / HOME
+    path = find_program(options.cometbft)
+    beginning = prepare(options.data, Pace(commit_s=options.block_interval_s))
+    program = Program(path, options.data / HOME, beginning)
     return lambda report, failed: CometBft(
-        chain, signer, families, program, home, report, failed, component
+        chain, signer, families, program, report, failed, component
     )
 
 
@@ -153,6 +155,8 @@ def _opened(options: Options, families: Families) -> Iterator[tuple[Chain, Signe
     make_directory(options.data)
     check_whole(options.data)
     with locked(options.data / "lock", f"data directory {options.data} is in use by another node"):
+        if options.engine == COMETBFT:
+            begin_again(options.data)
         default = options.key == options.data / "node.key"
         has_key = options.key.exists()
         signer = Signer.load_or_create(options.key) if default else Signer.load(options.key)
@@ -178,6 +182,16 @@ def _component_port(at: Listening | None, families: Families) -> Iterator[Port |
         yield port
     finally:
         port.stop()
+
+
+@contextlib.contextmanager
+def _light_port(options: Options) -> Iterator[socket.socket | None]:
+    """Open the light port, if requested."""
+    if options.light is None:
+        yield None
+        return
+    with listening(*options.light) as port:
+        yield port
 
 
 def _ensure_genesis(options: Options, chain: Chain, signer: Signer, families: Families) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from contracts.keys import Signer
 from contracts.ledger.blocks.chain import Chain
-from contracts.ledger.cometbft.engine import CometBft
+from contracts.ledger.cometbft.engine import CometBft, Program
 from contracts.ledger.cometbft.home import HOME, Pace
 from contracts.ledger.cometbft.network import prepare
 from contracts.ledger.cometbft.process import find_program
@@ -72,9 +72,8 @@ def cometbft(directory: Path) -> Iterator[tuple[BlockReader, Submitter]]:
     def report(outcome: Outcome) -> None:
         loop.call_soon_threadsafe(submissions.apply, outcome)
 
-    engine = CometBft(
-        chain, SIGNER, FAMILIES, find_program(None), place / HOME, report, lambda _: None
-    )
+    program = Program(find_program(None), place / HOME)
+    engine = CometBft(chain, SIGNER, FAMILIES, program, report, lambda _: None)
     submissions = Submissions(
         engine.submit, lambda: engine.trouble, lambda name: chain.find_batch(name) is not None
     )

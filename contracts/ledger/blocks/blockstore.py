@@ -10,7 +10,7 @@ import struct
 import threading
 from typing import Final
 
-from contracts.errors import RejectedError
+from contracts.errors import RejectedError, UnavailableError
 from contracts.ledger.blocks.log import BlockLog
 from contracts.ledger.blocks.record import decode_record
 from contracts.ledger.engine.blocks import ChainPosition, StoredBlock
@@ -105,6 +105,29 @@ class BlockStore:
     def find_transaction(self, transaction_id: str) -> ChainPosition | None:
         """See `BlockReader.find_transaction`."""
         return self._find(_TRANSACTION, transaction_id)
+
+    def record(self, number: int) -> bytes:
+        """Return the body of a committed block's log record, see `record`.
+
+        Raises:
+            UnavailableError: There is no such block, or it cannot be read.
+        """
+        return self._log.read(self._offset(number))
+
+    def record_length(self, number: int) -> int:
+        """Return how many bytes `record` returns.
+
+        Raises:
+            UnavailableError: There is no such block, or it cannot be read.
+        """
+        return self._log.length(self._offset(number))
+
+    def _offset(self, number: int) -> int:
+        offset = self._index.get(BLOCK, _NUMBER.pack(number))
+        if offset is None:
+            raise UnavailableError(f"block {number} is missing")
+        place: int = _NUMBER.unpack(offset)[0]
+        return place
 
     def _read(self, number: int, offset: int) -> StoredBlock:
         stored = decode_record(self._log.read(offset))

@@ -88,9 +88,20 @@ class Chain(BlockStore):
         self._followers.append(notice)
 
     def commit(
-        self, block: Block, receipts: Sequence[TransactionReceipt], update: Update
+        self,
+        block: Block,
+        receipts: Sequence[TransactionReceipt],
+        update: Update,
+        *,
+        sync: bool = True,
     ) -> StoredBlock:
         """Make a block durable, then visible together with its state.
+
+        Args:
+            block: The next block.
+            receipts: Of its transactions.
+            update: What it changes in the state.
+            sync: False leaves it to `sync` to make it durable.
 
         Raises:
             NoRoomError: The disk is full; nothing changed, and the same call may succeed later.
@@ -98,11 +109,19 @@ class Chain(BlockStore):
         """
         self._index.make_room()
         stored = stored_block(block, receipts)
-        offset = self._log.append(encode_record(stored))
+        offset = self._log.append(encode_record(stored), sync=sync)
         self._publish(stored, update, offset)
         for notice in self._followers:
             notice()
         return stored
+
+    def sync(self) -> None:
+        """Make all blocks durable.
+
+        Raises:
+            UnavailableError: The disk failed.
+        """
+        self._log.sync()
 
     def close(self) -> None:
         """Bring the index up to date and release all files."""

@@ -199,8 +199,23 @@ class BlockLog:
         """Return the length of the file, bytes."""
         return os.fstat(self._descriptor).st_size
 
-    def append(self, body: bytes) -> int:
+    def length(self, offset: int) -> int:
+        """Return the length of the body of the record at `offset`, bytes; it is not read.
+
+        Raises:
+            UnavailableError: The record's head is damaged.
+        """
+        head = self._records.head(offset)
+        if head is None:
+            raise UnavailableError(f"block log {self._path}: record at byte {offset} is damaged")
+        return head[0]
+
+    def append(self, body: bytes, *, sync: bool = True) -> int:
         """Write one record, sync it, and return its offset.
+
+        Args:
+            body: Of the record.
+            sync: False leaves it to a later `sync`, for a log that a power cut makes worthless.
 
         Raises:
             NoRoomError: The disk is full; the log is as it was.
@@ -214,11 +229,21 @@ class BlockLog:
         record = _HEAD.pack(_MAGIC, len(body), digest, seal) + body
         try:
             _write_all(self._descriptor, record, offset)
-            os.fdatasync(self._descriptor)
+            if sync:
+                os.fdatasync(self._descriptor)
         except OSError as error:
             self._take_back(offset, error)
         self.end = offset + len(record)
         return offset
+
+    def sync(self) -> None:
+        """Make all records durable.
+
+        Raises:
+            UnavailableError: The disk failed.
+        """
+        with disk_errors("sync", self._path):
+            os.fdatasync(self._descriptor)
 
     def read(self, offset: int) -> bytes:
         """Return the body of the record at `offset`.

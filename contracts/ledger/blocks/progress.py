@@ -1,4 +1,4 @@
-"""Says how far a long replay of the block log is, every few seconds."""
+"""Says how far a long replay of blocks is, every few seconds."""
 
 import logging
 import time
@@ -15,11 +15,18 @@ class Progress:
 
     Args:
         of: How many blocks there are to replay; asked once, when there is something to say.
+        what: What holds them.
         now_s: Returns the time, seconds, from any origin.
     """
 
-    def __init__(self, of: Callable[[], int], now_s: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        of: Callable[[], int],
+        what: str = "the block log",
+        now_s: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._of = of
+        self._what = what
         self._now_s = now_s
         self._began_s = self._said_s = now_s()
         self._all: int | None = None
@@ -36,7 +43,8 @@ class Progress:
             self._all = self._of()
         left_s = (now_s - self._began_s) / self._done * max(self._all - self._done, 0)
         _LOG.info(
-            "replaying the block log: %d of %d blocks, at block %d; about %.0f s left",
+            "replaying %s: %d of %d blocks, at block %d; about %.0f s left",
+            self._what,
             self._done,
             self._all,
             number,

@@ -62,7 +62,6 @@ from contracts.proto.abci_pb2 import (
     ResponseFinalizeBlock,
     ResponseInfo,
     ResponseInitChain,
-    ResponseListSnapshots,
     ResponsePrepareProposal,
     ResponseProcessProposal,
     ResponseQuery,
@@ -100,6 +99,7 @@ class Application:
         executing: Executes batches, those of other processes' families too.
         decided: Called after each commit with what it decided, in the consensus thread.
         stopping: Ends waiting for room on the disk.
+        joined: Called at the first height after a snapshot; None where there is none to wait for.
     """
 
     def __init__(
@@ -110,8 +110,10 @@ class Application:
         executing: Executing,
         decided: Callable[[Sequence[Decision]], None],
         stopping: threading.Event,
+        joined: Callable[[], None] | None = None,
     ) -> None:
         self._chain = chain
+        self._joined = joined
         self._signer = signer
         self._families = families
         self._executing = executing
@@ -121,7 +123,7 @@ class Application:
         self.batches = CarriedBatches()
         self.admission = Admission(chain, executing)
         self.founded = threading.Event()
-        """Set once there is a genesis block."""
+        """Set once there is a genesis block; with a snapshot, once the engine goes on from it."""
         self.trouble: str | None = None
         """Why no block can be written at the moment; None when blocks can be written."""
         self.misbehaved: dict[str, int] = {}
@@ -141,7 +143,6 @@ class Application:
             "process_proposal": self.process_proposal,
             "finalize_block": self.finalize_block,
             "commit": self.commit,
-            "list_snapshots": lambda _: ResponseListSnapshots(),
         }
 
     def info(self, _: RequestInfo) -> ResponseInfo:
@@ -159,8 +160,14 @@ class Application:
         """Commit the genesis block, whose batches the engine's genesis file carries.
 
         Raises:
-            RejectedError: They are invalid, or do not name the validators of that file.
+            RejectedError: They are invalid, or do not name the validators of that file; or the
+                chain is to begin with a snapshot.
         """
+        if self._joined is not None:
+            raise RejectedError(
+                "the engine begins with the first block, expected a snapshot: this validator is "
+                "the only one of its network file. Join without --snapshot"
+            )
         founding, head = founding_in(request.app_state_bytes), self._chain.head
         if head is None or head.header.previous_block_id != (founding.after or NULL_BLOCK_ID):
             self._found(request, founding)
@@ -232,6 +239,10 @@ class Application:
         done, self._height = self._height, _Height()
         if done.block is not None and done.update is not None:
             self._write(done.block, done.receipts, done.update)
+        if self._joined is not None:  # the engine has kept where it begins, or it had no height
+            self._joined()
+            self._joined = None
+            self.founded.set()
         self.batches.forget(done.txs)
         self.admission.forget(decision.batch for decision in done.decisions)
         self._decided(done.decisions)
@@ -322,10 +333,28 @@ class Application:
             return Code.NO_ROOM
         return self._executing.add(candidate, batch)
 
-    def _write(self, block: Block, receipts: list[TransactionReceipt], update: Update) -> None:
+    def write_unsynced(
+        self, block: Block, receipts: Sequence[TransactionReceipt], update: Update
+    ) -> None:
+        """Commit a block of a snapshot, waiting while the disk is full; the end makes it durable.
+
+        Raises:
+            NoRoomError: The disk is full, and the node stops.
+            UnavailableError: The disk failed.
+        """
+        self._write(block, receipts, update, sync=False)
+
+    def _write(
+        self,
+        block: Block,
+        receipts: Sequence[TransactionReceipt],
+        update: Update,
+        *,
+        sync: bool = True,
+    ) -> None:
         while True:
             try:
-                self._chain.commit(block, receipts, update)
+                self._chain.commit(block, receipts, update, sync=sync)
             except NoRoomError as error:
                 if self.trouble is None:
                     _LOG.error("waiting for room on the disk: %s", error)

@@ -23,6 +23,14 @@ from contracts.validators import Powers
 
 HOME: Final = "cometbft"
 GENESIS: Final = "config/genesis.json"
+CHUNKS: Final = "data/chunks"
+"""Where the engine keeps the chunks of a snapshot until they were taken."""
+TRUST_PERIOD: Final = "876000h0m0s"
+"""For so long, 100 years, the engine's light client trusts the header with which it begins. A
+validator that executes all heights trusts the first validators as long."""
+QUIET: Final = "error"
+TELLING: Final = "statesync:info,light:info,*:error"
+"""Levels of the engine's log: a snapshot that is not taken is no error to it."""
 VOTES: Final = "priv_validator_state.json"
 """In `data/`: up to which height and round the validator has voted."""
 KEY_MODE: Final = 0o600
@@ -73,8 +81,32 @@ class Peers:
     many_on_one_host: bool = False
 
 
-def write_settings(home: Path, name: str, peers: Peers, pace: Pace) -> None:
+@dataclass(frozen=True, slots=True)
+class StateSync:
+    """How an engine begins with a snapshot.
+
+    Attributes:
+        servers: Light ports, `http://HOST:PORT`.
+        height: Of a header that is trusted.
+        hash: Its hash, 64 hexadecimal digits.
+    """
+
+    servers: Sequence[str]
+    height: int
+    hash: str
+
+
+def write_settings(
+    home: Path, name: str, peers: Peers, pace: Pace, state_sync: StateSync | None = None
+) -> None:
     """Write the engine's settings.
+
+    Args:
+        home: The engine's files.
+        name: Shown to its peers.
+        peers: Where it listens, and finds the others.
+        pace: Of the heights.
+        state_sync: How it begins with a snapshot; None: without one.
 
     Raises:
         UnavailableError: The disk refuses.
@@ -84,7 +116,7 @@ def write_settings(home: Path, name: str, peers: Peers, pace: Pace) -> None:
     text = f"""\
 # Written by wayseal-node at each start; docs/network.md says where each value comes from.
 moniker = {json.dumps(name)}
-log_level = "error"
+log_level = "{QUIET if state_sync is None else TELLING}"
 filter_peers = false
 
 [rpc]
@@ -121,8 +153,26 @@ peer_gossip_sleep_duration = "5ms"
 
 [tx_index]
 indexer = "null"
-"""
+{_state_sync(home, state_sync)}"""
     _write(home / "config/config.toml", text.encode(), 0o644)
+
+
+def _state_sync(home: Path, wanted: StateSync | None) -> str:
+    """Return the settings of state sync; its chunks wait on the chain's disk, not in /tmp."""
+    if wanted is None:
+        return ""
+    chunks = home / CHUNKS
+    make_directory(chunks)
+    return f"""
+[statesync]
+enable = true
+rpc_servers = {json.dumps(",".join(wanted.servers))}
+trust_height = {wanted.height}
+trust_hash = {json.dumps(wanted.hash)}
+trust_period = "{TRUST_PERIOD}"
+discovery_time = "5s"
+temp_dir = {json.dumps(str(chunks.absolute()))}
+"""
 
 
 def make_validator_key(home: Path) -> str:

@@ -5,6 +5,7 @@ the network file, which holds nothing secret; every validator joins with the sam
 that knows another file makes another network, and the others do not talk to it.
 """
 
+import logging
 import re
 import shutil
 from collections.abc import Mapping, Sequence
@@ -17,6 +18,7 @@ from typing import Any, Final
 from contracts.errors import RejectedError
 from contracts.keys import Signer
 from contracts.ledger.blocks.chain import Chain
+from contracts.ledger.blocks.copying import LOG
 from contracts.ledger.blocks.repeating import read_ended
 from contracts.ledger.cometbft import home as homes
 from contracts.ledger.cometbft.founding import (
@@ -26,6 +28,7 @@ from contracts.ledger.cometbft.founding import (
     go_on,
     repeat_for_network,
 )
+from contracts.ledger.cometbft.history import SEALS
 from contracts.ledger.cometbft.home import HOME, Pace, Peers
 from contracts.ledger.cometbft.networkfile import (
     FILE,
@@ -37,12 +40,17 @@ from contracts.ledger.cometbft.networkfile import (
     write_json,
 )
 from contracts.ledger.cometbft.process import run_program
+from contracts.ledger.cometbft.snapshots.beginning import Beginning
+from contracts.ledger.cometbft.snapshots.restoring import CHUNKS
+from contracts.ledger.cometbft.snapshots.wish import read_wish, state_sync
 from contracts.ledger.engine.genesis import ALGORITHM, ALGORITHM_VERSION, own_genesis
 from contracts.ledger.execution.families import Families
 from contracts.runtime.files import disk_errors, make_directory
 from contracts.sawtooth.settings import CHAIN_ID
 from contracts.succession import Predecessor
 from contracts.validators import SETTING, encode, powers_of
+
+_LOG = logging.getLogger(__name__)
 
 _CHAIN_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
@@ -153,6 +161,31 @@ def check_joins(data: Path, network: Network) -> None:
     _check_known(data, network)
 
 
+def check_no_chain(data: Path) -> None:
+    """Check that a data directory has no chain, before one is taken as a snapshot.
+
+    Raises:
+        RejectedError: It has one.
+    """
+    if (data / LOG).exists() and read_wish(data) is None:
+        raise RejectedError(
+            f"{data} has a chain: `wayseal-node resync --snapshot` takes it again from the others"
+        )
+
+
+def check_no_wish(data: Path) -> None:
+    """Check that a data directory is not to begin with a snapshot.
+
+    Raises:
+        RejectedError: It is.
+    """
+    if read_wish(data) is not None:
+        raise RejectedError(
+            f"{data} is to begin with a snapshot: `wayseal-node resync` without --snapshot has it "
+            "execute all heights instead"
+        )
+
+
 def check_export(network: Network, export: Path | None) -> None:
     """Read an export once, without executing it, before anything is done with it.
 
@@ -261,18 +294,39 @@ def _genesis(
     return homes.genesis(chain_id, powers, founding, at=at.strftime("%Y-%m-%dT%H:%M:%S.%fZ"))
 
 
-def prepare(data: Path, pace: Pace) -> None:
+def prepare(data: Path, pace: Pace) -> Beginning | None:
     """Write the engine's settings before it starts.
 
+    Returns:
+        How the validator begins with a snapshot; None if it has begun, or does so without one.
+
     Raises:
-        RejectedError: The data directory has not joined a network.
-        UnavailableError: The disk refuses.
+        RejectedError: The data directory has not joined a network, or a light port is of another
+            one.
+        UnavailableError: The disk refuses, or a light port does not answer.
     """
     network = read_network(data / FILE)
     own = homes.validator_key(data / HOME)
     others = [card.peer for card in network.cards if card.public_key != own]
     peers = Peers(_listen(data), others, network.many_on_one_host)
-    homes.write_settings(data / HOME, own[:16], peers, pace)
+    wish = read_wish(data)
+    wanted = None if wish is None else state_sync(wish, network)
+    homes.write_settings(data / HOME, own[:16], peers, pace, wanted)
+    return None if wish is None else Beginning(data, network, _founding(network))
+
+
+def begin_again(data: Path) -> None:
+    """Remove a chain that was to begin with a snapshot and is half there.
+
+    Raises:
+        RejectedError: The file that says so is damaged.
+        UnavailableError: The disk refuses.
+    """
+    if read_wish(data) is None:
+        return
+    if (data / LOG).exists():
+        _LOG.warning("%s has half a snapshot: it is removed, and taken again", data)
+    forget_chain(data)
 
 
 def forget_chain(data: Path) -> None:
@@ -282,7 +336,8 @@ def forget_chain(data: Path) -> None:
         UnavailableError: The disk refuses.
     """
     kept = data / HOME / "data" / homes.VOTES
-    gone = [data / "index", data / "chain.log"]  # an index ahead of its log is refused
+    gone = [data / "index", data / LOG]  # an index ahead of its log is refused
+    gone += [data / SEALS, data / CHUNKS]
     with disk_errors("read", kept.parent):
         gone[:0] = [path for path in kept.parent.iterdir() if path != kept]
     for path in gone:

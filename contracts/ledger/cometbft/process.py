@@ -33,8 +33,9 @@ _HOW: Final = (
 _OTHER_STATE: Final = "AppHash"
 _BEHIND: Final = "is too far in the future"
 _FULL: Final = "no space left on device"
-_GIVEN_UP: Final = "CONSENSUS FAILURE"
-"""After this line CometBFT takes part no longer, but its process stays."""
+_NO_SNAPSHOT: Final = "State sync failed"
+_GIVEN_UP: Final = ("CONSENSUS FAILURE", _NO_SNAPSHOT)
+"""After such a line CometBFT takes part no longer, but its process stays."""
 
 
 def find_program(named: str | None) -> Path:
@@ -159,7 +160,7 @@ class Process:
             if self._stopping.is_set():
                 continue
             _LOG.info("%s", line.rstrip())
-            if _GIVEN_UP in line:
+            if any(each in line for each in _GIVEN_UP):
                 self._ended(UnavailableError(explained(None, self._lines)))
         status = self._process.wait()
         if not self._stopping.is_set():
@@ -178,6 +179,11 @@ def explained(status: int | None, lines: Sequence[str]) -> str:
             "CometBFT stopped: this validator's blocks are not those that the network agreed on. "
             "Compare its version of wayseal-node with the others'; then `wayseal-node resync` has "
             "it make its chain again from theirs"
+        )
+    if failed := [line for line in lines if _NO_SNAPSHOT in line]:
+        return (
+            "CometBFT took no snapshot: what there is of a chain is removed at the next start, "
+            f"which begins again. It says: {failed[-1].strip()[:300]}"
         )
     if any(_BEHIND in line for line in lines):
         return (

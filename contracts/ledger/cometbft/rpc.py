@@ -1,5 +1,7 @@
 """Asks the CometBFT process beside this node, by JSON-RPC over a Unix socket.
 
+Another validator's answers come from its light port (`snapshots.light`), in the same form.
+
 Source: CometBFT 0.38, RPC: `broadcast_tx_sync`, `commit`, `validators`, `status`, `net_info`.
 """
 
@@ -22,13 +24,18 @@ class Rpc:
     """The engine's RPC; one instance for each thread.
 
     Args:
-        socket: Where the engine listens.
+        at: Where the engine listens: its Unix socket, or the URL of a validator's light port.
     """
 
-    def __init__(self, socket: Path) -> None:
-        transport = httpx.HTTPTransport(uds=str(socket), retries=0)
+    def __init__(self, at: Path | str) -> None:
+        there = isinstance(at, str)
+        self._name = f"the light port {at}" if there else "CometBFT beside this node"
+        transport = httpx.HTTPTransport(uds=None if there else str(at), retries=0)
         self._client = httpx.Client(
-            transport=transport, base_url="http://engine", timeout=TIMEOUT_S, trust_env=False
+            transport=transport,
+            base_url=str(at) if there else "http://engine",
+            timeout=TIMEOUT_S,
+            trust_env=False,
         )
 
     def close(self) -> None:
@@ -60,10 +67,29 @@ class Rpc:
             RejectedError: The engine refuses, as for a height that it does not have.
             UnavailableError: It does not answer.
         """
-        answer = self._post(_call(0, method, parameters))
-        if "error" in answer:
-            raise RejectedError(f"CometBFT, {method}: {_words(answer)}")
-        return answer["result"]
+        return self.ask_each([(method, parameters)])[0]
+
+    def ask_each(self, questions: Sequence[tuple[str, Mapping[str, str]]]) -> list[Any]:
+        """Return the results of several methods, asked at once, in order.
+
+        Raises:
+            RejectedError: The engine refuses one of them, as for a height that it does not have.
+            UnavailableError: It does not answer.
+        """
+        calls = [_call(number, *question) for number, question in enumerate(questions)]
+        answers = self._post(calls if len(calls) > 1 else calls[0]) if calls else []
+        found = answers if isinstance(answers, list) else [answers]
+        results: dict[int, Any] = {}
+        for answer in found:
+            if not isinstance(answer, dict) or not {"result", "error"} & set(answer):
+                raise UnavailableError(f"{self._name} answers in an unknown form")
+            if "error" in answer:
+                method = questions[answer["id"]][0] if len(calls) > 1 else calls[0]["method"]
+                raise RejectedError(f"CometBFT, {method}: {_words(answer)}")
+            results[answer["id"]] = answer["result"]
+        if results.keys() != set(range(len(calls))):
+            raise UnavailableError(f"{self._name} answers other questions than were asked")
+        return [results[number] for number in range(len(calls))]
 
     def _post(self, body: object) -> Any:  # noqa: ANN401 - JSON
         try:
@@ -71,7 +97,7 @@ class Rpc:
             return response.json()
         except (httpx.HTTPError, json.JSONDecodeError, UnicodeDecodeError) as error:
             what = str(error) or type(error).__name__
-            raise UnavailableError(f"CometBFT beside this node does not answer: {what}") from error
+            raise UnavailableError(f"{self._name} does not answer: {what}") from error
 
 
 def _call(number: int, method: str, parameters: Mapping[str, str]) -> dict[str, Any]:

@@ -13,6 +13,8 @@ from contracts.keys import Signer
 from contracts.ledger.cometbft.network import (
     check_export,
     check_joins,
+    check_no_chain,
+    check_no_wish,
     forget_chain,
     found,
     found_after,
@@ -29,6 +31,7 @@ from contracts.ledger.cometbft.networkfile import (
     write_network,
 )
 from contracts.ledger.cometbft.process import find_program
+from contracts.ledger.cometbft.snapshots.wish import Wish, fulfil_wish, write_wish
 from contracts.ledger.execution.families import BUILT_IN
 from contracts.runtime.files import locked, make_directory
 from contracts.runtime.ports import free_port
@@ -104,12 +107,17 @@ def join_network(options: argparse.Namespace) -> None:
         UnavailableError: The disk refuses.
     """
     data: Path = options.data
-    network = read_network(options.file)
+    network, wish = read_network(options.file), _wish(options)
     make_directory(data)
     with locked(data / "lock", f"data directory {data} is in use by another node"):
         check_joins(data, network)
-        check_export(network, options.chain)
-        repeat_chain(data, network, options.chain, BUILT_IN)
+        if wish is None:
+            check_export(network, options.chain)
+            check_no_wish(data)
+            repeat_chain(data, network, options.chain, BUILT_IN)
+        else:
+            check_no_chain(data)
+            write_wish(data, wish)
         join(data, network)
     _tell(_summary(network, data))
 
@@ -118,19 +126,42 @@ def resync(options: argparse.Namespace) -> None:
     """Forget the chain of a validator, which then makes it again of what the others have.
 
     Its keys stay, and so does the record of its votes: without it, it could vote twice. Where the
-    network goes on from a ledger, that one's blocks come from its export.
+    network goes on from a ledger, that one's blocks come from its export, or with a snapshot.
 
     Raises:
         RejectedError: It runs, or is in no network.
         UnavailableError: The disk refuses.
     """
     data: Path = options.data
-    network = read_network(data / FILE)
+    network, wish = read_network(data / FILE), _wish(options)
     with locked(data / "lock", f"data directory {data} is in use by another node"):
-        check_export(network, options.chain)
-        forget_chain(data)
-        repeat_chain(data, network, options.chain, BUILT_IN)
+        if wish is not None:
+            write_wish(data, wish)  # first: cut short, the next start removes the rest
+            forget_chain(data)
+        else:
+            check_export(network, options.chain)
+            forget_chain(data)
+            fulfil_wish(data)
+            repeat_chain(data, network, options.chain, BUILT_IN)
     _tell(_summary(network, data))
+
+
+def _wish(options: argparse.Namespace) -> Wish | None:
+    """Return how the validator begins with a snapshot; None: without one.
+
+    Raises:
+        RejectedError: The options do not fit each other.
+    """
+    if not options.snapshot:
+        if options.trust:
+            raise RejectedError("--trust is for --snapshot URL")
+        return None
+    if options.chain is not None:
+        raise RejectedError(
+            "--snapshot and --chain: expected one of them; a snapshot has the blocks of the ledger "
+            "from which the network goes on"
+        )
+    return Wish(options.snapshot, options.trust)
 
 
 def init(options: argparse.Namespace) -> None:

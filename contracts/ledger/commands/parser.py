@@ -134,6 +134,22 @@ def _add_network(parsers: Mapping[str, argparse.ArgumentParser]) -> None:
             metavar="FILE",
             help="with --chain: private key of an administrator of that ledger, who signs it",
         )
+    for name in ("join", "resync"):
+        parsers[name].add_argument(
+            "--snapshot",
+            action="append",
+            default=[],
+            metavar="URL",
+            help="take the chain from the others in one piece, at the next start, in place of all "
+            "heights one by one: the light port of a validator, http://HOST:PORT; two or more",
+        )
+        parsers[name].add_argument(
+            "--trust",
+            default="",
+            metavar="HEIGHT:HASH",
+            help="with --snapshot: a header of the engine to begin trust with; default the first "
+            "one, by the validators of the network file",
+        )
     for name in ("found", "join", "resync", "init"):
         parsers[name].add_argument(
             "--chain",

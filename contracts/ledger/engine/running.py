@@ -1,10 +1,23 @@
 """Port: an engine as the process runs it."""
 
-from typing import Protocol
+from typing import Any, Protocol
 
 from contracts.ledger.engine.ports import Sealer
 from contracts.ledger.engine.submissions import Submission
 from contracts.sawtooth.batches import Family
+
+
+class Ask(Protocol):
+    """Asks CometBFT; for one thread at a time."""
+
+    def __call__(self, method: str, **parameters: str) -> Any:  # noqa: ANN401 - JSON
+        """Return the result of a method of its RPC.
+
+        Raises:
+            RejectedError: It refuses, as for a height that it does not have.
+            UnavailableError: It does not answer.
+        """
+        ...
 
 
 class Engine(Protocol):
@@ -22,6 +35,11 @@ class Engine(Protocol):
     @property
     def sealer(self) -> Sealer | None:
         """Return what tells validators' signatures; None where one signer makes the blocks."""
+        ...
+
+    @property
+    def light(self) -> Ask | None:
+        """Return what answers for the light port; None where one signer makes the blocks."""
         ...
 
     def start(self) -> None:

@@ -103,6 +103,8 @@ class Publisher:
         )
         self.sealer = None
         """See `Engine.sealer`: this signer makes the blocks."""
+        self.light = None
+        """See `Engine.light`."""
         self.trouble: str | None = None
         """Why no block can be written at the moment; None when blocks can be written."""
 

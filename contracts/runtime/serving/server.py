@@ -11,7 +11,7 @@ import resource
 import signal
 import socket
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from types import FrameType
 from typing import Any, Final
 
@@ -38,6 +38,13 @@ SOCKET_MESSAGE_BYTES_MAX: Final = 64 << 10
 """Largest message of a WebSocket client."""
 SOCKET_SILENCE_S: Final = 20.0
 """Silence after which a WebSocket client is pinged, seconds; it must answer in the same time."""
+
+
+def address_of(port: socket.socket) -> str:
+    """Return where an open port listens, `HOST:PORT`; an IPv6 address is in brackets."""
+    host, number, *_ = port.getsockname()
+    shown = f"[{host}]" if ":" in host else host
+    return f"{shown}:{number}"
 
 
 class Server(uvicorn.Server):
@@ -91,6 +98,7 @@ class Server(uvicorn.Server):
         self._next_look: asyncio.TimerHandle | None = None
         self._also = also
         self._on_exit = on_exit
+        self._silent = False
 
     @property
     def tls(self) -> Tls | None:
@@ -123,12 +131,21 @@ class Server(uvicorn.Server):
             loop.add_signal_handler(signal.SIGHUP, self._read_tls_again, tls)
             self._look_at_tls(loop, tls)
         scheme = "http" if self.tls is None else "https"
-        for port in sockets or []:
-            host, number, *_ = port.getsockname()
-            shown = f"[{host}]" if ":" in host else host
-            words = f"ready rest={scheme}://{shown}:{number} {self._also}"
+        for port in [] if self._silent else sockets or []:
+            words = f"ready rest={scheme}://{address_of(port)} {self._also}"
             sys.stdout.write(words.rstrip() + "\n")
             sys.stdout.flush()
+
+    @contextlib.asynccontextmanager
+    async def beside(self, sockets: list[socket.socket]) -> AsyncIterator[None]:
+        """Serve during the block, beside a server that heeds signals; no line is written."""
+        self._silent = True
+        task = asyncio.create_task(self._serve(sockets))
+        try:
+            yield
+        finally:
+            self.should_exit = True
+            await task
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End all connections."""

@@ -45,12 +45,14 @@ class Node:
         client: Talks to it.
         component: Its component port; empty without one.
         component_key: The port's CURVE public key; empty without CURVE.
+        light: Its light port, HOST:PORT; empty without one.
     """
 
     process: subprocess.Popen[str]
     client: httpx.Client
     component: str
     component_key: str = ""
+    light: str = ""
 
     def post(self, *batches: Batch) -> httpx.Response:
         """Submit batches."""
@@ -107,7 +109,11 @@ def running(
             said = dict(word.split("=", 1) for word in line.split()[1:])
             with httpx.Client(base_url=said["rest"], timeout=60, verify=trust) as client:
                 yield Node(
-                    process, client, said.get("component", ""), said.get("component-key", "")
+                    process,
+                    client,
+                    said.get("component", ""),
+                    said.get("component-key", ""),
+                    said.get("light", ""),
                 )
         finally:
             if process.poll() is None:

@@ -1,0 +1,119 @@
+"""Checks each chunk of a snapshot as it comes, from the newest block's id downwards.
+
+The engine's light client vouches for the id of the newest block. A block's header has that id as
+its hash, and names the block before. So a chunk with another header is found at once, and so is its
+sender. What a header does not bind, batches and what validators signed, is checked at the end.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from contracts.encoding import parse
+from contracts.errors import RejectedError
+from contracts.ledger.blocks.record import decode_record
+from contracts.ledger.cometbft.snapshots.chunks import Piece
+from contracts.ledger.engine.blocks import StoredBlock
+from contracts.proto.cometbft_pb2 import SealedHeader
+from contracts.sawtooth.blocks import NULL_BLOCK_ID, check_block_id, network_height
+
+NO_HEIGHT: Final = 1 << 63
+PARTS_MAX: Final = 64
+"""Parts in which one block may come: more than the longest record has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """The block that has to come next.
+
+    Attributes:
+        number: Of the block; -1 once the first one was there.
+        block_id: Its id.
+        below: Height of the block after it.
+        part: Which part of its record has to come, from 0.
+        parts: How many parts the record has; 1 before the first part has come.
+    """
+
+    number: int
+    block_id: str
+    below: int = NO_HEIGHT
+    part: int = 0
+    parts: int = 1
+
+
+def follow(link: Link, piece: Piece, chain_id: str) -> Link:
+    """Check that a block is the expected one; return which one has to come after it.
+
+    Args:
+        link: The expected one.
+        piece: The block, whole.
+        chain_id: Name of the network.
+
+    Raises:
+        RejectedError: It is another one.
+    """
+    stored = whole_block(link, piece)
+    height = network_height(check_block_id(stored.block.header, link.block_id))
+    if height is None or (height >= link.below and height + link.below > 0):
+        raise RejectedError(f"block {link.number}: expected a height below {link.below}")
+    _check_seal(link, piece.seal, height, chain_id)
+    previous = stored.header.previous_block_id
+    if (link.number == 0) != (previous == NULL_BLOCK_ID):
+        raise RejectedError(f"block {link.number} names {previous[:16]} as the block before")
+    return Link(link.number - 1, previous, height)
+
+
+def follow_part(link: Link, piece: Piece) -> Link | None:
+    """Check that the expected part of a block came; return what follows it, None for the last part.
+
+    Raises:
+        RejectedError: It is another one.
+    """
+    found = piece.number, piece.part, piece.parts
+    parts = link.parts if link.part else piece.parts
+    if found != (link.number, link.part, parts) or not piece.part < parts <= PARTS_MAX:
+        raise RejectedError(
+            f"expected part {link.part} of block {link.number}, got part {piece.part} of "
+            f"{piece.parts} of block {piece.number}"
+        )
+    if piece.part + 1 == parts:
+        return None
+    return replace(link, part=piece.part + 1, parts=parts)
+
+
+def whole_block(link: Link, piece: Piece) -> StoredBlock:
+    """Return the block in a record, which has a number and an id.
+
+    Raises:
+        RejectedError: It is damaged, is another one, or its batches are not those of its header.
+    """
+    if piece.number != link.number or link.part:
+        raise RejectedError(
+            f"expected block {link.number}, part {link.part}, got block {piece.number}"
+        )
+    stored = decode_record(piece.record)
+    ids = [batch.header_signature for batch in stored.block.batches]
+    if (stored.num, stored.id) != (link.number, link.block_id):
+        raise RejectedError(
+            f"expected block {link.number}, {link.block_id[:16]}…, got block {stored.num}, "
+            f"{stored.id[:16]}…"
+        )
+    if ids != list(stored.header.batch_ids):
+        raise RejectedError(f"block {stored.num}: its batches are not those that its header names")
+    return stored
+
+
+def _check_seal(link: Link, wire: bytes, height: int, chain_id: str) -> None:
+    """Check that a seal is about a block; who signed it is checked at the end."""
+    if bool(wire) != (height > 0 or link.below > 0):
+        raise RejectedError(
+            f"block {link.number}: expected {'a' if not wire else 'no'} seal of its own"
+        )
+    if not wire:
+        return
+    header = parse(SealedHeader, wire).header
+    found = header.chain_id, header.height, header.app_hash.hex()
+    if found != (chain_id, height + 1, link.block_id):
+        raise RejectedError(
+            f"block {link.number}: expected a seal of {chain_id!r}, height {height + 1}, for this "
+            f"block, got one of {found[0][:80]!r}, height {found[1]}"
+        )

@@ -1,0 +1,334 @@
+"""Takes a snapshot that the engine fetched: checks each chunk, then makes the chain of them.
+
+Chunks come newest first and wait in files, until the first block is there. Then all seals are
+checked, and all blocks are made again, the oldest first. A chunk that is wrong is fetched again
+from another validator, and its sender is asked for nothing more.
+
+Source: CometBFT 0.38, ABCI 2.0 specification, "State sync".
+"""
+
+import hashlib
+import logging
+import shutil
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from contracts.errors import RejectedError, UnavailableError
+from contracts.ledger.blocks.progress import Progress
+from contracts.ledger.blocks.record import decode_parts, decode_record
+from contracts.ledger.cometbft.abci import Method
+from contracts.ledger.cometbft.history import write_history
+from contracts.ledger.cometbft.snapshots.chunks import Piece, decode_chunk
+from contracts.ledger.cometbft.snapshots.links import Link, follow, follow_part
+from contracts.ledger.cometbft.snapshots.offering import FORMAT
+from contracts.ledger.cometbft.snapshots.partition import CHUNKS_MAX
+from contracts.ledger.cometbft.snapshots.remaking import Remaking, verified
+from contracts.ledger.cometbft.snapshots.trusting import Trusting
+from contracts.ledger.engine.blocks import StoredBlock
+from contracts.ledger.execution.verify import VerifiedBatch
+from contracts.proto.abci_pb2 import (
+    RequestApplySnapshotChunk,
+    RequestOfferSnapshot,
+    ResponseApplySnapshotChunk,
+    ResponseOfferSnapshot,
+)
+from contracts.runtime.files import disk_errors, make_directory
+from contracts.validators import Powers
+
+_LOG = logging.getLogger(__name__)
+
+CHUNKS: Final = "snapshot"
+"""Directory below the data directory, for chunks that wait."""
+AHEAD_BLOCKS: Final = 8
+"""Blocks whose signatures are verified while one before them is executed."""
+AHEAD_THREADS: Final = 2
+_ID_BYTES: Final = 64
+_Apply = ResponseApplySnapshotChunk
+_Offer = ResponseOfferSnapshot
+
+
+class _BadChunksError(RejectedError):
+    """Some chunks are wrong.
+
+    Args:
+        why: What is wrong.
+        chunks: Which ones may be.
+    """
+
+    def __init__(self, why: object, chunks: Sequence[int]) -> None:
+        super().__init__(str(why))
+        self.chunks = chunks
+
+
+@dataclass(frozen=True, slots=True)
+class _Whole:
+    """A block of the snapshot, and in which chunks it came."""
+
+    piece: Piece
+    chunks: Sequence[int]
+
+
+@dataclass(slots=True)
+class _Taking:
+    """A snapshot under way.
+
+    Attributes:
+        newest: Id of its newest block.
+        count: How many chunks there are.
+        links: What each chunk begins with, as far as that is known; after the last one, nothing.
+        senders: Who sent each chunk that is there.
+    """
+
+    newest: str
+    count: int
+    links: list[Link] = field(default_factory=list)
+    senders: dict[int, str] = field(default_factory=dict)
+
+
+class Restoring:
+    """Answers the engine's snapshot connection, in its thread, while a validator begins.
+
+    Args:
+        directory: The data directory.
+        chain_id: Name of the network.
+        first: The validators with which it begins.
+        remaking: Makes the blocks.
+        sync: Makes durable what was made.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        chain_id: str,
+        first: Powers,
+        remaking: Remaking,
+        sync: Callable[[], None],
+    ) -> None:
+        self._directory = directory
+        self._chain_id = chain_id
+        self._first = first
+        self._remaking = remaking
+        self._sync = sync
+        self._taking: _Taking | None = None
+        self._refused: dict[int, bytes] = {}
+        self.restored = False
+        """Whether the chain of a snapshot is there, whole."""
+
+    @property
+    def methods(self) -> dict[str, Method]:
+        """Return what answers each request, by its name in ABCI."""
+        return {
+            "offer_snapshot": self.offer_snapshot,
+            "apply_snapshot_chunk": self.apply_snapshot_chunk,
+        }
+
+    @property
+    def words(self) -> str:
+        """Say how far it is."""
+        taking = self._taking
+        if self.restored:
+            return "the snapshot is there; waiting for the engine to go on from it"
+        if taking is None:
+            return "no validator has offered a snapshot yet"
+        return f"{len(taking.senders)} of {taking.count} chunks are there"
+
+    def offer_snapshot(self, request: RequestOfferSnapshot) -> ResponseOfferSnapshot:
+        """Begin with a snapshot, or say what is wrong with it."""
+        offered = request.snapshot
+        if self.restored:
+            return _Offer(result=_Offer.ABORT)
+        if offered.format != FORMAT:
+            _LOG.warning("a snapshot of format %d is refused, expected %d", offered.format, FORMAT)
+            return _Offer(result=_Offer.REJECT_FORMAT)
+        if offered.hash != request.app_hash or len(request.app_hash) != _ID_BYTES:
+            _LOG.warning(
+                "a snapshot of block %s… is refused: at height %d the validators signed %s…",
+                offered.hash.hex()[:16],
+                offered.height,
+                request.app_hash.hex()[:16],
+            )
+            return _Offer(result=_Offer.REJECT_SENDER)
+        if not 0 < offered.chunks <= CHUNKS_MAX or offered.height < 1:
+            _LOG.warning("a snapshot of %d chunks is refused", offered.chunks)
+            return _Offer(result=_Offer.REJECT)
+        _LOG.info("taking the snapshot at height %d, %d chunks", offered.height, offered.chunks)
+        make_directory(self._directory / CHUNKS)
+        self._taking = _Taking(request.app_hash.hex(), offered.chunks)
+        return _Offer(result=_Offer.ACCEPT)
+
+    def apply_snapshot_chunk(
+        self, request: RequestApplySnapshotChunk
+    ) -> ResponseApplySnapshotChunk:
+        """Take a chunk; with the last one, make the chain.
+
+        Raises:
+            UnavailableError: The disk failed, or these blocks make other ones here.
+        """
+        taking = self._taking
+        due = -1 if taking is None else max(len(taking.links) - 1, 0)
+        if taking is None or self.restored or request.index > min(due, taking.count - 1):
+            _LOG.error("chunk %d came without the one before it", request.index)
+            return _Apply(result=_Apply.ABORT)
+        try:
+            self._take(taking, request)
+            if len(taking.senders) == taking.count:
+                self._finish(taking)
+        except _BadChunksError as error:
+            return self._again(taking, error)
+        return _Apply(result=_Apply.ACCEPT)
+
+    def _take(self, taking: _Taking, request: RequestApplySnapshotChunk) -> None:
+        """Check a chunk and keep it."""
+        index = request.index
+        taking.senders[index] = request.sender
+        try:
+            pieces = decode_chunk(request.chunk)
+            if not taking.links:
+                taking.links.append(Link(pieces[0].number, taking.newest))
+            after = self._after(taking.links[index], pieces, index)
+            _check_end(taking, index, after)
+        except _BadChunksError:
+            raise
+        except RejectedError as error:
+            if not index:
+                taking.links.clear()
+            raise _BadChunksError(error, [index]) from error
+        path = self._path(index)
+        with disk_errors("write", path):
+            path.write_bytes(request.chunk)
+        taking.links[index + 1 :] = taking.links[index + 1 :] or [after]
+
+    def _after(self, link: Link, pieces: Sequence[Piece], index: int) -> Link:
+        """Return what has to come after a chunk."""
+        if pieces[0].parts == 1:
+            for piece in pieces:
+                link = follow(link, piece, self._chain_id)
+            return link
+        if len(pieces) > 1:
+            raise RejectedError("expected one part of a block alone in its chunk")
+        after = follow_part(link, pieces[0])
+        if after is not None:
+            return after
+        first = index + 1 - link.parts
+        earlier = [decode_chunk(self._read(each))[0] for each in range(first, index)]
+        try:
+            whole = _joined([*earlier, pieces[0]])
+            return follow(replace(link, part=0, parts=1), whole, self._chain_id)
+        except RejectedError as error:  # any of the parts may be the wrong one
+            raise _BadChunksError(error, range(first, index + 1)) from error
+
+    def _finish(self, taking: _Taking) -> None:
+        """Make the chain of chunks that are all there."""
+        self._check_seals(taking)
+        progress = Progress(lambda: taking.links[0].number + 1, "the snapshot")
+        with ThreadPoolExecutor(AHEAD_THREADS, "snapshot") as pool:
+            ahead: deque[tuple[_Whole, Future[_Verified]]] = deque()
+            for whole in self._forward(taking):
+                ahead.append((whole, pool.submit(_verified, whole.piece)))
+                if len(ahead) > AHEAD_BLOCKS:
+                    self._make(*ahead.popleft())
+                    progress.step(whole.piece.number)
+            while ahead:
+                self._make(*ahead.popleft())
+        progress.end()
+        self._sync()
+        write_history(
+            self._directory,
+            (each.piece.seal for each in self._forward(taking) if each.piece.seal),
+        )
+        shutil.rmtree(self._directory / CHUNKS, ignore_errors=True)
+        self.restored = True
+        _LOG.info(
+            "the snapshot's %d blocks were executed: each has the id that the validators signed",
+            taking.links[0].number + 1,
+        )
+
+    def _check_seals(self, taking: _Taking) -> None:
+        trusting = Trusting(self._first)
+        for whole in self._forward(taking):
+            if not whole.piece.seal:
+                continue
+            try:
+                trusting.add(whole.piece.seal)
+            except RejectedError as error:
+                raise _BadChunksError(error, whole.chunks[:1]) from error
+
+    def _make(self, whole: _Whole, opened: "Future[_Verified]") -> None:
+        """Make the next block."""
+        number = whole.piece.number
+        try:
+            stored, batches = opened.result()
+            if not self._remaking.has(stored):
+                self._remaking.make(stored, batches)
+        except RejectedError as error:
+            digest = hashlib.sha256(decode_parts(whole.piece.record)[0]).digest()
+            if self._refused.get(number) == digest:
+                raise UnavailableError(
+                    f"{error}. Several validators sent this block, so it is not theirs that is "
+                    "wrong: compare the version of this wayseal-node with theirs"
+                ) from error
+            self._refused[number] = digest
+            raise _BadChunksError(error, whole.chunks) from error
+
+    def _again(self, taking: _Taking, error: _BadChunksError) -> ResponseApplySnapshotChunk:
+        """Have chunks fetched again, from others than those who sent them."""
+        senders = sorted({taking.senders.pop(index) for index in error.chunks})
+        _LOG.error(
+            "chunk %s of the snapshot is refused, and %s asked for nothing more: %s",
+            ", ".join(map(str, error.chunks)),
+            " and ".join(senders),
+            error,
+        )
+        return _Apply(result=_Apply.RETRY, refetch_chunks=error.chunks, reject_senders=senders)
+
+    def _forward(self, taking: _Taking) -> Iterator[_Whole]:
+        """Yield the blocks, the oldest first."""
+        index = taking.count
+        while index:
+            index -= 1
+            pieces = decode_chunk(self._read(index))
+            if pieces[0].parts == 1:
+                yield from (_Whole(piece, [index]) for piece in reversed(pieces))
+                continue
+            first = index + 1 - pieces[0].parts
+            chunks = range(first, index + 1)
+            earlier = [decode_chunk(self._read(each))[0] for each in range(first, index)]
+            yield _Whole(_joined([*earlier, pieces[0]]), chunks)
+            index = first
+
+    def _path(self, index: int) -> Path:
+        return self._directory / CHUNKS / f"{index:06d}"
+
+    def _read(self, index: int) -> bytes:
+        path = self._path(index)
+        with disk_errors("read", path):
+            return path.read_bytes()
+
+
+_Verified = tuple[StoredBlock, list[VerifiedBatch]]
+
+
+def _verified(piece: Piece) -> _Verified:
+    stored = decode_record(piece.record)
+    return stored, verified(stored)
+
+
+def _check_end(taking: _Taking, index: int, after: Link) -> None:
+    """Check that a chunk ends where it did before, and only the last one with the first block."""
+    ends = after.number < 0 and not after.part
+    if ends != (index + 1 == taking.count):
+        raise RejectedError(
+            f"expected the first block in the last of {taking.count} chunks, got block "
+            f"{after.number + 1} at the end of chunk {index}"
+        )
+    if after != (taking.links[index + 1 : index + 2] or [after])[0]:
+        raise RejectedError(f"expected the blocks that chunk {index} had before")
+
+
+def _joined(parts: Sequence[Piece]) -> Piece:
+    """Return a block that came in parts."""
+    return Piece(parts[0].number, b"".join(each.record for each in parts), parts[0].seal)

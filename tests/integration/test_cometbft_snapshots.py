@@ -1,0 +1,107 @@
+"""A fifth validator takes the chain of four as a snapshot, with the real CometBFT."""
+
+from argparse import Namespace
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from contracts.encoding import canonical
+from contracts.evidence.seals import SealedHeaders
+from contracts.keys import Signer
+from contracts.ledger.cometbft.history import SEALS
+from contracts.ledger.cometbft.home import HOME, validator_key
+from contracts.ledger.cometbft.network import make_validator
+from contracts.ledger.cometbft.process import find_program
+from contracts.ledger.cometbft.snapshots.wish import FILE as WISH
+from contracts.ledger.commands.network import free_port, join_network
+from contracts.proto.sawtooth_pb2 import Batch
+from contracts.sawtooth.batches import build_batch
+from contracts.sawtooth.settings import propose
+from contracts.validators import SETTING, encode
+from support.ledgers.cometbft import (
+    ENGINE,
+    Validators,
+    agree,
+    has,
+    head,
+    lay_out,
+    need_cometbft,
+    seals_of,
+)
+from support.ledgers.founding import untimed_genesis
+from support.ledgers.nodes import INTKEY_NODE, Node, intkey_batch, running
+from support.machine.waiting import wait_until
+
+pytestmark = pytest.mark.integration
+
+FOUNDER = Signer.from_hex("11" * 32)
+LIGHT = ("--light", "127.0.0.1:0")
+BLOCKS = 12
+_numbers = count()
+
+
+@pytest.fixture(scope="module")
+def four(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Validators]:
+    need_cometbft()
+    first = [untimed_genesis(FOUNDER, [FOUNDER.public_key])]
+    made = Validators(lay_out(tmp_path_factory.mktemp("network"), 4, first, FOUNDER))
+    made.more = dict.fromkeys(range(4), LIGHT)
+    try:
+        for number in range(4):
+            made.start(number)
+        for _ in range(BLOCKS):
+            made.nodes[0].commit(fresh())
+        yield made
+    finally:
+        made.close()
+
+
+def fresh() -> Batch:
+    """Return a batch that no test has committed."""
+    return intkey_batch(FOUNDER, next(_numbers))
+
+
+def listed(node: Node, what: str) -> list[dict[str, str]]:
+    """Return all blocks, transactions or entries of the state."""
+    found: list[dict[str, str]] = node.client.get(f"/{what}?limit=1000").json()["data"]
+    return found
+
+
+def joining(four: Validators, place: Path) -> str:
+    """Lay out a validator that is to begin with a snapshot; return its public key."""
+    at = f"127.0.0.1:{free_port()}"
+    card = make_validator(find_program(None), place, at, at)
+    servers = [f"http://{four.nodes[number].light}" for number in (0, 1)]
+    file = four.places[0] / "network.json"
+    join_network(Namespace(data=place, file=file, chain=None, snapshot=servers, trust=""))
+    return card.public_key
+
+
+def test_a_fifth_validator_serves_the_whole_chain_of_a_snapshot(
+    four: Validators, tmp_path: Path
+) -> None:
+    place = tmp_path / "fifth"
+    key = joining(four, place)
+    with running(place, *ENGINE, script=INTKEY_NODE) as fifth:
+        said = (tmp_path / "fifth.stderr").read_text()
+        assert "blocks were executed: each has the id that the validators signed" in said
+        assert not (place / WISH).exists()
+        assert (place / SEALS).exists()
+        wait_until(lambda: head(fifth) == head(four.nodes[0]))
+        for what in ("blocks", "transactions", "state"):
+            assert listed(fifth, what) == listed(four.nodes[0], what)
+        ids = [each["header_signature"] for each in listed(fifth, "blocks")]
+        known = {validator_key(each / HOME) for each in four.places}
+        for block_id in ids:
+            checked = SealedHeaders()
+            for seal in seals_of(fifth, block_id):
+                checked.add(canonical(seal))
+            assert set(checked.of(block_id).began_with) == known
+        powers = dict.fromkeys([key, *known], 1)
+        four.nodes[0].commit(build_batch(FOUNDER, [propose(FOUNDER, SETTING, encode(powers))]))
+        batch = fresh()
+        fifth.commit(batch)
+        wait_until(lambda: has(four.nodes[3], batch))
+    agree(four)

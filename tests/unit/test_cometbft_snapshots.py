@@ -1,0 +1,418 @@
+"""Snapshots, call by call, as the engine makes them; and chunks of senders that lie."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from contracts.encoding import canonical
+from contracts.errors import UnavailableError
+from contracts.ledger.blocks.record import decode_record, encode_record
+from contracts.ledger.cometbft.founding import Founding
+from contracts.ledger.cometbft.history import History
+from contracts.ledger.cometbft.snapshots import chunks as chunkbytes
+from contracts.ledger.cometbft.snapshots import partition
+from contracts.ledger.cometbft.snapshots.chunks import Piece, decode_chunk, encode_chunk
+from contracts.ledger.cometbft.snapshots.offering import Offering
+from contracts.ledger.engine.blocks import StoredBlock
+from contracts.proto.abci_pb2 import (
+    RequestLoadSnapshotChunk,
+    ResponseOfferSnapshot,
+    Snapshot,
+)
+from contracts.proto.sawtooth_pb2 import Batch, Block
+from support.ledgers.heights import CHAIN, FOUNDER, Heights, first_batches, heights, tx
+from support.ledgers.nodes import intkey_batch
+from support.ledgers.sealing import members, seal
+from support.ledgers.snapshots import (
+    ABORT,
+    ACCEPT,
+    MEMBERS,
+    POWERS,
+    RETRY,
+    TAKEN,
+    Engine,
+    Taker,
+    chunks_of,
+    offering,
+    taker,
+)
+
+BLOCKS = 10
+
+
+@pytest.fixture(scope="module")
+def founding() -> Founding:
+    return Founding(first_batches())
+
+
+@pytest.fixture(scope="module")
+def given(founding: Founding, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Heights]:
+    """A chain of which each second height is empty, as with the real engine."""
+    with heights(tmp_path_factory.mktemp("given") / "data") as made:
+        made.begin_as(founding, POWERS)
+        for number in range(BLOCKS):
+            made.decide([tx(intkey_batch(FOUNDER, number))])
+            made.decide([])
+        yield made
+
+
+@pytest.fixture(autouse=True)
+def _small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(partition, "CHUNK_BLOCKS", 3)
+
+
+@pytest.fixture
+def giver(given: Heights) -> Offering:
+    return offering(given)
+
+
+@pytest.fixture
+def snapshot(giver: Offering) -> Snapshot:
+    return giver.list_snapshots(None).snapshots[0]
+
+
+@pytest.fixture
+def chunks(giver: Offering, snapshot: Snapshot) -> list[bytes]:
+    return chunks_of(giver, snapshot)
+
+
+@pytest.fixture
+def taking(founding: Founding, tmp_path: Path) -> Iterator[Taker]:
+    with taker(tmp_path / "data", founding) as made:
+        yield made
+
+
+def states(taken: Taker, given: Heights, newest: int) -> None:
+    """Check that a taken chain is the given one up to a block: blocks, receipts and state."""
+    assert taken.chain.head is not None
+    assert taken.chain.head.num == newest
+    for number in range(newest + 1):
+        one, other = taken.chain.by_num(number), given.chain.by_num(number)
+        assert one == other
+
+
+def test_listed_are_two_blocks_whose_next_two_headers_exist(given: Heights) -> None:
+    listed = Offering(given.chain, Engine(given.chain, ahead=2)).list_snapshots(None).snapshots
+    assert [each.height for each in listed] == [2 * BLOCKS - 1, 2 * BLOCKS - 3]
+    earlier = Offering(given.chain, Engine(given.chain, ahead=1)).list_snapshots(None).snapshots
+    assert [each.height for each in earlier] == [2 * BLOCKS - 3, 2 * BLOCKS - 5]
+
+
+def test_a_network_without_two_heights_lists_nothing(founding: Founding, tmp_path: Path) -> None:
+    with heights(tmp_path / "data") as young:
+        young.begin_as(founding, POWERS)
+        assert not offering(young).list_snapshots(None).snapshots
+        young.decide([tx(intkey_batch(FOUNDER, 1))])
+        engine = Engine(young.chain, ahead=1)
+        assert not Offering(young.chain, engine).list_snapshots(None).snapshots
+
+
+def test_a_snapshot_makes_the_same_chain(
+    given: Heights, taking: Taker, snapshot: Snapshot, chunks: list[bytes], tmp_path: Path
+) -> None:
+    assert len(chunks) == 4
+    assert taking.offer(snapshot) == TAKEN
+    for index, chunk in enumerate(chunks):
+        assert not taking.restoring.restored
+        assert taking.apply(index, chunk).result == ACCEPT
+    assert taking.restoring.restored
+    states(taking, given, BLOCKS)
+    assert not (tmp_path / "data/snapshot").exists()
+    history = History.open(tmp_path / "data")
+    assert history is not None
+    assert (history.newest, history.changes) == (2 * BLOCKS, [])
+    engine = Engine(given.chain)
+    for height in (1, 2, 4, 2 * BLOCKS):
+        assert [history.at(height)] == engine.of_heights([height])
+    assert history.at(3) is history.at(99) is None
+    history.close()
+
+
+def test_a_block_may_come_in_parts(
+    given: Heights, taking: Taker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(partition, "PART_BYTES", 300)
+    giver = offering(given)
+    snapshot = giver.list_snapshots(None).snapshots[0]
+    chunks = chunks_of(giver, snapshot)
+    assert len(chunks) > BLOCKS
+    assert taking.offer(snapshot) == TAKEN
+    for index, chunk in enumerate(chunks[:-1]):
+        assert taking.apply(index, chunk).result == ACCEPT
+    (piece,) = decode_chunk(chunks[-1])
+    bad = encode_chunk([replace(piece, record=piece.record[:-1] + b"!")])
+    refused = taking.apply(len(chunks) - 1, bad, "liar")
+    assert refused.result == RETRY
+    assert list(refused.refetch_chunks) == list(
+        range(len(chunks) - piece.parts, len(chunks))
+    )  # any part may be the wrong one
+    for index in refused.refetch_chunks:
+        assert taking.apply(index, chunks[index], "another").result == ACCEPT
+    states(taking, given, BLOCKS)
+
+
+def _other_block(chunks: Sequence[bytes]) -> bytes:
+    return chunks[2]
+
+
+def _cut(chunks: Sequence[bytes]) -> bytes:
+    return chunks[1][:-1]
+
+
+def _longer(chunks: Sequence[bytes]) -> bytes:
+    return chunks[1] + decode_chunk(chunks[2])[0].record
+
+
+def _too_long(_: Sequence[bytes]) -> bytes:
+    return bytes(chunkbytes.CHUNK_MESSAGE_BYTES_MAX + 1)
+
+
+def _empty(_: Sequence[bytes]) -> bytes:
+    return b""
+
+
+def _rotten(chunks: Sequence[bytes]) -> bytes:
+    middle = len(chunks[1]) // 2
+    return chunks[1][:middle] + bytes([chunks[1][middle] ^ 1]) + chunks[1][middle + 1 :]
+
+
+def _reversed(chunks: Sequence[bytes]) -> bytes:
+    return encode_chunk(reversed(decode_chunk(chunks[1])))
+
+
+def _without_seal(chunks: Sequence[bytes]) -> bytes:
+    first, *more = decode_chunk(chunks[1])
+    return encode_chunk([replace(first, seal=b""), *more])
+
+
+def _other_seal(chunks: Sequence[bytes]) -> bytes:
+    first, *more = decode_chunk(chunks[1])
+    return encode_chunk([replace(first, seal=more[0].seal), *more])
+
+
+def _a_part(chunks: Sequence[bytes]) -> bytes:
+    first, *more = decode_chunk(chunks[1])
+    return encode_chunk([replace(first, part=0, parts=2), *more])
+
+
+def _whole_chain(chunks: Sequence[bytes]) -> bytes:
+    return b"".join(chunks[1:])
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        _other_block,
+        _cut,
+        _longer,
+        _too_long,
+        _empty,
+        _rotten,
+        _reversed,
+        _without_seal,
+        _other_seal,
+        _a_part,
+        _whole_chain,
+    ],
+)
+def test_a_lie_is_found_at_once_and_its_sender_named(
+    lie: object, given: Heights, taking: Taker, snapshot: Snapshot, chunks: list[bytes]
+) -> None:
+    assert callable(lie)
+    assert taking.offer(snapshot) == TAKEN
+    assert taking.apply(0, chunks[0]).result == ACCEPT
+    refused = taking.apply(1, lie(chunks), "liar")
+    assert refused.result == RETRY
+    assert (list(refused.refetch_chunks), list(refused.reject_senders)) == ([1], ["liar"])
+    assert taking.chain.head is None
+    for index, chunk in enumerate(chunks[1:], 1):
+        assert taking.apply(index, chunk, "honest").result == ACCEPT
+    states(taking, given, BLOCKS)
+
+
+def _forged(piece: Piece, batches: Sequence[Batch]) -> Piece:
+    """Return a block with other batches under the same ids, and the same header."""
+    stored = decode_record(piece.record)
+    block = Block()
+    block.CopyFrom(stored.block)
+    for mine, other in zip(block.batches, batches, strict=True):
+        name = mine.header_signature
+        mine.CopyFrom(other)
+        mine.header_signature = name
+    forged = StoredBlock(block, stored.header, stored.receipt_bytes)
+    return replace(piece, record=encode_record(forged))
+
+
+def test_other_batches_under_the_same_ids_are_found_by_executing(
+    given: Heights, taking: Taker, snapshot: Snapshot, chunks: list[bytes]
+) -> None:
+    first, *more = decode_chunk(chunks[1])
+    lie = encode_chunk([_forged(first, [intkey_batch(FOUNDER, 99)]), *more])
+    assert taking.offer(snapshot) == TAKEN
+    for index, chunk in enumerate([chunks[0], lie, *chunks[2:-1]]):
+        sender = "liar" if index == 1 else "honest"
+        assert taking.apply(index, chunk, sender).result == ACCEPT
+    refused = taking.apply(3, chunks[3], "honest")
+    assert (list(refused.refetch_chunks), list(refused.reject_senders)) == ([1], ["liar"])
+    assert taking.apply(1, chunks[1], "another").result == ACCEPT
+    assert taking.restoring.restored
+    states(taking, given, BLOCKS)
+
+
+def test_receipts_of_a_sender_are_not_believed(
+    given: Heights, taking: Taker, snapshot: Snapshot, chunks: list[bytes]
+) -> None:
+    first, *more = decode_chunk(chunks[0])
+    stored = decode_record(first.record)
+    lie = StoredBlock(stored.block, stored.header, [b"" for _ in stored.receipt_bytes])
+    chunks[0] = encode_chunk([replace(first, record=encode_record(lie)), *more])
+    assert taking.offer(snapshot) == TAKEN
+    for index, chunk in enumerate(chunks):
+        assert taking.apply(index, chunk).result == ACCEPT
+    states(taking, given, BLOCKS)
+
+
+@pytest.mark.parametrize("changed", ["changed", ""])
+def test_seals_of_others_than_the_validators_are_found(
+    changed: str, given: Heights, taking: Taker, snapshot: Snapshot, chunks: list[bytes]
+) -> None:
+    """Also where the liar has the validators before name his own."""
+    strangers = members(1)
+    first, *more = decode_chunk(chunks[1])
+    block = decode_record(first.record)
+    height = 2 * first.number
+    wrong = seal(block.id, strangers, height=height, chain_id=CHAIN)
+    lies = [replace(first, seal=canonical(wrong)), *more]
+    if changed:
+        second = decode_record(more[0].record)
+        change = seal(second.id, MEMBERS, height=height - 2, next_validators=strangers)
+        change.commit.signatures[0].signature = bytes(64)
+        lies[1] = replace(more[0], seal=canonical(change))
+    assert taking.offer(snapshot) == TAKEN
+    assert taking.apply(0, chunks[0], "a").result == ACCEPT
+    assert taking.apply(1, encode_chunk(lies), "liar").result == ACCEPT
+    assert taking.apply(2, chunks[2], "b").result == ACCEPT
+    refused = taking.apply(3, chunks[3], "c")
+    assert (list(refused.refetch_chunks), list(refused.reject_senders)) == ([1], ["liar"])
+    assert taking.chain.head is None  # before anything is executed
+    assert taking.apply(1, chunks[1], "honest").result == ACCEPT
+    states(taking, given, BLOCKS)
+
+
+def test_what_several_send_alike_is_not_called_their_fault(
+    taking: Taker, snapshot: Snapshot, chunks: list[bytes]
+) -> None:
+    first, *more = decode_chunk(chunks[1])
+    lie = encode_chunk([_forged(first, [intkey_batch(FOUNDER, 99)]), *more])
+    assert taking.offer(snapshot) == TAKEN
+    for index, chunk in enumerate([chunks[0], lie, *chunks[2:]]):
+        taking.apply(index, chunk, f"sender {index}")
+    with pytest.raises(UnavailableError, match="compare the version of this wayseal-node"):
+        taking.apply(1, lie, "another")
+
+
+def test_a_chunk_that_comes_twice_changes_nothing(
+    given: Heights, taking: Taker, snapshot: Snapshot, chunks: list[bytes]
+) -> None:
+    assert taking.offer(snapshot) == TAKEN
+    for index, chunk in enumerate(chunks[:-1]):
+        assert taking.apply(index, chunk).result == ACCEPT
+        assert taking.apply(index, chunk, "other").result == ACCEPT
+    assert taking.apply(len(chunks) - 1, chunks[-1]).result == ACCEPT
+    states(taking, given, BLOCKS)
+    assert taking.apply(0, chunks[0]).result == ABORT  # the engine asked for nothing more
+
+
+def test_chunks_out_of_order_are_refused(
+    taking: Taker, snapshot: Snapshot, chunks: list[bytes]
+) -> None:
+    assert taking.apply(0, chunks[0]).result == ABORT  # nothing was offered
+    assert taking.offer(snapshot) == TAKEN
+    assert taking.apply(1, chunks[1]).result == ABORT
+
+
+def test_a_snapshot_begins_again_after_some_blocks_were_made(
+    given: Heights, giver: Offering, taking: Taker, snapshot: Snapshot, chunks: list[bytes]
+) -> None:
+    first, *more = decode_chunk(chunks[0])
+    lie = encode_chunk([_forged(first, [intkey_batch(FOUNDER, 99)]), *more])
+    assert taking.offer(snapshot) == TAKEN
+    for index, chunk in enumerate([lie, *chunks[1:]]):
+        taking.apply(index, chunk)
+    assert taking.chain.head is not None
+    earlier = giver.list_snapshots(None).snapshots[1]
+    assert taking.offer(earlier) == TAKEN
+    for index, chunk in enumerate(chunks_of(giver, earlier)):
+        assert taking.apply(index, chunk).result == ACCEPT
+    states(taking, given, BLOCKS - 1)
+
+
+@pytest.mark.parametrize(
+    ("change", "result"),
+    [
+        ({"format": 2}, ResponseOfferSnapshot.REJECT_FORMAT),
+        ({"hash": bytes(64)}, ResponseOfferSnapshot.REJECT_SENDER),
+        ({"chunks": 0}, ResponseOfferSnapshot.REJECT),
+        ({"chunks": partition.CHUNKS_MAX + 1}, ResponseOfferSnapshot.REJECT),
+        ({"height": 0}, ResponseOfferSnapshot.REJECT),
+    ],
+)
+def test_a_wrong_offer_is_refused(
+    change: dict[str, object], result: int, taking: Taker, snapshot: Snapshot
+) -> None:
+    trusted = snapshot.hash
+    wrong = Snapshot()
+    wrong.CopyFrom(snapshot)
+    for name, value in change.items():
+        setattr(wrong, name, value)
+    assert taking.offer(wrong, trusted) == result
+
+
+@pytest.mark.parametrize("claimed", [3, 5])
+def test_another_number_of_chunks_is_found(
+    claimed: int, taking: Taker, snapshot: Snapshot, chunks: list[bytes]
+) -> None:
+    wrong = Snapshot()
+    wrong.CopyFrom(snapshot)
+    wrong.chunks = claimed
+    assert taking.offer(wrong) == TAKEN
+    answers = [taking.apply(index, chunk) for index, chunk in enumerate(chunks[:claimed])]
+    assert answers[-1].result == RETRY
+    assert taking.chain.head is None
+
+
+def test_the_chain_of_another_network_is_refused(
+    snapshot: Snapshot, chunks: list[bytes], tmp_path: Path
+) -> None:
+    with taker(tmp_path / "data", Founding(first_batches())) as other:
+        assert other.offer(snapshot) == TAKEN
+        answers = [other.apply(index, chunk) for index, chunk in enumerate(chunks)]
+        assert answers[-1].result == RETRY
+        assert other.chain.head is None
+
+
+@pytest.mark.parametrize(
+    ("height", "chunk", "form"), [(4, 0, 1), (19, 9, 1), (19, 0, 2), (99, 0, 1)]
+)
+def test_a_chunk_that_is_not_there_is_an_empty_answer(
+    height: int, chunk: int, form: int, giver: Offering
+) -> None:
+    request = RequestLoadSnapshotChunk(height=height, format=form, chunk=chunk)
+    assert not giver.load_snapshot_chunk(request).chunk
+
+
+def test_cuts_stay_where_they_are_when_the_chain_grows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(partition, "CHUNK_BYTES", 100)
+    monkeypatch.setattr(partition, "PART_BYTES", 100)
+    cuts = partition.Partition()
+    for length in (40, 40, 40, 250, 10, 10, 10, 10, 101):
+        cuts.add(length)
+    spans = [(each.first, each.last, each.part, each.parts) for each in cuts.spans(8)]
+    assert spans[:2] == [(8, 8, 0, 2), (8, 8, 1, 2)]
+    assert spans[2:4] == [(7, 7, 0, 1), (4, 6, 0, 1)]
+    assert spans[4:] == [(3, 3, 0, 3), (3, 3, 1, 3), (3, 3, 2, 3), (2, 2, 0, 1), (0, 1, 0, 1)]
+    earlier = [(each.first, each.last) for each in cuts.spans(5)]
+    assert earlier == [(4, 5), (3, 3), (3, 3), (3, 3), (2, 2), (0, 1)]
+    assert cuts.digest(5) != cuts.digest(6)
