@@ -1,22 +1,28 @@
 """A fifth validator takes the chain of four as a snapshot, with the real CometBFT."""
 
+import subprocess
 from argparse import Namespace
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
 import pytest
 
 from contracts.encoding import canonical
+from contracts.errors import RejectedError, UnavailableError
 from contracts.evidence.seals import SealedHeaders
 from contracts.keys import Signer
 from contracts.ledger.cometbft.history import SEALS
 from contracts.ledger.cometbft.home import HOME, validator_key
-from contracts.ledger.cometbft.network import make_validator
+from contracts.ledger.cometbft.network import found, make_validator
+from contracts.ledger.cometbft.networkfile import read_network
 from contracts.ledger.cometbft.process import find_program
 from contracts.ledger.cometbft.snapshots.wish import FILE as WISH
-from contracts.ledger.commands.network import free_port, join_network
+from contracts.ledger.cometbft.snapshots.wish import Wish, state_sync
+from contracts.ledger.commands.network import free_port, join_network, resync
 from contracts.proto.sawtooth_pb2 import Batch
+from contracts.runtime.processes import tied
 from contracts.sawtooth.batches import build_batch
 from contracts.sawtooth.settings import propose
 from contracts.validators import SETTING, encode
@@ -31,7 +37,7 @@ from support.ledgers.cometbft import (
     seals_of,
 )
 from support.ledgers.founding import untimed_genesis
-from support.ledgers.nodes import INTKEY_NODE, Node, intkey_batch, running
+from support.ledgers.nodes import INTKEY_NODE, Node, intkey_batch, node_command, running
 from support.machine.waiting import wait_until
 
 pytestmark = pytest.mark.integration
@@ -105,3 +111,67 @@ def test_a_fifth_validator_serves_the_whole_chain_of_a_snapshot(
         fifth.commit(batch)
         wait_until(lambda: has(four.nodes[3], batch))
     agree(four)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "words", ["taking the snapshot at height", "blocks were executed", "Snapshot restored"]
+)
+def test_a_kill_on_the_way_leaves_nothing_or_a_whole_validator(
+    words: str, four: Validators, tmp_path: Path
+) -> None:
+    place, log = tmp_path / "fifth", tmp_path / "log"
+    joining(four, place)
+    command = node_command(place, *ENGINE, script=INTKEY_NODE)
+    with (
+        log.open("wb") as errors,
+        subprocess.Popen(  # noqa: S603 - our own script
+            tied(command), stdout=subprocess.DEVNULL, stderr=errors
+        ) as process,
+    ):
+        wait_until(lambda: words in log.read_text())
+        process.kill()
+    whole = not (place / WISH).exists()
+    with running(place, *ENGINE, script=INTKEY_NODE) as fifth:
+        said = (tmp_path / "fifth.stderr").read_text()
+        assert ("blocks were executed" in said) != whole
+        wait_until(lambda: head(fifth) == head(four.nodes[0]))
+        for what in ("blocks", "state"):
+            assert listed(fifth, what) == listed(four.nodes[0], what)
+        first = listed(fifth, "blocks")[-1]["header_signature"]
+        assert seals_of(fifth, first) == seals_of(four.nodes[0], first)
+    with running(place, *ENGINE, script=INTKEY_NODE) as again:
+        batch = fresh()
+        again.commit(batch)
+
+
+@pytest.mark.long
+def test_a_validator_that_lost_its_blocks_takes_a_snapshot(four: Validators) -> None:
+    place = four.places[3]
+    assert four.stop(3) == 0
+    servers = [f"http://{four.nodes[number].light}" for number in (0, 1)]
+    resync(Namespace(data=place, chain=None, snapshot=servers, trust=""))
+    four.start(3)
+    batch = fresh()
+    four.nodes[3].commit(batch)
+    agree(four)
+
+
+def test_light_ports_of_another_network_are_refused(four: Validators, tmp_path: Path) -> None:
+    place = tmp_path / "other"
+    at = f"127.0.0.1:{free_port()}"
+    card = make_validator(find_program(None), place, at, at)
+    other = found([card], "other", [FOUNDER.public_key])
+    wish = Wish([f"http://{four.nodes[number].light}" for number in (0, 1)])
+    with pytest.raises(RejectedError, match="signed by the validators of the network file"):
+        state_sync(wish, other)
+    known = read_network(four.places[0] / "network.json")
+    found_there = state_sync(wish, known)
+    assert state_sync(replace(wish, trust=f"1:{found_there.hash}"), known) == found_there
+    with pytest.raises(RejectedError, match="expected header 2 with hash"):
+        state_sync(replace(wish, trust=f"2:{found_there.hash}"), known)
+    with pytest.raises(RejectedError, match="no header at height 99999"):
+        state_sync(replace(wish, trust=f"99999:{found_there.hash}"), known)
+    nowhere = replace(wish, servers=[f"http://127.0.0.1:{free_port()}", wish.servers[0]])
+    with pytest.raises(UnavailableError, match="does not answer"):
+        state_sync(nowhere, known)

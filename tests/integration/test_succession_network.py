@@ -11,11 +11,14 @@ import pytest
 
 from contracts.encoding import parse
 from contracts.ledger.client import LedgerClient
+from contracts.ledger.commands.network import free_port
 from contracts.proto.sawtooth_pb2 import BlockHeader
 from contracts.sawtooth.block_info import latest_block_info
 from contracts.sawtooth.blocks import network_height
+from demo.processes import Service
 from support.gateways.yard import Yard, command, done, refused, running_yard
 from support.ledgers.cometbft import need_cometbft
+from support.machine.waiting import wait_until
 from support.network.world import Trip, reading
 from support.trucks.rogue import nonce
 
@@ -78,6 +81,9 @@ def test_a_trip_that_began_under_one_signer_ends_under_four_validators(yard: Yar
     assert trusted["predecessors"][0]["genesis_block_id"] == adopted["predecessor"]
     assert trusted["predecessors"][0]["block_id"] == exported["block_id"]
     judged_by_both(yard, spanning, trust)
+    begin_with_a_snapshot(yard)
+    judged_by_both(yard, spanning, trust)
+    yard.readable(*first)
     with closing(LedgerClient(appliance.ledger)) as client:
         latest = latest_block_info(client.state)
         assert latest is not None
@@ -96,6 +102,39 @@ def found_network(yard: Yard) -> None:
     said = refused("wayseal-node", "resync", "--data", network / "node0")
     assert "expected its export as --chain" in said
     appliance.validators = VALIDATORS
+
+
+def begin_with_a_snapshot(yard: Yard) -> None:
+    """Have a fifth validator take a snapshot, without the export, and the gateway ask that one.
+
+    Its engine has none of the heights that seal what is asked for.
+    """
+    appliance, network = yard.appliance, yard.appliance.directory / "network"
+    for old in appliance.others[:2]:
+        old.stop()
+    del appliance.others[:2]
+    engine = ("--engine", "cometbft")
+    for number in (1, 2):
+        ports = ("--rest", "127.0.0.1:0", "--light", "127.0.0.1:0")
+        appliance.others.append(service(network / f"node{number}", *ports, *engine))
+    fifth, at = network / "fifth", f"127.0.0.1:{free_port()}"
+    done("wayseal-node", "validator", "--data", fifth, "--p2p", at)
+    lights = [f"http://{each.addresses['light']}" for each in appliance.others[-2:]]
+    wished = [word for light in lights for word in ("--snapshot", light)]
+    done("wayseal-node", "join", "--data", fifth, *wished, network / "network.json")
+    newest = headers(appliance.ledger)
+    service(fifth, "--rest", "127.0.0.1:0", *engine).stop()  # whole once it is ready
+    assert (fifth / "history.seals").exists()
+    assert appliance.node is not None
+    appliance.node.stop()
+    appliance.node = service(fifth, "--rest", f"127.0.0.1:{appliance.ports.ledger}", *engine)
+    wait_until(lambda: headers(appliance.ledger) == newest)
+
+
+def service(data: Path, *options: str) -> Service:
+    """Start a node."""
+    command = ["wayseal-node", "--data", str(data), *options]
+    return Service(command, data.with_name(f"{data.name}.log"))
 
 
 def judged_by_both(yard: Yard, spanning: Trip, trust: Path) -> None:

@@ -7,6 +7,7 @@ from contracts.ledger.cometbft.process import explained
 LATE = 'E CONSENSUS FAILURE!!! err="block time 12:35 is too far in the future (wall clock 11:35)"'
 WAL = 'E failed writing to WAL err="write wal: no space left on device"'
 HASH = "panic: wrong Block.Header.AppHash. Expected AA, got BB"
+NO_SNAPSHOT = 'E State sync failed module=statesync err="state sync aborted"'
 NOISE = "goroutine 1 [running]:"
 
 
@@ -17,6 +18,7 @@ NOISE = "goroutine 1 [running]:"
         (None, [WAL, "E CONSENSUS FAILURE!!!", NOISE], "its disk is full"),
         (None, [LATE, NOISE], "clock is more than a minute behind the others'"),
         (None, ["E CONSENSUS FAILURE!!!"], "CometBFT gave up: E CONSENSUS FAILURE!!!"),
+        (None, [NO_SNAPSHOT], "CometBFT took no snapshot: what there is of a chain is removed at"),
         (7, ["open config.toml: permission denied", " "], "ended with status 7: open config.toml"),
         (0, [], "ended with status 0: it wrote nothing"),
     ],

@@ -174,8 +174,26 @@ def _empty(_: Sequence[bytes]) -> bytes:
 
 
 def _rotten(chunks: Sequence[bytes]) -> bytes:
-    middle = len(chunks[1]) // 2
-    return chunks[1][:middle] + bytes([chunks[1][middle] ^ 1]) + chunks[1][middle + 1 :]
+    """Return the chunk with one bit of a block's header changed."""
+    first, *more = decode_chunk(chunks[1])
+    stored = decode_record(first.record)
+    header = stored.block.header.replace(b"CometBFT", b"CometBFS")
+    block = Block(header=header, header_signature=stored.id, batches=stored.block.batches)
+    rotten = StoredBlock(block, stored.header, stored.receipt_bytes)
+    return encode_chunk([replace(first, record=encode_record(rotten)), *more])
+
+
+def _without_a_batch(chunks: Sequence[bytes]) -> bytes:
+    first, *more = decode_chunk(chunks[1])
+    stored = decode_record(first.record)
+    block = Block(header=stored.block.header, header_signature=stored.id)
+    less = StoredBlock(block, stored.header, [])
+    return encode_chunk([replace(first, record=encode_record(less)), *more])
+
+
+def _cut_record(chunks: Sequence[bytes]) -> bytes:
+    first, *more = decode_chunk(chunks[1])
+    return encode_chunk([replace(first, record=first.record[:-9]), *more])
 
 
 def _reversed(chunks: Sequence[bytes]) -> bytes:
@@ -210,6 +228,8 @@ def _whole_chain(chunks: Sequence[bytes]) -> bytes:
         _too_long,
         _empty,
         _rotten,
+        _without_a_batch,
+        _cut_record,
         _reversed,
         _without_seal,
         _other_seal,

@@ -1,5 +1,6 @@
 """Commands of a network refuse before they change or remove anything."""
 
+import re
 from argparse import Namespace
 from pathlib import Path
 
@@ -7,8 +8,9 @@ import pytest
 
 from contracts.errors import RejectedError, UnavailableError
 from contracts.ledger.cometbft.home import HOME, make_validator_key
-from contracts.ledger.cometbft.network import forget_chain, found, found_after
+from contracts.ledger.cometbft.network import begin_again, forget_chain, found, found_after
 from contracts.ledger.cometbft.networkfile import FILE, Card, Network, write_network
+from contracts.ledger.cometbft.snapshots.wish import Wish, fulfil_wish, read_wish
 from contracts.ledger.commands import network as commands
 from support.ledgers.exporting import exported
 from support.ledgers.heights import CHAIN, VALIDATOR
@@ -16,6 +18,8 @@ from support.ledgers.intkey_node import FAMILIES
 from support.ledgers.publishing import SIGNER
 
 CARD = Card(VALIDATOR.public_key, f"{'ab' * 20}@127.0.0.1:1")
+NO_SNAPSHOT: dict[str, object] = {"snapshot": [], "trust": ""}
+PORTS = ["http://127.0.0.1:1", "http://[::1]:2"]
 
 
 @pytest.fixture(scope="module")
@@ -56,20 +60,20 @@ def test_resync_refuses_before_it_removes(
     exports: tuple[Path, Path], data: Path, network: Network, file: Path, tmp_path: Path
 ) -> None:
     right, other = exports
-    commands.join_network(Namespace(data=data, file=file, chain=right))
+    commands.join_network(Namespace(data=data, file=file, chain=right, **NO_SNAPSHOT))
     kept = (data / "chain.log").read_bytes()
     broken = tmp_path / "broken"
     broken.write_bytes(right.read_bytes()[:-1] + b"!")
     for chain in (None, other, broken, tmp_path / "mistyped"):
         with pytest.raises((RejectedError, UnavailableError)):
-            commands.resync(Namespace(data=data, chain=chain))
+            commands.resync(Namespace(data=data, chain=chain, **NO_SNAPSHOT))
         assert (data / "chain.log").read_bytes() == kept
     write_network(data / FILE, found([CARD], CHAIN, [SIGNER.public_key]))
     with pytest.raises(RejectedError, match="goes on from no ledger"):
-        commands.resync(Namespace(data=data, chain=right))
+        commands.resync(Namespace(data=data, chain=right, **NO_SNAPSHOT))
     assert (data / "chain.log").read_bytes() == kept
     write_network(data / FILE, network)
-    commands.resync(Namespace(data=data, chain=right))
+    commands.resync(Namespace(data=data, chain=right, **NO_SNAPSHOT))
     again = (data / "chain.log").read_bytes()
     assert again != kept  # each log has a random number of its own
     assert len(again) == len(kept)
@@ -81,7 +85,7 @@ def test_join_refuses_before_it_repeats_the_ledger(
     right, other = exports
     for place, chain in ((tmp_path / "keyless", right), (data, other)):
         with pytest.raises(RejectedError):
-            commands.join_network(Namespace(data=place, file=file, chain=chain))
+            commands.join_network(Namespace(data=place, file=file, chain=chain, **NO_SNAPSHOT))
         assert not (place / "chain.log").exists()
 
 
@@ -107,7 +111,7 @@ def test_a_damaged_network_file_is_one_clear_error(
 ) -> None:
     write_network(file, Network(network.cards, network.genesis | {"genesis_time": said}))
     with pytest.raises(RejectedError, match="expected genesis_time as"):
-        commands.join_network(Namespace(data=data, file=file, chain=None))
+        commands.join_network(Namespace(data=data, file=file, chain=None, **NO_SNAPSHOT))
 
 
 def test_an_export_may_lie_where_nothing_can_be_written(
@@ -127,3 +131,56 @@ def test_an_export_may_lie_where_nothing_can_be_written(
 def test_a_directory_that_has_joined_no_network_has_no_chain_to_forget(tmp_path: Path) -> None:
     with pytest.raises(UnavailableError, match=r"read .*cometbft/data"):
         forget_chain(tmp_path)
+
+
+def test_a_snapshot_is_wished_for_until_it_is_there(data: Path, file: Path) -> None:
+    """A start removes what is half there; keys, votes and the wish stay."""
+    wished = {"data": data, "chain": None, "snapshot": PORTS, "trust": ""}
+    commands.join_network(Namespace(file=file, **wished))
+    commands.join_network(Namespace(file=file, **wished))  # cut short, it is typed again
+    kept = {path: path.read_bytes() for path in data.rglob("*") if path.is_file()}
+    assert read_wish(data) == Wish(PORTS)
+    for name in ("chain.log", "history.seals", "snapshot/000000", f"{HOME}/data/state.db/LOG"):
+        (data / name).parent.mkdir(parents=True, exist_ok=True)
+        (data / name).write_bytes(b"half")
+    begin_again(data)
+    assert {path: path.read_bytes() for path in data.rglob("*") if path.is_file()} == kept
+    with pytest.raises(RejectedError, match="is to begin with a snapshot"):
+        commands.join_network(Namespace(data=data, file=file, chain=None, **NO_SNAPSHOT))
+    fulfil_wish(data)
+    (data / "chain.log").write_bytes(b"whole")
+    begin_again(data)
+    assert (data / "chain.log").read_bytes() == b"whole"
+    with pytest.raises(RejectedError, match="has a chain: `wayseal-node resync --snapshot`"):
+        commands.join_network(Namespace(file=file, **wished))
+    commands.resync(Namespace(**wished))
+    assert read_wish(data) == Wish(PORTS)
+    assert not (data / "chain.log").exists()
+
+
+@pytest.mark.parametrize(
+    ("ports", "trust", "words"),
+    [
+        (PORTS[:1], "", "at least 2 validators, each with a --snapshot of its own, got 1"),
+        (PORTS[:1] * 2, "", "got 1"),
+        ([*PORTS, "https://dairy.example:1"], "", "as http://HOST:PORT, got 'https://dairy"),
+        (PORTS, "1", "--trust: expected HEIGHT:HASH"),
+        (PORTS, f"0:{'ab' * 32}", "--trust: expected HEIGHT:HASH"),
+        ([], f"1:{'ab' * 32}", "--trust is for --snapshot"),
+    ],
+)
+def test_wrong_options_of_a_snapshot_are_one_clear_error(
+    ports: list[str], trust: str, words: str, data: Path, file: Path
+) -> None:
+    with pytest.raises(RejectedError, match=re.escape(words)):
+        commands.join_network(
+            Namespace(data=data, file=file, chain=None, snapshot=ports, trust=trust)
+        )
+    assert not (data / FILE).exists()
+
+
+def test_a_snapshot_needs_no_export(data: Path, file: Path, exports: tuple[Path, Path]) -> None:
+    with pytest.raises(RejectedError, match="expected one of them"):
+        commands.join_network(
+            Namespace(data=data, file=file, chain=exports[0], snapshot=PORTS, trust="")
+        )

@@ -112,8 +112,8 @@ def join_network(options: argparse.Namespace) -> None:
     with locked(data / "lock", f"data directory {data} is in use by another node"):
         check_joins(data, network)
         if wish is None:
-            check_export(network, options.chain)
             check_no_wish(data)
+            check_export(network, options.chain)
             repeat_chain(data, network, options.chain, BUILT_IN)
         else:
             check_no_chain(data)

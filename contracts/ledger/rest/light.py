@@ -86,9 +86,10 @@ def _question(asked: object) -> tuple[str, dict[str, str]]:
     Raises:
         RejectedError: It is none that is passed on.
     """
-    if not isinstance(asked, dict) or asked.get("method") not in METHODS:
+    method = asked.get("method") if isinstance(asked, dict) else None
+    if not isinstance(asked, dict) or not isinstance(method, str) or method not in METHODS:
         raise RejectedError(f"expected one of the methods {', '.join(METHODS)}")
-    method, given = asked["method"], asked.get("params") or {}
+    given = asked.get("params") or {}
     if not isinstance(given, dict) or not given.keys() <= METHODS[method]:
         raise RejectedError(f"{method}: expected parameters {', '.join(sorted(METHODS[method]))}")
     parameters = {name: str(value) for name, value in given.items() if value is not None}
