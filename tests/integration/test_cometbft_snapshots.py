@@ -1,5 +1,6 @@
 """A fifth validator takes the chain of four as a snapshot, with the real CometBFT."""
 
+import signal
 import subprocess
 from argparse import Namespace
 from collections.abc import Iterator
@@ -115,10 +116,16 @@ def test_a_fifth_validator_serves_the_whole_chain_of_a_snapshot(
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    "words", ["taking the snapshot at height", "blocks were executed", "Snapshot restored"]
+    ("words", "number"),
+    [
+        ("Discovering snapshots", signal.SIGTERM),
+        ("taking the snapshot at height", signal.SIGKILL),
+        ("blocks were executed", signal.SIGKILL),
+        ("Snapshot restored", signal.SIGKILL),
+    ],
 )
 def test_a_kill_on_the_way_leaves_nothing_or_a_whole_validator(
-    words: str, four: Validators, tmp_path: Path
+    words: str, number: int, four: Validators, tmp_path: Path
 ) -> None:
     place, log = tmp_path / "fifth", tmp_path / "log"
     joining(four, place)
@@ -130,7 +137,7 @@ def test_a_kill_on_the_way_leaves_nothing_or_a_whole_validator(
         ) as process,
     ):
         wait_until(lambda: words in log.read_text())
-        process.kill()
+        process.send_signal(number)
     whole = not (place / WISH).exists()
     with running(place, *ENGINE, script=INTKEY_NODE) as fifth:
         said = (tmp_path / "fifth.stderr").read_text()

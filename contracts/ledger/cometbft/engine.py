@@ -96,7 +96,7 @@ class CometBft:
         self._restoring = None
         if beginning is not None:
             write = self._application.write_unsynced
-            self._restoring = beginning.restoring(chain, families, executing, write)
+            self._restoring = beginning.restoring(chain, families, executing, write, self._stopping)
             methods |= self._restoring.methods
         self._server = AbciServer(at, methods, self._fail)
         self._serving = threading.Thread(target=self._server.serve_forever, name="abci")

@@ -90,6 +90,7 @@ class Taker:
 
     restoring: Restoring
     chain: Chain
+    stopping: threading.Event
 
     def offer(self, snapshot: Snapshot, app_hash: bytes | None = None) -> int:
         trusted = snapshot.hash if app_hash is None else app_hash
@@ -105,13 +106,15 @@ class Taker:
 def taker(directory: Path, founding: Founding) -> Iterator[Taker]:
     """Open an empty chain that is to begin with a snapshot."""
     chain = Chain.open(directory)
-    executing = Executing(FAMILIES, NoProcessors(), threading.Event())
+    stopping = threading.Event()
+    executing = Executing(FAMILIES, NoProcessors(), stopping)
 
     def write(*made: object) -> None:
         chain.commit(*made, sync=False)  # type: ignore[arg-type]  # passed on as it comes
 
     remaking = Remaking(chain, FAMILIES, executing, founding, 0, write)
     try:
-        yield Taker(Restoring(directory, CHAIN, POWERS, remaking, chain.sync), chain)
+        restoring = Restoring(directory, CHAIN, POWERS, remaking, chain.sync, stopping)
+        yield Taker(restoring, chain, stopping)
     finally:
         chain.close()

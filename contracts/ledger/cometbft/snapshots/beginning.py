@@ -1,5 +1,6 @@
 """What a validator that begins with a snapshot knows of its network beforehand."""
 
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,7 +28,12 @@ class Beginning:
     founding: Founding
 
     def restoring(
-        self, chain: Chain, families: Families, executing: Executing, write: Write
+        self,
+        chain: Chain,
+        families: Families,
+        executing: Executing,
+        write: Write,
+        stopping: threading.Event,
     ) -> Restoring:
         """Return what takes the snapshot.
 
@@ -36,8 +42,9 @@ class Beginning:
             families: Rules of the families in this process.
             executing: Executes batches, those of other processes' families too.
             write: Commits a block, which need not be durable at once.
+            stopping: Ends it.
         """
         began_s = network_time_s(self.network)
         remaking = Remaking(chain, families, executing, self.founding, began_s, write)
         chain_id, first = str(self.network.genesis["chain_id"]), validators_of(self.network)
-        return Restoring(self.data, chain_id, first, remaking, chain.sync)
+        return Restoring(self.data, chain_id, first, remaking, chain.sync, stopping)

@@ -10,6 +10,7 @@ Source: CometBFT 0.38, ABCI 2.0 specification, "State sync".
 import hashlib
 import logging
 import shutil
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -98,6 +99,7 @@ class Restoring:
         first: The validators with which it begins.
         remaking: Makes the blocks.
         sync: Makes durable what was made.
+        stopping: Ends making them.
     """
 
     def __init__(
@@ -107,12 +109,14 @@ class Restoring:
         first: Powers,
         remaking: Remaking,
         sync: Callable[[], None],
+        stopping: threading.Event,
     ) -> None:
         self._directory = directory
         self._chain_id = chain_id
         self._first = first
         self._remaking = remaking
         self._sync = sync
+        self._stopping = stopping
         self._taking: _Taking | None = None
         self._refused: dict[int, bytes] = {}
         self.restored = False
@@ -166,7 +170,7 @@ class Restoring:
         """Take a chunk; with the last one, make the chain.
 
         Raises:
-            UnavailableError: The disk failed, or these blocks make other ones here.
+            UnavailableError: The disk failed, these blocks make other ones here, or the node stops.
         """
         taking = self._taking
         due = -1 if taking is None else max(len(taking.links) - 1, 0)
@@ -178,7 +182,7 @@ class Restoring:
             if len(taking.senders) == taking.count:
                 self._finish(taking)
         except _BadChunksError as error:
-            return self._again(taking, error)
+            return self._again(taking, error, request.index)
         return _Apply(result=_Apply.ACCEPT)
 
     def _take(self, taking: _Taking, request: RequestApplySnapshotChunk) -> None:
@@ -259,6 +263,10 @@ class Restoring:
 
     def _make(self, whole: _Whole, opened: "Future[_Verified]") -> None:
         """Make the next block."""
+        if self._stopping.is_set():
+            raise UnavailableError(
+                "stopped while a snapshot was taken; the next start begins again"
+            )
         number = whole.piece.number
         try:
             stored, batches = opened.result()
@@ -274,8 +282,13 @@ class Restoring:
             self._refused[number] = digest
             raise _BadChunksError(error, whole.chunks) from error
 
-    def _again(self, taking: _Taking, error: _BadChunksError) -> ResponseApplySnapshotChunk:
-        """Have chunks fetched again, from others than those who sent them."""
+    def _again(
+        self, taking: _Taking, error: _BadChunksError, index: int
+    ) -> ResponseApplySnapshotChunk:
+        """Have chunks fetched again, from others than those who sent them.
+
+        The chunk that has just come stays where it is, unless it is one of them.
+        """
         senders = sorted({taking.senders.pop(index) for index in error.chunks})
         _LOG.error(
             "chunk %s of the snapshot is refused, and %s asked for nothing more: %s",
@@ -283,7 +296,8 @@ class Restoring:
             " and ".join(senders),
             error,
         )
-        return _Apply(result=_Apply.RETRY, refetch_chunks=error.chunks, reject_senders=senders)
+        result = _Apply.RETRY if index in error.chunks else _Apply.ACCEPT
+        return _Apply(result=result, refetch_chunks=error.chunks, reject_senders=senders)
 
     def _forward(self, taking: _Taking) -> Iterator[_Whole]:
         """Yield the blocks, the oldest first."""
