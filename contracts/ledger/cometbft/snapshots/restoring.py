@@ -137,7 +137,10 @@ class Restoring:
         if self.restored:
             return "the snapshot is there; waiting for the engine to go on from it"
         if taking is None:
-            return "no validator has offered a snapshot yet"
+            return (
+                "no validator has offered one yet. They do so from some heights on; is one of them "
+                "connected to this one?"
+            )
         return f"{len(taking.senders)} of {taking.count} chunks are there"
 
     def offer_snapshot(self, request: RequestOfferSnapshot) -> ResponseOfferSnapshot:
