@@ -46,6 +46,7 @@ pytestmark = pytest.mark.integration
 FOUNDER = Signer.from_hex("11" * 32)
 LIGHT = ("--light", "127.0.0.1:0")
 BLOCKS = 12
+DEADLINE_S = 120
 _numbers = count()
 
 
@@ -136,8 +137,12 @@ def test_a_kill_on_the_way_leaves_nothing_or_a_whole_validator(
             tied(command), stdout=subprocess.DEVNULL, stderr=errors
         ) as process,
     ):
-        wait_until(lambda: words in log.read_text())
-        process.send_signal(number)
+        try:
+            wait_until(lambda: words in log.read_text(), deadline_s=DEADLINE_S)
+            process.send_signal(number)
+            process.wait(DEADLINE_S)
+        finally:
+            process.kill()
     whole = not (place / WISH).exists()
     with running(place, *ENGINE, script=INTKEY_NODE) as fifth:
         said = (tmp_path / "fifth.stderr").read_text()
