@@ -161,7 +161,8 @@ def _opened(options: Options, families: Families) -> Iterator[tuple[Chain, Signe
         has_key = options.key.exists()
         signer = Signer.load_or_create(options.key) if default else Signer.load(options.key)
         chain = Chain.open(options.data)
-        if chain.head is None and default and has_key:  # also after a power cut at the first start
+        founds = options.engine == SOLO and chain.head is None
+        if founds and default and has_key:  # also after a power cut at the first start
             _LOG.warning("%s holds a key and no block: founding a new network", options.data)
         try:
             _ensure_genesis(options, chain, signer, families)

@@ -21,8 +21,9 @@ from contracts.ledger.cometbft.networkfile import read_network
 from contracts.ledger.cometbft.process import find_program
 from contracts.ledger.cometbft.snapshots.wish import FILE as WISH
 from contracts.ledger.cometbft.snapshots.wish import Wish, state_sync
-from contracts.ledger.commands.network import free_port, join_network, resync
+from contracts.ledger.commands.network import join_network, resync
 from contracts.proto.sawtooth_pb2 import Batch
+from contracts.runtime.ports import free_port
 from contracts.runtime.processes import tied
 from contracts.sawtooth.batches import build_batch
 from contracts.sawtooth.settings import propose

@@ -11,8 +11,8 @@ import pytest
 
 from contracts.encoding import parse
 from contracts.ledger.client import LedgerClient
-from contracts.ledger.commands.network import free_port
 from contracts.proto.sawtooth_pb2 import BlockHeader
+from contracts.runtime.ports import free_port
 from contracts.sawtooth.block_info import latest_block_info
 from contracts.sawtooth.blocks import network_height
 from demo.processes import Service

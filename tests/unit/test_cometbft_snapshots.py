@@ -12,7 +12,7 @@ from contracts.ledger.blocks.record import decode_record, encode_record
 from contracts.ledger.cometbft.founding import Founding
 from contracts.ledger.cometbft.history import History
 from contracts.ledger.cometbft.snapshots import chunks as chunkbytes
-from contracts.ledger.cometbft.snapshots import partition
+from contracts.ledger.cometbft.snapshots import links, partition
 from contracts.ledger.cometbft.snapshots.chunks import Piece, decode_chunk, encode_chunk
 from contracts.ledger.cometbft.snapshots.offering import Offering
 from contracts.ledger.engine.blocks import StoredBlock
@@ -329,20 +329,67 @@ def test_what_several_send_alike_is_not_called_their_fault(
     lie = encode_chunk([_forged(first, [intkey_batch(FOUNDER, 99)]), *more])
     assert taking.offer(snapshot) == TAKEN
     for index, chunk in enumerate([chunks[0], lie, *chunks[2:]]):
-        taking.apply(index, chunk, f"sender {index}")
-    with pytest.raises(UnavailableError, match="compare the version of this wayseal-node"):
+        taking.apply(index, chunk, "one")
+    words = "Both one and another sent this block. .* compare its version of wayseal-node"
+    with pytest.raises(UnavailableError, match=words):
         taking.apply(1, lie, "another")
+
+
+def test_a_chunk_that_is_fetched_again_has_to_fit_the_others(
+    given: Heights, taking: Taker, snapshot: Snapshot, chunks: list[bytes]
+) -> None:
+    """Also the first one, of which nothing else is known than its newest block."""
+    first, *more = decode_chunk(chunks[0])
+    lie = encode_chunk([_forged(first, [intkey_batch(FOUNDER, 99)]), *more])
+    shorter = encode_chunk([first, *more[:-1]])
+    assert taking.offer(snapshot) == TAKEN
+    for index, chunk in enumerate([lie, *chunks[1:]]):
+        answer = taking.apply(index, chunk, f"sender {index}")
+    assert list(answer.refetch_chunks) == [0]
+    for again, sender in ((chunks[1], "second"), (shorter, "third")):
+        refused = taking.apply(0, again, sender)
+        assert (refused.result, list(refused.reject_senders)) == (RETRY, [sender])
+    assert taking.apply(0, chunks[0], "honest").result == ACCEPT
+    states(taking, given, BLOCKS)
+
+
+def test_a_block_beyond_all_limits_is_refused_before_it_is_kept(
+    taking: Taker, snapshot: Snapshot, chunks: list[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert taking.offer(snapshot) == TAKEN
+    monkeypatch.setattr(links, "SENT_BLOCK_BYTES_MAX", 100)
+    assert taking.apply(0, chunks[0]).result == RETRY
+    monkeypatch.setattr(links, "PART_BYTES", 100)
+    part = encode_chunk([replace(decode_chunk(chunks[0])[0], parts=2)])
+    assert taking.apply(0, part).result == RETRY
+
+
+@pytest.mark.parametrize("name", ["snapshot/000003", ".part-history.seals"])
+def test_a_full_disk_is_one_clear_error(
+    name: str, taking: Taker, snapshot: Snapshot, chunks: list[bytes], tmp_path: Path
+) -> None:
+    assert taking.offer(snapshot) == TAKEN
+    (tmp_path / "data" / name).symlink_to("/dev/full")
+    for index, chunk in enumerate(chunks[:-1]):
+        assert taking.apply(index, chunk).result == ACCEPT
+    with pytest.raises(UnavailableError, match="No space left on device"):
+        taking.apply(3, chunks[3])
+    assert not taking.restoring.restored
 
 
 def test_a_node_that_stops_makes_no_further_block(
     taking: Taker, snapshot: Snapshot, chunks: list[bytes]
 ) -> None:
+    assert "no validator has offered one yet" in taking.restoring.words
     assert taking.offer(snapshot) == TAKEN
     taking.stopping.set()
     for index, chunk in enumerate(chunks[:-1]):
         assert taking.apply(index, chunk).result == ACCEPT
+    assert taking.restoring.words == "3 of 4 chunks are there"
     with pytest.raises(UnavailableError, match="stopped while a snapshot was taken"):
         taking.apply(len(chunks) - 1, chunks[-1])
+    assert "their blocks are checked and executed" in taking.restoring.words
+    assert taking.chain.head is None
 
 
 def test_a_chunk_that_comes_twice_changes_nothing(

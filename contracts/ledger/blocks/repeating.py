@@ -3,7 +3,7 @@
 Whatever engine goes on with the chain makes the blocks in its own way.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from contracts.errors import RejectedError
@@ -15,8 +15,8 @@ from contracts.ledger.engine.genesis import take_genesis
 from contracts.ledger.execution import blocktimes
 from contracts.ledger.execution.families import Families
 from contracts.ledger.execution.obeyed import Obeyed, obeyed_after
-from contracts.ledger.execution.verify import verify_batch
-from contracts.proto.sawtooth_pb2 import Batch, Block, BlockHeader, Transaction
+from contracts.ledger.execution.verify import VerifiedBatch, verify_batch
+from contracts.proto.sawtooth_pb2 import Block, BlockHeader, Transaction
 from contracts.sawtooth import block_info
 from contracts.sawtooth.batches import Family
 from contracts.sawtooth.blocks import network_height
@@ -26,6 +26,8 @@ from contracts.successor import Succession
 
 Make = Callable[[Chain, Candidate], None]
 """Builds the next block of a candidate, and commits it."""
+Add = Callable[[Candidate, VerifiedBatch], object]
+"""Executes and takes a batch; returns None, or why not."""
 
 
 def repeat(
@@ -144,15 +146,8 @@ def _repeat(
     chain: Chain, families: Families, make: Make, block: Block, header: BlockHeader
 ) -> None:
     """Commit the batches of a block, and compare the state root."""
-    head = chain.head
-    obeyed = Obeyed() if head is None else obeyed_after(chain.state_after(head.num))
-    candidate = Candidate(chain, chain.state.get, families, obeyed)
-    if head is None:
-        take_genesis(candidate, block.batches)
-    else:
-        for batch in block.batches:
-            _take(candidate, batch, header.block_num)
-    make(chain, candidate)
+    batches = list(map(verify_batch, block.batches))
+    make(chain, executed_again(chain, families, batches, header.block_num))
     reached = "" if chain.head is None else chain.head.header.state_root_hash
     if reached != header.state_root_hash:
         raise RejectedError(
@@ -162,14 +157,39 @@ def _repeat(
         )
 
 
-def _take(candidate: Candidate, batch: Batch, block_num: int) -> None:
-    verified = verify_batch(batch)
-    if candidate.obeyed.injects_times and Family.of(verified.headers[0]) == block_info.FAMILY:
-        refused: object = candidate.inject(verified, blocktimes.apply)
-    else:
-        refused = candidate.add(verified)
-    if refused is not None:
-        raise RejectedError(
-            f"block {block_num}: batch {verified.id[:16]}… is refused here, and was committed "
-            f"there: {refused}; families of transaction processors cannot be replayed"
-        )
+def executed_again(
+    chain: Chain,
+    families: Families,
+    batches: Sequence[VerifiedBatch],
+    block_num: int,
+    add: Add = Candidate.add,
+) -> Candidate:
+    """Execute the batches of a block that somebody made, as the next block of a chain.
+
+    Args:
+        chain: Ends with the block before.
+        families: The rules.
+        batches: Of the block.
+        block_num: Its number.
+        add: Executes and takes a batch of a client.
+
+    Raises:
+        RejectedError: A batch is refused here.
+    """
+    head = chain.head
+    obeyed = Obeyed() if head is None else obeyed_after(chain.state_after(head.num))
+    candidate = Candidate(chain, chain.state.get, families, obeyed)
+    if head is None:
+        take_genesis(candidate, [batch.batch for batch in batches])
+        return candidate
+    for batch in batches:
+        if obeyed.injects_times and Family.of(batch.headers[0]) == block_info.FAMILY:
+            refused: object = candidate.inject(batch, blocktimes.apply)
+        else:
+            refused = add(candidate, batch)
+        if refused is not None:
+            raise RejectedError(
+                f"block {block_num}: batch {batch.id[:16]}… is refused here, and was committed "
+                f"there: {refused}"
+            )
+    return candidate

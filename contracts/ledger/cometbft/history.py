@@ -111,7 +111,8 @@ def write_history(directory: Path, seals: Iterable[bytes]) -> None:
     """
     entries, changes, offset = bytearray(), bytearray(), len(_MAGIC)
     path = directory / SEALS
-    path.unlink(missing_ok=True)
+    with disk_errors("remove", path):
+        path.unlink(missing_ok=True)
     with created(path) as part, part.open("wb") as file:
         file.write(_MAGIC)
         for wire in seals:

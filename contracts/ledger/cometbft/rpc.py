@@ -1,6 +1,6 @@
 """Asks the CometBFT process beside this node, by JSON-RPC over a Unix socket.
 
-Another validator's answers come from its light port (`snapshots.light`), in the same form.
+Another validator's answers come from its light port (`ledger.rest.light`), in the same form.
 
 Source: CometBFT 0.38, RPC: `broadcast_tx_sync`, `commit`, `validators`, `status`, `net_info`.
 """
@@ -14,6 +14,7 @@ from typing import Any, Final
 import httpx
 
 from contracts.errors import RejectedError, UnavailableError
+from contracts.ledger.answers import EXCERPT_CHARS_MAX, join
 
 TIMEOUT_S: Final = 30.0
 PAGE: Final = 100
@@ -93,9 +94,9 @@ class Rpc:
 
     def _post(self, body: object) -> Any:  # noqa: ANN401 - JSON
         try:
-            response = self._client.post("/", json=body)
-            return response.json()
-        except (httpx.HTTPError, json.JSONDecodeError, UnicodeDecodeError) as error:
+            with self._client.stream("POST", "/", json=body) as response:
+                return json.loads(join(f"{self._name} answers", response.iter_bytes()))
+        except (httpx.HTTPError, ValueError, RecursionError) as error:
             what = str(error) or type(error).__name__
             raise UnavailableError(f"{self._name} does not answer: {what}") from error
 
@@ -110,4 +111,9 @@ def _taken(answer: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _words(answer: Mapping[str, Any]) -> str:
     error = answer["error"]
-    return f"{error.get('message', '')}: {error.get('data', '')}"
+    words = (
+        f"{error.get('message', '')}: {error.get('data', '')}"
+        if isinstance(error, dict)
+        else str(error)
+    )
+    return words[:EXCERPT_CHARS_MAX]

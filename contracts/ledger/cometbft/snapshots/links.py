@@ -10,15 +10,19 @@ from typing import Final
 
 from contracts.encoding import parse
 from contracts.errors import RejectedError
+from contracts.ledger.blocks.log import RECORD_BYTES_MAX
 from contracts.ledger.blocks.record import decode_record
 from contracts.ledger.cometbft.snapshots.chunks import Piece
-from contracts.ledger.engine.blocks import StoredBlock
+from contracts.ledger.cometbft.snapshots.partition import PART_BYTES
+from contracts.ledger.engine.blocks import BLOCK_BATCH_BYTES_MAX, StoredBlock
 from contracts.proto.cometbft_pb2 import SealedHeader
 from contracts.sawtooth.blocks import NULL_BLOCK_ID, check_block_id, network_height
 
 NO_HEIGHT: Final = 1 << 63
-PARTS_MAX: Final = 64
-"""Parts in which one block may come: more than the longest record has."""
+PARTS_MAX: Final = RECORD_BYTES_MAX // PART_BYTES
+"""Parts in which one block may come: as many as the longest record has."""
+SENT_BLOCK_BYTES_MAX: Final = 2 * BLOCK_BATCH_BYTES_MAX
+"""A block, expanded, without receipts: its header takes less than its batches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +79,10 @@ def follow_part(link: Link, piece: Piece) -> Link | None:
             f"expected part {link.part} of block {link.number}, got part {piece.part} of "
             f"{piece.parts} of block {piece.number}"
         )
+    if len(piece.record) > PART_BYTES:
+        raise RejectedError(
+            f"expected a part of at most {PART_BYTES} bytes, got {len(piece.record)}"
+        )
     if piece.part + 1 == parts:
         return None
     return replace(link, part=piece.part + 1, parts=parts)
@@ -84,13 +92,18 @@ def whole_block(link: Link, piece: Piece) -> StoredBlock:
     """Return the block in a record, which has a number and an id.
 
     Raises:
-        RejectedError: It is damaged, is another one, or its batches are not those of its header.
+        RejectedError: It is damaged or too long, is another one, or its batches are not those of
+            its header.
     """
     if piece.number != link.number or link.part:
         raise RejectedError(
             f"expected block {link.number}, part {link.part}, got block {piece.number}"
         )
     stored = decode_record(piece.record)
+    if (size := stored.block.ByteSize()) > SENT_BLOCK_BYTES_MAX:
+        raise RejectedError(
+            f"block {link.number}: expected at most {SENT_BLOCK_BYTES_MAX} bytes, got {size}"
+        )
     ids = [batch.header_signature for batch in stored.block.batches]
     if (stored.num, stored.id) != (link.number, link.block_id):
         raise RejectedError(

@@ -99,7 +99,7 @@ class Offering:
             stored = self._chain.by_num(stored.num - 1)
         if stored is None or _height(stored) < 1:
             return []
-        step = 1 << max((stored.num // FINE_BLOCKS).bit_length(), 0)
+        step = 1 << (stored.num // FINE_BLOCKS).bit_length()
         newest = stored.num // step * step
         found = [self._chain.by_num(newest - step * back) for back in range(LISTED)]
         return [each.num for each in found if each is not None and _height(each) >= 1]

@@ -9,15 +9,12 @@ from collections.abc import Callable, Sequence
 
 from contracts.errors import RejectedError
 from contracts.ledger.blocks.chain import Chain
+from contracts.ledger.blocks.repeating import executed_again
 from contracts.ledger.cometbft.executing import Executing
 from contracts.ledger.cometbft.founding import BEFORE, Founding, begun, network_block
-from contracts.ledger.cometbft.times import is_time
 from contracts.ledger.engine.blocks import StoredBlock
 from contracts.ledger.engine.candidate import Candidate
-from contracts.ledger.engine.genesis import take_genesis
-from contracts.ledger.execution import blocktimes
 from contracts.ledger.execution.families import Families
-from contracts.ledger.execution.obeyed import Obeyed, obeyed_after
 from contracts.ledger.execution.verify import VerifiedBatch, verify_batch
 from contracts.ledger.state.merkle import Update
 from contracts.proto.sawtooth_pb2 import Batch, Block, TransactionReceipt
@@ -82,7 +79,7 @@ class Remaking:
             UnavailableError: The disk failed, or the node stops while a processor is awaited.
         """
         height = network_height(stored.header) or BEFORE
-        candidate = self._candidate(stored, batches, height)
+        candidate = self._candidate(stored, batches)
         block, update = network_block(self._chain, candidate, height)
         if block.header_signature != stored.id:
             raise RejectedError(
@@ -92,30 +89,12 @@ class Remaking:
             )
         self._write(block, candidate.receipts, update)
 
-    def _candidate(
-        self, stored: StoredBlock, batches: Sequence[VerifiedBatch], height: int
-    ) -> Candidate:
+    def _candidate(self, stored: StoredBlock, batches: Sequence[VerifiedBatch]) -> Candidate:
         chain, predecessor = self._chain, self._founding.predecessor
         first = 0 if predecessor is None else predecessor.block_num + 1
         if stored.num == first:  # by the network file, so that no other network's chain is taken
             return begun(chain, self._founding, self._families, self._began_s)
-        head = chain.head
-        obeyed = Obeyed() if head is None else obeyed_after(chain.state_after(head.num))
-        candidate = Candidate(chain, chain.state.get, self._families, obeyed)
-        if head is None:
-            take_genesis(candidate, [batch.batch for batch in batches])
-            return candidate
-        for number, batch in enumerate(batches):
-            if number == 0 and obeyed.injects_times and is_time(batch):
-                refused: object = candidate.inject(batch, blocktimes.apply)
-            else:
-                refused = self._executing.add(candidate, batch)
-            if refused is not None:
-                raise RejectedError(
-                    f"block {stored.num}: batch {batch.id[:16]}… is refused here, and was "
-                    f"committed at height {height}: {refused}"
-                )
-        return candidate
+        return executed_again(chain, self._families, batches, stored.num, self._executing.add)
 
 
 def _plain(batch: Batch) -> Batch:

@@ -89,6 +89,10 @@ class _Taking:
     links: list[Link] = field(default_factory=list)
     senders: dict[int, str] = field(default_factory=dict)
 
+    def sent_by(self, chunks: Sequence[int]) -> str:
+        """Return who sent some chunks, for messages."""
+        return " and ".join(sorted({self.senders[index] for index in chunks}))
+
 
 class Restoring:
     """Answers the engine's snapshot connection, in its thread, while a validator begins.
@@ -118,7 +122,7 @@ class Restoring:
         self._sync = sync
         self._stopping = stopping
         self._taking: _Taking | None = None
-        self._refused: dict[int, bytes] = {}
+        self._refused: dict[int, tuple[bytes, str]] = {}
         self.restored = False
         """Whether the chain of a snapshot is there, whole."""
 
@@ -141,6 +145,8 @@ class Restoring:
                 "no validator has offered one yet. They do so from some heights on; is one of them "
                 "connected to this one?"
             )
+        if len(taking.senders) == taking.count:
+            return "all chunks are there, and their blocks are checked and executed"
         return f"{len(taking.senders)} of {taking.count} chunks are there"
 
     def offer_snapshot(self, request: RequestOfferSnapshot) -> ResponseOfferSnapshot:
@@ -194,20 +200,17 @@ class Restoring:
         taking.senders[index] = request.sender
         try:
             pieces = decode_chunk(request.chunk)
-            if not taking.links:
-                taking.links.append(Link(pieces[0].number, taking.newest))
-            after = self._after(taking.links[index], pieces, index)
+            link = (taking.links or [Link(pieces[0].number, taking.newest)])[index]
+            after = self._after(link, pieces, index)
             _check_end(taking, index, after)
         except _BadChunksError:
             raise
         except RejectedError as error:
-            if not index:
-                taking.links.clear()
             raise _BadChunksError(error, [index]) from error
         path = self._path(index)
         with disk_errors("write", path):
             path.write_bytes(request.chunk)
-        taking.links[index + 1 :] = taking.links[index + 1 :] or [after]
+        taking.links[index:] = [link, *(taking.links[index + 1 :] or [after])]
 
     def _after(self, link: Link, pieces: Sequence[Piece], index: int) -> Link:
         """Return what has to come after a chunk."""
@@ -220,13 +223,11 @@ class Restoring:
         after = follow_part(link, pieces[0])
         if after is not None:
             return after
-        first = index + 1 - link.parts
-        earlier = [decode_chunk(self._read(each))[0] for each in range(first, index)]
+        whole = self._joined(pieces[0], index)
         try:
-            whole = _joined([*earlier, pieces[0]])
-            return follow(replace(link, part=0, parts=1), whole, self._chain_id)
+            return follow(replace(link, part=0, parts=1), whole.piece, self._chain_id)
         except RejectedError as error:  # any of the parts may be the wrong one
-            raise _BadChunksError(error, range(first, index + 1)) from error
+            raise _BadChunksError(error, whole.chunks) from error
 
     def _finish(self, taking: _Taking) -> None:
         """Make the chain of chunks that are all there."""
@@ -237,10 +238,10 @@ class Restoring:
             for whole in self._forward(taking):
                 ahead.append((whole, pool.submit(_verified, whole.piece)))
                 if len(ahead) > AHEAD_BLOCKS:
-                    self._make(*ahead.popleft())
+                    self._make(taking, *ahead.popleft())
                     progress.step(whole.piece.number)
             while ahead:
-                self._make(*ahead.popleft())
+                self._make(taking, *ahead.popleft())
         progress.end()
         self._sync()
         write_history(
@@ -264,12 +265,8 @@ class Restoring:
             except RejectedError as error:
                 raise _BadChunksError(error, whole.chunks[:1]) from error
 
-    def _make(self, whole: _Whole, opened: "Future[_Verified]") -> None:
+    def _make(self, taking: _Taking, whole: _Whole, opened: "Future[_Verified]") -> None:
         """Make the next block."""
-        if self._stopping.is_set():
-            raise UnavailableError(
-                "stopped while a snapshot was taken; the next start begins again"
-            )
         number = whole.piece.number
         try:
             stored, batches = opened.result()
@@ -277,12 +274,14 @@ class Restoring:
                 self._remaking.make(stored, batches)
         except RejectedError as error:
             digest = hashlib.sha256(decode_parts(whole.piece.record)[0]).digest()
-            if self._refused.get(number) == digest:
+            sender = taking.sent_by(whole.chunks)
+            earlier, other = self._refused.get(number, (b"", sender))
+            if digest == earlier and sender != other:
                 raise UnavailableError(
-                    f"{error}. Several validators sent this block, so it is not theirs that is "
-                    "wrong: compare the version of this wayseal-node with theirs"
+                    f"{error}. Both {other} and {sender} sent this block. Unless both lie, it is "
+                    "this node that is wrong: compare its version of wayseal-node with theirs"
                 ) from error
-            self._refused[number] = digest
+            self._refused[number] = digest, sender
             raise _BadChunksError(error, whole.chunks) from error
 
     def _again(
@@ -292,30 +291,41 @@ class Restoring:
 
         The chunk that has just come stays where it is, unless it is one of them.
         """
+        names = taking.sent_by(error.chunks)
         senders = sorted({taking.senders.pop(index) for index in error.chunks})
         _LOG.error(
             "chunk %s of the snapshot is refused, and %s asked for nothing more: %s",
             ", ".join(map(str, error.chunks)),
-            " and ".join(senders),
+            names,
             error,
         )
         result = _Apply.RETRY if index in error.chunks else _Apply.ACCEPT
         return _Apply(result=result, refetch_chunks=error.chunks, reject_senders=senders)
 
     def _forward(self, taking: _Taking) -> Iterator[_Whole]:
-        """Yield the blocks, the oldest first."""
+        """Yield the blocks, the oldest first, until the node stops."""
         index = taking.count
         while index:
             index -= 1
             pieces = decode_chunk(self._read(index))
             if pieces[0].parts == 1:
-                yield from (_Whole(piece, [index]) for piece in reversed(pieces))
-                continue
-            first = index + 1 - pieces[0].parts
-            chunks = range(first, index + 1)
-            earlier = [decode_chunk(self._read(each))[0] for each in range(first, index)]
-            yield _Whole(_joined([*earlier, pieces[0]]), chunks)
-            index = first
+                found = [_Whole(piece, [index]) for piece in reversed(pieces)]
+            else:
+                found = [self._joined(pieces[0], index)]
+                index = found[0].chunks[0]
+            for whole in found:
+                if self._stopping.is_set():
+                    raise UnavailableError(
+                        "stopped while a snapshot was taken; the next start begins again"
+                    )
+                yield whole
+
+    def _joined(self, last: Piece, index: int) -> _Whole:
+        """Return a block that came in parts, of which the last one is the chunk `index`."""
+        first = index + 1 - last.parts
+        parts = [*(decode_chunk(self._read(each))[0] for each in range(first, index)), last]
+        record = b"".join(each.record for each in parts)
+        return _Whole(Piece(last.number, record, parts[0].seal), range(first, index + 1))
 
     def _path(self, index: int) -> Path:
         return self._directory / CHUNKS / f"{index:06d}"
@@ -331,7 +341,7 @@ _Verified = tuple[StoredBlock, list[VerifiedBatch]]
 
 def _verified(piece: Piece) -> _Verified:
     stored = decode_record(piece.record)
-    return stored, verified(stored)
+    return replace(stored, receipt_bytes=()), verified(stored)  # a sender may say what it likes
 
 
 def _check_end(taking: _Taking, index: int, after: Link) -> None:
@@ -344,8 +354,3 @@ def _check_end(taking: _Taking, index: int, after: Link) -> None:
         )
     if after != (taking.links[index + 1 : index + 2] or [after])[0]:
         raise RejectedError(f"expected the blocks that chunk {index} had before")
-
-
-def _joined(parts: Sequence[Piece]) -> Piece:
-    """Return a block that came in parts."""
-    return Piece(parts[0].number, b"".join(each.record for each in parts), parts[0].seal)

@@ -5,6 +5,7 @@ start removes that and begins again. So a power cut, a kill or a full disk leave
 validator.
 """
 
+import logging
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ from contracts.ledger.cometbft.rpc import PAGE, Rpc
 from contracts.ledger.cometbft.seals import sealed_header
 from contracts.proto.cometbft_pb2 import SealedHeader
 from contracts.runtime.files import remove_file
+
+_LOG = logging.getLogger(__name__)
 
 FILE: Final = "snapshot.json"
 SERVERS_MIN: Final = 2
@@ -129,6 +132,7 @@ def _is_first(sealed: SealedHeader, network: Network) -> bool:
 
 def _header(server: str, height: int) -> SealedHeader:
     """Return a header that two thirds of the validators that it names signed."""
+    _LOG.info("asking the light port %s for header %d", server, height)
     rpc = Rpc(server)
     try:
         signed, found = rpc.ask_each(
