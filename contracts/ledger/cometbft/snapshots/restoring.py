@@ -142,8 +142,9 @@ class Restoring:
             return "the snapshot is there; waiting for the engine to go on from it"
         if taking is None:
             return (
-                "no validator has offered one yet. They do so from some heights on; is one of them "
-                "connected to this one?"
+                "no validator has offered one yet. They do once the network has about three "
+                "heights. If it has, check that this machine reaches the others where network.json "
+                "says"
             )
         if len(taking.senders) == taking.count:
             return "all chunks are there, and their blocks are checked and executed"
