@@ -6,6 +6,7 @@ Hypothesis gives the same examples in each run of `make test`: what fails is wha
 examples are for `make soak`. No example has a time limit, since a busy machine is no defect.
 """
 
+import gc
 import os
 from collections.abc import Iterator
 from functools import cache
@@ -64,3 +65,18 @@ def _shares_cassandra(file: Path) -> bool:
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> OneCassandra | None:
     """Start the Cassandra server once, not in each process, as it takes 20 s of CPU."""
     return OneCassandra(config, log) if config.getoption("dist") == "loadfile" else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[object]:
+    """Search for cycles neither while tests are collected nor, later, in what that left.
+
+    A search among all objects of some 10,000 tests takes half a second, and each process would make
+    hundreds.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
