@@ -1,5 +1,6 @@
 """A fifth validator takes the chain of four as a snapshot, with the real CometBFT."""
 
+import re
 import signal
 import subprocess
 from argparse import Namespace
@@ -23,11 +24,11 @@ from contracts.ledger.cometbft.snapshots.wish import FILE as WISH
 from contracts.ledger.cometbft.snapshots.wish import Wish, state_sync
 from contracts.ledger.commands.network import join_network, resync
 from contracts.proto.sawtooth_pb2 import Batch
-from contracts.runtime.ports import free_port
 from contracts.runtime.processes import tied
 from contracts.sawtooth.batches import build_batch
 from contracts.sawtooth.settings import propose
 from contracts.validators import SETTING, encode
+from support.ledgers import giving_node
 from support.ledgers.cometbft import (
     ENGINE,
     Validators,
@@ -40,6 +41,7 @@ from support.ledgers.cometbft import (
 )
 from support.ledgers.founding import untimed_genesis
 from support.ledgers.nodes import INTKEY_NODE, Node, intkey_batch, node_command, running
+from support.machine.ports import free_port
 from support.machine.waiting import wait_until
 
 pytestmark = pytest.mark.integration
@@ -47,6 +49,9 @@ pytestmark = pytest.mark.integration
 FOUNDER = Signer.from_hex("11" * 32)
 LIGHT = ("--light", "127.0.0.1:0")
 BLOCKS = 12
+MANY_BLOCKS = 30
+"""So many chunks that it is certain that a validator that lies is asked for one."""
+REFUSED = re.compile(r"refused, and ([0-9a-f]{40}) asked for nothing more")
 DEADLINE_S = 120
 _numbers = count()
 
@@ -156,6 +161,36 @@ def test_a_kill_on_the_way_leaves_nothing_or_a_whole_validator(
     with running(place, *ENGINE, script=INTKEY_NODE) as again:
         batch = fresh()
         again.commit(batch)
+
+
+@pytest.mark.long
+def test_three_of_four_that_lie_keep_nobody_from_joining(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One sends cut chunks, one other batches, one never answers; the newcomer is an honest one."""
+    need_cometbft()
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
+    first = [untimed_genesis(FOUNDER, [FOUNDER.public_key])]
+    made = Validators(lay_out(tmp_path, 4, first, FOUNDER), Path(giving_node.__file__))
+    made.more = dict.fromkeys(range(4), LIGHT)
+    try:
+        for number in range(4):
+            made.start(number)
+        for number in range(MANY_BLOCKS):
+            made.nodes[0].commit(intkey_batch(FOUNDER, number))
+        place = tmp_path / "fifth"
+        joining(made, place)
+        with running(place, *ENGINE, script=INTKEY_NODE) as fifth:
+            wait_until(lambda: head(fifth) == head(made.nodes[0]))
+            for what in ("blocks", "transactions", "state"):
+                assert listed(fifth, what) == listed(made.nodes[0], what)
+        cards = read_network(place / "network.json").cards
+        peers = [card.peer.partition("@")[0] for card in cards]
+        said = (tmp_path / "fifth.stderr").read_text()
+        assert set(REFUSED.findall(said)) <= set(peers[1:3])
+        assert REFUSED.search(said)
+    finally:
+        made.close()
 
 
 @pytest.mark.long

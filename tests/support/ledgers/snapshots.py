@@ -3,15 +3,18 @@
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from contracts.ledger.blocks.chain import Chain
+from contracts.ledger.blocks.record import decode_record, encode_record
 from contracts.ledger.cometbft.executing import Executing
 from contracts.ledger.cometbft.founding import Founding
+from contracts.ledger.cometbft.snapshots.chunks import Piece
 from contracts.ledger.cometbft.snapshots.offering import FORMAT, Offering
 from contracts.ledger.cometbft.snapshots.remaking import Remaking
 from contracts.ledger.cometbft.snapshots.restoring import Restoring
+from contracts.ledger.engine.blocks import StoredBlock
 from contracts.ledger.execution.jobs import NoProcessors
 from contracts.proto.abci_pb2 import (
     RequestApplySnapshotChunk,
@@ -22,6 +25,7 @@ from contracts.proto.abci_pb2 import (
     Snapshot,
 )
 from contracts.proto.cometbft_pb2 import SealedHeader
+from contracts.proto.sawtooth_pb2 import Batch, Block
 from contracts.sawtooth.blocks import network_height
 from support.ledgers.heights import CHAIN, VALIDATOR, Heights
 from support.ledgers.intkey_node import FAMILIES
@@ -82,6 +86,19 @@ def chunks_of(given: Offering, snapshot: Snapshot) -> list[bytes]:
         ).chunk
         for index in range(snapshot.chunks)
     ]
+
+
+def forged(piece: Piece, batches: Sequence[Batch]) -> Piece:
+    """Return a block with other batches under the same ids, and the same header."""
+    stored = decode_record(piece.record)
+    block = Block()
+    block.CopyFrom(stored.block)
+    for mine, other in zip(block.batches, batches, strict=True):
+        name = mine.header_signature
+        mine.CopyFrom(other)
+        mine.header_signature = name
+    told = StoredBlock(block, stored.header, stored.receipt_bytes)
+    return replace(piece, record=encode_record(told))
 
 
 @dataclass

@@ -288,20 +288,24 @@ class Restoring:
     def _again(
         self, taking: _Taking, error: _BadChunksError, index: int
     ) -> ResponseApplySnapshotChunk:
-        """Have chunks fetched again, from others than those who sent them.
+        """Have chunks fetched again, and all others of those who sent them, from somebody else.
 
         The chunk that has just come stays where it is, unless it is one of them.
         """
-        names = taking.sent_by(error.chunks)
-        senders = sorted({taking.senders.pop(index) for index in error.chunks})
+        senders = {taking.senders[each] for each in error.chunks}
+        again = sorted(each for each, sender in taking.senders.items() if sender in senders)
         _LOG.error(
-            "chunk %s of the snapshot is refused, and %s asked for nothing more: %s",
+            "chunk %s of the snapshot is refused, and %s asked for nothing more: %s; %d chunks are "
+            "fetched again",
             ", ".join(map(str, error.chunks)),
-            names,
+            taking.sent_by(error.chunks),
             error,
+            len(again),
         )
-        result = _Apply.RETRY if index in error.chunks else _Apply.ACCEPT
-        return _Apply(result=result, refetch_chunks=error.chunks, reject_senders=senders)
+        for each in again:
+            del taking.senders[each]
+        result = _Apply.RETRY if index in again else _Apply.ACCEPT
+        return _Apply(result=result, refetch_chunks=again, reject_senders=sorted(senders))
 
     def _forward(self, taking: _Taking) -> Iterator[_Whole]:
         """Yield the blocks, the oldest first, until the node stops."""
