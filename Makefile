@@ -55,7 +55,7 @@ test: $(READY) ## all checks and all tests
 	@$(BIN)/pytest -q -rs -n 3 --dist loadfile --no-loadscope-reorder $(LONG_FIRST)
 
 peers: $(READY) # the programs and servers that the tests talk to
-	@scripts/packages mosquitto jq sqlite3 curl openssl iproute2 softhsm2 iw dbus gpsd gir1.2-gst-rtsp-server-1.0 gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-ugly python3-gi nvme-cli smartmontools $(BENCH_TOOLS) chromium prometheus prometheus-alertmanager
+	@scripts/packages mosquitto jq sqlite3 curl openssl iproute2 softhsm2 iw dbus gpsd gir1.2-gst-rtsp-server-1.0 gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-ugly python3-gi nvme-cli smartmontools $(BENCH_TOOLS) chromium-headless-shell prometheus prometheus-alertmanager
 	@$(JAVA)
 	@scripts/cometbft || echo "cometbft: tests of a network of validators will be skipped"
 	@$(BIN)/python -c "from storage.bench.servers.cassandra.artifacts import installed; installed()"

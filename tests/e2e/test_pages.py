@@ -1,15 +1,14 @@
 """The pages at `/` in a real Chromium, on a gateway that a truck has offloaded a trip into."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Route, expect
+from playwright.sync_api import Browser, Route, StorageState, expect
 
 from demo.appliance import Appliance
 from demo.auditor import Auditor
@@ -19,7 +18,9 @@ from support.machine.pages import DESK, PHONE, WALL, Scheme, Visit, chromium, vi
 pytestmark = pytest.mark.e2e
 
 LOT: Final = "/lot?gtin=00012345678905&lot=L42"
-LOOKS: Final[list[tuple[tuple[int, int], Scheme]]] = [(DESK, "light"), (PHONE, "dark")]
+Looks = Sequence[tuple[tuple[int, int], Scheme]]
+LOOKS: Final[Looks] = [(PHONE, "dark"), (DESK, "light")]
+"""A page that is loaded once is looked at in each."""
 
 
 @dataclass(frozen=True)
@@ -63,11 +64,33 @@ def browser() -> Iterator[Browser]:
         yield made
 
 
-@pytest.fixture
-def operator(browser: Browser, scene: Scene) -> Iterator[Visit]:
+@pytest.fixture(scope="module")
+def kept(browser: Browser, scene: Scene) -> StorageState:
+    """Return what the browser of an operator keeps who has signed in."""
     with visit(browser, scene.base) as made:
         made.sign_in(scene.operator)
+        return made.page.context.storage_state()
+
+
+@pytest.fixture(scope="module")
+def signed_in(browser: Browser, scene: Scene, kept: StorageState) -> Iterator[Visit]:
+    with visit(browser, scene.base, kept=kept) as made:
         yield made
+
+
+@pytest.fixture
+def operator(signed_in: Visit) -> Iterator[Visit]:
+    """Yield the one page of an operator; each test goes where it looks, and changes no session."""
+    signed_in.said.clear()
+    yield signed_in
+    signed_in.page.unroute_all()
+
+
+@pytest.fixture
+def board(operator: Visit) -> Visit:
+    """Return the operator's page at the board."""
+    operator.page.goto(operator.base)
+    return operator
 
 
 def paths(scene: Scene) -> list[str]:
@@ -92,37 +115,45 @@ def test_a_stranger_signs_in_and_a_wrong_token_is_told(browser: Browser, scene: 
         assert scene.auditor not in str(seen.page.context.storage_state()["origins"])
 
 
-def test_signing_out_ends_the_session(operator: Visit, scene: Scene) -> None:
-    operator.page.get_by_role("button", name="Sign out").click()
-    expect(operator.page.get_by_role("heading", name="Sign in")).to_be_visible()
-    answer = operator.page.request.get(f"{scene.base}/v1/trips")
-    assert answer.status == 401
-
-
-@pytest.mark.parametrize(("size", "scheme"), LOOKS, ids=["desk", "phone"])
-def test_every_page_is_accessible_quiet_and_loads_nothing_from_elsewhere(
-    browser: Browser, scene: Scene, size: tuple[int, int], scheme: Scheme
-) -> None:
-    with visit(browser, scene.base, size, scheme) as seen:
+def test_signing_out_ends_the_session(browser: Browser, scene: Scene) -> None:
+    with visit(browser, scene.base) as seen:
         seen.sign_in(scene.operator)
+        seen.page.get_by_role("button", name="Sign out").click()
+        expect(seen.page.get_by_role("heading", name="Sign in")).to_be_visible()
+        answer = seen.page.request.get(f"{scene.base}/v1/trips")
+        assert answer.status == 401
+
+
+def test_every_page_is_accessible_quiet_and_loads_nothing_from_elsewhere(
+    browser: Browser, scene: Scene, kept: StorageState
+) -> None:
+    with visit(browser, scene.base, *LOOKS[0], kept) as seen:
         for path in paths(scene):
+            seen.look(*LOOKS[0])
             seen.page.goto(scene.base + path)
             expect(seen.page.locator("h1")).to_be_visible()
             expect(seen.page.get_by_role("status")).to_have_count(0)
-            assert not seen.violations(), path
-            assert not seen.is_too_wide(), path
+            check_looks(seen, path)
         assert not seen.said
         assert {urlsplit(each).netloc for each in seen.asked} == {urlsplit(scene.base).netloc}
 
 
-def test_the_board_says_that_the_truck_may_leave(operator: Visit) -> None:
-    row = operator.page.get_by_role("listitem").filter(has_text="truck-7")
+def check_looks(seen: Visit, path: str, looks: Looks = LOOKS) -> None:
+    """Check the page that is loaded on a phone and on a desk."""
+    for size, scheme in looks:
+        seen.look(size, scheme)
+        assert not seen.violations(), (path, size, scheme)
+        assert not seen.is_too_wide(), (path, size, scheme)
+
+
+def test_the_board_says_that_the_truck_may_leave(board: Visit) -> None:
+    row = board.page.get_by_role("listitem").filter(has_text="truck-7")
     expect(row).to_contain_text("May leave")
     expect(row).to_contain_text("committed and copied")
-    expect(operator.page.get_by_text("all may leave")).to_be_visible()
+    expect(board.page.get_by_text("all may leave")).to_be_visible()
 
 
-def test_the_board_says_why_a_truck_must_stay(operator: Visit) -> None:
+def test_the_board_says_why_a_truck_must_stay(board: Visit) -> None:
     def half(route: Route) -> None:
         answer = route.fetch()
         page = answer.json()
@@ -132,13 +163,13 @@ def test_the_board_says_why_a_truck_must_stay(operator: Visit) -> None:
         visit_ |= {"receipted": False, "lacking": ["a copy in the blob store"]}
         route.fulfill(response=answer, json=page)
 
-    operator.page.route("**/v1/offloads?order=newest&*", half)
-    row = operator.page.get_by_role("listitem").filter(has_text="truck-7")
+    board.page.route("**/v1/offloads?order=newest&*", half)
+    row = board.page.get_by_role("listitem").filter(has_text="truck-7")
     expect(row).to_contain_text("Must stay")
     expect(row).to_contain_text("6.0 MB of video are still only on the truck; a copy in the blob")
     expect(row.get_by_role("progressbar")).to_have_attribute("aria-valuenow", "50")
-    expect(operator.page.get_by_text("1 must stay")).to_be_visible()
-    assert not operator.violations()
+    expect(board.page.get_by_text("1 must stay")).to_be_visible()
+    assert not board.violations()
 
 
 def test_an_auditor_is_told_what_the_board_does_not_show(browser: Browser, scene: Scene) -> None:
@@ -147,12 +178,12 @@ def test_an_auditor_is_told_what_the_board_does_not_show(browser: Browser, scene
         expect(seen.page.get_by_text("Your role may not see the trucks")).to_be_visible()
 
 
-def test_a_board_without_news_says_so(operator: Visit) -> None:
-    expect(operator.page.get_by_text("May leave", exact=True)).to_be_visible()
-    operator.page.context.set_offline(offline=True)
-    expect(operator.page.get_by_text("No news of the trucks")).to_be_visible()
-    operator.page.context.set_offline(offline=False)
-    expect(operator.page.get_by_text("No news of the trucks")).to_be_hidden()
+def test_a_board_without_news_says_so(board: Visit) -> None:
+    expect(board.page.get_by_text("May leave", exact=True)).to_be_visible()
+    board.page.context.set_offline(offline=True)
+    expect(board.page.get_by_text("No news of the trucks")).to_be_visible()
+    board.page.context.set_offline(offline=False)
+    expect(board.page.get_by_text("No news of the trucks")).to_be_hidden()
 
 
 def test_a_trip_shows_its_excursion_and_its_seal(operator: Visit, scene: Scene) -> None:
@@ -218,14 +249,10 @@ def test_a_trip_says_what_it_holds_and_the_video_too(operator: Visit, scene: Sce
     assert not operator.violations()
 
 
-@pytest.mark.parametrize(
-    ("size", "scheme"), [*LOOKS, pytest.param(PHONE, "light", marks=pytest.mark.long)]
-)
 def test_a_trip_shows_claimed_and_corrected_times_and_what_the_truck_noticed(
-    browser: Browser, scene: Scene, size: tuple[int, int], scheme: Scheme
+    browser: Browser, scene: Scene, kept: StorageState
 ) -> None:
-    with visit(browser, scene.base, size, scheme) as seen:
-        seen.sign_in(scene.operator)
+    with visit(browser, scene.base, *LOOKS[0], kept) as seen:
         page = seen.page
         for name, change in CLOCK_SET_RIGHT.items():
             page.route(f"**/v1/trips/*/{name}?*", changed(change))
@@ -240,8 +267,7 @@ def test_a_trip_shows_claimed_and_corrected_times_and_what_the_truck_noticed(
         expect(noticed).to_contain_text("Camera back sees nothing: ended")
         expect(noticed).to_contain_text(f"that reading was at {RIGHT} UTC by the right clock")
         expect(page.get_by_role("region", name="Holds")).to_contain_text("no end on record")
-        assert not seen.violations()
-        assert not seen.is_too_wide()
+        check_looks(seen, scene.trip, [*LOOKS, (PHONE, "light")])
         assert not seen.said
 
 
@@ -303,8 +329,8 @@ def test_a_lot_leads_to_its_trip_by_keyboard(operator: Visit, scene: Scene) -> N
     expect(page.locator("h1")).to_be_focused()
 
 
-def test_the_search_leads_from_a_label_to_the_lot(operator: Visit) -> None:
-    page = operator.page
+def test_the_search_leads_from_a_label_to_the_lot(board: Visit) -> None:
+    page = board.page
     page.get_by_role("searchbox").fill("L42")
     page.keyboard.press("Enter")
     page.get_by_role("main").get_by_role("link", name="L42").click()
@@ -376,9 +402,9 @@ def test_an_unknown_trip_and_an_unknown_page_are_told(operator: Visit, scene: Sc
     assert operator.page.request.get(f"{scene.base}/nowhere").status == 404
 
 
-def test_the_board_fills_a_wall(browser: Browser, scene: Scene, tmp_path: Path) -> None:
-    with visit(browser, scene.base, WALL, "dark") as seen:
-        seen.sign_in(scene.operator)
+def test_the_board_fills_a_wall(browser: Browser, scene: Scene, kept: StorageState) -> None:
+    with visit(browser, scene.base, WALL, "dark", kept) as seen:
+        seen.page.goto(scene.base)
         word = seen.page.get_by_text("May leave", exact=True)
         expect(word).to_be_visible()
         size = word.evaluate("e => parseFloat(getComputedStyle(e).fontSize)")
@@ -386,4 +412,3 @@ def test_the_board_fills_a_wall(browser: Browser, scene: Scene, tmp_path: Path) 
             "a word that is a fortieth of the wall's height is read from afar"
         )
         assert not seen.is_too_wide()
-        seen.page.screenshot(path=tmp_path / "wall.png")

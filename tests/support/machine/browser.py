@@ -1,4 +1,4 @@
-"""Debian's Chromium without a window, driven over its DevTools protocol."""
+"""Chromium without a window, driven over its DevTools protocol."""
 
 import base64
 import json
@@ -15,7 +15,8 @@ from websockets.sync.connection import Connection
 
 from contracts.runtime.processes import tied
 
-COMMANDS: Final = ("chromium", "chromium-browser", "google-chrome")
+COMMANDS: Final = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+"""The first is built without windows: the same pages take it half as much CPU."""
 _START_S: Final = 60
 _ANSWER_S: Final = 60
 
@@ -96,6 +97,13 @@ class Page:
                 self.asked_for.append(heard["params"]["request"]["url"])
 
 
+def command() -> str:
+    """Return the path of the Chromium to use."""
+    found = next(filter(None, map(shutil.which, COMMANDS)), None)
+    assert found is not None, f"expected one of {COMMANDS}: scripts/packages {COMMANDS[0]}"
+    return found
+
+
 @contextmanager
 def browser(profile: Path) -> Iterator[Page]:
     """Yield a tab of a new browser.
@@ -103,8 +111,6 @@ def browser(profile: Path) -> Iterator[Page]:
     Args:
         profile: An empty directory for its files.
     """
-    command = next(filter(None, map(shutil.which, COMMANDS)), None)
-    assert command is not None, f"expected one of {COMMANDS}: scripts/packages chromium"
     options: Sequence[str] = (
         "--headless=new",
         "--no-sandbox",
@@ -116,7 +122,7 @@ def browser(profile: Path) -> Iterator[Page]:
         f"--user-data-dir={profile}",
     )
     with subprocess.Popen(  # noqa: S603 - the browser that is installed
-        tied([command, *options, "about:blank"]),
+        tied([command(), *options, "about:blank"]),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

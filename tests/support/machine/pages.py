@@ -7,15 +7,27 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 import axe_playwright_python
-from playwright.sync_api import Browser, Page, Request, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    Page,
+    Request,
+    StorageState,
+    ViewportSize,
+    expect,
+    sync_playwright,
+)
+
+from support.machine.browser import command
 
 Scheme = Literal["light", "dark"]
-CHROMIUM: Final = "/usr/bin/chromium"
 ARGUMENTS: Final = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
 DESK: Final = (1280, 900)
 PHONE: Final = (390, 844)
 WALL: Final = (3840, 2160)
 RULES: Final = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+_AUDIT: Final = """rules => axe.run(document, {runOnly: rules, resultTypes: ["violations"]})
+  .then(found => found.violations.map(each => [each.id, each.nodes.map(node => node.target)]))"""
+"""What holds on a page is long, and costs the browser and the wire as much as the audit."""
 _AXE: Final = Path(axe_playwright_python.__file__).with_name("axe.min.js")
 
 
@@ -36,13 +48,16 @@ class Visit:
         self.page.get_by_role("button", name="Sign in").click()
         self.page.locator("#menu").wait_for(state="attached")
 
+    def look(self, size: tuple[int, int], scheme: Scheme) -> None:
+        """Give the browser's window another size and the person another choice of colours."""
+        self.page.set_viewport_size(_viewport(size))
+        self.page.emulate_media(color_scheme=scheme)
+
     def violations(self) -> list[tuple[str, list[Any]]]:
         """Return what axe finds on the page as it is now."""
         self.page.evaluate(_AXE.read_text("utf-8"))
-        found = self.page.evaluate("rules => axe.run(document, {runOnly: rules})", RULES)
-        return [
-            (each["id"], [node["target"] for node in each["nodes"]]) for each in found["violations"]
-        ]
+        found: list[tuple[str, list[Any]]] = self.page.evaluate(_AUDIT, RULES)
+        return found
 
     def is_too_wide(self) -> bool:
         """Say whether the page scrolls sideways."""
@@ -58,21 +73,38 @@ PATIENCE_MS: Final = 60_000
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """Yield Debian's Chromium, without a window."""
+    """Yield Chromium without a window."""
     expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as player:
-        browser = player.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        browser = player.chromium.launch(executable_path=command(), args=ARGUMENTS)
         yield browser
         browser.close()
 
 
+def _viewport(size: tuple[int, int]) -> ViewportSize:
+    return {"width": size[0], "height": size[1]}
+
+
 @contextmanager
 def visit(
-    browser: Browser, base: str, size: tuple[int, int] = DESK, scheme: Scheme = "light"
+    browser: Browser,
+    base: str,
+    size: tuple[int, int] = DESK,
+    scheme: Scheme = "light",
+    kept: StorageState | None = None,
 ) -> Iterator[Visit]:
-    """Yield a browser of a person who was never here before."""
+    """Yield a browser of a person who was never here before.
+
+    Args:
+        browser: Which makes it.
+        base: URL of the gateway.
+        size: Of the window: width and height in pixels.
+        scheme: The person's choice of colours.
+        kept: What another browser of this person kept, if this one has it too.
+    """
     context = browser.new_context(
-        viewport={"width": size[0], "height": size[1]},
+        viewport=_viewport(size),
+        storage_state=kept,
         color_scheme=scheme,
         locale="en-GB",
         timezone_id="Pacific/Auckland",  # the pages say UTC wherever they are looked at
