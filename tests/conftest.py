@@ -8,7 +8,7 @@ examples are for `make soak`. No example has a time limit, since a busy machine 
 
 import gc
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -68,7 +68,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> OneCass
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Iterator[object]:
+def pytest_collection() -> Generator[None, object, object]:
     """Search for cycles neither while tests are collected nor, later, in what that left.
 
     A search among all objects of some 10,000 tests takes half a second, and each process would make
