@@ -11,6 +11,8 @@ from typing import Any, Final, TypeVar
 import matplotlib as mpl
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.font_manager import findfont, get_font
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
@@ -46,6 +48,7 @@ _VARIABLES: Final[Mapping[str, str]] = {
 }
 """By colour: the page's variable that stands for it, so that the page can be dark."""
 _RC: Final[dict[Any, Any]] = {
+    "axes.facecolor": "none",
     "axes.edgecolor": _RULE,
     "axes.grid": True,
     "axes.labelcolor": _FAINT,
@@ -126,12 +129,23 @@ def chart(name: str, title: str, caption: str, drawn: Figure) -> Chart:
         drawn: The picture.
     """
     svg, png = io.StringIO(), io.BytesIO()
-    drawn.draw_without_rendering()
-    drawn.set_layout_engine("none")  # laid out once, not again for each format
+    _lay_out(drawn)
+    # Straight to its canvas: `savefig` draws twice for each format.
+    drawn.set_facecolor("none")
     with mpl.rc_context({"svg.hashsalt": name}):
-        drawn.savefig(svg, format="svg", transparent=True, metadata={"Date": None})
-    drawn.savefig(png, format="png", dpi=_PNG_DPI, facecolor="white")
+        FigureCanvasSVG(drawn).print_svg(svg, metadata={"Date": None})  # type: ignore[no-untyped-call]  # matplotlib's
+    drawn.set_facecolor("white")
+    drawn.set_dpi(_PNG_DPI)
+    FigureCanvasAgg(drawn).print_png(png)  # type: ignore[no-untyped-call]  # matplotlib's
     return Chart(title, caption, svg.getvalue(), png.getvalue())
+
+
+def _lay_out(drawn: Figure) -> None:
+    """Give each part its place, once for all formats."""
+    engine = drawn.get_layout_engine()
+    if engine is not None:
+        engine.execute(drawn)
+        drawn.set_layout_engine("none")
 
 
 def label(text: str) -> str:
