@@ -17,7 +17,9 @@ from support.ledgers.walk import committed
 
 KILLS: Final = int(os.environ.get("WAYSEAL_KILLS", "1"))
 SEED: Final = int(os.environ.get("WAYSEAL_SEED", "20261121"))
-LONGEST_WAIT_S: Final = 2.5
+FIRST_WAIT_S, SHORTEST_WAIT_S, LONGEST_WAIT_S = 1.0, 0.1, 2.5
+"""Bounds of the wait for a kill. A truck whose offload is over before is for nothing."""
+_GROWS: Final = 1.5
 OFFLOAD_TRIES: Final = 20
 FILES: Final = {"readings": "readings.csv", "track": "track.gpx", "video": "video.avi"}
 
@@ -44,6 +46,7 @@ class Chaos:
         self._trip_files = trip_files
         self._directory = directory
         self._other = kill
+        self._wait_s = FIRST_WAIT_S
         self._moments = random.Random(SEED)  # no secrets here
 
     def kill_during_offloads(self, kills: int) -> None:
@@ -52,11 +55,9 @@ class Chaos:
         while left:
             truck = self._truck(len(self.trips))
             agent = truck.begin("offload")
-            while left and agent.poll() is None:
-                time.sleep(self._moments.uniform(0, LONGEST_WAIT_S))
-                if agent.poll() is None:
-                    agent = self._kill(truck, agent)
-                    left -= 1
+            while left and self._goes_on(agent):
+                agent = self._kill(truck, agent)
+                left -= 1
             self._finish(truck, agent)
 
     def check_all_is_there_once(self) -> None:
@@ -77,6 +78,20 @@ class Chaos:
                     assert auditor.rotten(recording["recording_id"]) == []
         finally:
             auditor.close()
+
+    def _goes_on(self, agent: subprocess.Popen[str]) -> bool:
+        """Wait for a random moment; return whether the agent still works then.
+
+        An offload that is over sooner makes the next waits as short; each other one, longer.
+        """
+        start_s = time.monotonic()
+        try:
+            agent.wait(self._moments.uniform(0, self._wait_s))
+        except subprocess.TimeoutExpired:
+            self._wait_s = min(LONGEST_WAIT_S, self._wait_s * _GROWS)
+            return True
+        self._wait_s = max(SHORTEST_WAIT_S, time.monotonic() - start_s)
+        return False
 
     def _truck(self, number: int) -> Truck:
         name = f"truck-{number}"
