@@ -10,6 +10,7 @@ from typing import Any, Final
 import httpx
 
 from contracts.errors import RejectedError, UnavailableError
+from contracts.runtime.clienttls import usual_trust
 from demo.processes import run
 
 PAGE: Final = 1000
@@ -43,6 +44,7 @@ class Auditor:
             headers={"Authorization": f"Bearer {token}"},
             timeout=TIMEOUT_S,
             trust_env=False,
+            verify=usual_trust(rest),
         )
 
     def close(self) -> None:

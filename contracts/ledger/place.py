@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, Self
 
 from contracts.errors import RejectedError
-from contracts.runtime.clienttls import ClientFiles, RenewedContext
+from contracts.runtime.clienttls import ClientFiles, RenewedContext, usual_trust
 
 _VARIABLE: Final = "WAYSEAL_LEDGER__TLS_"
 _NAMES: Final = {
@@ -46,12 +46,14 @@ class LedgerPlace:
         return self.url.lower().startswith("https:")
 
     def trust(self) -> ssl.SSLContext | bool:
-        """Return whom the client believes; True: what this system trusts.
+        """Return whom the client believes; True: httpx's usual authorities.
 
         Raises:
             RejectedError: A file is missing or malformed, or the key is not the certificate's.
         """
-        return True if self.files == ClientFiles() else RenewedContext.of(self.files)
+        if self.files == ClientFiles():
+            return usual_trust(self.url)
+        return RenewedContext.of(self.files)
 
     @classmethod
     def here(cls, url: str) -> Self:

@@ -19,6 +19,7 @@ import httpx
 from contracts.chunktree import BLOB_BYTES
 from contracts.errors import RejectedError, UnavailableError
 from contracts.records.recording import RecordingDigest
+from contracts.runtime.clienttls import usual_trust
 from device.offload.throttle import Throttle
 from device.offload.tls import context_of
 from device.settings import GatewaySettings
@@ -197,14 +198,8 @@ def bounded(url: str, gateway: GatewaySettings, bytes_max: int) -> tuple[int, by
     return answer.status_code, body
 
 
-def _trust(gateway: GatewaySettings) -> ssl.SSLContext:
-    """Return the TLS of a gateway; without TLS, one that trusts nobody.
-
-    httpx's default loads all CAs of the machine for each client: on a Pi that is noticed.
-    """
-    if gateway.rest.startswith("https:"):
-        return context_of(gateway)
-    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+def _trust(gateway: GatewaySettings) -> ssl.SSLContext | bool:
+    return context_of(gateway) if gateway.rest.startswith("https:") else usual_trust(gateway.rest)
 
 
 def _checked(method: str, url: str, answer: httpx.Response) -> httpx.Response:

@@ -10,6 +10,7 @@ from typing import Any, Final
 import httpx
 
 from contracts.runtime.checks import Finding, error, ok, warning
+from contracts.runtime.clienttls import usual_trust
 from contracts.runtime.files import holder_of
 from gateway.doctor.machine import Machine
 from gateway.settings import Settings
@@ -81,7 +82,7 @@ def _asked(settings: Settings) -> _Answer:
     certificate = settings.tls.certificate
     url = f"{'http' if certificate is None else 'https'}://{shown}:{rest.port}"
     try:
-        trust = True if certificate is None else _trust_alone(certificate)
+        trust = usual_trust(url) if certificate is None else _trust_alone(certificate)
         told: Any = httpx.get(
             f"{url}/health", timeout=_ANSWER_S, trust_env=False, verify=trust
         ).json()

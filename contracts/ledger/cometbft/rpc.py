@@ -15,6 +15,7 @@ import httpx
 
 from contracts.errors import RejectedError, UnavailableError
 from contracts.ledger.answers import EXCERPT_CHARS_MAX, join
+from contracts.runtime.clienttls import usual_trust
 
 TIMEOUT_S: Final = 30.0
 PAGE: Final = 100
@@ -31,7 +32,9 @@ class Rpc:
     def __init__(self, at: Path | str) -> None:
         there = isinstance(at, str)
         self._name = f"the light port {at}" if there else "CometBFT beside this node"
-        transport = httpx.HTTPTransport(uds=None if there else str(at), retries=0)
+        transport = httpx.HTTPTransport(
+            uds=None if there else str(at), retries=0, verify=usual_trust(str(at))
+        )
         self._client = httpx.Client(
             transport=transport,
             base_url=str(at) if there else "http://engine",

@@ -17,6 +17,7 @@ from contracts.proto.payload_pb2 import (
     RotateKeys,
 )
 from contracts.proto.sawtooth_pb2 import Batch
+from contracts.runtime.clienttls import usual_trust
 from contracts.sawtooth.batches import Family, parse_header
 from gateway.access import Role, Tokens
 from gateway.grants import parse_grants
@@ -127,6 +128,7 @@ def reader(scene: Scene, *grants: str) -> httpx.Client:
         headers={"Authorization": f"Bearer {token}"},
         trust_env=False,
         timeout=30,
+        verify=usual_trust(scene.site.appliance.rest),
     )
     scene.site.clients.append(client)
     return client

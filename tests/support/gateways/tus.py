@@ -16,6 +16,7 @@ import httpx
 from fastapi import FastAPI, Header, HTTPException
 
 from contracts.errors import RejectedError
+from contracts.runtime.clienttls import usual_trust
 from contracts.runtime.serving.server import Server
 from gateway.access import Caller, Role
 from gateway.api import problems
@@ -117,7 +118,8 @@ def running_uploads(folder: Path) -> Iterator[UploadServer]:
 
 def client_of(server: UploadServer) -> httpx.Client:
     """Return a client of that server."""
-    return httpx.Client(base_url=f"http://127.0.0.1:{server.port}", timeout=DEADLINE_S)
+    url = f"http://127.0.0.1:{server.port}"
+    return httpx.Client(base_url=url, timeout=DEADLINE_S, verify=usual_trust(url))
 
 
 def content(size: int, seed: int = 0) -> bytes:

@@ -18,6 +18,7 @@ import httpx
 from contracts.keys import Signer
 from contracts.ledger import wayseal_node as node_main
 from contracts.proto.sawtooth_pb2 import Batch, BatchList, Transaction
+from contracts.runtime.clienttls import usual_trust
 from contracts.runtime.processes import tied
 from contracts.sawtooth.batches import build_batch, build_transaction
 from support.ledgers import intkey_node
@@ -86,7 +87,7 @@ def running(
     data: Path,
     *options: str,
     script: Path = INTKEY_NODE,
-    trust: ssl.SSLContext | bool = True,
+    trust: ssl.SSLContext | None = None,
     prefix: Sequence[str] = (),
 ) -> Iterator[Node]:
     """Run a node on the chain in `data`; without a `script`, one that knows the intkey family.
@@ -107,7 +108,9 @@ def running(
             line = process.stdout.readline()
             assert line.startswith(READY), line
             said = dict(word.split("=", 1) for word in line.split()[1:])
-            with httpx.Client(base_url=said["rest"], timeout=60, verify=trust) as client:
+            with httpx.Client(
+                base_url=said["rest"], timeout=60, verify=trust or usual_trust(said["rest"])
+            ) as client:
                 yield Node(
                     process,
                     client,

@@ -18,6 +18,7 @@ from contracts.encoding import canonical, parse
 from contracts.errors import RejectedError
 from contracts.keys import Signer
 from contracts.proto.sawtooth_pb2 import Batch, BatchHeader, BatchList, Event, Transaction
+from contracts.runtime.clienttls import usual_trust
 from contracts.runtime.processes import tied
 from contracts.sawtooth.batches import build_batch, parse_header
 from support.ledgers.cometbft import ENGINE, lay_out
@@ -48,7 +49,7 @@ class RestHost:
     @contextmanager
     def at(cls, rest: str) -> Iterator[Self]:
         """Talk to the ledger at a URL."""
-        with httpx.Client(base_url=rest, timeout=WAIT_S + 10) as client:
+        with httpx.Client(base_url=rest, timeout=WAIT_S + 10, verify=usual_trust(rest)) as client:
             yield cls(client)
 
     def apply(self, batch: Batch) -> list[Event]:

@@ -20,6 +20,7 @@ from contracts.encoding import canonical
 from contracts.ledger.client import LedgerClient
 from contracts.proto.sawtooth_pb2 import Batch, TransactionHeader
 from contracts.proto.wire_pb2 import Held, Offer, Receipt, RecordingOffer, Records
+from contracts.runtime.clienttls import usual_trust
 from contracts.sawtooth.batches import build_batch
 from contracts.wire import QOS, Topic, parse_topic, topic
 from demo.appliance import Appliance
@@ -183,6 +184,7 @@ class Site:
             headers={"Authorization": f"Bearer {token}"},
             timeout=DEADLINE_S,
             trust_env=False,
+            verify=usual_trust(self.appliance.rest),
         )
         self.clients.append(made)
         return made
