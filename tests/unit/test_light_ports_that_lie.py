@@ -73,9 +73,7 @@ def results(*found: object) -> bytes:
         (json.dumps([{"id": 0, "error": "no" * 9_999}]).encode(), "no header"),
     ],
 )
-def test_an_answer_that_is_none_is_one_clear_error(
-    body: bytes, words: str, network: Network
-) -> None:
+def test_a_wrong_answer_is_one_clear_error(body: bytes, words: str, network: Network) -> None:
     with answering(body) as url, pytest.raises((RejectedError, UnavailableError)) as raised:
         state_sync(Wish([url, NOWHERE]), network)
     assert words in str(raised.value)

@@ -62,7 +62,8 @@ class Light:
         if not isinstance(asked, list):
             return JSONResponse(await run_in_threadpool(self._answer, asked))
         if not 1 <= len(asked) <= QUESTIONS_MAX:
-            return JSONResponse(_error(None, _REFUSED, f"at most {QUESTIONS_MAX} questions"), 400)
+            words = f"expected 1 to {QUESTIONS_MAX} questions, got {len(asked)}"
+            return JSONResponse(_error(None, _REFUSED, words), 400)
         return JSONResponse([await run_in_threadpool(self._answer, each) for each in asked])
 
     def _answer(self, asked: object) -> dict[str, Any]:
@@ -84,7 +85,7 @@ def _question(asked: object) -> tuple[str, dict[str, str]]:
     """Return method and parameters of a question.
 
     Raises:
-        RejectedError: It is none that is passed on.
+        RejectedError: It is not one that is passed on.
     """
     method = asked.get("method") if isinstance(asked, dict) else None
     if not isinstance(asked, dict) or not isinstance(method, str) or method not in METHODS:
