@@ -38,8 +38,8 @@ export PATH := $(CURDIR)/build/cometbft/bin:$(PATH)
 # Whichever Java and Maven are there serve; else Debian's.
 JAVA := { command -v java && command -v mvn; } >/dev/null || scripts/packages openjdk-17-jre-headless maven
 
-# Tests wait for servers and disks a third of their time: three processes keep two cores busy. Files that
-# wait longest come first, so that all three end at the same time.
+# Tests wait for servers and disks half of their time: four processes keep two cores busy. Files that
+# wait longest come first, so that all four end at the same time.
 LONG_FIRST := tests/integration tests/e2e tests/property tests/unit
 
 # What wayseal-bench measures with.
@@ -52,7 +52,7 @@ demo: $(READY) ## the main job; with READINGS=csv TRACK=gpx VIDEO=file OPTIONS="
 
 test: $(READY) ## all checks and all tests
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target check peers
-	@$(BIN)/pytest -q -rs -n 3 --dist loadfile --no-loadscope-reorder $(LONG_FIRST)
+	@$(BIN)/pytest -q -rs -n 4 --dist loadfile --no-loadscope-reorder $(LONG_FIRST)
 
 peers: $(READY) # the programs and servers that the tests talk to
 	@scripts/packages mosquitto jq sqlite3 curl openssl iproute2 softhsm2 iw dbus gpsd gir1.2-gst-rtsp-server-1.0 gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-ugly python3-gi nvme-cli smartmontools $(BENCH_TOOLS) chromium-headless-shell prometheus prometheus-alertmanager
