@@ -13,14 +13,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC
 from pathlib import Path
-from typing import Final, Self
-
-import gpxpy
-import gpxpy.gpx
+from typing import TYPE_CHECKING, Final, Self
 
 from contracts.errors import RejectedError
 from contracts.records.clock import rfc3339, utc_ms_of
 from contracts.records.reading import Position
+
+if TYPE_CHECKING:
+    from gpxpy.gpx import GPXTrack, GPXTrackPoint
 
 TRACK_BYTES_MAX: Final = 16 * 1024 * 1024
 _NAMESPACES_MAX: Final = 64
@@ -146,6 +146,9 @@ def _text(path: Path, raw: bytes) -> str:
 
 
 def _points(path: Path, text: str, wanted: str | None) -> list[tuple[int, Position]]:
+    # Not at the top: it takes an eighth of the start of each command, which rarely has a track.
+    import gpxpy.gpx  # noqa: PLC0415
+
     try:
         gpx = gpxpy.parse(text)
     except (gpxpy.gpx.GPXException, ValueError, RecursionError) as error:
@@ -172,8 +175,8 @@ def _points(path: Path, text: str, wanted: str | None) -> list[tuple[int, Positi
 
 
 def _tracks(
-    path: Path, found: Sequence[gpxpy.gpx.GPXTrack], wanted: str | None
-) -> list[tuple[str, gpxpy.gpx.GPXTrack]]:
+    path: Path, found: Sequence["GPXTrack"], wanted: str | None
+) -> list[tuple[str, "GPXTrack"]]:
     """Return the tracks to read, each with its name."""
     numbered = [(f"track {number}", track) for number, track in enumerate(found, 1)]
     chosen = [
@@ -199,7 +202,7 @@ def _check_apart(path: Path, spans: Sequence[tuple[int, int, str]]) -> None:
             )
 
 
-def _point(place: str, point: gpxpy.gpx.GPXTrackPoint) -> tuple[int, Position]:
+def _point(place: str, point: "GPXTrackPoint") -> tuple[int, Position]:
     if point.time is None:
         raise RejectedError(
             f"{place}: expected a time, got none: no reading can be placed on a track without times"
