@@ -25,6 +25,8 @@ DEMO_DIRECTORY: Final = Path("build/demo/site-b")
 STATE: Final = Path("build/up.json")
 IN_USE: Final = (os.strerror(errno.EADDRINUSE), f"[Errno {errno.EADDRINUSE}]")
 OTHER_PORTS: Final = "choose ports that are free with REST_PORT=…, MQTT_PORT=… and LEDGER_PORT=…"
+_MALFORMED: Final = (AttributeError, LookupError, TypeError, ValueError)
+"""What a state file with other values than ours leads to."""
 BUSY: Final = "another `make up` or `make down` is at work"
 
 
@@ -97,7 +99,7 @@ def _checked_state() -> str:
     try:
         text = STATE.read_text("utf-8")
         _ask(json.loads(text))
-    except (WaysealError, httpx.HTTPError, OSError, LookupError, TypeError, ValueError) as error:
+    except (WaysealError, httpx.HTTPError, OSError, *_MALFORMED) as error:
         raise UnavailableError(
             f"gateway and node run, but do not serve; `make down` stops them: {reason(error)}"
         ) from error
