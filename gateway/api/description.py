@@ -8,6 +8,7 @@ from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 
 from contracts.text import quoted
+from gateway.api.examples import add_examples
 from gateway.api.problems import Problem
 
 MOST_SHOWN: Final = 4
@@ -25,6 +26,7 @@ class DescribedApp(FastAPI):
         if self.openapi_schema is None:
             made = super().openapi()
             made["components"]["schemas"][Problem.__name__] = Problem.model_json_schema()
+            add_examples(made)
         return super().openapi()
 
     def parameters_of(self, route: APIRoute) -> dict[str, bool]:

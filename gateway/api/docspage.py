@@ -1,5 +1,6 @@
 """An OpenAPI description as one HTML page: no script, nothing loaded, so it works offline."""
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from html import escape
 from typing import Any, Final
@@ -8,6 +9,7 @@ _STYLE: Final = """\
 :root{color-scheme:light dark}body{font:15px/1.5 sans-serif;max-width:60rem;margin:2rem auto;
 padding:0 1rem}summary{cursor:pointer;overflow-wrap:anywhere}details{margin:.3rem 0}
 code{background:color-mix(in srgb,currentColor 10%,transparent);padding:0 .2rem}
+pre{overflow-x:auto}
 table{border-collapse:collapse;margin:.5rem 0 1rem}td,th{border:1px solid;padding:.2rem .5rem;
 border-color:color-mix(in srgb,currentColor 30%,transparent);
 text-align:left;vertical-align:top}td:last-child{overflow-wrap:anywhere}"""
@@ -62,6 +64,13 @@ def _operation(name: str, operation: _Node) -> Iterator[str]:
             for status, answer in operation["responses"].items()
         ),
     )
+    for status, answer in operation["responses"].items():
+        for media, of in answer.get("content", {}).items():
+            if "example" in of:
+                shown = of["example"]
+                text = shown if isinstance(shown, str) else json.dumps(shown, indent=1)
+                yield f"<details><summary>Example of {status}, {escape(media)}</summary>"
+                yield f"<pre>{escape(text)}</pre></details>"
     yield "</details>"
 
 

@@ -1,34 +1,23 @@
 """A gateway's OpenAPI description is true: every route's answers, the good and the bad ones."""
 
 import hashlib
-from collections import defaultdict
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 from urllib.parse import quote
 
 import httpx
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from contracts.proto.payload_pb2 import PackUnit
-from support.evidence.chain import digest_of
-from support.gateways.described import Description, Route
-from support.gateways.goods_site import goods_site
-from support.network.world import START_MS, Trip, key, one, reading
-from support.trucks.rogue import Site, nonce, until
-from support.trucks.uploads import announce, offer_of, send
+from support.gateways.described_site import CONTENT, VIDEO, Scene, ask, ask_all, described_site
+from support.trucks.uploads import announce
 
 pytestmark = pytest.mark.integration
 
-CONTENT: Final = b"film" * 1000
 ETAG: Final = f'"{hashlib.sha256(CONTENT).hexdigest()}"'
-VIDEO: Final = f"/v1/recordings/{hashlib.sha256(CONTENT).hexdigest()}/content"
 PROBLEM: Final = "application/problem+json"
-PALLET: Final = PackUnit(
-    party_id="seller", sscc="340123450000000000", site_id="site-hub", at_ms=START_MS
-)
 NO_TOKEN: Final = (
     "/health",
     "/health/live",
@@ -54,53 +43,10 @@ NEVER_GOOD: Final = {
 their good answers."""
 
 
-@dataclass
-class Scene:
-    """A site after trips with and without video, and a client of each role."""
-
-    site: Site
-    described: Description
-    clients: dict[str, httpx.Client] = field(default_factory=dict)
-
-    def may(self, route: Route) -> str:
-        """Return a role that may use a route."""
-        return "device" if route.path.startswith("/v1/uploads") else "operator"
-
-
 @pytest.fixture(scope="module")
 def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
-    with goods_site(tmp_path_factory.mktemp("described")) as goods:
-        site = goods.site
-        site.commit([one(key("seller-2"), PALLET)])
-        made = Scene(site, Description(site.ask("/openapi.json")))
-        trip = Trip(nonce=nonce(70))
-        *batches, video = trip.whole([reading(0)], [digest_of(CONTENT)])
-        with site.device() as truck:
-            for name, role in (("auditor", "auditor"), ("truck-1", "device")):
-                made.clients[role] = site.client(name, role)
-            made.clients["operator"] = site.operator
-            truck.send(*batches)
-            truck.ask(recordings=[offer_of(trip, CONTENT, video)])
-            send(made.clients["device"], CONTENT)
-            until("the receipt", lambda: site.offload(trip.trip_id)["receipted"])
+    with described_site(tmp_path_factory.mktemp("described")) as made:
         yield made
-
-
-def harvest(answer: object, found: dict[str, list[str]]) -> None:
-    """Gather what a JSON answer names."""
-    if isinstance(answer, list):
-        for each in answer:
-            harvest(each, found)
-    elif isinstance(answer, dict):
-        for name, value in answer.items():
-            if isinstance(value, str) and value:
-                found[name].append(value)
-            harvest(value, found)
-
-
-def ask(client: httpx.Client, route: Route, path: str, **options: Any) -> httpx.Response:  # noqa: ANN401 - httpx's
-    headers = {"Tus-Resumable": "1.0.0"} if route.path.startswith("/v1/uploads") else {}
-    return client.request(route.method, path, headers=headers, **options)
 
 
 def test_the_description_is_openapi_3_1(scene: Scene) -> None:
@@ -113,35 +59,13 @@ def test_the_description_is_openapi_3_1(scene: Scene) -> None:
 
 
 def test_every_good_answer_is_as_described(scene: Scene) -> None:
-    found: dict[str, list[str]] = defaultdict(list)
     good = set()
-    routes = sorted(scene.described.routes(), key=lambda route: len(route.places))
-    for route in routes:
-        if route.path == "/v1/changes":
-            continue  # it has no end: see test_gateway_changes.py
-        client = scene.clients[scene.may(route)]
-        choices = [dict.fromkeys(route.places, "unknown")]
-        if all(found[name] for name in route.places):
-            last = {name: list(dict.fromkeys(found[name]))[-5:] for name in route.places}
-            count = max(map(len, last.values()), default=1)
-            choices += [
-                {name: values[at % len(values)] for name, values in last.items()}
-                for at in range(count)
-            ]
-        needed = {
-            each["name"]: (found["trip_id" if each["name"] == "trip" else each["name"]] or ["x"])[0]
-            for each in route.operation.get("parameters", [])
-            if each["in"] == "query" and each.get("required")
-        }
-        for values in choices:
-            answer = ask(client, route, route.filled(values), params=needed)
-            scene.described.check(route, answer)
-            if answer.is_success:
-                good.add(f"{route.method} {route.path}")
-                if answer.headers.get("content-type") == "application/json":
-                    harvest(answer.json(), found)
-    every = {f"{route.method} {route.path}" for route in routes} - {"GET /v1/changes"}
-    assert every - good == NEVER_GOOD
+    for asked in ask_all(scene):
+        scene.described.check(asked.route, asked.answer)
+        if asked.answer.is_success:
+            good.add(f"{asked.route.method} {asked.route.path}")
+    every = {f"{route.method} {route.path}" for route in scene.described.routes()}
+    assert every - good == NEVER_GOOD | {"GET /v1/changes"}
 
 
 def test_routes_that_need_no_token_answer_without_one_and_say_so(scene: Scene) -> None:
@@ -331,5 +255,9 @@ def test_the_page_names_every_route_and_loads_nothing(scene: Scene) -> None:
     assert answer.headers["content-type"].startswith("text/html")
     for route in scene.described.routes():
         assert f"{route.method} {route.path}" in answer.text
+    examples = re.findall("<pre>(.*?)</pre>", answer.text, re.DOTALL)
+    assert len(examples) > 50
+    assert not any("<" in each for each in examples), "an example is text, whatever it holds"
+    rest = re.sub("<pre>.*?</pre>", "", answer.text, flags=re.DOTALL)
     for loading in ("<script", "<link", "<img", "src=", "http://", "https://", "@import"):
-        assert loading not in answer.text
+        assert loading not in rest
