@@ -22,7 +22,7 @@ from support.ledgers.brought import existing_ledger
 from support.ledgers.walk import committed
 from support.machine.mosquitto import SERVER, MosquittoAppliance
 
-pytestmark = [pytest.mark.e2e, pytest.mark.cold]
+pytestmark = pytest.mark.e2e
 
 ROOT = Path(__file__).parents[2]
 SAMPLES = Path(os.environ.get("WAYSEAL_SAMPLES", ROOT.parent / "shared" / "data"))
@@ -256,6 +256,7 @@ def test_the_evidence_holds_for_who_has_the_keys(job: Job, tmp_path: Path) -> No
 
 
 @pytest.mark.long
+@pytest.mark.cold
 @pytest.mark.samples
 def test_the_real_files_arrive_exactly(tmp_path: Path) -> None:
     files = tuple(SAMPLES / name for name in SAMPLE_NAMES)

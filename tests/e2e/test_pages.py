@@ -8,7 +8,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Route, StorageState, expect
+from playwright.sync_api import Browser, Page, Route, StorageState, expect
 
 from demo.appliance import Appliance
 from demo.auditor import Auditor
@@ -91,6 +91,15 @@ def board(operator: Visit) -> Visit:
     """Return the operator's page at the board."""
     operator.page.goto(operator.base)
     return operator
+
+
+@pytest.fixture(scope="module")
+def trip(signed_in: Visit, scene: Scene) -> Iterator[Page]:
+    """Yield a tab with the trip, loaded once; a test may move its moment, and changes no more."""
+    page = signed_in.page.context.new_page()
+    page.goto(scene.trip)
+    yield page
+    page.close()
 
 
 def paths(scene: Scene) -> list[str]:
@@ -186,15 +195,13 @@ def test_a_board_without_news_says_so(board: Visit) -> None:
     expect(board.page.get_by_text("No news of the trucks")).to_be_hidden()
 
 
-def test_a_trip_shows_its_excursion_and_its_seal(operator: Visit, scene: Scene) -> None:
-    page = operator.page
-    page.goto(scene.trip)
-    expect(page.get_by_text("Genuine and complete")).to_be_visible()
-    expect(page.get_by_role("button", name=re.compile("Temperature reached 11 °C"))).to_be_visible()
-    chart = page.get_by_role("img", name=re.compile("^Temperature from 4.3 to 11.0 °C"))
+def test_a_trip_shows_its_excursion_and_its_seal(trip: Page) -> None:
+    expect(trip.get_by_text("Genuine and complete")).to_be_visible()
+    expect(trip.get_by_role("button", name=re.compile("Temperature reached 11 °C"))).to_be_visible()
+    chart = trip.get_by_role("img", name=re.compile("^Temperature from 4.3 to 11.0 °C"))
     expect(chart).to_be_visible()
     expect(chart.locator("canvas")).to_be_visible()
-    expect(page.get_by_role("img", name=re.compile("Route of the trip, near Graz"))).to_be_visible()
+    expect(trip.get_by_role("img", name=re.compile("Route of the trip, near Graz"))).to_be_visible()
 
 
 TRIP_FILES: Final = {
@@ -217,32 +224,31 @@ def test_files_are_taken_along_from_the_pages(operator: Visit, scene: Scene) -> 
             assert download.value.path().read_bytes().startswith(begins), name
 
 
-def test_a_moment_moves_chart_map_and_video_together(operator: Visit, scene: Scene) -> None:
-    page = operator.page
-    page.goto(scene.trip)
-    expect(page.locator("svg circle.now")).to_be_visible()
-    before = page.locator("svg circle.now").get_attribute("cx")
-    page.get_by_role("button", name=re.compile("Door open")).click()
-    expect(page.get_by_text("06:36:00 UTC")).to_be_visible()
-    assert page.locator("svg circle.now").get_attribute("cx") != before
-    slider = page.get_by_role("slider", name="Moment on the trip")
+def test_a_moment_moves_chart_map_and_video_together(trip: Page) -> None:
+    expect(trip.locator("svg circle.now")).to_be_visible()
+    before = trip.locator("svg circle.now").get_attribute("cx")
+    trip.get_by_role("button", name=re.compile("Door open")).click()
+    expect(trip.get_by_text("06:36:00 UTC")).to_be_visible()
+    assert trip.locator("svg circle.now").get_attribute("cx") != before
+    slider = trip.get_by_role("slider", name="Moment on the trip")
     slider.focus()
     slider.press("ArrowRight")
-    expect(page.get_by_text("06:36:01 UTC")).to_be_visible()
+    expect(trip.get_by_text("06:36:01 UTC")).to_be_visible()
 
 
-def test_a_trip_says_what_it_holds_and_the_video_too(operator: Visit, scene: Scene) -> None:
-    page = operator.page
-    page.goto(scene.trip)
-    holds = page.get_by_role("region", name="Holds")
+def test_a_trip_says_what_it_holds_and_the_video_too(
+    trip: Page, operator: Visit, scene: Scene
+) -> None:
+    holds = trip.get_by_role("region", name="Holds")
     expect(holds.get_by_role("button", name=re.compile("Temperature outside"))).to_be_visible()
     # The truck's film ends long before the door opens.
     expect(holds.get_by_role("button", name=re.compile("door-open.*no recording"))).to_be_visible()
     expect(holds.get_by_role("textbox")).to_have_count(0)
-    noticed = page.get_by_role("region", name="What the truck noticed")
+    noticed = trip.get_by_role("region", name="What the truck noticed")
     expect(noticed).to_contain_text("No remark on record")
+    page = operator.page
     page.route("**/v1/trips/*/recordings?*", changed(lambda each: {**each, "held_because": [WHY]}))
-    page.reload()
+    page.goto(scene.trip)
     video = page.get_by_role("region", name="Video")
     expect(video.get_by_text("held", exact=True)).to_be_visible()
     expect(video).to_contain_text(f"no retention takes it: {WHY}")
@@ -308,14 +314,13 @@ CLOCK_SET_RIGHT: Final[dict[str, Callable[[dict[str, Any]], dict[str, Any]]]] = 
 """How answers change when the clock of a truck was set right later."""
 
 
-def test_video_plays_the_moment_one_clicks(operator: Visit, scene: Scene) -> None:
-    page = operator.page
-    page.goto(scene.trip)
-    picture = page.locator("canvas[data-frame]")
+def test_video_plays_the_moment_one_clicks(trip: Page) -> None:
+    trip.get_by_role("slider", name="Moment on the trip").press("Home")
+    picture = trip.locator("canvas[data-frame]")
     expect(picture).to_have_attribute("data-frame", "0")
-    page.get_by_role("button", name="Play").click()
+    trip.get_by_role("button", name="Play").click()
     expect(picture).not_to_have_attribute("data-frame", "0")
-    page.get_by_role("button", name="Pause").click()
+    trip.get_by_role("button", name="Pause").click()
     assert picture.evaluate("c => c.getContext('2d').getImageData(9, 9, 1, 1).data[3]") == 255
 
 
