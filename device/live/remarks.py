@@ -3,7 +3,7 @@
 import logging
 import threading
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from contracts.records.reading import Tamper
@@ -39,14 +39,22 @@ class Remarks:
     def __init__(self, now: Now = machine_now) -> None:
         self._now = now
         self._lock = threading.Lock()
+        self._owed: deque[Remark] = deque()
         self._waiting: deque[Remark] = deque()
         self._health: dict[tuple[str, str], RemarkKind] = {}
         self._open: set[tuple[RemarkKind, str]] = set()
         self._paused: tuple[RemarkKind, int] | None = None
 
     def begin(self) -> None:
-        """Forget what was: recording begins, or goes on after a stop, which ends everything."""
+        """Forget what was: recording begins, or goes on after a stop, which ends everything.
+
+        What is owed stays, now with the pause that is over.
+        """
         with self._lock:
+            if self._paused is not None:
+                kind, since_ms = self._paused
+                self._owed += Remark(kind, since_ms), Remark(kind, self._now().utc_ms, ended=True)
+                self._paused = None
             self._waiting.clear()
             self._health.clear()
             self._open.clear()
@@ -74,20 +82,16 @@ class Remarks:
         with self._lock:
             self._paused = self._paused or (kind, self._now().utc_ms)
 
-    def paused(self) -> list[Remark]:
-        """Return what is to be said of the pause that is over now, if there was one."""
+    def owe(self, remarks: Iterable[Remark]) -> None:
+        """Hear what is said before all else, however often recording begins until then."""
         with self._lock:
-            paused, self._paused = self._paused, None
-        if paused is None:
-            return []
-        kind, since_ms = paused
-        return [Remark(kind, since_ms), Remark(kind, self._now().utc_ms, ended=True)]
+            self._owed += remarks
 
     def take(self) -> tuple[list[Remark], Tamper]:
         """Return the next remarks, and the sign that a sensor is, or was, unplugged."""
         with self._lock:
             is_lost = any(kind is RemarkKind.SENSOR_LOST for kind, _ in self._open)
-            taken: list[Remark] = []
+            taken = [self._owed.popleft() for _ in range(min(len(self._owed), PER_READING))]
             while self._waiting and len(taken) < PER_READING:
                 taken.append(self._waiting.popleft())
                 each = taken[-1]

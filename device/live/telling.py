@@ -11,7 +11,7 @@ from contracts.records.remark import REMARKS_MAX, Remark, RemarkKind, Told
 from device.camera.filming.reel import Reel
 from device.journal.trip import Recording, Trip
 from device.live.clockwatch import ClockWatch
-from device.live.remarks import PER_READING, Remarks
+from device.live.remarks import Remarks
 
 FILM_LOST_MS: Final = 5_000
 """What a cut of power costs at most: a fragment of 2 s, and 3 s that wait in memory."""
@@ -45,9 +45,9 @@ class Narrator:
         self._remarks = remarks
         self._clock = ClockWatch(trip.clock, goes_on=bool(trip.readings))
         self._filmed = deque((each.digest.sha256, each.digest.size) for each in recordings)
-        self._first = [*remarks.paused(), *self._lost()]
         self._signs = Tamper.NONE
         remarks.begin()
+        remarks.owe(self._lost())
 
     def name(self, recordings: Iterable[Recording]) -> None:
         """Name recordings that became whole, and are in the journal, in the next readings."""
@@ -56,10 +56,8 @@ class Narrator:
     def complete(self, reading: Reading) -> Reading:
         """Return the next reading with everything that is to be said with it."""
         said, signs = self._clock.follow(reading.clock)
-        said += self._first[:PER_READING]
-        del self._first[:PER_READING]
-        waiting, unplugged = self._remarks.take() if not self._first else ([], Tamper.NONE)
-        said = [*said, *waiting][:REMARKS_MAX]
+        waiting, unplugged = self._remarks.take()
+        said += waiting
         signs |= unplugged | reading.tamper
         named = [self._filmed.popleft() for _ in range(min(len(self._filmed), REMARKS_MAX))]
         film: tuple[tuple[str, int], ...] = ()

@@ -8,16 +8,20 @@ from pathlib import Path
 import pytest
 
 from contracts.errors import UnavailableError
+from contracts.proto.payload_pb2 import StartTrip
 from contracts.records.reading import Clock, ClockOrigin, Reading, Tamper
 from contracts.records.remark import REMARKS_MAX, Remark, RemarkKind
 from contracts.runtime.files import disk_errors
 from contracts.runtime.sqlite import translated
+from device.camera.filming.reel import LeftBehind, Reel
 from device.journal.logbook import BufferFullError
+from device.journal.trip import Trip, TripState
 from device.live.clock import FileClock
 from device.live.clockwatch import STEP_MS, ClockWatch
 from device.live.health import Finding, Health
 from device.live.pause import why_paused
 from device.live.remarks import PER_READING, WAITING_MAX, Remarks
+from device.live.telling import Narrator
 
 BOOT, LATER = b"\x01" * 16, b"\x02" * 16
 START_MS = 1_750_000_000_000
@@ -171,11 +175,13 @@ def test_the_first_reason_of_a_pause_is_told_once_it_is_over() -> None:
     times = iter([at(1), at(9)])
     remarks = Remarks(lambda: next(times))
     remarks.pause(RemarkKind.CARD_FULL)
-    assert [(each.kind, each.since_ms, each.ended) for each in remarks.paused()] == [
+    remarks.begin()
+    assert [(each.kind, each.since_ms, each.ended) for each in remarks.take()[0]] == [
         (RemarkKind.CARD_FULL, START_MS + 1000, False),
         (RemarkKind.CARD_FULL, START_MS + 9000, True),
     ]
-    assert remarks.paused() == []
+    remarks.begin()
+    assert remarks.take()[0] == []
 
 
 def failed(error: Exception) -> UnavailableError:
@@ -232,3 +238,32 @@ def test_a_file_sets_the_clock_right(tmp_path: Path, caplog: pytest.LogCaptureFi
 
 def test_a_reading_without_a_change_is_as_it_was() -> None:
     assert Reading(at(0)).told.remarks == ()
+
+
+def test_film_that_was_lost_is_told_by_whoever_completes_the_next_reading(
+    tmp_path: Path, remarks: Remarks
+) -> None:
+    """An agent that goes on with a trip may arrive before its first reading: the seal is next."""
+    trip = Trip(
+        "ab" * 16,
+        b"",
+        "truck-1",
+        StartTrip(),
+        TripState.OPEN,
+        reported=False,
+        readings=9,
+        head_sha256=b"",
+        last_transaction_id="",
+        clock=at(10),
+    )
+    cut, whole = (Reel(tmp_path, 1, [], lambda _: (0, 0)) for _ in range(2))
+    cut.cut.append(LeftBehind("dock-000003.mp4", START_MS + 8_000))
+    remarks.pause(RemarkKind.CARD_FULL)
+    Narrator(trip, [], cut, remarks)
+    last = Narrator(trip, [], whole, remarks).last(at(12))
+    assert last is not None
+    assert kinds(list(last.told.remarks)) == [
+        (RemarkKind.CARD_FULL, "", False),
+        (RemarkKind.CARD_FULL, "", True),
+        (RemarkKind.FILM_LOST, "dock-000003.mp4", False),
+    ]
