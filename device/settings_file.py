@@ -291,6 +291,20 @@ class _Given:
                     if getattr(each, key) is None:
                         because = f"; driver {each.driver} needs it"
                         raise self._missing(f"{section}.{key}", number, because)
+        self._check_addresses(settings)
+
+    def _check_addresses(self, settings: Settings) -> None:
+        """Check that no two sensors empty the FIFO of one chip: each would miss knocks."""
+        taken: dict[tuple[int, int], str] = {}
+        for number, each in enumerate(settings.sensors):
+            if each.driver != "lsm9ds1":
+                continue
+            place = (each.bus, each.address)
+            if place in taken:
+                at = f"address {each.address:#x} of I2C bus {each.bus}"
+                other = f"no second sensor at {at}, where {taken[place]} is"
+                raise self.wrong("sensors.name", other, number)
+            taken[place] = each.name
 
     def _check_display(self, settings: Settings) -> None:
         """Check that a lamp has one pin, or one of its own for each colour."""

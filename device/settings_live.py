@@ -28,6 +28,7 @@ NEEDED: Final[Mapping[str, Sequence[str]]] = {
     "1-wire": (),
     "gpsd": (),
     "gpio": ("pin", "sign"),
+    "lsm9ds1": (),
 }
 """What each driver of a sensor needs besides its name."""
 
@@ -37,8 +38,8 @@ class SensorSettings(Section, frozen=True):
 
     name: Id
     driver: Annotated[
-        Literal["iio", "hwmon", "1-wire", "gpsd", "gpio"],
-        Meta(description="`iio`, `hwmon`, `1-wire`, `gpsd` or `gpio`"),
+        Literal["iio", "hwmon", "1-wire", "gpsd", "gpio", "lsm9ds1"],
+        Meta(description="`iio`, `hwmon`, `1-wire`, `gpsd`, `gpio` or `lsm9ds1`"),
     ]
     chip: Chip | None = None
     gpsd: HostPort = "127.0.0.1:2947"
@@ -51,6 +52,10 @@ class SensorSettings(Section, frozen=True):
         | None
     ) = None
     active: Annotated[Literal["high", "low"], Meta(description="`high` or `low`")] = "high"
+    bus: Annotated[int, within(0, 99)] = 1
+    address: Annotated[Literal[0x6A, 0x6B], Meta(description="0x6A or 0x6B")] = 0x6A
+    rate_hz: Annotated[Literal[119, 238, 476], Meta(description="119, 238 or 476")] = 119
+    shock_mg: Annotated[int, within(1_500, 15_000)] = 4_000
     every_s: Annotated[int, within(1, 3_600)] = 1
     frozen_after_s: Annotated[int, within(0, 1_000_000)] = 3_600
     offset_mcel: Annotated[int, around_zero(20_000)] = 0

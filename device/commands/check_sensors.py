@@ -36,6 +36,8 @@ _REMEDIES: Final = {
     "1-wire": "check the wires and the pull-up of 4.7 kOhm; `ls /sys/bus/w1/devices` shows it",
     "gpsd": "systemctl status gpsd; `cgps` shows what the receiver gives, under open sky",
     "gpio": "check the BCM number of the pin, and that this user is in the group gpio",
+    "lsm9ds1": "check that it sits on its pins, that `i2cdetect -y 1` shows 6a or 6b, and that "
+    "this user is in the group i2c",
 }
 
 
@@ -160,4 +162,6 @@ def _words(measured: Measured) -> str:
         parts.append(f"position {north / 1e7:.5f} {east / 1e7:.5f}")
     if measured.tamper:
         parts.append(f"signs {measured.tamper.name}".lower().replace("_", "-"))
+    if measured.note:
+        parts.append(measured.note)
     return ", ".join(parts) or "answers, without a value now"

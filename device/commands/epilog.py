@@ -58,12 +58,13 @@ settings:
   timezone = "Europe/Vienna"             of its times that name no zone
   [[sensors]]                            for driver "sensors", a table for each
   name = "cargo"
-  driver = "iio"                         or "hwmon", "1-wire", "gpsd", "gpio"
+  driver = "iio"                         or "hwmon", "1-wire", "gpsd", "gpio", "lsm9ds1"
   chip = "bme280"                        of "iio" and "hwmon"; the serial number of "1-wire"
   gpsd = "127.0.0.1:2947"                of "gpsd"
   pin = 17                               of "gpio", the BCM number
   sign = "door-open"                     of "gpio", what its active level means
   active = "high"                        or "low"
+  shock_mg = 4000                        of "lsm9ds1", thousandths of g; also bus, address, rate_hz
   every_s = 1                            time between two questions to this sensor
   offset_mcel = 0                        calibration; also offset_mpct, offset_pa
   frozen_after_s = 3600                  after that time without a change it counts as frozen

@@ -17,11 +17,13 @@ class Measured:
             `pressure_pa`, pascal.
         position: Where the truck is; None if it does not know.
         tamper: Signs that hold now, or held at some time since the sensor was asked last.
+        note: What a technician may want to know besides, in words; it is not recorded.
     """
 
     quantities: Mapping[str, int] = field(default_factory=dict)
     position: Position | None = None
     tamper: Tamper = Tamper.NONE
+    note: str = ""
 
 
 class Sensor(Protocol):

@@ -13,10 +13,12 @@ import pytest
 from device.live.drivers.gps import GpsSensor
 from device.live.drivers.hwmon import HwmonSensor
 from device.live.drivers.iio import IioSensor
+from device.live.drivers.lsm9ds1 import KnockSensor
 from device.live.drivers.onewire import OneWireSensor
 from device.live.health import Finding, Health
 from device.live.port import Measured, Sensor
 from device.live.watch import SensorWatch, WatchPlan
+from support.trucks.lsm9ds1 import Lsm9ds1
 from support.trucks.rogue import until
 
 pytestmark = pytest.mark.integration
@@ -113,6 +115,31 @@ class Receiver:
         self._server.close()
 
 
+class Knocks:
+    """An LSM9DS1 of which a test says how it fails."""
+
+    def __init__(self) -> None:
+        self._chip = Lsm9ds1()
+
+    def connect(self) -> Sensor:
+        return KnockSensor(self._chip, 0x6A, 119, 4_000)
+
+    def works(self) -> None:
+        if self._chip.is_lost:
+            self._chip.plug_in()
+        self._chip.status = None
+        self._chip.answers.set()
+
+    def raises(self) -> None:
+        self._chip.unplug()
+
+    def nonsense(self) -> None:
+        self._chip.status = 0xFF
+
+    def hangs(self) -> None:
+        self._chip.answers.clear()
+
+
 KINDS: dict[str, tuple[str, str, Callable[..., Sensor]]] = {
     "iio": ("iio:device0", "in_temp_input", IioSensor.find),
     "hwmon": ("hwmon0", "temp1_input", HwmonSensor.find),
@@ -121,7 +148,10 @@ KINDS: dict[str, tuple[str, str, Callable[..., Sensor]]] = {
 
 
 @contextmanager
-def peer(kind: str, root: Path) -> Iterator[Chip | Receiver]:
+def peer(kind: str, root: Path) -> Iterator[Chip | Knocks | Receiver]:
+    if kind == "lsm9ds1":
+        yield Knocks()
+        return
     if kind != "gpsd":
         yield Chip(root, *KINDS[kind])
         return
@@ -133,7 +163,7 @@ def peer(kind: str, root: Path) -> Iterator[Chip | Receiver]:
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.parametrize("kind", [*KINDS, "gpsd"])
+@pytest.mark.parametrize("kind", [*KINDS, "gpsd", "lsm9ds1"])
 def test_each_driver_s_fault_is_one_finding(tmp_path: Path, kind: str, fault: str) -> None:
     found: list[Finding] = []
     over = threading.Event()

@@ -8,6 +8,7 @@ from device.live.drivers.gpio import GpioSensor
 from device.live.drivers.gps import GpsSensor
 from device.live.drivers.hwmon import HwmonSensor
 from device.live.drivers.iio import IioSensor
+from device.live.drivers.lsm9ds1 import KnockSensor, poll_s
 from device.live.drivers.onewire import OneWireSensor
 from device.live.port import Sensor
 from device.live.source import Connection
@@ -29,12 +30,17 @@ def _gpio(sensor: SensorSettings) -> Sensor:
     return GpioSensor(sensor.pin or 0, sign, active_high=sensor.active == "high")
 
 
+def _lsm9ds1(sensor: SensorSettings) -> Sensor:
+    return KnockSensor(sensor.bus, sensor.address, sensor.rate_hz, sensor.shock_mg)
+
+
 DRIVERS: Final[Mapping[str, Callable[[SensorSettings], Sensor]]] = {
     "iio": lambda sensor: IioSensor.find(sensor.chip or ""),
     "hwmon": lambda sensor: HwmonSensor.find(sensor.chip or ""),
     "1-wire": lambda sensor: OneWireSensor.find(sensor.chip or ""),
     "gpsd": _gpsd,
     "gpio": _gpio,
+    "lsm9ds1": _lsm9ds1,
 }
 
 
@@ -45,6 +51,8 @@ def connection(sensor: SensorSettings) -> Connection:
         "humidity_mpct": sensor.offset_mpct,
         "pressure_pa": sensor.offset_pa,
     }
-    late_s = max(LATE_LEAST_S, LATE_TIMES * sensor.every_s)
-    plan = WatchPlan(sensor.name, sensor.every_s, offsets, sensor.frozen_after_s, late_s)
+    # Its own FIFO says how often it has to be asked.
+    every_s = poll_s(sensor.rate_hz) if sensor.driver == "lsm9ds1" else sensor.every_s
+    late_s = max(LATE_LEAST_S, LATE_TIMES * every_s)
+    plan = WatchPlan(sensor.name, every_s, offsets, sensor.frozen_after_s, late_s)
     return Connection(plan, lambda: DRIVERS[sensor.driver](sensor))
