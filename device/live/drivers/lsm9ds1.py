@@ -1,7 +1,7 @@
 """Adapter: knocks, by the accelerometer of an ST LSM9DS1 on I2C, as on the Sense HAT, by smbus2.
 
 The chip measures into its FIFO and we read every sample, so that a knock between two readings is
-seen (ADR 0083). The gyroscope is off.
+seen (ADR 0084). The gyroscope is off.
 
 Source: ST LSM9DS1 data sheet, DocID025715 Rev 3: 3.5.3 (FIFO, continuous mode), table 3
 (sensitivity), 7 (registers).
