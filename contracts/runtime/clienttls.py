@@ -94,7 +94,7 @@ class RenewedContext(ssl.SSLContext):
 
 
 def usual_trust(url: str) -> ssl.SSLContext | bool:
-    """Return whom a client without files of its own believes; True: httpx's usual authorities.
+    """Return the authorities that a client without files of its own believes; True: httpx's.
 
     httpx reads all of those for each client, also for one of plain HTTP: 40 ms of CPU on a PC.
     """

@@ -18,7 +18,7 @@ _given: set[int] = set()
 
 
 def free_port(*addresses: str, among: Sequence[int] = PORTS) -> int:
-    """Return a TCP port that is free now, and that this process was not given before.
+    """Return a TCP port that is free now, and that this process was not given lately.
 
     Args:
         addresses: Addresses of this machine at all of which the port is free; 127.0.0.1 by default.
@@ -29,6 +29,9 @@ def free_port(*addresses: str, among: Sequence[int] = PORTS) -> int:
     """
     listening_at = sorted(set(addresses)) or [LOOPBACK]
     left = [port for port in among if port not in _given]
+    if len(left) < len(among) / 2:
+        _given.difference_update(among)
+        left = list(among)
     tried = random.SystemRandom().sample(left, min(TRIES, len(left)))
     for port in tried:
         with ExitStack() as probes:

@@ -34,8 +34,6 @@ def _add(operation: dict[str, Any], known: dict[str, Any], problems: dict[str, A
     for each in operation.get("parameters", []):
         if each["name"] in known.get("parameters", {}):
             each["example"] = known["parameters"][each["name"]]
-    if "request" in known:
-        operation["requestBody"]["content"]["application/json"]["example"] = known["request"]
     for status, answer in operation["responses"].items():
         content = answer.get("content", {})
         for media, value in known.get("answers", {}).get(status, {}).items():

@@ -204,7 +204,7 @@ def test_each_field_of_a_later_version_is_refused_at_any_depth(kind: type[Action
                 assert not naively_late(action, version)
 
 
-def test_a_value_that_has_the_bytes_of_a_later_field_is_none() -> None:
+def test_a_value_with_the_bytes_of_a_later_field_is_allowed() -> None:
     later = RecordReading(remarks=[{}], filmed=[{}], film=[{}]).SerializeToString()
     action = RecordReading(sequence=1, previous_sha256=later)
     check_fields(action, RulesVersion.V1_1)

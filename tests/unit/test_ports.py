@@ -32,3 +32,8 @@ def test_a_port_that_is_taken_at_one_of_two_addresses_is_not_given() -> None:
 def test_the_address_of_another_machine_is_named() -> None:
     with pytest.raises(UnavailableError, match=r"cannot listen at 192.0.2.1: .*assign"):
         free_port("192.0.2.1", among=PORTS)
+
+
+def test_a_process_that_needs_very_many_ports_gets_them_again() -> None:
+    few = range(28_000, 28_010)
+    assert {free_port(among=few) for _ in range(40)} <= set(few)

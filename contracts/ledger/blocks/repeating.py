@@ -147,7 +147,13 @@ def _repeat(
 ) -> None:
     """Commit the batches of a block, and compare the state root."""
     batches = list(map(verify_batch, block.batches))
-    make(chain, executed_again(chain, families, batches, header.block_num))
+    try:
+        candidate = executed_again(chain, families, batches, header.block_num)
+    except RejectedError as error:
+        raise RejectedError(
+            f"{error}; families of transaction processors cannot be replayed"
+        ) from error
+    make(chain, candidate)
     reached = "" if chain.head is None else chain.head.header.state_root_hash
     if reached != header.state_root_hash:
         raise RejectedError(

@@ -7,9 +7,9 @@ needs; they read, and show what each member of the network has anyway. So the po
 Source: CometBFT 0.38, "Light client" and RPC.
 """
 
+import asyncio
 import json
 import re
-import threading
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -46,7 +46,8 @@ class Light:
 
     def __init__(self, ask: Ask) -> None:
         self._ask = ask
-        self._lock = threading.Lock()
+        # Questions wait here, not in the threads that REST uses too.
+        self._one = asyncio.Lock()
 
     @property
     def app(self) -> Starlette:
@@ -60,11 +61,15 @@ class Light:
         except (ValueError, RecursionError, RejectedError) as error:
             return JSONResponse(_error(None, _REFUSED, f"expected JSON-RPC: {error}"), 400)
         if not isinstance(asked, list):
-            return JSONResponse(await run_in_threadpool(self._answer, asked))
+            return JSONResponse(await self._in_turn(asked))
         if not 1 <= len(asked) <= QUESTIONS_MAX:
             words = f"expected 1 to {QUESTIONS_MAX} questions, got {len(asked)}"
             return JSONResponse(_error(None, _REFUSED, words), 400)
-        return JSONResponse([await run_in_threadpool(self._answer, each) for each in asked])
+        return JSONResponse([await self._in_turn(each) for each in asked])
+
+    async def _in_turn(self, asked: object) -> dict[str, Any]:
+        async with self._one:
+            return await run_in_threadpool(self._answer, asked)
 
     def _answer(self, asked: object) -> dict[str, Any]:
         name = asked.get("id") if isinstance(asked, dict) else None
@@ -72,8 +77,7 @@ class Light:
             name = None
         try:
             method, parameters = _question(asked)
-            with self._lock:
-                result = self._ask(method, **parameters)
+            result = self._ask(method, **parameters)
         except UnavailableError as error:
             return _error(name, _FAILED, str(error))
         except WaysealError as error:

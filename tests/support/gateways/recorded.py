@@ -58,8 +58,6 @@ class Recorder:
         kept = self.operations.setdefault(name, {"parameters": {}, "answers": {}})
         if not answer.is_success:
             self.keep_problem(answer)
-            if not kept["answers"]:
-                kept["parameters"] = {**asked.places, **asked.query}
             return
         found = shown(answer)
         if len(json.dumps(found)) >= len(json.dumps(kept["answers"].get(status, {}))):

@@ -27,7 +27,7 @@ WALL: Final = (3840, 2160)
 RULES: Final = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 _AUDIT: Final = """rules => axe.run(document, {runOnly: rules, resultTypes: ["violations"]})
   .then(found => found.violations.map(each => [each.id, each.nodes.map(node => node.target)]))"""
-"""What holds on a page is long, and costs the browser and the wire as much as the audit."""
+"""The rules that a page keeps are a long list, which costs as much as the audit itself."""
 _AXE: Final = Path(axe_playwright_python.__file__).with_name("axe.min.js")
 
 

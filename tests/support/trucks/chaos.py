@@ -18,7 +18,7 @@ from support.ledgers.walk import committed
 KILLS: Final = int(os.environ.get("WAYSEAL_KILLS", "1"))
 SEED: Final = int(os.environ.get("WAYSEAL_SEED", "20261121"))
 FIRST_WAIT_S, SHORTEST_WAIT_S, LONGEST_WAIT_S = 1.0, 0.1, 2.5
-"""Bounds of the wait for a kill. A truck whose offload is over before is for nothing."""
+"""Bounds of the wait for a kill. A truck whose offload ends sooner is not killed."""
 _GROWS: Final = 1.5
 OFFLOAD_TRIES: Final = 20
 FILES: Final = {"readings": "readings.csv", "track": "track.gpx", "video": "video.avi"}
