@@ -1,5 +1,6 @@
 """Snapshots, call by call, as the engine makes them; and chunks of senders that lie."""
 
+import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from contracts.encoding import canonical
-from contracts.errors import UnavailableError
+from contracts.errors import RejectedError, UnavailableError
 from contracts.ledger.blocks.record import decode_record, encode_record
 from contracts.ledger.cometbft.founding import Founding
 from contracts.ledger.cometbft.history import History
@@ -154,6 +155,10 @@ def test_a_block_may_come_in_parts(
     states(taking, given, BLOCKS)
 
 
+def _cuts(*cuts: tuple[int, int]) -> bytes:
+    return b"".join(struct.pack(">QI", *cut) for cut in cuts)
+
+
 def _other_block(chunks: Sequence[bytes]) -> bytes:
     return chunks[2]
 
@@ -216,6 +221,18 @@ def _a_part(chunks: Sequence[bytes]) -> bytes:
     return encode_chunk([replace(first, part=0, parts=2), *more])
 
 
+def _a_lone_part(chunks: Sequence[bytes]) -> bytes:
+    return encode_chunk([replace(decode_chunk(chunks[1])[0], part=0, parts=2)])
+
+
+def _without_the_last_block(chunks: Sequence[bytes]) -> bytes:
+    return encode_chunk(decode_chunk(chunks[1])[:-1])
+
+
+def _and_the_next_block(chunks: Sequence[bytes]) -> bytes:
+    return encode_chunk([*decode_chunk(chunks[1]), decode_chunk(chunks[2])[0]])
+
+
 def _whole_chain(chunks: Sequence[bytes]) -> bytes:
     return b"".join(chunks[1:])
 
@@ -235,6 +252,9 @@ def _whole_chain(chunks: Sequence[bytes]) -> bytes:
         _without_seal,
         _other_seal,
         _a_part,
+        _a_lone_part,
+        _without_the_last_block,
+        _and_the_next_block,
         _whole_chain,
     ],
 )
@@ -349,8 +369,9 @@ def test_a_block_beyond_all_limits_is_refused_before_it_is_kept(
     monkeypatch.setattr(links, "SENT_BLOCK_BYTES_MAX", 100)
     assert taking.apply(0, chunks[0]).result == RETRY
     monkeypatch.setattr(links, "PART_BYTES", 100)
-    part = encode_chunk([replace(decode_chunk(chunks[0])[0], parts=2)])
-    assert taking.apply(0, part).result == RETRY
+    (piece,) = decode_chunk(chunks[0])[:1]
+    with pytest.raises(RejectedError, match="a part of at most 100 bytes"):
+        links.check_cut(partition.Span(piece.number, piece.number, 0, 2), [replace(piece, parts=2)])
 
 
 @pytest.mark.parametrize("name", ["snapshot/000003", ".part-history.seals"])
@@ -425,6 +446,9 @@ def test_a_snapshot_begins_again_after_some_blocks_were_made(
         ({"chunks": 0}, ResponseOfferSnapshot.REJECT),
         ({"chunks": partition.CHUNKS_MAX + 1}, ResponseOfferSnapshot.REJECT),
         ({"height": 0}, ResponseOfferSnapshot.REJECT),
+        ({"chunks": 3}, ResponseOfferSnapshot.REJECT),
+        ({"chunks": 5}, ResponseOfferSnapshot.REJECT),
+        ({"metadata": b""}, ResponseOfferSnapshot.REJECT),
     ],
 )
 def test_a_wrong_offer_is_refused(
@@ -438,17 +462,38 @@ def test_a_wrong_offer_is_refused(
     assert taking.offer(wrong, trusted) == result
 
 
-@pytest.mark.parametrize("claimed", [3, 5])
-def test_another_number_of_chunks_is_found(
-    claimed: int, taking: Taker, snapshot: Snapshot, chunks: list[bytes]
+@pytest.mark.parametrize(
+    ("wire", "chunks", "words"),
+    [
+        (bytes(11), 1, "12 bytes for each, got 11"),
+        (_cuts((9, 0)), 1, "12 bytes for each, got 12"),
+        (_cuts((0, 1), (9, 1)), 2, "go up from block 0"),
+        (_cuts((1, 1), (9, 0)), 1, "go up from block 0"),
+        (_cuts((0, 1), (5, 1), (5, 1), (9, 0)), 3, "go up from block 0"),
+        (_cuts((0, 1), (9, 1), (8, 0)), 2, "up to block 8, got one at block 9"),
+        (_cuts((0, 1), (1 << 63, 0)), 1, f"up to block {1 << 63}"),
+        (_cuts((0, 0), (9, 0)), 0, "1 to 32 parts"),
+        (_cuts((0, 33), (0, 0)), 33, "1 to 32 parts"),
+        (_cuts((0, 1), (5, 1), (9, 0)), 3, "cuts of 3 chunks, got those of 2"),
+        (_cuts((0, 2), (9, 0)), 2, "alone in its chunks"),
+    ],
+)
+def test_cuts_that_cut_no_chain_are_refused(wire: bytes, chunks: int, words: str) -> None:
+    with pytest.raises(RejectedError, match=words):
+        partition.read_metadata(wire, chunks)
+
+
+def test_another_newest_block_is_found_with_the_first_chunk(
+    taking: Taker, snapshot: Snapshot, chunks: list[bytes]
 ) -> None:
+    first = decode_chunk(chunks[0])[0].number
     wrong = Snapshot()
     wrong.CopyFrom(snapshot)
-    wrong.chunks = claimed
+    wrong.metadata = snapshot.metadata[:-12] + _cuts((first + 1, 0))
     assert taking.offer(wrong) == TAKEN
-    answers = [taking.apply(index, chunk) for index, chunk in enumerate(chunks[:claimed])]
-    assert answers[-1].result == RETRY
-    assert taking.chain.head is None
+    more = [replace(each, number=each.number + 1) for each in decode_chunk(chunks[0])]
+    for lie in (chunks[0], encode_chunk(more)):
+        assert taking.apply(0, lie).result == RETRY
 
 
 def test_the_chain_of_another_network_is_refused(
@@ -483,4 +528,6 @@ def test_cuts_stay_where_they_are_when_the_chain_grows(monkeypatch: pytest.Monke
     assert spans[4:] == [(3, 3, 0, 3), (3, 3, 1, 3), (3, 3, 2, 3), (2, 2, 0, 1), (0, 1, 0, 1)]
     earlier = [(each.first, each.last) for each in cuts.spans(5)]
     assert earlier == [(4, 5), (3, 3), (3, 3), (3, 3), (2, 2), (0, 1)]
-    assert cuts.digest(5) != cuts.digest(6)
+    for newest in (5, 8):
+        held = cuts.spans(newest)
+        assert partition.read_metadata(cuts.metadata(newest), len(held)) == held

@@ -5,22 +5,20 @@ its hash, and names the block before. So a chunk with another header is found at
 sender. What a header does not bind, batches and what validators signed, is checked at the end.
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from contracts.encoding import parse
 from contracts.errors import RejectedError
-from contracts.ledger.blocks.log import RECORD_BYTES_MAX
 from contracts.ledger.blocks.record import decode_record
 from contracts.ledger.cometbft.snapshots.chunks import Piece
-from contracts.ledger.cometbft.snapshots.partition import PART_BYTES
+from contracts.ledger.cometbft.snapshots.partition import PART_BYTES, Span
 from contracts.ledger.engine.blocks import BLOCK_BATCH_BYTES_MAX, StoredBlock
 from contracts.proto.cometbft_pb2 import SealedHeader
 from contracts.sawtooth.blocks import NULL_BLOCK_ID, check_block_id, network_height
 
 NO_HEIGHT: Final = 1 << 63
-PARTS_MAX: Final = RECORD_BYTES_MAX // PART_BYTES
-"""Parts in which one block may come: as many as the longest record has."""
 SENT_BLOCK_BYTES_MAX: Final = 2 * BLOCK_BATCH_BYTES_MAX
 """A block, expanded, without receipts: its header takes less than its batches."""
 
@@ -33,15 +31,11 @@ class Link:
         number: Of the block; -1 once the first one was there.
         block_id: Its id.
         below: Height of the block after it.
-        part: Which part of its record has to come, from 0.
-        parts: How many parts the record has; 1 before the first part has come.
     """
 
     number: int
     block_id: str
     below: int = NO_HEIGHT
-    part: int = 0
-    parts: int = 1
 
 
 def follow(link: Link, piece: Piece, chain_id: str) -> Link:
@@ -66,26 +60,23 @@ def follow(link: Link, piece: Piece, chain_id: str) -> Link:
     return Link(link.number - 1, previous, height)
 
 
-def follow_part(link: Link, piece: Piece) -> Link | None:
-    """Check that the expected part of a block came; return what follows it, None for the last part.
+def check_cut(span: Span, pieces: Sequence[Piece]) -> None:
+    """Check that a chunk holds the blocks, or the part of one, that the snapshot's cuts say.
 
     Raises:
-        RejectedError: It is another one.
+        RejectedError: It begins or ends elsewhere.
     """
-    found = piece.number, piece.part, piece.parts
-    parts = link.parts if link.part else piece.parts
-    if found != (link.number, link.part, parts) or not piece.part < parts <= PARTS_MAX:
+    found = [(each.number, each.part, each.parts) for each in pieces]
+    numbers = range(span.last, span.first - 1, -1)
+    if len(found) != len(numbers) or found != [(each, span.part, span.parts) for each in numbers]:
         raise RejectedError(
-            f"expected part {link.part} of block {link.number}, got part {piece.part} of "
-            f"{piece.parts} of block {piece.number}"
+            f"expected blocks {span.last} to {span.first}, part {span.part} of {span.parts}, got "
+            f"{len(found)} pieces, {found[0]} to {found[-1]} (block, part, parts)"
         )
-    if len(piece.record) > PART_BYTES:
+    if span.parts > 1 and len(pieces[0].record) > PART_BYTES:
         raise RejectedError(
-            f"expected a part of at most {PART_BYTES} bytes, got {len(piece.record)}"
+            f"expected a part of at most {PART_BYTES} bytes, got {len(pieces[0].record)}"
         )
-    if piece.part + 1 == parts:
-        return None
-    return replace(link, part=piece.part + 1, parts=parts)
 
 
 def whole_block(link: Link, piece: Piece) -> StoredBlock:
@@ -95,10 +86,6 @@ def whole_block(link: Link, piece: Piece) -> StoredBlock:
         RejectedError: It is damaged or too long, is another one, or its batches are not those of
             its header.
     """
-    if piece.number != link.number or link.part:
-        raise RejectedError(
-            f"expected block {link.number}, part {link.part}, got block {piece.number}"
-        )
     stored = decode_record(piece.record)
     if (size := stored.block.ByteSize()) > SENT_BLOCK_BYTES_MAX:
         raise RejectedError(

@@ -117,7 +117,7 @@ class Offering:
             format=FORMAT,
             chunks=chunks,
             hash=bytes.fromhex(stored.id),
-            metadata=self._partition.digest(number),
+            metadata=self._partition.metadata(number),
         )
 
     def _chunk(self, request: RequestLoadSnapshotChunk) -> bytes:

@@ -24,9 +24,9 @@ from contracts.ledger.blocks.record import decode_parts, decode_record
 from contracts.ledger.cometbft.abci import Method
 from contracts.ledger.cometbft.history import write_history
 from contracts.ledger.cometbft.snapshots.chunks import Piece, decode_chunk
-from contracts.ledger.cometbft.snapshots.links import Link, follow, follow_part
+from contracts.ledger.cometbft.snapshots.links import Link, check_cut, follow
 from contracts.ledger.cometbft.snapshots.offering import FORMAT
-from contracts.ledger.cometbft.snapshots.partition import CHUNKS_MAX
+from contracts.ledger.cometbft.snapshots.partition import CHUNKS_MAX, Span, read_metadata
 from contracts.ledger.cometbft.snapshots.remaking import Remaking, verified
 from contracts.ledger.cometbft.snapshots.trusting import Trusting
 from contracts.ledger.engine.blocks import StoredBlock
@@ -78,16 +78,19 @@ class _Taking:
     """A snapshot under way.
 
     Attributes:
-        newest: Id of its newest block.
-        count: How many chunks there are.
+        spans: What each chunk holds, as the snapshot says.
         links: What each chunk begins with, as far as that is known; after the last one, nothing.
         senders: Who sent each chunk that is there.
     """
 
-    newest: str
-    count: int
-    links: list[Link] = field(default_factory=list)
+    spans: Sequence[Span]
+    links: list[Link]
     senders: dict[int, str] = field(default_factory=dict)
+
+    @property
+    def count(self) -> int:
+        """Return how many chunks there are."""
+        return len(self.spans)
 
     def sent_by(self, chunks: Sequence[int]) -> str:
         """Return who sent some chunks, for messages."""
@@ -169,9 +172,14 @@ class Restoring:
         if not 0 < offered.chunks <= CHUNKS_MAX or offered.height < 1:
             _LOG.warning("a snapshot of %d chunks is refused", offered.chunks)
             return _Offer(result=_Offer.REJECT)
+        try:
+            spans = read_metadata(offered.metadata, offered.chunks)
+        except RejectedError as error:
+            _LOG.warning("a snapshot is refused: %s", error)
+            return _Offer(result=_Offer.REJECT)
         _LOG.info("taking the snapshot at height %d, %d chunks", offered.height, offered.chunks)
         make_directory(self._directory / CHUNKS)
-        self._taking = _Taking(request.app_hash.hex(), offered.chunks)
+        self._taking = _Taking(spans, [Link(spans[0].last, request.app_hash.hex())])
         return _Offer(result=_Offer.ACCEPT)
 
     def apply_snapshot_chunk(
@@ -183,7 +191,7 @@ class Restoring:
             UnavailableError: The disk failed, these blocks make other ones here, or the node stops.
         """
         taking = self._taking
-        due = -1 if taking is None else max(len(taking.links) - 1, 0)
+        due = -1 if taking is None else len(taking.links) - 1
         if taking is None or self.restored or request.index > min(due, taking.count - 1):
             _LOG.error("chunk %d came without the one before it", request.index)
             return _Apply(result=_Apply.ABORT)
@@ -201,9 +209,8 @@ class Restoring:
         taking.senders[index] = request.sender
         try:
             pieces = decode_chunk(request.chunk)
-            link = (taking.links or [Link(pieces[0].number, taking.newest)])[index]
-            after = self._after(link, pieces, index)
-            _check_end(taking, index, after)
+            check_cut(taking.spans[index], pieces)
+            after = self._after(taking.links[index], pieces, index)
         except _BadChunksError:
             raise
         except RejectedError as error:
@@ -211,7 +218,8 @@ class Restoring:
         path = self._path(index)
         with disk_errors("write", path):
             path.write_bytes(request.chunk)
-        taking.links[index:] = [link, *(taking.links[index + 1 :] or [after])]
+        if index + 1 == len(taking.links):
+            taking.links.append(after)
 
     def _after(self, link: Link, pieces: Sequence[Piece], index: int) -> Link:
         """Return what has to come after a chunk."""
@@ -219,14 +227,11 @@ class Restoring:
             for piece in pieces:
                 link = follow(link, piece, self._chain_id)
             return link
-        if len(pieces) > 1:
-            raise RejectedError("expected one part of a block alone in its chunk")
-        after = follow_part(link, pieces[0])
-        if after is not None:
-            return after
+        if pieces[0].part + 1 < pieces[0].parts:
+            return link  # of which the next part comes
         whole = self._joined(pieces[0], index)
         try:
-            return follow(replace(link, part=0, parts=1), whole.piece, self._chain_id)
+            return follow(link, whole.piece, self._chain_id)
         except RejectedError as error:  # any of the parts may be the wrong one
             raise _BadChunksError(error, whole.chunks) from error
 
@@ -347,15 +352,3 @@ _Verified = tuple[StoredBlock, list[VerifiedBatch]]
 def _verified(piece: Piece) -> _Verified:
     stored = decode_record(piece.record)
     return replace(stored, receipt_bytes=()), verified(stored)  # a sender may say what it likes
-
-
-def _check_end(taking: _Taking, index: int, after: Link) -> None:
-    """Check that a chunk ends where it did before, and only the last one with the first block."""
-    ends = after.number < 0 and not after.part
-    if ends != (index + 1 == taking.count):
-        raise RejectedError(
-            f"expected the first block in the last of {taking.count} chunks, got block "
-            f"{after.number + 1} at the end of chunk {index}"
-        )
-    if after != (taking.links[index + 1 : index + 2] or [after])[0]:
-        raise RejectedError(f"expected the blocks that chunk {index} had before")
