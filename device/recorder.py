@@ -127,6 +127,8 @@ class Recorder:
 
         def idle() -> None:
             chain.commit()
+            if narrator is not None:
+                self.remarks.told(chain.trip.readings)
             if reel is not None:
                 whole = self._keep(reel, trip, source.interval_ms)
                 if narrator is not None:
@@ -155,7 +157,10 @@ class Recorder:
         if trip.tells:
             self._say_last(trip, reel)
         trip = self.logbook.open_trip() or trip
-        return ChainWriter(self.logbook, self.signer, self.limits, trip).close()
+        trip = ChainWriter(self.logbook, self.signer, self.limits, trip).close()
+        self.remarks.told(trip.readings)
+        self.remarks.end()
+        return trip
 
     def _say_last(self, trip: Trip, reel: Reel) -> None:
         """Record what happened since the last reading, such as a power cut, before the seal."""

@@ -4,6 +4,7 @@ import logging
 import threading
 from collections import deque
 from collections.abc import Iterable, Mapping
+from itertools import islice
 from typing import Final
 
 from contracts.records.reading import Tamper
@@ -39,25 +40,40 @@ class Remarks:
     def __init__(self, now: Now = machine_now) -> None:
         self._now = now
         self._lock = threading.Lock()
+        self._trip_id = ""
         self._owed: deque[Remark] = deque()
+        self._said: deque[int] = deque()
         self._waiting: deque[Remark] = deque()
         self._health: dict[tuple[str, str], RemarkKind] = {}
         self._open: set[tuple[RemarkKind, str]] = set()
         self._paused: tuple[RemarkKind, int] | None = None
 
-    def begin(self) -> None:
+    def begin(self, trip_id: str = "", readings: int = 0) -> None:
         """Forget what was: recording begins, or goes on after a stop, which ends everything.
 
-        What is owed stays, now with the pause that is over.
+        What is owed of this trip stays, now with the pause that is over.
+
+        Args:
+            trip_id: The trip that is recorded.
+            readings: How many of its readings the journal has: what others said is said again.
         """
         with self._lock:
+            if trip_id != self._trip_id:
+                self._end()
+            self._trip_id = trip_id
+            self._told(readings)
+            self._said.clear()
             if self._paused is not None:
-                kind, since_ms = self._paused
-                self._owed += Remark(kind, since_ms), Remark(kind, self._now().utc_ms, ended=True)
+                self._owe_pause(*self._paused)
                 self._paused = None
             self._waiting.clear()
             self._health.clear()
             self._open.clear()
+
+    def end(self) -> None:
+        """Hear that the trip is sealed: no other trip says what is still owed of it."""
+        with self._lock:
+            self._end()
 
     def hear(self, finding: Finding) -> None:
         """Hear of a change in what is known of a sensor or camera."""
@@ -83,15 +99,27 @@ class Remarks:
             self._paused = self._paused or (kind, self._now().utc_ms)
 
     def owe(self, remarks: Iterable[Remark]) -> None:
-        """Hear what is said before all else, however often recording begins until then."""
+        """Hear what is said before all else, again and again until the journal has it."""
         with self._lock:
-            self._owed += remarks
+            for each in remarks:
+                self._put(self._owed, each)
 
-    def take(self) -> tuple[list[Remark], Tamper]:
-        """Return the next remarks, and the sign that a sensor is, or was, unplugged."""
+    def told(self, readings: int) -> None:
+        """Hear that the journal has so many readings of the trip: what they say is not owed."""
+        with self._lock:
+            self._told(readings)
+
+    def take(self, reading: int = 0) -> tuple[list[Remark], Tamper]:
+        """Return the next remarks, and the sign that a sensor is, or was, unplugged.
+
+        Args:
+            reading: Which one of the trip says them, from 1 on. What is owed is kept until `told`.
+        """
         with self._lock:
             is_lost = any(kind is RemarkKind.SENSOR_LOST for kind, _ in self._open)
-            taken = [self._owed.popleft() for _ in range(min(len(self._owed), PER_READING))]
+            said = len(self._said)
+            taken = list(islice(self._owed, said, said + PER_READING))
+            self._said.extend([reading] * len(taken))
             while self._waiting and len(taken) < PER_READING:
                 taken.append(self._waiting.popleft())
                 each = taken[-1]
@@ -100,8 +128,31 @@ class Remarks:
                 change((each.kind, each.subject))
         return taken, Tamper.SENSOR_UNPLUGGED if is_lost else Tamper.NONE
 
+    def _owe_pause(self, kind: RemarkKind, since_ms: int) -> None:
+        """Owe a pause that is over, as one with an untold one before it: nothing came between."""
+        before = next((each for each in self._owed if each.kind is kind and not each.ended), None)
+        if before is not None:
+            since_ms = before.since_ms
+            self._owed = deque(each for each in self._owed if each.kind is not kind)
+        self._put(self._owed, Remark(kind, since_ms))
+        self._put(self._owed, Remark(kind, self._now().utc_ms, ended=True))
+
+    def _told(self, readings: int) -> None:
+        while self._said and self._said[0] <= readings:
+            self._said.popleft()
+            self._owed.popleft()
+
+    def _end(self) -> None:
+        for each in self._owed:
+            _log.error("trip %s is sealed, so this is not signed: %s", self._trip_id, each)
+        self._owed.clear()
+        self._said.clear()
+
     def _add(self, remark: Remark) -> None:
-        if len(self._waiting) >= WAITING_MAX:
+        self._put(self._waiting, remark)
+
+    def _put(self, remarks: deque[Remark], remark: Remark) -> None:
+        if len(remarks) >= WAITING_MAX:
             _log.error("over %d remarks wait, so one is not signed: %s", WAITING_MAX, remark)
             return
-        self._waiting.append(remark)
+        remarks.append(remark)

@@ -46,7 +46,8 @@ class Narrator:
         self._clock = ClockWatch(trip.clock, goes_on=bool(trip.readings))
         self._filmed = deque((each.digest.sha256, each.digest.size) for each in recordings)
         self._signs = Tamper.NONE
-        remarks.begin()
+        self._readings = trip.readings
+        remarks.begin(trip.trip_id, trip.readings)
         remarks.owe(self._lost())
 
     def name(self, recordings: Iterable[Recording]) -> None:
@@ -56,7 +57,8 @@ class Narrator:
     def complete(self, reading: Reading) -> Reading:
         """Return the next reading with everything that is to be said with it."""
         said, signs = self._clock.follow(reading.clock)
-        waiting, unplugged = self._remarks.take()
+        self._readings += 1
+        waiting, unplugged = self._remarks.take(self._readings)
         said += waiting
         signs |= unplugged | reading.tamper
         named = [self._filmed.popleft() for _ in range(min(len(self._filmed), REMARKS_MAX))]

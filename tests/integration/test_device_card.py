@@ -2,20 +2,33 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
+from itertools import count
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
+from contracts.records.reading import Clock, ClockOrigin, reading_of
+from contracts.records.remark import Remark, RemarkKind
+from device.journal.logbook import BufferFullError
+from device.live.remarks import Remarks
+from device.live.source import LiveSource
+from device.settings import BatchSettings, BufferSettings, Settings
+from device.settings_file import load
+from device.station import make, recording
+from device.stop import Stop
+from device.tripsource import measured_trip
 from support.gateways.appliance import QuickAppliance
 from support.machine.mounts import ext4, let_fail, mount_again, tmpfs
 from support.trucks.gps import gpsd
 from support.trucks.roaming import READINGS, RoamingTruck
 from support.trucks.rogue import Site, running_site, until
-from support.trucks.truck import Truck, write_log
+from support.trucks.truck import Truck, walk, write_log
 
 pytestmark = pytest.mark.integration
+START_MS = 1_750_000_000_000
 
 
 @pytest.fixture(scope="module")
@@ -65,6 +78,56 @@ def test_a_card_that_fails_is_told_and_the_trip_goes_on_after_a_reboot(
         with roaming.running() as said:
             until("it goes on", lambda: roaming.readings() >= before + READINGS)
             roaming.ends_whole(site, said)
+
+
+@pytest.mark.parametrize("batch", [BatchSettings(), BatchSettings(readings_per_transaction=50)])
+def test_what_a_full_journal_refused_is_said_once_it_has_room(
+    tmp_path: Path, batch: BatchSettings
+) -> None:
+    truck, ticks = Truck(tmp_path), count(START_MS)
+    roomy = replace(load(truck.config, {}), batch=batch)
+    full = replace(roomy, buffer=BufferSettings(journal_bytes_max=1))
+    signer, source = make(roomy), measured_trip(LiveSource([], 0.001))
+    remarks = Remarks(lambda: Clock(next(ticks), 0, bytes(16), ClockOrigin.NONE))
+
+    def record(settings: Settings) -> None:
+        with closing(Stop()) as stop, recording(settings, signer, None, remarks) as recorder:
+            trip = recorder.begin(source, "truck-1", roomy.need_trip())
+            recorder.record(source, trip, speed=0, stop=stop, moved=stops_at(2, stop))
+
+    record(roomy)
+    remarks.owe([Remark(RemarkKind.FILM_LOST, START_MS, "dock-000003.mp4", amount=5_000)])
+    for _ in range(3):
+        remarks.pause(RemarkKind.CARD_FULL)
+        with pytest.raises(BufferFullError):
+            record(full)
+    record(roomy)
+    record(roomy)
+    with recording(roomy, signer, None, remarks) as recorder:
+        (trip,) = recorder.logbook.trips()
+        recorder.close(trip)
+    _, records, _ = walk(truck.batches())
+    said = [each for record in records for each in reading_of(record).told.remarks]
+    assert [
+        (each.kind, each.since_ms - START_MS, each.ended)
+        for each in said
+        if each.kind is not RemarkKind.INTERRUPTED
+    ] == [
+        (RemarkKind.FILM_LOST, 0, False),
+        (RemarkKind.CARD_FULL, 0, False),
+        (RemarkKind.CARD_FULL, 5, True),
+    ]
+
+
+def stops_at(readings: int, stop: Stop) -> Callable[[int], None]:
+    """Return what stops a recording after so many readings of it."""
+    left = iter(range(readings - 1))
+
+    def moved(_: int) -> None:
+        if next(left, None) is None:
+            stop.request()
+
+    return moved
 
 
 ON_A_READ_ONLY_ROOT = 'mount -o remount,bind,ro / && ! touch /x 2>/dev/null && exec "$@"'

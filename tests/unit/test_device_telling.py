@@ -240,22 +240,85 @@ def test_a_reading_without_a_change_is_as_it_was() -> None:
     assert Reading(at(0)).told.remarks == ()
 
 
-def test_film_that_was_lost_is_told_by_whoever_completes_the_next_reading(
-    tmp_path: Path, remarks: Remarks
-) -> None:
-    """An agent that goes on with a trip may arrive before its first reading: the seal is next."""
-    trip = Trip(
-        "ab" * 16,
+def opened(number: int = 0, readings: int = 9) -> Trip:
+    return Trip(
+        f"{number:032x}",
         b"",
         "truck-1",
         StartTrip(),
         TripState.OPEN,
         reported=False,
-        readings=9,
+        readings=readings,
         head_sha256=b"",
         last_transaction_id="",
         clock=at(10),
     )
+
+
+def times(taken: list[Remark]) -> list[tuple[RemarkKind, int, bool]]:
+    return [(each.kind, each.since_ms - START_MS, each.ended) for each in taken]
+
+
+def test_a_pause_over_many_tries_is_told_from_its_first_one_and_lost_film_too(
+    tmp_path: Path,
+) -> None:
+    now = [0]
+    remarks = Remarks(lambda: at(now[0]))
+    reel, none = (Reel(tmp_path, 1, [], lambda _: (0, 0)) for _ in range(2))
+    reel.cut.append(LeftBehind("dock-000003.mp4", START_MS + 8_000))
+    for began_s, ended_s in ((20, 30), (31, 60), (61, 90)):
+        now[0] = began_s
+        remarks.pause(RemarkKind.CARD_FULL)
+        now[0] = ended_s
+        said = Narrator(opened(), [], reel, remarks).complete(Reading(at(ended_s))).told.remarks
+        reel = none
+    assert times([each for each in said if each.kind is not RemarkKind.INTERRUPTED]) == [
+        (RemarkKind.FILM_LOST, 8_000, False),
+        (RemarkKind.CARD_FULL, 20_000, False),
+        (RemarkKind.CARD_FULL, 90_000, True),
+    ]
+    Narrator(opened(readings=10), [], none, remarks)
+    assert remarks.take(11)[0] == []
+
+
+def test_what_is_owed_is_said_once_by_readings_of_one_commit_and_dropped_after_it() -> None:
+    remarks = Remarks(lambda: at(0))
+    remarks.begin("trip")
+    remarks.owe([Remark(RemarkKind.FILM_LOST, at(n).utc_ms, f"s{n}") for n in range(20)])
+    first, second, third = (remarks.take(number)[0] for number in (1, 2, 3))
+    assert (len(first), len(second), third) == (PER_READING, 20 - PER_READING, [])
+    remarks.told(1)
+    remarks.begin("trip", 1)
+    assert remarks.take(2)[0] == second
+    remarks.told(2)
+    remarks.begin("trip", 2)
+    assert remarks.take(3)[0] == []
+
+
+@pytest.mark.parametrize("ends", [True, False])
+def test_no_trip_says_what_is_owed_of_another_one(
+    remarks: Remarks, caplog: pytest.LogCaptureFixture, *, ends: bool
+) -> None:
+    remarks.begin("one")
+    remarks.owe([Remark(RemarkKind.FILM_LOST, START_MS, "dock-000003.mp4")])
+    if ends:
+        remarks.end()
+    remarks.begin("two")
+    assert remarks.take(1)[0] == []
+    assert "trip one is sealed, so this is not signed" in caplog.text
+    assert "dock-000003.mp4" in caplog.text
+
+
+def test_what_is_owed_has_a_limit(remarks: Remarks, caplog: pytest.LogCaptureFixture) -> None:
+    remarks.owe([Remark(RemarkKind.FILM_LOST, START_MS)] * (WAITING_MAX + 1))
+    assert "one is not signed" in caplog.text
+
+
+def test_film_that_was_lost_is_told_by_whoever_completes_the_next_reading(
+    tmp_path: Path, remarks: Remarks
+) -> None:
+    """An agent that goes on with a trip may arrive before its first reading: the seal is next."""
+    trip = opened()
     cut, whole = (Reel(tmp_path, 1, [], lambda _: (0, 0)) for _ in range(2))
     cut.cut.append(LeftBehind("dock-000003.mp4", START_MS + 8_000))
     remarks.pause(RemarkKind.CARD_FULL)
