@@ -11,16 +11,17 @@ from collections.abc import Iterator
 from typing import Final
 
 from contracts.errors import RejectedError
-from contracts.proto.sawtooth_pb2 import Batch, BatchList
+from contracts.proto.sawtooth_pb2 import Batch, BatchList, Block
 
 TRANSACTIONS_MAX: Final = 50_000
-"""Transactions in one batch or BatchList. A signed one takes more than 400 bytes, so 16 MiB hold
-fewer signed ones."""
+"""Transactions in one batch, BatchList or block. A signed one takes more than 400 bytes, so 16 MiB
+hold fewer signed ones."""
 OTHER_FIELDS_MAX: Final = 64
 """Fields of one batch other than transactions; an honest batch has three."""
 _VARINT_BYTES_MAX: Final = 10
 _MORE: Final = 0x80
 _BATCHES: Final = BatchList.BATCHES_FIELD_NUMBER
+_BATCHES_OF_BLOCK: Final = Block.BATCHES_FIELD_NUMBER
 _TRANSACTIONS: Final = Batch.TRANSACTIONS_FIELD_NUMBER
 
 
@@ -68,6 +69,21 @@ def check_transactions_of(batch: bytes) -> None:
         RejectedError: The batch is not a message.
     """
     _transactions(memoryview(batch), TRANSACTIONS_MAX)
+
+
+def check_block(block: bytes) -> None:
+    """Check that one serialised block holds at most `TRANSACTIONS_MAX` batches and transactions.
+
+    Raises:
+        TooManyError: It holds more.
+        RejectedError: The block or a batch in it is not a message.
+    """
+    transactions = 0
+    for seen, (number, content) in enumerate(_fields(memoryview(block))):
+        if seen >= TRANSACTIONS_MAX + OTHER_FIELDS_MAX:
+            raise TooManyError(f"more than {TRANSACTIONS_MAX} batches")
+        if number == _BATCHES_OF_BLOCK:
+            transactions += _transactions(content, TRANSACTIONS_MAX - transactions)
 
 
 def _transactions(batch: memoryview, most: int) -> int:

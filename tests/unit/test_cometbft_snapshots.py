@@ -1,11 +1,13 @@
 """Snapshots, call by call, as the engine makes them; and chunks of senders that lie."""
 
 import struct
-from collections.abc import Iterator, Sequence
+import tracemalloc
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import zstandard
 
 from contracts.encoding import canonical
 from contracts.errors import RejectedError, UnavailableError
@@ -22,7 +24,7 @@ from contracts.proto.abci_pb2 import (
     ResponseOfferSnapshot,
     Snapshot,
 )
-from contracts.proto.sawtooth_pb2 import Block
+from contracts.proto.sawtooth_pb2 import Batch, Block, Transaction
 from support.ledgers.heights import CHAIN, FOUNDER, Heights, first_batches, heights, tx
 from support.ledgers.nodes import intkey_batch
 from support.ledgers.sealing import members, seal
@@ -271,6 +273,70 @@ def test_a_lie_is_found_at_once_and_its_sender_named(
     for index, chunk in enumerate(chunks[1:], 1):
         assert taking.apply(index, chunk, "honest").result == ACCEPT
     states(taking, given, BLOCKS)
+
+
+def _record(*parts: bytes) -> bytes:
+    """Return a compressed record, whatever it holds."""
+    return b"\x01" + zstandard.compress(b"".join(parts))
+
+
+def _peak(do: Callable[[], object]) -> int:
+    """Return how many bytes something took at once."""
+    tracemalloc.start()
+    try:
+        do()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_small_chunk_takes_no_gigabytes(
+    taking: Taker, snapshot: Snapshot, chunks: list[bytes]
+) -> None:
+    """A block of 64 MiB in 6 kB, and 16 million receipts behind the right one."""
+    first, *more = decode_chunk(chunks[0])
+    block = decode_record(first.record).block.SerializeToString()
+    zeros = bytes(64 << 20)
+    long = _record(struct.pack(">I", len(zeros)), zeros)
+    receipts = _record(struct.pack(">I", len(block)), block, zeros)
+    del zeros
+    assert taking.offer(snapshot) == TAKEN
+    for record, result in ((long, RETRY), (receipts, ACCEPT)):
+        chunk = encode_chunk([replace(first, record=record), *more])
+        assert len(chunk) < 20_000
+        answers = []
+        peak = _peak(lambda: answers.append(taking.apply(0, chunk, str(result)).result))  # noqa: B023 - called at once
+        assert answers == [result]
+        assert peak < 16 << 20
+
+
+@pytest.mark.parametrize(
+    ("block", "words"),
+    [
+        (Block(batches=[Batch()] * 50_065), "more than 50000 batches"),
+        (Block(batches=[Batch(transactions=[Transaction()] * 25_001)] * 2), "50000 transactions"),
+    ],
+)
+def test_batches_are_counted_before_they_are_parsed(block: Block, words: str) -> None:
+    wire = block.SerializeToString()
+    with pytest.raises(RejectedError, match=words):
+        links.sent_block(_record(struct.pack(">I", len(wire)), wire))
+
+
+@pytest.mark.parametrize(
+    ("record", "words"),
+    [
+        (b"", "unknown form"),
+        (b"\x02", "unknown form 02"),
+        (b"\x00\0\0", "cut short"),
+        (b"\x00\0\0\0\x05four", "cut short"),
+        (b"\x01none", "compressed"),
+        (_record(b"\0\0\0\x05four"), "cut short"),
+    ],
+)
+def test_a_record_of_no_block_is_refused(record: bytes, words: str) -> None:
+    with pytest.raises(RejectedError, match=words):
+        links.sent_block(record)
 
 
 def test_other_batches_under_the_same_ids_are_found_by_executing(

@@ -18,6 +18,7 @@ Source: RFC 8878, Zstandard.
 import struct
 import threading
 from collections.abc import Iterator, Sequence
+from io import BytesIO
 from typing import Final
 
 import zstandard
@@ -32,6 +33,8 @@ LEVEL: Final = 3
 _LENGTH: Final = struct.Struct(">I")
 _AS_IS: Final = b"\x00"
 _COMPRESSED: Final = b"\x01"
+_WINDOW_BYTES_MAX: Final = 8 << 20
+"""Of a frame that somebody sent; `LEVEL` makes 2 MiB at most."""
 
 
 class _OfThread(threading.local):
@@ -62,6 +65,41 @@ def decode_record(body: bytes) -> StoredBlock:
     return StoredBlock(block, parse(BlockHeader, block.header), wires[1:])
 
 
+def block_bytes(body: bytes, most: int) -> bytes:
+    """Return the serialised block in a record that somebody sent.
+
+    No more than that is expanded, and its receipts are not looked at.
+
+    Args:
+        body: Of the record.
+        most: How long the block may be, bytes.
+
+    Raises:
+        RejectedError: The block is longer, or the bytes are not the beginning of a record.
+    """
+    form, content = body[:1], body[1:]
+    if form not in (_AS_IS, _COMPRESSED):
+        raise _unknown(form)
+    try:
+        with (
+            BytesIO(content)
+            if form == _AS_IS
+            else zstandard.ZstdDecompressor(max_window_size=_WINDOW_BYTES_MAX).stream_reader(
+                content
+            )
+        ) as source:
+            length = source.read(_LENGTH.size)
+            size = int.from_bytes(length, "big")
+            wire = source.read(size) if size <= most else b""
+    except zstandard.ZstdError as error:
+        raise RejectedError(f"block record of {len(body)} bytes, compressed: {error}") from error
+    if size > most:
+        raise RejectedError(f"expected a block of at most {most} bytes, got {size}")
+    if len(length) != _LENGTH.size or len(wire) != size:
+        raise RejectedError(f"block record of {len(body)} bytes is cut short")
+    return wire
+
+
 def encode_parts(parts: Sequence[bytes]) -> bytes:
     """Return the body of a record that holds `parts`: the block, then receipts."""
     content = b"".join(piece for part in parts for piece in (_LENGTH.pack(len(part)), part))
@@ -82,7 +120,11 @@ def decode_parts(body: bytes) -> list[bytes]:
         return list(_split(body[1:]))
     if form == _COMPRESSED:
         return list(_split(_expand(body[1:])))
-    raise RejectedError(f"block record of unknown form {form.hex()}, expected 00 or 01")
+    raise _unknown(form)
+
+
+def _unknown(form: bytes) -> RejectedError:
+    return RejectedError(f"block record of unknown form {form.hex()}, expected 00 or 01")
 
 
 def _expand(frame: bytes) -> bytes:

@@ -5,18 +5,21 @@ its hash, and names the block before. So a chunk with another header is found at
 sender. What a header does not bind, batches and what validators signed, is checked at the end.
 """
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from contracts.encoding import parse
 from contracts.errors import RejectedError
-from contracts.ledger.blocks.record import decode_record
+from contracts.ledger.blocks.record import block_bytes
 from contracts.ledger.cometbft.snapshots.chunks import Piece
 from contracts.ledger.cometbft.snapshots.partition import PART_BYTES, Span
 from contracts.ledger.engine.blocks import BLOCK_BATCH_BYTES_MAX, StoredBlock
 from contracts.proto.cometbft_pb2 import SealedHeader
+from contracts.proto.sawtooth_pb2 import Block, BlockHeader
 from contracts.sawtooth.blocks import NULL_BLOCK_ID, check_block_id, network_height
+from contracts.sawtooth.counts import check_block
 
 NO_HEIGHT: Final = 1 << 63
 SENT_BLOCK_BYTES_MAX: Final = 2 * BLOCK_BATCH_BYTES_MAX
@@ -79,24 +82,38 @@ def check_cut(span: Span, pieces: Sequence[Piece]) -> None:
         )
 
 
+def sent_block(record: bytes) -> Block:
+    """Return the block in a record that somebody sent; a few bytes of it may expand to gigabytes.
+
+    Raises:
+        RejectedError: It is damaged or too long.
+    """
+    wire = block_bytes(record, SENT_BLOCK_BYTES_MAX)
+    check_block(wire)
+    return parse(Block, wire)
+
+
 def whole_block(link: Link, piece: Piece) -> StoredBlock:
-    """Return the block in a record, which has a number and an id.
+    """Return the block in a record, which has a number and an id; without receipts.
 
     Raises:
         RejectedError: It is damaged or too long, is another one, or its batches are not those of
             its header.
     """
-    stored = decode_record(piece.record)
-    if (size := stored.block.ByteSize()) > SENT_BLOCK_BYTES_MAX:
+    block = sent_block(piece.record)
+    found = hashlib.sha512(block.header).hexdigest()
+    if found != link.block_id:  # before the header is parsed: it may be anything
         raise RejectedError(
-            f"block {link.number}: expected at most {SENT_BLOCK_BYTES_MAX} bytes, got {size}"
+            f"expected block {link.number}, {link.block_id[:16]}…, got a header with the SHA-512 "
+            f"{found[:16]}…"
         )
-    ids = [batch.header_signature for batch in stored.block.batches]
+    stored = StoredBlock(block, parse(BlockHeader, block.header), ())
     if (stored.num, stored.id) != (link.number, link.block_id):
         raise RejectedError(
             f"expected block {link.number}, {link.block_id[:16]}…, got block {stored.num}, "
             f"{stored.id[:16]}…"
         )
+    ids = [batch.header_signature for batch in block.batches]
     if ids != list(stored.header.batch_ids):
         raise RejectedError(f"block {stored.num}: its batches are not those that its header names")
     return stored

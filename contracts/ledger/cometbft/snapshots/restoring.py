@@ -14,17 +14,24 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from contracts.encoding import parse
 from contracts.errors import RejectedError, UnavailableError
 from contracts.ledger.blocks.progress import Progress
-from contracts.ledger.blocks.record import decode_parts, decode_record
+from contracts.ledger.blocks.record import block_bytes
 from contracts.ledger.cometbft.abci import Method
 from contracts.ledger.cometbft.history import write_history
 from contracts.ledger.cometbft.snapshots.chunks import Piece, decode_chunk
-from contracts.ledger.cometbft.snapshots.links import Link, check_cut, follow
+from contracts.ledger.cometbft.snapshots.links import (
+    SENT_BLOCK_BYTES_MAX,
+    Link,
+    check_cut,
+    follow,
+    sent_block,
+)
 from contracts.ledger.cometbft.snapshots.offering import FORMAT
 from contracts.ledger.cometbft.snapshots.partition import CHUNKS_MAX, Span, read_metadata
 from contracts.ledger.cometbft.snapshots.remaking import Remaking, verified
@@ -37,6 +44,7 @@ from contracts.proto.abci_pb2 import (
     ResponseApplySnapshotChunk,
     ResponseOfferSnapshot,
 )
+from contracts.proto.sawtooth_pb2 import BlockHeader
 from contracts.runtime.files import disk_errors, make_directory
 from contracts.validators import Powers
 
@@ -279,7 +287,7 @@ class Restoring:
             if not self._remaking.has(stored):
                 self._remaking.make(stored, batches)
         except RejectedError as error:
-            digest = hashlib.sha256(decode_parts(whole.piece.record)[0]).digest()
+            digest = _digest(whole.piece.record)
             sender = taking.sent_by(whole.chunks)
             earlier, other = self._refused.get(number, (b"", sender))
             if digest == earlier and sender != other:
@@ -350,5 +358,14 @@ _Verified = tuple[StoredBlock, list[VerifiedBatch]]
 
 
 def _verified(piece: Piece) -> _Verified:
-    stored = decode_record(piece.record)
-    return replace(stored, receipt_bytes=()), verified(stored)  # a sender may say what it likes
+    block = sent_block(piece.record)
+    stored = StoredBlock(block, parse(BlockHeader, block.header), ())
+    return stored, verified(stored)
+
+
+def _digest(record: bytes) -> bytes:
+    """Return a hash of the block in a record; of all of it if there is none."""
+    try:
+        return hashlib.sha256(block_bytes(record, SENT_BLOCK_BYTES_MAX)).digest()
+    except RejectedError:
+        return hashlib.sha256(record).digest()
