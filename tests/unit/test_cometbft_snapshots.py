@@ -339,6 +339,21 @@ def test_a_record_of_no_block_is_refused(record: bytes, words: str) -> None:
         links.sent_block(record)
 
 
+def test_nothing_is_taken_of_a_sender_that_lied(
+    given: Heights, taking: Taker, snapshot: Snapshot, chunks: list[bytes]
+) -> None:
+    """The engine may have asked it for more before; what it sends is not even decoded."""
+    assert taking.offer(snapshot) == TAKEN
+    assert taking.apply(0, b"", "liar").result == RETRY
+    for again in (chunks[0], b""):
+        refused = taking.apply(0, again, "liar")
+        assert refused.result == RETRY
+        assert (list(refused.refetch_chunks), list(refused.reject_senders)) == ([0], ["liar"])
+    for index, chunk in enumerate(chunks):
+        assert taking.apply(index, chunk, "honest").result == ACCEPT
+    states(taking, given, BLOCKS)
+
+
 def test_other_batches_under_the_same_ids_are_found_by_executing(
     given: Heights, taking: Taker, snapshot: Snapshot, chunks: list[bytes]
 ) -> None:
@@ -558,8 +573,8 @@ def test_another_newest_block_is_found_with_the_first_chunk(
     wrong.metadata = snapshot.metadata[:-12] + _cuts((first + 1, 0))
     assert taking.offer(wrong) == TAKEN
     more = [replace(each, number=each.number + 1) for each in decode_chunk(chunks[0])]
-    for lie in (chunks[0], encode_chunk(more)):
-        assert taking.apply(0, lie).result == RETRY
+    for sender, lie in (("one", chunks[0]), ("other", encode_chunk(more))):
+        assert taking.apply(0, lie, sender).result == RETRY
 
 
 def test_the_chain_of_another_network_is_refused(

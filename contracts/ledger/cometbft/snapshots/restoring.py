@@ -89,11 +89,13 @@ class _Taking:
         spans: What each chunk holds, as the snapshot says.
         links: What each chunk begins with, as far as that is known; after the last one, nothing.
         senders: Who sent each chunk that is there.
+        liars: Senders of whom nothing more is taken.
     """
 
     spans: Sequence[Span]
     links: list[Link]
     senders: dict[int, str] = field(default_factory=dict)
+    liars: set[str] = field(default_factory=set)
 
     @property
     def count(self) -> int:
@@ -203,12 +205,16 @@ class Restoring:
         if taking is None or self.restored or request.index > min(due, taking.count - 1):
             _LOG.error("chunk %d came without the one before it", request.index)
             return _Apply(result=_Apply.ABORT)
+        index, sender = request.index, request.sender
+        if sender in taking.liars:  # the engine may have asked it before
+            _LOG.warning("chunk %d is refused: %s lied before", index, sender)
+            return _Apply(result=_Apply.RETRY, refetch_chunks=[index], reject_senders=[sender])
         try:
             self._take(taking, request)
             if len(taking.senders) == taking.count:
                 self._finish(taking)
         except _BadChunksError as error:
-            return self._again(taking, error, request.index)
+            return self._again(taking, error, index)
         return _Apply(result=_Apply.ACCEPT)
 
     def _take(self, taking: _Taking, request: RequestApplySnapshotChunk) -> None:
@@ -315,6 +321,7 @@ class Restoring:
             error,
             len(again),
         )
+        taking.liars |= senders
         for each in again:
             del taking.senders[each]
         result = _Apply.RETRY if index in again else _Apply.ACCEPT
