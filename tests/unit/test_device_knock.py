@@ -99,6 +99,28 @@ def test_the_first_samples_after_power_up_do_not_count() -> None:
     polled(sensor)
 
 
+def test_a_knock_in_the_short_first_window_is_told_at_the_next_question() -> None:
+    chip = Lsm9ds1()
+    sensor = opened(chip)
+    chip.happens(*[sample()] * 4, *[sample(0, 0, 6)] * 3, *[sample()] * 5)
+    chip.measures = False
+    with pytest.raises(RejectedError, match=r"got 2\.8. g as the mean of 8 samples"):
+        sensor.measure()
+    chip.measures = True
+    assert sensor.measure().tamper is Tamper.SHOCK
+    polled(sensor)
+
+
+def test_a_chip_that_is_wrong_for_long_and_then_right_tells_no_knock() -> None:
+    chip = Lsm9ds1(rest=(32_767, 32_767, 32_767))
+    sensor = opened(chip)
+    for _ in range(WINDOW_POLLS):
+        with pytest.raises(RejectedError, match="expected the 1 g of gravity"):
+            sensor.measure()
+    chip.rest = sample()
+    polled(sensor)
+
+
 def test_an_overrun_is_said_and_the_next_question_is_answered() -> None:
     chip = Lsm9ds1()
     sensor = opened(chip)

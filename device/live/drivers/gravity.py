@@ -15,7 +15,8 @@ class Gravity:
     """Judges windows of samples: their mean is about 1 g, and noise lets no window be still.
 
     The first window ends with the first samples, so that a technician has an answer at once. It is
-    too short to tell whether the chip is stuck.
+    too short to tell whether the chip is stuck, and one knock can make it wrong: until one is
+    right, the next samples are judged by themselves again.
 
     Args:
         mg_per_lsb: Thousandths of g that one step of a raw value is.
@@ -30,12 +31,18 @@ class Gravity:
         self._mg_per_lsb = mg_per_lsb
         self._window = window
         self._due = 1
+        self._seen = 0
         self.now_mg = 0.0
         self.wrong = ""
         self._sums = [0, 0, 0]
         self._count = 0
         self._is_still = True
         self._first: Acceleration = ()
+
+    @property
+    def is_early(self) -> bool:
+        """Whether no window was right yet, in the time of the first whole one."""
+        return self._due < self._window and self._seen < self._window
 
     def take(self, samples: Sequence[Acceleration]) -> None:
         """Take samples as they come; there may be none."""
@@ -45,11 +52,13 @@ class Gravity:
         self.now_mg = self._mg(sums, len(samples))
         self._sums = [a + b for a, b in zip(self._sums, sums, strict=True)]
         self._count += len(samples)
+        self._seen += len(samples)
         self._first = self._first or samples[0]
         self._is_still = self._is_still and all(each == self._first for each in samples)
         if self._count >= self._due:
             self.wrong = self._verdict()
-            self._due = self._window
+            if not self.wrong:
+                self._due = self._window
             self._begin()
 
     def _begin(self) -> None:

@@ -99,6 +99,7 @@ class KnockSensor:
         self._gravity = Gravity(_MG_PER_LSB, round(GRAVITY_S * rate_hz))
         self._settling = _SETTLING
         self._owed: WaysealError | None = None
+        self._knocked = False
         self._bus = self._opened(bus) if isinstance(bus, int) else bus
         try:
             self._set_up()
@@ -113,7 +114,8 @@ class KnockSensor:
         """Read all samples since the last question; see `Sensor.measure`.
 
         A sign comes before a complaint, which the next question without a sign raises: a knock
-        may be what tore the cable off. A chip that does not show gravity gives no sign at all.
+        may be what tore the cable off. A chip that does not show gravity gives no sign at all. A
+        knock in the short first windows hides gravity: its sign comes once gravity shows.
 
         Raises:
             UnavailableError: It does not answer, was reset, or gives no samples.
@@ -128,7 +130,9 @@ class KnockSensor:
         self._gravity.take(samples)
         wrong = self._gravity.wrong
         peak_mg = max((_MG_PER_LSB * math.hypot(*each) for each in samples), default=0.0)
-        is_shock = peak_mg >= self._shock_mg and not wrong
+        knocked = self._knocked or peak_mg >= self._shock_mg
+        is_shock = knocked and not wrong
+        self._knocked = knocked and bool(wrong) and self._gravity.is_early
         if is_shock:
             self._owed = owed
         elif owed is not None:
