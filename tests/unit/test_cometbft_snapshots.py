@@ -157,6 +157,50 @@ def test_a_block_may_come_in_parts(
     states(taking, given, BLOCKS)
 
 
+def test_all_parts_of_a_block_are_fetched_again_and_checked_again(
+    given: Heights, taking: Taker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first part has the seal, which is checked once all is there."""
+    monkeypatch.setattr(partition, "PART_BYTES", 300)
+    giver = offering(given)
+    snapshot = giver.list_snapshots(None).snapshots[0]
+    chunks = chunks_of(giver, snapshot)
+    (piece,) = decode_chunk(chunks[0])
+    block = given.chain.by_num(piece.number)
+    assert block is not None
+    wrong = seal(block.id, members(1), height=2 * piece.number, chain_id=CHAIN)
+    lie = encode_chunk([replace(piece, seal=canonical(wrong))])
+    assert taking.offer(snapshot) == TAKEN
+    for index, chunk in enumerate([lie, *chunks[1:]]):
+        answer = taking.apply(index, chunk, f"sender {index}")
+    parts = list(range(piece.parts))
+    assert len(parts) > 1
+    assert (answer.result, list(answer.refetch_chunks)) == (ACCEPT, parts)
+    assert list(answer.reject_senders) == ["sender 0"]
+    garbage = encode_chunk([replace(piece, record=b"!" * len(piece.record))])
+    for index, chunk in enumerate([garbage, *chunks[1 : len(parts)]]):
+        answer = taking.apply(index, chunk, f"second {index}")
+    assert (answer.result, list(answer.refetch_chunks)) == (RETRY, parts)
+    for index in parts:
+        assert taking.apply(index, chunks[index], "another").result == ACCEPT
+    states(taking, given, BLOCKS)
+
+
+def test_a_part_that_comes_twice_is_checked_twice(
+    taking: Taker, monkeypatch: pytest.MonkeyPatch, given: Heights
+) -> None:
+    monkeypatch.setattr(partition, "PART_BYTES", 300)
+    giver = offering(given)
+    snapshot = giver.list_snapshots(None).snapshots[0]
+    chunks = chunks_of(giver, snapshot)
+    (piece,) = decode_chunk(chunks[0])
+    assert taking.offer(snapshot) == TAKEN
+    for index in range(piece.parts):
+        assert taking.apply(index, chunks[index]).result == ACCEPT
+    garbage = encode_chunk([replace(piece, record=b"!" * len(piece.record))])
+    assert taking.apply(0, garbage, "liar").result == RETRY
+
+
 def _cuts(*cuts: tuple[int, int]) -> bytes:
     return b"".join(struct.pack(">QI", *cut) for cut in cuts)
 

@@ -102,6 +102,11 @@ class _Taking:
         """Return how many chunks there are."""
         return len(self.spans)
 
+    def parts(self, index: int) -> range:
+        """Return the chunks with the parts of a block of which one is the chunk `index`."""
+        first = index - self.spans[index].part
+        return range(first, first + self.spans[index].parts)
+
     def sent_by(self, chunks: Sequence[int]) -> str:
         """Return who sent some chunks, for messages."""
         return " and ".join(sorted({self.senders[index] for index in chunks}))
@@ -224,7 +229,7 @@ class Restoring:
         try:
             pieces = decode_chunk(request.chunk)
             check_cut(taking.spans[index], pieces)
-            after = self._after(taking.links[index], pieces, index)
+            after = self._after(taking, pieces, index)
         except _BadChunksError:
             raise
         except RejectedError as error:
@@ -235,14 +240,15 @@ class Restoring:
         if index + 1 == len(taking.links):
             taking.links.append(after)
 
-    def _after(self, link: Link, pieces: Sequence[Piece], index: int) -> Link:
+    def _after(self, taking: _Taking, pieces: Sequence[Piece], index: int) -> Link:
         """Return what has to come after a chunk."""
+        link = taking.links[index]
         if pieces[0].parts == 1:
             for piece in pieces:
                 link = follow(link, piece, self._chain_id)
             return link
-        if pieces[0].part + 1 < pieces[0].parts:
-            return link  # of which the next part comes
+        if not taking.senders.keys() >= set(taking.parts(index)):
+            return link  # other parts of it are still to come
         whole = self._joined(pieces[0], index)
         try:
             return follow(link, whole.piece, self._chain_id)
@@ -309,10 +315,13 @@ class Restoring:
     ) -> ResponseApplySnapshotChunk:
         """Have chunks fetched again, and all others of those who sent them, from somebody else.
 
+        Of a block that came in parts, all parts are.
         The chunk that has just come stays where it is, unless it is one of them.
         """
         senders = {taking.senders[each] for each in error.chunks}
-        again = sorted(each for each, sender in taking.senders.items() if sender in senders)
+        theirs = [each for each, sender in taking.senders.items() if sender in senders]
+        blocks = {part for each in theirs for part in taking.parts(each)}
+        again = sorted(blocks & taking.senders.keys())  # a block is checked once all its parts come
         _LOG.error(
             "chunk %s of the snapshot is refused, and %s asked for nothing more: %s; %d chunks are "
             "fetched again",
@@ -345,12 +354,13 @@ class Restoring:
                     )
                 yield whole
 
-    def _joined(self, last: Piece, index: int) -> _Whole:
-        """Return a block that came in parts, of which the last one is the chunk `index`."""
-        first = index + 1 - last.parts
-        parts = [*(decode_chunk(self._read(each))[0] for each in range(first, index)), last]
+    def _joined(self, piece: Piece, index: int) -> _Whole:
+        """Return a block that came in parts, of which one is the chunk `index`."""
+        first = index - piece.part
+        chunks = range(first, first + piece.parts)
+        parts = [piece if each == index else decode_chunk(self._read(each))[0] for each in chunks]
         record = b"".join(each.record for each in parts)
-        return _Whole(Piece(last.number, record, parts[0].seal), range(first, index + 1))
+        return _Whole(Piece(piece.number, record, parts[0].seal), chunks)
 
     def _path(self, index: int) -> Path:
         return self._directory / CHUNKS / f"{index:06d}"
