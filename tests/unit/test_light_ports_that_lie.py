@@ -12,6 +12,7 @@ from contracts.errors import RejectedError, UnavailableError
 from contracts.ledger import answers
 from contracts.ledger.cometbft.network import found
 from contracts.ledger.cometbft.networkfile import Card, Network
+from contracts.ledger.cometbft.seals import _DIGESTS
 from contracts.ledger.cometbft.snapshots.wish import Wish, state_sync
 from support.ledgers.heights import CHAIN, VALIDATOR
 
@@ -55,6 +56,13 @@ def results(*found: object) -> bytes:
     ).encode()
 
 
+def endless() -> bytes:
+    """Return a header of a height that no integer is."""
+    header = dict.fromkeys(_DIGESTS, "") | {"version": {"block": float("inf")}}
+    body = results({"signed_header": {"header": header, "commit": {}}}, {"validators": []})
+    return body.replace(b"Infinity", b"1e999")
+
+
 @pytest.mark.parametrize(
     ("body", "words"),
     [
@@ -65,6 +73,7 @@ def results(*found: object) -> bytes:
         (b"7", "answers in an unknown form"),
         (results({}), "answers other questions"),
         (results({}, {}), "no header at height 1"),
+        (endless(), "no header at height 1"),
         (results(None, None), "no header at height 1"),
         (results({"signed_header": {"header": 1, "commit": 2}}, {"validators": 3}), "no header"),
         (json.dumps([{"id": 0, "error": {}}, {"id": 1, "error": {}}]).encode(), "no header"),

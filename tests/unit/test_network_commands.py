@@ -164,6 +164,8 @@ def test_a_snapshot_is_wished_for_until_it_is_there(data: Path, file: Path) -> N
         (PORTS[:1], "", "at least 2 validators, each with a --snapshot of its own, got 1"),
         (PORTS[:1] * 2, "", "got 1"),
         ([*PORTS, "https://dairy.example:1"], "", "as http://HOST:PORT, got 'https://dairy"),
+        ([*PORTS, "http://[1:2]:1"], "", "as http://HOST:PORT, got 'http://[1:2]:1'"),
+        ([*PORTS, "http://dairy.example:65536"], "", "as http://HOST:PORT, got 'http://dairy"),
         (PORTS, "1", "--trust: expected HEIGHT:HASH"),
         (PORTS, f"0:{'ab' * 32}", "--trust: expected HEIGHT:HASH"),
         ([], f"1:{'ab' * 32}", "--trust is for --snapshot"),

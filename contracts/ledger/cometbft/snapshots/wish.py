@@ -9,6 +9,7 @@ import logging
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from ipaddress import IPv6Address
 from pathlib import Path
 from typing import Final
 
@@ -27,7 +28,8 @@ _LOG = logging.getLogger(__name__)
 FILE: Final = "snapshot.json"
 SERVERS_MIN: Final = 2
 """The engine's light client compares what two light ports say."""
-_SERVER: Final = re.compile(r"http://(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+):\d{1,5}")
+_SERVER: Final = re.compile(r"http://(?:\[([0-9a-fA-F:.]+)\]|[A-Za-z0-9._-]+):(\d{1,5})")
+_PORTS: Final = 1 << 16
 _TRUST: Final = re.compile(r"([1-9]\d{0,17}):([0-9A-Fa-f]{64})")
 
 
@@ -45,7 +47,7 @@ class Wish:
     trust: str = ""
 
     def __post_init__(self) -> None:
-        wrong = [each for each in self.servers if not _SERVER.fullmatch(each)]
+        wrong = [each for each in self.servers if not _is_port(each)]
         if wrong:
             raise RejectedError(
                 f"--snapshot: expected the light port of a validator as http://HOST:PORT, got "
@@ -123,6 +125,17 @@ def state_sync(wish: Wish, network: Network) -> StateSync:
     return StateSync(wish.servers, height, expected or "")
 
 
+def _is_port(url: str) -> bool:
+    """Say whether a URL is one of a light port, of which a client can be made."""
+    found = _SERVER.fullmatch(url)
+    if found is None or int(found[2]) >= _PORTS:
+        return False
+    try:
+        return found[1] is None or bool(IPv6Address(found[1]))
+    except ValueError:
+        return False
+
+
 def _is_first(sealed: SealedHeader, network: Network) -> bool:
     """Say whether the validators of a network file signed a header of their network."""
     return sealed.header.chain_id == network.genesis["chain_id"] and validators_of(
@@ -143,7 +156,7 @@ def _header(server: str, height: int) -> SealedHeader:
         )
         sealed = sealed_header(signed["signed_header"], found["validators"])
         check_commit(sealed)
-    except (LookupError, TypeError, ValueError, RejectedError) as error:
+    except (LookupError, TypeError, ValueError, OverflowError, RejectedError) as error:
         raise RejectedError(
             f"{server}: no header at height {height}: {error}. A validator that began with a "
             "snapshot itself lacks the first ones: name others, or give --trust HEIGHT:HASH"
