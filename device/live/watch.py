@@ -67,7 +67,8 @@ class SensorWatch(Watch):
             signs, self._signs = self._signs, Tamper.NONE
             latest = self._latest
         if age_s <= self.plan.late_s:
-            return replace(latest, tamper=signs | latest.tamper)
+            lasting = latest.tamper & ~Tamper.SHOCK  # a shock is over, a door may still be open
+            return replace(latest, tamper=signs | lasting)
         if self._health not in BAD:
             self._say(Health.SILENT, f"no answer for {age_s:.0f} s")
         return Measured(tamper=signs)

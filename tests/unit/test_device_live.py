@@ -180,6 +180,22 @@ def watched(
     return watch, thread
 
 
+def test_a_shock_of_a_sensor_that_hangs_is_taken_once_and_an_open_door_stays_open(
+    over: threading.Event,
+) -> None:
+    both = Measured(tamper=Tamper.SHOCK | Tamper.DOOR_OPEN)
+    sensor = Scripted(both, threading.Event())
+    watch = SensorWatch(WatchPlan("cargo", 0.01), lambda: sensor, Found())
+    threading.Thread(target=watch.run, args=[over], daemon=True).start()
+    while sensor.asked < 2:
+        over.wait(0.001)
+    assert [watch.take().tamper for _ in range(3)] == [
+        Tamper.SHOCK | Tamper.DOOR_OPEN,
+        Tamper.DOOR_OPEN,
+        Tamper.DOOR_OPEN,
+    ]
+
+
 @pytest.mark.parametrize(
     ("answer", "health", "says"),
     [
