@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from contracts.commits import varint
 from contracts.encoding import parse
-from contracts.errors import RejectedError
+from contracts.errors import RejectedError, WaysealError
 from contracts.proto.abci_pb2 import Request, Response
 
 _LOG = logging.getLogger(__name__)
@@ -80,7 +80,11 @@ class _Connection(socketserver.StreamRequestHandler):
             method = self.server.methods[name]
             answer = method(getattr(request, name))
         except Exception as error:  # noqa: BLE001 - the engine has to hear of it and stop
-            _LOG.exception("ABCI %s", name or "request of an unknown kind")
+            what, unforeseen = (
+                name or "request of an unknown kind",
+                not isinstance(error, WaysealError),
+            )
+            _LOG.error("ABCI %s: %s", what, error, exc_info=unforeseen)
             response.exception.error = str(error)
             self.server.failed(error)
             return
