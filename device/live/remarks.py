@@ -144,7 +144,12 @@ class Remarks:
 
     def _end(self) -> None:
         for each in self._owed:
-            _log.error("trip %s is sealed, so this is not signed: %s", self._trip_id, each)
+            _log.error(
+                "trip %s is sealed, so this is not signed: %s",
+                self._trip_id,
+                each,
+                extra={"trip_id": self._trip_id},
+            )
         self._owed.clear()
         self._said.clear()
 
