@@ -14,7 +14,6 @@ import pytest
 from contracts.encoding import canonical
 from contracts.errors import RejectedError, UnavailableError
 from contracts.evidence.seals import SealedHeaders
-from contracts.keys import Signer
 from contracts.ledger.cometbft.history import SEALS
 from contracts.ledger.cometbft.home import HOME, validator_key
 from contracts.ledger.cometbft.network import found, make_validator
@@ -40,13 +39,13 @@ from support.ledgers.cometbft import (
     seals_of,
 )
 from support.ledgers.founding import untimed_genesis
+from support.ledgers.heights import FOUNDER
 from support.ledgers.nodes import INTKEY_NODE, Node, intkey_batch, node_command, running
 from support.machine.ports import free_port
 from support.machine.waiting import wait_until
 
 pytestmark = pytest.mark.integration
 
-FOUNDER = Signer.from_hex("11" * 32)
 LIGHT = ("--light", "127.0.0.1:0")
 BLOCKS = 12
 MANY_BLOCKS = 30

@@ -21,7 +21,7 @@ NO_GOOD_ANSWER: Final = {
     "POST /v1/trips/{trip_id}/automatic-holds/end": "signed for one moment and block",
 }
 """The recorded run has no good answer in JSON of these."""
-NO_PROBLEM: Final = {"400", "408", "409", "410", "412", "413", "415", "416", "423"} | {
+NO_PROBLEM: Final = {"408", "409", "410", "412", "413", "415", "416", "423"} | {
     *("429", "460", "500", "501", "503"),
 }
 """Statuses that the recorded run did not meet."""

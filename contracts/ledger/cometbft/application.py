@@ -99,7 +99,8 @@ class Application:
         executing: Executes batches, those of other processes' families too.
         decided: Called after each commit with what it decided, in the consensus thread.
         stopping: Ends waiting for room on the disk.
-        joined: Called at the first height after a snapshot; None where there is none to wait for.
+        joined: Called at the first height after a snapshot; None if this validator takes no
+            snapshot.
     """
 
     def __init__(

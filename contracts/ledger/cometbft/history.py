@@ -48,7 +48,7 @@ class History:
 
     @classmethod
     def open(cls, directory: Path) -> Self | None:
-        """Open the file in a data directory; None if there is none.
+        """Open the file in a data directory; return None if that directory has no such file.
 
         Raises:
             RejectedError: It is damaged.

@@ -20,7 +20,7 @@ from device.live.port import Measured
 
 FIFO_SAMPLES: Final = 32
 ANSWER_S: Final = 0.5
-"""So long without samples, and the chip does not measure: at 119 Hz it should have made 60."""
+"""A chip that gives no samples for so long, seconds, measures nothing: at 119 Hz 60 are due."""
 GRAVITY_S: Final = 10.0
 """Time over which gravity is looked at: no truck falls, brakes or turns for so long."""
 _LEAST: Final = 12

@@ -16,18 +16,17 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 
-from contracts.keys import Signer
 from contracts.ledger.cometbft.network import join, make_validator
 from contracts.ledger.cometbft.networkfile import read_network
 from contracts.ledger.cometbft.process import find_program
 from contracts.ledger.cometbft.snapshots.wish import Wish, write_wish
 from support.ledgers.cometbft import ENGINE, Validators, head, lay_out
 from support.ledgers.founding import untimed_genesis
+from support.ledgers.heights import FOUNDER
 from support.ledgers.nodes import INTKEY_NODE, Node, intkey_batch, running
 from support.machine.ports import free_port
 from support.machine.waiting import wait_until
 
-FOUNDER = Signer.from_hex("11" * 32)
 TICKS = os.sysconf("SC_CLK_TCK")
 PATIENCE_S = 3_600
 

@@ -381,7 +381,7 @@ def _verified(piece: Piece) -> _Verified:
 
 
 def _digest(record: bytes) -> bytes:
-    """Return a hash of the block in a record; of all of it if there is none."""
+    """Return a hash of the block in a record; a record without a block is hashed whole."""
     try:
         return hashlib.sha256(block_bytes(record, SENT_BLOCK_BYTES_MAX)).digest()
     except RejectedError:
