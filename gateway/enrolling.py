@@ -4,7 +4,7 @@ import logging
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 
 from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.hazmat.primitives.serialization.pkcs7 import serialize_certificates
@@ -21,6 +21,8 @@ from gateway.mosquitto.folder import write as write_mosquitto
 from gateway.pki.authority import Authority
 from gateway.pki.certificates import requested
 from gateway.pki.claims import ClaimCodes, Guesses, WrongClaimError
+from gateway.pki.register import RevokedError, is_revoked
+from gateway.pki.revoked import revoked_serials
 from gateway.pki.unregistered import Unregistered
 from gateway.settings import Settings
 
@@ -106,14 +108,36 @@ class Enrolling:
         _log.info("device %s is enrolled with a certificate", device_id)
         return signed, admitted
 
-    def admit(self, device_id: str, enrolment: Enrolment) -> bool:
+    def admit(self, device_id: str, enrolment: Enrolment, shown: int | None = None) -> bool:
         """Admit a device that has proved its id, if the ledger has its key; say whether it has.
+
+        Args:
+            device_id: The device.
+            enrolment: For this site, signed by the device's key.
+            shown: Serial number of the certificate by which it asks; None: it has a claim code.
 
         Raises:
             RejectedError: The enrolment is another device's, or for another site.
-            UnavailableError: The ledger does not answer, or a file cannot be written.
+            RevokedError: The certificate is revoked; the device's token counts no more.
+            UnavailableError: The ledger does not answer, or a file cannot be read or written.
         """
         self._check_ours(device_id, enrolment)
+        self._check_holds(device_id, shown)
+        admitted = self._admit_by_key(device_id, enrolment)
+        try:
+            # Whoever revokes writes the list first and drops the token then. So a token that was
+            # kept after that meets the list here.
+            self._check_holds(device_id, shown)
+        except WaysealError:
+            tokens = Tokens(self._settings.tokens_file)
+            if admitted and tokens.has(enrolment):
+                with suppress(RejectedError):  # whoever revokes was faster
+                    tokens.revoke([device_id])
+                self._tell_mosquitto(device_id)
+            raise
+        return admitted
+
+    def _admit_by_key(self, device_id: str, enrolment: Enrolment) -> bool:
         tokens = Tokens(self._settings.tokens_file)
         waiting = Unregistered(self._settings.waiting_file)
         if tokens.has(enrolment):
@@ -151,9 +175,34 @@ class Enrolling:
                 f"that of {enrolment.device_id} for {enrolment.site_id}"
             )
 
-    def renew(self, device_id: str, request: bytes) -> bytes:
-        """Sign another certificate for a device that has shown one; see `enrol`."""
-        return _signed(self._authority(), device_id, request)
+    def renew(self, device_id: str, request: bytes, shown: int) -> bytes:
+        """Sign another certificate for a device that has shown one; see `enrol`.
+
+        Raises:
+            RevokedError: The one with that serial number is revoked.
+        """
+        return _signed(self._authority(), device_id, request, shown)
+
+    def _check_holds(self, device_id: str, shown: int | None) -> None:
+        """Check that a certificate is not revoked at this moment.
+
+        REST looks at its revocation list only every few seconds. In that time a stolen truck must
+        not get what outlives the list: a token here, or another certificate.
+        """
+        if shown is None:
+            return
+        crl = self._settings.tls.crl
+        try:
+            is_gone = crl is not None and shown in revoked_serials(crl)
+            if not is_gone and has_authority(self._settings):
+                is_gone = is_revoked(self._authority().entries(), shown)
+        except RejectedError as error:
+            _log.warning("nobody is admitted by certificate: %s", error)
+            raise UnavailableError(
+                "the gateway cannot read which certificates are revoked; see its log"
+            ) from error
+        if is_gone:
+            raise RevokedError(device_id)
 
     def _admit(
         self, authority: Authority, device_id: str, request: bytes, enrolment: Enrolment | None
@@ -215,10 +264,12 @@ def check_keys(enrolments: Sequence[Enrolment], at: LedgerPlace) -> None:
                 )
 
 
-def _signed(authority: Authority, device_id: str, request: bytes) -> bytes:
+def _signed(
+    authority: Authority, device_id: str, request: bytes, shown: int | None = None
+) -> bytes:
     key, asked = requested(request)
     if asked != device_id:
         raise RejectedError(
             f"certificate request: expected the common name {device_id}, got {asked}"
         )
-    return serialize_certificates([authority.sign(key, device_id)], Encoding.DER)
+    return serialize_certificates([authority.sign(key, device_id, shown)], Encoding.DER)

@@ -48,7 +48,7 @@ class Begun(BaseModel):
     )
 
 
-@router.post("/enrolment", responses=errors(401, 404, 422, 429))
+@router.post("/enrolment", responses=errors(401, 403, 404, 422, 429))
 async def begin(
     asked: Asked,
     request: Request,
@@ -59,13 +59,14 @@ async def begin(
     """Enrol a truck by device id and claim code, or admit one by its certificate."""
     enrolment = Enrolment.parse(json.dumps(asked.enrolment))
     if credentials is None:
-        device_id = device_of(request)
-        if device_id is None:
+        shown = device_of(request)
+        if shown is None:
             raise unauthorized(
                 "expected device id and claim code as user name and password, or a connection "
                 "with the device's certificate"
             )
-        admitted = await asyncio.to_thread(enrolling.admit, device_id, enrolment)
+        with claim_errors():
+            admitted = await asyncio.to_thread(enrolling.admit, shown[0], enrolment, shown[1])
         return Begun(certificate=None, admitted=admitted, settings=None)
     given = trucksettings.of(
         services.settings,

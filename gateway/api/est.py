@@ -22,6 +22,7 @@ from gateway.api.problems import NotFoundError, errors
 from gateway.api.security import device_of
 from gateway.enrolling import Enrolling, NoAuthorityError, TooManyGuessesError
 from gateway.pki.claims import WrongClaimError
+from gateway.pki.register import RevokedError
 
 REQUEST_BYTES_MAX: Final = 16 << 10
 MEDIA_TYPE: Final = "application/pkcs7-mime"
@@ -91,15 +92,16 @@ async def enrol(
 )
 async def renew(request: Request, enrolling: Part) -> Response:
     """Sign another certificate for the device whose certificate this connection has."""
-    device_id = device_of(request)
-    if device_id is None:
+    shown = device_of(request)
+    if shown is None:
         raise HTTPException(
             HTTPStatus.FORBIDDEN,
             "expected a connection with the device's present certificate, got one without",
         )
+    device_id, serial = shown
     asked = await _request(request)
     with claim_errors():
-        return _answer(await asyncio.to_thread(enrolling.renew, device_id, asked))
+        return _answer(await asyncio.to_thread(enrolling.renew, device_id, asked, serial))
 
 
 async def _request(request: Request) -> bytes:
@@ -129,7 +131,7 @@ def _decoded(data: bytes, what: str) -> bytes:
 
 @contextmanager
 def claim_errors() -> Iterator[None]:
-    """Answer a wrong claim with 401, too many of them with 429, and no authority with 404."""
+    """Answer a wrong claim 401, too many 429, a revoked certificate 403, no authority 404."""
     try:
         yield
     except WrongClaimError as error:
@@ -138,6 +140,8 @@ def claim_errors() -> Iterator[None]:
         raise HTTPException(
             HTTPStatus.TOO_MANY_REQUESTS, str(error), {"Retry-After": "60"}
         ) from error
+    except RevokedError as error:
+        raise HTTPException(HTTPStatus.FORBIDDEN, str(error)) from error
     except NoAuthorityError as error:
         raise NotFoundError(str(error)) from error
 

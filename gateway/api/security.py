@@ -9,7 +9,6 @@ from fastapi import Depends, HTTPException, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from contracts.errors import RejectedError, UnavailableError
-from contracts.ids import DEVICE_URN
 from contracts.runtime.seldom import Seldom
 from contracts.runtime.serving.connections import network_of
 from contracts.runtime.serving.tls import PEER, Peer
@@ -95,7 +94,8 @@ def check_certificate(request: Request, caller: Caller) -> None:
     Raises:
         HTTPException: 403: it does not.
     """
-    device_id, tls = device_of(request), request.app.state.services.settings.tls
+    shown, tls = device_of(request), request.app.state.services.settings.tls
+    device_id = None if shown is None else shown[0]
     if device_id is not None and device_id != caller.name:
         raise HTTPException(
             HTTPStatus.FORBIDDEN,
@@ -111,11 +111,16 @@ def check_certificate(request: Request, caller: Caller) -> None:
         )
 
 
-def device_of(request: Request) -> str | None:
-    """Return the device whose certificate the client of a request has shown, if any."""
+def device_of(request: Request) -> tuple[str, int] | None:
+    """Return the device whose certificate the client of a request has shown, if any.
+
+    Returns:
+        Device id, and the certificate's serial number.
+    """
     peer: Peer | None = request.scope.get("extensions", {}).get(PEER)
-    named = () if peer is None else peer.uris
-    return next((uri[len(DEVICE_URN) :] for uri in named if uri.startswith(DEVICE_URN)), None)
+    if peer is None or peer.device_id is None:
+        return None
+    return peer.device_id, peer.serial
 
 
 def _caller(

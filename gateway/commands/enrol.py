@@ -116,12 +116,15 @@ def _shut_out(names: Sequence[str], settings: Settings, *, lenient: bool) -> Non
         lenient: A device that has neither is no error.
 
     Raises:
-        RejectedError: A device has neither certificate nor token; nothing is changed.
+        RejectedError: A device has neither certificate nor token; a claim counts no more even so.
         UnavailableError: A file cannot be written.
     """
     tokens = Tokens(settings.tokens_file)
-    with_token = {each.name for each in tokens.entries() if each.role is Role.DEVICE} & {*names}
     authority = Authority(settings.pki_dir) if has_authority(settings) else None
+    for name in names:
+        # Waits for a truck that spends its code at this moment. What it gets is looked at then.
+        ClaimCodes(settings.claims_file).drop(name)
+    with_token = {each.name for each in tokens.entries() if each.role is Role.DEVICE} & {*names}
     now = utc_now()
     entries = authority.entries() if authority else []
     certified = {each.name for each in entries if each.holds(now)}
@@ -136,7 +139,6 @@ def _shut_out(names: Sequence[str], settings: Settings, *, lenient: bool) -> Non
     if with_token:
         tokens.revoke(sorted(with_token))
     for name in names:
-        ClaimCodes(settings.claims_file).drop(name)
         Unregistered(settings.waiting_file).forget(name)
         if name not in unknown:
             said = {"certificate_revoked": name in shut, "token_revoked": name in with_token}

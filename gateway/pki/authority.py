@@ -34,7 +34,14 @@ from gateway.pki.certificates import (
     new_key,
     utc_now,
 )
-from gateway.pki.register import Entry, Kind, Register, revoke
+from gateway.pki.register import (
+    Entry,
+    Kind,
+    Register,
+    RevokedError,
+    is_revoked,
+    revoke,
+)
 
 CRL_EVERY: Final = timedelta(days=1)
 """Age at which the revocation list is made again."""
@@ -165,16 +172,26 @@ class Authority:
         """
         return self._make(check_id("device", device_id), Kind.DEVICE, (), out)
 
-    def sign(self, public_key: PublicKey, device_id: str) -> x509.Certificate:
+    def sign(
+        self, public_key: PublicKey, device_id: str, shown: int | None = None
+    ) -> x509.Certificate:
         """Issue a certificate for a device that has the private key; earlier ones hold on.
+
+        Args:
+            public_key: The device's.
+            device_id: The device.
+            shown: Serial number of the certificate by which it asks; None: it asks by another way.
 
         Raises:
             RejectedError: A server has that name.
+            RevokedError: The certificate that it shows was revoked, perhaps this very moment.
             UnavailableError: The register cannot be written; nothing was issued.
         """
         now = utc_now()
         with self._changing(now) as entries:
             _check_kind(entries, device_id, Kind.DEVICE)
+            if is_revoked(entries, shown):
+                raise RevokedError(device_id)
             certificate = self._issuer.device(public_key, device_id, now)
             entries.append(_entry_of(certificate, device_id, Kind.DEVICE, (), None))
         return certificate

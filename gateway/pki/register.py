@@ -21,6 +21,14 @@ RENEW_AT: Final = 2 / 3
 """The part of its lifetime after which a certificate is renewed."""
 
 
+class RevokedError(RejectedError):
+    """The certificate that a device shows is revoked."""
+
+    def __init__(self, device_id: str) -> None:
+        """Name the device."""
+        super().__init__(f"{device_id}: expected a certificate that is not revoked")
+
+
 class Kind(StrEnum):
     """Whose certificate it is."""
 
@@ -95,6 +103,11 @@ class Register:
         text = "[\n" + ",\n".join(map(json.dumps, kept)) + "\n]\n"
         draft = self._path.with_suffix(".new")
         write_file(self._path, text.encode(), temporary=draft, mode=OWNER_ONLY)
+
+
+def is_revoked(entries: Iterable[Entry], serial: int | None) -> bool:
+    """Say whether the certificate with a serial number is revoked."""
+    return any(each.revoked and int(each.serial, 16) == serial for each in entries)
 
 
 def revoke(entries: Iterable[Entry], serials: set[str], now: datetime) -> list[Entry]:

@@ -3,18 +3,23 @@
 import base64
 import json
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from cryptography import x509
 
 from contracts.enrolment import Enrolment, token_for
+from contracts.errors import UnavailableError
 from contracts.keys import Signer
+from contracts.ledger.place import LedgerPlace
 from gateway.access import Role, Tokens
 from gateway.commands.enrol import run as enrol
 from gateway.commands.parser import build_parser
+from gateway.enrolling import Enrolling, check_keys
 from gateway.pki.claims import GUESSES_MAX, ClaimCodes
+from gateway.pki.register import RevokedError
 from gateway.settings import Settings
 from gateway.settings_file import load_settings
 from support.gateways.appliance import QuickAppliance
@@ -168,6 +173,51 @@ def test_what_is_wrong_is_said_and_leaves_the_code_for_another_try(
     found, answer = site.enrol("truck-7", code, asked, "-H", f"Wayseal-Enrolment: {line}")
     assert (found, b"expected a key that the ledger has" in answer) == (422, True)
     assert site.enrol("truck-7", code, asked)[0] == 200
+
+
+def test_a_revoked_certificate_renews_and_admits_nothing_before_rest_reads_the_list(
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in site.pki.variables().items():
+        monkeypatch.setenv(name, value)
+    settings, authority = site.settings, site.pki.authority
+    status, answer = site.enrol("truck-7", site.claim("truck-7"), request(tmp_path, "truck-7"))
+    assert status == 200, answer
+    shown = x509.load_pem_x509_certificate(
+        certificate(answer, tmp_path / "truck-7.crt").read_bytes()
+    ).serial_number
+    enrolment = Enrolment.sign(site.truck, "truck-7", "site-b")
+    tokens, asked = Tokens(settings.tokens_file), request(tmp_path / "2", "truck-7")
+    wanted = base64.b64decode(asked.read_bytes())
+    assert Enrolling(settings).admit("truck-7", enrolment, shown)
+    tokens.revoke(["truck-7"])
+
+    def looks_slowly(enrolments: Sequence[Enrolment], at: LedgerPlace) -> None:
+        check_keys(enrolments, at)
+        authority.revoke(["truck-7"])
+
+    with monkeypatch.context() as patched:
+        patched.setattr("gateway.enrolling.check_keys", looks_slowly)
+        with pytest.raises(RevokedError):
+            Enrolling(settings).admit("truck-7", enrolment, shown)
+    assert not tokens.has(enrolment)
+    elsewhere = settings.model_copy(
+        update={"pki": settings.pki.model_copy(update={"folder": tmp_path / "none"})}
+    )
+    for each in (settings, elsewhere):  # the authority's register, and a list that was copied
+        with pytest.raises(RevokedError, match="truck-7: expected a certificate that is not"):
+            Enrolling(each).admit("truck-7", enrolment, shown)
+        assert not tokens.has(enrolment)
+    issued = len(authority.entries())
+    with pytest.raises(RevokedError, match="truck-7: expected a certificate that is not"):
+        Enrolling(settings).renew("truck-7", wanted, shown)
+    assert len(authority.entries()) == issued
+    unreadable = settings.model_copy(
+        update={"tls": settings.tls.model_copy(update={"crl": tmp_path / "gone.pem"})}
+    )
+    with pytest.raises(UnavailableError, match="see its log"):
+        Enrolling(unreadable).admit("truck-7", enrolment, shown)
+    assert not tokens.has(enrolment)
 
 
 def test_a_code_is_for_one_device_and_for_a_time(tmp_path: Path) -> None:

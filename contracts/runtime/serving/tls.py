@@ -39,9 +39,10 @@ class Peer:
     serial: int
 
     @property
-    def is_device(self) -> bool:
-        """Say whether it is a truck's device."""
-        return any(uri.startswith(DEVICE_URN) for uri in self.uris)
+    def device_id(self) -> str | None:
+        """The id of the truck's device that it is; None: it is none."""
+        named = (uri for uri in self.uris if uri.startswith(DEVICE_URN))
+        return next((uri[len(DEVICE_URN) :] for uri in named), None)
 
     @classmethod
     def of(cls, transport: BaseTransport) -> Self | None:
@@ -157,7 +158,7 @@ class Tls:
     def admits(self, peer: Peer | None) -> bool:
         """Say whether a client may come in whose certificate, if any, was checked."""
         wanted = self._files.members_only and self._files.ca is not None
-        return not wanted or (peer is not None and not peer.is_device)
+        return not wanted or (peer is not None and peer.device_id is None)
 
     def has_changed(self) -> bool:
         """Say whether a file was replaced since it was read, or could not be used then."""
