@@ -18,7 +18,7 @@ MQTT_PORT ?= 1883
 LEDGER_PORT ?= 8008
 
 .DEFAULT_GOAL := help
-.PHONY: help release docs audit demo test peers check unit vectors soak field sites measure bench bench-ledger bench-storage bench-device bench-audit rig cassandra up trip down proto pages lock clean
+.PHONY: help release docs audit demo test programs peers check unit vectors soak field sites measure bench bench-ledger bench-storage bench-device bench-audit rig cassandra up trip down proto pages lock clean
 
 help: ## what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -50,14 +50,17 @@ demo: $(READY) ## the main job; with READINGS=csv TRACK=gpx VIDEO=file OPTIONS="
 	@$(BIN)/python -m demo --readings "$(READINGS)" --track "$(TRACK)" --video "$(VIDEO)" \
 	  --engine "$(ENGINE)" --ledger "$(LEDGER)" --admin-key "$(ADMIN_KEY)" $(OPTIONS)
 
-test: $(READY) ## all checks and all tests
-	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target check peers
+test: ## all checks and all tests
+	@echo "test: programs, libraries and checks first, then the tests"
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target programs check peers
 	@$(BIN)/pytest -q -rs -n 4 --dist loadfile --no-loadscope-reorder $(LONG_FIRST)
 
-peers: $(READY) # the programs and servers that the tests talk to
+programs: # of the system; they come while Python's libraries are installed
 	@scripts/packages mosquitto jq sqlite3 curl openssl iproute2 softhsm2 iw dbus gpsd gir1.2-gst-rtsp-server-1.0 gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-ugly python3-gi nvme-cli smartmontools $(BENCH_TOOLS) chromium-headless-shell prometheus prometheus-alertmanager
 	@$(JAVA)
 	@scripts/cometbft || echo "cometbft: tests of a network of validators will be skipped"
+
+peers: $(READY) programs # what else the tests talk to
 	@$(BIN)/python -c "from storage.bench.servers.cassandra.artifacts import installed; installed()"
 	@PYTHONPATH=tests $(BIN)/python -c "from support.tusclients.clients import install; install()"
 
