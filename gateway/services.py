@@ -20,6 +20,7 @@ from gateway.index.store import IndexStore
 from gateway.intake.brokertls import BrokerTls
 from gateway.intake.inbox import Inbox
 from gateway.intake.mqtt import Intake
+from gateway.jobs.jobs import Jobs
 from gateway.metrics import Metrics
 from gateway.mosquitto.ending import Ending
 from gateway.offload.copies import CopiesAtHand
@@ -109,6 +110,7 @@ class Services:
                 self._ages,
                 self.people.sessions,
                 self.accesses,
+                self.jobs.register,
             ]
         )
         self.network = Network(self._ledger, self.inbox, self._index)
@@ -167,6 +169,8 @@ class Services:
         ):
             worker.start()
             self._closing.callback(worker.close)
+        self.jobs.start()
+        self._closing.callback(self.jobs.stop)
         mqtt = self.settings.mqtt
         self.intake.start(mqtt.host, mqtt.port, mqtt.username, mqtt.password)
         self._closing.callback(self.intake.close)
@@ -249,6 +253,8 @@ class Services:
         self.people = People(tokens, persons, opened.enter_context(closing(sessions)), Tries())
         log = AccessLog(settings.accesses_file, signer, settings.site_id, self.damage)
         self.accesses = opened.enter_context(closing(log))
+        jobs = Jobs(data / "jobs.db", data / "jobs", self.damage)
+        self.jobs = opened.enter_context(closing(jobs))
         self._ages = opened.enter_context(closing(Ages(data / "retention.db", damage=self.damage)))
 
     def _wire_offload(self, signer: SigningKey) -> None:

@@ -88,6 +88,8 @@ KEPT: Final = (
     Kept("GATEWAY", "people.lock", CopiedBy.NOBODY),
     Kept("GATEWAY", "documents.lock", CopiedBy.NOBODY),
     Kept("GATEWAY", "sessions.db", CopiedBy.NOBODY),
+    Kept("GATEWAY", "jobs.db", CopiedBy.NOBODY),
+    Kept("GATEWAY", "jobs/", CopiedBy.NOBODY),
     Kept("GATEWAY", "claims.json", CopiedBy.NOBODY),
     Kept("GATEWAY", "waiting.json", CopiedBy.NOBODY),
     Kept("GATEWAY", "claims.lock", CopiedBy.NOBODY),

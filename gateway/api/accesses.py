@@ -1,8 +1,9 @@
 """Who took evidence and video from this gateway; each entry names the one before."""
 
 import base64
+from typing import Annotated
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, Field
 
 from contracts.encoding import canonical, parse
@@ -12,7 +13,7 @@ from gateway.access import Caller
 from gateway.api.models import Page
 from gateway.api.paging import Paging, page_of
 from gateway.api.parts import AccessLogPart
-from gateway.api.security import address_of
+from gateway.api.security import address_of, may_read
 from gateway.moments import Moment
 from gateway.people.accesslog import AccessLog, Taken
 
@@ -76,6 +77,28 @@ def note_access(
         UnavailableError: It cannot be written: nothing leaves.
     """
     log.note(caller, address_of(request), what, subjects)
+
+
+class Taking:
+    """A reader who takes something, and the record of that.
+
+    Attributes:
+        caller: The reader.
+    """
+
+    def __init__(
+        self, request: Request, log: AccessLogPart, caller: Annotated[Caller, Depends(may_read)]
+    ) -> None:
+        self.caller = caller
+        self._request = request
+        self._log = log
+
+    def note(self, what: Taken, *subjects: str) -> None:
+        """Write down what is taken; see `note_access`."""
+        note_access(self._request, self._log, self.caller, what, *subjects)
+
+
+TakingPart = Annotated[Taking, Depends()]
 
 
 def _view(access: Access) -> AccessEntry:

@@ -21,6 +21,7 @@ from gateway.api import (
     exports,
     health,
     holds,
+    jobs,
     lots,
     metrics,
     operations,
@@ -84,6 +85,7 @@ def build_app(services: Services) -> FastAPI:
         search,
         changes,
         verification,
+        jobs,
     ):
         _include(app, about.router, may_read)
     for router in (deletions.router, holds.ends_router):

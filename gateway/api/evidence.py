@@ -3,20 +3,24 @@
 from http import HTTPStatus
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, HTTPException, Query, Request
-from fastapi.responses import StreamingResponse
+from fastapi import APIRouter, HTTPException, Query
+from fastapi.responses import Response, StreamingResponse
 
 from gateway.access import Caller
-from gateway.api.accesses import note_access
+from gateway.api.accesses import TakingPart
 from gateway.api.chosenvideo import ChosenVideo
-from gateway.api.parts import AccessLogPart, AuditPart, RecordsPart
+from gateway.api.jobs import EVIDENCE_TYPE, STARTED, BackgroundPart
+from gateway.api.parts import AuditPart, RecordsPart
 from gateway.api.problems import BINARY, errors
-from gateway.api.security import may_read
+from gateway.jobs.job import JobKind
+from gateway.jobs.jobs import Work
 from gateway.people.accesslog import Taken
 from gateway.records.records import Records
 
-MEDIA_TYPE = "application/vnd.wayseal.evidence"
-
+_Trips = Annotated[
+    list[str],
+    Query(min_length=1, max_length=100, description="a trip; repeat it for several trips"),
+]
 _Lots = Annotated[bool, Query(description="with how the sources of the delivered lots were made")]
 
 router = APIRouter(prefix="/v1", tags=["evidence"])
@@ -50,19 +54,14 @@ def check_whole(records: Records, caller: Caller, trip_id: str) -> None:
 @router.get(
     "/evidence",
     response_class=StreamingResponse,
-    responses=errors(404, 410) | {200: {"content": {MEDIA_TYPE: {"schema": BINARY}}}},
+    responses=errors(404, 410) | {200: {"content": {EVIDENCE_TYPE: {"schema": BINARY}}}},
 )
 def evidence(
-    request: Request,
+    taking: TakingPart,
     audit: AuditPart,
-    log: AccessLogPart,
     records: RecordsPart,
-    caller: Annotated[Caller, Depends(may_read)],
     video: ChosenVideo,
-    trip: Annotated[
-        list[str],
-        Query(min_length=1, max_length=100, description="a trip; repeat it for several trips"),
-    ],
+    trip: _Trips,
     *,
     lots: _Lots = True,
 ) -> StreamingResponse:
@@ -76,9 +75,48 @@ def evidence(
     `wayseal-verify` checks the file against trusted keys, which the file itself never contains.
     """
     for each in trip:
-        check_whole(records, caller, each)
+        check_whole(records, taking.caller, each)
     pieces = audit.evidence(trip, video=video.of_trips(trip), with_lots=lots)
-    note_access(request, log, caller, Taken.EVIDENCE, *sorted(set(trip)))
-    name = f"{trip[0]}.evidence" if len(trip) == 1 else "trips.evidence"
-    disposition = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return StreamingResponse(pieces, headers=disposition, media_type=MEDIA_TYPE)
+    taking.note(Taken.EVIDENCE, *sorted(set(trip)))
+    disposition = {"Content-Disposition": f'attachment; filename="{_name(trip)}"'}
+    return StreamingResponse(pieces, headers=disposition, media_type=EVIDENCE_TYPE)
+
+
+@router.post(
+    "/evidence",
+    name="export_evidence",
+    status_code=202,
+    response_class=Response,
+    responses=errors(404, 410) | STARTED,
+)
+def export(
+    taking: TakingPart,
+    audit: AuditPart,
+    records: RecordsPart,
+    video: ChosenVideo,
+    background: BackgroundPart,
+    trip: _Trips,
+    *,
+    lots: _Lots = True,
+) -> Response:
+    """Make the same evidence file in a job: its owner sees how far it is, and fetches it in ranges.
+
+    The result is kept for a day. What is wrong with the question is told at once, as with GET.
+    """
+    for each in trip:
+        check_whole(records, taking.caller, each)
+    blobs, subjects = video.of_trips(trip), sorted(set(trip))
+    taking.note(Taken.EVIDENCE, *subjects)
+    return background.begin(
+        Work(
+            JobKind.EVIDENCE,
+            subjects,
+            lambda watch: audit.evidence(trip, video=blobs, with_lots=lots, watch=watch),
+            EVIDENCE_TYPE,
+            _name(trip),
+        )
+    )
+
+
+def _name(trip_ids: list[str]) -> str:
+    return f"{trip_ids[0]}.evidence" if len(trip_ids) == 1 else "trips.evidence"

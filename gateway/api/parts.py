@@ -11,6 +11,7 @@ from fastapi import Depends, Request
 from gateway.access import Caller
 from gateway.clips.clips import Clips
 from gateway.intake.inbox import Inbox
+from gateway.jobs.jobs import Jobs
 from gateway.metrics import Metrics
 from gateway.offload.receipts import Receipts
 from gateway.offload.saga import OffloadSaga
@@ -63,6 +64,7 @@ FillingPart = Annotated[Filling, Depends(_part(lambda services: services.filling
 HoldsPart = Annotated[AutomaticHolds, Depends(_holds)]
 """The automatic holds on what the caller may see."""
 InboxPart = Annotated[Inbox, Depends(_part(lambda services: services.inbox))]
+JobsPart = Annotated[Jobs, Depends(_part(lambda services: services.jobs))]
 MetricsPart = Annotated[Metrics, Depends(_part(lambda services: services.metrics))]
 PeoplePart = Annotated[People, Depends(_part(lambda services: services.people))]
 ReceiptsPart = Annotated[Receipts, Depends(_part(lambda services: services.receipts))]

@@ -3,21 +3,23 @@
 from functools import partial
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Query, Response
 
-from gateway.access import Caller
 from gateway.api import bucketviews, models, views
-from gateway.api.accesses import note_access
+from gateway.api.accesses import TakingPart
 from gateway.api.evidence import check_whole
+from gateway.api.jobs import STARTED, BackgroundPart
 from gateway.api.paging import LongPaging, Overlapping, Paging, Spanned, page_of
-from gateway.api.parts import AccessLogPart, AllParts, AuditPart, RecordsPart
+from gateway.api.parts import AllParts, AuditPart, RecordsPart
 from gateway.api.problems import ABSENT
 from gateway.api.recordings import ShelfPart
-from gateway.api.security import may_read
 from gateway.api.tripfilter import About
 from gateway.api.verdicts import OwnVerdict
+from gateway.api.verification import as_job
+from gateway.jobs.job import JobKind
 from gateway.people.accesslog import Taken
 from gateway.records.buckets import BUCKETS_MAX
+from gateway.records.watch import Watch
 
 router = APIRouter(prefix="/v1/trips", tags=["trips"])
 
@@ -75,24 +77,31 @@ def bucketed(
     return bucketviews.bucketed(records.trips.bucketed(trip_id, count, span, device_id or ""))
 
 
-@router.post("/{trip_id}/verify", responses=ABSENT)
+@router.post("/{trip_id}/verify", response_model=OwnVerdict, responses=ABSENT | STARTED)
 def verify(
-    request: Request,
-    log: AccessLogPart,
+    taking: TakingPart,
     audit: AuditPart,
     services: AllParts,
     records: RecordsPart,
-    caller: Annotated[Caller, Depends(may_read)],
+    background: BackgroundPart,
     trip_id: str,
-) -> OwnVerdict:
+) -> OwnVerdict | Response:
     """Judge the evidence of a trip as `wayseal-verify` would, by the keys of this ledger.
 
     This is a quick check for the operator. A caller who does not trust this gateway exports the
     evidence and judges it elsewhere, with keys from another source.
     """
-    check_whole(records, caller, trip_id)
-    note_access(request, log, caller, Taken.VERDICT, trip_id)
-    return OwnVerdict.of(audit.judge(trip_id), services.settings.site_id, trip_id)
+    check_whole(records, taking.caller, trip_id)
+    taking.note(Taken.VERDICT, trip_id)
+    site_id = services.settings.site_id
+    if background.is_wanted:
+
+        def look(watch: Watch) -> OwnVerdict:
+            watch.begin(f"trip {trip_id}", 0, 1)
+            return OwnVerdict.of(audit.judge(trip_id, watch), site_id, trip_id)
+
+        return background.begin(as_job(JobKind.VERIFY_TRIP, trip_id, look))
+    return OwnVerdict.of(audit.judge(trip_id), site_id, trip_id)
 
 
 @router.get("/{trip_id}/recordings", responses=ABSENT)

@@ -3,12 +3,12 @@
 The trip's own verification is in trips.py.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import BoundedSemaphore
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import BaseModel, Field
 
 from contracts.errors import UnavailableError
@@ -16,11 +16,11 @@ from contracts.evidence.report import summary
 from contracts.evidence.verify import Verdict
 from gateway.access import Caller
 from gateway.api import words
-from gateway.api.accesses import note_access
+from gateway.api.accesses import TakingPart
 from gateway.api.evidence import may_see_whole
+from gateway.api.jobs import JSON_TYPE, STARTED, BackgroundPart
 from gateway.api.models import CopyReport
 from gateway.api.parts import (
-    AccessLogPart,
     AllParts,
     AuditPart,
     DeletionsPart,
@@ -30,9 +30,20 @@ from gateway.api.parts import (
 from gateway.api.problems import ABSENT, errors
 from gateway.api.recordings import absent, digest_of_bytes
 from gateway.api.security import may_read
+from gateway.jobs.job import JobKind
+from gateway.jobs.jobs import Work
 from gateway.people.accesslog import Taken
 from gateway.records.tracing import LotId
-from gateway.records.verification import LeftOutKind, Outcome, Verification, beyond
+from gateway.records.verification import (
+    AS_JOB,
+    AT_ONCE,
+    Bounds,
+    LeftOutKind,
+    Outcome,
+    Verification,
+    beyond,
+)
+from gateway.records.watch import UNWATCHED, Watch
 from storage.recordings.verification import VerifyReport
 
 AT_ONCE_MAX: Final = 2
@@ -119,13 +130,23 @@ class Verifier:
         self.judged_by = (
             f"the gateway of site {services.settings.site_id}, by the ledger's own keys"
         )
-        self._verification = Verification(
-            records,
-            audit,
-            store,
-            may_judge=lambda trip_id: may_see_whole(records, caller, trip_id),
-            absent=lambda sha256: str(absent(deletions, sha256)),
-        )
+
+        def begun(bounds: Bounds, watch: Watch) -> Verification:
+            return Verification(
+                records,
+                audit,
+                store,
+                may_judge=lambda trip_id: may_see_whole(records, caller, trip_id),
+                absent=lambda sha256: str(absent(deletions, sha256)),
+                bounds=bounds,
+                watch=watch,
+            )
+
+        self._begun = begun
+
+    def in_job(self, watch: Watch) -> Verification:
+        """Return a verification with the wide bounds of a job."""
+        return self._begun(AS_JOB, watch)
 
     @contextmanager
     def place(self) -> Iterator[Verification]:
@@ -139,7 +160,7 @@ class Verifier:
                 f"expected at most {AT_ONCE_MAX} verifications at once: ask again later"
             )
         try:
-            yield self._verification
+            yield self._begun(AT_ONCE, UNWATCHED)
         finally:
             self._places.release()
 
@@ -148,59 +169,97 @@ VerifierPart = Annotated[Verifier, Depends()]
 router = APIRouter(prefix="/v1", tags=["evidence"])
 
 
-@router.post("/recordings/{recording_id}/verify", responses=errors(404, 410))
+@router.post(
+    "/recordings/{recording_id}/verify",
+    response_model=RecordingReport,
+    responses=errors(404, 410) | STARTED,
+)
 def verify_recording(
-    request: Request,
-    log: AccessLogPart,
-    caller: Annotated[Caller, Depends(may_read)],
+    taking: TakingPart,
     records: RecordsPart,
     store: StorePart,
     deletions: DeletionsPart,
     verifier: VerifierPart,
+    background: BackgroundPart,
     recording_id: str,
-) -> RecordingReport:
+) -> RecordingReport | Response:
     """Read every byte of every copy, and judge the trips whose digests count, by the ledger.
 
-    20 trips are judged at most. A recording whose bytes are not here is 404, or 410 if they were
-    deleted here.
+    20 trips are judged at most, 500 by a job. A recording whose bytes are not here is 404, or 410
+    if they were deleted here.
     """
     sha256 = digest_of_bytes(records, store, deletions, recording_id).sha256
-    with verifier.place() as found:
-        note_access(request, log, caller, Taken.VERDICT, recording_id)
+
+    def look(found: Verification) -> RecordingReport:
         found.recording(sha256)
-    return RecordingReport(
-        **_copies_read(sha256, found.copies.get(sha256)).model_dump(),
-        **_verified(found, verifier.judged_by, lot=False).model_dump(),
-    )
+        return RecordingReport(
+            **_copies_read(sha256, found.copies.get(sha256)).model_dump(),
+            **_verified(found, verifier.judged_by, lot=False).model_dump(),
+        )
+
+    if background.is_wanted:
+        taking.note(Taken.VERDICT, recording_id)
+        work = as_job(
+            JobKind.VERIFY_RECORDING, recording_id, lambda watch: look(verifier.in_job(watch))
+        )
+        return background.begin(work)
+    with verifier.place() as found:
+        taking.note(Taken.VERDICT, recording_id)
+        return look(found)
 
 
 # A lot is named by the path, or by the query: see lots.py.
-@router.post("/lots/{gtin}/{lot:path}/verify", responses=ABSENT)
-@router.post("/lot/verify", name="verify_lot_by_query", responses=ABSENT)
+@router.post("/lots/{gtin}/{lot:path}/verify", response_model=LotReport, responses=ABSENT | STARTED)
+@router.post(
+    "/lot/verify",
+    name="verify_lot_by_query",
+    response_model=LotReport,
+    responses=ABSENT | STARTED,
+)
 def verify_lot(
-    request: Request,
-    log: AccessLogPart,
-    caller: Annotated[Caller, Depends(may_read)],
+    taking: TakingPart,
+    records: RecordsPart,
     verifier: VerifierPart,
+    background: BackgroundPart,
     gtin: str,
     lot: str,
     *,
     video: Annotated[bool, Query(description="read the recordings on its trips too")] = True,
-) -> LotReport:
+) -> LotReport | Response:
     """Judge the trips of a lot's deliveries by the ledger, and read the recordings on them.
 
-    At most 20 trips are judged and 4 GiB of video are read, and nothing is begun after a minute.
-    What is left out is named with the limit, and then the outcome is never `holds`.
+    At most 20 trips are judged and 4 GiB of video are read, and nothing is begun after a minute; a
+    job judges 500, reads 1 TiB, and begins nothing after six hours. What is left out is named with
+    the limit, and then the outcome is never `holds`.
     """
+    name, subject = LotId(gtin, lot), f"{gtin}/{lot}"
+
+    def look(found: Verification) -> LotReport:
+        found.lot(name, video=video)
+        return LotReport(
+            gtin=gtin,
+            lot=lot,
+            recordings=[_copies_read(*each) for each in found.copies.items()],
+            **_verified(found, verifier.judged_by, lot=True).model_dump(),
+        )
+
+    if background.is_wanted:
+        records.lots.check_known(name)
+        taking.note(Taken.VERDICT, subject)
+        work = as_job(JobKind.VERIFY_LOT, subject, lambda watch: look(verifier.in_job(watch)))
+        return background.begin(work)
     with verifier.place() as found:
-        note_access(request, log, caller, Taken.VERDICT, f"{gtin}/{lot}")
-        found.lot(LotId(gtin, lot), video=video)
-    return LotReport(
-        gtin=gtin,
-        lot=lot,
-        recordings=[_copies_read(*each) for each in found.copies.items()],
-        **_verified(found, verifier.judged_by, lot=True).model_dump(),
-    )
+        taking.note(Taken.VERDICT, subject)
+        return look(found)
+
+
+def as_job(kind: JobKind, subject: str, look: Callable[[Watch], BaseModel]) -> Work:
+    """Return a job's work: look at something, and keep the answer as JSON."""
+
+    def run(watch: Watch) -> Iterator[bytes]:
+        yield look(watch).model_dump_json().encode()
+
+    return Work(kind, (subject,), run, JSON_TYPE, f"{kind}.json")
 
 
 def _verified(found: Verification, judged_by: str, *, lot: bool) -> Verified:

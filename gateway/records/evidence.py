@@ -5,8 +5,9 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from functools import partial
+from io import BufferedReader, RawIOBase
 from tempfile import TemporaryFile
-from typing import Final
+from typing import BinaryIO, Final
 
 from contracts.address import ADMIN_KEYS_SETTING, setting
 from contracts.chunktree import BLOB_BYTES, blob_size
@@ -33,11 +34,14 @@ from contracts.text import WHITESPACE
 from gateway.index.store import Head, IndexStore
 from gateway.records.rehearsal import Rehearsal
 from gateway.records.subjects import Gathering
+from gateway.records.watch import UNWATCHED, Unit, Watch
 from storage.recordings.store import RecordingStore
 
 SEALED_S: Final = 10.0
 """How long, seconds, an export waits for the validators to sign the newest block."""
 SEALED_AGAIN_S: Final = 0.1
+_CHECKED_BYTES: Final = 1 << 16
+"""Bytes of evidence that are checked between two looks at the watch."""
 Blobs = Callable[[bytes, int], Iterable[int]]
 """Says which of a recording's blobs a file carries, ascending, of the number that it has."""
 
@@ -61,7 +65,12 @@ class Audit:
         self._recordings = recordings
 
     def evidence(
-        self, trip_ids: list[str], *, video: Blobs, with_lots: bool = True
+        self,
+        trip_ids: list[str],
+        *,
+        video: Blobs,
+        with_lots: bool = True,
+        watch: Watch = UNWATCHED,
     ) -> Iterator[bytes]:
         """Return the bytes of an evidence file about `trip_ids`, in pieces.
 
@@ -69,11 +78,13 @@ class Audit:
             trip_ids: Trips on the ledger.
             video: Which blobs of each recording to include, as far as they are here.
             with_lots: Include how the sources of the delivered lots were made.
+            watch: Told how far it is.
 
         Raises:
             NotOnLedgerError: There is no such trip.
             RejectedError: Too many transformations lead to the delivered lots.
             UnavailableError: The ledger, the index or the recordings did not answer.
+            StoppedError: The watch says so.
         """
         self._index.require()
         head = self._index.head()
@@ -90,7 +101,7 @@ class Audit:
         gathering = Gathering(
             self._index, header.trip_ids, with_lots=with_lots, up_to=head.block_num
         )
-        rehearsal = Rehearsal(self._ledger, header)
+        rehearsal = Rehearsal(self._ledger, header, watch)
         try:
             rehearsal.run(gathering.places)
             while gathering.complete(rehearsal.scope()):
@@ -100,20 +111,27 @@ class Audit:
         except WaysealError:
             rehearsal.close()
             raise
-        return self._write(header, head, rehearsal, nodes, seals, video)
+        return self._write(header, head, rehearsal, nodes, seals, video, watch)
 
-    def judge(self, trip_id: str) -> Verdict:
+    def judge(self, trip_id: str, watch: Watch = UNWATCHED) -> Verdict:
         """Return the verdict on a trip's evidence, by the ledger's own keys.
+
+        Args:
+            trip_id: A trip on the ledger.
+            watch: Told how far it is.
 
         Raises:
             NotOnLedgerError: There is no such trip.
             UnavailableError: The ledger, the index or the recordings did not answer.
+            StoppedError: The watch says so.
         """
         with TemporaryFile() as file:
-            for piece in self.evidence([trip_id], video=no_video):
+            for piece in self.evidence([trip_id], video=no_video, watch=watch):
                 file.write(piece)
+            size = file.tell()
             file.seek(0)
-            return verify_evidence(file, trust_of(self._ledger), [])
+            told = BufferedReader(_Told(file, size, watch), _CHECKED_BYTES)
+            return verify_evidence(told, trust_of(self._ledger), [])
 
     def _prove(self, head: Head, rehearsal: Rehearsal) -> list[StateTreeNode]:
         """Return the nodes that prove the end of the rehearsal, and when the last block was begun.
@@ -171,6 +189,7 @@ class Audit:
         nodes: Iterable[StateTreeNode],
         seals: Iterable[SealedHeader],
         video: Blobs,
+        watch: Watch,
     ) -> Iterator[bytes]:
         writer = EvidenceWriter()
         yield writer.start(header)
@@ -185,7 +204,7 @@ class Audit:
         for recording in recordings:
             yield from self._leaf_hashes(writer, recording)
         for recording in recordings:
-            yield from self._blobs(writer, recording, video)
+            yield from self._blobs(writer, recording, video, watch)
         for node in nodes:
             yield writer.frame(message_of(node))
         yield from map(writer.frame, seals)
@@ -208,15 +227,37 @@ class Audit:
             hashes = b"".join(stored.leaves)
             yield writer.frame(LeafHashes(recording_sha256=recording, hashes=hashes))
 
-    def _blobs(self, writer: EvidenceWriter, recording: bytes, video: Blobs) -> Iterator[bytes]:
+    def _blobs(
+        self, writer: EvidenceWriter, recording: bytes, video: Blobs, watch: Watch
+    ) -> Iterator[bytes]:
         stored = self._recordings.find(recording)
         if stored is None:
             return
-        for index in video(recording, len(stored.leaves)):
+        chosen = tuple(video(recording, len(stored.leaves)))
+        for done, index in enumerate(chosen):
+            watch.tell(f"reads recording {recording.hex()}", done, len(chosen), Unit.BLOBS)
             at = index * BLOB_BYTES
             stop = at + blob_size(stored.size, index)
             data = b"".join(self._recordings.read(recording, at, stop))
             yield writer.frame(Blob(recording_sha256=recording, index=index, data=data))
+
+
+class _Told(RawIOBase):
+    """A file that is read once, from its beginning, whose reader tells how far it is."""
+
+    def __init__(self, file: BinaryIO, size: int, watch: Watch) -> None:
+        self._file = file
+        self._size = size
+        self._watch = watch
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override] # any buffer there
+        piece = self._file.read(len(buffer))
+        self._watch.tell("checks the evidence", self._file.tell(), self._size, Unit.BYTES)
+        buffer[: len(piece)] = piece
+        return len(piece)
 
 
 def trust_of(ledger: LedgerClient) -> Trust:

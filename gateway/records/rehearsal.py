@@ -14,6 +14,7 @@ from contracts.ledger.client import LedgerClient
 from contracts.proto.evidence_pb2 import Header
 from contracts.proto.sawtooth_pb2 import Batch
 from contracts.sawtooth.batches import Family, parse_header
+from gateway.records.watch import UNWATCHED, Unit, Watch
 
 _IN_MEMORY_BYTES: Final = 16 << 20
 """Batches beyond this wait in a temporary file."""
@@ -25,11 +26,13 @@ class Rehearsal:
     Args:
         ledger: Has the batches.
         header: The file's header.
+        watch: Told how many batches have been read.
     """
 
-    def __init__(self, ledger: LedgerClient, header: Header) -> None:
+    def __init__(self, ledger: LedgerClient, header: Header, watch: Watch = UNWATCHED) -> None:
         self._ledger = ledger
         self._header = header
+        self._watch = watch
         self._file = SpooledTemporaryFile(_IN_MEMORY_BYTES)  # noqa: SIM115 - see close
         self._at: dict[str, tuple[int, int]] = {}
         self._order: list[str] = []
@@ -44,11 +47,13 @@ class Rehearsal:
 
         Raises:
             UnavailableError: The ledger did not answer.
+            StoppedError: The watch says so.
         """
         order = sorted(places.items())
         self._order = [batch_id for _, batch_id in order]
         self._replay = self._fresh()
-        for ((block_num, _), _), batch in zip(order, self.batches(), strict=True):
+        for at, (((block_num, _), _), batch) in enumerate(zip(order, self.batches(), strict=True)):
+            self._watch.tell("reads the ledger's batches", at, len(order), Unit.BATCHES)
             for each in batch.transactions:
                 header = parse_header(each)
                 if Family.of(header) in REPLAYED:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import count
 from typing import Final
 
 from contracts.errors import RejectedError, WaysealError
@@ -15,6 +16,7 @@ from contracts.proto.payload_pb2 import RecordVideo
 from gateway.records.evidence import Audit
 from gateway.records.records import Records
 from gateway.records.tracing import LotId
+from gateway.records.watch import UNWATCHED, StoppedError, Unit, Watch
 from storage.recordings.manifest import StoredRecording
 from storage.recordings.store import RecordingStore
 from storage.recordings.verification import CopyReport, VerifyReport
@@ -25,6 +27,9 @@ VIDEO_BYTES_MAX: Final = 4 << 30
 """Bytes of stored video, all copies counted, that one verification of a lot reads."""
 BEGIN_MAX_S: Final = 60.0
 """After this time no further trip or recording is begun."""
+JOB_TRIPS_MAX: Final = 500
+JOB_VIDEO_BYTES_MAX: Final = 1 << 40
+JOB_BEGIN_MAX_S: Final = 21_600.0
 
 _BEYOND: Final = (
     "copies at other sites, or in places that this gateway's settings no longer name",
@@ -56,6 +61,28 @@ class LeftOutKind(StrEnum):
     COPY = "copy"
 
 
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How much one verification looks at.
+
+    Attributes:
+        names: Begins the names of the limits, as the documentation has them.
+        trips: Trips that it judges.
+        video_bytes: Bytes of stored video, all copies counted, that it reads.
+        begin_s: After this time it begins no further trip or recording, seconds.
+    """
+
+    names: str = ""
+    trips: int = TRIPS_MAX
+    video_bytes: int = VIDEO_BYTES_MAX
+    begin_s: float = BEGIN_MAX_S
+
+
+AT_ONCE: Final = Bounds()
+"""While the client waits for the answer."""
+AS_JOB: Final = Bounds("JOB_", JOB_TRIPS_MAX, JOB_VIDEO_BYTES_MAX, JOB_BEGIN_MAX_S)
+
+
 @dataclass(slots=True)
 class Verification:
     """One look at trips and recordings.
@@ -66,6 +93,8 @@ class Verification:
         store: The stored bytes.
         may_judge: Says whether the reader may see all deliveries on a trip.
         absent: Says why the bytes of a recording are not here.
+        bounds: How much it looks at.
+        watch: Told how far it is.
         clock_s: A clock that never goes back, seconds.
         verdicts: On the trips that were judged.
         copies: Of the recordings whose bytes were read.
@@ -78,17 +107,20 @@ class Verification:
     store: RecordingStore
     may_judge: Callable[[str], bool]
     absent: Callable[[bytes], str]
+    bounds: Bounds = AT_ONCE
+    watch: Watch = UNWATCHED
     clock_s: Callable[[], float] = time.monotonic
     verdicts: dict[str, Verdict] = field(default_factory=dict)
     copies: dict[bytes, VerifyReport] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
     left_out: dict[tuple[LeftOutKind, str], list[str]] = field(default_factory=dict)
-    _until_s: float = 0.0
+    _began_s: float = 0.0
     _read_bytes: int = 0
+    _steps: int = 1
 
     def __post_init__(self) -> None:
         """Begin to count the time."""
-        self._until_s = self.clock_s() + BEGIN_MAX_S
+        self._began_s = self.clock_s()
 
     @property
     def outcome(self) -> Outcome:
@@ -115,7 +147,9 @@ class Verification:
             if not delivery.trip_ids:
                 reason = "it is on no trip so far"
                 self._leave_out(LeftOutKind.DELIVERY, reason, [delivery.entry.terms.delivery_id])
-        for trip_id in dict.fromkeys(name for each in deliveries for name in each.trip_ids):
+        trip_ids = list(dict.fromkeys(name for each in deliveries for name in each.trip_ids))
+        self._steps = len(trip_ids) + (self._count_films(trip_ids) if video else 0)
+        for trip_id in trip_ids:
             verdict = self._judge(trip_id)
             for digest in _digests(verdict) if verdict else ():
                 self._video_of_lot(digest, asked=video)
@@ -128,11 +162,13 @@ class Verification:
             UnavailableError: The index or the catalogue did not answer.
         """
         counting = self.records.digests.that_count(sha256, self.store.find)
+        trip_ids = list(dict.fromkeys(each.digest.trip_id for each in counting.digests))
+        self._steps = 1 + len(trip_ids)
         if counting.stored is None:
             self._leave_out(LeftOutKind.RECORDING, self.absent(sha256), [sha256.hex()])
         else:
             self._read(counting.stored)
-        for trip_id in dict.fromkeys(each.digest.trip_id for each in counting.digests):
+        for trip_id in trip_ids:
             verdict = self._judge(trip_id)
             if verdict is not None:
                 self._compare(trip_id, sha256, verdict, counting.stored)
@@ -151,14 +187,19 @@ class Verification:
             self._check_fits(digest, stored)
 
     def _judge(self, trip_id: str) -> Verdict | None:
-        if len(self.verdicts) >= TRIPS_MAX:
-            self._leave_out(LeftOutKind.TRIP, f"TRIPS_MAX: at most {TRIPS_MAX} at once", [trip_id])
+        most = self.bounds.trips
+        if len(self.verdicts) >= most:
+            reason = f"{self.bounds.names}TRIPS_MAX: at most {most} at once"
+            self._leave_out(LeftOutKind.TRIP, reason, [trip_id])
         elif not self.may_judge(trip_id):
             reason = "it carries deliveries that you may not see"
             self._leave_out(LeftOutKind.TRIP, reason, [trip_id])
         elif self._in_time(LeftOutKind.TRIP, trip_id):
+            self._begin(f"trip {trip_id}")
             try:
-                verdict = self.audit.judge(trip_id)
+                verdict = self.audit.judge(trip_id, self.watch)
+            except StoppedError:
+                raise
             except WaysealError as error:  # what was judged before still counts
                 self._leave_out(LeftOutKind.TRIP, str(error), [trip_id])
             else:
@@ -187,6 +228,8 @@ class Verification:
                 self._leave_out(LeftOutKind.RECORDING, self.absent(digest.sha256), [name])
             elif self._check_fits(digest, stored) and self._has_room(stored, name):
                 self._read(stored)
+        except StoppedError:
+            raise
         except RejectedError as error:
             self.problems.append(f"recording {name}: {error}")
         except WaysealError as error:
@@ -204,8 +247,9 @@ class Verification:
 
     def _has_room(self, stored: StoredRecording, name: str) -> bool:
         more = stored.size * max(1, len(stored.copies))
-        if self._read_bytes + more > VIDEO_BYTES_MAX:
-            reason = f"VIDEO_BYTES_MAX: at most {VIDEO_BYTES_MAX} bytes of all copies at once"
+        most = self.bounds.video_bytes
+        if self._read_bytes + more > most:
+            reason = f"{self.bounds.names}VIDEO_BYTES_MAX: at most {most} bytes of all copies"
             self._leave_out(LeftOutKind.RECORDING, reason, [name])
             return False
         if not self._in_time(LeftOutKind.RECORDING, name):
@@ -214,15 +258,21 @@ class Verification:
         return True
 
     def _in_time(self, kind: LeftOutKind, name: str) -> bool:
-        if self.clock_s() < self._until_s:
+        most_s = self.bounds.begin_s
+        if self.clock_s() < self._began_s + most_s:
             return True
-        reason = f"BEGIN_MAX_S: none is begun after {BEGIN_MAX_S:g} s"
+        reason = f"{self.bounds.names}BEGIN_MAX_S: none is begun after {most_s:g} s"
         self._leave_out(kind, reason, [name])
         return False
 
     def _read(self, stored: StoredRecording) -> None:
         name = stored.sha256.hex()
-        report = self.store.verify(stored.sha256)
+        self._begin(f"recording {name}")
+        blobs, done = len(stored.leaves) * max(1, len(stored.copies)), count()
+        report = self.store.verify(
+            stored.sha256,
+            lambda: self.watch.tell("reads every copy", next(done), blobs, Unit.BLOBS),
+        )
         self.copies[stored.sha256] = report
         if not report.copies:
             self._leave_out(LeftOutKind.RECORDING, "no copy of it is whole here", [name])
@@ -240,6 +290,15 @@ class Verification:
             out = self.store.not_looked_at().get(copy.copy, "the medium or peer did not answer")
             reason = f"{copy.copy}: {len(copy.unread)} blobs could not be read: {out}"
             self._leave_out(LeftOutKind.COPY, reason, [name])
+
+    def _begin(self, subject: str) -> None:
+        before = len(self.verdicts) + len(self.copies)
+        self.watch.begin(subject, before, max(self._steps, before + 1))
+
+    def _count_films(self, trip_ids: Iterable[str]) -> int:
+        """Return how many recordings the index has of trips; the ledger may have others."""
+        digests = self.records.digests
+        return len({each.digest.sha256 for name in trip_ids for each in digests.of_trip(name)})
 
     def _leave_out(self, kind: LeftOutKind, reason: str, names: Iterable[str]) -> None:
         self.left_out.setdefault((kind, reason), []).extend(names)

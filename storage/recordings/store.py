@@ -201,14 +201,20 @@ class RecordingStore:
         """
         return self._reader.read(self._require(recording_id), start, stop)
 
-    def verify(self, recording_id: bytes) -> VerifyReport:
+    def verify(
+        self, recording_id: bytes, before: Callable[[], object] = lambda: None
+    ) -> VerifyReport:
         """Read every byte of every copy and report what is damaged or missing.
+
+        Args:
+            recording_id: 32 bytes.
+            before: Called before each blob of each copy; what it raises ends the work.
 
         Raises:
             RejectedError: The recording is not whole, or its manifest is damaged.
             UnavailableError: The medium failed as a whole.
         """
-        return verify_copies(self._places, self._require(recording_id))
+        return verify_copies(self._places, self._require(recording_id), before)
 
     def survey(self, recording_id: bytes, index: int) -> Survey:
         """Read one blob of every copy and every replica from its medium; return what is wrong.

@@ -62,9 +62,19 @@ class VerifyReport:
         return bool(self.copies) and all(copy.holds for copy in self.copies)
 
 
-def verify_copies(places: Places, manifest: StoredRecording) -> VerifyReport:
-    """Read every copy from its medium and compare it with the manifest."""
-    reports = tuple(_report(name, fetch, manifest) for name, fetch in _copies(places, manifest))
+def verify_copies(
+    places: Places, manifest: StoredRecording, before: Callable[[], object] = lambda: None
+) -> VerifyReport:
+    """Read every copy from its medium and compare it with the manifest.
+
+    Args:
+        places: Where recordings are.
+        manifest: Of the recording.
+        before: Called before each blob of each copy; what it raises ends the work.
+    """
+    reports = tuple(
+        _report(name, fetch, manifest, before) for name, fetch in _copies(places, manifest)
+    )
     return VerifyReport(manifest.sha256, manifest.size, manifest.tree_root, reports)
 
 
@@ -114,11 +124,14 @@ def _copies(places: Places, manifest: StoredRecording) -> Iterator[tuple[str, Fe
         yield name, partial(stored_blob, places, manifest, fresh=True)
 
 
-def _report(name: str, fetch: Fetch, manifest: StoredRecording) -> CopyReport:
+def _report(
+    name: str, fetch: Fetch, manifest: StoredRecording, before: Callable[[], object]
+) -> CopyReport:
     digest = hashlib.sha256()
     leaves: list[bytes] = []
     flaws: dict[Flaw, list[int]] = {flaw: [] for flaw in Flaw}
     for index, leaf in enumerate(manifest.leaves):
+        before()
         try:
             data = fetch(index)
         except WaysealError as error:

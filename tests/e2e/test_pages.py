@@ -417,3 +417,67 @@ def test_the_board_fills_a_wall(browser: Browser, scene: Scene, kept: StorageSta
             "a word that is a fortieth of the wall's height is read from afar"
         )
         assert not seen.is_too_wide()
+
+
+def as_a_job(seen: Visit) -> list[str]:
+    """Have each verification run as a job, and show the first look at it half-way; return looks."""
+    looks: list[str] = []
+
+    def at_once(route: Route) -> None:
+        route.continue_(headers={**route.request.headers, "prefer": "respond-async"})
+
+    def half_way(route: Route) -> None:
+        looks.append(route.request.method)
+        if looks != ["GET"]:
+            route.continue_()
+            return
+        fetched = route.fetch()
+        told = {"step": 2, "steps": 4, "subject": "trip T-2", "doing": "reads", "done": 5}
+        running = {"state": "running", "progress": {**told, "total": 10, "unit": "batches"}}
+        route.fulfill(response=fetched, json={**fetched.json(), **running})
+
+    seen.page.route("**/verify*", at_once)
+    seen.page.route(re.compile("/v1/jobs/[0-9a-f]+$"), half_way)
+    return looks
+
+
+def test_a_long_check_shows_how_far_it_is_and_ends_with_the_seal(
+    operator: Visit, scene: Scene
+) -> None:
+    looks = as_a_job(operator)
+    operator.page.goto(scene.trip)
+    seal = operator.page.get_by_role("region", name="Seal")
+    expect(seal.get_by_text("trip T-2 (2 of 4): reads")).to_be_visible()
+    expect(seal.get_by_role("progressbar")).to_have_attribute("aria-valuenow", "38")
+    assert not operator.violations()
+    expect(seal.get_by_text("Genuine and complete")).to_be_visible()
+    expect(seal.get_by_role("progressbar")).to_have_count(0)
+    until_forgotten(operator, looks)
+
+
+def test_a_lot_is_checked_on_demand_and_says_what_was_not_looked_at(
+    operator: Visit, scene: Scene
+) -> None:
+    looks = as_a_job(operator)
+    operator.page.goto(scene.base + LOT)
+    card = operator.page.get_by_role("region", name="Does the record hold")
+    card.get_by_role("button", name="Check this lot").click()
+    expect(card.get_by_role("progressbar")).to_be_visible()
+    expect(card.get_by_text("All of it was checked, and all holds")).to_be_visible()
+    expect(card.get_by_text("1 trip judged, 1 recording read")).to_be_visible()
+    until_forgotten(operator, looks)
+    looks.clear()
+    card.get_by_role("button", name="Check again").click()
+    card.get_by_role("button", name="Cancel").click()
+    expect(card.get_by_role("button", name="Check this lot")).to_be_visible()
+    until_forgotten(operator, looks)
+    assert not operator.violations()
+
+
+def until_forgotten(seen: Visit, looks: list[str]) -> None:
+    """Return once the page has told the gateway that it needs a job no more."""
+    for _ in range(1500):
+        if "DELETE" in looks:
+            return
+        seen.page.wait_for_timeout(20)
+    pytest.fail(f"the page forgot no job: {looks}")

@@ -1,7 +1,8 @@
-"""What readers with grants see, search, and readings in buckets, at a real gateway."""
+"""What readers with grants see, search, readings in buckets, and jobs, at a real gateway."""
 
 import base64
 import hashlib
+import io
 import json
 import sqlite3
 import subprocess
@@ -9,11 +10,12 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import httpx
 import pytest
 
+from contracts.evidence.verify import verify_evidence
 from gateway.access import Role, Tokens
 from gateway.settings_file import load_settings
 from support.gateways.goods_site import Scene, goods_site, reader
@@ -249,3 +251,102 @@ def command(scene: Scene, *options: str) -> subprocess.CompletedProcess[str]:
     called = "from gateway.wayseal_gateway import main; main()"
     arguments = [sys.executable, "-c", called, "accesses", "--config", settings, *options]
     return subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=60)  # noqa: S603
+
+
+ASYNC: Final = {"Prefer": "respond-async"}
+
+
+def job_of(client: httpx.Client, answer: httpx.Response) -> dict[str, Any]:
+    """Return a job that an answer names, once it has ended."""
+    assert answer.status_code == 202, answer.text
+    place = answer.headers["location"]
+    assert place == f"/v1/jobs/{answer.json()['job_id']}"
+
+    until("its end", lambda: client.get(place).json()["state"] not in ("waiting", "running"))
+    ended: dict[str, Any] = client.get(place).json()
+    return ended
+
+
+def test_a_verification_as_a_job_says_what_it_says_at_once(scene: Scene) -> None:
+    for path, kind in (
+        (f"/v1/trips/{scene.trip.trip_id}/verify", "verify-trip"),
+        (f"/v1/lot/verify?gtin={GTIN}&lot=L42", "verify-lot"),
+        (f"/v1/lots/{GTIN}/L42/verify", "verify-lot"),
+    ):
+        answer = scene.site.operator.post(path, headers=ASYNC)
+        assert answer.headers["preference-applied"] == "respond-async"
+        job = job_of(scene.site.operator, answer)
+        assert (job["kind"], job["state"]) == (kind, "done")
+        assert (job["error"], job["progress"]) == (None, None)
+        assert job["asked"] <= job["began"] <= job["ended"] < job["expires"]
+        found = scene.site.operator.get(job["result"])
+        assert hashlib.sha256(found.content).hexdigest() == job["sha256"]
+        assert found.json() == scene.site.operator.post(path).json()
+
+
+def test_an_answer_that_comes_in_time_needs_no_job(scene: Scene) -> None:
+    path, before = f"/v1/trips/{scene.trip.trip_id}/verify", scene.ask("jobs?limit=1000")
+    in_time = {"Prefer": "handling=strict, respond-async, wait=5"}
+    answer = scene.site.operator.post(path, headers=in_time)
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["preference-applied"] == "respond-async, wait=5"
+    assert answer.json() == scene.site.operator.post(path, headers={"Prefer": "wait=x"}).json()
+    assert scene.ask("jobs?limit=1000") == before
+
+
+def test_evidence_of_a_job_is_fetched_in_ranges_and_holds(scene: Scene) -> None:
+    operator, trip_id = scene.site.operator, scene.trip.trip_id
+    job = job_of(operator, operator.post(f"/v1/evidence?trip={trip_id}&video=true"))
+    half = job["size"] // 2
+    first = operator.get(job["result"], headers={"Range": f"bytes=0-{half - 1}"})
+    rest = operator.get(
+        job["result"], headers={"Range": f"bytes={half}-", "If-Range": first.headers["etag"]}
+    )
+    assert (first.status_code, rest.status_code) == (206, 206)
+    assert first.headers["content-range"] == f"bytes 0-{half - 1}/{job['size']}"
+    whole = first.content + rest.content
+    assert hashlib.sha256(whole).hexdigest() == job["sha256"]
+    assert whole == operator.get(job["result"]).content
+    assert list(verify_evidence(io.BytesIO(whole), None, []).trips) == [trip_id]
+    beyond = operator.get(job["result"], headers={"Range": f"bytes={job['size']}-"})
+    assert (beyond.status_code, beyond.json()["status"]) == (416, 416)
+    assert operator.delete(f"/v1/jobs/{job['job_id']}").status_code == 204
+    assert operator.get(job["result"]).status_code == 404
+
+
+def test_a_job_is_its_owners_alone_and_grants_hold(scene: Scene) -> None:
+    buyer, trip_id = reader(scene, "party:buyer"), scene.trip.trip_id
+    job = job_of(buyer, buyer.post(f"/v1/trips/{trip_id}/verify", headers=ASYNC))
+    place = f"/v1/jobs/{job['job_id']}"
+    assert [each["job_id"] for each in buyer.get("/v1/jobs").json()["items"]] == [job["job_id"]]
+    for path in (place, job["result"]):
+        answer = scene.site.operator.get(path)
+        assert answer.status_code == 404
+        assert "of yours" in answer.json()["detail"]
+    assert scene.site.operator.delete(place).status_code == 404
+    assert job["job_id"] not in str(scene.ask("jobs?limit=1000"))
+    (hidden,) = ids(scene.site.operator, "trips", "trip_id") - {trip_id}
+    for path in (
+        f"/v1/trips/{hidden}/verify",
+        f"/v1/evidence?trip={hidden}",
+        f"/v1/lot/verify?gtin={GTIN}&lot=B2",
+        "/v1/recordings/" + "0" * 64 + "/verify",
+    ):
+        assert buyer.post(path, headers=ASYNC).status_code == 404, path
+    narrower = reader(scene, "delivery:none")  # the same name with other grants
+    assert narrower.get(job["result"]).status_code == 404
+    items = scene.ask("accesses?limit=1000")["items"]
+    assert ("reader", "verdict", [trip_id]) in [
+        (each["who"], each["what"], each["subjects"]) for each in items
+    ]
+
+
+def test_a_result_that_rots_on_the_disk_is_not_handed_out(scene: Scene) -> None:
+    operator = scene.site.operator
+    path = f"/v1/trips/{scene.trip.trip_id}/verify"
+    job = job_of(operator, operator.post(path, headers=ASYNC))
+    file = load_settings(scene.site.appliance.settings_file).data / "jobs" / job["job_id"]
+    file.write_bytes(file.read_bytes().replace(b'"verdict":"', b'"verdict":"X'))
+    answer = operator.get(job["result"])
+    assert answer.status_code == 500
+    assert "is damaged on the gateway's disk" in answer.json()["detail"]

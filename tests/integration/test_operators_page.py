@@ -104,6 +104,7 @@ ELSEWHERE: Final = {
     "GATEWAY/mosquitto.lock",
     "GATEWAY/mosquitto-sessions.lock",
     "GATEWAY/*.db.damaged*",
+    "GATEWAY/jobs/",
     "KEYS/*.key.pub",
     "/etc/wayseal/gateway.env",
     "/etc/wayseal/node.env",

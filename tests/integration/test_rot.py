@@ -27,6 +27,8 @@ from gateway.index.rebuilding import RebuildingError
 from gateway.index.store import IndexStore
 from gateway.intake.held import State
 from gateway.intake.inbox import Inbox
+from gateway.jobs.job import JobKind
+from gateway.jobs.jobs import Jobs, Work
 from gateway.ownkey import check_key, own_key
 from gateway.people.accesslog import AccessLog, Taken
 from gateway.people.persons import Persons
@@ -57,6 +59,7 @@ EACH: Final = 24
 EACH_LONG: Final = 120
 PARTIAL: Final = bytes(range(256)) * 800
 BYTES_MAX: Final = 1 << 30
+AUDITOR: Final = Caller("auditor", Role.AUDITOR)
 
 Answers = dict[str, list[object]]
 
@@ -154,6 +157,16 @@ class Kept:
             sessions.check()
             return {"sessions": [repr(each) for each in sessions.all()]}
 
+    def in_jobs(self, data: Path, damage: DamageNotes) -> Answers:
+        """Return the jobs, and the verdicts that came of them."""
+        with closing(jobs_in(data, damage)) as jobs:
+            jobs.register.check()
+            found = [each for _, each in jobs.listed(AUDITOR, 0, 100)]
+            verdicts = [jobs.content(each, each.made) for each in found if each.made]
+            # One whose end is lost says that it was interrupted.
+            facts = [(each.job_id, each.kind, each.subjects, each.asked_ms) for each in found]
+            return {"jobs": list(facts), "verdicts": list(verdicts)}
+
     def in_tokens(self, data: Path, damage: DamageNotes) -> Answers:
         tokens = Tokens(data / "tokens.json", damage)
         return {
@@ -221,12 +234,14 @@ DATABASES: Final[Mapping[str, tuple[str, Ask]]] = {
     "uploads": ("uploads.db", Kept.in_uploads),
     "accesses": ("accesses.db", Kept.in_accesses),
     "sessions": ("sessions.db", Kept.in_sessions),
+    "jobs": ("jobs.db", Kept.in_jobs),
 }
 LOG: Final = "-[ws]*"
 """What SQLite keeps beside a database that is open: the write-ahead log and the log's index."""
 KINDS: Final[Mapping[str, tuple[str, Ask]]] = {
     **DATABASES,
     **{f"log of {kind}": (f"{name}{LOG}", ask) for kind, (name, ask) in DATABASES.items()},
+    "result of a job": ("jobs/*", Kept.in_jobs),
     "tokens": ("tokens.json", Kept.in_tokens),
     "key": ("gateway.key", Kept.in_key),
     "public half": ("gateway.pub", Kept.in_key),
@@ -251,6 +266,11 @@ def blobs_in(data: Path) -> FileBlobs:
 def accesses_in(data: Path, damage: DamageNotes) -> AccessLog:
     """Open the record of accesses of a gateway as it does."""
     return AccessLog(data / "accesses.db", key("gateway"), "site-b", damage)
+
+
+def jobs_in(data: Path, damage: DamageNotes) -> Jobs:
+    """Open the jobs of a gateway as it does."""
+    return Jobs(data / "jobs.db", data / "jobs", damage)
 
 
 def sessions_in(data: Path, damage: DamageNotes) -> Sessions:
@@ -306,10 +326,16 @@ def part(data: Path, killed: Path) -> None:
         assert store.fill(ours)
         log = stack.enter_context(closing(accesses_in(data, DamageNotes())))
         sessions = stack.enter_context(closing(sessions_in(data, DamageNotes())))
-        auditor = Caller("auditor", Role.AUDITOR)
+        jobs = stack.enter_context(closing(jobs_in(data, DamageNotes())))
+        jobs.start()
+        verdict = Work(
+            JobKind.VERIFY_LOT, ("lot",), lambda _: [b"{}"], "application/json", "lot.json"
+        )
+        jobs.wait(jobs.add(AUDITOR, verdict), 30)
+        jobs.stop()
         for number in range(3):
-            log.note(auditor, "192.0.2.7", Taken.EVIDENCE, [f"trip-{number}"])
-            sessions.begin(SessionKind.PERSON, "ann", f"mark-{number}", auditor)
+            log.note(AUDITOR, "192.0.2.7", Taken.EVIDENCE, [f"trip-{number}"])
+            sessions.begin(SessionKind.PERSON, "ann", f"mark-{number}", AUDITOR)
         assert log.step()
         shutil.copytree(data, killed)  # with the logs of what is open
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -12,12 +12,19 @@ from contracts.ledger.client import LedgerClient
 from contracts.proto.sawtooth_pb2 import BlockHeader
 from gateway.index.projection import project
 from gateway.index.store import IndexStore
-from gateway.records import verification
 from gateway.records.evidence import Audit
 from gateway.records.records import Records
 from gateway.records.registry import NotOnLedgerError
 from gateway.records.tracing import LotId
-from gateway.records.verification import LeftOutKind, Outcome, Verification
+from gateway.records.verification import (
+    AS_JOB,
+    AT_ONCE,
+    Bounds,
+    LeftOutKind,
+    Outcome,
+    Verification,
+)
+from gateway.records.watch import StoppedError, Unit, Watch
 from storage.recordings.store import RecordingStore
 from support.evidence.chain import digest_of
 from support.ledgers.rest_hosts import ledgers
@@ -129,23 +136,22 @@ def test_video_that_was_not_asked_for_was_not_looked_at(scene: Scene, tmp_path: 
 
 
 @pytest.mark.parametrize(
-    ("limit", "value", "kinds"),
+    ("limit", "bounds", "kinds"),
     [
-        ("TRIPS_MAX", 1, {LeftOutKind.TRIP: 1}),
-        ("VIDEO_BYTES_MAX", 2 * len(OTHER), {LeftOutKind.RECORDING: 1}),
-        ("BEGIN_MAX_S", 0.0, {LeftOutKind.TRIP: 2}),
+        ("TRIPS_MAX", replace(AT_ONCE, trips=1), {LeftOutKind.TRIP: 1}),
+        (
+            "VIDEO_BYTES_MAX",
+            replace(AT_ONCE, video_bytes=2 * len(OTHER)),
+            {LeftOutKind.RECORDING: 1},
+        ),
+        ("JOB_BEGIN_MAX_S", replace(AS_JOB, begin_s=0.0), {LeftOutKind.TRIP: 2}),
     ],
 )
 def test_a_limit_that_cuts_something_is_named(
-    scene: Scene,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    limit: str,
-    value: float,
-    kinds: dict[LeftOutKind, int],
+    scene: Scene, tmp_path: Path, limit: str, bounds: Bounds, kinds: dict[LeftOutKind, int]
 ) -> None:
-    monkeypatch.setattr(verification, limit, value)
     with scene.looking(tmp_path, CONTENT, OTHER) as (found, _):
+        found.bounds = bounds
         found.lot(LOT, video=True)
     assert found.outcome is Outcome.INCOMPLETE
     assert {kind: len(names) for (kind, _), names in found.left_out.items()} == kinds
@@ -192,3 +198,52 @@ def test_an_index_that_says_more_than_the_ledger_is_found_out(scene: Scene, tmp_
         )
     assert found.outcome is Outcome.FAILS
     assert "as the index has it, and found none" in found.problems[0]
+
+
+class Heard(Watch):
+    """Keeps what it is told; stops the work at a word, if it has one."""
+
+    def __init__(self, stop_at: str = "") -> None:
+        self.subjects: list[tuple[str, int, int]] = []
+        self.words: dict[str, tuple[int, int, Unit]] = {}
+        self._stop_at = stop_at
+
+    def begin(self, subject: str, step: int, steps: int) -> None:
+        self.subjects.append((subject, step, steps))
+
+    def tell(self, doing: str, done: int, total: int, unit: Unit) -> None:
+        self.words[doing] = (done, total, unit)
+        if doing == self._stop_at:
+            raise StoppedError("told to stop")
+
+
+def test_progress_names_each_trip_and_film_and_what_is_read_of_it(
+    scene: Scene, tmp_path: Path
+) -> None:
+    with scene.looking(tmp_path, CONTENT, OTHER) as (found, _):
+        found.watch = heard = Heard()
+        found.lot(LOT, video=True)
+    names = {subject for subject, *_ in heard.subjects}
+    assert names == {
+        f"trip {FIRST.trip_id}",
+        f"trip {SECOND.trip_id}",
+        f"recording {digest_of(CONTENT).sha256.hex()}",
+        f"recording {digest_of(OTHER).sha256.hex()}",
+    }
+    assert [(step, steps) for _, step, steps in heard.subjects] == [(at, 4) for at in range(4)]
+    assert set(heard.words) == {"reads the ledger's batches", "checks the evidence"} | {
+        "reads every copy"
+    }
+    done, total, unit = heard.words["checks the evidence"]
+    assert (done, unit) == (total, Unit.BYTES)
+    assert heard.words["reads the ledger's batches"][2] is Unit.BATCHES
+
+
+@pytest.mark.parametrize(
+    "word", ["reads the ledger's batches", "checks the evidence", "reads every copy"]
+)
+def test_work_that_is_told_to_stop_gives_no_answer(scene: Scene, tmp_path: Path, word: str) -> None:
+    with scene.looking(tmp_path, CONTENT, OTHER) as (found, _):
+        found.watch = Heard(word)
+        with pytest.raises(StoppedError):
+            found.lot(LOT, video=True)

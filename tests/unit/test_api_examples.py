@@ -17,6 +17,7 @@ PROBLEM: Final = "application/problem+json"
 SMALL: Final = 8 << 10
 """Bytes of one example, at most."""
 NO_GOOD_ANSWER: Final = {
+    "GET /v1/jobs/{job_id}/result": "its jobs make evidence; a verdict is as its own route answers",
     "POST /v1/enrolment": "a truck with a claim code: docs/device.md shows the whole way",
     "POST /v1/trips/{trip_id}/automatic-holds/end": "signed for one moment and block",
 }

@@ -481,6 +481,50 @@ export interface OwnVerdict {
   proof: string;
 }
 
+export interface Job {
+  job_id: string;
+  state: string;
+  progress: JobProgress | null;
+  error: string | null;
+  result: string | null;
+}
+
+export interface JobProgress {
+  step: number;
+  steps: number;
+  subject: string;
+  doing: string;
+  done: number;
+  total: number;
+  unit: string;
+}
+
+export interface LotReport {
+  outcome: string;
+  problems: string[];
+  left_out: LeftOut[];
+  beyond: string[];
+  judged_by: string;
+  trips: VerifiedTrip[];
+  recordings: CopiesRead[];
+}
+
+export interface LeftOut {
+  what: string;
+  reason: string;
+  count: number;
+}
+
+export interface VerifiedTrip {
+  trip_id: string;
+  verdict: string;
+}
+
+export interface CopiesRead {
+  recording_id: string;
+  intact: boolean;
+}
+
 export interface LedgerPart {
   blocks: number;
   last_block_id: string;
