@@ -6,19 +6,18 @@ description, and as many that do not. 503 is no failure: a gateway says it that 
 
 import os
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import httpx
 import pytest
-import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
-from schemathesis.core.control import SkipTest
-from schemathesis.core.result import Ok
-from schemathesis.generation import GenerationMode
 
 from support.evidence.chain import digest_of
 from support.network.world import Trip, reading
 from support.trucks.rogue import Site, nonce, running_site, until
+
+if TYPE_CHECKING:
+    from schemathesis import Case
 
 pytestmark = pytest.mark.integration
 
@@ -39,11 +38,17 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         yield made
 
 
-@pytest.mark.parametrize("mode", list(GenerationMode), ids=lambda mode: mode.name.lower())
+@pytest.mark.parametrize("mode", ["positive", "negative"])
 @pytest.mark.timeout(1200)
-def test_no_question_is_a_failure_of_the_gateway(site: Site, mode: GenerationMode) -> None:
+def test_no_question_is_a_failure_of_the_gateway(site: Site, mode: str) -> None:
+    # Not above: each worker would import it, and one needs it.
+    import schemathesis  # noqa: PLC0415
+    from schemathesis.core.control import SkipTest  # noqa: PLC0415
+    from schemathesis.core.result import Ok  # noqa: PLC0415
+
+    wanted = schemathesis.GenerationMode(mode)
     schema = schemathesis.openapi.from_dict(site.ask("/openapi.json"))
-    schema.config.generation.update(modes=[mode])
+    schema.config.generation.update(modes=[wanted])
     asked: dict[str, int] = {}
     with httpx.Client(
         base_url=site.appliance.rest, headers=site.operator.headers, trust_env=False, timeout=60
@@ -61,8 +66,8 @@ def test_no_question_is_a_failure_of_the_gateway(site: Site, mode: GenerationMod
                 phases=[Phase.generate],
                 suppress_health_check=list(HealthCheck),
             )
-            @given(case=operation.as_strategy(generation_mode=mode))
-            def ask(case: schemathesis.Case[Any]) -> None:
+            @given(case=operation.as_strategy(generation_mode=wanted))
+            def ask(case: "Case[Any]") -> None:
                 label = case.operation.label
                 asked[label] = asked.get(label, 0) + 1
                 answer = case.call(base_url=site.appliance.rest, headers=dict(client.headers))

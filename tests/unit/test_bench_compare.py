@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from scipy.stats import mannwhitneyu
 
 from storage.bench.report.terminal import WIDTH
 from storage.bench.run.plan import Part
@@ -53,6 +52,9 @@ def test_two_values_each_tell_nothing() -> None:
 
 def test_many_values_take_the_approximation() -> None:
     first, second = list(range(40)), [each + 15.5 for each in range(40)]
+    # Not above: each worker would import it, and one needs it.
+    from scipy.stats import mannwhitneyu  # noqa: PLC0415
+
     expected = mannwhitneyu(first, second, method="asymptotic").pvalue
     assert difference(first, second).telling is Telling.MORE_THAN_NOISE
     assert difference([*first, 3], second).p == pytest.approx(expected, rel=0.9)
