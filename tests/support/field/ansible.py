@@ -23,7 +23,8 @@ DEBIAN_12: Final = ("2_34", "2_28", "2_27", "2_17", "2_5")
 COMMANDS: Final = Path(sys.executable).parent
 STRANGERS: Final = "-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null"
 """Each machine of a test has a new key."""
-PLAY_S: Final = 1200
+PLAY_S: Final = 3600
+"""Two minutes on a machine that does nothing else; it need not be one."""
 RECAP: Final = re.compile(
     r"^(\S+) +: ok=\d+ +changed=(\d+) +unreachable=(\d+) +failed=(\d+)", re.MULTILINE
 )

@@ -1,0 +1,217 @@
+"""A ledger of four validators, as the role `ledger` makes it; one more comes, and one goes.
+
+Machines of the ledger alone: trips through such a ledger are driven in test_compose.py.
+"""
+
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from contracts.commits import check_commit, validators_of
+from contracts.errors import UnavailableError
+from contracts.keys import Signer
+from contracts.ledger.client import LedgerClient
+from contracts.ledger.place import LedgerPlace
+from contracts.party.submit import submit
+from contracts.proto.payload_pb2 import RegisterParty
+from contracts.runtime.clienttls import ClientFiles
+from support.field.ansible import CACHE, Network
+from support.field.installed import Installed
+from support.field.machines import fleet, missing
+from support.trucks.rogue import until
+
+pytestmark = [pytest.mark.field, pytest.mark.skipif(bool(missing()), reason=missing() or "-")]
+
+NUMBER: Final = 80
+FOUR: Final = ("office", "dock-a", "dock-b", "port-d")
+FIFTH: Final = "port-e"
+CHAIN: Final = "cold-chain-1"
+MEETS_S: Final = 180
+DATA: Final = "/var/lib/wayseal/node"
+
+
+def describe(made: Installed, *validators: str) -> None:
+    """Write the inventory with these validators."""
+    made.network.write(
+        {"ledger": {name: {} for name in validators}},
+        ledger_engine="cometbft",
+        ledger_chain_id=CHAIN,
+    )
+
+
+@pytest.fixture(scope="module")
+def four(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installed]:
+    """Yield the network as `site.yml` makes it."""
+    folder = tmp_path_factory.mktemp("ansible")
+    with fleet(folder, CACHE, NUMBER) as (made, stack):
+        for name in FOUR:
+            made.start(name, stack)
+        installed = Installed(Network(folder, made), stack)
+        describe(installed, *FOUR)
+        installed.network.play("site.yml")
+        yield installed
+
+
+def place(made: Installed, name: str) -> LedgerPlace:
+    """Return how the machine that runs Ansible meets a validator."""
+    pki = made.network.secrets / "pki"
+    own = pki / "servers" / "ansible"
+    files = ClientFiles(pki / "ca.crt", own.with_suffix(".crt"), own.with_suffix(".key"))
+    return LedgerPlace(f"https://{made.machine(name).address}:8008", files)
+
+
+def register(made: Installed, party: str, name: str) -> None:
+    """Register a party at a validator; return once it is on the ledger."""
+    admin = Signer.load(made.network.secrets / "keys/admin.key")
+    submit(admin, RegisterParty(party_id=party, name=party), place(made, name))
+
+
+def head(made: Installed, name: str) -> str:
+    with closing(LedgerClient(place(made, name))) as ledger:
+        return ledger.head_id()
+
+
+def answers(made: Installed, name: str) -> bool:
+    try:
+        return bool(head(made, name))
+    except UnavailableError:
+        return False
+
+
+def agree(made: Installed, *names: str) -> None:
+    """Wait until these validators have the same blocks."""
+    until("they agree", lambda: len({head(made, name) for name in names}) == 1, MEETS_S)
+
+
+def key(made: Installed, name: str) -> str:
+    """Return the key with which a validator votes."""
+    card = made.network.secrets / "ledger" / "cards" / f"{name}.json"
+    return str(json.loads(card.read_text())["public_key"])
+
+
+def sealed(made: Installed, name: str) -> tuple[set[str], set[str]]:
+    """Return the validators of the last block, and those that signed it."""
+    found: list[Any] = []
+
+    def signed() -> bool:
+        with closing(LedgerClient(place(made, name))) as ledger:
+            found[:] = ledger.seals(ledger.head_id()) or []
+        return bool(found)
+
+    until("the last block is signed", signed, MEETS_S)
+    return set(validators_of(found[-1])), set(check_commit(found[-1]))
+
+
+def test_a_second_run_changes_nothing(four: Installed) -> None:
+    again = four.network.play("site.yml")
+    assert again.changed == dict.fromkeys(FOUR, 0), again.said
+    found = four.network.play("site.yml", "--check", "--diff")
+    assert set(found.changed.values()) == {0}, found.said
+
+
+def test_all_of_them_make_the_blocks(four: Installed) -> None:
+    for name in FOUR:
+        register(four, f"party-of-{name}", name)
+    agree(four, *FOUR)
+    known, signers = sealed(four, FOUR[0])
+    assert known == {key(four, name) for name in FOUR}
+    assert signers <= known
+    assert len(signers) >= 3
+
+
+def test_keys_stay_where_they_were_made(four: Installed) -> None:
+    for name in FOUR:
+        machine = four.machine(name)
+        for path in ("priv_validator_key.json", "node_key.json"):
+            told = machine.run("stat", "-c", "%U %a", f"{DATA}/cometbft/config/{path}")
+            assert told.split() == ["wayseal-node", "600"]
+    kept = [path for path in (four.network.secrets / "ledger").rglob("*") if path.is_file()]
+    assert sorted(path.name for path in kept) == sorted(
+        ["network.json", *(f"{name}.json" for name in FOUR)]
+    )
+    assert not [path for path in kept if "priv" in path.read_text()]
+
+
+@pytest.mark.parametrize("name", FOUR)
+def test_validators_meet_each_other_and_nobody_else(four: Installed, name: str) -> None:
+    machine = four.machine(name)
+    rules = machine.run("nft", "list", "table", "inet", "wayseal").splitlines()
+    (rule,) = [line for line in rules if "tcp dport 26656" in line]
+    others = {four.machine(each).address for each in FOUR if each != name}
+    assert set(rule.split("{")[1].split("}")[0].replace(",", " ").split()) == others
+    outside = {
+        each.split()[3].rpartition(":")[2]
+        for each in machine.run("ss", "-Hltn").splitlines()
+        if not each.split()[3].startswith(("127.", "[::1]"))
+    }
+    assert outside == {"22", "8008", "26656"}
+
+
+def test_one_that_is_killed_is_not_missed_and_catches_up(four: Installed) -> None:
+    dead = four.machine(FOUR[3])
+    dead.run("systemctl", "kill", "-s", "KILL", "wayseal-node.service")
+    dead.run("systemctl", "stop", "wayseal-node.service")
+    register(four, "while-one-is-away", FOUR[0])
+    _, signers = sealed(four, FOUR[0])
+    assert signers == {key(four, name) for name in FOUR[:3]}
+    dead.run("systemctl", "start", "wayseal-node.service")
+    until("it answers", lambda: answers(four, FOUR[3]), MEETS_S)
+    agree(four, *FOUR)
+
+
+def test_a_fifth_is_admitted_and_one_is_dismissed(four: Installed) -> None:
+    four.network.fleet.start(FIFTH, four.stack)
+    describe(four, *FOUR, FIFTH)
+    admit = ("playbooks/admit-validator.yml", "-e", f"validator={FIFTH}")
+    four.network.play(*admit)
+    register(four, "of-five", FIFTH)
+    agree(four, *FOUR, FIFTH)
+    assert sealed(four, FIFTH)[0] == {key(four, name) for name in (*FOUR, FIFTH)}
+    again = four.network.play(*admit)
+    assert set(again.changed.values()) == {0}, again.said
+
+    four.network.play("playbooks/dismiss-validator.yml", "-e", f"validator={FOUR[3]}")
+    told = four.machine(FOUR[3]).run("systemctl", "show", "-p", "ActiveState", "wayseal-node")
+    assert told == "ActiveState=inactive\n"
+    left = (*FOUR[:3], FIFTH)
+    describe(four, *left)
+    four.network.play("site.yml", "--limit", "ledger")
+    register(four, "of-four", FOUR[0])
+    assert sealed(four, FOUR[0])[0] == {key(four, name) for name in left}
+    agree(four, *left)
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("site.yml", "-e", "ledger_engine=raft"), "expected ledger_engine solo"),
+        (("site.yml", "-e", "ledger_engine=solo"), "expected ledger_engine solo"),
+        (
+            ("site.yml", "-e", "ledger_cometbft=/nowhere"),
+            "expected CometBFT 0.38.26 for the hosts at /nowhere, which is missing",
+        ),
+        (
+            ("site.yml", "-e", "ledger_network={folder}"),
+            "expected four validators or more, all of them in this run, and ledger_chain_id",
+        ),
+        (("playbooks/admit-validator.yml", "-e", "validator=nobody"), "expected -e validator=NAME"),
+        (("playbooks/dismiss-validator.yml",), "expected -e validator=NAME, one of"),
+        (
+            ("playbooks/restore.yml", "-e", "service=node"),
+            "expected a node that makes the blocks alone, got ledger_engine cometbft",
+        ),
+    ],
+)
+def test_what_cannot_be_is_refused(
+    four: Installed, tmp_path: Path, words: tuple[str, ...], expected: str
+) -> None:
+    before = head(four, FOUR[0])
+    play, *more = (each.format(folder=tmp_path) for each in words)
+    limit = () if "validator" in play else ("--limit", FOUR[0])
+    only = ("--tags", "ledger") if play == "site.yml" else ()
+    assert expected in four.network.fails(play, *more, *limit, *only)
+    assert head(four, FOUR[0]) == before
