@@ -19,7 +19,7 @@ from contracts.ledger.place import LedgerPlace
 from contracts.party.submit import submit
 from contracts.proto.payload_pb2 import RegisterParty
 from contracts.runtime.clienttls import ClientFiles
-from support.field.ansible import CACHE, Network
+from support.field.ansible import CACHE, Network, wheels_of
 from support.field.installed import Installed
 from support.field.machines import fleet, missing
 from support.trucks.rogue import until
@@ -40,6 +40,7 @@ def describe(made: Installed, *validators: str) -> None:
         {"ledger": {name: {} for name in validators}},
         ledger_engine="cometbft",
         ledger_chain_id=CHAIN,
+        release_wheels=str(made.network.folder / "wheels"),
     )
 
 
@@ -51,6 +52,7 @@ def four(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installed]:
         for name in FOUR:
             made.start(name, stack)
         installed = Installed(Network(folder, made), stack)
+        wheels_of("node", folder / "wheels")
         describe(installed, *FOUR)
         installed.network.play("site.yml")
         yield installed
