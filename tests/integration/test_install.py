@@ -6,6 +6,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -50,9 +51,9 @@ class Host:
             else:
                 shutil.copy2(path, into)
 
-    def install(self, *roles: str, status: int = 0, path: str = "") -> str:
+    def install(self, *roles: str, status: int = 0, path: str = "", native: str = "0") -> str:
         """Run `scripts/install`; it must end with `status`."""
-        places = {"PREFIX": str(self.prefix), "BIN": str(self.bin), "WAYSEAL_NATIVE": "0"}
+        places = {"PREFIX": str(self.prefix), "BIN": str(self.bin), "WAYSEAL_NATIVE": native}
         done = subprocess.run(  # noqa: S603 - our own script
             [
                 "/bin/sh",
@@ -236,6 +237,31 @@ def test_what_cannot_be_installed_is_one_line(site: Host, tmp_path: Path) -> Non
     assert "the Debian package wayseal-verify has it" in said
     assert said.count("\n") == 1
     assert not (other.prefix / "versions").exists()
+
+
+@pytest.mark.long
+def test_a_wheel_that_came_with_the_sources_is_installed_without_build_tools(
+    tmp_path: Path,
+) -> None:
+    host = Host(tmp_path)
+    built, lock = host.checkout / "built", host.checkout / "requirements/build.lock"
+    subprocess.run(  # noqa: S603 - our own script
+        [host.checkout / "scripts/wheel", sys.executable, tmp_path / "tools", built],
+        env=os.environ | {"WAYSEAL_NATIVE": "0"},
+        check=True,
+    )
+    lock.write_text(re.sub(r"sha256:.{8}", "sha256:00000000", lock.read_text()))
+    host.install("verify")
+    check_role(host, "verify")
+    installed = host.versions()
+    # The wheel lacks the extension.
+    assert "verify failed" in host.install("verify", status=1, native="1")
+    assert host.versions() == installed
+
+    (wheel,) = built.iterdir()
+    wheel.write_bytes(wheel.read_bytes()[:-1])
+    assert "what was installed before is unchanged" in host.install("verify", status=1)
+    assert host.versions() == installed
 
 
 @pytest.mark.long
