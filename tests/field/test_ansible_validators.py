@@ -52,7 +52,7 @@ def four(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installed]:
         for name in FOUR:
             made.start(name, stack)
         installed = Installed(Network(folder, made), stack)
-        wheels_of("node", folder / "wheels")
+        wheels_of(folder / "wheels", "node")
         describe(installed, *FOUR)
         installed.network.play("site.yml")
         yield installed

@@ -109,6 +109,11 @@ def test_it_has_a_user_of_its_own_and_no_rights(unit: str) -> None:
     assert int(found["TimeoutStopSec"][0]) >= 60
 
 
+def test_the_node_is_told_to_end_and_ends_its_programs_itself() -> None:
+    """One told at the same time ends first, which the node takes for an error: it ended with 1."""
+    assert settings("wayseal-node")["KillMode"] == ["mixed"]
+
+
 def test_the_page_says_what_each_unit_reads_and_keeps() -> None:
     listed = {row[0].strip("` |"): " ".join(row) for row in rows(PAGE, "### As a service")}
     assert listed.keys() == UNITS.keys()

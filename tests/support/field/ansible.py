@@ -67,14 +67,14 @@ def wheels() -> Path:
     return folder
 
 
-def wheels_of(role: str, folder: Path) -> Path:
-    """Return a folder with what one role needs of the wheels: each host of a test gets them all.
+def wheels_of(folder: Path, *roles: str) -> Path:
+    """Return a folder with what these roles need of the wheels: each host of a test gets them all.
 
     Args:
-        role: Name of its lock.
         folder: For them; not there yet.
+        roles: Names of their locks.
     """
-    locks = [(ROOT / "requirements" / f"{name}.lock").read_text() for name in ("build", role)]
+    locks = [(ROOT / "requirements" / f"{name}.lock").read_text() for name in ("build", *roles)]
     wanted = {each.lower().replace("-", "_") for each in PINNED.findall("\n".join(locks))}
     folder.mkdir()
     for wheel in wheels().glob("*.whl"):

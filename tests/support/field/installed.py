@@ -11,7 +11,7 @@ from typing import Any, Final
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
-from support.field.ansible import CACHE, COMMANDS, Network
+from support.field.ansible import CACHE, COMMANDS, Network, wheels_of
 from support.field.machines import Machine, fleet
 from support.trucks.rogue import until
 
@@ -73,6 +73,7 @@ class Installed:
                 },
             },
             wayseal_parties=PARTIES,
+            release_wheels=str(self.network.folder / "wheels"),
         )
 
     def trip(self, at: str, *more: str) -> str:
@@ -152,6 +153,7 @@ def installed(folder: Path) -> Iterator[Installed]:
         for name in (OFFICE, *SITES, TRUCK):
             made.start(name, stack)
         yielded = Installed(Network(folder, made), stack)
+        wheels_of(folder / "wheels", "gateway", "node", "device")
         yielded.describe(*SITES)
         yielded.network.play("site.yml")
         yield yielded
