@@ -1,10 +1,10 @@
-"""Two fleets of test machines at once: the first that ends does not cut the other one off."""
+"""Fleets of test machines: the first of two that ends does not cut the other one off."""
 
 from pathlib import Path
 
 import pytest
 
-from support.field.machines import forwarding
+from support.field.machines import forwarding, share_fairly
 
 
 @pytest.fixture
@@ -33,3 +33,14 @@ def test_a_fleet_that_was_killed_counts_no_more(switch: Path, tmp_path: Path) ->
     with forwarding(state, switch):
         assert switch.read_text() == "1"
     assert switch.read_text() == "0"
+
+
+def test_each_machine_counts_as_one_process(tmp_path: Path) -> None:
+    shares = tmp_path / "cpu.shares"
+    share_fairly(shares)
+    assert not shares.exists()  # a kernel with version 2 of cgroups
+    shares.write_text("1024\n")
+    for name in ("one", "two", "three"):
+        (tmp_path / name).mkdir()
+    share_fairly(shares)
+    assert shares.read_text() == "3072"
