@@ -36,8 +36,7 @@ from gateway.tlssettings import (
     TlsSettings,
     check_together,
 )
-from gateway.uploads.claims import DEVICE_PARTIAL_BYTES_MAX
-from gateway.uploads.lanes import Places
+from gateway.uploads.limits import DEVICE_PARTIAL_BYTES_MAX, Places
 
 _LOOPBACK: Final = IPv4Network("127.0.0.0/8")
 _SHARE: Final = DeviceLimits()

@@ -5,7 +5,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from contracts.backup.commands import KEEP, KEEP_MAX
+from contracts.backup.options import KEEP, KEEP_MAX
 from contracts.copies import CONSISTENCY_LEVELS, DEFAULT_POLICY, Policy
 from contracts.errors import RejectedError
 

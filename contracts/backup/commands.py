@@ -1,6 +1,5 @@
 """What the commands of gateway and node that make, check and restore backups have in common."""
 
-import argparse
 import json
 import sys
 from collections.abc import Callable, Iterator
@@ -17,54 +16,10 @@ from contracts.records.clock import now_ms, rfc3339
 from contracts.runtime.checks import Finding, Severity, error, report
 from contracts.runtime.commands import complain
 
-KEEP: Final = 48
-KEEP_MAX: Final = 10_000
-HOUR_MS: Final = 3_600_000
-HOURS_MAX: Final = 876_000
+_HOUR_MS: Final = 3_600_000
 
 Look = Callable[[Path, Manifest], Iterator[Finding]]
 """Yields what is wrong within the files of a backup, which match their digests."""
-
-
-def add_making(parser: argparse.ArgumentParser) -> None:
-    """Give `backup` its options, except the directory."""
-    parser.add_argument(
-        "--also",
-        metavar="FILE",
-        type=Path,
-        action="append",
-        default=[],
-        help="one more file, such as a certificate's key; may be repeated",
-    )
-
-
-def add_reading(check: argparse.ArgumentParser, restore: argparse.ArgumentParser) -> None:
-    """Give `check-backup` and `restore` their options."""
-    for parser in (check, restore):
-        parser.add_argument(
-            "directory",
-            metavar="DIRECTORY",
-            type=Path,
-            help="a backup, or the directory of several: the newest is taken",
-        )
-    check.add_argument(
-        "--within",
-        metavar="HOURS",
-        type=_hours,
-        help="an older backup is an error, for monitoring",
-    )
-    restore.add_argument(
-        "--although-in-use",
-        action="store_true",
-        help="restore a private key that is also elsewhere on this machine, or in use",
-    )
-
-
-def count(text: str) -> int:
-    """Parse how many backups are kept."""
-    if not (text.isascii() and text.isdigit()) or not 1 <= int(text) <= KEEP_MAX:
-        raise argparse.ArgumentTypeError(f"expected a number from 1 to {KEEP_MAX}, got {text!r}")
-    return int(text)
 
 
 def settings_files(by: CopiedBy, folder: Path, also: list[Path]) -> Iterator[Path]:
@@ -211,7 +166,7 @@ def _all_of(
         yield each
     if sound:  # or the same damage would be told twice, in other words
         yield from look(path, manifest)
-    age_h = (now_ms() - manifest.made_ms) / HOUR_MS
+    age_h = (now_ms() - manifest.made_ms) / _HOUR_MS
     if within_h is not None and age_h > within_h:
         words = f"expected a backup of the last {within_h} hours, got one of {age_h:.1f} hours ago"
         yield error("age", words, f"systemctl status wayseal-{manifest.of}-backup tells why")
@@ -222,9 +177,3 @@ def _read(path: Path, of: str) -> Manifest:
     if manifest.of != of:
         raise RejectedError(f"expected a backup of a {of}, {path} is of a {manifest.of}")
     return manifest
-
-
-def _hours(text: str) -> int:
-    if not (text.isascii() and text.isdigit()) or not 1 <= int(text) <= HOURS_MAX:
-        raise argparse.ArgumentTypeError(f"expected hours from 1 to {HOURS_MAX}, got {text!r}")
-    return int(text)

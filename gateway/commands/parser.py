@@ -9,7 +9,7 @@ import os
 from pathlib import Path
 from typing import Final
 
-from contracts.backup import commands as backups
+from contracts.backup import options as backups
 from contracts.runtime.commands import add_version
 from gateway.access import Role
 from gateway.commands import pki_parser, volumes_parser

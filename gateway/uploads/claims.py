@@ -16,10 +16,10 @@ from typing import Final, Self
 from contracts.errors import RejectedError, UnavailableError
 from contracts.records.clock import now_ms
 from contracts.runtime.sqlite import Schema
+from gateway.uploads.limits import DEVICE_PARTIAL_BYTES_MAX
 from storage.checked.damage import DamageNotes
 from storage.checked.kept import Kept, open_kept
 
-DEVICE_PARTIAL_BYTES_MAX: Final = 128 << 30
 DEVICE_PARTIALS_MAX: Final = 64
 """Partial uploads of one device."""
 FINISHED_MAX: Final = 65_536

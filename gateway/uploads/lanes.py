@@ -12,21 +12,16 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from contracts.errors import UnavailableError
 from gateway.uploads.claims import Claim
+from gateway.uploads.limits import Places
 from gateway.uploads.patience import Patience
 from storage.recordings.buffers import Buffers
 from storage.recordings.store import RecordingStore
 from storage.recordings.writer import RecordingWriter
 
-OPEN_UPLOADS_MAX: Final = 8
-DEVICE_UPLOADS_MAX: Final = 2
-"""Uploads of one device that are open at once."""
-QUIET_S: Final = 5.0
-TURN_S: Final = 60.0
 TAKEOVER_WAIT_S: Final = 10.0
 
 _T = TypeVar("_T")
@@ -118,23 +113,6 @@ class Lane:
             await self.run(lambda: self._writer.close() if self._writer else None)
         finally:
             self._thread.shutdown(wait=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Places:
-    """How many uploads may be open.
-
-    Attributes:
-        open_max: All together.
-        of_device: Of one device.
-        quiet_s: Silence, in seconds, after which a request yields to a newer one of its upload.
-        turn_s: Time, in seconds, after which a request yields to another device, if all are taken.
-    """
-
-    open_max: int = OPEN_UPLOADS_MAX
-    of_device: int = DEVICE_UPLOADS_MAX
-    quiet_s: float = QUIET_S
-    turn_s: float = TURN_S
 
 
 class Lanes:

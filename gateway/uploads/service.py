@@ -15,7 +15,8 @@ from contracts.errors import RejectedError, UnavailableError
 from gateway.access import Caller
 from gateway.uploads.claims import Claim, Claims, ConflictError
 from gateway.uploads.known import KnownUploads
-from gateway.uploads.lanes import Lane, Lanes, Places
+from gateway.uploads.lanes import Lane, Lanes
+from gateway.uploads.limits import Places
 from gateway.uploads.pouring import BrokenOffError, Checksum, OversizedError, Pouring, Rest, no_rest
 from gateway.uploads.repeats import Repeats
 from gateway.uploads.spoiled import Spoiled

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from contracts.backup import commands
+from contracts.backup import options
 from contracts.backup.kept import SETTINGS
 from contracts.keys import is_point
 
@@ -62,10 +62,10 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
     )
     backup.add_argument(
         "--keep",
-        type=commands.count,
-        default=commands.KEEP,
+        type=options.count,
+        default=options.KEEP,
         metavar="N",
-        help=f"drop all but the newest N backups; default {commands.KEEP}",
+        help=f"drop all but the newest N backups; default {options.KEEP}",
     )
     backup.add_argument(
         "--settings",
@@ -74,8 +74,8 @@ def add_commands(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help=f"where node.env is, if there is one; default {SETTINGS}",
     )
-    commands.add_making(backup)
-    commands.add_reading(parsers["check-backup"], parsers["restore"])
+    options.add_making(backup)
+    options.add_reading(parsers["check-backup"], parsers["restore"])
     _add_succession(parsers["export"], parsers["replay"])
     _add_network(parsers)
     for name, function in (("backup", "make"), ("check-backup", "check"), ("restore", "restore")):

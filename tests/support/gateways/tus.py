@@ -24,7 +24,7 @@ from gateway.api.security import may_upload
 from gateway.api.tusgate import TusGate
 from gateway.api.uploads import PREFIX, router
 from gateway.uploads.claims import Claims
-from gateway.uploads.lanes import Places
+from gateway.uploads.limits import Places
 from gateway.uploads.service import Uploads
 from gateway.uploads.status import UPLOAD_BYTES_MAX, UploadLimits
 from support.machine.waiting import wait_until
