@@ -47,9 +47,9 @@ def certificate(
 
     check_whole(records, caller, trip_id)
     identity = identity_of(services.settings)
-    facts, verdict = settled(partial(gather, records, trip_id), partial(audit.judge, trip_id))
-    judged = Judgement.of(verdict, services.settings, trip_id)
-    content = document(facts, judged, identity)
+    facts, judged = settled(partial(gather, records, trip_id), partial(audit.judge, trip_id))
+    found = Judgement.of(judged.verdict, services.settings, trip_id)
+    content = document(facts, found, identity)
     note_access(request, log, caller, Taken.CERTIFICATE, trip_id)
     disposition = {"Content-Disposition": f'attachment; filename="{trip_id}.pdf"'}
     return Response(content, headers=disposition, media_type=PDF_TYPE)

@@ -6,10 +6,11 @@ The values come from contracts/evidence/report.py.
 from pydantic import BaseModel, Field
 
 from contracts.evidence import report
-from contracts.evidence import verify as evidence
+from contracts.records.clock import moment
 from gateway.api import deliverymodels, models, words
 from gateway.api.tracing import LotStatus
 from gateway.moments import Moment
+from gateway.records.judged import Judged
 
 
 class NetworkKeys(BaseModel):
@@ -229,6 +230,7 @@ class JudgedBy(BaseModel):
     """Whose word a verdict is."""
 
     judged_by: str = Field(description="the gateway that says so")
+    judged_at: Moment
     proof: str = Field(description="how to prove it to someone who does not trust this gateway")
 
 
@@ -236,12 +238,15 @@ class OwnVerdict(Verdict, JudgedBy):
     """The gateway's own verdict on evidence, which proves nothing to others."""
 
     @classmethod
-    def of(cls, verdict: evidence.Verdict, site_id: str, trip_id: str) -> "OwnVerdict":
+    def of(cls, judged: Judged, site_id: str, trip_id: str) -> "OwnVerdict":
         """Return what a site's gateway says of a trip."""
-        told = report.as_json(verdict, "export the evidence with video=true, here or where it is")
+        told = report.as_json(
+            judged.verdict, "export the evidence with video=true, here or where it is"
+        )
         by = f"the gateway of site {site_id}, by keys that it names itself: no proof to others"
         proof = (
             f"export GET /v1/evidence?trip={trip_id}&video=true, and check the file with "
             "wayseal-verify FILE --trust KEYS, with keys from another source than this gateway"
         )
-        return cls.model_validate({**told, "judged_by": by, "proof": proof})
+        at = moment(judged.at_ms)
+        return cls.model_validate({**told, "judged_by": by, "judged_at": at, "proof": proof})

@@ -2,8 +2,9 @@
 
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from functools import partial
 from io import BufferedReader, RawIOBase
 from tempfile import TemporaryFile
@@ -15,9 +16,10 @@ from contracts.commits import validators_of
 from contracts.encoding import parse
 from contracts.errors import RejectedError, UnavailableError, WaysealError
 from contracts.evidence.container import VERSION, EvidenceWriter
+from contracts.evidence.endstate import Scope
 from contracts.evidence.statenodes import message_of
 from contracts.evidence.trust import Trust, TrustedNetwork
-from contracts.evidence.verify import Verdict, verify_evidence
+from contracts.evidence.verify import verify_evidence
 from contracts.ledger.client import LedgerClient
 from contracts.ledger.proofs import StateProofs
 from contracts.proto.cometbft_pb2 import SealedHeader
@@ -32,6 +34,7 @@ from contracts.succession import SETTING as PREDECESSORS
 from contracts.succession import predecessors_in
 from contracts.text import WHITESPACE
 from gateway.index.store import Head, IndexStore
+from gateway.records.judged import Films, Ground, Judged, KeptVerdicts
 from gateway.records.rehearsal import Rehearsal
 from gateway.records.subjects import Gathering
 from gateway.records.watch import UNWATCHED, Unit, Watch
@@ -56,13 +59,27 @@ def all_video(_recording: bytes, count: int) -> range:
     return range(count)
 
 
+@dataclass(frozen=True, slots=True)
+class _Gathered:
+    """What an evidence file is made of, but for the recordings."""
+
+    header: Header
+    head: Head
+    places: Mapping[tuple[int, int], str]
+    scope: Scope
+    rehearsal: Rehearsal
+    nodes: Sequence[StateTreeNode]
+    seals: Sequence[SealedHeader]
+
+
 class Audit:
-    """Writes evidence files."""
+    """Writes evidence files, and judges trips by them."""
 
     def __init__(self, index: IndexStore, ledger: LedgerClient, recordings: RecordingStore) -> None:
         self._index = index
         self._ledger = ledger
         self._recordings = recordings
+        self._kept = KeptVerdicts()
 
     def evidence(
         self,
@@ -86,6 +103,81 @@ class Audit:
             UnavailableError: The ledger, the index or the recordings did not answer.
             StoppedError: The watch says so.
         """
+        gathered = self._gather(trip_ids, with_lots=with_lots, watch=watch)
+        return self._write(gathered, video, watch)
+
+    def judge(self, trip_id: str, watch: Watch = UNWATCHED) -> Judged:
+        """Return the verdict on a trip's evidence, by the ledger's own keys.
+
+        Args:
+            trip_id: A trip on the ledger.
+            watch: Told how far it is.
+
+        Raises:
+            NotOnLedgerError: There is no such trip.
+            UnavailableError: The ledger, the index or the recordings did not answer.
+            StoppedError: The watch says so.
+        """
+        films = self._films([trip_id])
+        gathered = self._gather([trip_id], with_lots=True, watch=watch)
+        with TemporaryFile() as file:
+            for piece in self._write(gathered, no_video, watch):
+                file.write(piece)
+            size = file.tell()
+            file.seek(0)
+            trust = trust_of(self._ledger)
+            told = BufferedReader(_Told(file, size, watch), _CHECKED_BYTES)
+            verdict = verify_evidence(told, trust, [])
+        judged = Judged(verdict, now_ms())
+        ground = Ground(gathered.head, gathered.places, gathered.scope, trust, films)
+        if verdict.holds and verdict.last_block_id == gathered.head.block_id:
+            self._kept.put(trip_id, judged, ground)
+        else:  # what does not hold is looked at again each time
+            self._kept.forget(trip_id)
+        return judged
+
+    def judged(self, trip_id: str) -> Judged | None:
+        """Return an earlier verdict that holds, if all that it stands on is as it was.
+
+        The index says whether a later block has anything that belongs to the evidence, the ledger
+        which keys count, and the catalogue which films are here. The batches themselves are not
+        read again.
+
+        Args:
+            trip_id: A trip on the ledger.
+
+        Raises:
+            NotOnLedgerError: There is no such trip.
+            UnavailableError: The ledger, the index or the recordings did not answer.
+        """
+        found = self._kept.get(trip_id)
+        if found is None:
+            return None
+        judged, ground = found
+        return judged if self._stands(trip_id, ground) else None
+
+    def _stands(self, trip_id: str, ground: Ground) -> bool:
+        self._index.require()
+        head, before = self._index.head(), ground.head
+        if head is None or self._index.block_id(before.block_num) != before.block_id:
+            return False
+        if self._films([trip_id]) != ground.films or trust_of(self._ledger) != ground.trust:
+            return False
+        if head == before:
+            return True
+        gathering = Gathering(self._index, [trip_id], with_lots=True, up_to=head.block_num)
+        gathering.complete(ground.scope)
+        return gathering.places == ground.batches
+
+    def _films(self, trip_ids: Iterable[str]) -> Films:
+        found = ((each, self._recordings.find(each)) for each in self._recorded(trip_ids))
+        return tuple(
+            (each, None if stored is None else (stored.size, stored.tree_root))
+            for each, stored in found
+        )
+
+    def _gather(self, trip_ids: Iterable[str], *, with_lots: bool, watch: Watch) -> "_Gathered":
+        """Gather all that an evidence file has but the recordings; see `evidence`."""
         self._index.require()
         head = self._index.head()
         genesis_id = self._index.block_id(0)
@@ -111,27 +203,8 @@ class Audit:
         except WaysealError:
             rehearsal.close()
             raise
-        return self._write(header, head, rehearsal, nodes, seals, video, watch)
-
-    def judge(self, trip_id: str, watch: Watch = UNWATCHED) -> Verdict:
-        """Return the verdict on a trip's evidence, by the ledger's own keys.
-
-        Args:
-            trip_id: A trip on the ledger.
-            watch: Told how far it is.
-
-        Raises:
-            NotOnLedgerError: There is no such trip.
-            UnavailableError: The ledger, the index or the recordings did not answer.
-            StoppedError: The watch says so.
-        """
-        with TemporaryFile() as file:
-            for piece in self.evidence([trip_id], video=no_video, watch=watch):
-                file.write(piece)
-            size = file.tell()
-            file.seek(0)
-            told = BufferedReader(_Told(file, size, watch), _CHECKED_BYTES)
-            return verify_evidence(told, trust_of(self._ledger), [])
+        scope = rehearsal.scope()
+        return _Gathered(header, head, gathering.places, scope, rehearsal, nodes, seals)
 
     def _prove(self, head: Head, rehearsal: Rehearsal) -> list[StateTreeNode]:
         """Return the nodes that prove the end of the rehearsal, and when the last block was begun.
@@ -181,33 +254,24 @@ class Audit:
                 )
             time.sleep(SEALED_AGAIN_S)
 
-    def _write(
-        self,
-        header: Header,
-        head: Head,
-        rehearsal: Rehearsal,
-        nodes: Iterable[StateTreeNode],
-        seals: Iterable[SealedHeader],
-        video: Blobs,
-        watch: Watch,
-    ) -> Iterator[bytes]:
+    def _write(self, gathered: "_Gathered", video: Blobs, watch: Watch) -> Iterator[bytes]:
         writer = EvidenceWriter()
-        yield writer.start(header)
+        yield writer.start(gathered.header)
         for block_id, wire in self._index.query(
             "SELECT block_id, header FROM blocks WHERE block_num <= ? ORDER BY block_num",
-            head.block_num,
+            gathered.head.block_num,
         ):
             yield writer.frame(BlockHead(header=wire, header_signature=block_id))
-        with closing(rehearsal):
+        with closing(gathered.rehearsal) as rehearsal:
             yield from map(writer.frame, rehearsal.batches())
-        recordings = self._recorded(header.trip_ids)
+        recordings = self._recorded(gathered.header.trip_ids)
         for recording in recordings:
             yield from self._leaf_hashes(writer, recording)
         for recording in recordings:
             yield from self._blobs(writer, recording, video, watch)
-        for node in nodes:
+        for node in gathered.nodes:
             yield writer.frame(message_of(node))
-        yield from map(writer.frame, seals)
+        yield from map(writer.frame, gathered.seals)
         yield writer.end()
 
     def _recorded(self, trip_ids: Iterable[str]) -> list[bytes]:

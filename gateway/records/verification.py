@@ -197,7 +197,7 @@ class Verification:
         elif self._in_time(LeftOutKind.TRIP, trip_id):
             self._begin(f"trip {trip_id}")
             try:
-                verdict = self.audit.judge(trip_id, self.watch)
+                verdict = self.audit.judge(trip_id, self.watch).verdict
             except StoppedError:
                 raise
             except WaysealError as error:  # what was judged before still counts

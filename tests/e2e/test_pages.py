@@ -424,7 +424,8 @@ def as_a_job(seen: Visit) -> list[str]:
     looks: list[str] = []
 
     def at_once(route: Route) -> None:
-        route.continue_(headers={**route.request.headers, "prefer": "respond-async"})
+        url = route.request.url.removesuffix("?kept=true")  # no earlier verdict
+        route.continue_(url=url, headers={**route.request.headers, "prefer": "respond-async"})
 
     def half_way(route: Route) -> None:
         looks.append(route.request.method)

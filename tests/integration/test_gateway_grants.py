@@ -19,6 +19,7 @@ from contracts.evidence.verify import verify_evidence
 from gateway.access import Role, Tokens
 from gateway.settings_file import load_settings
 from support.gateways.goods_site import Scene, goods_site, reader
+from support.network.goods import hold
 from support.network.world import GTIN, Trip, reading
 from support.trucks.rogue import nonce, until
 
@@ -281,7 +282,33 @@ def test_a_verification_as_a_job_says_what_it_says_at_once(scene: Scene) -> None
         assert job["asked"] <= job["began"] <= job["ended"] < job["expires"]
         found = scene.site.operator.get(job["result"])
         assert hashlib.sha256(found.content).hexdigest() == job["sha256"]
-        assert found.json() == scene.site.operator.post(path).json()
+        assert same(found, scene.site.operator.post(path))
+
+
+def same(one: httpx.Response, other: httpx.Response) -> bool:
+    """Say whether two verdicts are the same, whenever each was reached."""
+    found = [{**each.json(), "judged_at": None} for each in (one, other)]
+    return bool(found[0] == found[1])
+
+
+def test_a_verdict_is_reached_again_when_asked_so_or_when_its_trip_has_changed(
+    scene: Scene,
+) -> None:
+    path = f"/v1/trips/{scene.trip.trip_id}/verify"
+    first = scene.site.operator.post(path)
+    buyer = reader(scene, "party:buyer")
+    for client in (scene.site.operator, buyer):
+        assert client.post(f"{path}?kept=true").json() == first.json()
+    again = scene.site.operator.post(path)
+    assert same(again, first)
+    assert again.json()["judged_at"] > first.json()["judged_at"]
+    before = len(scene.of_trip("/holds")["items"])
+    scene.site.commit([hold(scene.trip.trip_id, "case-40", "customs")])
+    until("the hold", lambda: len(scene.of_trip("/holds")["items"]) > before)
+    (changed,) = scene.site.operator.post(f"{path}?kept=true").json()["trips"]
+    assert "case-40" in [each["hold_id"] for each in changed["holds"]]
+    nobodys = reader(scene, "delivery:none").post(f"{path}?kept=true")
+    assert nobodys.status_code == 404
 
 
 def test_an_answer_that_comes_in_time_needs_no_job(scene: Scene) -> None:
@@ -290,7 +317,7 @@ def test_an_answer_that_comes_in_time_needs_no_job(scene: Scene) -> None:
     answer = scene.site.operator.post(path, headers=in_time)
     assert answer.status_code == 200, answer.text
     assert answer.headers["preference-applied"] == "respond-async, wait=5"
-    assert answer.json() == scene.site.operator.post(path, headers={"Prefer": "wait=x"}).json()
+    assert same(answer, scene.site.operator.post(path, headers={"Prefer": "wait=x"}))
     assert scene.ask("jobs?limit=1000") == before
 
 

@@ -1,6 +1,6 @@
 """A recording or a lot is verified by ledger and bytes; what was not looked at is named."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -8,11 +8,14 @@ from typing import Final
 
 import pytest
 
+from contracts.evidence.trust import Trust
 from contracts.ledger.client import LedgerClient
-from contracts.proto.sawtooth_pb2 import BlockHeader
+from contracts.proto.sawtooth_pb2 import Batch, BlockHeader
 from gateway.index.projection import project
 from gateway.index.store import IndexStore
+from gateway.records import evidence, judged
 from gateway.records.evidence import Audit
+from gateway.records.judged import Ground, Judged, KeptVerdicts
 from gateway.records.records import Records
 from gateway.records.registry import NotOnLedgerError
 from gateway.records.tracing import LotId
@@ -27,9 +30,9 @@ from gateway.records.verification import (
 from gateway.records.watch import StoppedError, Unit, Watch
 from storage.recordings.store import RecordingStore
 from support.evidence.chain import digest_of
-from support.ledgers.rest_hosts import ledgers
-from support.network.goods import newcomers
-from support.network.world import GTIN, Trip, reading, registrations
+from support.ledgers.rest_hosts import RestHost, ledgers
+from support.network.goods import hold, newcomers
+from support.network.world import GTIN, Trip, delivering, key, one, reading, registrations
 from support.storage.stores import blob_file, flip, open_store, put, volume_file
 from support.trucks.rogue import nonce
 
@@ -46,9 +49,26 @@ LOT: Final = LotId(GTIN, "L42")
 class Scene:
     """A node with two trips of one lot, each with a film, and the index that follows it."""
 
-    url: str
+    ledger: RestHost
     index: IndexStore
     client: LedgerClient
+
+    def commit(self, *batches: Batch) -> None:
+        """Put batches on the ledger, and let the index follow."""
+        self.ledger.apply_all(batches)
+        self.follow()
+
+    def follow(self) -> None:
+        head = self.index.head()
+        for committed in self.client.committed(head.block_num + 1 if head else 0):
+            block_num = BlockHeader.FromString(committed.block.header).block_num
+            self.index.add(project(committed, block_num))
+
+    @contextmanager
+    def judging(self, root: Path, *films: bytes) -> Iterator[tuple[Audit, RecordingStore]]:
+        """Yield an audit by a gateway that has some of the films."""
+        with self.looking(root, *films) as (found, store):
+            yield found.audit, store
 
     @contextmanager
     def looking(
@@ -79,11 +99,9 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
             closing(LedgerClient(ledger.url)) as client,
             closing(IndexStore(root / "index.db")) as index,
         ):
-            for committed in client.committed(0):
-                index.add(
-                    project(committed, BlockHeader.FromString(committed.block.header).block_num)
-                )
-            yield Scene(ledger.url, index, client)
+            made_scene = Scene(ledger, index, client)
+            made_scene.follow()
+            yield made_scene
 
 
 def test_a_recording_holds_by_its_bytes_and_its_trip(scene: Scene, tmp_path: Path) -> None:
@@ -247,3 +265,109 @@ def test_work_that_is_told_to_stop_gives_no_answer(scene: Scene, tmp_path: Path,
         found.watch = Heard(word)
         with pytest.raises(StoppedError):
             found.lot(LOT, video=True)
+
+
+def elsewhere(number: int) -> list[Batch]:
+    """Return a trip of that device with none of the deliveries."""
+    return Trip(nonce=nonce(number), deliveries=[]).whole([reading(0)])
+
+
+def test_a_verdict_stands_while_blocks_come_that_do_not_concern_its_trip(
+    scene: Scene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with scene.judging(tmp_path, CONTENT) as (audit, _):
+        assert audit.judged(FIRST.trip_id) is None, "nothing was judged yet"
+        first = audit.judge(FIRST.trip_id)
+        monkeypatch.setattr(scene.client, "batch", None)  # no batch is read again
+        assert audit.judged(FIRST.trip_id) is first
+        scene.commit(*elsewhere(40))
+        assert audit.judged(FIRST.trip_id) is first
+
+
+def a_hold() -> list[Batch]:
+    return [hold(FIRST.trip_id, "case-40", "customs")]
+
+
+def a_handover_on_the_other_trip() -> list[Batch]:
+    """It moves the delivery that went on both."""
+    deliver = delivering(SECOND.trip_id)
+    return [one(key("carrier"), deliver), one(key("buyer"), deliver)]
+
+
+@pytest.mark.parametrize("news", [a_hold, a_handover_on_the_other_trip])
+def test_a_trip_that_has_changed_never_gets_its_earlier_verdict(
+    scene: Scene, tmp_path: Path, news: Callable[[], list[Batch]]
+) -> None:
+    with scene.judging(tmp_path, CONTENT) as (audit, _):
+        before = audit.judge(FIRST.trip_id)
+        scene.commit(*news())
+        assert audit.judged(FIRST.trip_id) is None
+        after = audit.judge(FIRST.trip_id)
+        assert after.verdict.holds
+        assert after.verdict.blocks > before.verdict.blocks
+        assert audit.judged(FIRST.trip_id) is after
+
+
+def test_a_film_that_comes_or_goes_ends_a_verdict(scene: Scene, tmp_path: Path) -> None:
+    with scene.judging(tmp_path) as (audit, store):
+        before = audit.judge(FIRST.trip_id)
+        put(store, CONTENT)
+        assert audit.judged(FIRST.trip_id) is None
+        after = audit.judge(FIRST.trip_id)
+    assert [each.leaves for each in before.verdict.videos] != [
+        each.leaves for each in after.verdict.videos
+    ]
+
+
+def test_other_keys_end_a_verdict_and_one_that_does_not_hold_is_not_kept(
+    scene: Scene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    right = evidence.trust_of(scene.client)
+    others = replace(right, admin_keys=frozenset([key("mallory").public_key]))
+    with scene.judging(tmp_path, CONTENT) as (audit, _):
+        audit.judge(FIRST.trip_id)
+        trusting(monkeypatch, others)
+        assert audit.judged(FIRST.trip_id) is None
+        assert not audit.judge(FIRST.trip_id).verdict.holds
+        assert audit.judged(FIRST.trip_id) is None
+        trusting(monkeypatch, right)
+        assert audit.judged(FIRST.trip_id) is None
+
+
+def trusting(monkeypatch: pytest.MonkeyPatch, trust: Trust) -> None:
+    """Let the ledger have other keys."""
+    monkeypatch.setattr(evidence, "trust_of", lambda _: trust)
+
+
+def test_a_fork_below_its_last_block_ends_a_verdict(scene: Scene, tmp_path: Path) -> None:
+    with scene.judging(tmp_path, CONTENT) as (audit, _):
+        first = audit.judge(FIRST.trip_id)
+        scene.index.cut(first.verdict.blocks - 2)
+        assert audit.judged(FIRST.trip_id) is None
+        scene.follow()  # the same block again
+        assert audit.judged(FIRST.trip_id) is first
+
+
+def test_a_verdict_lasts_an_hour_and_only_the_newest_are_kept(
+    scene: Scene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with scene.judging(tmp_path, CONTENT) as (audit, _):
+        found = audit.judge(FIRST.trip_id)
+        (_, ground) = of(audit, FIRST.trip_id)
+    now_s = 0.0
+    kept = KeptVerdicts(lambda: now_s)
+    kept.put("T", found, ground)
+    now_s = judged.VERDICT_LASTS_MAX_S - 1
+    assert kept.get("T") == (found, ground)
+    now_s += 1
+    assert kept.get("T") is None
+    monkeypatch.setattr(judged, "VERDICTS_KEPT", 2)
+    for name in ("A", "B", "C"):
+        kept.put(name, found, ground)
+    assert [kept.get(name) is not None for name in ("A", "B", "C")] == [False, True, True]
+
+
+def of(audit: Audit, trip_id: str) -> tuple[Judged, Ground]:
+    found = audit._kept.get(trip_id)  # noqa: SLF001 - what no answer shows
+    assert found is not None
+    return found

@@ -478,6 +478,7 @@ export interface OwnVerdict {
   trips: JudgedTrip[];
   recordings: JudgedRecording[];
   judged_by: string;
+  judged_at: string;
   proof: string;
 }
 

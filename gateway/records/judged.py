@@ -1,0 +1,93 @@
+"""Verdicts on trips that were reached a while ago, each with what it stands on.
+
+A verdict is kept in memory with the ground that it stood on: the batches of its evidence, the
+entries of the ledger's state that they touched, the keys that were trusted, the films that were
+here. It counts again only while a look at index, ledger and catalogue finds the same ground.
+"""
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from contracts.evidence.endstate import Scope
+from contracts.evidence.trust import Trust
+from contracts.evidence.verify import Verdict
+from gateway.index.store import Head
+
+VERDICTS_KEPT: Final = 64
+"""Beyond that the one that was asked for longest ago goes."""
+VERDICT_LASTS_MAX_S: Final = 3600.0
+"""After that a trip is judged again: batches at the ledger may have rotted, and no index tells."""
+
+Films = tuple[tuple[bytes, tuple[int, bytes] | None], ...]
+"""The recordings of a trip, each with size and tree root of what is here, or None."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What a verdict stands on.
+
+    Attributes:
+        head: The last block of its evidence.
+        batches: The batches in its evidence, by block and place.
+        scope: What their replay read and wrote.
+        trust: The ledger's keys.
+        films: What was here of the recordings.
+    """
+
+    head: Head
+    batches: Mapping[tuple[int, int], str]
+    scope: Scope
+    trust: Trust
+    films: Films
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A verdict, and when it was reached.
+
+    Attributes:
+        verdict: On the evidence of one trip.
+        at_ms: The time, UTC.
+    """
+
+    verdict: Verdict
+    at_ms: int
+
+
+class KeptVerdicts:
+    """The verdicts that were reached last; safe to use from several threads.
+
+    Args:
+        clock_s: A clock that never goes back, seconds.
+    """
+
+    def __init__(self, clock_s: Callable[[], float] = time.monotonic) -> None:
+        self._clock_s = clock_s
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[str, tuple[Judged, Ground, float]] = OrderedDict()
+
+    def put(self, trip_id: str, judged: Judged, ground: Ground) -> None:
+        """Keep a verdict, in place of an earlier one on the trip."""
+        with self._lock:
+            self._kept[trip_id] = judged, ground, self._clock_s()
+            self._kept.move_to_end(trip_id)
+            while len(self._kept) > VERDICTS_KEPT:
+                self._kept.popitem(last=False)
+
+    def get(self, trip_id: str) -> tuple[Judged, Ground] | None:
+        """Return the verdict on a trip and its ground; None without one, or if it is old."""
+        with self._lock:
+            found = self._kept.get(trip_id)
+            if found is None or self._clock_s() - found[2] >= VERDICT_LASTS_MAX_S:
+                return None
+            self._kept.move_to_end(trip_id)
+        return found[0], found[1]
+
+    def forget(self, trip_id: str) -> None:
+        """Forget the verdict on a trip."""
+        with self._lock:
+            self._kept.pop(trip_id, None)
