@@ -34,7 +34,7 @@ from contracts.succession import SETTING as PREDECESSORS
 from contracts.succession import predecessors_in
 from contracts.text import WHITESPACE
 from gateway.index.store import Head, IndexStore
-from gateway.records.judged import Films, Ground, Judged, KeptVerdicts
+from gateway.records.judged import Films, Footing, Judged, KeptVerdicts
 from gateway.records.rehearsal import Rehearsal
 from gateway.records.subjects import Gathering
 from gateway.records.watch import UNWATCHED, Unit, Watch
@@ -129,9 +129,9 @@ class Audit:
             told = BufferedReader(_Told(file, size, watch), _CHECKED_BYTES)
             verdict = verify_evidence(told, trust, [])
         judged = Judged(verdict, now_ms())
-        ground = Ground(gathered.head, gathered.places, gathered.scope, trust, films)
+        footing = Footing(gathered.head, gathered.places, gathered.scope, trust, films)
         if verdict.holds and verdict.last_block_id == gathered.head.block_id:
-            self._kept.put(trip_id, judged, ground)
+            self._kept.put(trip_id, judged, footing)
         else:  # what does not hold is looked at again each time
             self._kept.forget(trip_id)
         return judged
@@ -153,21 +153,21 @@ class Audit:
         found = self._kept.get(trip_id)
         if found is None:
             return None
-        judged, ground = found
-        return judged if self._stands(trip_id, ground) else None
+        judged, footing = found
+        return judged if self._stands(trip_id, footing) else None
 
-    def _stands(self, trip_id: str, ground: Ground) -> bool:
+    def _stands(self, trip_id: str, footing: Footing) -> bool:
         self._index.require()
-        head, before = self._index.head(), ground.head
+        head, before = self._index.head(), footing.head
         if head is None or self._index.block_id(before.block_num) != before.block_id:
             return False
-        if self._films([trip_id]) != ground.films or trust_of(self._ledger) != ground.trust:
+        if self._films([trip_id]) != footing.films or trust_of(self._ledger) != footing.trust:
             return False
         if head == before:
             return True
         gathering = Gathering(self._index, [trip_id], with_lots=True, up_to=head.block_num)
-        gathering.complete(ground.scope)
-        return gathering.places == ground.batches
+        gathering.complete(footing.scope)
+        return gathering.places == footing.batches
 
     def _films(self, trip_ids: Iterable[str]) -> Films:
         found = ((each, self._recordings.find(each)) for each in self._recorded(trip_ids))

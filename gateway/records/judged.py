@@ -1,8 +1,8 @@
 """Verdicts on trips that were reached a while ago, each with what it stands on.
 
-A verdict is kept in memory with the ground that it stood on: the batches of its evidence, the
+A verdict is kept in memory with the footing that it stood on: the batches of its evidence, the
 entries of the ledger's state that they touched, the keys that were trusted, the films that were
-here. It counts again only while a look at index, ledger and catalogue finds the same ground.
+here. It counts again only while a look at index, ledger and catalogue finds the same footing.
 """
 
 import threading
@@ -27,7 +27,7 @@ Films = tuple[tuple[bytes, tuple[int, bytes] | None], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class Footing:
     """What a verdict stands on.
 
     Attributes:
@@ -68,18 +68,18 @@ class KeptVerdicts:
     def __init__(self, clock_s: Callable[[], float] = time.monotonic) -> None:
         self._clock_s = clock_s
         self._lock = threading.Lock()
-        self._kept: OrderedDict[str, tuple[Judged, Ground, float]] = OrderedDict()
+        self._kept: OrderedDict[str, tuple[Judged, Footing, float]] = OrderedDict()
 
-    def put(self, trip_id: str, judged: Judged, ground: Ground) -> None:
+    def put(self, trip_id: str, judged: Judged, footing: Footing) -> None:
         """Keep a verdict, in place of an earlier one on the trip."""
         with self._lock:
-            self._kept[trip_id] = judged, ground, self._clock_s()
+            self._kept[trip_id] = judged, footing, self._clock_s()
             self._kept.move_to_end(trip_id)
             while len(self._kept) > VERDICTS_KEPT:
                 self._kept.popitem(last=False)
 
-    def get(self, trip_id: str) -> tuple[Judged, Ground] | None:
-        """Return the verdict on a trip and its ground; None without one, or if it is old."""
+    def get(self, trip_id: str) -> tuple[Judged, Footing] | None:
+        """Return the verdict on a trip and its footing; None without one, or if it is old."""
         with self._lock:
             found = self._kept.get(trip_id)
             if found is None or self._clock_s() - found[2] >= VERDICT_LASTS_MAX_S:

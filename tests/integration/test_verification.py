@@ -15,7 +15,7 @@ from gateway.index.projection import project
 from gateway.index.store import IndexStore
 from gateway.records import evidence, judged
 from gateway.records.evidence import Audit
-from gateway.records.judged import Ground, Judged, KeptVerdicts
+from gateway.records.judged import Footing, Judged, KeptVerdicts
 from gateway.records.records import Records
 from gateway.records.registry import NotOnLedgerError
 from gateway.records.tracing import LotId
@@ -353,21 +353,21 @@ def test_a_verdict_lasts_an_hour_and_only_the_newest_are_kept(
 ) -> None:
     with scene.judging(tmp_path, CONTENT) as (audit, _):
         found = audit.judge(FIRST.trip_id)
-        (_, ground) = of(audit, FIRST.trip_id)
+        (_, footing) = of(audit, FIRST.trip_id)
     now_s = 0.0
     kept = KeptVerdicts(lambda: now_s)
-    kept.put("T", found, ground)
+    kept.put("T", found, footing)
     now_s = judged.VERDICT_LASTS_MAX_S - 1
-    assert kept.get("T") == (found, ground)
+    assert kept.get("T") == (found, footing)
     now_s += 1
     assert kept.get("T") is None
     monkeypatch.setattr(judged, "VERDICTS_KEPT", 2)
     for name in ("A", "B", "C"):
-        kept.put(name, found, ground)
+        kept.put(name, found, footing)
     assert [kept.get(name) is not None for name in ("A", "B", "C")] == [False, True, True]
 
 
-def of(audit: Audit, trip_id: str) -> tuple[Judged, Ground]:
+def of(audit: Audit, trip_id: str) -> tuple[Judged, Footing]:
     found = audit._kept.get(trip_id)  # noqa: SLF001 - what no answer shows
     assert found is not None
     return found
