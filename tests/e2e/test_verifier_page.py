@@ -47,7 +47,9 @@ def altered(row: dict[str, Any]) -> list[dict[str, Any]]:
     return [{"cut": at, "sealed": row["sealed"]} for at in places]
 
 
-@pytest.mark.parametrize("part", range(8))
+@pytest.mark.parametrize(
+    "part", [pytest.param(part, marks=[pytest.mark.long] * (part % 2)) for part in range(8)]
+)
 def test_altered_bytes_and_cuts(page: Page, part: int) -> None:
     """Each change of the table takes too long here; these are spread over the whole file."""
     small = TABLE["cases"][0]

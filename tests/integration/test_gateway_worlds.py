@@ -11,7 +11,7 @@ from support.network.world import key, one
 from support.trucks.rogue import Site, running_site, until
 
 pytestmark = pytest.mark.integration
-SEEDS = (3, 11)
+SEEDS = (3, pytest.param(11, marks=pytest.mark.long))
 
 
 def told(site: Site, batch_ids: list[str]) -> None:

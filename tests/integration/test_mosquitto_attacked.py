@@ -247,7 +247,7 @@ def test_subscriptions_fill_no_memory(attacked: Attacked) -> None:
             attacked.check()
 
 
-@pytest.mark.parametrize("qos", [0, 1])
+@pytest.mark.parametrize("qos", [pytest.param(0, marks=pytest.mark.long), 1])
 def test_a_slow_reader_fills_no_memory(attacked: Attacked, qos: int) -> None:
     """It asks for far more answers than a socket takes, and reads none of them."""
     with attacked.rogue() as rogue:

@@ -98,7 +98,9 @@ def survived(script: str, *arguments: object) -> bool:
     return done.returncode == 0
 
 
-@pytest.mark.parametrize(("days", "left"), [(11, (BLOBS,)), (101, None)])
+@pytest.mark.parametrize(
+    ("days", "left"), [pytest.param(11, (BLOBS,), marks=pytest.mark.long), (101, None)]
+)
 def test_a_deletion_that_is_killed_anywhere_ends_as_it_was_recorded(
     tmp_path: Path, days: int, left: tuple[Copy, ...] | None
 ) -> None:

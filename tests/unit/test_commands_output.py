@@ -28,14 +28,20 @@ print("said: caf\\xe9\\u2026 \\u65e5")
 """
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+LATIN_1 = {"PYTHONIOENCODING": "latin-1"}
+POSIX = {"LC_ALL": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+
+
 @pytest.mark.parametrize(
-    "terminal",
+    ("command", "terminal"),
     [
-        {"PYTHONIOENCODING": "latin-1"},
-        {"LC_ALL": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+        *(pytest.param(each, POSIX, id=f"posix-{each}") for each in COMMANDS),
+        pytest.param(COMMANDS[0], LATIN_1, id="latin-1"),
+        *(
+            pytest.param(each, LATIN_1, id=f"latin-1-{each}", marks=pytest.mark.long)
+            for each in COMMANDS[1:]
+        ),
     ],
-    ids=["latin-1", "posix"],
 )
 def test_what_a_terminal_cannot_show_is_escaped(
     command: str, terminal: dict[str, str], tmp_path: Path
