@@ -19,6 +19,7 @@ from contracts.records.clock import now_ms
 from contracts.runtime.connection import Connection
 from gateway.intake.admission import admit_offer, admit_records
 from gateway.intake.held import HeldBatch, Offer, State
+from gateway.intake.schema import NOW_MS
 from storage.checked.salvage import Proofs, Row
 
 _ASK_AGAIN: Final = {State.COMMITTED: State.SUBMITTED}
@@ -81,8 +82,8 @@ def _finish(db: Connection) -> None:
     for wire, device_id in digests:
         for offer in _offer(bytes(wire), device_id):
             db.execute("INSERT OR IGNORE INTO offers VALUES (?,?,?,?,?,?)", astuple(offer))
-    for sql in _FOLLOWS:
-        if _has(db, sql.partition("INTO ")[2].split()[0]):
+    for table, sql in _FOLLOWS:
+        if _has(db, table):
             db.execute(sql)
 
 
@@ -101,14 +102,31 @@ def _has(db: Connection, table: str) -> bool:
 
 
 _FOLLOWS: Final = (
-    """INSERT OR IGNORE INTO visits (trip_id, device_id, since_ms)
-    SELECT trip_id, device_id, min(received_ms) FROM batches WHERE trip_id <> '' GROUP BY 1, 2""",
-    """INSERT OR IGNORE INTO visit_places (trip_id, device_id)
-    SELECT trip_id, device_id FROM visits ORDER BY since_ms, trip_id, device_id""",
-    "REPLACE INTO usage SELECT device_id, state, 0, 0 FROM usage",
-    """REPLACE INTO usage SELECT device_id, state, count(*), sum(length(wire)) FROM batches
-    GROUP BY device_id, state""",
-    "INSERT OR IGNORE INTO ages SELECT arrival, elapsed_s FROM batches, clock",
+    (
+        "visits",
+        """INSERT OR IGNORE INTO visits (trip_id, device_id, since_ms)
+        SELECT trip_id, device_id, min(received_ms) FROM batches WHERE trip_id <> ''
+        GROUP BY 1, 2""",
+    ),
+    # A place without its visit would keep the visit out when its truck sends on.
+    (
+        "visit_places",
+        f"""INSERT OR IGNORE INTO visits (trip_id, device_id, since_ms)
+        SELECT trip_id, device_id, {NOW_MS} FROM visit_places""",  # noqa: S608
+    ),
+    (
+        "visit_places",
+        """INSERT OR IGNORE INTO visit_places (trip_id, device_id)
+        SELECT trip_id, device_id FROM visits ORDER BY since_ms, trip_id, device_id""",
+    ),
+    ("usage", "REPLACE INTO usage SELECT device_id, state, 0, 0 FROM usage"),
+    (
+        "usage",
+        """REPLACE INTO usage SELECT device_id, state, count(*), sum(length(wire)) FROM batches
+        GROUP BY device_id, state""",
+    ),
+    ("ages", "INSERT OR IGNORE INTO ages SELECT arrival, elapsed_s FROM batches, clock"),
 )
+"""What follows, each with the table without which an earlier version had nothing of it."""
 
 PROOFS: Final = Proofs({"batches": _batch, "receipts": _receipt}, _finish)

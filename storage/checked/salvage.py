@@ -91,6 +91,7 @@ def salvage(damaged: Path, new: Path, schema: Schema, proofs: Proofs) -> Salvage
             with transaction(target), _without_triggers(target):
                 for table in _tables(target):
                     _copy(pair, target, table, proofs, found)
+                _copy_sequences(pair.strict, target)
                 proofs.finish(target)
             return found
 
@@ -170,6 +171,23 @@ def _copy(pair: _Pair, target: Connection, table: _Table, proofs: Proofs, found:
         rows = _copy_each(pair, target, table, proofs, found)
     target.execute("RELEASE before")
     found.kept += rows
+
+
+def _copy_sequences(strict: Connection, target: Connection) -> None:
+    """Let AUTOINCREMENT go on behind all keys that were ever given, unless that page is damaged."""
+    sequences = "SELECT 1 FROM sqlite_master WHERE name = 'sqlite_sequence'"
+    if not target.execute(sequences).fetchall():
+        return
+    with _unless_damaged():
+        for name, last in strict.execute("SELECT name, seq FROM sqlite_sequence").fetchall():
+            target.execute(
+                "UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?", (last, name)
+            )
+            target.execute(
+                "INSERT INTO sqlite_sequence SELECT ?1, ?2 WHERE NOT EXISTS"
+                " (SELECT 1 FROM sqlite_sequence WHERE name = ?1)",
+                (name, last),
+            )
 
 
 def _chunks(strict: Connection, table: _Table) -> Iterator[list[Row]]:
