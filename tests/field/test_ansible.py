@@ -4,6 +4,7 @@ About seven minutes, of which five make the machines; test_ansible_later.py uses
 """
 
 import json
+import socket
 import ssl
 from typing import Final
 from urllib.error import URLError
@@ -19,6 +20,10 @@ from support.trucks.rogue import until
 pytestmark = [pytest.mark.field, pytest.mark.skipif(bool(missing()), reason=missing() or "-")]
 
 READ_S: Final = 90
+WITHOUT: Final = """\
+grep -v '^tls_certificate\\|^tls_key' /etc/wayseal/device.toml > /root/without.toml
+chmod 600 /root/without.toml
+"""
 TARGETS: Final = "http://127.0.0.1:9090/api/v1/targets"
 PORTS: Final = {OFFICE: {"22", "8008"}} | {name: {"22", "8080", "8883"} for name in SITES}
 UNITS: Final = {OFFICE: {"wayseal-node"}} | {
@@ -112,6 +117,43 @@ def test_a_trip_goes_through(sites: Installed, name: str) -> None:
     trip = sites.trip(name)
     for each in SITES:
         assert sites.verdict(each, trip)
+
+
+def test_a_truck_has_a_certificate_for_a_key_of_its_own(sites: Installed) -> None:
+    truck, tls = sites.machine(TRUCK), "/var/lib/wayseal/device/tls"
+    told = truck.run("openssl", "x509", "-noout", "-subject", "-issuer", "-in", f"{tls}/device.crt")
+    assert f"CN = {TRUCK}" in told
+    assert truck.run("stat", "-c", "%U %a", f"{tls}/device.key").split() == [
+        "wayseal-device",
+        "600",
+    ]
+    # Its authority is one gateway's, whose key is nowhere else.
+    signs, *others = SITES
+    authority = "/var/lib/wayseal/gateway/pki"
+    sites.machine(signs).run("test", "-e", f"{authority}/ca.key")
+    for name in others:
+        assert "ca.key" not in sites.machine(name).run("find", "/etc/wayseal", "/var/lib/wayseal")
+    kept = sites.network.secrets / "trucks"
+    assert sorted(each.name for each in kept.iterdir()) == ["ca.crt", "crl.pem"]
+    truck.run("openssl", "verify", "-CAfile", "/dev/stdin", f"{tls}/device.crt",
+              given=(kept / "ca.crt").read_text())  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SITES)
+def test_without_its_certificate_a_truck_is_nobody(sites: Installed, name: str) -> None:
+    """Its token alone opens neither REST nor the broker."""
+    truck, address = sites.machine(TRUCK), sites.machine(name).address
+    truck.run("sh", "-ec", WITHOUT)
+    device = ("wayseal-device", "--config", "/root/without.toml")
+    done = truck.ran(*device, "check-config", "--json")
+    assert done.returncode != 0, done.stdout
+    assert "401" in done.stdout + done.stderr or "403" in done.stdout + done.stderr, done.stdout
+    with (
+        socket.create_connection((address, 8883), timeout=30) as plain,
+        sites.trusting().wrap_socket(plain, server_hostname=address) as secured,
+        pytest.raises(ssl.SSLError, match="alert"),
+    ):
+        secured.recv(1)
 
 
 @pytest.mark.parametrize(("name", "service"), [(OFFICE, "node"), (SITES[0], "gateway")])

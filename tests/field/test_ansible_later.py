@@ -13,7 +13,7 @@ from urllib.request import urlopen
 import pytest
 from cryptography import x509
 
-from support.field.installed import OFFICE, SITES, TRUCK, Installed
+from support.field.installed import LOG, OFFICE, SITES, TRUCK, Installed
 from support.field.machines import missing
 from support.field.versions import checkout, current, installed_version, running_version
 from support.trucks.rogue import until
@@ -46,6 +46,16 @@ def everywhere(sites: Installed) -> set[str]:
     return found
 
 
+def newest(sites: Installed) -> str:
+    """Return the name of the sources of this checkout, on the hosts."""
+    (found,) = {
+        each
+        for each in sites.machine(OFFICE).run("ls", "/opt/wayseal/sources").split()
+        if each.startswith(f"wayseal-{current()}-")
+    }
+    return found
+
+
 def test_an_upgrade_and_the_way_back(sites: Installed, trip: str, tmp_path: Path) -> None:
     before = told(sites, trip)
     newer = checkout(tmp_path / "next", NEXT)
@@ -53,18 +63,22 @@ def test_an_upgrade_and_the_way_back(sites: Installed, trip: str, tmp_path: Path
     sites.network.play(*upgrade)
     assert everywhere(sites) == {NEXT}
     assert told(sites, trip) == before
-    (older,) = {
-        each
-        for each in sites.machine(OFFICE).run("ls", "/opt/wayseal/sources").split()
-        if each.startswith(f"wayseal-{current()}-")
-    }
-    sites.network.play("playbooks/rollback.yml", "-e", f"to={older}")
+    sites.network.play("playbooks/rollback.yml", "-e", f"to={newest(sites)}")
     assert everywhere(sites) == {current()}
     assert told(sites, trip) == before
-    # Its environment is there already: services restart all the same.
-    sites.network.play(*upgrade)
-    assert everywhere(sites) == {NEXT}
-    sites.network.play("playbooks/rollback.yml", "-e", f"to={older}")
+
+
+@pytest.mark.long
+def test_a_second_upgrade_restarts_services_though_all_is_installed(
+    sites: Installed, trip: str, tmp_path: Path
+) -> None:
+    before = told(sites, trip)
+    upgrade = ("playbooks/upgrade.yml", "-e", f"wayseal_source={checkout(tmp_path / 'next', NEXT)}")
+    older = newest(sites)
+    for _ in range(2):
+        sites.network.play(*upgrade)
+        assert everywhere(sites) == {NEXT}
+        sites.network.play("playbooks/rollback.yml", "-e", f"to={older}")
     assert told(sites, trip) == before
 
 
@@ -101,6 +115,30 @@ def test_certificates_are_rotated(sites: Installed, trip: str) -> None:
     )
     assert told(sites, trip)
     assert sites.trip(SITES[0])
+
+
+def test_a_revoked_truck_is_shut_out_everywhere_until_it_is_brought_back(
+    sites: Installed, trip: str
+) -> None:
+    settings = ("--config", "/etc/wayseal/gateway.toml")
+    sites.machine(SITES[0]).run("wayseal-gateway", "pki", "revoke", TRUCK, *settings)
+    sites.network.play("playbooks/rotate-certificates.yml")
+    device = ("wayseal-device", "--config", "/etc/wayseal/device.toml")
+    truck = sites.machine(TRUCK)
+    truck.run("sh", "-c", "cat > /root/log.csv", given=LOG)
+    late = json.loads(
+        truck.run(*device, "record", "--again", "--json", "--readings", "/root/log.csv")
+    )["trip"]
+    for name in SITES:
+        done = truck.ran(*device, "offload", "--json", "--wait-s", "5", "--site", name)
+        assert done.returncode != 0, name
+    truck.run("rm", "/var/lib/wayseal/device/tls/device.crt")
+    sites.network.play("site.yml", "--limit", TRUCK)
+    sent = json.loads(truck.run(*device, "offload", "--json", "--wait-s", "120"))
+    assert sent["receipted"] == [late]
+    assert told(sites, trip)
+    again = sites.network.play("site.yml", "--limit", TRUCK)
+    assert again.changed == {TRUCK: 0}, again.said
 
 
 def test_keys_are_rotated(sites: Installed, trip: str) -> None:
