@@ -62,7 +62,9 @@ class Job(BaseModel):
     )
     asked: Moment
     began: Moment | None = Field(description="null while it waits for others")
-    ended: Moment | None = Field(description="null while it is under way, and if interrupted")
+    ended: Moment | None = Field(
+        description="null while it is under way, and if the gateway was killed before its end"
+    )
     expires: Moment | None = Field(
         description="when it is forgotten with its result; null while it is under way"
     )
@@ -130,7 +132,9 @@ class Background:
                 HTTPStatus.TOO_MANY_REQUESTS, str(error), {"Retry-After": "10"}
             ) from error
         applied = {"Preference-Applied": "respond-async"} if self.is_wanted else {}
-        wait_s = self._preference.wait_s if self.is_wanted else 0
+        # A verdict is small. An evidence file would have to be read into memory to be the answer.
+        is_small = work.media_type == JSON_TYPE
+        wait_s = self._preference.wait_s if self.is_wanted and is_small else 0
         if wait_s:
             self._jobs.wait(job_id, wait_s)
             applied["Preference-Applied"] += f", wait={wait_s}"
@@ -161,7 +165,7 @@ def job_result(
 ) -> Response:
     """Return what came of a job that is done: a verdict as JSON, or an evidence file.
 
-    The ETag is the SHA-256 of the result. A file that broke off is fetched on with a range.
+    The ETag of an evidence file is its SHA-256. One that broke off is fetched on with a range.
     """
     found = _known(jobs, taking.caller, job_id)
     if found.made is None:

@@ -29,7 +29,7 @@ class Preference:
 
 async def _preference(
     prefer: Annotated[
-        str | None,
+        list[str] | None,
         Header(
             description="`respond-async` asks for a job in place of the answer: 202, with the "
             "job's address. With `respond-async, wait=3` the answer itself comes if it takes no "
@@ -37,7 +37,7 @@ async def _preference(
         ),
     ] = None,
 ) -> Preference:
-    words = [each.partition(";")[0].strip().lower() for each in (prefer or "").split(",")]
+    words = [each.partition(";")[0].strip().lower() for each in ",".join(prefer or ()).split(",")]
     waits = [int(found[1]) for each in words if (found := _WAIT.fullmatch(each))]
     wait_s = min(waits[0], WAIT_MAX_S) if waits else 0
     return Preference("respond-async" in words, wait_s)

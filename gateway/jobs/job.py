@@ -20,6 +20,10 @@ class JobKind(StrEnum):
     EVIDENCE = "evidence"
 
 
+QUICK: Final = frozenset({JobKind.VERIFY_TRIP})
+"""Jobs of seconds: pages ask for them. They wait for each other, not for jobs of hours."""
+
+
 class JobState(StrEnum):
     """How a job stands."""
 
@@ -67,7 +71,7 @@ class KeptJob:
         state: How it stands.
         asked_ms: When it was asked for, UTC.
         began_ms: When work began, UTC; None: it waited until its end, or waits.
-        ended_ms: When it ended, UTC; None: it has not, or nobody wrote it down.
+        ended_ms: When it ended, UTC; None if it has not, or if the gateway was killed before.
         error: Why it failed, in words; empty otherwise.
         made: What came of it; None unless it is done.
     """

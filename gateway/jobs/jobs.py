@@ -1,5 +1,7 @@
 """Runs jobs: a few at a time, in turn, and keeps what comes of them for a day.
 
+Quick ones have a thread of their own.
+
 A job's result is a file, so that a long one can be fetched in ranges. A restart ends the jobs under
 way, and says so of each; the results of those that were done stay.
 """
@@ -19,14 +21,16 @@ from contracts.errors import RejectedError, UnavailableError, WaysealError
 from contracts.records.clock import now_ms
 from contracts.runtime.files import OWNER_ONLY, disk_errors, make_directory, remove_file
 from gateway.access import Caller
-from gateway.jobs.job import ENDED_WITHOUT_A_WORD, JobKind, JobState, KeptJob, Made
+from gateway.jobs.job import ENDED_WITHOUT_A_WORD, QUICK, JobKind, JobState, KeptJob, Made
 from gateway.jobs.progress import Following, Progress
 from gateway.jobs.register import JobRegister
 from gateway.records.watch import StoppedError, Watch
 from storage.checked.damage import DamageNotes
 
 AT_ONCE_MAX: Final = 2
-"""Jobs that run at a time, each of another owner."""
+"""Long jobs that run at a time, each of another owner."""
+QUICK_AT_ONCE_MAX: Final = 1
+"""Quick jobs that run at a time beside them."""
 OF_ONE_MAX: Final = 4
 """Jobs of one owner that wait or run; one more is refused."""
 UNDER_WAY_MAX: Final = 16
@@ -84,6 +88,11 @@ class _Task:
     is_running: bool = False
     written: int = 0
 
+    @property
+    def is_quick(self) -> bool:
+        """Say whether it waits for quick jobs only."""
+        return self.work.kind in QUICK
+
 
 class Jobs:
     """The jobs of one gateway; safe to use from several threads.
@@ -118,8 +127,10 @@ class Jobs:
 
     def start(self) -> None:
         """Begin to work."""
-        for number in range(AT_ONCE_MAX):
-            thread = threading.Thread(target=self._work, name=f"jobs-{number}", daemon=True)
+        for number in range(AT_ONCE_MAX + QUICK_AT_ONCE_MAX):
+            thread = threading.Thread(
+                target=self._work, args=[number >= AT_ONCE_MAX], name=f"jobs-{number}", daemon=True
+            )
             self._threads.append(thread)
             thread.start()
 
@@ -228,7 +239,7 @@ class Jobs:
         """Forget jobs that are old, and remove the files of jobs that are not known.
 
         Raises:
-            UnavailableError: The medium failed.
+            UnavailableError: The register or the directory cannot be read.
         """
         with disk_errors("list", self._folder):  # first: a job that begins now has no file here
             found = list(self._folder.iterdir())
@@ -238,8 +249,12 @@ class Jobs:
             self.register.expire(before_ms, LISTED_MAX, alive)
             known = {*alive, *self.register.files()}
         for each in found:
-            if each.name not in known:
+            if each.name in known:
+                continue
+            try:
                 remove_file(each)
+            except UnavailableError as failure:  # such as lost+found; nobody's job waits for it
+                _log.warning("what is no job's stays: %s", failure)
 
     def _as_it_stands(self, job: KeptJob) -> KeptJob:
         """Return a job; one under way that nobody works at was interrupted."""
@@ -250,13 +265,13 @@ class Jobs:
             return replace(job, state=JobState.INTERRUPTED, error=ENDED_WITHOUT_A_WORD)
         return job
 
-    def _work(self) -> None:
+    def _work(self, quick: bool) -> None:  # noqa: FBT001 - an argument of a thread
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: self._closing or self._next(), _SWEEP_EVERY_S)
+                self._changed.wait_for(lambda: self._closing or self._next(quick), _SWEEP_EVERY_S)
                 if self._closing:
                     return
-                job_id = self._next()
+                job_id = self._next(quick)
                 if job_id is not None:
                     self._tasks[job_id].is_running = True
             try:
@@ -267,17 +282,19 @@ class Jobs:
             except WaysealError as failure:
                 _log.warning("old jobs are not removed: %s", failure)
 
-    def _next(self) -> str | None:
-        """Return the job that has waited longest, of an owner who has none running."""
-        busy = {task.owner for task in self._tasks.values() if task.is_running}
-        waiting = (name for name, task in self._tasks.items() if task.owner not in busy)
-        return next(waiting, None)
+    def _next(self, quick: bool) -> str | None:  # noqa: FBT001 - as above
+        """Return the job that has waited longest, of an owner who has none like it running."""
+        alike = {name: task for name, task in self._tasks.items() if task.is_quick is quick}
+        busy = {task.owner for task in alike.values() if task.is_running}
+        return next((name for name, task in alike.items() if task.owner not in busy), None)
 
     def _run(self, job_id: str, task: _Task) -> None:
         began_s = time.monotonic()
         state, error, made = JobState.FAILED, "", None
         try:
-            self.register.begin(job_id, self._now())
+            with self._changed:
+                task.watch.check()  # it may have been cancelled since it was taken
+                self.register.begin(job_id, self._now())
             made = self._write(job_id, task)
             state = JobState.DONE
         except StoppedError:

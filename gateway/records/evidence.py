@@ -118,7 +118,7 @@ class Audit:
             UnavailableError: The ledger, the index or the recordings did not answer.
             StoppedError: The watch says so.
         """
-        films = self._films([trip_id])
+        forgotten, films = self._kept.forgotten(), self._films([trip_id])
         gathered = self._gather([trip_id], with_lots=True, watch=watch)
         with TemporaryFile() as file:
             for piece in self._write(gathered, no_video, watch):
@@ -131,7 +131,7 @@ class Audit:
         judged = Judged(verdict, now_ms())
         footing = Footing(gathered.head, gathered.places, gathered.scope, trust, films)
         if verdict.holds and verdict.last_block_id == gathered.head.block_id:
-            self._kept.put(trip_id, judged, footing)
+            self._kept.put(trip_id, judged, footing, forgotten)
         else:  # what does not hold is looked at again each time
             self._kept.forget(trip_id)
         return judged

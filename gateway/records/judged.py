@@ -69,10 +69,26 @@ class KeptVerdicts:
         self._clock_s = clock_s
         self._lock = threading.Lock()
         self._kept: OrderedDict[str, tuple[Judged, Footing, float]] = OrderedDict()
+        self._forgotten = 0
 
-    def put(self, trip_id: str, judged: Judged, footing: Footing) -> None:
-        """Keep a verdict, in place of an earlier one on the trip."""
+    def forgotten(self) -> int:
+        """Return how often a verdict was forgotten, before a look begins."""
+        return self._forgotten
+
+    def put(self, trip_id: str, judged: Judged, footing: Footing, forgotten: int) -> None:
+        """Keep a verdict, in place of an earlier one on the trip.
+
+        A look that took longer than another one, which found something wrong, keeps nothing.
+
+        Args:
+            trip_id: The trip.
+            judged: The verdict.
+            footing: What it stands on.
+            forgotten: How often a verdict had been forgotten when its look began.
+        """
         with self._lock:
+            if forgotten != self._forgotten:
+                return
             self._kept[trip_id] = judged, footing, self._clock_s()
             self._kept.move_to_end(trip_id)
             while len(self._kept) > VERDICTS_KEPT:
@@ -90,4 +106,5 @@ class KeptVerdicts:
     def forget(self, trip_id: str) -> None:
         """Forget the verdict on a trip."""
         with self._lock:
+            self._forgotten += 1
             self._kept.pop(trip_id, None)

@@ -315,6 +315,9 @@ def test_an_answer_that_comes_in_time_needs_no_job(scene: Scene) -> None:
     path, before = f"/v1/trips/{scene.trip.trip_id}/verify", scene.ask("jobs?limit=1000")
     in_time = {"Prefer": "handling=strict, respond-async, wait=5"}
     answer = scene.site.operator.post(path, headers=in_time)
+    while answer.status_code == 202:  # a busy machine needed longer
+        scene.site.operator.delete(answer.headers["location"])
+        answer = scene.site.operator.post(path, headers=in_time)
     assert answer.status_code == 200, answer.text
     assert answer.headers["preference-applied"] == "respond-async, wait=5"
     assert same(answer, scene.site.operator.post(path, headers={"Prefer": "wait=x"}))
@@ -323,7 +326,11 @@ def test_an_answer_that_comes_in_time_needs_no_job(scene: Scene) -> None:
 
 def test_evidence_of_a_job_is_fetched_in_ranges_and_holds(scene: Scene) -> None:
     operator, trip_id = scene.site.operator, scene.trip.trip_id
-    job = job_of(operator, operator.post(f"/v1/evidence?trip={trip_id}&video=true"))
+    asked = operator.post(
+        f"/v1/evidence?trip={trip_id}&video=true",
+        headers={"Prefer": "respond-async, wait=5"},  # for a verdict; a file would fill memory
+    )
+    job = job_of(operator, asked)
     half = job["size"] // 2
     first = operator.get(job["result"], headers={"Range": f"bytes=0-{half - 1}"})
     rest = operator.get(

@@ -356,15 +356,19 @@ def test_a_verdict_lasts_an_hour_and_only_the_newest_are_kept(
         (_, footing) = of(audit, FIRST.trip_id)
     now_s = 0.0
     kept = KeptVerdicts(lambda: now_s)
-    kept.put("T", found, footing)
+    kept.put("T", found, footing, kept.forgotten())
     now_s = judged.VERDICT_LASTS_MAX_S - 1
     assert kept.get("T") == (found, footing)
     now_s += 1
     assert kept.get("T") is None
     monkeypatch.setattr(judged, "VERDICTS_KEPT", 2)
     for name in ("A", "B", "C"):
-        kept.put(name, found, footing)
+        kept.put(name, found, footing, kept.forgotten())
     assert [kept.get(name) is not None for name in ("A", "B", "C")] == [False, True, True]
+    before = kept.forgotten()
+    kept.forget("A")  # another look, which began later and was faster, found something wrong
+    kept.put("A", found, footing, before)
+    assert kept.get("A") is None
 
 
 def of(audit: Audit, trip_id: str) -> tuple[Judged, Footing]:

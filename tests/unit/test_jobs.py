@@ -23,8 +23,15 @@ LONG_S: Final = 30.0
 Run = Callable[[Watch], Iterable[bytes]]
 
 
-def work(run: Run = lambda _: [b"a verdict"]) -> Work:
-    return Work(JobKind.VERIFY_TRIP, ("trip-1",), run, "application/json", "trip.json")
+def work(run: Run = lambda _: [b"a verdict"], kind: JobKind = JobKind.VERIFY_LOT) -> Work:
+    return Work(kind, ("trip-1",), run, "application/json", "trip.json")
+
+
+def until_stopped(watch: Watch) -> Iterator[bytes]:
+    """Work that goes on until it is told to stop."""
+    while True:
+        watch.tell("reads", 1, 2, Unit.BATCHES)
+        yield b""
 
 
 class Gate:
@@ -147,6 +154,27 @@ def test_owners_take_turns_and_a_waiting_job_is_cancelled_at_once(tmp_path: Path
         assert house.found(ANNA, first).state is JobState.DONE
 
 
+def test_a_trip_s_verdict_waits_for_no_long_job(tmp_path: Path) -> None:
+    gates = [Gate() for _ in range(limits.AT_ONCE_MAX)]
+    with running(tmp_path) as house:
+        for owner, gate in zip((ANNA, BEN), gates, strict=True):
+            house.jobs.add(owner, work(gate.run))
+        assert all(gate.began.wait(LONG_S) for gate in gates)
+        quick = house.jobs.add(ANNA, work(kind=JobKind.VERIFY_TRIP))
+        assert house.ended(ANNA, quick).state is JobState.DONE
+        for gate in gates:
+            gate.open.set()
+
+
+def test_what_cannot_be_removed_keeps_no_job_waiting(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with running(tmp_path) as house:
+        (tmp_path / "jobs" / "lost+found").mkdir()
+        assert house.ended(ANNA, house.jobs.add(ANNA, work())).state is JobState.DONE
+        assert "lost+found" in caplog.text
+
+
 def test_too_many_jobs_are_refused_and_not_written_down(tmp_path: Path) -> None:
     house = House(tmp_path)  # nothing runs
     for _ in range(limits.OF_ONE_MAX):
@@ -162,21 +190,25 @@ def test_too_many_jobs_are_refused_and_not_written_down(tmp_path: Path) -> None:
 
 
 def test_after_a_restart_each_job_says_what_became_of_it(tmp_path: Path) -> None:
-    gate = Gate()
+    began = threading.Event()
+
+    def goes_on(watch: Watch) -> Iterator[bytes]:
+        began.set()
+        yield from until_stopped(watch)
+
     with running(tmp_path) as house:
         done = house.jobs.add(ANNA, work())
         house.ended(ANNA, done)
-        under_way = house.jobs.add(ANNA, work(gate.run))
+        under_way = house.jobs.add(ANNA, work(goes_on))
         waiting = house.jobs.add(ANNA, work())
-        assert gate.began.wait(LONG_S)
-        gate.open.set()
+        assert began.wait(LONG_S)
     with running(tmp_path) as house:
         assert house.found(ANNA, done).state is JobState.DONE
         assert house.jobs.path(done).read_bytes() == b"a verdict"
-        interrupted = house.found(ANNA, waiting)
-        assert interrupted.state is JobState.INTERRUPTED
-        assert interrupted.error.endswith("begin it again")
-        assert house.found(ANNA, under_way).state in (JobState.INTERRUPTED, JobState.DONE)
+        for job_id in (under_way, waiting):
+            interrupted = house.found(ANNA, job_id)
+            assert interrupted.state is JobState.INTERRUPTED
+            assert interrupted.error.endswith("begin it again")
 
 
 def test_a_kill_leaves_a_job_interrupted_and_no_file_of_it(tmp_path: Path) -> None:

@@ -5,19 +5,23 @@ import type { Job } from "./types";
 // Most answers come within these seconds, and then there is no job to watch.
 const WAIT_S = 2;
 const LOOK_EVERY_MS = 1000;
+const TOO_MANY = 429;
 
 /**
  * Ask for long work, tell how far it is while it lasts, and return its result.
  *
- * It is cancelled when the signal aborts, and forgotten once its result is here.
+ * It is cancelled when the signal aborts or the page goes, and forgotten once its result is here. While as many jobs as
+ * may be are under way, it is asked for again.
  */
 export async function work<T>(path: string, tell: (job: Job) => void, signal: AbortSignal): Promise<T> {
-  const headers = { Prefer: `respond-async, wait=${WAIT_S}` };
-  const answer = await request(path, { method: "POST", headers, signal });
+  const answer = await begun(path, signal);
   if (answer.status !== 202) return (await answer.json()) as T;
   let job = (await answer.json()) as Job;
   const place = `/v1/jobs/${part(job.job_id)}`;
+  const forget = () => void request(place, { method: "DELETE", keepalive: true }).catch(() => undefined);
+  addEventListener("pagehide", forget);
   try {
+    signal.throwIfAborted();
     while (job.state === "waiting" || job.state === "running") {
       tell(job);
       await pause(LOOK_EVERY_MS, signal);
@@ -26,7 +30,21 @@ export async function work<T>(path: string, tell: (job: Job) => void, signal: Ab
     if (job.result === null) throw new Problem(0, "No result", job.error ?? `the job was ${job.state}`);
     return await ask<T>(job.result, { signal });
   } finally {
-    void request(place, { method: "DELETE", keepalive: true }).catch(() => undefined);
+    removeEventListener("pagehide", forget);
+    forget();
+  }
+}
+
+// Without the signal: a request that is cut short would leave a job whose name nobody has.
+async function begun(path: string, signal: AbortSignal): Promise<Response> {
+  const headers = { Prefer: `respond-async, wait=${WAIT_S}` };
+  for (;;) {
+    try {
+      return await request(path, { method: "POST", headers });
+    } catch (error) {
+      if (!(error instanceof Problem) || error.status !== TOO_MANY) throw error;
+    }
+    await pause(LOOK_EVERY_MS, signal);
   }
 }
 

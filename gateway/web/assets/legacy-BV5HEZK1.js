@@ -1,0 +1,1 @@
+import{tt as e}from"./index-CzHXrlUF.js";e();
