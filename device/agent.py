@@ -294,7 +294,9 @@ def configured_source(settings: Settings, remarks: Remarks) -> TripSource:
         limited = settings.trip.must_measure if settings.trip else ()
         cameras = [live_camera(each) for each in settings.cameras]
         return measured_trip(
-            LiveSource(sensors, source.interval_s, found, limited, cameras, remarks.spare)
+            LiveSource(
+                sensors, source.interval_s, found, limited, cameras, remarks.spare, remarks.miss
+            )
         )
     if source.driver == "simulated":
         live = parse_speed(source.speed) == 1

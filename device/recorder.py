@@ -9,22 +9,23 @@ import hashlib
 import logging
 import os
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 from contracts.actions.form import NONCE_BYTES
-from contracts.errors import RejectedError, UnavailableError
+from contracts.errors import RejectedError
 from contracts.ids import trip_id_of
 from contracts.keys import Signer
 from contracts.proto.payload_pb2 import StartTrip
-from contracts.records.reading import Clock, ClockOrigin, Reading
+from contracts.records.reading import Reading
 from contracts.records.recording import RecordingDigest
 from contracts.runtime.files import make_directory
 from device.camera.filming.pyav import times_of
-from device.camera.filming.reel import Reel
+from device.camera.filming.reel import LeftBehind, Reel
 from device.camera.filming.segments import MEDIA_TYPE
 from device.chain.ends import begin, join
 from device.chain.joining import StartedTrip
@@ -35,10 +36,11 @@ from device.journal.trip import Recording, Trip, TripState
 from device.live.clock import Now, machine_now
 from device.live.remarks import Remarks
 from device.live.source import LiveSource
-from device.live.telling import Narrator
+from device.live.telling import Narrator, film_lost
 from device.sensors.port import Sample
 from device.settings import TripSettings
 from device.stop import Stop
+from device.tripclock import LiveClock, ReplayClock, TripClock
 from device.tripsource import TripSource
 
 Plan = TripSettings | StartedTrip
@@ -124,6 +126,7 @@ class Recorder:
         clock = self._clock(source, trip.start.nonce, tells=trip.tells)
         reel = self._reel(trip, source) if source.is_measured else None
         narrator = self._narrator(trip, reel) if reel is not None and trip.tells else None
+        self.remarks.goes_on()
 
         def idle() -> None:
             chain.commit()
@@ -134,17 +137,20 @@ class Recorder:
                 if narrator is not None:
                     narrator.name(whole)
 
-        for sample in _stream(source, trip.readings, speed, stop, idle, reel):
-            reading = _reading(sample, clock, derived=bool(source.derived_from))
-            if narrator is not None:
-                reading = narrator.complete(reading)
-            chain.record(reading)
-            if reel is not None and sample.tamper:
-                reel.mark(reading.clock.utc_ms)
-            moved(chain.trip.readings)
-            if chain.uncommitted >= GROUP_READINGS:
-                chain.commit()
+        # Closed at once, or sensors and cameras would go on until somebody drops the error.
+        with closing(_stream(source, trip.readings, speed, stop, idle, reel)) as samples:
+            for sample in samples:
+                reading = _reading(sample, clock, derived=bool(source.derived_from))
+                if narrator is not None:
+                    reading = narrator.complete(reading)
+                chain.record(reading)
+                if reel is not None and sample.tamper:
+                    reel.mark(time.monotonic())
+                moved(chain.trip.readings)
+                if chain.uncommitted >= GROUP_READINGS:
+                    chain.commit()
         idle()
+        self.remarks.stops(trip.trip_id)
         return chain.trip if stop.requested else chain.close()
 
     def close(self, trip: Trip) -> Trip:
@@ -163,30 +169,28 @@ class Recorder:
         return trip
 
     def _say_last(self, trip: Trip, reel: Reel) -> None:
-        """Record what happened since the last reading, such as a power cut, before the seal."""
-        last = self._narrator(trip, reel).last(self.now())
-        if last is None:
-            return
-        try:
-            chain = ChainWriter(self.logbook, self.signer, self.limits, trip)
-            chain.record(last)
-            chain.commit()
-        except UnavailableError as error:  # the seal has room of its own
-            _log.error(
-                "the last reading of trip %s is not recorded: %s",
-                trip.trip_id,
-                error,
-                extra={"trip_id": trip.trip_id},
-            )
+        """Record what happened since the last reading, such as a power cut, before the seal.
 
-    def _clock(self, source: TripSource, nonce: bytes, *, tells: bool) -> "_TripClock":
+        It takes as many readings as there are remarks for; without them there is no seal.
+
+        Raises:
+            UnavailableError: The medium failed.
+        """
+        narrator = self._narrator(trip, reel)
+        chain = ChainWriter(self.logbook, self.signer, self.limits, trip, closing=True)
+        in_order = self.remarks.stopped_in_order(trip.trip_id)
+        while (last := narrator.last(self.now(), in_order=in_order)) is not None:
+            chain.record(last)
+        chain.commit()
+
+    def _clock(self, source: TripSource, nonce: bytes, *, tells: bool) -> TripClock:
         if source.live:
-            return _LiveClock(self.now, tells_error=tells)
-        return _ReplayClock(source.started_at_ms, nonce)
+            return LiveClock(self.now, tells_error=tells)
+        return ReplayClock(source.started_at_ms, nonce)
 
     def _narrator(self, trip: Trip, reel: Reel) -> Narrator:
         recordings = self.logbook.recordings(trip.trip_id)
-        return Narrator(trip, recordings, reel, self.remarks)
+        return Narrator(trip, recordings, reel, self.remarks, self.logbook.owed(trip.trip_id))
 
     def _start(self, source: TripSource, device_id: str, plan: TripSettings) -> Trip:
         nonce = os.urandom(NONCE_BYTES)
@@ -253,8 +257,14 @@ class Recorder:
         live = source.sensors if source is not None else None
         cameras = len(live.cameras) if isinstance(live, LiveSource) else 0
         names = [each.name for each in self.logbook.recordings(trip.trip_id)]
-        reel = Reel(self.videos / trip.trip_id, cameras, names, times_of)
-        for segment in reel.left_behind():
+        folder = self.videos / trip.trip_id
+        reel = Reel(folder, cameras, names, times_of, lambda: self.now().utc_ms)
+
+        def is_cut(left: LeftBehind) -> None:
+            if trip.tells:
+                self.logbook.owe(trip.trip_id, film_lost(trip, left))
+
+        for segment in reel.left_behind(is_cut):
             _log.warning(
                 "film %s was cut by a power cut or a kill: it is kept up to its last whole "
                 "fragment, %d bytes after that are lost",
@@ -303,7 +313,7 @@ def _stream(
     stop: Stop,
     idle: Callable[[], None],
     reel: Reel | None,
-) -> Iterator[Sample]:
+) -> Generator[Sample]:
     """Yield the samples that a trip lacks, each when it is due, until `stop` is requested.
 
     Args:
@@ -321,7 +331,7 @@ def _stream(
 
 def _paced(
     samples: Iterator[Sample], speed: float, stop: Stop, idle: Callable[[], None]
-) -> Iterator[Sample]:
+) -> Generator[Sample]:
     """Yield each sample when it is due."""
     began_s, first_ms = time.monotonic(), None
     for sample in samples:
@@ -344,51 +354,7 @@ def input_of(source: TripSource, plan: Plan) -> bytes:
     return source.input_id
 
 
-class _TripClock(Protocol):
-    """Tells when a sample was taken."""
-
-    def at(self, offset_ms: int) -> Clock:
-        """Return the time of the sample that is due `offset_ms` after the trip's start."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class _ReplayClock:
-    """The clock of a replayed trip.
-
-    Attributes:
-        started_at_ms: UTC of the trip's start, milliseconds since the Unix epoch.
-        boot_id: 16 bytes; the trip's nonce.
-    """
-
-    started_at_ms: int
-    boot_id: bytes
-
-    def at(self, offset_ms: int) -> Clock:
-        """See `_TripClock.at`."""
-        return Clock(self.started_at_ms + offset_ms, offset_ms, self.boot_id, ClockOrigin.NONE)
-
-
-@dataclass(frozen=True, slots=True)
-class _LiveClock:
-    """The truck's clock: the moment of the call, whatever offset was planned.
-
-    Attributes:
-        now: What time it is.
-        tells_error: By how much it may be wrong is told, which version 1.2 of the rules takes.
-    """
-
-    now: Now
-    tells_error: bool
-
-    def at(self, offset_ms: int) -> Clock:
-        """See `_TripClock.at`."""
-        del offset_ms
-        now = self.now()
-        return now if self.tells_error else replace(now, error_ms=None)
-
-
-def _reading(sample: Sample, clock: _TripClock, *, derived: bool) -> Reading:
+def _reading(sample: Sample, clock: TripClock, *, derived: bool) -> Reading:
     return Reading(
         clock.at(sample.offset_ms),
         temperature_mcel=sample.temperature_mcel,

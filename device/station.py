@@ -1,5 +1,6 @@
 """What the device keeps on its disk: its key, journal, folders and locks."""
 
+import logging
 import shutil
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -12,7 +13,7 @@ from contracts.runtime.files import locked, make_directory
 from device.camera.filming.segments import is_segment
 from device.chain.joining import read_start
 from device.chain.writer import BatchLimits
-from device.journal.database import Database, is_open, recordings_of
+from device.journal.database import Database, is_known, is_open, recordings_of
 from device.journal.logbook import Logbook
 from device.live.clock import FileClock, Now, machine_now
 from device.live.remarks import Remarks
@@ -24,6 +25,7 @@ VIDEOS_NAME: Final = "videos"
 RECORDING_LOCK: Final = "recording.lock"
 OFFLOAD_LOCK: Final = "offload.lock"
 AGENT_LOCK: Final = "agent.lock"
+_log: Final = logging.getLogger(__name__)
 
 
 def make(settings: Settings) -> Signer:
@@ -163,12 +165,16 @@ def offload_lock(settings: Settings) -> AbstractContextManager[None]:
 def _remove_orphans(videos: Path, database: Database) -> None:
     """Remove video files without a journal entry: unfinished copies, and what a receipt released.
 
-    Segments of the trip that is being recorded stay: its recorder finishes them. The caller holds
-    the recording lock.
+    Segments of the trip that is being recorded stay: its recorder finishes them. So does film of a
+    trip that the journal does not know: an earlier journal may be lost. The caller holds the
+    recording lock.
     """
     if not videos.is_dir():
         return
     for folder in videos.iterdir():
+        if not is_known(database, folder.name):
+            _log.warning("%s stays: the journal knows no such trip, so nobody has it", folder)
+            continue
         kept = {recording.name for recording in recordings_of(database, folder.name)}
         if is_open(database, folder.name):
             kept |= {file.name for file in folder.iterdir() if is_segment(file.name)}

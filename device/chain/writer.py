@@ -25,6 +25,7 @@ from contracts.keys import Signer
 from contracts.proto.payload_pb2 import RecordReading
 from contracts.proto.sawtooth_pb2 import Transaction
 from contracts.records.reading import Reading, record_of, run_of
+from contracts.records.remark import Remark
 from contracts.rules.series import seal_digest
 from contracts.sawtooth.batches import build_batch
 from device.chain.ends import digest_of, seal_of
@@ -124,10 +125,20 @@ class ChainWriter:
         signer: The device's key.
         limits: When a run ends and a batch closes.
         trip: As the journal has it.
+        closing: The trip ends with what is written: a full journal has room kept for that.
     """
 
-    def __init__(self, logbook: Logbook, signer: Signer, limits: BatchLimits, trip: Trip) -> None:
+    def __init__(
+        self,
+        logbook: Logbook,
+        signer: Signer,
+        limits: BatchLimits,
+        trip: Trip,
+        *,
+        closing: bool = False,
+    ) -> None:
         self._logbook = logbook
+        self._closing = closing
         self._signer = signer
         self._limits = limits
         self._trip = trip
@@ -148,6 +159,7 @@ class ChainWriter:
         self._closed: list[SignedBatch] = []
         self._pending: list[Pending] = []
         self._waiting: list[RecordReading] = []
+        self._said = list[Remark]()
 
     @property
     def trip(self) -> Trip:
@@ -173,6 +185,7 @@ class ChainWriter:
             self._close_batch()
         self._link = self._link.after(record)
         self._clock = reading.clock
+        self._said += reading.told.remarks
         if self._limits.readings_per_transaction == 1:
             self._sign(record, readings=1, monotonic_ms=monotonic_ms)
             return
@@ -249,8 +262,16 @@ class ChainWriter:
 
     def _append(self, *, run_ended: bool) -> None:
         trip = replace(self._standing(TripState.OPEN), run_ended=run_ended)
-        self._logbook.append(trip, self._closed, self._pending, self._waiting)
+        self._logbook.append(
+            trip,
+            self._closed,
+            self._pending,
+            self._waiting,
+            said=self._said,
+            closing=self._closing,
+        )
         self._stored(trip)
+        self._said.clear()
 
     def _stored(self, trip: Trip) -> None:
         self._trip, self._closed, self._pending, self._waiting = trip, [], [], []

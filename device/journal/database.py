@@ -97,9 +97,23 @@ _MARKED: Final = """
 -- Whether there was a tamper sign in a recording: then it is offloaded before others.
 ALTER TABLE recordings ADD COLUMN marked INTEGER NOT NULL DEFAULT 0;
 """
+_OWED: Final = """
+-- Remarks (canonical bytes) that a reading of the trip has to say, because the card shows no longer
+-- what they tell of: a film's lost end, say. The commit of that reading deletes them.
+CREATE TABLE owed (
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  trip_id TEXT NOT NULL REFERENCES trips (trip_id),
+  remark BLOB NOT NULL,
+  UNIQUE (trip_id, remark)
+);
+"""
+_VERSIONS: Final = (
+    *(_FIRST, _RUNS_AND_JOINED_TRIPS, _PROVISIONAL_RECEIPTS, _TRIPS_IN_A_ROW, _SEGMENTS, _MARKED),
+    _OWED,
+)
 JOURNAL: Final = Schema(
     "journal",
-    (_FIRST, _RUNS_AND_JOINED_TRIPS, _PROVISIONAL_RECEIPTS, _TRIPS_IN_A_ROW, _SEGMENTS, _MARKED),
+    _VERSIONS,
     application_id=0x57534A31,
     refused=RejectedError,
 )
@@ -168,6 +182,11 @@ class Database(VersionedDatabase):
                 f"journal {self.path}: expected device {self.device_id} with key {public_key}, "
                 f"it belongs to device {owner[0]} with key {owner[1]}"
             )
+
+
+def is_known(database: Database, trip_id: str) -> bool:
+    """Say whether the journal has a trip, whatever became of it."""
+    return bool(database.query("SELECT 1 FROM trips WHERE trip_id = ?", trip_id))
 
 
 def is_open(database: Database, trip_id: str) -> bool:

@@ -7,13 +7,15 @@ from contracts.encoding import canonical
 from contracts.errors import RejectedError, UnavailableError
 from contracts.proto.payload_pb2 import Clock as ClockMessage
 from contracts.proto.payload_pb2 import RecordReading, StartTrip
+from contracts.proto.payload_pb2 import Remark as RemarkMessage
 from contracts.records.reading import Clock
+from contracts.records.remark import Remark
 from contracts.runtime.connection import Connection
 from device.journal.database import Database, recordings_of
 from device.journal.trip import Pending, Recording, SignedBatch, Trip, TripState
 
-CLOSING_BYTES: Final = 64 * 1024
-"""Kept free in the journal for the seal, so that a full journal can still be closed."""
+CLOSING_BYTES: Final = 256 * 1024
+"""Kept free in the journal for the seal, and for the last readings, which say why it is full."""
 CLOSING_BYTES_PER_RECORDING: Final = 4 * 1024
 _GROWING: Final = (
     "state, readings, head_sha256, last_transaction_id, clock, seal_transaction_id, run_ended"
@@ -101,6 +103,9 @@ class Logbook:
         closed: Sequence[SignedBatch],
         pending: Sequence[Pending],
         waiting: Sequence[RecordReading] = (),
+        *,
+        said: Sequence[Remark] = (),
+        closing: bool = False,
     ) -> None:
         """Make new readings durable, all of them or none.
 
@@ -109,6 +114,8 @@ class Logbook:
             closed: Batches that filled up; they contain all transactions that were pending.
             pending: Transactions added to the open batch.
             waiting: Readings added to the unsigned run.
+            said: What the readings say: it is not owed any more.
+            closing: The trip ends with these readings, which may take the room kept for that.
 
         Raises:
             UnavailableError: The journal is full, or the medium failed; nothing was changed.
@@ -116,12 +123,16 @@ class Logbook:
         records = [canonical(record) for record in waiting]
         wires = [*(batch.wire for batch in closed), *(item.wire for item in pending), *records]
         with self._database.transaction() as connection:
-            if wires:
+            if wires and not closing:
                 self._check_room(sum(map(len, wires)), trip.trip_id)
             _store(connection, trip, closed, pending)
             connection.executemany(
                 "INSERT INTO waiting (trip_id, record) VALUES (?, ?)",
                 ((trip.trip_id, record) for record in records),
+            )
+            connection.executemany(
+                "DELETE FROM owed WHERE trip_id = ? AND remark = ?",
+                ((trip.trip_id, canonical(each.message())) for each in said),
             )
 
     def sign_run(self, trip: Trip, run: Pending) -> None:
@@ -205,6 +216,25 @@ class Logbook:
                     recording.marked,
                 ),
             )
+
+    def owe(self, trip_id: str, remark: Remark) -> None:
+        """Note durably what a reading of the trip has to say; may be repeated until one says it.
+
+        Raises:
+            UnavailableError: The medium failed.
+        """
+        with self._database.transaction() as connection:
+            connection.execute(
+                "INSERT OR IGNORE INTO owed (trip_id, remark) VALUES (?, ?)",
+                (trip_id, canonical(remark.message())),
+            )
+
+    def owed(self, trip_id: str) -> list[Remark]:
+        """Return what readings of the trip still have to say, oldest first."""
+        rows = self._database.query(
+            "SELECT remark FROM owed WHERE trip_id = ? ORDER BY number", trip_id
+        )
+        return [Remark.from_message(RemarkMessage.FromString(remark)) for (remark,) in rows]
 
     def video_room(self) -> tuple[int, int]:
         """Return how many bytes of the video buffer are free, and how large it is.

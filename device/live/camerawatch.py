@@ -16,7 +16,7 @@ from contracts.records.reading import Tamper
 from device.camera.filming.plan import LATE_S, CameraPlan, segment_length_s
 from device.camera.filming.port import Feed, Piece
 from device.camera.filming.pyav import OpenSegment, encoder_of, small
-from device.camera.filming.reel import Reel
+from device.camera.filming.reel import NoRoomForFilmError, Reel
 from device.camera.filming.segments import name_of
 from device.camera.scene import HEIGHT, WIDTH, Scene
 from device.live.health import BAD, Finding, Health, Watch
@@ -30,6 +30,8 @@ BEFORE_S: Final = 3.0
 """Pictures of this time before a motion are kept too; until then they wait in memory."""
 SPARED_PART: Final = 4
 """With little room left the encoder aims at a quarter (1/4) of the bits."""
+STUCK_S: Final = 30.0
+"""So long nothing is done with a picture, and an encoder hangs."""
 AFTER_S: Final = 5.0
 """So long after the last motion all pictures are kept."""
 _LOOK_S: Final = 0.05
@@ -67,7 +69,7 @@ class CameraWatch(Watch):
         self._part = Path()
         self._note = ""
         self._number = self._counted = 0
-        self._is_sparing = self._is_over = False
+        self._is_sparing = self._is_over = self._is_finishing = False
         self._again_s = float("-inf")
         self._closing = threading.RLock()  # held while film is written or closed
 
@@ -76,22 +78,41 @@ class CameraWatch(Watch):
         with self._lock:
             signs, self._signs = self._signs, Tamper.NONE
             age_s = time.monotonic() - self._latest_s
-        if age_s > LATE_S and self._is_waiting and self._health not in BAD:
-            self._say(Health.SILENT, f"no picture for {age_s:.0f} s")
+        if self._health not in BAD:
+            if self._is_waiting and age_s > LATE_S:
+                self._say(Health.SILENT, f"no picture for {age_s:.0f} s")
+            elif age_s > STUCK_S:
+                self._say(Health.SILENT, f"its film does not go on for {age_s:.0f} s")
         if self._seen and self._health in (*BAD, Health.COVERED):
             signs |= Tamper.CAMERA_BLOCKED
         return Measured(tamper=signs)
 
     def end(self, thread: threading.Thread) -> None:
-        """See `Watch.end`: the last segment is finished, by us if the camera hangs."""
-        until_s = time.monotonic() + LATE_S
-        while thread.is_alive() and (not self._is_waiting or time.monotonic() < until_s):
+        """See `Watch.end`: the last segment is finished, by us if camera or encoder hangs."""
+        began_s = time.monotonic()
+        while thread.is_alive() and (self._is_finishing or not self._hangs_since(began_s)):
             thread.join(_LOOK_S)
         if thread.is_alive():
             _log.error("camera %s hangs: its last segment ends where it began to hang", self.name)
-            with self._closing:
-                self._is_over = True
+            self._give_up()
+        super().end(thread)
+
+    def _hangs_since(self, began_s: float) -> bool:
+        return time.monotonic() - began_s >= (LATE_S if self._is_waiting else STUCK_S)
+
+    def _give_up(self) -> None:
+        """End the film of a thread that hangs."""
+        self._is_over = True
+        if self._closing.acquire(timeout=_LOOK_S):
+            try:
                 self._finish()
+            finally:
+                self._closing.release()
+            return
+        segment, self._segment = self._segment, None
+        if segment is not None:  # the encoder is busy: only its file can be closed
+            segment.file.close()
+            self._hand_over(self._reel.leave)
 
     def _work(self, over: threading.Event) -> None:
         self._is_waiting, self._latest_s = True, time.monotonic()
@@ -107,20 +128,22 @@ class CameraWatch(Watch):
         self._choose_encoder(feed)
         eye = _Eye(self.plan)
         thinner = _Thinner(self.plan)
-        for piece in feed.pieces():
-            self._is_waiting = False
-            if over.is_set():
-                break
-            now_s = time.monotonic()
-            with self._lock:
-                self._latest_s, self._seen = now_s, True
-            moves = False
-            for picture in piece.pictures:
-                moves |= self._look(eye, picture, now_s)
-            keeps_all = moves and not self._is_sparing
-            self._keep(partial(self._add, feed, piece, thinner, moves=keeps_all), eye)
-            self._is_waiting = True
-        self._keep(partial(self._add_pictures, thinner.rest()), eye)
+        try:
+            for piece in feed.pieces():
+                self._is_waiting = False
+                if over.is_set():
+                    break
+                now_s = time.monotonic()
+                with self._lock:
+                    self._latest_s, self._seen = now_s, True
+                moves = False
+                for picture in piece.pictures:
+                    moves |= self._look(eye, picture, now_s)
+                keeps_all = moves and not self._is_sparing
+                self._keep(partial(self._add, feed, piece, thinner, moves=keeps_all), eye)
+                self._is_waiting = True
+        finally:  # the last pictures of a camera that is torn off are worth the most
+            self._keep(partial(self._add_pictures, thinner.rest()), eye)
 
     def _choose_encoder(self, feed: Feed) -> None:
         """Take the encoder of the plan, or the one that works everywhere; the latter is told."""
@@ -146,9 +169,14 @@ class CameraWatch(Watch):
                 return
             try:
                 add()
-            except UnavailableError as error:
+            except NoRoomForFilmError as error:
                 self._again_s = time.monotonic() + self._backoff.next_s()
                 self._finish()
+                self._say(Health.STOPPED, str(error))
+                return
+            except UnavailableError as error:
+                self._again_s = time.monotonic() + self._backoff.next_s()
+                self._leave()
                 self._say(Health.STOPPED, str(error))
                 return
         self._say_seen(eye)
@@ -196,13 +224,19 @@ class CameraWatch(Watch):
         return self._segment.lasts_s(at_s) >= length_s
 
     def _begin(self, copied: Any, began_s: float) -> OpenSegment:  # noqa: ANN401
+        if self._is_over:
+            raise UnavailableError(f"camera {self.name} films no more: it hung")
         self._part, self._number = self._reel.begin(self.name, began_s)
         title = name_of(self.name, self._number)
         self._spare()
         plan = self.plan
         if self._is_sparing:
             plan = replace(plan, bits_per_s=plan.bits_per_s // SPARED_PART)
-        segment = OpenSegment(self._part, title, plan, copied, began_s)
+        try:
+            segment = OpenSegment(self._part, title, plan, copied, began_s, self._reel.utc_ms)
+        except UnavailableError:
+            self._reel.drop(self._part)
+            raise
         self._segment, self._counted = segment, 0
         return segment
 
@@ -227,15 +261,32 @@ class CameraWatch(Watch):
             segment, self._segment = self._segment, None
             if segment is None:
                 return
-            with suppress(UnavailableError):  # what is whole of it is kept
-                segment.close()
+            self._is_finishing = True
             try:
-                whole = self._reel.finish(self._part)
-            except UnavailableError as error:
-                _log.error("camera %s: its segment waits for the next start: %s", self.name, error)
+                segment.close()
+            except UnavailableError:  # its end is lost
+                self._hand_over(self._reel.leave)
             else:
-                if whole is None:
-                    _log.warning("camera %s: a segment of no whole fragment is dropped", self.name)
+                self._hand_over(self._reel.finish)
+            finally:
+                self._is_finishing = False
+
+    def _leave(self) -> None:
+        """Close the segment that is open, if any, whose end could not be written."""
+        segment, self._segment = self._segment, None
+        if segment is not None:
+            with suppress(UnavailableError):
+                segment.close()
+            self._hand_over(self._reel.leave)
+
+    def _hand_over(self, give: Callable[[Path], object]) -> None:
+        try:
+            kept = give(self._part)
+        except UnavailableError as error:
+            _log.error("camera %s: its segment waits for the next start: %s", self.name, error)
+        else:
+            if not kept:
+                _log.warning("camera %s: a segment of no whole fragment is dropped", self.name)
 
 
 class _Eye:

@@ -5,6 +5,8 @@ from typing import Final
 from contracts.records.reading import Clock, ClockOrigin, Tamper
 from contracts.records.remark import Remark, RemarkKind
 
+BEGINS_MS: Final = 15_000
+"""A new trip has its first reading this soon: sensors are awaited for 5 s, cameras open."""
 STEP_MS: Final = 2_000
 """UTC and the counter move apart by less than this, however NTP slews the clock."""
 _RIGHT: Final = (ClockOrigin.NTP, ClockOrigin.GNSS)
@@ -15,12 +17,13 @@ class ClockWatch:
 
     Args:
         last: Clock of the trip's last reading, or of its start.
-        goes_on: The trip has begun before, and goes on now.
+        goes_on: The trip has readings, and goes on now. One that was begun and has none may be new.
     """
 
     def __init__(self, last: Clock, *, goes_on: bool) -> None:
         self._last = last
         self._goes_on = goes_on
+        self._is_first = True
         self._is_wrong = last.origin is ClockOrigin.NONE
 
     def follow(self, now: Clock) -> tuple[list[Remark], Tamper]:
@@ -48,12 +51,14 @@ class ClockWatch:
 
     def _begun(self, last: Clock, now: Clock) -> tuple[list[Remark], Tamper]:
         """Say how recording went on, with the first reading after a stop."""
-        if not self._goes_on:
+        if not self._is_first:
             return [], Tamper.NONE
-        self._goes_on = False
+        self._is_first = False
         if now.boot_id != last.boot_id:
             silent_ms = max(0, now.utc_ms - last.utc_ms)
             said = Remark(RemarkKind.REBOOTED, now.utc_ms, amount=silent_ms)
             return [said], Tamper.REBOOTED
         silent_ms = max(0, now.monotonic_ms - last.monotonic_ms)
+        if not self._goes_on and silent_ms <= BEGINS_MS:
+            return [], Tamper.NONE
         return [Remark(RemarkKind.INTERRUPTED, now.utc_ms, amount=silent_ms)], Tamper.NONE

@@ -96,6 +96,7 @@ class Watch(ABC):
         self._lock = threading.Lock()
         self._health = Health.STARTING
         self._backoff = Backoff(RETRY_LIMIT_S, retry_s)
+        self._is_let_go = False
 
     @property
     def health(self) -> Health:
@@ -119,8 +120,10 @@ class Watch(ABC):
         """Return the latest values, unless they are old, and all signs since the last `take`."""
 
     def end(self, thread: threading.Thread) -> None:
-        """Let go of the thread that ran it, once it is over."""
+        """Let go of the thread that ran it, once it is over: it may say nothing of a later trip."""
         thread.join(LEAVE_S)  # a driver that hangs must not keep the agent from ending
+        with self._lock:
+            self._is_let_go = True
 
     @abstractmethod
     def _work(self, over: threading.Event) -> None:
@@ -135,6 +138,8 @@ class Watch(ABC):
 
     def _say(self, health: Health, detail: str) -> None:
         with self._lock:
+            if self._is_let_go:
+                return
             before, self._health = self._health, health
             self._became(health)
         if health is not before:

@@ -3,7 +3,7 @@
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final
@@ -57,6 +57,7 @@ class LiveSource:
         limited: Quantities such as `temperature` that somebody has to give.
         cameras: Each films the whole trip.
         spares: Told that a camera's film takes less room from now on, or no longer.
+        missed: Told which signs nobody has taken, when recording fails.
     """
 
     sensors: Sequence[Connection]
@@ -65,11 +66,14 @@ class LiveSource:
     limited: Sequence[str] = ()
     cameras: Sequence[LiveCamera] = ()
     spares: Callable[[str, bool], None] = field(default=lambda _name, _spares: None)
+    missed: Callable[[Tamper], None] = field(default=lambda _signs: None)
 
     def stream(
         self, stop: Stop, idle: Callable[[], None], reel: Reel | None = None
-    ) -> Iterator[Sample]:
+    ) -> Generator[Sample]:
         """Yield a sample at each tick until `stop` is requested; missed ticks are left out.
+
+        A sign since the last tick gives one sample more.
 
         Args:
             stop: Ends the stream.
@@ -77,20 +81,31 @@ class LiveSource:
             reel: Takes what the cameras film; at the end all of it is there. None: they do not.
         """
         with self._watching(reel) as watches:
-            began_s = time.monotonic()
-            self._await_answers(watches, stop)
-            due_s, is_first = time.monotonic(), True
-            while not stop.requested:
-                measured = mixed([watch.take() for watch in watches])
-                if is_first:
-                    self._tell_missing(measured)
-                    is_first = False
-                yield _sample(measured, round((due_s - began_s) * 1000))
-                idle()
-                now_s = time.monotonic()
-                missed = max(0.0, now_s - due_s) // self.interval_s
-                due_s += self.interval_s * (missed + 1)
-                stop.wait(due_s - now_s)
+            try:
+                yield from self._samples(watches, stop, idle)
+            except BaseException:  # also that nobody wants more samples
+                self.missed(_taken(watches).tamper)
+                raise
+
+    def _samples(
+        self, watches: Sequence[Watch], stop: Stop, idle: Callable[[], None]
+    ) -> Iterator[Sample]:
+        began_s = time.monotonic()
+        self._await_answers(watches, stop)
+        due_s, measured = time.monotonic(), None
+        while not stop.requested:
+            is_first, measured = measured is None, _taken(watches)
+            if is_first:
+                self._tell_missing(measured)
+            yield _sample(measured, round((due_s - began_s) * 1000))
+            idle()
+            now_s = time.monotonic()
+            missed = max(0.0, now_s - due_s) // self.interval_s
+            due_s += self.interval_s * (missed + 1)
+            stop.wait(due_s - now_s)
+        rest = _taken(watches)
+        if rest.tamper & ~(measured.tamper if measured else Tamper.NONE):
+            yield _sample(rest, round((time.monotonic() - began_s) * 1000))
 
     @contextmanager
     def _watching(self, reel: Reel | None) -> Iterator[Sequence[Watch]]:
@@ -143,6 +158,10 @@ def missing(limited: Sequence[str], measured: Sequence[Measured]) -> list[str]:
     """Return those of the limited quantities that nobody has measured."""
     given = {quantity.partition("_")[0] for each in measured for quantity in each.quantities}
     return [name for name in limited if name not in given]
+
+
+def _taken(watches: Sequence[Watch]) -> Measured:
+    return mixed([watch.take() for watch in watches])
 
 
 def mixed(measured: Sequence[Measured]) -> Measured:

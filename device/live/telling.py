@@ -8,13 +8,22 @@ from typing import Final
 from contracts.records.reading import Clock, Reading, Tamper
 from contracts.records.recording import pseudo_file_id
 from contracts.records.remark import REMARKS_MAX, Remark, RemarkKind, Told
-from device.camera.filming.reel import Reel
+from device.camera.filming.reel import LeftBehind, Reel
 from device.journal.trip import Recording, Trip
 from device.live.clockwatch import ClockWatch
 from device.live.remarks import Remarks
 
 FILM_LOST_MS: Final = 5_000
 """What a cut of power costs at most: a fragment of 2 s, and 3 s that wait in memory."""
+
+
+def film_lost(trip: Trip, left: LeftBehind) -> Remark:
+    """Return what is to be said of a segment whose end a cut of power cost, at most."""
+    last_ms, ended_ms = trip.clock.utc_ms, left.ended_at_ms
+    if ended_ms is None:
+        return Remark(RemarkKind.FILM_LOST, last_ms, left.name, amount=FILM_LOST_MS)
+    lost_ms = max(FILM_LOST_MS, last_ms - ended_ms)
+    return Remark(RemarkKind.FILM_LOST, ended_ms, left.name, amount=lost_ms)
 
 
 def file_id(trip: Trip, name: str) -> str:
@@ -31,6 +40,7 @@ class Narrator:
             named them in a reading, so they are named again, which changes nothing.
         reel: Knows where the films are.
         remarks: Where all threads say what changes.
+        owed: What the journal owes of the trip.
     """
 
     def __init__(
@@ -39,6 +49,7 @@ class Narrator:
         recordings: Iterable[Recording],
         reel: Reel,
         remarks: Remarks,
+        owed: Iterable[Remark] = (),
     ) -> None:
         self._trip = trip
         self._reel = reel
@@ -48,7 +59,7 @@ class Narrator:
         self._signs = Tamper.NONE
         self._readings = trip.readings
         remarks.begin(trip.trip_id, trip.readings)
-        remarks.owe(self._lost())
+        remarks.owe(owed)
 
     def name(self, recordings: Iterable[Recording]) -> None:
         """Name recordings that became whole, and are in the journal, in the next readings."""
@@ -58,9 +69,9 @@ class Narrator:
         """Return the next reading with everything that is to be said with it."""
         said, signs = self._clock.follow(reading.clock)
         self._readings += 1
-        waiting, unplugged = self._remarks.take(self._readings)
+        waiting, others = self._remarks.take(self._readings, reading.tamper)
         said += waiting
-        signs |= unplugged | reading.tamper
+        signs |= others
         named = [self._filmed.popleft() for _ in range(min(len(self._filmed), REMARKS_MAX))]
         film: tuple[tuple[str, int], ...] = ()
         if said or signs != self._signs:
@@ -68,23 +79,19 @@ class Narrator:
         self._signs = signs
         return replace(reading, tamper=signs, told=Told(tuple(said), tuple(named), film))
 
-    def last(self, now: Clock) -> Reading | None:
-        """Return a reading without measured values that carries the remarks still unsaid, or None.
+    def last(self, now: Clock, *, in_order: bool) -> Reading | None:
+        """Return a reading without measured values that carries remarks still unsaid, or None.
 
-        The trip ends here, so the remark that recording stopped is left out.
+        Args:
+            now: The clock.
+            in_order: The arrival stopped the recording, so nothing is said of that. If it failed or
+                was killed before, the reading says since when nothing is recorded.
         """
         reading = self.complete(Reading(now))
-        told = reading.told
-        news = [each for each in told.remarks if each.kind is not RemarkKind.INTERRUPTED]
-        return replace(reading, told=replace(told, remarks=tuple(news))) if news else None
-
-    def _lost(self) -> list[Remark]:
-        """Say what a cut of power cost of each segment, at most."""
-        last_ms, said = self._trip.clock.utc_ms, list[Remark]()
-        for each in self._reel.cut:
-            lost_ms = FILM_LOST_MS
-            if each.ended_at_ms is not None:
-                lost_ms = max(lost_ms, last_ms - each.ended_at_ms)
-            since_ms = each.ended_at_ms or last_ms
-            said.append(Remark(RemarkKind.FILM_LOST, since_ms, each.name, amount=lost_ms))
-        return said
+        told, news = reading.told, list(reading.told.remarks)
+        if in_order:
+            news = [each for each in news if each.kind is not RemarkKind.INTERRUPTED]
+        # A sensor that stays unplugged is no news.
+        if not news and not reading.tamper & ~Tamper.SENSOR_UNPLUGGED:
+            return None
+        return replace(reading, told=replace(told, remarks=tuple(news)))

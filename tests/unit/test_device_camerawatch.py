@@ -12,9 +12,11 @@ import pytest
 
 from contracts.errors import UnavailableError
 from contracts.records.reading import Tamper
+from contracts.runtime.files import PART_PREFIX
+from device.camera.filming import pyav
 from device.camera.filming.plan import CameraPlan
 from device.camera.filming.port import Piece
-from device.camera.filming.pyav import times_of
+from device.camera.filming.pyav import OpenSegment, times_of
 from device.camera.filming.reel import Reel
 from device.live import camerawatch
 from device.live.camerawatch import CameraWatch
@@ -171,6 +173,78 @@ def test_a_camera_that_ends_is_lost_and_its_film_is_kept(
     assert found.wait_for(Health.LOST) == "somebody cut the cable"
     assert watch.take().tamper is Tamper.CAMERA_BLOCKED
     assert len(reel.take()) == 1
+
+
+def test_the_pictures_before_a_camera_is_torn_off_are_kept(
+    reel: Reel,
+    found: Findings,
+    start: Callable[..., tuple[CameraWatch, threading.Thread, threading.Event]],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    monkeypatch.setattr(camerawatch, "BEFORE_S", DEADLINE_S)
+
+    def script() -> Iterator[Any]:
+        yield from repeat(black(), 2)
+        raise UnavailableError("somebody cut the cable")
+
+    start(script())
+    found.wait_for(Health.LOST)
+    (segment,) = reel.take()
+    with av.open(str(tmp_path / "trip" / segment.name)) as film:
+        assert any(film.decode(video=0))
+
+
+def test_an_encoder_that_hangs_is_found_ends_with_the_trip_and_writes_nothing_later(
+    reel: Reel,
+    start: Callable[..., tuple[CameraWatch, threading.Thread, threading.Event]],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    monkeypatch.setattr(camerawatch, "STUCK_S", 0.3)
+    hangs, goes_on = threading.Event(), threading.Event()
+    add, left = OpenSegment.add_picture, iter(range(5))
+
+    def add_picture(segment: OpenSegment, picture: Any, at_s: float) -> None:  # noqa: ANN401
+        if next(left, None) is None:
+            hangs.set()
+            goes_on.wait(DEADLINE_S)
+        add(segment, picture, at_s)
+
+    monkeypatch.setattr(OpenSegment, "add_picture", add_picture)
+    monkeypatch.setattr(pyav, "FRAGMENT_S", 0.01)
+    watch, thread, over = start(repeat(noise()))
+    assert hangs.wait(DEADLINE_S)
+    while watch.health is not Health.SILENT:
+        watch.take()
+        assert not over.wait(0.01)
+    over.set()
+    watch.end(thread)
+    kept = {each.name: each.read_bytes() for each in (tmp_path / "trip").iterdir()}
+    assert list(kept) == [f"{PART_PREFIX}dock-000000.mp4"]
+    goes_on.set()
+    thread.join(DEADLINE_S)
+    assert not thread.is_alive()
+    assert {each.name: each.read_bytes() for each in (tmp_path / "trip").iterdir()} == kept
+    assert reel.moments() == []
+
+
+def test_film_that_cannot_be_begun_uses_no_recording_of_the_trip_up(
+    reel: Reel,
+    found: Findings,
+    start: Callable[..., tuple[CameraWatch, threading.Thread, threading.Event]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refused(*_: object) -> None:
+        raise UnavailableError("read-only")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(camerawatch, "OpenSegment", refused)
+        _, _, over = start(repeat(noise()))
+        assert found.wait_for(Health.STOPPED) == "read-only"
+        assert reel.moments() == []
+        over.set()
+    assert reel.begin("dock")[1] == 0
 
 
 def test_a_camera_that_never_worked_is_no_sign(

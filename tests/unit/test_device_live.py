@@ -317,6 +317,57 @@ def test_one_lost_sensor_delays_no_other(stop: Stop) -> None:
     assert found.wait_for(Health.LOST) == Finding("gone", Health.LOST, "not plugged in")
 
 
+def test_a_sign_between_the_last_tick_and_the_end_is_not_lost(stop: Stop) -> None:
+    sensor = Scripted(Measured())
+    source = LiveSource([Connection(WatchPlan("door", 0.001), lambda: sensor)], 3_600.0)
+    samples = source.stream(stop, lambda: None)
+    assert next(samples).tamper is Tamper.NONE
+    sensor.answers.append(Measured(tamper=Tamper.DOOR_OPEN))
+    asked = sensor.asked
+    while sensor.asked < asked + 3:
+        stop.wait(0.001)
+    stop.request()
+    assert [each.tamper for each in samples] == [Tamper.DOOR_OPEN]
+
+
+def test_a_sign_that_nobody_has_taken_when_recording_fails_is_handed_over(stop: Stop) -> None:
+    sensor, missed = Scripted(Measured()), list[Tamper]()
+    door = Connection(WatchPlan("door", 0.001), lambda: sensor)
+
+    def fails() -> None:
+        sensor.answers.append(Measured(tamper=Tamper.DOOR_OPEN))
+        asked = sensor.asked
+        while sensor.asked < asked + 3:
+            stop.wait(0.001)
+        raise UnavailableError("disk is full")
+
+    samples = LiveSource([door], 0.01, missed=missed.append).stream(stop, fails)
+    next(samples)
+    with pytest.raises(UnavailableError):
+        next(samples)
+    assert missed == [Tamper.DOOR_OPEN]
+
+
+def test_a_sensor_that_hangs_beyond_the_trip_says_nothing_later(over: threading.Event) -> None:
+    class Hanging(Scripted):
+        def measure(self) -> Measured:
+            measured = super().measure()
+            if released.is_set():
+                raise UnavailableError("unplugged")
+            return measured
+
+    found, released = Found(), threading.Event()
+    watch, thread = watched(Hanging(COLD, released), found, over)
+    found.wait_for(Health.WORKS)
+    while watch.take() != Measured():
+        assert not over.wait(0.01)
+    over.set()
+    watch.end(thread)
+    released.set()
+    thread.join(DEADLINE_S)
+    assert [each.health for each in found.all] == [Health.WORKS, Health.SILENT]
+
+
 @pytest.mark.parametrize(("limited", "said"), [(("humidity",), 1), (("temperature",), 0)])
 def test_a_limited_quantity_that_nobody_measures_is_said(
     stop: Stop, caplog: pytest.LogCaptureFixture, limited: tuple[str, ...], said: int

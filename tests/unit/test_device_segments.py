@@ -16,8 +16,9 @@ from contracts.records.recording import RecordingDigest
 from contracts.runtime.files import PART_PREFIX
 from device.camera.filming.plan import ENDLESS_S, CameraPlan, segment_length_s
 from device.camera.filming.pyav import OpenSegment, times_of
-from device.camera.filming.reel import ROOM_LEAST, NoRoomForFilmError, Reel
+from device.camera.filming.reel import ROOM_LEAST, LeftBehind, NoRoomForFilmError, Reel
 from device.camera.filming.segments import Segment, SegmentFile, cut_to_whole, is_segment, part_of
+from support.trucks import films as videos
 
 PLAN = CameraPlan("dock", width=64, height=48)
 BEGAN_MS = 1_790_000_000_123
@@ -118,6 +119,12 @@ def test_a_film_says_when_it_was_begun_and_how_long_it_is(film: bytes, tmp_path:
     assert times_of(path) == (0, 0)
 
 
+def test_a_film_without_a_time_stops_no_recorder(tmp_path: Path) -> None:
+    path = tmp_path / "film.mp4"
+    path.write_bytes(videos.film("fragmented"))
+    assert times_of(path) == (0, (videos.SECONDS * videos.RATE - 1) * 1000 // videos.RATE)
+
+
 def test_a_file_that_was_closed_takes_nothing_more(tmp_path: Path) -> None:
     with SegmentFile(tmp_path / "part") as file:
         assert file.write(b"abc") == file.size == 3
@@ -177,11 +184,51 @@ def test_what_a_killed_recorder_left_is_finished_and_numbers_go_on(
     part_of(folder / "rear-000000.mp4").write_bytes(b"")
     reel = Reel(folder, 2, ["dock-000000.mp4"], times_of)
     reel.has_free(1 << 30, 1 << 30)
-    assert [each.name for each in reel.left_behind()] == ["dock-000001.mp4", "dock-000002.mp4"]
+    cut: list[LeftBehind] = []
+    found = reel.left_behind(cut.append)
+    assert [each.name for each in found] == ["dock-000001.mp4", "dock-000002.mp4"]
+    assert [(each.name, bool(each.ended_at_ms)) for each in cut] == [
+        ("dock-000002.mp4", True),
+        ("rear-000000.mp4", False),
+    ]
     names = {"dock-000000.mp4", "dock-000001.mp4", "dock-000002.mp4", "0000.avi"}
     assert {each.name for each in folder.iterdir()} == names
     assert reel.begin("dock")[1] == 3
     assert reel.begin("rear")[1] == 0
+
+
+def test_a_cut_segment_stays_open_until_somebody_knows_of_it(tmp_path: Path, film: bytes) -> None:
+    folder = tmp_path / "trip"
+    folder.mkdir()
+    part_of(folder / "dock-000002.mp4").write_bytes(film[:-100])
+
+    def full(_: LeftBehind) -> None:
+        raise UnavailableError("disk is full")
+
+    cut: list[LeftBehind] = []
+    for _ in range(2):
+        with pytest.raises(UnavailableError, match="disk is full"):
+            Reel(folder, 1, [], times_of).left_behind(full)
+    Reel(folder, 1, [], times_of).left_behind(cut.append)
+    Reel(folder, 1, [], times_of).left_behind(cut.append)
+    assert [each.name for each in cut] == ["dock-000002.mp4"]
+
+
+def test_a_segment_whose_end_is_lost_waits_and_is_told_of(reel: Reel, film: bytes) -> None:
+    part, _ = reel.begin("dock")
+    part.write_bytes(film[:-100])
+    assert reel.leave(part)
+    assert (reel.take(), reel.moments()) == ([], [])
+    cut: list[LeftBehind] = []
+    assert len(Reel(part.parent, 1, [], times_of).left_behind(cut.append)) == len(cut) == 1
+
+
+def test_a_segment_that_cannot_be_begun_uses_no_number_up(reel: Reel) -> None:
+    for _ in range(3):
+        part, number = reel.begin("dock")
+        assert number == 0
+        reel.drop(part)
+        assert reel.moments() == []
 
 
 def test_a_trip_never_gets_more_recordings_than_a_seal_takes(reel: Reel, film: bytes) -> None:
@@ -223,14 +270,12 @@ def test_film_takes_less_room_when_little_is_left(reel: Reel) -> None:
     assert reel.is_low
 
 
-@pytest.mark.parametrize(
-    ("at_ms", "marks"), [(-1, 0), (0, 1), (30_000, 1), (61_000, 1), (61_001, 0)]
-)
-def test_a_sign_marks_the_segment_that_it_falls_into(reel: Reel, at_ms: int, marks: int) -> None:
+@pytest.mark.parametrize(("at_s", "marks"), [(499.9, 0), (500, 1), (530, 1), (561, 1), (561.1, 0)])
+def test_a_sign_marks_the_segment_that_it_falls_into(reel: Reel, at_s: float, marks: int) -> None:
     digest = RecordingDigest(bytes(32), 1, bytes(32))
-    segment = Segment("dock-000000.mp4", digest, BEGAN_MS, 60_000, 0)
+    segment = Segment("dock-000000.mp4", digest, BEGAN_MS, 60_000, 0, (500, 560))
     assert not reel.is_marked(segment, 1_000)
-    reel.mark(BEGAN_MS + at_ms)
+    reel.mark(at_s)
     assert reel.is_marked(segment, 1_000) == bool(marks)
 
 

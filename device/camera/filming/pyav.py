@@ -8,7 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
-from contracts.errors import UnavailableError
+from contracts.errors import RejectedError, UnavailableError
 from contracts.records.clock import now_ms, parse_rfc3339, rfc3339
 from device.camera.filming.plan import LATE_S, CameraPlan
 from device.camera.filming.port import Piece
@@ -134,6 +134,7 @@ class OpenSegment:
         plan: The camera's.
         copied: The stream whose packets are kept as they are; None encodes pictures.
         began_s: When its first picture came, by the monotonic clock, seconds.
+        utc_ms: Returns what time it is, milliseconds UTC.
 
     Raises:
         UnavailableError: The file cannot be made, or there is no such encoder.
@@ -146,6 +147,7 @@ class OpenSegment:
         plan: CameraPlan,
         copied: Any,  # noqa: ANN401
         began_s: float,
+        utc_ms: Callable[[], int] = now_ms,
     ) -> None:
         av = library()
         self.file = SegmentFile(path)
@@ -157,7 +159,7 @@ class OpenSegment:
         self._output = av.open(
             self.file, "w", format="mp4", options={"movflags": _FRAGMENTS, "flush_packets": "1"}
         )
-        began_ms = now_ms() - round((time.monotonic() - began_s) * 1000)
+        began_ms = utc_ms() - round((time.monotonic() - began_s) * 1000)
         self._output.metadata.update({"title": title, "date": rfc3339(began_ms)})
         self._began_s = began_s
         if copied is not None:
@@ -277,7 +279,7 @@ def times_of(path: Path) -> tuple[int, int]:
         return 0, 0
     try:
         return parse_rfc3339(said), round(length * 1000)
-    except ValueError:
+    except RejectedError:
         return 0, round(length * 1000)
 
 

@@ -11,6 +11,7 @@ from typing import Final
 
 from contracts.actions.form import RECORDINGS_MAX
 from contracts.errors import RejectedError, UnavailableError
+from contracts.records.clock import now_ms
 from contracts.records.recording import RecordingDigest
 from contracts.runtime.files import PART_PREFIX, disk_errors, make_directory, remove_file
 from device.camera.filming.segments import (
@@ -59,12 +60,18 @@ class Reel:
         cameras: How many cameras share the recordings that a trip may have.
         known: Names of the recordings that the journal has of the trip.
         times_of: Returns when a segment was begun, and its duration, milliseconds.
-
-    Attributes:
-        cut: The segments that `left_behind` found open.
+        utc_ms: Returns what time it is, milliseconds UTC.
     """
 
-    def __init__(self, folder: Path, cameras: int, known: Iterable[str], times_of: TimesOf) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        cameras: int,
+        known: Iterable[str],
+        times_of: TimesOf,
+        utc_ms: Callable[[], int] = now_ms,
+    ) -> None:
+        self.utc_ms = utc_ms
         self.share = RECORDINGS_MAX // max(1, cameras)
         self._folder = folder
         self._times_of = times_of
@@ -77,9 +84,8 @@ class Reel:
             self._numbers[camera] = max(self._numbers[camera], number + 1)
         self._whole: list[Segment] = []
         self._free = self._unkept = self._whole_buffer = 0
-        self._moments: list[int] = []
+        self._moments: list[float] = []
         self._open: dict[str, float] = {}
-        self.cut: list[LeftBehind] = []
 
     def begin(self, camera: str, began_s: float | None = None) -> tuple[Path, int]:
         """Return the file for a camera's next segment, and the segment's number.
@@ -131,53 +137,98 @@ class Reel:
             left, whole = self._free - self._unkept, self._whole_buffer
         return left * BUFFER_LOW_PART < whole or self._card_left() < CARD_LOW
 
-    def mark(self, utc_ms: int) -> None:
-        """Hear that there was a tamper sign at that time, milliseconds UTC."""
-        self._moments.append(utc_ms)
+    def mark(self, at_s: float) -> None:
+        """Hear that there was a tamper sign at that time, by the monotonic clock, seconds."""
+        self._moments.append(at_s)
 
     def is_marked(self, segment: Segment, late_ms: int) -> bool:
         """Say whether a tamper sign falls into a segment, or nobody knows.
+
+        No clock that is set meanwhile moves a sign out of its segment.
 
         Args:
             segment: It has been taken out.
             late_ms: A sign is heard of so much later, milliseconds.
         """
-        if not segment.started_at_ms:
+        if segment.filmed_s is None:
             return True
-        end_ms = segment.started_at_ms + segment.duration_ms + late_ms
-        return any(segment.started_at_ms <= each <= end_ms for each in self._moments)
+        began_s, ended_s = segment.filmed_s
+        return any(began_s <= each <= ended_s + late_ms / 1000 for each in self._moments)
 
-    def finish(self, part: Path) -> Segment | None:
+    def finish(
+        self, part: Path, is_cut: Callable[[int, int], None] = lambda _began_ms, _duration_ms: None
+    ) -> Segment | None:
         """Make a closed segment whole and hand it to the recorder; None if nothing of it is whole.
+
+        Args:
+            part: Its file.
+            is_cut: Told when what is whole of it began, UTC, and how long it is, both in
+                milliseconds and 0 if nothing is, before the file is renamed or removed.
 
         Raises:
             UnavailableError: The disk failed; the next start of the recorder finds the file.
         """
         with self._lock:
-            self._open.pop(part.name.removeprefix(PART_PREFIX), None)
+            began_s = self._open.pop(part.name.removeprefix(PART_PREFIX), None)
         lost = cut_to_whole(part)
         with disk_errors("look at film", part):
             size = part.stat().st_size
+        started_ms, duration_ms = self._times_of(part) if size else (0, 0)
+        is_cut(started_ms, duration_ms)
         if not size:
-            remove_file(part)
-            self._give_back(part.name)
+            self.drop(part)
             return None
-        started_ms, duration_ms = self._times_of(part)
         path = keep(part)
         try:
             digest = RecordingDigest.of_file(path)
         except RejectedError as error:
             raise UnavailableError(str(error)) from error
-        segment = Segment(path.name, digest, started_ms, duration_ms, lost)
+        filmed_s = None if began_s is None else (began_s, began_s + duration_ms / 1000)
+        segment = Segment(path.name, digest, started_ms, duration_ms, lost, filmed_s)
         with self._lock:
             self._whole.append(segment)
         return segment
 
-    def left_behind(self) -> list[Segment]:
-        """Finish the segments that a recorder left behind which was killed, oldest first.
+    def leave(self, part: Path) -> bool:
+        """Leave a closed segment whose end is lost to the next start, or to the end of the trip.
+
+        Both tell of it. One of no whole fragment is dropped.
+
+        Returns:
+            Whether something of it is whole.
 
         Raises:
             UnavailableError: The disk failed.
+        """
+        with self._lock:
+            self._open.pop(part.name.removeprefix(PART_PREFIX), None)
+        cut_to_whole(part)
+        with disk_errors("look at film", part):
+            is_whole = part.stat().st_size > 0
+        if not is_whole:
+            self.drop(part)
+        return is_whole
+
+    def drop(self, part: Path) -> None:
+        """Forget a segment of which there is nothing, so that another try uses nothing up.
+
+        Raises:
+            UnavailableError: The disk failed.
+        """
+        with self._lock:
+            self._open.pop(part.name.removeprefix(PART_PREFIX), None)
+        self._give_back(part.name)
+        remove_file(part)
+
+    def left_behind(self, is_cut: Callable[[LeftBehind], None]) -> list[Segment]:
+        """Finish the segments that a recorder left behind which was killed, oldest first.
+
+        Args:
+            is_cut: Told of each that was open, while it still has the name of an open one. If it
+                raises, or the power is cut here, the next start finds it open again.
+
+        Raises:
+            UnavailableError: The disk failed, or `is_cut` did.
         """
         if not self._folder.is_dir():
             return []
@@ -192,15 +243,17 @@ class Reel:
             for each in left:
                 camera, number = place_of(each.name)
                 self._numbers[camera] = max(self._numbers[camera], number + 1)
-        return [segment for segment in map(self._finish_left, left) if segment is not None]
+        return [segment for each in left if (segment := self._finish_left(each, is_cut))]
 
-    def _finish_left(self, part: Path) -> Segment | None:
-        segment, name = self.finish(part), part.name.removeprefix(PART_PREFIX)
-        if part.name != name:  # a whole one was only not in the journal yet
-            began_ms = segment.started_at_ms if segment else 0
-            ended_ms = began_ms + segment.duration_ms if segment and began_ms else None
-            self.cut.append(LeftBehind(name, ended_ms))
-        return segment
+    def _finish_left(self, part: Path, is_cut: Callable[[LeftBehind], None]) -> Segment | None:
+        name = part.name.removeprefix(PART_PREFIX)
+        if part.name == name:  # a whole one was only not in the journal yet
+            return self.finish(part)
+
+        def cut(began_ms: int, duration_ms: int) -> None:
+            is_cut(LeftBehind(name, began_ms + duration_ms if began_ms else None))
+
+        return self.finish(part, cut)
 
     def take(self) -> list[Segment]:
         """Return the whole segments that nobody has taken yet, oldest first."""

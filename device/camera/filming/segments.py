@@ -35,6 +35,8 @@ class Segment:
         started_at_ms: UTC of its first picture, milliseconds; 0 if the file does not say.
         duration_ms: From its first picture to its last one, milliseconds.
         lost_bytes: Bytes at its end that were no whole fragment, and were cut.
+        filmed_s: From when to when it was filmed, by the monotonic clock, seconds; None: nobody
+            knows any more.
     """
 
     name: str
@@ -42,6 +44,7 @@ class Segment:
     started_at_ms: int
     duration_ms: int
     lost_bytes: int
+    filmed_s: tuple[float, float] | None = None
 
 
 class SegmentFile:

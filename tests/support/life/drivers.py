@@ -1,6 +1,6 @@
 """The truck's sensors: they fail when the world says so. And the stream that asks them."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, cast
 
@@ -83,7 +83,7 @@ class VirtualSource(LiveSource):
 
     def stream(
         self, stop: Stop, idle: Callable[[], None], reel: Reel | None = None
-    ) -> Iterator[Sample]:
+    ) -> Generator[Sample]:
         """See `LiveSource.stream`."""
         del reel  # there is no camera
         watches = [SensorWatch(each.plan, each.connect, self._tell) for each in self.sensors]

@@ -1,0 +1,259 @@
+"""What a truck has to say comes into the journal, whatever fails before a reading says it."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from functools import cache
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Event
+
+import pytest
+from av import VideoFrame
+from msgspec.structs import replace
+
+from contracts.errors import UnavailableError
+from contracts.records.reading import Clock, ClockOrigin, Tamper, reading_of
+from contracts.records.remark import Remark, RemarkKind
+from device.camera.filming.plan import CameraPlan
+from device.camera.filming.port import Piece
+from device.camera.filming.pyav import OpenSegment
+from device.camera.filming.segments import part_of
+from device.journal.logbook import Logbook
+from device.journal.trip import Trip
+from device.live.health import Finding, Health
+from device.live.remarks import PER_READING, Remarks
+from device.live.source import LiveCamera, LiveSource
+from device.settings import BatchSettings, BufferSettings
+from device.settings_file import load
+from device.station import make, recording, videos_of
+from device.stop import Stop
+from device.tripsource import measured_trip
+from support.trucks.truck import Truck, walk
+
+pytestmark = pytest.mark.integration
+START_MS = 1_750_000_000_000
+SEGMENT = "dock-000000.mp4"
+
+
+@cache
+def cut_film() -> bytes:
+    """Return a segment that was cut in its last fragment."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / SEGMENT
+        segment = OpenSegment(path, SEGMENT, CameraPlan("dock"), None, 0.0)
+        for second in range(6):
+            segment.add_picture(VideoFrame(64, 48, "gray"), float(second))
+        segment.close()
+        return path.read_bytes()[:-10]
+
+
+class Lens:
+    """A camera that sees nothing, until the trip is over."""
+
+    copied = None
+
+    def __init__(self, over: Event) -> None:
+        self._over = over
+
+    def pieces(self) -> Iterator[Piece]:
+        while not self._over.wait(0.01):
+            yield Piece(None, [VideoFrame(64, 48, "gray")])
+
+    def close(self) -> None:
+        pass
+
+
+class Road:
+    """A truck without sensors on its trip; `reboots` forgets all that is in memory."""
+
+    def __init__(self, folder: Path) -> None:
+        self.truck, ticks = Truck(folder), count(START_MS)
+        self.settings = load(self.truck.config, {})
+        self.signer = make(self.settings)
+        self._now = lambda: Clock(next(ticks), 0, bytes(16), ClockOrigin.NONE)
+        self.reboots()
+
+    def reboots(self) -> None:
+        self.remarks = Remarks(self._now)
+
+    def drives(
+        self,
+        readings: int,
+        moved: Callable[[int], None] = lambda _: None,
+        cameras: Sequence[LiveCamera] = (),
+    ) -> Trip:
+        """Record so many more readings."""
+        source = measured_trip(LiveSource([], 0.001, cameras=cameras))
+        with (
+            closing(Stop()) as stop,
+            recording(self.settings, self.signer, self._now, self.remarks) as recorder,
+        ):
+            trip = recorder.begin(source, "truck-1", self.settings.need_trip())
+            left = iter(range(readings - 1))
+
+            def counted(number: int) -> None:
+                moved(number)
+                if next(left, None) is None:
+                    stop.request()
+
+            if not readings:
+                stop.request()
+            return recorder.record(source, trip, speed=0, stop=stop, moved=counted)
+
+    def arrives(self) -> None:
+        with recording(self.settings, self.signer, self._now, self.remarks) as recorder:
+            trip = recorder.logbook.open_trip()
+            assert trip is not None
+            recorder.close(trip)
+
+    def said(self) -> list[Remark]:
+        """Return what all readings say."""
+        return [each for told in self.told() for each in told[0]]
+
+    def told(self) -> list[tuple[tuple[Remark, ...], Tamper]]:
+        """Return remarks and signs of each reading."""
+        _, records, _ = walk(self.truck.batches())
+        readings = map(reading_of, records)
+        return [(each.told.remarks, each.tamper) for each in readings]
+
+    def leaves_film(self, trip: Trip) -> None:
+        """Leave what a cut of power leaves of a segment."""
+        folder = videos_of(self.settings) / trip.trip_id
+        folder.mkdir(parents=True)
+        part_of(folder / SEGMENT).write_bytes(cut_film())
+
+
+@pytest.fixture(params=[BatchSettings(), BatchSettings(readings_per_transaction=50)])
+def road(tmp_path: Path, request: pytest.FixtureRequest) -> Road:
+    made = Road(tmp_path / "truck")
+    made.settings = replace(made.settings, batch=request.param)
+    return made
+
+
+def full(*_: object, **__: object) -> None:
+    raise UnavailableError("disk is full")
+
+
+@pytest.mark.parametrize("fails", ["add_recording", "owe"])
+def test_lost_film_is_said_once_though_the_journal_was_full_when_it_was_found(
+    road: Road, monkeypatch: pytest.MonkeyPatch, fails: str
+) -> None:
+    road.leaves_film(road.drives(2))
+    with monkeypatch.context() as patch:
+        patch.setattr(Logbook, fails, full)
+        with pytest.raises(UnavailableError):
+            road.drives(2)
+    road.reboots()
+    road.drives(2)
+    road.drives(2)
+    road.arrives()
+    lost = [each for each in road.said() if each.kind is RemarkKind.FILM_LOST]
+    assert [each.subject for each in lost] == [SEGMENT]
+
+
+def test_lost_film_is_said_though_the_power_was_cut_again_before_the_first_reading(
+    road: Road,
+) -> None:
+    road.leaves_film(road.drives(2))
+    road.drives(0)
+    road.reboots()
+    road.arrives()
+    lost = [each for each in road.said() if each.kind is RemarkKind.FILM_LOST]
+    assert [each.subject for each in lost] == [SEGMENT]
+
+
+def test_a_sensor_that_was_lost_while_nothing_could_be_kept_is_said(
+    road: Road, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    road.drives(2)
+    with monkeypatch.context() as patch:
+        patch.setattr(Logbook, "append", full)
+
+        def loses(_: int) -> None:
+            road.remarks.hear(Finding("cargo", Health.LOST, "unplugged"))
+            road.remarks.take(4, Tamper.DOOR_OPEN)
+
+        with pytest.raises(UnavailableError):
+            road.drives(2, loses)
+    road.remarks.hear(Finding("cargo", Health.WORKS, ""))
+    road.drives(2)
+    road.arrives()
+    of_cargo = [each for each in road.said() if each.subject == "cargo"]
+    assert [(each.kind, each.ended) for each in of_cargo] == [
+        (RemarkKind.SENSOR_LOST, False),
+        (RemarkKind.SENSOR_LOST, True),
+    ]
+    signs = [tamper for _, tamper in road.told()]
+    assert [each & Tamper.DOOR_OPEN for each in signs].count(Tamper.DOOR_OPEN) == 1
+
+
+@pytest.mark.parametrize("journal", ["roomy", "full"])
+def test_all_that_is_left_at_the_arrival_is_said_also_by_a_full_journal(
+    road: Road, journal: str
+) -> None:
+    road.drives(2)
+    names = [f"s{number}" for number in range(3 * PER_READING)]
+    for name in names:
+        road.remarks.hear(Finding(name, Health.LOST, "why"))
+    if journal == "full":
+        road.settings = replace(road.settings, buffer=BufferSettings(journal_bytes_max=1))
+    road.arrives()
+    assert [each.subject for each in road.said()] == names
+    assert [len(remarks) for remarks, _ in road.told()] == [0, 0, *[PER_READING] * 3]
+
+
+def test_a_trip_is_not_sealed_before_all_is_said(
+    road: Road, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    road.drives(2)
+    road.remarks.hear(Finding("cargo", Health.LOST, "why"))
+    with monkeypatch.context() as patch:
+        patch.setattr(Logbook, "append", full)
+        with pytest.raises(UnavailableError):
+            road.arrives()
+    road.arrives()
+    assert [each.subject for each in road.said()] == ["cargo"]
+
+
+def test_a_trip_that_arrives_after_its_recording_failed_says_since_when(
+    road: Road, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    road.drives(2)
+    with monkeypatch.context() as patch:
+        patch.setattr(Logbook, "append", full)
+        with pytest.raises(UnavailableError):
+            road.drives(2)
+    road.arrives()
+    assert [each.kind for each in road.said()] == [RemarkKind.INTERRUPTED]
+
+
+def test_a_trip_that_arrives_in_order_has_no_reading_more(road: Road) -> None:
+    road.drives(2)
+    road.arrives()
+    assert road.told() == [((), Tamper.NONE)] * 2
+
+
+def test_film_has_the_time_of_the_readings_whatever_the_machine_s_clock_says(
+    tmp_path: Path,
+) -> None:
+    road = Road(tmp_path / "truck")
+    road.drives(30, cameras=[LiveCamera(CameraPlan("dock"), Lens)])
+    with recording(road.settings, road.signer, None, road.remarks) as recorder:
+        (trip,) = recorder.logbook.trips()
+        (film,) = recorder.logbook.recordings(trip.trip_id)
+    assert abs(film.started_at_ms - START_MS) < 60_000
+
+
+def test_film_of_a_trip_that_the_journal_does_not_know_is_never_removed(
+    road: Road, caplog: pytest.LogCaptureFixture
+) -> None:
+    trip = road.drives(1)
+    folder = videos_of(road.settings) / trip.trip_id
+    road.leaves_film(trip)
+    for journal in road.truck.data.glob("journal.sqlite*"):
+        journal.unlink()
+    road.reboots()
+    road.drives(1)
+    assert [each.name for each in folder.iterdir()] == [part_of(folder / SEGMENT).name]
+    assert "the journal knows no such trip" in caplog.text
