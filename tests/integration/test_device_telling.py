@@ -1,6 +1,5 @@
 """A truck that says what is wrong with it: the real agent, gateway and node, and the verdict."""
 
-import json
 import signal
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -9,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from support.evidence.verdicts import verdict
 from support.gateways.appliance import QuickAppliance
-from support.gateways.yard import command
 from support.trucks.gps import gpsd
 from support.trucks.roaming import READINGS, RoamingTruck
 from support.trucks.rogue import Site, until
@@ -51,20 +50,6 @@ class Clock:
         until("readings are recorded", lambda: yard.readings() >= before + READINGS)
 
 
-def judged(site: Site, trip_id: str, folder: Path) -> tuple[dict[str, Any], str]:
-    """Return what `wayseal-verify` tells of a trip, for programs and for people."""
-    answer = site.operator.get("/v1/evidence", params={"trip": trip_id})
-    assert answer.is_success, answer.text
-    file = folder / "trip.evidence"
-    file.write_bytes(answer.content)
-    trust = site.appliance.trust_file()
-    told = command("wayseal-verify", file, "--trust", trust, "--json")
-    assert told.returncode == 0, told.stdout + told.stderr
-    return json.loads(told.stdout)["trips"][0], command(
-        "wayseal-verify", file, "--trust", trust
-    ).stdout
-
-
 def test_a_trip_with_wrong_clocks_a_lost_sensor_and_a_kill(tmp_path: Path, site: Site) -> None:
     clock = Clock(tmp_path / "clock")
     clock.say(f"-{YEARS_MS} none")
@@ -91,7 +76,7 @@ def test_a_trip_with_wrong_clocks_a_lost_sensor_and_a_kill(tmp_path: Path, site:
             agent.send_signal(signal.SIGTERM)
             _, said = agent.communicate(timeout=60)
     assert trip["state"] == "receipted", said
-    story, words = judged(site, trip["trip"], tmp_path)
+    story, words = verdict(site, trip["trip"], tmp_path)
     told = [(each["kind"], each["change"], each["subject"]) for each in story["remarks"]]
     for expected in (
         ("sensor-lost", "began", "cargo"),

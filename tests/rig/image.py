@@ -12,7 +12,7 @@ from typing import Final
 
 from rig.cpio import CpioWriter
 from rig.guest.scenario import Kernel
-from rig.kernel import bare_module, built_in, in_order, modules, vmlinux
+from rig.kernel import PACKED, bare_module, built_in, in_order, modules, vmlinux
 
 PYTHON: Final = f"python{sys.version_info.major}.{sys.version_info.minor}"
 GUEST: Final = Path(__file__).parent / "guest"
@@ -38,6 +38,11 @@ MODULES_MORE: Final = {
     Kernel.BACKPORTS: ("nvme_fc", "nvmet_fc", "nvme_fcloop"),
 }
 """Debian 12's own kernel has no loop for Fibre Channel."""
+MODULES_LATER: Final = {
+    Kernel.RELEASE: ("i2c_dev", "i2c_stub", "bmp280_i2c", "vivid"),
+    Kernel.BACKPORTS: (),
+}
+"""What a scenario loads by itself, with parameters."""
 LEFT_OUT: Final = (
     *("usr/share/doc", "usr/share/man", "usr/share/locale", "usr/share/info", "usr/share/perl"),
     *("usr/share/bash-completion", "usr/share/lintian", "usr/lib/x86_64-linux-gnu/perl"),
@@ -59,44 +64,44 @@ class Image:
     initrd: Path
 
 
-def make_image(root: Path, kernel: Path, directory: Path, more: Iterable[str] = ()) -> Image:
+def make_image(root: Path, unpacked: Path, directory: Path, kernel: Kernel) -> Image:
     """Make kernel and archive from unpacked packages; taken as they are if nothing changed.
 
     Args:
         root: Of the unpacked packages.
-        kernel: Root of the unpacked kernel.
+        unpacked: Root of the unpacked kernel.
         directory: Where kernel and archive go.
-        more: Modules of this kernel besides those of every kernel.
+        kernel: Which one it is.
 
     Raises:
         ValueError: The packages are not what the machine needs; says why.
     """
     image = Image(directory / "vmlinux", directory / "initrd.cpio")
     stamp = directory / "stamp"
-    wanted = _fingerprint(root, kernel)
+    wanted = _fingerprint(root, unpacked)
     if not stamp.exists() or stamp.read_text() != wanted:
         _require_python(root)
         directory.mkdir(exist_ok=True)
         _compile(root)
-        (packed,) = (kernel / "boot").glob("vmlinuz-*")
+        (packed,) = (unpacked / "boot").glob("vmlinuz-*")
         image.kernel.write_bytes(vmlinux(packed.read_bytes()))
         with image.initrd.open("wb") as out, CpioWriter(out) as archive:
-            _fill(archive, root, kernel / "lib/modules", more)
+            _fill(archive, root, unpacked / "lib/modules", kernel)
         stamp.write_text(wanted)
     return image
 
 
-def _fill(archive: CpioWriter, root: Path, drivers: Path, more: Iterable[str]) -> None:
+def _fill(archive: CpioWriter, root: Path, drivers: Path, kernel: Kernel) -> None:
     archive.console()
     archive.tree(root, _kept(root))
     for name in MOUNTS:
         archive.directory(name)
-    archive.directory("modules")
-    inside = built_in(drivers)
-    order = in_order((name for name in (*MODULES, *more) if name not in inside), modules(drivers))
-    for module in order:
-        archive.file(f"modules/{module.name}", bare_module(module))
-    archive.file("modules/order", "".join(f"{module.name}\n" for module in order).encode())
+    inside, known = built_in(drivers), modules(drivers)
+    first = (*MODULES, *MODULES_MORE[kernel])
+    order = in_order((name for name in first if name not in inside), known)
+    _modules(archive, "modules", order)
+    later = in_order(MODULES_LATER[kernel], known)
+    _modules(archive, "modules/later", [each for each in later if each not in order])
     for applet in APPLETS:
         archive.link(f"sbin/{applet}", "/bin/busybox")
     for command, place in _scripts().items():
@@ -104,6 +109,17 @@ def _fill(archive: CpioWriter, root: Path, drivers: Path, more: Iterable[str]) -
         text = COMMAND.format(module=begin, function=function)
         archive.file(f"usr/bin/{command}", text.encode(), executable=True)
     archive.file("init", (GUEST / "init").read_bytes(), executable=True)
+
+
+def _modules(archive: CpioWriter, directory: str, order: Iterable[Path]) -> None:
+    """Add modules, and a list of them in the order in which they are loaded."""
+    archive.directory(directory)
+    names = ""
+    for module in order:
+        name = module.name.removesuffix(PACKED)
+        archive.file(f"{directory}/{name}", bare_module(module))
+        names += f"{name}\n"
+    archive.file(f"{directory}/order", names.encode())
 
 
 def _require_python(root: Path) -> None:

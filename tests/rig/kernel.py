@@ -15,7 +15,7 @@ _PAYLOAD_AT: Final = 0x248
 _ZSTD: Final = b"\x28\xb5\x2f\xfd"
 _ELF: Final = b"\x7fELF"
 _LENGTH_BYTES: Final = 4  # of the unpacked image, behind the packed one
-_PACKED: Final = ".xz"
+PACKED: Final = ".xz"
 _DEPENDS: Final = re.compile(rb"(?:^|\0)depends=([^\0]*)\0")
 
 
@@ -46,7 +46,7 @@ def vmlinux(bzimage: bytes) -> bytes:
 
 def modules(directory: Path) -> dict[str, Path]:
     """Return every module below a directory by the name that other modules know it by."""
-    found = (*directory.rglob("*.ko"), *directory.rglob(f"*.ko{_PACKED}"))
+    found = (*directory.rglob("*.ko"), *directory.rglob(f"*.ko{PACKED}"))
     return {_name(path): path for path in sorted(found)}
 
 
@@ -59,7 +59,7 @@ def built_in(directory: Path) -> set[str]:
 def bare_module(path: Path) -> bytes:
     """Return a module as the kernel loads it; backports pack theirs with xz."""
     content = path.read_bytes()
-    return lzma.decompress(content) if path.suffix == _PACKED else content
+    return lzma.decompress(content) if path.suffix == PACKED else content
 
 
 def in_order(wanted: Iterable[str], known: Mapping[str, Path]) -> list[Path]:

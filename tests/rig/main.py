@@ -26,7 +26,7 @@ from rig.packages import PackagesError, provide
 from rig.report import failed, judged, table, tail
 
 ROOT: Final = Path(__file__).parents[2]
-OURS: Final = ("contracts", "gateway", "storage", "tests/rig", "tests/support")
+OURS: Final = ("contracts", "device", "gateway", "storage", "tests/rig", "tests/support")
 BOOT_LIMIT_S: Final = 150
 NO_MACHINE: Final = 2
 GRACE_S: Final = 30
@@ -115,8 +115,7 @@ def _run(build: Path, names: list[str]) -> int:
 
 def _image(kernel: Kernel, guest: Path, build: Path) -> image.Image:
     own = provide((image.KERNELS[kernel],), build / f"kernel-{kernel.value}")
-    more = image.MODULES_MORE[kernel]
-    return image.make_image(guest, own, build / f"image-{kernel.value}", more)
+    return image.make_image(guest, own, build / f"image-{kernel.value}", kernel)
 
 
 def _by_kernel(names: Collection[str]) -> dict[Kernel, list[str]]:

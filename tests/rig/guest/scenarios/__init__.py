@@ -9,6 +9,7 @@ from rig.guest.scenarios import (
     damage,
     fabric,
     fibre,
+    live,
     machine,
     paths,
     secrets,
@@ -34,5 +35,6 @@ SCENARIOS: Final[tuple[Scenario, ...]] = (
     damage.NVME_REMOVED,
     checkpoint.CHECKPOINT,
     truck.ENCRYPTED,
+    live.FILMED,
     benchmark.COMPARED,
 )
