@@ -9,8 +9,10 @@ from support.trucks.rogue import running_site
 from support.trucks.truck import Truck
 from support.trucks.visits import meet
 
+MCEL: Final = 10
+PA: Final = 2
 MPCT: Final = 50
-"""The kernel computes humidity in integers; it may differ by so much from the data sheet."""
+"""The kernel computes in integers: so much it may differ from the data sheet's formulas."""
 
 
 def verdict_of(truck: Truck, folder: Path) -> str:
@@ -28,10 +30,11 @@ def verdict_of(truck: Truck, folder: Path) -> str:
     remarks = {(each["kind"], each["change"], each["subject"]) for each in story["remarks"]}
     for kind, subject in (("sensor-lost", "cargo"), ("camera-lost", "dock")):
         assert {(kind, "began", subject), (kind, "ended", subject)} <= remarks, remarks
-    seen = [each for each in readings if each["temperature_c"] is not None]
-    for each in seen:
-        assert any(_is(each, weather) for weather in (COLD, WARM)), each
-    assert {_is(each, COLD) for each in seen} == {True, False}
+    seen = [each for each in readings if each["temperature_cel"] is not None]
+    cold, warm = (sum(_is(each, weather) for each in seen) for weather in (COLD, WARM))
+    # The weather may change between the temperature of a reading and its pressure.
+    assert min(cold, warm) > 0, seen
+    assert cold + warm >= len(seen) - 1, seen
     signs = {sign for each in story["tampers"] for sign in each["signs"]}
     assert {"sensor-unplugged", "camera-blocked"} <= signs, signs
     assert len(films) > 2, films
@@ -43,7 +46,7 @@ def verdict_of(truck: Truck, folder: Path) -> str:
 
 def _is(reading: dict[str, float], weather: Weather) -> bool:
     return (
-        abs(reading["temperature_c"] * 1_000 - weather.mcel) <= 10
-        and abs(reading["pressure_pa"] - weather.pa) <= 1
+        abs(reading["temperature_cel"] * 1_000 - weather.mcel) <= MCEL
+        and abs(reading["pressure_hpa"] * 100 - weather.pa) <= PA
         and abs(reading["humidity_pct"] * 1_000 - weather.mpct) <= MPCT
     )

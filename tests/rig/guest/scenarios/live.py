@@ -168,7 +168,8 @@ def _verified(results: Path) -> str:
     from rig.verdicts import verdict_of  # noqa: PLC0415 - the machine has no gateway's packages
 
     with TemporaryDirectory() as folder:
-        return verdict_of(Truck(results / KEPT), Path(folder))
+        kept = shutil.copytree(results / KEPT, Path(folder) / KEPT)
+        return verdict_of(Truck(kept), Path(folder))
 
 
 FILMED: Final = Scenario("truck-live", _filmed, limit_s=1200, after=_verified)
