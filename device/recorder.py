@@ -6,27 +6,24 @@ trip's nonce as boot id.
 """
 
 import hashlib
-import logging
 import os
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import Final
+from typing import Protocol
 
 from contracts.actions.form import NONCE_BYTES
 from contracts.errors import RejectedError
 from contracts.ids import trip_id_of
 from contracts.keys import Signer
 from contracts.proto.payload_pb2 import StartTrip
-from contracts.records.reading import Reading
+from contracts.records.reading import Clock, ClockOrigin, Reading
 from contracts.records.recording import RecordingDigest
 from contracts.runtime.files import make_directory
-from device.camera.filming.pyav import times_of
-from device.camera.filming.reel import LeftBehind, Reel
-from device.camera.filming.segments import MEDIA_TYPE
+from device.camera.filming.reel import Reel
 from device.chain.ends import begin, join
 from device.chain.joining import StartedTrip
 from device.chain.writer import GROUP_READINGS, BatchLimits, ChainWriter
@@ -34,18 +31,17 @@ from device.earlier import still_open
 from device.journal.logbook import Logbook
 from device.journal.trip import Recording, Trip, TripState
 from device.live.clock import Now, machine_now
+from device.live.films import keep_film, open_reel
 from device.live.remarks import Remarks
 from device.live.source import LiveSource
-from device.live.telling import Narrator, film_lost
+from device.live.telling import Narrator
 from device.sensors.port import Sample
 from device.settings import TripSettings
 from device.stop import Stop
-from device.tripclock import LiveClock, ReplayClock, TripClock
 from device.tripsource import TripSource
 
 Plan = TripSettings | StartedTrip
 """The next trip: our own by [trip], or one that another device started."""
-_log: Final = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +129,7 @@ class Recorder:
             if narrator is not None:
                 self.remarks.told(chain.trip.readings)
             if reel is not None:
-                whole = self._keep(reel, trip, source.interval_ms)
+                whole = keep_film(self.logbook, reel, trip, source.interval_ms)
                 if narrator is not None:
                     narrator.name(whole)
 
@@ -183,10 +179,10 @@ class Recorder:
             chain.record(last)
         chain.commit()
 
-    def _clock(self, source: TripSource, nonce: bytes, *, tells: bool) -> TripClock:
+    def _clock(self, source: TripSource, nonce: bytes, *, tells: bool) -> "_TripClock":
         if source.live:
-            return LiveClock(self.now, tells_error=tells)
-        return ReplayClock(source.started_at_ms, nonce)
+            return _LiveClock(self.now, tells_error=tells)
+        return _ReplayClock(source.started_at_ms, nonce)
 
     def _narrator(self, trip: Trip, reel: Reel) -> Narrator:
         recordings = self.logbook.recordings(trip.trip_id)
@@ -253,57 +249,10 @@ class Recorder:
             )
 
     def _reel(self, trip: Trip, source: TripSource | None = None) -> Reel:
-        """Return where live cameras put their film, after keeping what a kill left there."""
         live = source.sensors if source is not None else None
         cameras = len(live.cameras) if isinstance(live, LiveSource) else 0
-        names = [each.name for each in self.logbook.recordings(trip.trip_id)]
         folder = self.videos / trip.trip_id
-        reel = Reel(folder, cameras, names, times_of, lambda: self.now().utc_ms)
-
-        def is_cut(left: LeftBehind) -> None:
-            if trip.tells:
-                self.logbook.owe(trip.trip_id, film_lost(trip, left))
-
-        for segment in reel.left_behind(is_cut):
-            _log.warning(
-                "film %s was cut by a power cut or a kill: it is kept up to its last whole "
-                "fragment, %d bytes after that are lost",
-                segment.name,
-                segment.lost_bytes,
-            )
-        self._keep(reel, trip, None)
-        return reel
-
-    def _keep(self, reel: Reel, trip: Trip, late_ms: int | None) -> list[Recording]:
-        """Note the whole segments in the journal, and return them.
-
-        Args:
-            reel: Has them.
-            trip: The trip.
-            late_ms: How late a tamper sign is heard of, milliseconds; None: nobody knows which
-                signs there were, so each segment counts as marked.
-        """
-        noted = []
-        for segment in reel.take():
-            recording = Recording(
-                trip.trip_id,
-                segment.digest,
-                segment.name,
-                MEDIA_TYPE,
-                segment.duration_ms,
-                b"",
-                segment.started_at_ms,
-                late_ms is None or reel.is_marked(segment, late_ms),
-            )
-            try:
-                self.logbook.add_recording(recording)
-            except RejectedError as error:  # somebody copied it: readings must go on
-                _log.error("film %s is not kept: %s", segment.name, error)
-            else:
-                noted.append(recording)
-            reel.kept(segment.digest.size)
-        reel.has_free(*self.logbook.video_room())
-        return noted
+        return open_reel(self.logbook, folder, trip, cameras, lambda: self.now().utc_ms)
 
 
 def _stream(
@@ -354,7 +303,51 @@ def input_of(source: TripSource, plan: Plan) -> bytes:
     return source.input_id
 
 
-def _reading(sample: Sample, clock: TripClock, *, derived: bool) -> Reading:
+class _TripClock(Protocol):
+    """Tells when a sample was taken."""
+
+    def at(self, offset_ms: int) -> Clock:
+        """Return the time of the sample that is due `offset_ms` after the trip's start."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _ReplayClock:
+    """The clock of a replayed trip.
+
+    Attributes:
+        started_at_ms: UTC of the trip's start, milliseconds since the Unix epoch.
+        boot_id: 16 bytes; the trip's nonce.
+    """
+
+    started_at_ms: int
+    boot_id: bytes
+
+    def at(self, offset_ms: int) -> Clock:
+        """See `_TripClock.at`."""
+        return Clock(self.started_at_ms + offset_ms, offset_ms, self.boot_id, ClockOrigin.NONE)
+
+
+@dataclass(frozen=True, slots=True)
+class _LiveClock:
+    """The truck's clock: the moment of the call, whatever offset was planned.
+
+    Attributes:
+        now: What time it is.
+        tells_error: By how much it may be wrong is told, which version 1.2 of the rules takes.
+    """
+
+    now: Now
+    tells_error: bool
+
+    def at(self, offset_ms: int) -> Clock:
+        """See `_TripClock.at`."""
+        del offset_ms
+        now = self.now()
+        return now if self.tells_error else replace(now, error_ms=None)
+
+
+def _reading(sample: Sample, clock: _TripClock, *, derived: bool) -> Reading:
     return Reading(
         clock.at(sample.offset_ms),
         temperature_mcel=sample.temperature_mcel,
