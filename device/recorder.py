@@ -146,7 +146,7 @@ class Recorder:
                 if chain.uncommitted >= GROUP_READINGS:
                     chain.commit()
         idle()
-        self.remarks.stops(trip.trip_id)
+        self.remarks.stops(trip.trip_id, chain.trip.readings - trip.readings)
         return chain.trip if stop.requested else chain.close()
 
     def close(self, trip: Trip) -> Trip:

@@ -83,9 +83,14 @@ class Remarks:
         """Hear that recording goes on: it may fail from now on."""
         self._stopped_in_order = ""
 
-    def stops(self, trip_id: str) -> None:
-        """Hear that recording of a trip stops with all readings kept, as somebody wants it to."""
-        self._stopped_in_order = trip_id
+    def stops(self, trip_id: str, readings: int) -> None:
+        """Hear that recording of a trip stops with all readings kept, as somebody wants it to.
+
+        Args:
+            trip_id: The trip.
+            readings: How many since it went on; without one nobody has said yet how it went on.
+        """
+        self._stopped_in_order = trip_id if readings else ""
 
     def stopped_in_order(self, trip_id: str) -> bool:
         """Say whether this process has recorded a trip until somebody wanted it to stop."""

@@ -228,6 +228,16 @@ def test_a_trip_that_arrives_after_its_recording_failed_says_since_when(
     assert [each.kind for each in road.said()] == [RemarkKind.INTERRUPTED]
 
 
+def test_a_truck_that_was_killed_and_arrives_before_its_next_reading_says_since_when(
+    road: Road,
+) -> None:
+    road.drives(2)
+    road.reboots()
+    road.drives(0)
+    road.arrives()
+    assert [each.kind for each in road.said()] == [RemarkKind.INTERRUPTED]
+
+
 def test_a_trip_that_arrives_in_order_has_no_reading_more(road: Road) -> None:
     road.drives(2)
     road.arrives()
