@@ -485,3 +485,40 @@ def until_forgotten(seen: Visit, looks: list[str]) -> None:
             return
         seen.page.wait_for_timeout(20)
     pytest.fail(f"the page forgot no job: {looks}")
+
+
+def test_a_clip_plays_and_its_evidence_has_the_parts_that_show_it(
+    operator: Visit, scene: Scene
+) -> None:
+    page = operator.page
+    page.goto(scene.trip)
+    video = page.get_by_role("region", name="Video")
+    video.get_by_text("A clip to show or hand on").click()
+    video.get_by_label("Length").select_option("10")
+    video.get_by_role("button", name=re.compile("Make a clip, ")).click()
+    clip = video.get_by_label(re.compile(r"^Clip, \d\d:\d\d:\d\d to "))
+    expect(clip).to_be_visible()
+    expect(video.get_by_text("Its pictures were made again")).to_be_visible()
+    page.wait_for_function("e => e.duration > 0 && e.videoWidth > 0", arg=clip.element_handle())
+    check_looks(operator, "clip")
+    with page.expect_download() as saved:
+        video.get_by_role("link", name="Save the clip").click()
+    assert saved.value.path().read_bytes()[4:8] == b"ftyp"
+    with page.expect_download() as taken:
+        video.get_by_role("link", name="Take its evidence").click()
+    assert taken.value.path().read_bytes().startswith(b"WAYSEAL")
+    assert taken.value.path().stat().st_size > 1 << 20, "with some of the video"
+
+
+def test_a_gateway_without_clips_says_so_on_the_page(operator: Visit, scene: Scene) -> None:
+    told = {"title": "Not Implemented", "status": 501, "detail": "this gateway makes no clips"}
+    operator.page.route(
+        "**/clip?*",
+        lambda route: route.fulfill(status=501, json=told, content_type="application/problem+json"),
+    )
+    operator.page.goto(scene.trip)
+    video = operator.page.get_by_role("region", name="Video")
+    video.get_by_text("A clip to show or hand on").click()
+    video.get_by_role("button", name=re.compile("Make a clip, ")).click()
+    expect(video.get_by_role("alert")).to_contain_text("this gateway makes no clips")
+    assert not operator.violations()

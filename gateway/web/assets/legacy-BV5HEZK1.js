@@ -1,1 +1,0 @@
-import{tt as e}from"./index-CzHXrlUF.js";e();

@@ -1,0 +1,1 @@
+import{it as e}from"./index-Drz3DwoP.js";e();
