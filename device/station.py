@@ -4,6 +4,7 @@ import logging
 import shutil
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -162,6 +163,12 @@ def offload_lock(settings: Settings) -> AbstractContextManager[None]:
     return locked(settings.data / OFFLOAD_LOCK, "another wayseal-device is offloading")
 
 
+@cache
+def _say_stays(folder: Path) -> None:
+    """Warn of a folder once in a process: each offload tidies, every 2 s."""
+    _log.warning("%s stays: the journal knows no such trip, so nobody has it", folder)
+
+
 def _remove_orphans(videos: Path, database: Database) -> None:
     """Remove video files without a journal entry: unfinished copies, and what a receipt released.
 
@@ -173,7 +180,7 @@ def _remove_orphans(videos: Path, database: Database) -> None:
         return
     for folder in videos.iterdir():
         if not is_known(database, folder.name):
-            _log.warning("%s stays: the journal knows no such trip, so nobody has it", folder)
+            _say_stays(folder)
             continue
         kept = {recording.name for recording in recordings_of(database, folder.name)}
         if is_open(database, folder.name):

@@ -5,7 +5,6 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -95,6 +94,8 @@ class CameraWatch(Watch):
         if thread.is_alive():
             _log.error("camera %s hangs: its last segment ends where it began to hang", self.name)
             self._give_up()
+        while thread.is_alive() and self._is_finishing:  # it went on at the last moment
+            thread.join(_LOOK_S)
         super().end(thread)
 
     def _hangs_since(self, began_s: float) -> bool:
@@ -109,7 +110,8 @@ class CameraWatch(Watch):
             finally:
                 self._closing.release()
             return
-        segment, self._segment = self._segment, None
+        with self._lock:
+            segment, self._segment = self._segment, None
         if segment is not None:  # the encoder is busy: only its file can be closed
             segment.file.close()
             self._hand_over(self._reel.leave)
@@ -140,10 +142,12 @@ class CameraWatch(Watch):
                 for picture in piece.pictures:
                     moves |= self._look(eye, picture, now_s)
                 keeps_all = moves and not self._is_sparing
-                self._keep(partial(self._add, feed, piece, thinner, moves=keeps_all), eye)
+                if self._put_in(partial(self._add, feed, piece, thinner, moves=keeps_all)):
+                    self._say_seen(eye)
                 self._is_waiting = True
         finally:  # the last pictures of a camera that is torn off are worth the most
-            self._keep(partial(self._add_pictures, thinner.rest()), eye)
+            if rest := thinner.rest():
+                self._put_in(partial(self._add_pictures, rest))
 
     def _choose_encoder(self, feed: Feed) -> None:
         """Take the encoder of the plan, or the one that works everywhere; the latter is told."""
@@ -162,24 +166,20 @@ class CameraWatch(Watch):
         for picture in piece.pictures:
             self._add_pictures(thinner.add(time.monotonic(), picture, moves=moves))
 
-    def _keep(self, add: Callable[[], None], eye: "_Eye") -> None:
+    def _put_in(self, add: Callable[[], None]) -> bool:
         """Put something into the film; say what keeps it out, and try again later."""
         with self._closing:
             if self._is_over or time.monotonic() < self._again_s:
-                return
+                return False
             try:
                 add()
-            except NoRoomForFilmError as error:
-                self._again_s = time.monotonic() + self._backoff.next_s()
-                self._finish()
-                self._say(Health.STOPPED, str(error))
-                return
             except UnavailableError as error:
                 self._again_s = time.monotonic() + self._backoff.next_s()
-                self._leave()
+                is_whole = isinstance(error, NoRoomForFilmError)
+                self._close(self._reel.finish if is_whole else self._reel.leave)
                 self._say(Health.STOPPED, str(error))
-                return
-        self._say_seen(eye)
+                return False
+        return True
 
     def _say_seen(self, eye: "_Eye") -> None:
         if eye.is_blocked:
@@ -257,27 +257,29 @@ class CameraWatch(Watch):
 
     def _finish(self) -> None:
         """Close the segment that is open, if any, and hand it to the recorder; in any thread."""
+        self._close(self._reel.finish)
+
+    def _close(self, give: Callable[[Path], object]) -> None:
+        """Close the segment that is open, if any, and give it to the reel; in any thread.
+
+        `_give_up` takes it away from a thread whose encoder hangs in here.
+        """
         with self._closing:
-            segment, self._segment = self._segment, None
+            segment = self._segment
             if segment is None:
                 return
-            self._is_finishing = True
             try:
                 segment.close()
             except UnavailableError:  # its end is lost
-                self._hand_over(self._reel.leave)
-            else:
-                self._hand_over(self._reel.finish)
+                give = self._reel.leave
+            with self._lock:
+                if self._segment is not segment:
+                    return
+                self._segment, self._is_finishing = None, True
+            try:
+                self._hand_over(give)
             finally:
                 self._is_finishing = False
-
-    def _leave(self) -> None:
-        """Close the segment that is open, if any, whose end could not be written."""
-        segment, self._segment = self._segment, None
-        if segment is not None:
-            with suppress(UnavailableError):
-                segment.close()
-            self._hand_over(self._reel.leave)
 
     def _hand_over(self, give: Callable[[Path], object]) -> None:
         try:

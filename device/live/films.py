@@ -40,8 +40,8 @@ def open_reel(
 
     for segment in reel.left_behind(is_cut):
         _log.warning(
-            "film %s was cut by a power cut or a kill: it is kept up to its last whole "
-            "fragment, %d bytes after that are lost",
+            "film %s was cut, by a power cut, a kill or a card that refused its end: it is kept up "
+            "to its last whole fragment, %d bytes after that are lost",
             segment.name,
             segment.lost_bytes,
         )

@@ -21,6 +21,8 @@ from device.stop import Stop
 
 FIRST_ANSWERS_S: Final = 5.0
 """How long the first tick waits for sensors that have not answered yet."""
+_MOMENTS: Final = Tamper.SHOCK | Tamper.MOTION
+"""Signs of a moment: another one is news, although the reading before had one."""
 _LOOK_S: Final = 0.05
 _log: Final = logging.getLogger(__name__)
 
@@ -104,7 +106,7 @@ class LiveSource:
             due_s += self.interval_s * (missed + 1)
             stop.wait(due_s - now_s)
         rest = _taken(watches)
-        if rest.tamper & ~(measured.tamper if measured else Tamper.NONE):
+        if rest.tamper & (_MOMENTS | ~(measured.tamper if measured else Tamper.NONE)):
             yield _sample(rest, round((time.monotonic() - began_s) * 1000))
 
     @contextmanager

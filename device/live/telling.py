@@ -18,8 +18,12 @@ FILM_LOST_MS: Final = 5_000
 
 
 def film_lost(trip: Trip, left: LeftBehind) -> Remark:
-    """Return what is to be said of a segment whose end a cut of power cost, at most."""
-    last_ms, ended_ms = trip.clock.utc_ms, left.ended_at_ms
+    """Return what is to be said of a segment whose end is lost, at most.
+
+    A cut of power ends all film until the last reading. A card that refused an end may have taken
+    the camera's next segment.
+    """
+    last_ms, ended_ms = left.went_on_at_ms or trip.clock.utc_ms, left.ended_at_ms
     if ended_ms is None:
         return Remark(RemarkKind.FILM_LOST, last_ms, left.name, amount=FILM_LOST_MS)
     lost_ms = max(FILM_LOST_MS, last_ms - ended_ms)

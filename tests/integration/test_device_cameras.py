@@ -167,7 +167,7 @@ def test_a_killed_agent_keeps_its_film_up_to_the_last_fragment(
     with roaming.running() as said:
         until("it is kept", lambda: roaming.status()["trips"][0]["recordings"] != [])
         trip = roaming.ends_whole(site, said)
-    (cut,) = [line for line in said if "was cut by a power cut or a kill" in line]
+    (cut,) = [line for line in said if "was cut, by a power cut, a kill or a card" in line]
     assert re.search(r"film dock-000000\.mp4 .*, \d+ bytes after that are lost", cut)
     (lost,) = remarks_of(site, trip, "film-lost")
     assert lost["subject"] == "dock-000000.mp4"

@@ -195,23 +195,54 @@ def test_the_pictures_before_a_camera_is_torn_off_are_kept(
         assert any(film.decode(video=0))
 
 
+class FourTries(threading.Event):
+    """Is over at the fourth try; notes how long each wait was to be."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.waits_s = list[float]()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self.waits_s.append(timeout or 0.0)
+        if len(self.waits_s) == 4:
+            self.set()
+        return self.is_set()
+
+
+def test_a_camera_that_gives_no_picture_does_not_work_and_is_tried_ever_more_rarely(
+    reel: Reel,
+) -> None:
+    def script() -> Iterator[Any]:
+        yield from ()
+        raise UnavailableError("no such device")
+
+    found, over = list[Finding](), FourTries()
+    CameraWatch(PLAN, lambda _: Scripted(script()), reel, found.append).run(over)
+    assert [each.health for each in found] == [Health.LOST]
+    assert over.waits_s == [1.0, 2.0, 4.0, 8.0]
+
+
+@pytest.mark.parametrize("where", ["add_picture", "close"])
 def test_an_encoder_that_hangs_is_found_ends_with_the_trip_and_writes_nothing_later(
+    where: str,
     reel: Reel,
     start: Callable[..., tuple[CameraWatch, threading.Thread, threading.Event]],
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> None:
     monkeypatch.setattr(camerawatch, "STUCK_S", 0.3)
+    if where == "close":
+        monkeypatch.setattr(camerawatch, "segment_length_s", lambda *_: 0.05)
     hangs, goes_on = threading.Event(), threading.Event()
-    add, left = OpenSegment.add_picture, iter(range(5))
+    does, left = getattr(OpenSegment, where), iter(range(5 if where == "add_picture" else 0))
 
-    def add_picture(segment: OpenSegment, picture: Any, at_s: float) -> None:  # noqa: ANN401
+    def hanging(segment: OpenSegment, *given: Any) -> None:  # noqa: ANN401
         if next(left, None) is None:
             hangs.set()
             goes_on.wait(DEADLINE_S)
-        add(segment, picture, at_s)
+        does(segment, *given)
 
-    monkeypatch.setattr(OpenSegment, "add_picture", add_picture)
+    monkeypatch.setattr(OpenSegment, where, hanging)
     monkeypatch.setattr(pyav, "FRAGMENT_S", 0.01)
     watch, thread, over = start(repeat(noise()))
     assert hangs.wait(DEADLINE_S)

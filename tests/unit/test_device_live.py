@@ -330,6 +330,21 @@ def test_a_sign_between_the_last_tick_and_the_end_is_not_lost(stop: Stop) -> Non
     assert [each.tamper for each in samples] == [Tamper.DOOR_OPEN]
 
 
+@pytest.mark.parametrize("sign", [Tamper.SHOCK, Tamper.MOTION])
+def test_a_second_shock_between_the_last_tick_and_the_end_is_not_lost(
+    stop: Stop, sign: Tamper
+) -> None:
+    sensor = Scripted(Measured(tamper=sign))
+    source = LiveSource([Connection(WatchPlan("knocks", 0.001), lambda: sensor)], 3_600.0)
+    samples = source.stream(stop, lambda: None)
+    assert next(samples).tamper is sign
+    asked = sensor.asked
+    while sensor.asked < asked + 3:  # the last answer is given again
+        stop.wait(0.001)
+    stop.request()
+    assert [each.tamper for each in samples] == [sign]
+
+
 def test_a_sign_that_nobody_has_taken_when_recording_fails_is_handed_over(stop: Stop) -> None:
     sensor, missed = Scripted(Measured()), list[Tamper]()
     door = Connection(WatchPlan("door", 0.001), lambda: sensor)

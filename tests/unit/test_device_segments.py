@@ -219,8 +219,24 @@ def test_a_segment_whose_end_is_lost_waits_and_is_told_of(reel: Reel, film: byte
     part.write_bytes(film[:-100])
     assert reel.leave(part)
     assert (reel.take(), reel.moments()) == ([], [])
+    following, _ = reel.begin("dock")
+    following.write_bytes(film)
+    assert reel.finish(following)
+    (next_one,) = reel.take()
     cut: list[LeftBehind] = []
-    assert len(Reel(part.parent, 1, [], times_of).left_behind(cut.append)) == len(cut) == 1
+    assert len(Reel(part.parent, 1, [next_one.name], times_of).left_behind(cut.append)) == 1
+    assert [each.went_on_at_ms for each in cut] == [next_one.started_at_ms]
+    assert next_one.started_at_ms
+
+
+def test_nobody_knows_which_signs_a_film_without_times_shows(tmp_path: Path, film: bytes) -> None:
+    reel = Reel(tmp_path / "trip", 1, [], lambda _: (0, 0))
+    reel.has_free(1 << 30, 1 << 30)
+    part, _ = reel.begin("dock")
+    part.write_bytes(film)
+    segment = reel.finish(part)
+    assert segment is not None
+    assert reel.is_marked(segment, 0)
 
 
 def test_a_segment_that_cannot_be_begun_uses_no_number_up(reel: Reel) -> None:

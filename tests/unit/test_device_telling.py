@@ -177,6 +177,16 @@ def test_many_remarks_wait_for_the_next_readings_in_order(remarks: Remarks) -> N
     assert len(first) == PER_READING < REMARKS_MAX
 
 
+@pytest.mark.parametrize(
+    ("went_on_s", "lost_s"), [(None, 3_600), (60, 52), (10, FILM_LOST_MS / 1000)]
+)
+def test_film_is_lost_until_the_camera_s_next_segment(went_on_s: int | None, lost_s: float) -> None:
+    trip = replace(opened(), clock=at(3_608))
+    went_on_ms = None if went_on_s is None else START_MS + went_on_s * 1000
+    lost = film_lost(trip, LeftBehind("dock-000003.mp4", START_MS + 8_000, went_on_ms))
+    assert (lost.since_ms, lost.amount) == (START_MS + 8_000, lost_s * 1000)
+
+
 def test_of_too_many_remarks_each_kind_and_subject_becomes_one_span() -> None:
     ticks = count()
     remarks = Remarks(lambda: at(next(ticks)))

@@ -42,10 +42,12 @@ class LeftBehind:
     Attributes:
         name: Its file name.
         ended_at_ms: When what is left of it ends, UTC, milliseconds; None if nothing is left.
+        went_on_at_ms: When the camera's next segment began, likewise; None if there is none.
     """
 
     name: str
     ended_at_ms: int | None
+    went_on_at_ms: int | None = None
 
 
 class NoRoomForFilmError(UnavailableError):
@@ -183,7 +185,10 @@ class Reel:
             digest = RecordingDigest.of_file(path)
         except RejectedError as error:
             raise UnavailableError(str(error)) from error
-        filmed_s = None if began_s is None else (began_s, began_s + duration_ms / 1000)
+        # Film whose file tells no time may have been there at any sign.
+        filmed_s = None
+        if began_s is not None and duration_ms:
+            filmed_s = began_s, began_s + duration_ms / 1000
         segment = Segment(path.name, digest, started_ms, duration_ms, lost, filmed_s)
         with self._lock:
             self._whole.append(segment)
@@ -251,9 +256,16 @@ class Reel:
             return self.finish(part)
 
         def cut(began_ms: int, duration_ms: int) -> None:
-            is_cut(LeftBehind(name, began_ms + duration_ms if began_ms else None))
+            ended_ms = began_ms + duration_ms if began_ms else None
+            is_cut(LeftBehind(name, ended_ms, self._went_on_at_ms(name)))
 
         return self.finish(part, cut)
+
+    def _went_on_at_ms(self, name: str) -> int | None:
+        camera, number = place_of(name)
+        following = self._folder / name_of(camera, number + 1)
+        found = next((each for each in (following, part_of(following)) if each.exists()), None)
+        return (found and self._times_of(found)[0]) or None
 
     def take(self) -> list[Segment]:
         """Return the whole segments that nobody has taken yet, oldest first."""
