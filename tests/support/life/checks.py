@@ -145,7 +145,11 @@ class Checks:
 
     @staticmethod
     def _in_order(trip_id: str, records: list[RecordReading]) -> None:
-        numbers = [each.position.latitude_e7 for each in records]
+        measured = [each for each in records if each.HasField("position")]
+        said_last = records[len(measured) :]  # before the seal
+        assert [*measured, *said_last] == records, trip_id
+        assert all(each.remarks for each in said_last), trip_id
+        numbers = [each.position.latitude_e7 for each in measured]
         assert numbers == sorted(set(numbers)), trip_id
         for before, after in pairwise(records):
             assert link_of(after) == link_of(before).after(before)
