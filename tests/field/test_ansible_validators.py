@@ -1,6 +1,6 @@
 """A ledger of four validators, as the role `ledger` makes it; one more comes, and one goes.
 
-Machines of the ledger alone: trips through such a ledger are driven in test_compose.py.
+One of them is a site too, where a truck offloads before and after.
 """
 
 import json
@@ -20,7 +20,7 @@ from contracts.party.submit import submit
 from contracts.proto.payload_pb2 import RegisterParty
 from contracts.runtime.clienttls import ClientFiles
 from support.field.ansible import CACHE, Network, wheels_of
-from support.field.installed import Installed
+from support.field.installed import PARTIES, TRUCK, Installed, site
 from support.field.machines import fleet, missing
 from support.trucks.rogue import until
 
@@ -29,6 +29,7 @@ pytestmark = [pytest.mark.field, pytest.mark.skipif(bool(missing()), reason=miss
 NUMBER: Final = 80
 FOUR: Final = ("office", "dock-a", "dock-b", "port-d")
 FIFTH: Final = "port-e"
+SITE: Final = FOUR[1]
 CHAIN: Final = "cold-chain-1"
 MEETS_S: Final = 180
 DATA: Final = "/var/lib/wayseal/node"
@@ -36,10 +37,16 @@ DATA: Final = "/var/lib/wayseal/node"
 
 def describe(made: Installed, *validators: str) -> None:
     """Write the inventory with these validators."""
+    trip = {"origin_site": SITE, "destination_site": SITE}
     made.network.write(
-        {"ledger": {name: {} for name in validators}},
+        {
+            "ledger": {name: {} for name in validators},
+            "gateways": {SITE: site(SITE)},
+            "trucks": {TRUCK: {"device_party": "haulier", "device_trip": trip}},
+        },
         ledger_engine="cometbft",
         ledger_chain_id=CHAIN,
+        wayseal_parties=PARTIES,
         release_wheels=str(made.network.folder / "wheels"),
     )
 
@@ -49,10 +56,10 @@ def four(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installed]:
     """Yield the network as `site.yml` makes it."""
     folder = tmp_path_factory.mktemp("ansible")
     with fleet(folder, CACHE, NUMBER) as (made, stack):
-        for name in FOUR:
+        for name in (*FOUR, TRUCK):
             made.start(name, stack)
         installed = Installed(Network(folder, made), stack)
-        wheels_of(folder / "wheels", "node")
+        wheels_of(folder / "wheels", "node", "gateway", "device")
         describe(installed, *FOUR)
         installed.network.play("site.yml")
         yield installed
@@ -110,7 +117,8 @@ def sealed(made: Installed, name: str) -> tuple[set[str], set[str]]:
 
 def test_a_second_run_changes_nothing(four: Installed) -> None:
     again = four.network.play("site.yml")
-    assert again.changed == dict.fromkeys(FOUR, 0), again.said
+    assert again.changed.keys() >= {*FOUR, TRUCK}
+    assert set(again.changed.values()) == {0}, again.said
     found = four.network.play("site.yml", "--check", "--diff")
     assert set(found.changed.values()) == {0}, found.said
 
@@ -150,7 +158,7 @@ def test_validators_meet_each_other_and_nobody_else(four: Installed, name: str) 
         for each in machine.run("ss", "-Hltn").splitlines()
         if not each.split()[3].startswith(("127.", "[::1]"))
     }
-    assert outside == {"22", "8008", "26656"}
+    assert outside == {"22", "8008", "26656"} | ({"8080", "8883"} if name == SITE else set())
 
 
 def test_one_that_is_killed_is_not_missed_and_catches_up(four: Installed) -> None:
@@ -165,7 +173,17 @@ def test_one_that_is_killed_is_not_missed_and_catches_up(four: Installed) -> Non
     agree(four, *FOUR)
 
 
-def test_a_fifth_is_admitted_and_one_is_dismissed(four: Installed) -> None:
+@pytest.fixture(scope="module")
+def trip(four: Installed) -> str:
+    """Return a trip that went through the site."""
+    return four.trip(SITE)
+
+
+def test_a_trip_is_sealed_by_the_validators(four: Installed, trip: str) -> None:
+    assert four.verdict(SITE, trip)["verdict"] == "holds"
+
+
+def test_a_fifth_is_admitted_and_one_is_dismissed(four: Installed, trip: str) -> None:
     four.network.fleet.start(FIFTH, four.stack)
     describe(four, *FOUR, FIFTH)
     admit = ("playbooks/admit-validator.yml", "-e", f"validator={FIFTH}")
@@ -185,6 +203,8 @@ def test_a_fifth_is_admitted_and_one_is_dismissed(four: Installed) -> None:
     register(four, "of-four", FOUR[0])
     assert sealed(four, FOUR[0])[0] == {key(four, name) for name in left}
     agree(four, *left)
+    for each in (trip, four.trip(SITE)):
+        assert four.verdict(SITE, each)["verdict"] == "holds"
 
 
 @pytest.mark.parametrize(
