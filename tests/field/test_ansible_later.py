@@ -121,7 +121,7 @@ def test_a_revoked_truck_is_shut_out_everywhere_until_it_is_brought_back(
     sites: Installed, trip: str
 ) -> None:
     settings = ("--config", "/etc/wayseal/gateway.toml")
-    sites.machine(SITES[0]).run("wayseal-gateway", "pki", "revoke", TRUCK, *settings)
+    sites.machine(SITES[0]).run("wayseal-gateway", "enrol", "--revoke", TRUCK, *settings)
     sites.network.play("playbooks/rotate-certificates.yml")
     device = ("wayseal-device", "--config", "/etc/wayseal/device.toml")
     truck = sites.machine(TRUCK)
