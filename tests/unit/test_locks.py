@@ -128,7 +128,7 @@ def test_a_truck_gets_nothing_of_a_gateway(role: str) -> None:
     assert names(OF_ROLE[role]) & GATEWAYS == set()
 
 
-@pytest.mark.parametrize("script", ["scripts/install", "scripts/setup"])
+@pytest.mark.parametrize("script", ["scripts/install", "scripts/setup", "scripts/wheel"])
 def test_nothing_is_installed_unlocked(script: str) -> None:
     text = (ROOT / script).read_text("utf-8")
     lines = re.findall(r"^.*\bpip\b.* (?:install|wheel) .*$", text, re.MULTILINE)
@@ -136,4 +136,5 @@ def test_nothing_is_installed_unlocked(script: str) -> None:
     for line in lines:
         words = set(line.split())
         assert "--require-hashes" in words or "--no-deps" in words, line
-        assert "--require-hashes" in words or "--no-build-isolation" in words or ".whl" in line
+        from_wheel = ".whl" in line or '"$wheel"' in words
+        assert "--require-hashes" in words or "--no-build-isolation" in words or from_wheel, line
