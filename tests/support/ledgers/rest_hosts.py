@@ -14,6 +14,7 @@ from typing import Any, Final, Self
 import httpx
 
 from contracts import address
+from contracts.actions.payload import FAMILIES
 from contracts.encoding import canonical, parse
 from contracts.errors import RejectedError
 from contracts.keys import Signer
@@ -145,6 +146,15 @@ class Ledgers:
         self._options = options
         self._count = 0
 
+    def _has_processors(self) -> bool:
+        """Say whether the processor has come to this ledger with each version of the family.
+
+        Of two batches the first one waits for its version, and the second one does not: it would
+        be executed before, and refused.
+        """
+        said = (self._directory / STDERR).read_text("utf-8")
+        return said.count("registered a processor for") >= self._count * len(FAMILIES)
+
     @contextmanager
     def fresh(self) -> Iterator[RestHost]:
         """Run a ledger on which the key `admin` registers parties."""
@@ -162,6 +172,8 @@ class Ledgers:
         line = self._process.stdout.readline()
         assert line.startswith("ready rest="), line + (self._directory / STDERR).read_text()[-2000:]
         rest = line.split()[1].removeprefix("rest=")
+        if self.component:
+            wait_until(self._has_processors)
         try:
             with RestHost.at(rest) as ledger:
                 yield ledger
