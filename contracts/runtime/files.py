@@ -9,7 +9,7 @@ import errno
 import fcntl
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -232,15 +232,39 @@ def holder_of(path: Path, proc: Path = Path("/proc")) -> int | None:
     Source: proc_locks(5).
     """
     try:
-        inode = path.stat().st_ino
+        found = path.stat()
         lines = (proc / "locks").read_text("ascii").splitlines()
     except OSError:
         return None
     for line in lines:
         words = line.split()
-        if words[1] == "FLOCK" and words[5].endswith(f":{inode}") and int(words[4]) > 0:
+        is_alike = words[1] == "FLOCK" and words[5].endswith(f":{found.st_ino}")
+        if is_alike and int(words[4]) > 0 and _has_open(proc / words[4], found, words[5]):
             return int(words[4])
     return None
+
+
+def _has_open(process: Path, file: os.stat_result, told: str) -> bool:
+    """Say whether a process has a file open: a file of another file system may have its inode.
+
+    Args:
+        process: Directory of the process in /proc.
+        file: The file.
+        told: Device and inode as the list of locks has them. On an overlay they are others than
+            `file` has, so they count only where nobody may look at the process.
+    """
+    try:
+        opened = list((process / "fd").iterdir())
+    except PermissionError:
+        device = f"{os.major(file.st_dev):02x}:{os.minor(file.st_dev):02x}"
+        return told == f"{device}:{file.st_ino}"
+    except OSError:  # it has ended
+        return False
+    for each in opened:
+        with suppress(OSError):  # closed meanwhile
+            if os.path.samestat(each.stat(), file):
+                return True
+    return False
 
 
 def in_turn(path: Path) -> AbstractContextManager[None]:

@@ -1,12 +1,14 @@
 """`wayseal-device doctor` on real cards, and beside an agent that runs."""
 
 import json
+import os
 import signal
 from pathlib import Path
 
 import pytest
 
 from contracts.runtime.checks import Severity
+from contracts.runtime.files import holder_of, locked
 from device.doctor import room
 from support.machine.mounts import run, tmpfs
 from support.trucks.rogue import until
@@ -48,6 +50,18 @@ def test_a_truck_whose_card_is_read_only_is_looked_at_all_the_same(tmp_path: Pat
     assert "is mounted read-only: nothing is recorded" in found["card"]["words"]
     assert "expected a chip 'no-such-chip'" in found["sensor cargo"]["words"]
     assert "says the agent" not in found["sensor cargo"]["words"]
+
+
+def test_a_lock_on_another_card_with_the_same_inode_is_not_taken_for_this_one(
+    tmp_path: Path,
+) -> None:
+    with tmpfs(tmp_path / "one", "1m") as one, tmpfs(tmp_path / "other", "1m") as other:
+        ours, theirs = one / "lock", other / "lock"
+        with locked(ours, "held"):
+            theirs.touch()
+            assert theirs.stat().st_ino == ours.stat().st_ino
+            assert holder_of(ours) == os.getpid()
+            assert holder_of(theirs) is None
 
 
 def test_the_doctor_names_the_agent_and_a_second_one_does_not_start(tmp_path: Path) -> None:
