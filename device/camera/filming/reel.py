@@ -42,7 +42,7 @@ class LeftBehind:
     Attributes:
         name: Its file name.
         ended_at_ms: When what is left of it ends, UTC, milliseconds; None if nothing is left.
-        went_on_at_ms: When the camera's next segment began, likewise; None if there is none.
+        went_on_at_ms: When the camera's next segment began, likewise; None if it was the last.
     """
 
     name: str

@@ -37,6 +37,8 @@ ACCEPT = ResponseApplySnapshotChunk.ACCEPT
 RETRY = ResponseApplySnapshotChunk.RETRY
 ABORT = ResponseApplySnapshotChunk.ABORT
 TAKEN = ResponseOfferSnapshot.ACCEPT
+BLOCKS = 10
+"""Of the chain that is given, after its first one."""
 
 
 @dataclass
@@ -135,3 +137,12 @@ def taker(directory: Path, founding: Founding) -> Iterator[Taker]:
         yield Taker(restoring, chain, stopping)
     finally:
         chain.close()
+
+
+def states(taken: Taker, given: Heights, newest: int) -> None:
+    """Check that a taken chain is the given one up to a block: blocks, receipts and state."""
+    assert taken.chain.head is not None
+    assert taken.chain.head.num == newest
+    for number in range(newest + 1):
+        one, other = taken.chain.by_num(number), given.chain.by_num(number)
+        assert one == other
