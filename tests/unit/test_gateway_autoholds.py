@@ -13,11 +13,11 @@ from gateway.records.records import Records
 from gateway.records.trips import Trips
 from gateway.retention import autoholds
 from gateway.retention.deletions import DeletionState
-from gateway.storagesettings import RetentionSettings
 from support.gateways.autoholds import (
     FAR_S,
     MARGIN_S,
     TRIP,
+    desk_of_the_trip,
     end,
     held,
     holds,
@@ -28,7 +28,6 @@ from support.gateways.grounds import (
     Rows,
     excursion,
     film,
-    named,
     readings,
     remarked,
     signs,
@@ -39,10 +38,8 @@ from support.gateways.retention import Desk, recording, trip
 
 @pytest.fixture
 def desk(tmp_path: Path) -> Iterator[Desk]:
-    made = Desk(tmp_path, RetentionSettings(make_room=True, volume_days=10, partial_days=5))
-    made.block(named(TRIP))
-    yield made
-    made.close()
+    with desk_of_the_trip(tmp_path) as made:
+        yield made
 
 
 def test_film_of_an_excursion_stays_and_its_neighbour_goes(desk: Desk) -> None:

@@ -15,12 +15,12 @@ from contracts.records.reading import Tamper
 from gateway.intake.held import State
 from gateway.records.records import Records
 from gateway.retention.autoholds import words
-from gateway.storagesettings import RetentionSettings
 from storage.recordings.manifest import Progress
 from support.gateways.autoholds import (
     BY,
     FAR_S,
     TRIP,
+    desk_of_the_trip,
     end,
     ended,
     held,
@@ -32,7 +32,6 @@ from support.gateways.grounds import (
     Rows,
     excursion,
     film,
-    named,
     readings,
     remarked,
     signs,
@@ -42,10 +41,8 @@ from support.gateways.retention import BLOBS, SIGNER, Desk, recording, trip
 
 @pytest.fixture
 def desk(tmp_path: Path) -> Iterator[Desk]:
-    made = Desk(tmp_path, RetentionSettings(make_room=True, volume_days=10, partial_days=5))
-    made.block(named(TRIP))
-    yield made
-    made.close()
+    with desk_of_the_trip(tmp_path) as made:
+        yield made
 
 
 def test_a_hold_that_was_ended_keeps_no_longer_and_the_deletion_says_so(desk: Desk) -> None:

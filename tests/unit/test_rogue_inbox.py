@@ -191,16 +191,22 @@ def test_a_device_whose_chains_wait_for_nothing_costs_the_ledger_few_questions(
         assert desk.saga.blocked_by().keys() == set(desk.inbox.ids_in(State.HELD, 99))
 
 
-def test_visits_of_which_nothing_is_committed_ask_the_ledger_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[tuple[str, str]] = []
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+    """Trip and device of each chain that the ledger is asked for; it knows none."""
+    chains: list[tuple[str, str]] = []
 
     def chain(_: LedgerFacts, trip_id: str, device_id: str) -> Chain:
-        asked.append((trip_id, device_id))
+        chains.append((trip_id, device_id))
         return Chain()
 
     monkeypatch.setattr(LedgerFacts, "chain", chain)
+    return chains
+
+
+def test_visits_of_which_nothing_is_committed_ask_the_ledger_nothing(
+    tmp_path: Path, asked: list[tuple[str, str]]
+) -> None:
     with open_desk(tmp_path) as desk:
         desk.inbox.add([waiting(number) for number in range(50)], [])
         desk.receipts.issue()
@@ -220,15 +226,8 @@ def test_visits_of_which_nothing_is_committed_ask_the_ledger_nothing(
 
 
 def test_a_visit_whose_batches_the_ledger_decides_now_is_asked_about_afterwards(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, asked: list[tuple[str, str]]
 ) -> None:
-    asked: list[tuple[str, str]] = []
-
-    def chain(_: LedgerFacts, trip_id: str, device_id: str) -> Chain:
-        asked.append((trip_id, device_id))
-        return Chain()
-
-    monkeypatch.setattr(LedgerFacts, "chain", chain)
     first, second = (
         admit_records(wire_of(batch), "truck-2")
         for batch in rogue_trip(0).whole([reading(at) for at in range(4)], size=3)

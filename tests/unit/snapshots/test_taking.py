@@ -75,13 +75,19 @@ def test_a_snapshot_makes_the_same_chain(
     history.close()
 
 
-def test_a_block_may_come_in_parts(
-    given: Heights, taking: Taker, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def cut_small(given: Heights, monkeypatch: pytest.MonkeyPatch) -> tuple[Snapshot, list[bytes]]:
+    """A snapshot and its chunks, cut so small that blocks come in parts."""
     monkeypatch.setattr(partition, "PART_BYTES", 300)
     giver = offering(given)
     snapshot = giver.list_snapshots(None).snapshots[0]
-    chunks = chunks_of(giver, snapshot)
+    return snapshot, chunks_of(giver, snapshot)
+
+
+def test_a_block_may_come_in_parts(
+    given: Heights, taking: Taker, cut_small: tuple[Snapshot, list[bytes]]
+) -> None:
+    snapshot, chunks = cut_small
     assert len(chunks) > BLOCKS
     assert taking.offer(snapshot) == TAKEN
     for index, chunk in enumerate(chunks[:-1]):
@@ -99,13 +105,10 @@ def test_a_block_may_come_in_parts(
 
 
 def test_all_parts_of_a_block_are_fetched_again_and_checked_again(
-    given: Heights, taking: Taker, monkeypatch: pytest.MonkeyPatch
+    given: Heights, taking: Taker, cut_small: tuple[Snapshot, list[bytes]]
 ) -> None:
     """The first part has the seal, which is checked once all is there."""
-    monkeypatch.setattr(partition, "PART_BYTES", 300)
-    giver = offering(given)
-    snapshot = giver.list_snapshots(None).snapshots[0]
-    chunks = chunks_of(giver, snapshot)
+    snapshot, chunks = cut_small
     (piece,) = decode_chunk(chunks[0])
     block = given.chain.by_num(piece.number)
     assert block is not None
@@ -128,12 +131,9 @@ def test_all_parts_of_a_block_are_fetched_again_and_checked_again(
 
 
 def test_a_part_that_comes_twice_is_checked_twice(
-    taking: Taker, monkeypatch: pytest.MonkeyPatch, given: Heights
+    taking: Taker, cut_small: tuple[Snapshot, list[bytes]]
 ) -> None:
-    monkeypatch.setattr(partition, "PART_BYTES", 300)
-    giver = offering(given)
-    snapshot = giver.list_snapshots(None).snapshots[0]
-    chunks = chunks_of(giver, snapshot)
+    snapshot, chunks = cut_small
     (piece,) = decode_chunk(chunks[0])
     assert taking.offer(snapshot) == TAKEN
     for index in range(piece.parts):
