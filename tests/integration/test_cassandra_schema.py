@@ -17,7 +17,7 @@ from storage.bench.servers.cassandra.cluster import Cluster
 from storage.blobs.cassandra.schema import MIGRATIONS
 from storage.blobs.port import OpenDeletions
 from support.storage.blobsuite import blob, recording
-from support.storage.cassandras import config_of, cql, opened, wait_until_it_works
+from support.storage.cassandras import by_wire, config_of, cql, opened, wait_until_it_works
 
 pytestmark = pytest.mark.integration
 ONE_COPY = "{'class': 'NetworkTopologyStrategy', 'dc1': 1}"
@@ -177,21 +177,20 @@ def test_a_gateway_with_wrong_settings_does_not_start(cassandra: Cluster, tmp_pa
 def test_a_gateway_starts_without_its_cluster_and_meets_it_later(
     cassandra: Cluster, tmp_path: Path
 ) -> None:
-    cassandra.kill()
-    try:
+    with by_wire(cassandra, "later") as (config, wire):
+        wire.cut()
         store = blob_store(
             Settings(
                 data=tmp_path,
                 site_id="site-b",
                 storage=StorageSettings(blob_store="cassandra"),
-                cassandra=CassandraSettings(port=cassandra.ports.native, keyspace="later"),
+                cassandra=CassandraSettings(port=config.port, keyspace=config.keyspace),
             )
         )
         with pytest.raises(UnavailableError, match="cannot connect to Cassandra: 127"):
             store.put(recording("later"), blob(0, b"data"))
-    finally:
-        cassandra.start()
-    wait_until_it_works(store)
-    store.put(recording("later"), blob(0, b"data"))
-    assert store.get(recording("later"), 0) == blob(0, b"data")
-    store.close()
+        wire.mend()
+        wait_until_it_works(store)
+        store.put(recording("later"), blob(0, b"data"))
+        assert store.get(recording("later"), 0) == blob(0, b"data")
+        store.close()

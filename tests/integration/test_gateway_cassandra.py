@@ -1,4 +1,4 @@
-"""A gateway with its blobs in a real Cassandra, which dies while a truck uploads."""
+"""A gateway with its blobs in a real Cassandra, which it loses while a truck uploads."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +15,7 @@ from storage.bench.servers.cassandra.cluster import Cluster
 from storage.blobs.cassandra.config import CassandraConfig
 from storage.recordings.splitter import GROUP_BLOBS
 from support.evidence.chain import blobs_of, digest_of
+from support.machine.wire import Wire, wire_to
 from support.storage.blobsuite import blob
 from support.storage.cassandras import config_of, opened
 from support.trucks.rogue import DEADLINE_S, Rogue, Site, until
@@ -31,11 +32,18 @@ ACKNOWLEDGED: Final = (GROUP_BLOBS + 4) * BLOB_BYTES + 777
 
 
 @pytest.fixture
-def site(cassandra: Cluster, tmp_path: Path) -> Iterator[Site]:
+def wire(cassandra: Cluster) -> Iterator[Wire]:
+    """Return the gateway's way to the cluster."""
+    with wire_to(cassandra.ports.native) as made:
+        yield made
+
+
+@pytest.fixture
+def site(wire: Wire, tmp_path: Path) -> Iterator[Site]:
     made = Site(tmp_path)
     made.appliance.variables |= {
         "WAYSEAL_STORAGE__BLOB_STORE": "cassandra",
-        "WAYSEAL_CASSANDRA__PORT": str(cassandra.ports.native),
+        "WAYSEAL_CASSANDRA__PORT": str(wire.port),
         "WAYSEAL_CASSANDRA__KEYSPACE": KEYSPACE,
         "WAYSEAL_CASSANDRA__TIMEOUT_S": "5",
         "WAYSEAL_RECEIPTS__REQUIRES": '["volume:fsync", "blobs:QUORUM"]',
@@ -98,13 +106,13 @@ class Upload:
                 "a group", lambda: set(blobs.leaves(self.recording_id)) == set(range(GROUP_BLOBS))
             )
 
-    def end_while_it_dies(self, cassandra: Cluster) -> None:
-        """Send the rest in one request; the cluster is killed in the middle of it."""
+    def end_while_it_is_lost(self, wire: Wire) -> None:
+        """Send the rest in one request; the cluster is lost in the middle of it."""
         rest = self.content[ACKNOWLEDGED:]
 
         def body() -> Iterator[bytes]:
             yield rest[:BLOB_BYTES]
-            cassandra.kill()
+            wire.cut()
             yield rest[BLOB_BYTES:]
 
         end = patch(self._client, self._url, ACKNOWLEDGED, len(rest), body())
@@ -117,8 +125,8 @@ class Upload:
             return [blobs.get(self.recording_id, each.index) for each in kept] == kept
 
 
-def test_a_cluster_that_dies_in_the_middle_of_an_upload_gets_its_blobs_later(
-    cassandra: Cluster, site: Site, tmp_path: Path
+def test_a_cluster_that_is_lost_in_the_middle_of_an_upload_gets_its_blobs_later(
+    cassandra: Cluster, wire: Wire, site: Site, tmp_path: Path
 ) -> None:
     """The upload ends on the volume; nothing is reported as kept in the cluster before it is."""
     site.start()
@@ -126,19 +134,17 @@ def test_a_cluster_that_dies_in_the_middle_of_an_upload_gets_its_blobs_later(
     meet(truck, site)
     upload = Upload(site, truck, trip_id)
     upload.begin(config_of(cassandra, KEYSPACE))
-    try:
-        upload.end_while_it_dies(cassandra)
-        (item,) = site.ask("/v1/backlog")
-        assert (item["recording_id"], item["lacks"]) == (upload.recording_id.hex(), ["blobs"])
-        offload_provisionally(truck)
-        assert copies_of(site, trip_id) == [VOLUME]
-        visit = site.offload(trip_id)
-        assert (visit["receipted"], visit["provisional"]) == (False, True)
-        (lacks,) = visit["lacking"]
-        assert lacks.endswith("has no copy blobs:QUORUM")
-        assert len(truck.batches()) > 0
-    finally:
-        cassandra.start()
+    upload.end_while_it_is_lost(wire)
+    (item,) = site.ask("/v1/backlog")
+    assert (item["recording_id"], item["lacks"]) == (upload.recording_id.hex(), ["blobs"])
+    offload_provisionally(truck)
+    assert copies_of(site, trip_id) == [VOLUME]
+    visit = site.offload(trip_id)
+    assert (visit["receipted"], visit["provisional"]) == (False, True)
+    (lacks,) = visit["lacking"]
+    assert lacks.endswith("has no copy blobs:QUORUM")
+    assert len(truck.batches()) > 0
+    wire.mend()
     until("a copy more", lambda: copies_of(site, trip_id) == [BLOBS, VOLUME], LEAVE_S)
     assert upload.is_kept(config_of(cassandra, KEYSPACE))
     code, _, err = truck.run("offload", "--wait-s", str(LEAVE_S))

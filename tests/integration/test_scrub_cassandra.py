@@ -12,7 +12,14 @@ from storage.recordings.blobcopies import NO_BLOB
 from storage.recordings.store import RecordingStore
 from storage.scrub.report import FindingOutcome, ScrubReport
 from support.storage.blobsuite import blob, recording
-from support.storage.cassandras import config_of, cql, make_cassandra, opened, wait_until_it_works
+from support.storage.cassandras import (
+    by_wire,
+    config_of,
+    cql,
+    make_cassandra,
+    opened,
+    wait_until_it_works,
+)
 from support.storage.scrubs import go_round
 from support.storage.stores import flip, open_store, put, volume_file
 from support.trucks.rogue import until
@@ -67,27 +74,28 @@ def test_a_cluster_that_is_down_holds_up_no_round(
     cassandra: Cluster, tmp_path: Path, report: ScrubReport
 ) -> None:
     """What it did not give is counted; the next round reads it, and finds what rotted meanwhile."""
-    config = config_of(cassandra, f"{KEYSPACE}_down")
-    with opened(config) as blobs, open_store(tmp_path, blobs) as store:
+    with (
+        by_wire(cassandra, f"{KEYSPACE}_down") as (config, wire),
+        opened(config) as blobs,
+        open_store(tmp_path, blobs) as store,
+    ):
         blobs.check()
         one = put(store, DATA)
         assert found(store, report) == []
         flip(volume_file(tmp_path, one), BLOB_BYTES)
-        cassandra.kill()
-        try:
-            replica = f"blobs:cassandra {cassandra.addresses[0]}"
-            assert found(store, report) == [
-                (0, replica, "unread", FindingOutcome.NOT_MENDED),
-                (1, "volume:volume", "rotten", FindingOutcome.NOT_MENDED),
-                (1, replica, "unread", FindingOutcome.NOT_MENDED),
-                (2, replica, "unread", FindingOutcome.NOT_MENDED),
-                (NO_BLOB, "blobs", "not-looked-at", FindingOutcome.NAMED),  # for deletions
-                (NO_BLOB, "blobs:cassandra", "not-looked-at", FindingOutcome.NAMED),
-            ]
-            (ended,) = report.rounds(1)
-            assert (ended.blobs, ended.bytes_read, ended.not_read) == (3, len(DATA), 3)
-        finally:
-            cassandra.start()
+        wire.cut()
+        replica = f"blobs:cassandra {cassandra.addresses[0]}"
+        assert found(store, report) == [
+            (0, replica, "unread", FindingOutcome.NOT_MENDED),
+            (1, "volume:volume", "rotten", FindingOutcome.NOT_MENDED),
+            (1, replica, "unread", FindingOutcome.NOT_MENDED),
+            (2, replica, "unread", FindingOutcome.NOT_MENDED),
+            (NO_BLOB, "blobs", "not-looked-at", FindingOutcome.NAMED),  # for deletions
+            (NO_BLOB, "blobs:cassandra", "not-looked-at", FindingOutcome.NAMED),
+        ]
+        (ended,) = report.rounds(1)
+        assert (ended.blobs, ended.bytes_read, ended.not_read) == (3, len(DATA), 3)
+        wire.mend()
         wait_until_it_works(blobs)
         assert found(store, report) == [(1, "volume:volume", "rotten", FindingOutcome.MENDED)]
         assert report.rounds(1)[0].not_read == 0

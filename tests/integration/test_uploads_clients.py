@@ -12,8 +12,8 @@ import pytest
 from contracts.errors import UnavailableError
 from support.gateways.tus import UploadServer, id_of
 from support.machine.waiting import wait_until
+from support.machine.wire import Wire, wire_to
 from support.tusclients.clients import CLIENTS, Client, Errand, tuspy
-from support.tusclients.wire import Wire, wire_to
 
 pytestmark = pytest.mark.integration
 

@@ -17,6 +17,7 @@ from storage.blobs.cassandra.config import CassandraConfig
 from storage.blobs.cassandra.driver import make_cluster
 from storage.blobs.cassandra.store import CassandraBlobs
 from storage.blobs.port import BlobStore
+from support.machine.wire import Wire, wire_to
 from support.project.pages import ROOT
 from support.trucks.rogue import until
 
@@ -39,6 +40,18 @@ def config_of(cluster: Cluster, keyspace: str, **changes: Any) -> CassandraConfi
     """Return a gateway's settings for these servers."""
     config = CassandraConfig(tuple(cluster.addresses), cluster.ports.native, keyspace=keyspace)
     return replace(config, **changes)
+
+
+@contextmanager
+def by_wire(cluster: Cluster, keyspace: str) -> Iterator[tuple[CassandraConfig, Wire]]:
+    """Return settings that lead to a server of one node by a wire, which can be cut and mended.
+
+    A cut server is as good as dead for who uses it, and is back at once; `Cluster.kill` and `start`
+    cost 10 s of CPU.
+    """
+    config = config_of(cluster, keyspace)
+    with wire_to(config.port) as wire:
+        yield replace(config, port=wire.port), wire
 
 
 @contextmanager
