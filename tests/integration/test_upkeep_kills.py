@@ -1,10 +1,8 @@
 """Kill -9 at every step of a deletion and of a mend: the record stands, the work is ended after."""
 
-import os
 import shutil
 import signal
 import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Final
@@ -13,83 +11,24 @@ import pytest
 
 from contracts.copies import Copy
 from gateway.retention.deletions import DeletionState
-from gateway.storagesettings import RetentionSettings
 from storage.recordings.store import RecordingStore
 from storage.scrub.report import FindingOutcome, ScrubReport
 from support.gateways.retention import BLOBS, VOLUME, real_desk, trip
 from support.storage.stores import blob_file, flip, open_store, put, volume_file
+from support.storage.victim import NEVER, SETTINGS, TESTS_ON_THE_PATH, VICTIM
 
 pytestmark = pytest.mark.integration
 
 DATA: Final = bytes(range(256)) * 4096 * 2 + b"end"
-ENVIRONMENT: Final = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
 STEPS_MAX: Final = 60
 """More file operations than either has; the last run is not killed."""
 
-KILLER: Final = """
-import os, signal, sys
 
-def kill_at(step):
-    left = step
-
-    def count(event, arguments):
-        nonlocal left
-        changes = event in ("os.rename", "os.remove", "os.truncate") or (
-            event == "open" and isinstance(arguments[2], int) and arguments[2] & os.O_ACCMODE
-        )
-        if changes:
-            left -= 1
-            if left == 0:
-                os.kill(os.getpid(), signal.SIGKILL)
-
-    sys.addaudithook(count)
-"""
-
-RETENTION: Final = (
-    KILLER
-    + """
-from pathlib import Path
-from gateway.storagesettings import RetentionSettings
-from support.gateways.retention import real_desk
-
-root, days, step = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-with real_desk(root, RetentionSettings(volume_days=10, blobs_days=100)) as desk:
-    desk.days(days)
-    kill_at(step)
-    desk.retention.step()
-    print("lived")
-    os._exit(0)
-"""
-)
-
-SCRUB: Final = (
-    KILLER
-    + """
-from pathlib import Path
-from support.storage.scrubs import unhurried
-from support.storage.stores import open_store
-from storage.scrub.report import ScrubReport
-
-root, step = Path(sys.argv[1]), int(sys.argv[2])
-with open_store(root) as store:
-    report = ScrubReport(root / "scrub.db")
-    scrub = unhurried(store, report)
-    kill_at(step)
-    scrub.begin()
-    scrub.step()
-    print("lived")
-    os._exit(0)
-"""
-)
-
-SETTINGS: Final = RetentionSettings(volume_days=10, blobs_days=100)
-
-
-def survived(script: str, *arguments: object) -> bool:
-    """Run a script; say whether it lived to its end."""
+def survived(*work: object) -> bool:
+    """Do work that is killed at a step; say whether it lived to its end."""
     done = subprocess.run(  # noqa: S603 - our own script
-        [sys.executable, "-c", script, *map(str, arguments)],
-        env=ENVIRONMENT,
+        [*VICTIM, *map(str, work)],
+        env=TESTS_ON_THE_PATH,
         capture_output=True,
         text=True,
         check=False,
@@ -115,7 +54,7 @@ def test_a_deletion_that_is_killed_anywhere_ends_as_it_was_recorded(
     for step in range(1, STEPS_MAX):
         root = tmp_path / str(step)
         shutil.copytree(template, root)
-        lived = survived(RETENTION, root, days, step)
+        lived = survived("delete", root, days, step)
         with real_desk(root, SETTINGS) as desk:
             begun = desk.deletions.of(one)
             manifest = desk.kept.manifest(one)
@@ -144,8 +83,8 @@ def test_a_mend_that_is_killed_anywhere_is_ended_and_told(tmp_path: Path) -> Non
     for step in range(1, STEPS_MAX):
         root = tmp_path / str(step)
         shutil.copytree(template, root)
-        lived = survived(SCRUB, root, step)
-        assert survived(SCRUB, root, 1 << 30)
+        lived = survived("scrub", root, step)
+        assert survived("scrub", root, NEVER)
         with open_store(root) as store, closing(ScrubReport(root / "scrub.db")) as report:
             assert store.verify(one).holds
             rounds = report.rounds(9)

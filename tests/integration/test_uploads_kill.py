@@ -4,7 +4,6 @@ import hashlib
 import os
 import random
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,35 +16,12 @@ from storage.recordings.writer import RecordingWriter
 from storage.volumes.directory import VolumeDirectory
 from support.machine.mounts import run, tmpfs
 from support.storage.stores import open_store
+from support.storage.victim import TESTS_ON_THE_PATH, VICTIM
 
 pytestmark = pytest.mark.integration
 
 SIZE = 24 * BLOB_BYTES + 12_345
 KILLS = 8
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
-
-WRITER = """
-import sys
-from pathlib import Path
-from support.machine.mounts import run, tmpfs
-from support.storage.stores import open_store
-
-root, source = Path(sys.argv[1]), Path(sys.argv[2])
-with (
-    open_store(root) as store,
-    store.begin(bytes.fromhex(sys.argv[3]), source.stat().st_size) as writer,
-    source.open("rb") as file,
-):
-    file.seek(writer.offset)
-    print("at", writer.offset, flush=True)
-    while piece := file.read(200_000):
-        writer.write(piece)
-        print("took", writer.offset, flush=True)
-        if writer.offset % 3 == 0:
-            print("synced", writer.sync(), flush=True)
-    writer.finish()
-    print("whole", flush=True)
-"""
 
 
 def write_rest(writer: RecordingWriter, data: bytes) -> None:
@@ -59,12 +35,12 @@ def test_a_writer_killed_again_and_again_ends_in_the_same_recording(tmp_path: Pa
     source, root = tmp_path / "video", tmp_path / "store"
     source.write_bytes(data)
     recording_id = hashlib.sha256(data).digest()
-    command = [sys.executable, "-c", WRITER, str(root), str(source), recording_id.hex()]
+    command = [*VICTIM, "write", str(root), str(source), recording_id.hex()]
     synced = 0
     for kill in range(KILLS + 1):
         lines_left = chance.randrange(1, 30) if kill < KILLS else None
         with subprocess.Popen(  # noqa: S603
-            command, stdout=subprocess.PIPE, text=True, env=ENVIRONMENT
+            command, stdout=subprocess.PIPE, text=True, env=TESTS_ON_THE_PATH
         ) as writer:
             assert writer.stdout is not None
             for line in writer.stdout:

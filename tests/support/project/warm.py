@@ -59,6 +59,16 @@ _PROCESSOR: Final = Kind(
     (*_NODE.modules, "contracts.ledger.processor.wayseal_tp", "contracts.ledger.processor.host"),
     {"PYTHONPATH": str(_LEDGERS.parents[1]), "PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION": "python"},
 )
+_VICTIM: Final = Kind(
+    (
+        "gateway.storagesettings",
+        "storage.scrub.report",
+        "support.gateways.retention",
+        "support.storage.scrubs",
+        "support.storage.stores",
+    ),
+    {"PYTHONPATH": str(ROOT / "tests")},
+)
 _VERIFY: Final = Kind(("contracts.evidence.wayseal_verify",))
 KINDS: Final[Mapping[Path, Kind]] = {
     _BIN / "wayseal-device": _DEVICE,
@@ -77,6 +87,7 @@ KINDS: Final[Mapping[Path, Kind]] = {
     _LEDGERS / "thief_tp.py": _PROCESSOR,
     ROOT / "contracts/ledger/processor/wayseal_tp.py": _PROCESSOR,
     ROOT / "device/wayseal_device.py": _DEVICE,
+    ROOT / "tests/support/storage/victim.py": _VICTIM,
     ROOT / "contracts/evidence/wayseal_verify.py": _VERIFY,
 }
 """The host of each command and script; of a module, by its file."""
