@@ -12,6 +12,7 @@ import pytest
 from gateway.access import Role
 from gateway.people.persons import Persons
 from gateway.settings_file import load_settings
+from support.gateways.passwords import cheap_passwords
 from support.trucks.rogue import Site, running_site
 
 pytestmark = pytest.mark.integration
@@ -34,8 +35,9 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
     with running_site(tmp_path_factory.mktemp("people")) as site:
         settings = load_settings(site.appliance.settings_file)
         persons = Persons(settings.people_file)
-        persons.add("inspector", Role.AUDITOR, PASSWORD)
-        persons.add("chief", Role.OPERATOR, PASSWORD)
+        with cheap_passwords():
+            persons.add("inspector", Role.AUDITOR, PASSWORD)
+            persons.add("chief", Role.OPERATOR, PASSWORD)
         yield Scene(site, persons)
 
 
