@@ -1,7 +1,7 @@
 """A drive of a site and a Cassandra node at each, as `ansible/` installs them.
 
-About eight minutes. The drive is a file on a loop device; NVMe-oF needs kernel modules that this
-machine may not have, and is not tried here.
+About eight minutes. The drive is a file on a loop device; test_ansible_nvmeof.py has one over
+NVMe-oF.
 """
 
 import socket
