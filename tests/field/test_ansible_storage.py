@@ -4,6 +4,7 @@ About eight minutes. The drive is a file on a loop device; test_ansible_nvmeof.p
 NVMe-oF.
 """
 
+import json
 import socket
 import ssl
 import subprocess
@@ -12,10 +13,13 @@ from typing import Any, Final
 
 import pytest
 
+from device.commands.simulate import write_trip
+from device.sensors.simulated import SimulatedTrip
 from support.field.ansible import CACHE, Network
 from support.field.archives import VERSION, cassandra
-from support.field.installed import PARTIES, TRUCK, Installed, site
+from support.field.installed import LOG, PARTIES, TRUCK, Installed, site
 from support.field.machines import command, fleet, missing
+from support.trucks.rogue import until
 
 pytestmark = [pytest.mark.field, pytest.mark.skipif(bool(missing()), reason=missing() or "-")]
 
@@ -65,6 +69,7 @@ def describe(bare: Installed, *, formats: bool) -> None:
             },
             "trucks": {
                 TRUCK: {
+                    "device_role": "device-camera",
                     "device_party": "haulier",
                     "device_trip": {"origin_site": SITES[0], "destination_site": SITES[1]},
                 }
@@ -142,6 +147,24 @@ def test_cassandra_asks_for_a_certificate(stored: Installed, port: int) -> None:
         context.wrap_socket(plain, server_hostname=address) as secured,
     ):
         assert secured.getpeercert()
+
+
+def test_a_video_goes_to_the_drive_and_to_cassandra(stored: Installed) -> None:
+    video = write_trip(SimulatedTrip(20, seed=3), stored.network.folder / "trip").video
+    command(*stored.network.fleet.podman, "cp", video, f"{TRUCK}:/root/trip{video.suffix}")
+    trip = stored.trip(SITES[0], "--video", f"/root/trip{video.suffix}")
+    (recording,) = json.loads(stored.ask(SITES[0], f"trips/{trip}/recordings"))["items"]
+    assert {each.rpartition(":")[0] for each in recording["copies"]} >= {
+        "volume:main",
+        "blobs:cassandra",
+    }
+    machine = stored.machine(SITES[0])
+    files = machine.run("find", "/srv/video", "-type", "f", "-size", f"+{len(LOG)}c").split()
+    assert files, "expected the recording on the drive"
+    # The other site has no copy on a drive: it reads Cassandra, over TLS.
+    until("the other site knows it", lambda: stored.knows(SITES[1], trip))
+    content = stored.ask(SITES[1], f"recordings/{recording['recording_id']}/content")
+    assert content == video.read_bytes()
 
 
 def test_snapshots_are_taken(stored: Installed) -> None:
