@@ -96,13 +96,16 @@ def renew(options: Namespace, settings: Settings | None) -> None:
 def revoke(options: Namespace, settings: Settings | None) -> None:
     """Revoke all certificates of these names, and end their sessions at this site's mosquitto.
 
+    Prints each, and whether it was revoked already.
+
     Raises:
-        RejectedError: A name has no certificate that holds.
+        RejectedError: A name has no certificate that holds or was revoked.
         UnavailableError: A file cannot be written, or a session goes on.
     """
     now = utc_now()
     for entry in _authority(options, settings).revoke(options.names):
-        _say({"name": entry.name, "serial": entry.serial, "revoked": _text(now)})
+        said = {"name": entry.name, "serial": entry.serial, "revoked": _text(entry.revoked or now)}
+        _say(said | {"already": entry.revoked is not None})
     if settings is not None and settings.mosquitto.folder and settings.mosquitto.crl:
         write_mosquitto(settings)
 

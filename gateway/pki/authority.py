@@ -223,21 +223,30 @@ class Authority:
     def revoke(self, names: Sequence[str]) -> list[Entry]:
         """Revoke every certificate of these names that holds, and write the revocation list.
 
+        A repeat after a cut revokes nothing more, and writes the list that the cut kept back.
+
+        Returns:
+            What it revoked, as it was before; of a name that was revoked earlier, what was.
+
         Raises:
-            RejectedError: A name has no such certificate; nothing is revoked.
+            RejectedError: A name has no certificate of either kind; nothing is revoked.
             UnavailableError: A file cannot be written.
         """
         now = utc_now()
+        found: list[Entry] = []
         with self._changing(now) as entries:
-            for name in names:
-                if not any(each.name == name and each.holds(now) for each in entries):
+            for name in dict.fromkeys(names):
+                own = [each for each in entries if each.name == name]
+                holding = [each for each in own if each.holds(now)]
+                gone = holding or [each for each in own if each.revoked]
+                found += gone
+                if not gone:
                     raise RejectedError(
                         f"no certificate of {name} holds; `wayseal-gateway pki list` shows them"
                     )
-            gone = [each for each in entries if each.name in names and each.holds(now)]
-            entries[:] = revoke(entries, {each.serial for each in gone}, now)
+            entries[:] = revoke(entries, {each.serial for each in found}, now)
         self.write_crl()
-        return gone
+        return found
 
     def write_crl(self) -> x509.CertificateRevocationList:
         """Write a new revocation list.

@@ -111,13 +111,37 @@ def test_what_is_revoked_is_on_the_list_at_once_and_may_be_made_again(pki: Comma
     first, path = made["serial"], Path(str(made["files"]))
     assert [each["serial"] for each in pki.run("revoke", "truck-7")] == [first]
     assert "certificate revoked" in verified(pki, path, "sslclient")
-    assert "no certificate of truck-7 holds" in pki.refused("revoke", "truck-7")
     assert pki.run("list") == []
     assert pki.run("list", "--all")[0]["revoked"]
     assert "is not overwritten" in pki.refused("device", "truck-7")
     again = pki.folder / "again"
     pki.run("device", "truck-7", "--out", str(again))
     assert verified(pki, again / "truck-7.crt", "sslclient").endswith("OK\n")
+
+
+def test_a_repeated_revocation_says_so_and_writes_the_list_that_a_cut_kept_back(
+    pki: Commands,
+) -> None:
+    pki.run("device", "truck-7")
+    before = (pki.folder / "crl.pem").read_bytes()
+    (first,) = pki.run("revoke", "truck-7")
+    assert not first["already"]
+    # A cut comes between the register and the list.
+    (pki.folder / "crl.pem").write_bytes(before)
+    assert pki.run("revoke", "truck-7") == [first | {"already": True}]
+    assert len(x509.load_pem_x509_crl((pki.folder / "crl.pem").read_bytes())) == 1
+    listed = pki.run("list", "--all")
+    for strangers in (["truck-8"], ["truck-7", "truck-8"]):
+        assert "no certificate of truck-8 holds" in pki.refused("revoke", *strangers)
+    assert pki.run("list", "--all") == listed
+
+
+def test_of_a_name_with_a_new_certificate_that_one_is_revoked(pki: Commands) -> None:
+    pki.run("device", "truck-7")
+    pki.run("revoke", "truck-7")
+    (made,) = pki.run("device", "truck-7", "--out", str(pki.folder / "again"))
+    (gone,) = pki.run("revoke", "truck-7")
+    assert (gone["serial"], gone["already"]) == (made["serial"], False)
 
 
 def test_each_list_is_later_than_the_one_before_and_keeps_what_is_revoked(pki: Commands) -> None:
