@@ -10,7 +10,7 @@ from typing import Final
 
 import pytest
 
-from support.field.ansible import CACHE, RECAP, STRANGERS, environment, tools, wheels
+from support.field.ansible import CACHE, RECAP, STRANGERS, environment, tools, wheels_of
 from support.field.machines import command, missing
 from support.field.virtual import ADDRESS, NQN, Virtual, virtual
 from support.project.pages import ROOT
@@ -33,9 +33,10 @@ DRIVE: Final = {
 
 @pytest.fixture(scope="module")
 def machine(tmp_path_factory: pytest.TempPathFactory) -> Virtual:
-    packed = ROOT / "build" / "ansible"
-    name = command(ROOT / "ansible/files/pack", packed, wheels()).strip()
-    return virtual(tmp_path_factory.mktemp("virtual"), CACHE, packed / f"{name}.tar.gz")
+    folder, packed = tmp_path_factory.mktemp("virtual"), ROOT / "build" / "ansible"
+    wheels = wheels_of(folder / "wheels", "gateway")
+    name = command(ROOT / "ansible/files/pack", packed, wheels).strip()
+    return virtual(folder, CACHE, packed / f"{name}.tar.gz")
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +48,7 @@ def inventory(machine: Virtual) -> Path:
         "ansible_ssh_private_key_file": str(machine.key),
         "ansible_ssh_common_args": STRANGERS,
         "wayseal_source": str(ROOT),
-        "release_wheels": str(wheels()),
+        "release_wheels": str(machine.folder / "wheels"),
         "volume_drives": {"far": DRIVE},
     }
     path = machine.folder / "hosts.yml"

@@ -15,7 +15,7 @@ import pytest
 
 from device.commands.simulate import write_trip
 from device.sensors.simulated import SimulatedTrip
-from support.field.ansible import CACHE, Network
+from support.field.ansible import CACHE, Network, wheels_of
 from support.field.archives import VERSION, cassandra
 from support.field.installed import LOG, PARTIES, TRUCK, Installed, site
 from support.field.machines import command, fleet, missing
@@ -52,6 +52,7 @@ def bare(loop: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instal
         made.machines[SITES[0]].run(
             "sh", "-ec", f"mkdir -p /dev/disk/by-id && ln -s {loop} /dev/disk/by-id/{DISK}"
         )
+        wheels_of(folder / "wheels", "gateway", "node", "device")
         yield Installed(Network(folder, made), stack)
 
 
@@ -69,7 +70,6 @@ def describe(bare: Installed, *, formats: bool) -> None:
             },
             "trucks": {
                 TRUCK: {
-                    "device_role": "device-camera",
                     "device_party": "haulier",
                     "device_trip": {"origin_site": SITES[0], "destination_site": SITES[1]},
                 }
@@ -80,6 +80,7 @@ def describe(bare: Installed, *, formats: bool) -> None:
         cassandra_sha256=digest,
         cassandra_version=VERSION,
         cassandra_heap="512M",
+        release_wheels=str(bare.network.folder / "wheels"),
     )
 
 

@@ -4,6 +4,7 @@ Unlike the rig's machine it is a Debian that Ansible reaches by ssh, and that ca
 A target of NVMe-oF is in the machine too, behind a pair of interfaces, as in the rig.
 """
 
+import hashlib
 import os
 import shutil
 import subprocess
@@ -205,7 +206,8 @@ def virtual(folder: Path, cache: Path, sources: Path) -> Virtual:
 
 
 def _base(cache: Path) -> Path:
-    archive = cache / f"debian-nvmeof-{len(PACKAGES)}.tar"
+    digest = hashlib.sha256(PACKAGES.encode()).hexdigest()[:12]
+    archive = cache / f"debian-nvmeof-{digest}.tar"
     if not archive.exists():
         part = archive.with_suffix(".part.tar")
         command(
