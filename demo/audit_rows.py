@@ -10,12 +10,13 @@ from contracts.proto.payload_pb2 import (
     LotQuantity,
     OpenDelivery,
     Position,
-    RunReading,
+    RecordReading,
     StartTrip,
     TransformLots,
 )
 from contracts.proto.state_pb2 import Delivery, Transformation, Trip
 from contracts.proto.state_pb2 import Lot as LotEntry
+from gateway.index.readings import NewReadings, new_readings
 from gateway.index.store import IndexStore
 
 GTIN: Final = "09012345678904"
@@ -108,7 +109,6 @@ def _add_trip(
     )
     entry = Delivery(terms=terms, status=Delivery.Status.OPEN)
     signed, transaction = start.SerializeToString(), "cd" * 64
-    rows: list[tuple[object, ...]] = list(_readings(trip_id, device, readings, block))
     index.add(
         {
             "blocks": [(block, f"{block:0128x}", b"")],
@@ -119,22 +119,25 @@ def _add_trip(
             "deliveries": [(delivery_id, entry.SerializeToString(), block)],
             "lots": [(GTIN, lot, "delivery", delivery_id, block)],
             "orders": [(f"PO-{block}", delivery_id, block)],
-            "readings": rows,
-        }
+        },
+        _readings(trip_id, device, readings),
     )
 
 
-def _readings(trip_id: str, device: str, count: int, block: int) -> Iterator[tuple[object, ...]]:
+def _readings(trip_id: str, device: str, count: int) -> Iterator[NewReadings]:
     for number in range(count):
-        at_ms = START_MS + number * STEP_MS
-        reading = RunReading(
-            clock=Clock(utc_ms=at_ms, monotonic_ms=number * STEP_MS, boot_id=bytes(16)),
+        reading = RecordReading(
+            trip_id=trip_id,
+            device_id=device,
+            sequence=number,
+            clock=Clock(
+                utc_ms=START_MS + number * STEP_MS,
+                monotonic_ms=number * STEP_MS,
+                boot_id=bytes(16),
+            ),
             temperature_mcel=4000 + number % 700,
             humidity_mpct=60_000 + number % 900,
             pressure_pa=101_300 + number % 90,
             position=Position(latitude_e7=470_000_000 + number, longitude_e7=154_000_000 + number),
         )
-        values = (reading.temperature_mcel, reading.humidity_mpct, reading.pressure_pa)
-        place = (reading.position.latitude_e7, reading.position.longitude_e7)
-        head = (None, trip_id, device, number, reading.SerializeToString(), "ef" * 64, at_ms)
-        yield (*head, *values, *place, 0, block)
+        yield new_readings(reading, bytes(64))

@@ -118,7 +118,7 @@ class Follower:
             _log.warning("the ledger forked at or below block %d; index cut back", fork)
             return False
         with timed(self._stages, Stage.INDEX):
-            self._store.add(project(committed, header.block_num))
+            self._store.add(*project(committed, header.block_num))
         self._tell(header.block_num)
         self._on_block()
         return True

@@ -2,8 +2,9 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
+from typing import NamedTuple
 
 from contracts import address
 from contracts.actions.payload import FAMILIES, decode
@@ -19,7 +20,6 @@ from contracts.proto.payload_pb2 import (
     RegisterDevice,
     RegisterParty,
     RotateKeys,
-    RunReading,
     SealTrip,
     SetLotStatus,
     StartTrip,
@@ -52,10 +52,19 @@ from contracts.rules.excursions import place_of
 from contracts.rules.trips import devices_of, sites_of
 from contracts.sawtooth import block_info
 from contracts.sawtooth.batches import Family, parse_header
+from gateway.index.readings import LATITUDE, LONGITUDE, NewReadings, new_readings
 
 Row = tuple[object, ...]
 Rows = Mapping[str, list[Row]]
+"""By table."""
 Ours = tuple[int, TransactionHeader, Transaction, TransactionReceipt]
+
+
+class Projected(NamedTuple):
+    """A block as it goes into the index: rows, and the readings, which are kept in another form."""
+
+    rows: Rows
+    readings: Sequence[NewReadings]
 
 
 class LotRole(StrEnum):
@@ -75,8 +84,8 @@ def our_transactions(committed: Committed) -> Iterator[Ours]:
             yield place, header, transaction, receipt
 
 
-def project(committed: Committed, block_num: int) -> Rows:
-    """Return the rows to add, by table, each with the block's number.
+def project(committed: Committed, block_num: int) -> Projected:
+    """Return the rows to add, each with the block's number, and the readings.
 
     Args:
         committed: A block with the receipts of its transactions.
@@ -95,6 +104,7 @@ def project(committed: Committed, block_num: int) -> Rows:
         subjects[f"time {block_num}", 0] = teller
     outside: set[tuple[int, int]] = set()
     written: set[tuple[str, int]] = set()
+    readings: list[NewReadings] = []
     for place, header, transaction, receipt in our_transactions(committed):
         action = decode(transaction.payload)
         signer, transaction_id = header.signer_public_key, transaction.header_signature
@@ -104,11 +114,13 @@ def project(committed: Committed, block_num: int) -> Rows:
             if places.get(each) != place:
                 outside.add((place, _short(each)))
         written |= {(changed, place) for changed in _written(action, receipt)}
+        if isinstance(action, (RecordReading, RecordRun)):
+            readings.append(new_readings(action, bytes.fromhex(transaction_id)))
         for table, row in _rows(action, signer, transaction_id):
             rows[table].append((*row, block_num))
         for table, row in _outcome(receipt):
             rows[table].append((*row, block_num))
-    rows["trip_areas"] = [(*area, block_num) for area in _areas(rows["readings"])]
+    rows["trip_areas"] = [(*area, block_num) for area in _areas(readings)]
     rows["new_transactions"] = sorted(
         (_short(name), block_num, place) for name, place in places.items()
     )
@@ -118,7 +130,7 @@ def project(committed: Committed, block_num: int) -> Rows:
         (subject, block.batches[place].header_signature, signer, block_num, place)
         for (subject, place), signer in sorted(subjects.items())
     ]
-    return rows
+    return Projected(rows, readings)
 
 
 def _teller_of_time(block: Block) -> str | None:
@@ -146,8 +158,6 @@ def _short(transaction_id: str) -> int:
 
 def _rows(action: Action, signer: str, transaction_id: str) -> Iterator[tuple[str, Row]]:
     match action:
-        case RecordReading() | RecordRun():
-            yield from _readings(action, transaction_id)
         case SealTrip():
             yield "seals", (action.trip_id, action.device_id, canonical(action), transaction_id)
         case RecordVideo():
@@ -178,38 +188,14 @@ def _started(action: StartTrip, transaction_id: str) -> Iterator[tuple[str, Row]
         yield "trip_deliveries", (delivery_id, action.trip_id)
 
 
-def _readings(action: RecordReading | RecordRun, transaction_id: str) -> Iterator[tuple[str, Row]]:
-    """Yield a row for each reading, whether it came alone or in a run."""
-    whose = (None, action.trip_id, action.device_id)
-    if isinstance(action, RecordReading):
-        signed = (action.sequence, canonical(action), transaction_id, action.clock.utc_ms)
-        yield "readings", (*whose, *signed, *_measured(action))
-        return
-    for sequence, reading in enumerate(action.readings, action.first_sequence):
-        signed = (sequence, canonical(reading), transaction_id, reading.clock.utc_ms)
-        yield "readings", (*whose, *signed, *_measured(reading))
-
-
-def _measured(reading: RecordReading | RunReading) -> Row:
-    """Return what a reading measured, None where it did not, and its tamper flags."""
-    has = reading.HasField
-    position = reading.position if has("position") else None
-    return (
-        reading.temperature_mcel if has("temperature_mcel") else None,
-        reading.humidity_mpct if has("humidity_mpct") else None,
-        reading.pressure_pa if has("pressure_pa") else None,
-        position.latitude_e7 if position else None,
-        position.longitude_e7 if position else None,
-        reading.tamper_flags,
-    )
-
-
-def _areas(readings: Iterable[Row]) -> Iterator[Row]:
+def _areas(added: Iterable[NewReadings]) -> Iterator[Row]:
     """Yield, for each trip of a block's readings, the area of its positions."""
-    found: dict[object, list[tuple[int, int]]] = defaultdict(list)
-    for _, trip_id, *_, latitude, longitude, _, _ in readings:
-        if isinstance(latitude, int) and isinstance(longitude, int):
-            found[trip_id].append((latitude, longitude))
+    found: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    for each in added:
+        for _, values in each.readings:
+            latitude, longitude = values[LATITUDE], values[LONGITUDE]
+            if latitude is not None and longitude is not None:
+                found[each.trip_id].append((latitude, longitude))
     for trip_id, positions in found.items():
         south, west = map(min, zip(*positions, strict=True))
         north, east = map(max, zip(*positions, strict=True))

@@ -5,7 +5,7 @@ Every table has a column `block_num`.
 
 from typing import Final
 
-VERSION: Final = 13
+VERSION: Final = 14
 
 SCHEMA: Final = """
 CREATE TABLE blocks (
@@ -131,18 +131,44 @@ CREATE TABLE holds (
   trip_id TEXT NOT NULL, hold_id TEXT NOT NULL, entry BLOB NOT NULL, block_num INTEGER NOT NULL
 );
 CREATE INDEX holds_by_trip ON holds (trip_id);
--- `record`: a RecordReading, or the RunReading of a run, which has the same fields except its trip,
--- device and sequence. What it measured stands beside it, so that thousands are summed up quickly.
-CREATE TABLE readings (
-  position INTEGER PRIMARY KEY,
-  trip_id TEXT NOT NULL, device_id TEXT NOT NULL, sequence INTEGER NOT NULL,
-  record BLOB NOT NULL, transaction_id TEXT NOT NULL, utc_ms INTEGER NOT NULL,
-  temperature_mcel INTEGER, humidity_mpct INTEGER, pressure_pa INTEGER,
-  latitude_e7 INTEGER, longitude_e7 INTEGER, tamper_flags INTEGER NOT NULL,
-  block_num INTEGER NOT NULL
+-- Numbers that stand for the ids of trips and devices in `kept_readings`.
+CREATE TABLE names (
+  number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, block_num INTEGER NOT NULL
 );
-CREATE INDEX readings_by_trip ON readings (trip_id, position);
-CREATE INDEX readings_with_signs ON readings (trip_id, device_id, sequence) WHERE tamper_flags > 0;
+CREATE TABLE boots (
+  number INTEGER PRIMARY KEY, boot_id BLOB NOT NULL, clock_origin INTEGER NOT NULL,
+  derived INTEGER NOT NULL, block_num INTEGER NOT NULL,
+  UNIQUE (boot_id, clock_origin, derived)
+);
+-- Asked through the view `readings`. `position` counts all readings in the ledger's order; of a
+-- transaction's readings the first has its id, and `behind` says how far back that one is.
+CREATE TABLE kept_readings (
+  trip INTEGER NOT NULL, position INTEGER NOT NULL, device INTEGER NOT NULL,
+  sequence INTEGER NOT NULL, behind INTEGER NOT NULL, transaction_id BLOB,
+  boot INTEGER NOT NULL, utc_ms INTEGER NOT NULL, monotonic_ms INTEGER NOT NULL, error_ms INTEGER,
+  temperature_mcel INTEGER, humidity_mpct INTEGER, pressure_pa INTEGER,
+  latitude_e7 INTEGER, longitude_e7 INTEGER, accuracy_cm INTEGER, tamper_flags INTEGER NOT NULL,
+  block_num INTEGER NOT NULL,
+  PRIMARY KEY (trip, position)
+) WITHOUT ROWID;
+-- It has all that `gateway/records/signs.py` asks, or SQLite would read the whole trip instead.
+CREATE INDEX readings_with_signs
+  ON kept_readings (trip, device, sequence, position, utc_ms, tamper_flags, block_num)
+  WHERE tamper_flags > 0;
+-- The position of a block's last reading.
+CREATE TABLE positions (block_num INTEGER PRIMARY KEY, last INTEGER NOT NULL);
+CREATE VIEW readings AS
+SELECT position, trips.name AS trip_id, devices.name AS device_id, sequence,
+  (SELECT lower(hex(first.transaction_id)) FROM kept_readings AS first
+    WHERE first.trip = kept.trip AND first.position = kept.position - kept.behind)
+    AS transaction_id,
+  (SELECT boot_id FROM boots WHERE number = kept.boot) AS boot_id,
+  (SELECT clock_origin FROM boots WHERE number = kept.boot) AS clock_origin,
+  (SELECT derived FROM boots WHERE number = kept.boot) AS derived,
+  utc_ms, monotonic_ms, error_ms, temperature_mcel, humidity_mpct, pressure_pa, latitude_e7,
+  longitude_e7, accuracy_cm, tamper_flags, kept.block_num AS block_num
+FROM kept_readings AS kept JOIN names AS trips ON trips.number = kept.trip
+LEFT JOIN names AS devices ON devices.number = kept.device;
 -- The area of a trip's positions, a row for each block with some of them.
 CREATE TABLE trip_areas (
   trip_id TEXT NOT NULL, south_e7 INTEGER NOT NULL, west_e7 INTEGER NOT NULL,

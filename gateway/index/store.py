@@ -8,7 +8,7 @@ import logging
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -18,6 +18,7 @@ from contracts.records.clock import now_ms
 from contracts.runtime.connection import Connection, Synchronous
 from contracts.runtime.sqlite import as_sqlite3, is_damage, transaction, translated
 from gateway.index.projection import Rows
+from gateway.index.readings import NewReadings, add_readings
 from gateway.index.rebuilding import Rebuild, RebuildingError
 from gateway.index.schema import SCHEMA, SORT_IN, SORT_IN_BLOCKS, VERSION
 from storage.checked.connection import APSW, connect_checked, has_checksums
@@ -90,8 +91,8 @@ class IndexStore:
         rows = self._rows("SELECT block_id FROM blocks WHERE block_num = ?", block_num)
         return str(rows[0][0]) if rows else None
 
-    def add(self, rows: Rows) -> None:
-        """Add one block's rows, all of them or none.
+    def add(self, rows: Rows, readings: Iterable[NewReadings] = ()) -> None:
+        """Add one block's rows and readings, all of them or none.
 
         Raises:
             UnavailableError: The block before is missing, because the file was dropped.
@@ -107,6 +108,7 @@ class IndexStore:
                         entries,
                     )
             (newest,) = db.execute("SELECT IFNULL(MAX(block_num), 0) FROM blocks").fetchone()
+            add_readings(db, readings, newest)
             if newest % SORT_IN_BLOCKS == 0:
                 for statement in SORT_IN:
                     db.execute(statement)

@@ -125,7 +125,7 @@ def _summed(
     )
     flagged = any(row[-2] for row in rows)
     tampers = _tampers(index, asked, number) if flagged else defaultdict(int)
-    places = _places(index, [row[-1] for row in rows if row[-1] is not None])
+    places = _places(index, asked[0], [row[-1] for row in rows if row[-1] is not None])
     return {
         row[0]: Bucket(
             first_ms + row[0] * width_ms,
@@ -150,10 +150,12 @@ def _tampers(index: IndexStore, asked: tuple[object, ...], number: str) -> dict[
     return found
 
 
-def _places(index: IndexStore, positions: list[int]) -> dict[int, tuple[int, int]]:
+def _places(index: IndexStore, trip_id: object, positions: list[int]) -> dict[int, tuple[int, int]]:
     marks = ",".join(map(str, positions))
     rows = index.query(
-        f"SELECT position, latitude_e7, longitude_e7 FROM readings WHERE position IN ({marks})"  # noqa: S608
+        "SELECT position, latitude_e7, longitude_e7 FROM readings"  # noqa: S608
+        f" WHERE trip_id = ? AND position IN ({marks})",
+        trip_id,
     )
     return {at: (latitude, longitude) for at, latitude, longitude in rows}
 

@@ -5,10 +5,11 @@ from collections.abc import Iterable
 from typing import Final
 
 from contracts.evidence.story import NOT_IN_CHAIN
-from contracts.proto.payload_pb2 import RecordReading, Remark
+from contracts.proto.payload_pb2 import Remark
 from contracts.proto.state_pb2 import Finding, Remarked
 from contracts.records.corrections import Corrections
 from gateway.index.store import IndexStore
+from gateway.records.readings import CLOCK_COLUMNS, ClockRow
 
 Place = tuple[str, int]
 """A device, and the number of one of its readings on the trip."""
@@ -48,18 +49,18 @@ def corrected_times(index: IndexStore, trip_id: str, places: Iterable[Place]) ->
         return {}
     wanted = set(places)
     rows = index.query(  # one pass over the trip: few trips have a correction
-        "SELECT device_id, sequence, transaction_id, record FROM readings WHERE trip_id = ?"
+        f"SELECT device_id, sequence, transaction_id, {CLOCK_COLUMNS} FROM readings"  # noqa: S608
+        " WHERE trip_id = ?"
         " AND sequence IN (SELECT value FROM json_each(?))",
         trip_id,
         json.dumps(sorted({sequence for _, sequence in wanted})),
     )
     apart = _in_no_chain(index, trip_id)
     found = {}
-    for device_id, sequence, transaction_id, record in rows:
+    for device_id, sequence, transaction_id, *clock in rows:
         place = device_id, sequence
         if place in wanted and (transaction_id, sequence) not in apart:
-            clock = RecordReading.FromString(record).clock
-            found[place] = corrections.corrected_ms(*place, clock)
+            found[place] = corrections.corrected_ms(*place, ClockRow(*clock).message())
     return {place: at_ms for place, at_ms in found.items() if at_ms is not None}
 
 

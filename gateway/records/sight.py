@@ -176,7 +176,18 @@ _BY_TRIP: Final = (
 )
 _BY_DELIVERY: Final = ("deliveries", "handover_entries", "orders", "delivery_parties")
 _BY_BOTH: Final = ("trip_deliveries", "handovers", "breaches")
-_UNSEEN: Final = ("batches", "writes", "dependencies", "transactions", "new_transactions")
+_UNSEEN: Final = (
+    "batches",
+    "writes",
+    "dependencies",
+    "transactions",
+    "new_transactions",
+    "kept_readings",
+    "names",
+    "boots",
+    "positions",
+)
+_NO_ROWID: Final = (*_UNSEEN, "readings")
 
 
 def _shadowed(sight: Sight) -> str:
@@ -211,9 +222,8 @@ def _shadowed(sight: Sight) -> str:
     pairs = f"SELECT value ->> 0, value ->> 1 FROM json_each({lots})"  # noqa: S608
     parts.append(f"may_lot(gtin, lot) AS MATERIALIZED ({pairs})")
     parts += [
-        f"{table} AS (SELECT rowid AS rowid, * FROM main.{table} WHERE {condition})"  # noqa: S608
-        if table not in _UNSEEN
-        else f"{table} AS (SELECT * FROM main.{table} WHERE FALSE)"  # noqa: S608
+        f"{table} AS (SELECT {'*' if table in _NO_ROWID else 'rowid AS rowid, *'}"  # noqa: S608
+        f" FROM main.{table} WHERE {condition})"
         for table, condition in where.items()
     ]
     return f"WITH {', '.join(parts)} "

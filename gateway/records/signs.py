@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from contracts.proto.payload_pb2 import RecordReading
 from contracts.proto.state_pb2 import TamperEvent
 from contracts.records.corrections import Corrections
 from contracts.records.reading import Tamper
@@ -13,6 +12,7 @@ from contracts.rendered import signs
 from gateway.index.store import IndexStore
 from gateway.records.corrected import Place
 from gateway.records.ground import Ground, GroundKind
+from gateway.records.readings import CLOCK_COLUMNS, ClockRow
 
 PAGE: Final = 4096
 """Readings with signs that are in memory at once."""
@@ -29,7 +29,7 @@ class _Run:
         first_ms: The corrected time of the first; None if its claim stands.
         block_num: The block with the first.
         last_utc_ms: The claimed time of the last.
-        last_record: The last reading; None if nothing on the trip is corrected.
+        last_clock: The clock of the last; None if nothing on the trip is corrected.
     """
 
     device_id: str
@@ -40,15 +40,15 @@ class _Run:
     first_ms: int | None
     block_num: int
     last_utc_ms: int
-    last_record: bytes | None
+    last_clock: ClockRow | None
 
     def goes_on_with(self, device_id: str, sequence: int) -> bool:
         return (self.device_id, self.last + 1) == (device_id, sequence)
 
-    def add(self, utc_ms: int, record: bytes | None) -> None:
+    def add(self, utc_ms: int, clock: ClockRow | None) -> None:
         self.last += 1
         self.since_ms, self.until_ms = min(self.since_ms, utc_ms), max(self.until_ms, utc_ms)
-        self.last_utc_ms, self.last_record = utc_ms, record
+        self.last_utc_ms, self.last_clock = utc_ms, clock
 
 
 def signs_on(index: IndexStore, trip_id: str, corrections: Corrections) -> Iterator[Ground]:
@@ -102,19 +102,19 @@ def _runs(
     """
     open_: dict[Tamper, _Run] = {}
     shown: dict[int, list[Tamper]] = {}
-    for device_id, sequence, utc_ms, flags, block_num, record in _flagged(
-        index, trip_id, newest, with_record=bool(corrections)
+    for device_id, sequence, utc_ms, flags, block_num, clock in _flagged(
+        index, trip_id, newest, with_clock=bool(corrections)
     ):
         if flags not in shown:
             shown[flags] = [sign for sign in Tamper if flags & sign]
         for sign in shown[flags]:
             run = open_.get(sign)
             if run is not None and run.goes_on_with(device_id, sequence):
-                run.add(utc_ms, record)
+                run.add(utc_ms, clock)
                 continue
             if run is not None:
                 yield sign, run
-            first_ms = _corrected(corrections, device_id, sequence, record)
+            first_ms = _corrected(corrections, device_id, sequence, clock)
             open_[sign] = _Run(
                 device_id=device_id,
                 sequence=sequence,
@@ -124,40 +124,53 @@ def _runs(
                 first_ms=first_ms,
                 block_num=block_num,
                 last_utc_ms=utc_ms,
-                last_record=record,
+                last_clock=clock,
             )
     yield from open_.items()
 
 
-_Flagged = tuple[str, int, int, int, int, bytes | None]
+_DEVICES: Final = (
+    "SELECT DISTINCT device_id FROM readings WHERE trip_id = ? AND tamper_flags > 0"
+    " ORDER BY device_id"
+)
+_FLAGGED: Final = (
+    "SELECT position, sequence, utc_ms, tamper_flags, block_num FROM readings"
+    " WHERE trip_id = ? AND device_id = ? AND tamper_flags > 0 AND block_num <= ?"
+    " AND (sequence, position) > (?, ?) ORDER BY sequence, position LIMIT ?"
+)
+_Flagged = tuple[str, int, int, int, int, ClockRow | None]
 
 
 def _flagged(
-    index: IndexStore, trip_id: str, newest: int, *, with_record: bool
+    index: IndexStore, trip_id: str, newest: int, *, with_clock: bool
 ) -> Iterator[_Flagged]:
     """Yield the readings with any sign, each device's by number, a page in memory at a time."""
-    record = "record" if with_record else "NULL"
-    sql = (
-        "SELECT device_id, sequence, utc_ms, tamper_flags, block_num,"  # noqa: S608
-        f" {record}, position FROM readings"
-        " WHERE trip_id = ? AND tamper_flags > 0 AND block_num <= ?"
-        " AND (device_id, sequence, position) > (?, ?, ?)"
-        " ORDER BY device_id, sequence, position LIMIT ?"
+    for (device_id,) in index.query(_DEVICES, trip_id):
+        after = (-1, -1)
+        while rows := index.query(_FLAGGED, trip_id, device_id, newest, *after, PAGE):
+            positions = [position for position, *_ in rows]
+            clocks = _clocks(index, trip_id, positions) if with_clock else {}
+            for position, sequence, utc_ms, flags, block_num in rows:
+                yield device_id, sequence, utc_ms, flags, block_num, clocks.get(position)
+                after = sequence, position
+
+
+def _clocks(index: IndexStore, trip_id: str, positions: Sequence[int]) -> dict[int, ClockRow]:
+    rows = index.query(
+        f"SELECT position, {CLOCK_COLUMNS} FROM readings"  # noqa: S608
+        " WHERE trip_id = ? AND position IN (SELECT value FROM json_each(?))",
+        trip_id,
+        json.dumps(positions),
     )
-    after: tuple[str, int, int] = ("", -1, -1)
-    while rows := index.query(sql, trip_id, newest, *after, PAGE):
-        for *told, _ in rows:
-            yield (*told,)
-        device_id, sequence, *_, position = rows[-1]
-        after = device_id, sequence, position
+    return {position: ClockRow(*clock) for position, *clock in rows}
 
 
 def _corrected(
-    corrections: Corrections, device_id: str, sequence: int, record: bytes | None
+    corrections: Corrections, device_id: str, sequence: int, clock: ClockRow | None
 ) -> int | None:
-    if record is None:
+    if clock is None:
         return None
-    return corrections.corrected_ms(device_id, sequence, RecordReading.FromString(record).clock)
+    return corrections.corrected_ms(device_id, sequence, clock.message())
 
 
 def _corrected_ends(
@@ -171,14 +184,14 @@ def _corrected_ends(
     if not corrections or not wanted:
         return {}
     found: dict[Place, int] = {}
-    for device_id, sequence, record in index.query(
-        "SELECT device_id, sequence, record FROM readings WHERE trip_id = ?"
+    for device_id, sequence, *clock in index.query(
+        f"SELECT device_id, sequence, {CLOCK_COLUMNS} FROM readings WHERE trip_id = ?"  # noqa: S608
         " AND sequence IN (SELECT value FROM json_each(?))",
         trip_id,
         json.dumps(sorted({sequence for _, sequence in wanted})),
     ):
         place = device_id, sequence
-        right_ms = _corrected(corrections, device_id, sequence, record)
+        right_ms = _corrected(corrections, device_id, sequence, ClockRow(*clock))
         if place in wanted and right_ms is not None:
             found[place] = max(right_ms, found.get(place, right_ms))
     return found
@@ -188,7 +201,7 @@ def _corrected_until(
     run: _Run, end: TamperEvent | None, corrections: Corrections, right: Mapping[Place, int]
 ) -> int | None:
     """Return when a sign ended by clocks that were right later, ms; None if its claim stands."""
-    last_ms = _corrected(corrections, run.device_id, run.last, run.last_record)
+    last_ms = _corrected(corrections, run.device_id, run.last, run.last_clock)
     end_ms = None if end is None else right.get((end.device_id, end.sequence))
     if last_ms is None and end_ms is None:
         return None

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from contracts.proto.payload_pb2 import RecordReading, SealTrip, StartTrip
 from contracts.proto.state_pb2 import Chain, Finding, Hold, Remarked, TamperEvent, Trip
@@ -17,6 +17,13 @@ from gateway.records.entries import trip_entry
 from gateway.records.ground import Ground
 from gateway.records.grounds import grounds_of
 from gateway.records.pages import EVERYTHING, Listed, Span, T, listed, listed_within
+from gateway.records.readings import (
+    CLOCK_COLUMNS,
+    CLOCK_WIDTH,
+    VALUE_COLUMNS,
+    ClockRow,
+    ValueRow,
+)
 from gateway.records.registry import unknown
 from gateway.records.tripsabout import ANY_TRIP, TripsAbout, conditions
 
@@ -79,7 +86,7 @@ class ReadingRecord:
     """A reading as committed, alone or in a run.
 
     Attributes:
-        record: Its values. For a reading of a run only the fields that `RunReading` shares are set.
+        record: Its clock, values, position and signs; the other fields are not set.
         device_id: Whose reading it is.
         sequence: Its number in the chain of that device.
         transaction_id: The transaction that carries it.
@@ -181,8 +188,9 @@ class Trips:
         """Return a page of a trip's readings in a span, in the ledger's order."""
         self.check_known(trip_id)
         sql = (
-            "SELECT position AS at, utc_ms, utc_ms AS until_ms, record, device_id, sequence,"
-            " transaction_id, block_num FROM readings WHERE trip_id = ?"
+            "SELECT position AS at, utc_ms, utc_ms AS until_ms, device_id, sequence,"  # noqa: S608
+            f" transaction_id, block_num, {CLOCK_COLUMNS}, {VALUE_COLUMNS} FROM readings"
+            " WHERE trip_id = ?"
         )
         values, read = (trip_id,), partial(_reading, corrections_of(self._index, trip_id))
         return listed_within(self._index, sql, values, read, after=after, count=count, span=span)
@@ -315,12 +323,13 @@ class Trips:
 
 def _reading(
     corrections: Corrections,
-    wire: bytes,
     device_id: str,
     sequence: int,
     transaction_id: str,
     block_num: int,
+    *said: Any,  # noqa: ANN401 - columns of several types
 ) -> ReadingRecord:
-    record = RecordReading.FromString(wire)  # a run's reading has the same numbers of fields
-    corrected_ms = corrections.corrected_ms(device_id, sequence, record.clock)
+    clock = ClockRow(*said[:CLOCK_WIDTH]).message()
+    record = ValueRow(*said[CLOCK_WIDTH:]).record(clock)
+    corrected_ms = corrections.corrected_ms(device_id, sequence, clock)
     return ReadingRecord(record, device_id, sequence, transaction_id, block_num, corrected_ms)

@@ -94,7 +94,7 @@ def test_evidence_of_either_ledger_holds(
     try:
         for committed in client.committed(0):
             number = BlockHeader.FromString(committed.block.header).block_num
-            index.add(project(committed, number))
+            index.add(*project(committed, number))
         with open_store(tmp_path) as recordings:
             verdict = Audit(index, client, recordings).judge(TRIP.trip_id).verdict
     finally:

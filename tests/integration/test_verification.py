@@ -62,7 +62,7 @@ class Scene:
         head = self.index.head()
         for committed in self.client.committed(head.block_num + 1 if head else 0):
             block_num = BlockHeader.FromString(committed.block.header).block_num
-            self.index.add(project(committed, block_num))
+            self.index.add(*project(committed, block_num))
 
     @contextmanager
     def judging(self, root: Path, *films: bytes) -> Iterator[tuple[Audit, RecordingStore]]:

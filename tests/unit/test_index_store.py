@@ -11,10 +11,12 @@ import pytest
 
 from contracts.errors import UnavailableError
 from contracts.ledger.client import LedgerClient
+from contracts.proto.payload_pb2 import Clock, RecordRun, RunReading
 from contracts.runtime.connection import Synchronous
 from gateway.index import store as index_store
 from gateway.index.follower import Follower
 from gateway.index.network import Network
+from gateway.index.readings import new_readings
 from gateway.index.rebuilding import RebuildingError
 from gateway.index.schema import SORT_IN_BLOCKS, VERSION
 from gateway.index.store import Head, IndexStore
@@ -24,6 +26,7 @@ from support.ledgers.fake import FakeLedger
 
 ROUNDS = 12
 READERS = 4
+RUN = 60
 
 
 @pytest.fixture
@@ -116,17 +119,17 @@ def test_transactions_of_some_blocks_go_in_together(store: IndexStore) -> None:
 
 
 def filled(path: Path, blocks: int = 40) -> None:
-    """Make an index of some blocks, each with a reading of some length, and close it."""
+    """Make an index of some blocks, each with some readings, and close it."""
     store = IndexStore(path)
     for number in range(blocks):
-        signed = (number + 1, "trip-1", "truck-1", number, bytes(700), f"tx {number}", 0)
-        reading = (*signed, *[None] * 5, 0, number)
-        store.add({"blocks": [(number, f"id {number}", b"")], "readings": [reading]})
+        readings = [RunReading(clock=Clock(utc_ms=each)) for each in range(RUN)]
+        run = RecordRun(trip_id="trip-1", device_id="truck-1", readings=readings)
+        store.add({"blocks": [(number, f"id {number}", b"")]}, [new_readings(run, bytes(64))])
     store.close()
 
 
 def every_record(store: IndexStore) -> int:
-    return len(store.query("SELECT record FROM readings ORDER BY position"))
+    return len(store.query("SELECT sequence FROM readings ORDER BY position"))
 
 
 @pytest.mark.parametrize("place", [20, 600, 5 * 4096 + 4000])

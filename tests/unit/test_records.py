@@ -9,8 +9,9 @@ import pytest
 from contracts.chunktree import EMPTY_ROOT, leaf_hash, root_hash
 from contracts.encoding import canonical
 from contracts.errors import RejectedError
-from contracts.proto.payload_pb2 import RecordVideo, StartTrip
+from contracts.proto.payload_pb2 import Clock, RecordReading, RecordVideo, StartTrip
 from contracts.proto.state_pb2 import Breach, Party
+from gateway.index.readings import new_readings
 from gateway.index.store import IndexStore
 from gateway.records.blocks import BlockRecord
 from gateway.records.pages import EVERYTHING, Span
@@ -175,8 +176,10 @@ def test_a_trip_is_in_every_span_that_it_overlaps(index: IndexStore, records: Re
     assert last_ms() == 1000
     closed(index, "A", 300)
     assert (last_ms(), within(301, 900)) == (300, False)
-    index.add({"readings": [(1, "A", "truck-2", 0, b"", "tx", 400, *[None] * 5, 0, 1)]})
-    index.add({"readings": [(2, "A", "stranger", 0, b"", "tx", 900, *[None] * 5, 0, 1)]})
+    for device_id, utc_ms in (("truck-2", 400), ("stranger", 900)):
+        clock = Clock(utc_ms=utc_ms)
+        read = RecordReading(trip_id="A", device_id=device_id, clock=clock)
+        index.add({}, [new_readings(read, bytes(64))])
     assert (last_ms(), within(401, 1000)) == (400, False)
     sealed(index, "A", "truck-2", 90)
     assert (last_ms(), within(201, 1000), within(150, 160)) == (200, False, True)

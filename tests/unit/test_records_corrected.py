@@ -10,6 +10,7 @@ from contracts.proto.payload_pb2 import RecordReading, Remark, StartTrip
 from contracts.proto.state_pb2 import Breach, Finding, Remarked, TamperEvent
 from contracts.records.reading import Clock, ClockOrigin
 from contracts.rules.ids import Rule
+from gateway.index.readings import new_readings
 from gateway.index.store import IndexStore
 from gateway.records.records import Records
 from support.network.world import BOOT, START_MS
@@ -31,12 +32,11 @@ def index(tmp_path: Path) -> Iterator[IndexStore]:
     store.close()
 
 
-def read(index: IndexStore, sequence: int, utc_ms: int, monotonic_ms: int, tx: str = "tx") -> None:
+def read(index: IndexStore, sequence: int, utc_ms: int, monotonic_ms: int, tx: str = "aa") -> None:
     knows = (ClockOrigin.NTP, 80) if sequence >= CORRECTING else (ClockOrigin.NONE, None)
     clock = Clock(utc_ms, monotonic_ms, BOOT, *knows).message()
-    wire = canonical(RecordReading(sequence=sequence, clock=clock))
-    row = (None, "A", DEVICE, sequence, wire, tx, utc_ms, *[None] * 5, 0, 1)
-    index.add({"readings": [row]})
+    reading = RecordReading(trip_id="A", device_id=DEVICE, sequence=sequence, clock=clock)
+    index.add({}, [new_readings(reading, bytes.fromhex(tx))])
 
 
 def correct(index: IndexStore) -> None:
@@ -99,8 +99,8 @@ def test_times_before_a_right_clock_are_corrected_and_later_ones_stand(index: In
 def test_a_reading_under_the_same_number_that_did_not_join_counts_for_nothing(
     index: IndexStore,
 ) -> None:
-    read(index, 1, 5000, 9999, "stranger")
-    finding = Finding(transaction_id="stranger", sequence=1, rule=Rule.SIGNER_MISMATCH)
+    read(index, 1, 5000, 9999, "dd")
+    finding = Finding(transaction_id="dd", sequence=1, rule=Rule.SIGNER_MISMATCH)
     index.add({"findings": [("A", canonical(finding), 1)]})
     correct(index)
     happen(index, 1, 5000)

@@ -49,6 +49,7 @@ LEDGER_GOALS: Final[Goals] = {
     "restart_s": Goal("restart", 5, "s", most=True),
     "rss_mb": Goal("resident after the restart", 400, "MB", most=True),
     "catchup_per_s": Goal("readings that an index takes from /blocks", 20_000, "/s"),
+    "index_bytes_per_reading_gateway": Goal("index of a gateway", 225, "bytes", most=True),
 }
 STORAGE_GOALS: Final[Goals] = {
     "upload_ratio": Goal(

@@ -95,14 +95,25 @@ def _long_chain(node: NodeMeasurements, chain: Path) -> Figures:
     """Load a long chain, restart the node on it, and let an index follow it."""
     figures = node.in_a_row(chain, on=True)
     figures |= node.restart(chain)
+    return figures | _followed(node, chain, node.sizes.chain)
+
+
+def _runs(node: NodeMeasurements, chain: Path) -> Figures:
+    """Load runs, and let an index follow them."""
+    figures = node.runs(chain)
+    followed = _followed(node, chain, node.sizes.runs)
+    return figures | {f"{name}_runs": value for name, value in followed.items()}
+
+
+def _followed(node: NodeMeasurements, chain: Path, readings: int) -> Figures:
+    """Let an index follow a chain with so many readings."""
     with node.node(chain) as running:
-        gateway = chain.with_name("gateway")
-        return figures | catch_up(running, gateway, node.sizes.chain, node.say)
+        return catch_up(running, chain.with_name("gateway"), readings, node.say)
 
 
 _MEASURES: Final[Mapping[str, Measure]] = {
     "long-chain": _long_chain,
-    "runs": NodeMeasurements.runs,
+    "runs": _runs,
     "singles": NodeMeasurements.singles,
     "paced": NodeMeasurements.paced,
 }

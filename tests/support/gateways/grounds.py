@@ -14,6 +14,7 @@ from contracts.proto.payload_pb2 import (
 from contracts.proto.state_pb2 import Breach, Remarked, TamperEvent
 from contracts.records.reading import Tamper
 from contracts.rules.excursions import place_of
+from gateway.index.readings import new_readings
 
 Rows = dict[str, list[tuple[object, ...]]]
 TRUCK = "truck-1"
@@ -62,16 +63,21 @@ def excursion(
 def readings(
     trip_id: str, flags: Sequence[int], *, first: int = 0, apart_s: int = 1, device: str = TRUCK
 ) -> Rows:
-    """Return readings in a row with these signs; the n-th is n intervals after the start."""
-    rows: Rows = {"readings": []}
+    """Return readings in a row with these signs; the n-th is n intervals after the start.
+
+    They are `NewReadings`, which get no block's number.
+    """
+    found: list[tuple[object, ...]] = []
     for sequence, each in enumerate(flags, first):
-        utc_ms = START_MS + sequence * apart_s * 1000
-        record = RecordReading(clock=clock(sequence * apart_s), tamper_flags=each)
-        measured = (None,) * 5
-        wire = record.SerializeToString()
-        row = (None, trip_id, device, sequence, wire, "tx", utc_ms, *measured, each)
-        rows["readings"].append(row)
-    return rows
+        reading = RecordReading(
+            trip_id=trip_id,
+            device_id=device,
+            sequence=sequence,
+            clock=clock(sequence * apart_s),
+            tamper_flags=each,
+        )
+        found.append(new_readings(reading, bytes(64)))
+    return {"readings": found}
 
 
 def tampered(

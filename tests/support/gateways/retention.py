@@ -19,6 +19,8 @@ from contracts.proto.payload_pb2 import PlaceHold, RecordVideo, ReleaseHold
 from contracts.proto.state_pb2 import Hold
 from contracts.proto.wire_pb2 import Receipt, ReceiptBody
 from contracts.proto.wire_pb2 import StoredRecording as SaidRecording
+from gateway.index.projection import Projected
+from gateway.index.readings import NewReadings
 from gateway.index.store import IndexStore
 from gateway.intake.held import HeldBatch, Offer, State
 from gateway.intake.inbox import Inbox
@@ -179,7 +181,7 @@ class Desk:
         self.now_ms, self.monotonic_s = 1_700_000_000_000, 0.0
         self.quota_bytes = self.needed_bytes = 0
         self.confirmations = 0
-        self.unseen: list[dict[str, list[tuple[object, ...]]]] = []
+        self.unseen: list[Projected] = []
         self.after_record: Callable[[], None] = lambda: None
         self.open()
 
@@ -305,15 +307,22 @@ class Desk:
         """Add a block with these rows, whose block number is added, to ledger and index."""
         num = len(self.ledger.block_ids)
         self.ledger.block_ids.append(f"block {num}")
-        numbered = {table: [(*row, num) for row in entries] for table, entries in rows.items()}
-        self.unseen.append({"blocks": [(num, f"block {num}", b"")], **numbered})
+        numbered = {
+            table: [(*row, num) for row in entries]
+            for table, entries in rows.items()
+            if table != "readings"
+        }
+        readings = [row for row in rows.get("readings", ()) if isinstance(row, NewReadings)]
+        self.unseen.append(
+            Projected({"blocks": [(num, f"block {num}", b"")], **numbered}, readings)
+        )
         if seen:
             self.catch_up()
 
     def catch_up(self) -> None:
         """Let the index catch up with the ledger."""
         while self.unseen:
-            self.index.add(self.unseen[0])
+            self.index.add(*self.unseen[0])
             del self.unseen[0]
 
     def settled(
