@@ -4,6 +4,7 @@ import logging
 import secrets
 from contextlib import ExitStack, closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from contracts.copies import Policy
 from contracts.errors import UnavailableError
@@ -20,6 +21,7 @@ from gateway.index.store import IndexStore
 from gateway.intake.brokertls import BrokerTls
 from gateway.intake.inbox import Inbox
 from gateway.intake.mqtt import Intake
+from gateway.issuer.admission import terms_of
 from gateway.jobs.jobs import Jobs
 from gateway.metrics import Metrics
 from gateway.mosquitto.ending import Ending
@@ -65,6 +67,9 @@ from storage.retention.ages import Ages
 from storage.retention.rules import DAY_S
 from storage.stages import Stage
 from storage.volumes.volumes import Volumes
+
+if TYPE_CHECKING:
+    from gateway.issuer.issuer import OidcIssuer
 
 _log = logging.getLogger(__name__)
 
@@ -249,7 +254,10 @@ class Services:
         )
         tokens = Tokens(settings.tokens_file, self.damage)
         persons = Persons(settings.people_file, self.damage)
-        sessions = Sessions(data / "sessions.db", tokens, persons, self.damage)
+        sessions = Sessions(
+            data / "sessions.db", tokens, persons, self.damage, issuer=terms_of(settings.oidc)
+        )
+        self.issuer = _issuer(settings)
         self.people = People(tokens, persons, opened.enter_context(closing(sessions)), Tries())
         log = AccessLog(settings.accesses_file, signer, settings.site_id, self.damage)
         self.accesses = opened.enter_context(closing(log))
@@ -363,6 +371,20 @@ class Services:
 def _inbox_file(settings: Settings) -> Path:
     """Return the file of the inbox; a gateway that has worked before has one."""
     return settings.data / "inbox.db"
+
+
+def _issuer(settings: Settings) -> "OidcIssuer | None":
+    """Return the issuer whose word lets people in, if there is one.
+
+    Raises:
+        RejectedError: Its CA file is missing or malformed.
+    """
+    if not settings.oidc.issuer:
+        return None
+    # Imported late: authlib takes 0.1 s and 12 MB, which most gateways need not spend.
+    from gateway.issuer.issuer import OidcIssuer  # noqa: PLC0415
+
+    return OidcIssuer(settings.oidc, settings.pages_address)
 
 
 def _broker_tls(mqtt: MqttSettings) -> BrokerTls | None:

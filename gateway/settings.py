@@ -18,6 +18,7 @@ from contracts.ledger.place import LedgerPlace
 from contracts.runtime.clienttls import ClientFiles
 from contracts.runtime.logs import LogFormat
 from gateway.intake.quotas import DeviceLimits
+from gateway.oidcsettings import OidcSettings
 from gateway.restsettings import Port, RestSettings
 from gateway.storagesettings import (
     BackupSettings,
@@ -281,6 +282,7 @@ class Settings(BaseSettings):
     documents: DocumentSettings = DocumentSettings()
     pki: PkiSettings = PkiSettings()
     hsm: HsmSettings = HsmSettings()
+    oidc: OidcSettings = OidcSettings()
     log: LogSettings = LogSettings()
     limits: LimitSettings = LimitSettings()
     volumes: dict[VolumeName, VolumeSettings] = Field(
@@ -305,6 +307,12 @@ class Settings(BaseSettings):
             raise ValueError("expected either mqtt.embedded or mosquitto.folder, got both")
         if self.mqtt.embedded and self.mqtt.socket is not None:
             raise ValueError("expected either mqtt.embedded or mqtt.socket, got both")
+        return self
+
+    @model_validator(mode="after")
+    def _issuer_knows_the_way_back(self) -> Self:
+        if self.oidc.issuer and not (self.documents.address or self.rest.port):
+            raise ValueError("expected documents.address beside oidc.issuer, or a rest.port")
         return self
 
     @classmethod

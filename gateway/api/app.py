@@ -21,6 +21,7 @@ from gateway.api import (
     exports,
     health,
     holds,
+    issuer,
     jobs,
     lots,
     metrics,
@@ -95,6 +96,7 @@ def build_app(services: Services) -> FastAPI:
     for router in (sessions.list_router, accesses.router, holds.operators_router):
         _include(app, router, may_operate)
     _include(app, operations.status_router, may_read_all)
+    _include(app, issuer.router)
     _include(app, sessions.router)
     _include(app, uploads.router)
     _include(app, est.router)
@@ -102,7 +104,8 @@ def build_app(services: Services) -> FastAPI:
     _include(app, docs.router)
     _include(app, health.router)
     _include(app, successions.router)
-    app.include_router(pages.router)  # a page reads its query itself
+    for router in (pages.router, issuer.callback_router):
+        app.include_router(router)  # what they make of a query is their own matter
     return app
 
 

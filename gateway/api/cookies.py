@@ -10,11 +10,14 @@ from urllib.parse import urlsplit
 
 from fastapi import HTTPException, Request, Response
 
+from gateway.issuer.ticket import LASTS_MAX_S as TICKET_LASTS_MAX_S
 from gateway.people.sessions import LASTS_MAX_S
 
 SECURE_NAME: Final = "__Host-wayseal"
 LOOPBACK_NAME: Final = "wayseal"
 """Over plain text on the machine itself, where a browser may refuse a cookie that is Secure."""
+_SIGNING_IN: Final = "-signing-in"
+"""Ends the name of the cookie of a browser that is at the issuer."""
 _SAFE: Final = ("GET", "HEAD", "OPTIONS")
 
 
@@ -42,6 +45,35 @@ def drop_session(request: Request, response: Response) -> None:
     """Let the browser forget the session."""
     response.delete_cookie(
         _name(request), path="/", secure=_is_secure(request), httponly=True, samesite="lax"
+    )
+
+
+def ticket_of(request: Request) -> str | None:
+    """Return what a browser carries that comes back from the issuer, or None."""
+    return request.cookies.get(_name(request) + _SIGNING_IN)
+
+
+def set_ticket(request: Request, response: Response, ticket: str) -> None:
+    """Let the browser carry a ticket to the issuer and back: Lax, for it comes from there."""
+    response.set_cookie(
+        _name(request) + _SIGNING_IN,
+        ticket,
+        max_age=TICKET_LASTS_MAX_S,
+        path="/",
+        secure=_is_secure(request),
+        httponly=True,
+        samesite="lax",
+    )
+
+
+def drop_ticket(request: Request, response: Response) -> None:
+    """Let the browser forget the ticket."""
+    response.delete_cookie(
+        _name(request) + _SIGNING_IN,
+        path="/",
+        secure=_is_secure(request),
+        httponly=True,
+        samesite="lax",
     )
 
 

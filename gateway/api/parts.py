@@ -4,11 +4,12 @@
 """
 
 from collections.abc import Awaitable, Callable
-from typing import Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from fastapi import Depends, Request
 
 from gateway.access import Caller
+from gateway.api.problems import NotFoundError
 from gateway.clips.clips import Clips
 from gateway.intake.inbox import Inbox
 from gateway.jobs.jobs import Jobs
@@ -30,6 +31,9 @@ from gateway.volumes.follow import DriveFollower
 from storage.recordings.store import RecordingStore
 from storage.volumes.volumes import Volumes
 
+if TYPE_CHECKING:
+    from gateway.issuer.issuer import OidcIssuer
+
 _PartT = TypeVar("_PartT")
 
 
@@ -48,6 +52,13 @@ async def _records(request: Request) -> Records:
     return seen
 
 
+async def _issuer(request: Request) -> "OidcIssuer":
+    services: Services = request.app.state.services
+    if services.issuer is None:
+        raise NotFoundError("nobody signs in here by an issuer: oidc.issuer is not set")
+    return services.issuer
+
+
 async def _holds(request: Request) -> AutomaticHolds:
     services: Services = request.app.state.services
     records = await _records(request)
@@ -64,6 +75,7 @@ FillingPart = Annotated[Filling, Depends(_part(lambda services: services.filling
 HoldsPart = Annotated[AutomaticHolds, Depends(_holds)]
 """The automatic holds on what the caller may see."""
 InboxPart = Annotated[Inbox, Depends(_part(lambda services: services.inbox))]
+IssuerPart = Annotated["OidcIssuer", Depends(_issuer)]
 JobsPart = Annotated[Jobs, Depends(_part(lambda services: services.jobs))]
 MetricsPart = Annotated[Metrics, Depends(_part(lambda services: services.metrics))]
 PeoplePart = Annotated[People, Depends(_part(lambda services: services.people))]

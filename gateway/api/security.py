@@ -37,7 +37,7 @@ def _require(*roles: Role, whole: bool = False) -> Callable[..., Caller]:
     def check(request: Request, credentials: Credentials) -> Caller:
         people: People = request.app.state.services.people
         caller = _caller(request, people, credentials)
-        _check_rate(request, caller)
+        check_rate(request, caller)
         if caller is None:
             raise HTTPException(
                 HTTPStatus.UNAUTHORIZED,
@@ -70,7 +70,7 @@ def address_of(request: Request) -> str:
     return network_of(request.client.host) if request.client is not None else ""
 
 
-def _check_rate(request: Request, caller: Caller | None) -> None:
+def check_rate(request: Request, caller: Caller | None) -> None:
     """Count a request, except of a device: its uploads have limits of their own.
 
     Raises:

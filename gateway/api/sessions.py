@@ -139,7 +139,7 @@ def every(people: PeoplePart, window: Paging) -> Page[OpenSession]:
     return page_of(lambda after, count: found[after : after + count], _view, window)
 
 
-@list_router.delete("/{name}", status_code=204, response_class=Response)
+@list_router.delete("/{name:path}", status_code=204, response_class=Response)
 def end_of(people: PeoplePart, name: str) -> None:
     """End all sessions of a person or a token's owner; they may sign in again."""
     people.sessions.end_of(name)

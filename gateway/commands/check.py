@@ -148,7 +148,7 @@ def _mosquitto_directories(settings: Settings) -> Iterator[Finding]:
 
 def named_files(settings: Settings) -> Iterator[tuple[str, Path | None]]:
     """Yield each setting in use that names a file of certificates or keys, and the file."""
-    mosquitto, cassandra = settings.mosquitto, settings.cassandra
+    mosquitto, cassandra, oidc = settings.mosquitto, settings.cassandra, settings.oidc
     tls, mqtt, ledger = settings.tls, settings.mqtt, settings.ledger
     yield from (("ledger.tls_ca", ledger.tls_ca), ("ledger.tls_key", ledger.tls_key))
     yield "ledger.tls_certificate", ledger.tls_certificate
@@ -156,6 +156,7 @@ def named_files(settings: Settings) -> Iterator[tuple[str, Path | None]]:
     yield from (("tls.ca", tls.ca), ("tls.crl", tls.crl))
     yield from (("mqtt.tls_ca", mqtt.tls_ca), ("mqtt.tls_certificate", mqtt.tls_certificate))
     yield "mqtt.tls_key", mqtt.tls_key
+    yield from (("oidc.ca", oidc.ca), ("oidc.client_secret_file", oidc.client_secret_file))
     if mosquitto.folder is not None:
         yield "mosquitto.certificate", mosquitto.certificate
         yield "mosquitto.key", mosquitto.key

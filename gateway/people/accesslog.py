@@ -26,6 +26,8 @@ ONE_ACCESS_MAX_S: Final = 600.0
 """Requests of one reader for one thing within this time are one access: a player asks in ranges."""
 REMEMBERED_MAX: Final = 10_000
 """Accesses that further requests may belong to; beyond that a request is an access of its own."""
+STRANGER: Final = "stranger"
+"""The role of somebody who has none."""
 HEAD_EVERY_MS: Final = 86_400_000
 _LOOK_EVERY_S: Final = 600.0
 
@@ -49,6 +51,8 @@ class Taken(StrEnum):
     SPREADSHEET = "spreadsheet"
     CERTIFICATE = "certificate"
     VERDICT = "verdict"
+    NOTHING = "nothing"
+    """Somebody for whom the issuer vouches, and whom the settings do not let in, was refused."""
 
 
 class AccessLog(Kept):
@@ -97,12 +101,21 @@ class AccessLog(Kept):
         Raises:
             UnavailableError: It cannot be written: then nothing may leave.
         """
-        key, now_s = (caller.name, what, tuple(subjects)), self._clock_s()
+        self._note(caller.name, caller.role, address, what, subjects)
+
+    def note_stranger(self, name: str, address: str) -> None:
+        """Write down that somebody was refused for whom the issuer vouches; see `note`."""
+        self._note(name, STRANGER, address, Taken.NOTHING, ())
+
+    def _note(
+        self, who: str, role: str, address: str, what: Taken, subjects: Sequence[str]
+    ) -> None:
+        key, now_s = (who, what, tuple(subjects)), self._clock_s()
         with self._lock:
             last_s = self._recent.get(key)
         if last_s is not None and now_s - last_s < ONE_ACCESS_MAX_S:
             return
-        self._write(caller, address, what, subjects)
+        self._write(who, role, address, what, subjects)
         with self._lock:
             self._recent[key] = now_s
             self._recent.move_to_end(key)
@@ -163,7 +176,9 @@ class AccessLog(Kept):
         _log.info("access %d has hash %s", body.number, body.sha256.hex())  # a copy elsewhere
         return True
 
-    def _write(self, caller: Caller, address: str, what: Taken, subjects: Sequence[str]) -> None:
+    def _write(
+        self, who: str, role: str, address: str, what: Taken, subjects: Sequence[str]
+    ) -> None:
         with self._db.transaction() as db:
             number, before_sha256 = following(db, "accesses")
             access = Access(
@@ -171,8 +186,8 @@ class AccessLog(Kept):
                 before_sha256=before_sha256,
                 site_id=self._site_id,
                 at_ms=self._now(),
-                who=caller.name,
-                role=caller.role,
+                who=who,
+                role=role,
                 address=address,
                 what=what,
                 subjects=subjects,

@@ -1,13 +1,14 @@
 """Sessions of browsers: a random id in a cookie stands for a token, a person or an issuer's word.
 
 Of the id only a hash is kept. A session ends after half an hour without a request, after twelve
-hours at the latest, and with what it stands for: at each request that is looked up again.
+hours at the latest, and with what it stands for: at each request that is looked up again. An issuer
+is not asked again, so its sessions are shorter, and end when the settings let in other people.
 """
 
 import hashlib
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
@@ -51,7 +52,20 @@ class SessionKind(StrEnum):
     TOKEN = "token"  # noqa: S105 - a word
     PERSON = "person"
     ISSUER = "issuer"
-    """The word of an OpenID Connect issuer; the name is the issuer's and the subject's."""
+    """The word of an OpenID Connect issuer for one of its people."""
+
+
+@dataclass(frozen=True, slots=True)
+class IssuerTerms:
+    """What sessions by an issuer's word stand on.
+
+    Attributes:
+        mark: Changes with whom the settings let in, and with the issuer.
+        lasts_s: How long such a session lasts at most, seconds.
+    """
+
+    mark: str
+    lasts_s: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +75,11 @@ class Session:
     Attributes:
         kind: What it stands for.
         name: Of the token, the person, or the issuer's subject.
-        mark: What a token or a password must still be.
+        mark: What a token, a password, or an issuer's terms must still be.
         owner: Whose requests they are.
         began_ms: When it began, UTC.
         seen_ms: When it was used last, up to a minute ago, UTC.
+        lasts_s: How long it lasts at most, seconds.
     """
 
     kind: SessionKind
@@ -73,11 +88,12 @@ class Session:
     owner: Caller
     began_ms: int
     seen_ms: int
+    lasts_s: int
 
     @property
     def ends_ms(self) -> int:
         """Return when it ends without a further request, UTC."""
-        return min(self.began_ms + LASTS_MAX_S * 1000, self.seen_ms + IDLE_MAX_S * 1000)
+        return min(self.began_ms + self.lasts_s * 1000, self.seen_ms + IDLE_MAX_S * 1000)
 
 
 class Sessions(Kept):
@@ -89,6 +105,7 @@ class Sessions(Kept):
         persons: What else.
         damage: Where damage of the file is noted.
         now: The time, UTC ms.
+        issuer: What sessions by an issuer's word stand on; None: there is no issuer.
     """
 
     def __init__(
@@ -98,9 +115,12 @@ class Sessions(Kept):
         persons: Persons,
         damage: DamageNotes | None = None,
         now: Callable[[], int] = now_ms,
+        *,
+        issuer: IssuerTerms | None = None,
     ) -> None:
         self._tokens = tokens
         self._persons = persons
+        self._issuer = issuer
         self._now = now
         self._db = open_kept(path, SCHEMA, damage)
 
@@ -133,7 +153,7 @@ class Sessions(Kept):
         """
         key, now = _hashed(session_id), self._now()
         rows = self._db.query(f"SELECT {_COLUMNS} FROM sessions WHERE id_sha256 = ?", key)  # noqa: S608
-        found = _session(*rows[0]) if rows else None
+        found = self._session(*rows[0]) if rows else None
         # A clock that went back makes nobody's session longer.
         if found is None or not found.seen_ms - _SEEN_EVERY_MS <= now < found.ends_ms:
             return None
@@ -143,7 +163,7 @@ class Sessions(Kept):
         if now - found.seen_ms >= _SEEN_EVERY_MS:
             with self._db.transaction() as db:
                 db.execute("UPDATE sessions SET seen_ms = ? WHERE id_sha256 = ?", (now, key))
-        return Session(found.kind, found.name, found.mark, owner, found.began_ms, now)
+        return replace(found, owner=owner, seen_ms=now)
 
     def end(self, session_id: str) -> None:
         """End a session, if it is under way."""
@@ -160,7 +180,7 @@ class Sessions(Kept):
         """Return the sessions under way, the one used last first."""
         rows = self._db.query(f"SELECT {_COLUMNS} FROM sessions ORDER BY seen_ms DESC")  # noqa: S608
         now = self._now()
-        return [each for each in (_session(*row) for row in rows) if now < each.ends_ms]
+        return [each for each in (self._session(*row) for row in rows) if now < each.ends_ms]
 
     def _owner(self, session: Session) -> Caller | None:
         """Return the caller that a session stands for now; None if token or person are gone."""
@@ -173,14 +193,23 @@ class Sessions(Kept):
                 right = person is not None and person.mark == session.mark
                 return person.owner if person is not None and right else None
             case SessionKind.ISSUER:
-                return session.owner
+                right = self._issuer is not None and self._issuer.mark == session.mark
+                return session.owner if right else None
 
-
-def _session(
-    kind: str, name: str, mark: str, role: str, grants: str | None, began_ms: int, seen_ms: int
-) -> Session:
-    owner = Caller(name, Role(role), granted(grants))
-    return Session(SessionKind(kind), name, mark, owner, began_ms, seen_ms)
+    def _session(
+        self,
+        kind: str,
+        name: str,
+        mark: str,
+        role: str,
+        grants: str | None,
+        began_ms: int,
+        seen_ms: int,
+    ) -> Session:
+        owner, lasts_s = Caller(name, Role(role), granted(grants)), LASTS_MAX_S
+        if kind == SessionKind.ISSUER and self._issuer is not None:
+            lasts_s = self._issuer.lasts_s
+        return Session(SessionKind(kind), name, mark, owner, began_ms, seen_ms, lasts_s)
 
 
 def _hashed(session_id: str) -> bytes:

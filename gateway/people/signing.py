@@ -1,4 +1,4 @@
-"""Signing in: by a token, or by a name and a password; after a failure the next try waits."""
+"""Signing in: by a token, a password or an issuer's word; after a failure the next try waits."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -92,6 +92,29 @@ class People:
             raise SignInError("no person has that name and that password")
         self.tries.succeeded(keys)
         return self._begin(SessionKind.PERSON, person.owner, person.mark)
+
+    def check_issuer(self, address: str) -> None:
+        """Check that a client may try to sign in by an issuer's word.
+
+        Raises:
+            TooEarlyError: There were too many failures from this address.
+        """
+        self._check_wait((f"address {address}",))
+
+    def issuer_failed(self, address: str) -> None:
+        """Count a failure to sign in by an issuer's word."""
+        self.tries.failed((f"address {address}",))
+
+    def by_issuer(self, owner: Caller, mark: str, address: str) -> str:
+        """Begin a session for somebody for whom an issuer vouches, and return its id.
+
+        Args:
+            owner: Who it is, and what they may do.
+            mark: See `IssuerTerms`.
+            address: The client's.
+        """
+        self.tries.succeeded((f"address {address}",))
+        return self._begin(SessionKind.ISSUER, owner, mark)
 
     def of_session(self, session_id: str) -> Session | None:
         """Return the session of an id, or None if it is unknown or over."""

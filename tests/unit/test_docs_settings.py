@@ -39,7 +39,7 @@ def shown(default: object) -> set[str]:
     """Return how a default may stand in the table."""
     if default is NODEFAULT:
         return {"required"}
-    if default in (None, "", (), {}):
+    if default in (None, "", (), {}, []):
         return {"none", "empty"}
     if isinstance(default, list | tuple):
         return {", ".join(f"`{each}`" for each in default)}

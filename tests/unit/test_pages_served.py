@@ -13,9 +13,12 @@ from fastapi import FastAPI
 
 from gateway.api import pages, problems
 from gateway.api.headers import Headed
+from gateway.api.issuer import REFUSED
+from gateway.issuer.refusals import Refusal
 
 ROOT: Final = Path(__file__).parents[2]
 BUILT: Final = ROOT / "gateway/web"
+SESSION: Final = ROOT / "web/src/lib/session.svelte.ts"
 ROUTER: Final = ROOT / "web/src/lib/router.svelte.ts"
 
 
@@ -160,3 +163,10 @@ def test_nothing_that_is_built_names_a_place_elsewhere_to_load_from() -> None:
     for each in (BUILT / "assets").glob("*.js"):
         found = re.findall(rb"https?://[^\"'`\s)]+", known.sub(b"", each.read_bytes()))
         assert not found, (each, found)
+
+
+def test_the_sign_in_page_has_a_sentence_for_each_refusal_of_an_issuer() -> None:
+    text = SESSION.read_text("utf-8")
+    said = re.findall(r'^  "([a-z-]+)": "[A-Z].+\."', text, re.MULTILINE)
+    assert said == [str(each) for each in Refusal]
+    assert f'.get("{REFUSED}")' in text

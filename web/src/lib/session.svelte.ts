@@ -1,10 +1,27 @@
 import { ask, request, unless, whenUnknown } from "./api";
 import { Problem } from "./problem";
-import type { Reader } from "./types";
+import type { Reader, Ways } from "./types";
 
 // The session itself is in a cookie that no script can read. This remark says only that there was one, so that a
 // stranger's first page asks nothing that will be refused.
 const REMARK = "wayseal-signed-in";
+
+// gateway/issuer/refusals.py has the same reasons; tests/unit/test_pages_served.py compares the two.
+const REFUSALS = new Map(Object.entries({
+  "issuer-away": "The issuer does not answer as it should. Try again later, or sign in with a password or a token.",
+  "issuer-declined": "The issuer did not let you in, or you came back without signing in there.",
+  "begin-again": "That sign-in was begun in another browser or under another address of this gateway, or it took more than ten minutes. Begin again.",
+  "issuer-false": "What the issuer said of you does not hold. Tell the operator: the gateway's log says what is wrong.",
+  "unknown-person": "The issuer knows you, but nobody has let you in here. Ask the operator of this gateway for access; your try is on record.",
+  "gateway-settings": "The gateway's own settings for the issuer are not in order. Tell the operator: the gateway's log says what is wrong.",
+  "too-many": "There were too many tries at once. Wait a moment, then try again.",
+}));
+
+let refused = REFUSALS.get(new URLSearchParams(location.search).get("refused") ?? "") ?? "";
+if (refused) {
+  localStorage.removeItem(REMARK);
+  history.replaceState(null, "", location.pathname); // said once, not again when the page is loaded again
+}
 
 let who = $state.raw<Reader | null>();
 let problem = $state.raw<Problem>();
@@ -41,8 +58,24 @@ export async function signInByPassword(name: string, password: string): Promise<
 
 async function begin(init: RequestInit): Promise<void> {
   who = await ask<Reader>("/v1/session", { method: "POST", ...init });
+  refused = "";
   localStorage.setItem(REMARK, "yes");
 }
+
+/** What people call the issuer whose word lets them in; null: there is none here. */
+export async function issuerHere(): Promise<string | null> {
+  return (await ask<Ways>("/v1/session/ways")).issuer;
+}
+
+/** Go to the issuer; it sends the browser back to the page that was asked for. */
+export function signInAtIssuer(): void {
+  localStorage.setItem(REMARK, "yes");
+  const to = location.pathname + location.search;
+  location.assign(`/v1/session/issuer?to=${encodeURIComponent(to)}`);
+}
+
+/** Why the issuer's word did not let the person in who has just come back; empty: nobody has. */
+export const refusal = (): string => refused;
 
 export async function signOut(): Promise<void> {
   await request("/v1/session", { method: "DELETE" });

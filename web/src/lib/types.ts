@@ -625,6 +625,10 @@ export interface Reader {
   grants: string[] | null;
 }
 
+export interface Ways {
+  issuer: string | null;
+}
+
 export interface OpenSession {
   kind: string;
   name: string;

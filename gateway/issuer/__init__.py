@@ -1,0 +1,1 @@
+"""Sign-in by the word of an OpenID Connect issuer: what is asked of it, and what is believed."""

@@ -1,1 +1,0 @@
-import{it as e}from"./index-Drz3DwoP.js";e();
