@@ -1,5 +1,5 @@
 # Two commands to begin with: `make demo` and `make test`. The rest is in `make help`.
-PYTHON ?= python3
+PYTHON ?= $(shell scripts/choose-python)
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
