@@ -37,8 +37,9 @@ _log.addFilter(Seldom())  # a line for each try, while an issuer is away
 
 REFUSED: Final = "refused"
 """The parameter of the sign-in page's address that says why nobody is signed in."""
-_COUNTED: Final = (Refusal.DECLINED, Refusal.LATE, Refusal.FALSE)
-"""What a client may be guilty of itself: after three of these the next try waits."""
+_COUNTED: Final = (Refusal.DECLINED, Refusal.FALSE)
+"""What a client may be guilty of itself: after three of these the next try waits. An answer to no
+sign-in is not counted: any site's page can have a browser bring it."""
 _OF_A_QUERY: Final = re.compile(r"[A-Za-z0-9._~%=&+:/-]*")
 _OF_A_PATH: Final = re.compile(r"/[A-Za-z0-9._~%/-]*")
 _PAGES: Final = re.compile("|".join(re.sub(r"\{\w+\}", "[^/]+", each) for each in PATHS))
@@ -98,7 +99,7 @@ async def callback(request: Request, services: AllParts, issuer: IssuerPart) -> 
         services.people.issuer_failed(address_of(request))
         answer = _refused(error.why, str(error))
     except NotSignedInError as error:
-        if error.why in _COUNTED:
+        if error.why in _COUNTED and _is_answer(ticket, request):
             services.people.issuer_failed(address_of(request))
         answer = _refused(error.why, str(error))
     except TooEarlyError as error:
@@ -128,6 +129,11 @@ async def _begun(
         await run_in_threadpool(people.sessions.end, before)
     _log.info("%s signs in by the issuer's word, role %s", owner.name, owner.role)
     return session_id
+
+
+def _is_answer(ticket: Ticket | None, request: Request) -> bool:
+    """Say whether what the browser brings answers its own sign-in."""
+    return ticket is not None and ticket.is_answered_by(request.query_params.get("state", ""))
 
 
 def _once(request: Request) -> Mapping[str, str]:

@@ -38,7 +38,7 @@ from gateway.people.persons import Persons
 from gateway.people.rates import Rates
 from gateway.people.sessions import Sessions
 from gateway.people.signing import People
-from gateway.people.tries import Tries
+from gateway.people.tries import FREE_TRIES, Tries
 from support.gateways.issuers import CLIENT, SECRET, Claims, FakeIssuer, fake_issuer, signed
 from support.network.world import key
 
@@ -572,6 +572,15 @@ def test_another_sites_page_signs_nobody_in(desk: Desk, fake: FakeIssuer) -> Non
     assert SESSION not in desk.cookies
 
 
+def test_another_sites_page_keeps_nobody_from_signing_in(desk: Desk, fake: FakeIssuer) -> None:
+    """Any page can have a browser open the way back; that is no try of who has the address."""
+    for query in ("", "?state=made-up&code=a", "?code=a&code=b"):
+        for _ in range(FREE_TRIES + 2):
+            desk.get(f"/v1/session/callback{query}")
+    went = desk.get("/v1/session/issuer")
+    assert desk.come_back(fake.signed_in(went.headers["location"])).headers["location"] == "/"
+
+
 def test_who_is_refused_is_told_why_and_a_stranger_is_on_record(
     desk: Desk, fake: FakeIssuer
 ) -> None:
@@ -585,7 +594,12 @@ def test_who_is_refused_is_told_why_and_a_stranger_is_on_record(
     assert (access.who, access.role, access.what) == ("oidc:anna", "stranger", "nothing")
     twice = desk.get("/v1/session/callback?code=a&code=b")
     assert twice.headers["location"] == "/?refused=issuer-false"
-    refused = [desk.get("/v1/session/callback").headers["location"] for _ in range(2)]
+    refused = []
+    for _ in range(FREE_TRIES):
+        went = desk.get("/v1/session/issuer")
+        answer = fake.signed_in(went.headers["location"]) | {"iss": "https://another.example"}
+        refused.append(desk.come_back(answer).headers["location"])
+    assert refused[0] == "/?refused=issuer-false"
     assert refused[-1] == "/?refused=too-many"
     fake.raw["/.well-known/openid-configuration"] = b""
     desk.app.state.services.issuer = OidcIssuer(desk.app.state.services.settings.oidc, ADDRESS)
