@@ -21,7 +21,6 @@ from gateway.index.store import IndexStore
 from gateway.intake.brokertls import BrokerTls
 from gateway.intake.inbox import Inbox
 from gateway.intake.mqtt import Intake
-from gateway.issuer.admission import terms_of
 from gateway.jobs.jobs import Jobs
 from gateway.metrics import Metrics
 from gateway.mosquitto.ending import Ending
@@ -33,6 +32,7 @@ from gateway.offload.saga import OffloadSaga
 from gateway.ownkey import check_key, note_missing, own_key
 from gateway.ownsite import OwnSite
 from gateway.people.accesslog import AccessLog
+from gateway.people.oidc.admission import terms_of
 from gateway.people.persons import Persons
 from gateway.people.sessions import Sessions
 from gateway.people.signing import People
@@ -69,7 +69,7 @@ from storage.stages import Stage
 from storage.volumes.volumes import Volumes
 
 if TYPE_CHECKING:
-    from gateway.issuer.issuer import OidcIssuer
+    from gateway.people.oidc.issuer import OidcIssuer
 
 _log = logging.getLogger(__name__)
 
@@ -382,7 +382,7 @@ def _issuer(settings: Settings) -> "OidcIssuer | None":
     if not settings.oidc.issuer:
         return None
     # Imported late: authlib takes 0.1 s and 12 MB, which most gateways need not spend.
-    from gateway.issuer.issuer import OidcIssuer  # noqa: PLC0415
+    from gateway.people.oidc.issuer import OidcIssuer  # noqa: PLC0415
 
     return OidcIssuer(settings.oidc, settings.pages_address)
 

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from fastapi import HTTPException, Request, Response
 
-from gateway.issuer.ticket import LASTS_MAX_S as TICKET_LASTS_MAX_S
+from gateway.people.oidc.ticket import LASTS_MAX_S as TICKET_LASTS_MAX_S
 from gateway.people.sessions import LASTS_MAX_S
 
 SECURE_NAME: Final = "__Host-wayseal"

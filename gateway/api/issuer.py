@@ -26,9 +26,9 @@ from gateway.api.pages import PATHS
 from gateway.api.parts import AllParts, IssuerPart
 from gateway.api.problems import errors
 from gateway.api.security import address_of, check_rate
-from gateway.issuer.admission import terms_of
-from gateway.issuer.refusals import NotSignedInError, Refusal, StrangerError
-from gateway.issuer.ticket import TO_MAX, Ticket
+from gateway.people.oidc.admission import terms_of
+from gateway.people.oidc.refusals import NotSignedInError, Refusal, StrangerError
+from gateway.people.oidc.ticket import TO_MAX, Ticket
 from gateway.people.signing import TooEarlyError
 from gateway.services import Services
 

@@ -32,7 +32,7 @@ from storage.recordings.store import RecordingStore
 from storage.volumes.volumes import Volumes
 
 if TYPE_CHECKING:
-    from gateway.issuer.issuer import OidcIssuer
+    from gateway.people.oidc.issuer import OidcIssuer
 
 _PartT = TypeVar("_PartT")
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from contracts.errors import RejectedError
 from contracts.runtime.checks import Finding, error, ok, private, warning
-from gateway.issuer.refusals import NotSignedInError
+from gateway.people.oidc.refusals import NotSignedInError
 from gateway.settings import Settings
 
 
@@ -14,7 +14,7 @@ def findings(settings: Settings, *, offline: bool) -> Iterator[Finding]:
     if not settings.oidc.issuer:
         return
     # Imported late: authlib takes 0.1 s, which most gateways need not spend.
-    from gateway.issuer.issuer import secret_of  # noqa: PLC0415
+    from gateway.people.oidc.issuer import secret_of  # noqa: PLC0415
 
     try:
         secret_of(settings.oidc)
@@ -27,7 +27,7 @@ def findings(settings: Settings, *, offline: bool) -> Iterator[Finding]:
 
 
 def _asked(settings: Settings) -> Finding:
-    from gateway.issuer.issuer import OidcIssuer  # noqa: PLC0415 - as above
+    from gateway.people.oidc.issuer import OidcIssuer  # noqa: PLC0415 - as above
 
     subject, oidc = "oidc.issuer", settings.oidc
     try:

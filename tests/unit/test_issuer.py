@@ -27,13 +27,13 @@ from gateway.api import issuer as routes
 from gateway.api import problems, sessions
 from gateway.api.headers import Headed
 from gateway.grants import parse_grants
-from gateway.issuer import asking, documents
-from gateway.issuer.admission import terms_of
-from gateway.issuer.issuer import OidcIssuer
-from gateway.issuer.refusals import NotSignedInError, Refusal, StrangerError
-from gateway.issuer.ticket import LASTS_MAX_S, Ticket
 from gateway.oidcsettings import OidcSettings
 from gateway.people.accesslog import AccessLog
+from gateway.people.oidc import asking, documents
+from gateway.people.oidc.admission import terms_of
+from gateway.people.oidc.issuer import OidcIssuer
+from gateway.people.oidc.refusals import NotSignedInError, Refusal, StrangerError
+from gateway.people.oidc.ticket import LASTS_MAX_S, Ticket
 from gateway.people.persons import Persons
 from gateway.people.rates import Rates
 from gateway.people.sessions import Sessions

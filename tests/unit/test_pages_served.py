@@ -14,7 +14,7 @@ from fastapi import FastAPI
 from gateway.api import pages, problems
 from gateway.api.headers import Headed
 from gateway.api.issuer import REFUSED
-from gateway.issuer.refusals import Refusal
+from gateway.people.oidc.refusals import Refusal
 
 ROOT: Final = Path(__file__).parents[2]
 BUILT: Final = ROOT / "gateway/web"

@@ -6,7 +6,7 @@ import type { Reader, Ways } from "./types";
 // stranger's first page asks nothing that will be refused.
 const REMARK = "wayseal-signed-in";
 
-// gateway/issuer/refusals.py has the same reasons; tests/unit/test_pages_served.py compares the two.
+// gateway/people/oidc/refusals.py has the same reasons; tests/unit/test_pages_served.py compares the two.
 const REFUSALS = new Map(Object.entries({
   "issuer-away": "The issuer does not answer as it should. Try again later, or sign in with a password or a token.",
   "issuer-declined": "The issuer did not let you in, or you came back without signing in there.",

@@ -10,8 +10,8 @@ from authlib.oidc.core import CodeIDToken
 from joserfc import jws, jwt
 from joserfc.errors import JoseError
 
-from gateway.issuer.documents import Documents
-from gateway.issuer.refusals import NotSignedInError, Refusal
+from gateway.people.oidc.documents import Documents
+from gateway.people.oidc.refusals import NotSignedInError, Refusal
 
 ALGORITHMS: Final = (
     *("RS256", "RS384", "RS512"),

@@ -19,13 +19,13 @@ from contracts.errors import RejectedError
 from contracts.runtime.clienttls import ClientFiles, RenewedContext
 from contracts.runtime.files import check_private
 from gateway.access import Caller
-from gateway.issuer.admission import admitted
-from gateway.issuer.asking import Asking, away
-from gateway.issuer.documents import Addresses, Documents
-from gateway.issuer.idtoken import checked
-from gateway.issuer.refusals import NotSignedInError, Refusal
-from gateway.issuer.ticket import Ticket
 from gateway.oidcsettings import OidcSettings
+from gateway.people.oidc.admission import admitted
+from gateway.people.oidc.asking import Asking, away
+from gateway.people.oidc.documents import Addresses, Documents
+from gateway.people.oidc.idtoken import checked
+from gateway.people.oidc.refusals import NotSignedInError, Refusal
+from gateway.people.oidc.ticket import Ticket
 
 CALLBACK: Final = "/v1/session/callback"
 AT_ONCE_MAX: Final = 32

@@ -16,9 +16,9 @@ from typing import Any, Final, Generic, TypeVar
 from joserfc.errors import JoseError
 from joserfc.jwk import ECKey, Key, KeySet, RSAKey, import_key
 
-from gateway.issuer.asking import Asking, away
-from gateway.issuer.refusals import NotSignedInError
 from gateway.oidcsettings import OidcSettings, is_safe
+from gateway.people.oidc.asking import Asking, away
+from gateway.people.oidc.refusals import NotSignedInError
 
 KEPT_S: Final = 3600.0
 FAILURE_KEPT_S: Final = 5.0

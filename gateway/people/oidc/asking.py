@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import httpx
 
-from gateway.issuer.refusals import NotSignedInError, Refusal
 from gateway.oidcsettings import is_safe
+from gateway.people.oidc.refusals import NotSignedInError, Refusal
 
 ANSWER_MAX_S: Final = 8.0
 """Time for one whole answer, from looking up the name to the last byte."""

@@ -7,8 +7,8 @@ from typing import Any, Final
 from contracts.text import is_text
 from gateway.access import Caller, Role
 from gateway.grants import GRANTS_MAX, Grants, parse_grants
-from gateway.issuer.refusals import NotSignedInError, Refusal, StrangerError
 from gateway.oidcsettings import OidcSettings
+from gateway.people.oidc.refusals import NotSignedInError, Refusal, StrangerError
 from gateway.people.sessions import IssuerTerms
 
 PREFIX: Final = "oidc:"
