@@ -58,6 +58,19 @@ def test_units_run_and_the_firewall_is_closed(sites: Installed, name: str) -> No
     assert {each for each in every if f"tcp dport {each} accept" in rules} == PORTS[name]
 
 
+def test_no_firewall_shuts_out_the_machine_that_runs_ansible(sites: Installed) -> None:
+    rules = sites.machine(OFFICE).run("cat", "/etc/nftables.conf")
+    words = ("--limit", OFFICE, "--tags", "firewall")
+    for networks in (["192.0.2.0/24", "2001:db8::/32"], []):
+        mistaken = json.dumps({"wayseal_operator_networks": networks})
+        said = sites.network.fails("site.yml", *words, "-e", mistaken)
+        assert "expected the address from which ssh comes in wayseal_operator_networks" in said
+        assert (
+            f"got {sites.network.fleet.network}.1: the firewall would shut this machine out" in said
+        )
+    assert sites.machine(OFFICE).run("cat", "/etc/nftables.conf") == rules
+
+
 @pytest.mark.parametrize(
     ("name", "port"), [(name, port) for name in PORTS for port in sorted(PORTS[name] - {"22"})]
 )
