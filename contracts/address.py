@@ -49,8 +49,8 @@ SITE_PREFIX: Final = NAMESPACE + _SITE
 LOT_PREFIX: Final = NAMESPACE + _LOT
 CERTIFICATE_PREFIX: Final = NAMESPACE + _CERTIFICATE
 UNIT_PREFIX: Final = NAMESPACE + _UNIT
-_TRIP_PREFIX: Final = NAMESPACE + _TRIP
-_TRIP_PREFIX_HEX: Final = len(_TRIP_PREFIX) + _HALF_HEX
+TRIP_PREFIX: Final = NAMESPACE + _TRIP
+_TRIP_PREFIX_HEX: Final = len(TRIP_PREFIX) + _HALF_HEX
 _TRIP_START: Final = _START + "0" * _HALF_HEX
 _REMEMBERED: Final = 4096
 """Hashes that are cached, since each reading needs the same few again."""
@@ -121,7 +121,7 @@ def unit(sscc: str) -> str:
 
 def trip_prefix(trip_id: str) -> str:
     """Return the prefix of all addresses of a trip, 38 digits."""
-    return _TRIP_PREFIX + _digest(trip_id, _HALF_HEX)
+    return TRIP_PREFIX + _digest(trip_id, _HALF_HEX)
 
 
 def trip(trip_id: str) -> str:
@@ -143,7 +143,7 @@ def prefix_of(place: str) -> str:
 
 def is_trip(place: str) -> bool:
     """Say whether an address is that of a trip's start."""
-    return place.startswith(_TRIP_PREFIX) and place.endswith(_TRIP_START)
+    return place.startswith(TRIP_PREFIX) and place.endswith(_TRIP_START)
 
 
 def trip_of(prefix: str) -> str:
@@ -153,7 +153,7 @@ def trip_of(prefix: str) -> str:
 
 def is_handover(place: str) -> bool:
     """Say whether an address is that of a handover."""
-    return place.startswith(_TRIP_PREFIX) and place[_TRIP_PREFIX_HEX:].startswith(_HANDOVER)
+    return place.startswith(TRIP_PREFIX) and place[_TRIP_PREFIX_HEX:].startswith(_HANDOVER)
 
 
 def chain(trip_id: str, device_id: str) -> str:
@@ -163,7 +163,7 @@ def chain(trip_id: str, device_id: str) -> str:
 
 def is_chain(place: str) -> bool:
     """Say whether an address is that of the chain of one device's readings on one trip."""
-    return place.startswith(_TRIP_PREFIX) and place[-_HALF_HEX - 2 : -_HALF_HEX] == _CHAIN
+    return place.startswith(TRIP_PREFIX) and place[-_HALF_HEX - 2 : -_HALF_HEX] == _CHAIN
 
 
 def handover(
@@ -192,7 +192,7 @@ def series_findings(trip_id: str, transaction_id: str) -> str:
 
 def is_series_finding(place: str) -> bool:
     """Say whether an address is of findings on a trip's place in its device's row."""
-    return place.startswith(_TRIP_PREFIX) and place.startswith(_SERIES_FINDING, _TRIP_PREFIX_HEX)
+    return place.startswith(TRIP_PREFIX) and place.startswith(_SERIES_FINDING, _TRIP_PREFIX_HEX)
 
 
 def hold(trip_id: str, hold_id: str) -> str:

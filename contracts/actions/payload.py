@@ -71,6 +71,15 @@ def encode(action: Action) -> bytes:
     return canonical(payload)
 
 
+def committed_action(wire: bytes) -> Action:
+    """Parse the payload of a committed transaction, whose form the rules have checked.
+
+    Raises:
+        RejectedError: Not a Payload message, or without an action that this version knows.
+    """
+    return _action(parse(Payload, wire))
+
+
 def decode(wire: bytes) -> Action:
     """Parse a payload.
 
@@ -80,11 +89,16 @@ def decode(wire: bytes) -> Action:
     if len(wire) > PAYLOAD_BYTES_MAX:
         raise RejectedError(f"payload of {len(wire)} bytes, at most {PAYLOAD_BYTES_MAX} allowed")
     payload = parse(Payload, wire)
+    action = _action(payload)
+    if not is_canonical(payload, wire):
+        raise RejectedError(f"payload {_field(action)} is not in canonical encoding")
+    return action
+
+
+def _action(payload: Payload) -> Action:
     field = payload.WhichOneof("action")
     if field is None:
         raise RejectedError("payload carries no action that this version knows")
-    if not is_canonical(payload, wire):
-        raise RejectedError(f"payload {field} is not in canonical encoding")
     action: Action = getattr(payload, field)
     return action
 

@@ -128,12 +128,14 @@ def join(told: str, pieces: Iterable[bytes]) -> bytes:
     Raises:
         TooLongError: It is longer than `ANSWER_BYTES_MAX`; the rest was not read.
     """
-    body = bytearray()
+    body: list[bytes] = []
+    size = 0
     for piece in pieces:
-        body += piece
-        if len(body) > ANSWER_BYTES_MAX:
+        body.append(piece)
+        size += len(piece)
+        if size > ANSWER_BYTES_MAX:
             raise TooLongError(f"{told} and more than {ANSWER_BYTES_MAX} bytes")
-    return bytes(body)
+    return b"".join(body)
 
 
 def _short(text: object) -> str:

@@ -4,18 +4,17 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import NamedTuple
+from operator import itemgetter
+from typing import Final, NamedTuple
 
 from contracts import address
-from contracts.actions.payload import FAMILIES, decode
-from contracts.actions.table import KINDS, Action
+from contracts.actions.payload import FAMILIES, committed_action
+from contracts.actions.table import KINDS, Action, OfReadings
 from contracts.encoding import canonical
 from contracts.ledger.pages import Committed
 from contracts.proto.payload_pb2 import (
     HandOver,
     OpenDelivery,
-    RecordReading,
-    RecordRun,
     RecordVideo,
     RegisterDevice,
     RegisterParty,
@@ -26,11 +25,10 @@ from contracts.proto.payload_pb2 import (
     TransformLots,
 )
 from contracts.proto.sawtooth_pb2 import (
+    Batch,
     Block,
     Event,
     StateChange,
-    Transaction,
-    TransactionHeader,
     TransactionReceipt,
 )
 from contracts.proto.state_pb2 import (
@@ -51,13 +49,12 @@ from contracts.rules.custody import parties_of
 from contracts.rules.excursions import place_of
 from contracts.rules.trips import devices_of, sites_of
 from contracts.sawtooth import block_info
-from contracts.sawtooth.batches import Family, parse_header
+from contracts.sawtooth.batches import ID_HEX, Family, parse_header
 from gateway.index.readings import LATITUDE, LONGITUDE, NewReadings, new_readings
 
 Row = tuple[object, ...]
 Rows = Mapping[str, list[Row]]
 """By table."""
-Ours = tuple[int, TransactionHeader, Transaction, TransactionReceipt]
 
 
 class Projected(NamedTuple):
@@ -76,14 +73,6 @@ class LotRole(StrEnum):
     STATUS = "status"
 
 
-def our_transactions(committed: Committed) -> Iterator[Ours]:
-    """Yield the block's transactions of family `wayseal`, with the position of their batch."""
-    for place, transaction, receipt in committed.outcomes():
-        header = parse_header(transaction)
-        if Family.of(header) in FAMILIES:
-            yield place, header, transaction, receipt
-
-
 def project(committed: Committed, block_num: int) -> Projected:
     """Return the rows to add, each with the block's number, and the readings.
 
@@ -92,45 +81,89 @@ def project(committed: Committed, block_num: int) -> Projected:
         block_num: Its number.
     """
     block = committed.block
-    rows: dict[str, list[Row]] = defaultdict(list)
-    rows["blocks"] = [(block_num, block.header_signature, block.header)]
-    subjects: dict[tuple[str, int], str] = {}
-    places = {
-        each.header_signature: place
-        for place, batch in enumerate(block.batches)
-        for each in batch.transactions
-    }
-    if (teller := _teller_of_time(block)) is not None:
-        subjects[f"time {block_num}", 0] = teller
-    outside: set[tuple[int, int]] = set()
-    written: set[tuple[str, int]] = set()
-    readings: list[NewReadings] = []
-    for place, header, transaction, receipt in our_transactions(committed):
-        action = decode(transaction.payload)
-        signer, transaction_id = header.signer_public_key, transaction.header_signature
-        for subject in KINDS[type(action)].subjects(action):
-            subjects[subject, place] = signer
-        for each in header.dependencies:
-            if places.get(each) != place:
-                outside.add((place, _short(each)))
-        written |= {(changed, place) for changed in _written(action, receipt)}
-        if isinstance(action, (RecordReading, RecordRun)):
-            readings.append(new_readings(action, bytes.fromhex(transaction_id)))
-        for table, row in _rows(action, signer, transaction_id):
-            rows[table].append((*row, block_num))
-        for table, row in _outcome(receipt):
-            rows[table].append((*row, block_num))
-    rows["trip_areas"] = [(*area, block_num) for area in _areas(readings)]
-    rows["new_transactions"] = sorted(
-        (_short(name), block_num, place) for name, place in places.items()
-    )
-    rows["dependencies"] = [(*each, block_num) for each in sorted(outside)]
-    rows["writes"] = [(changed, block_num, place) for changed, place in sorted(written)]
-    rows["batches"] = [
-        (subject, block.batches[place].header_signature, signer, block_num, place)
-        for (subject, place), signer in sorted(subjects.items())
-    ]
-    return Projected(rows, readings)
+    gathered = _Gathered(block_num)
+    gathered.rows["blocks"].append((block_num, block.header_signature, block.header))
+    receipts = iter(committed.receipts)
+    teller = _teller_of_time(block)
+    for place, batch in enumerate(block.batches):
+        subjects = gathered.take(place, batch, receipts)
+        if teller is not None and not place:
+            subjects[f"time {block_num}"] = teller
+        for subject, signer in subjects.items():
+            row = (subject, batch.header_signature, signer, block_num, place)
+            gathered.rows["batches"].append(row)
+    return gathered.projected()
+
+
+class _Gathered:
+    """The rows of one block.
+
+    Attributes:
+        rows: By table.
+    """
+
+    def __init__(self, block_num: int) -> None:
+        self.rows: defaultdict[str, list[Row]] = defaultdict(list)
+        self._block_num = block_num
+        self._readings: list[NewReadings] = []
+        self._outside: set[Row] = set()
+        self._written: set[Row] = set()
+
+    def take(
+        self, place: int, batch: Batch, receipts: Iterator[TransactionReceipt]
+    ) -> dict[str, str]:
+        """Take a batch; return its subjects, each with the key that signed about it."""
+        subjects: dict[str, str] = {}
+        ids = [bytes.fromhex(each.header_signature) for each in batch.transactions]
+        self.rows["new_transactions"] += [(_short(each), self._block_num, place) for each in ids]
+        inside = set(ids)
+        for transaction, transaction_id in zip(batch.transactions, ids, strict=True):
+            receipt = next(receipts)
+            header = parse_header(transaction)
+            if (header.family_name, header.family_version) not in FAMILIES:
+                continue
+            action = committed_action(transaction.payload)
+            signer = header.signer_public_key
+            for subject in KINDS[type(action)].subjects(action):
+                subjects[subject] = signer
+            for each in map(bytes.fromhex, header.dependencies):
+                if each not in inside:
+                    self._outside.add((place, _short(each), self._block_num))
+            if isinstance(action, OfReadings):
+                self._readings.append(new_readings(action, transaction_id))
+            else:
+                self._add(_rows(action, signer, transaction.header_signature))
+            self._take_changes(place, action, receipt)
+            for event in receipt.events:
+                self._add(_event(event, transaction.header_signature))
+        return subjects
+
+    def projected(self) -> Projected:
+        """Return them."""
+        rows, block_num = self.rows, self._block_num
+        rows["trip_areas"] = [(*area, block_num) for area in _areas(self._readings)]
+        rows["new_transactions"].sort()
+        rows["dependencies"] = sorted(self._outside)
+        rows["writes"] = sorted(self._written)
+        rows["batches"].sort(key=itemgetter(0, 4))  # by subject and place
+        return Projected(rows, self._readings)
+
+    def _take_changes(self, place: int, action: Action, receipt: TransactionReceipt) -> None:
+        """Take the entries as a transaction left them, and which ones it wrote."""
+        for change in receipt.state_changes:
+            at = change.address
+            if at.startswith(address.TRIP_PREFIX):
+                if change.type == StateChange.SET:
+                    self._add(_entry_of_trip(at, change.value))
+            elif at.startswith(address.NAMESPACE):
+                if at not in _used(action):
+                    self._written.add((at, self._block_num, place))
+                if change.type == StateChange.SET:
+                    self._add(_entry(at, change.value))
+
+    def _add(self, found: Iterable[tuple[str, Row]]) -> None:
+        for table, row in found:
+            self.rows[table].append((*row, self._block_num))
 
 
 def _teller_of_time(block: Block) -> str | None:
@@ -141,19 +174,16 @@ def _teller_of_time(block: Block) -> str | None:
     return None
 
 
-def _written(action: Action, receipt: TransactionReceipt) -> Iterator[str]:
-    """Yield the addresses of ours that a transaction changed, outside of trips."""
-    used: set[str] = set()
-    if isinstance(action, TransformLots):
-        used = {address.lot(lot.gtin, lot.lot) for lot in action.inputs}
-    for change in receipt.state_changes:
-        if address.kind_of(change.address) not in ("", "trip") and change.address not in used:
-            yield change.address
+def _used(action: Action) -> set[str]:
+    """Return the addresses of lots that a transaction used up: that is no word of their making."""
+    if not isinstance(action, TransformLots):
+        return set()
+    return {address.lot(lot.gtin, lot.lot) for lot in action.inputs}
 
 
-def _short(transaction_id: str) -> int:
+def _short(transaction_id: bytes) -> int:
     """Return the first 64 bits of an id. If two ids share them, both are found, without harm."""
-    return int.from_bytes(bytes.fromhex(transaction_id[:16]), "big", signed=True)
+    return int.from_bytes(transaction_id[:8], "big", signed=True)
 
 
 def _rows(action: Action, signer: str, transaction_id: str) -> Iterator[tuple[str, Row]]:
@@ -242,15 +272,6 @@ def _keys(public_keys: Iterable[str], subject: str) -> Iterator[tuple[str, Row]]
         yield "keys", (public_key, subject)
 
 
-def _outcome(receipt: TransactionReceipt) -> Iterator[tuple[str, Row]]:
-    """Yield the rows of the rules' conclusions: events, and state entries as they are now."""
-    for event in receipt.events:
-        yield from _event(event, receipt.transaction_id)
-    for change in receipt.state_changes:
-        if change.type == StateChange.SET:
-            yield from _entry(change.address, change.value)
-
-
 def _event(event: Event, transaction_id: str) -> Iterator[tuple[str, Row]]:
     about = {pair.key: pair.value for pair in event.attributes}
     trip_id = about.get("trip_id", "")
@@ -277,7 +298,7 @@ def _event(event: Event, transaction_id: str) -> Iterator[tuple[str, Row]]:
 
 
 def _entry(place: str, value: bytes) -> Iterator[tuple[str, Row]]:
-    """Yield the row of a state entry, if the index keeps entries of its kind."""
+    """Yield the row of a state entry outside of trips, if the index keeps entries of its kind."""
     if place.startswith(address.DELIVERY_PREFIX):
         yield "deliveries", (Delivery.FromString(value).terms.delivery_id, value)
     elif place.startswith(address.PARTY_PREFIX):
@@ -293,15 +314,17 @@ def _entry(place: str, value: bytes) -> Iterator[tuple[str, Row]]:
     elif place.startswith(address.LOT_PREFIX):
         lot = Lot.FromString(value)
         yield "lot_entries", (lot.gtin, lot.lot, value)
-    else:
-        yield from _entry_of_trip(place, value)
+
+
+_SEAL_ID: Final = Chain(seal_transaction_id="0" * ID_HEX).SerializeToString()[:-ID_HEX]
+"""How a chain's bytes begin to tell its seal's transaction; the seal stands beside it."""
 
 
 def _entry_of_trip(place: str, value: bytes) -> Iterator[tuple[str, Row]]:
     """Yield the row of an entry that belongs to a trip, if the index keeps its kind."""
     if address.is_chain(place):
-        chain = Chain.FromString(value)
-        if chain.HasField("seal"):  # before, each reading changes it
+        if _SEAL_ID in value:  # before, each reading changes it
+            chain = Chain.FromString(value)
             ended_ms = max(chain.last_utc_ms, chain.seal.clock.utc_ms)
             yield "chains", (chain.seal.trip_id, chain.device_id, value, ended_ms)
     elif address.is_handover(place):

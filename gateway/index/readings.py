@@ -12,6 +12,8 @@ from contracts.proto.payload_pb2 import RecordReading, RecordRun, RunReading
 from contracts.runtime.connection import Connection
 
 Value = int | None
+Boot = tuple[bytes, int, bool]
+"""What hundreds of readings have alike: boot, origin of their clock, and whether derived."""
 
 
 class NewReadings(NamedTuple):
@@ -29,15 +31,7 @@ class NewReadings(NamedTuple):
     device_id: str
     transaction_id: bytes
     first: int
-    readings: Sequence[tuple["Boot", tuple[Value, ...]]]
-
-
-class Boot(NamedTuple):
-    """What hundreds of readings have alike: boot, origin of their clock, and whether derived."""
-
-    boot_id: bytes
-    origin: int
-    derived: bool
+    readings: Sequence[tuple[Boot, tuple[Value, ...]]]
 
 
 LATITUDE: Final = 6
@@ -57,9 +51,15 @@ def new_readings(action: RecordReading | RecordRun, transaction_id: bytes) -> Ne
 def _reading(reading: RecordReading | RunReading) -> tuple[Boot, tuple[Value, ...]]:
     """Return what a reading says, None where it measured nothing, in the order of the columns."""
     has, clock = reading.HasField, reading.clock
-    position = reading.position if has("position") else None
+    latitude: Value = None
+    longitude: Value = None
+    accuracy: Value = None
+    if has("position"):
+        position = reading.position
+        latitude, longitude = position.latitude_e7, position.longitude_e7
+        accuracy = position.accuracy_cm
     return (
-        Boot(clock.boot_id, clock.origin, reading.derived),
+        (clock.boot_id, clock.origin, reading.derived),
         (
             clock.utc_ms,
             clock.monotonic_ms,
@@ -67,9 +67,9 @@ def _reading(reading: RecordReading | RunReading) -> tuple[Boot, tuple[Value, ..
             reading.temperature_mcel if has("temperature_mcel") else None,
             reading.humidity_mpct if has("humidity_mpct") else None,
             reading.pressure_pa if has("pressure_pa") else None,
-            position.latitude_e7 if position else None,
-            position.longitude_e7 if position else None,
-            position.accuracy_cm if position else None,
+            latitude,
+            longitude,
+            accuracy,
             reading.tamper_flags,
         ),
     )

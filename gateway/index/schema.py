@@ -3,11 +3,13 @@
 Every table has a column `block_num`.
 """
 
+from collections.abc import Iterator
+from itertools import pairwise
 from typing import Final
 
-VERSION: Final = 14
+VERSION: Final = 15
 
-SCHEMA: Final = """
+_TABLES: Final = """
 CREATE TABLE blocks (
   block_num INTEGER PRIMARY KEY,
   block_id TEXT NOT NULL,
@@ -25,16 +27,7 @@ CREATE TABLE batches (
 ) WITHOUT ROWID;
 CREATE INDEX batches_by_id ON batches (batch_id);
 -- The place of each transaction of any family, by the first 64 bits of its id. Ids are random, so
--- each new row goes to another page of this large table: new rows wait in a small table, and are
--- moved together.
-CREATE TABLE transactions (
-  short_id INTEGER NOT NULL, block_num INTEGER NOT NULL, place INTEGER NOT NULL,
-  PRIMARY KEY (short_id, block_num, place)
-) WITHOUT ROWID;
-CREATE TABLE new_transactions (
-  short_id INTEGER NOT NULL, block_num INTEGER NOT NULL, place INTEGER NOT NULL,
-  PRIMARY KEY (short_id, block_num, place)
-) WITHOUT ROWID;
+-- each new row goes to another page of a large table: see `LEVELS`.
 -- Transactions outside their batch that our transactions depend on.
 CREATE TABLE dependencies (
   place INTEGER NOT NULL, short_id INTEGER NOT NULL, block_num INTEGER NOT NULL
@@ -232,9 +225,31 @@ CREATE TABLE findings (
 CREATE INDEX findings_by_trip ON findings (trip_id);
 """
 
-SORT_IN: Final = (
-    "INSERT INTO transactions SELECT * FROM new_transactions",
-    "DELETE FROM new_transactions",
-)
 SORT_IN_BLOCKS: Final = 64
-"""Transactions of this many blocks are moved together."""
+_GROWTH: Final = 8
+LEVELS: Final = (
+    "new_transactions",
+    *(f"transactions_{SORT_IN_BLOCKS * _GROWTH**level}" for level in range(3)),
+    "transactions",
+)
+"""The places of transactions: new ones wait in the first table, and each table moves to the next
+one when it has the rows of `SORT_IN_BLOCKS` blocks, or `_GROWTH` times those of the table before.
+So a row is moved four times at most, each time with enough others to share the pages it goes to."""
+_PLACES: Final = """
+CREATE TABLE {} (
+  short_id INTEGER NOT NULL, block_num INTEGER NOT NULL, place INTEGER NOT NULL,
+  PRIMARY KEY (short_id, block_num, place)
+) WITHOUT ROWID;
+"""
+SCHEMA: Final = _TABLES + "".join(map(_PLACES.format, LEVELS))
+
+
+def sort_in(block_num: int) -> Iterator[str]:
+    """Yield the statements that move transactions on, after a block."""
+    blocks = SORT_IN_BLOCKS
+    for table, larger in pairwise(LEVELS):
+        if block_num % blocks:
+            return
+        yield f"INSERT INTO {larger} SELECT * FROM {table}"  # noqa: S608
+        yield f"DELETE FROM {table}"  # noqa: S608
+        blocks *= _GROWTH

@@ -20,7 +20,7 @@ from contracts.runtime.sqlite import as_sqlite3, is_damage, transaction, transla
 from gateway.index.projection import Rows
 from gateway.index.readings import NewReadings, add_readings
 from gateway.index.rebuilding import Rebuild, RebuildingError
-from gateway.index.schema import SCHEMA, SORT_IN, SORT_IN_BLOCKS, VERSION
+from gateway.index.schema import SCHEMA, VERSION, sort_in
 from storage.checked.connection import APSW, connect_checked, has_checksums
 from storage.checked.wal import damage_in_wal
 
@@ -109,9 +109,8 @@ class IndexStore:
                     )
             (newest,) = db.execute("SELECT IFNULL(MAX(block_num), 0) FROM blocks").fetchone()
             add_readings(db, readings, newest)
-            if newest % SORT_IN_BLOCKS == 0:
-                for statement in SORT_IN:
-                    db.execute(statement)
+            for statement in sort_in(newest):
+                db.execute(statement)
 
     def cut(self, block_num: int) -> None:
         """Remove every block above `block_num`."""

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from contracts.rules.custody import parties_of
 from gateway.grants import GrantKind, Grants
+from gateway.index.schema import LEVELS
 from gateway.index.store import Head, IndexStore
 from gateway.records.entries import delivery_entries
 from gateway.records.tracing import Direction, LotId, walk
@@ -180,8 +181,7 @@ _UNSEEN: Final = (
     "batches",
     "writes",
     "dependencies",
-    "transactions",
-    "new_transactions",
+    *LEVELS,
     "kept_readings",
     "names",
     "boots",

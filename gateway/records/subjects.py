@@ -25,6 +25,7 @@ from contracts.proto.sawtooth_pb2 import BlockHeader
 from contracts.proto.state_pb2 import Delivery
 from contracts.rules.custody import carriers_of, parties_of
 from contracts.rules.trips import devices_of, sites_of
+from gateway.index.schema import LEVELS
 from gateway.index.store import IndexStore
 from gateway.records.entries import delivery_entry, transformation_record, trip_start
 from gateway.records.registry import unknown
@@ -152,8 +153,8 @@ _DEPENDENCIES: Final = " UNION ".join(
     FROM dependencies JOIN {table} AS named USING (short_id)
     JOIN blocks ON blocks.block_num = named.block_num
     WHERE dependencies.block_num = ?1 AND dependencies.place = ?2
-    """  # noqa: S608 - two tables of our own
-    for table in ("transactions", "new_transactions")
+    """  # noqa: S608 - tables of our own
+    for table in LEVELS
 )
 
 

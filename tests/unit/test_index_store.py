@@ -5,6 +5,7 @@ import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import closing, suppress
+from itertools import accumulate
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from gateway.index.follower import Follower
 from gateway.index.network import Network
 from gateway.index.readings import new_readings
 from gateway.index.rebuilding import RebuildingError
-from gateway.index.schema import SORT_IN_BLOCKS, VERSION
+from gateway.index.schema import LEVELS, SORT_IN_BLOCKS, VERSION
 from gateway.index.store import Head, IndexStore
 from gateway.intake.inbox import Inbox
 from storage.checked.connection import connect_checked
@@ -96,26 +97,34 @@ def test_a_file_that_is_not_a_database_is_rebuilt(path: Path) -> None:
         store.close()
 
 
-def transactions(store: IndexStore) -> tuple[list[int], list[int]]:
-    """Return the blocks of the transactions that were sorted in, and of those that still wait."""
-    sorted_in = store.query("SELECT block_num FROM transactions ORDER BY block_num")
-    waiting = store.query("SELECT block_num FROM new_transactions ORDER BY block_num")
-    return [row[0] for row in sorted_in], [row[0] for row in waiting]
+def placed(store: IndexStore) -> list[list[int]]:
+    """Return the blocks of the transactions in each table of `LEVELS`."""
+    found = [store.query(f"SELECT block_num FROM {each} ORDER BY 1") for each in LEVELS]  # noqa: S608
+    return [[block_num for (block_num,) in rows] for rows in found]
+
+
+def one_transaction(store: IndexStore, number: int) -> None:
+    row = (-number, number, 0)
+    store.add({"blocks": [(number, f"id {number}", b"")], "new_transactions": [row]})
 
 
 def test_transactions_of_some_blocks_go_in_together(store: IndexStore) -> None:
-    for number in range(SORT_IN_BLOCKS + 2):
-        store.add(
-            {
-                "blocks": [(number, f"id {number}", b"")],
-                "new_transactions": [(-number, number, 0)],
-            }
-        )
-    assert transactions(store) == (list(range(SORT_IN_BLOCKS + 1)), [SORT_IN_BLOCKS + 1])
+    for number in range(1, SORT_IN_BLOCKS + 2):
+        one_transaction(store, number)
+    some = list(range(1, SORT_IN_BLOCKS + 1))
+    assert placed(store) == [[SORT_IN_BLOCKS + 1], some, [], [], []]
     store.cut(SORT_IN_BLOCKS)
-    assert transactions(store) == (list(range(SORT_IN_BLOCKS + 1)), [])
+    assert placed(store) == [[], some, [], [], []]
     store.cut(3)
-    assert transactions(store) == ([0, 1, 2, 3], [])
+    assert placed(store) == [[], [1, 2, 3], [], [], []]
+
+
+def test_each_table_of_transactions_moves_to_the_next_one(store: IndexStore) -> None:
+    steps = [SORT_IN_BLOCKS * 8**level for level in (3, 2, 1, 0)]
+    numbers = list(accumulate([*steps, 1]))
+    for number in numbers:
+        one_transaction(store, number)
+    assert placed(store) == [[each] for each in reversed(numbers)]
 
 
 def filled(path: Path, blocks: int = 40) -> None:

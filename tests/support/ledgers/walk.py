@@ -2,14 +2,14 @@
 
 from collections import Counter
 
-from contracts.actions.payload import decode
+from contracts.actions.payload import FAMILIES, decode
 from contracts.actions.table import Action
 from contracts.encoding import parse
 from contracts.ledger.client import LedgerClient
 from contracts.proto.payload_pb2 import RecordVideo
 from contracts.proto.sawtooth_pb2 import BlockHeader
+from contracts.sawtooth.batches import Family, parse_header
 from contracts.sawtooth.blocks import NULL_BLOCK_ID
-from gateway.index.projection import our_transactions
 from support.trucks.truck import records_in
 
 
@@ -33,7 +33,9 @@ def committed(
             header = parse(BlockHeader, found.block.header)
             assert header.previous_block_id == before
             before = found.block.header_signature
-            for _, _, transaction, _ in our_transactions(found):
+            for _, transaction, _ in found.outcomes():
+                if Family.of(parse_header(transaction)) not in FAMILIES:
+                    continue
                 action = decode(transaction.payload)
                 if device_id in ("", getattr(action, "device_id", "")):
                     _count(action, readings, videos)
