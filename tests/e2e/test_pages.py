@@ -211,7 +211,11 @@ TRIP_FILES: Final = {
     "Readings, SenML": b'[{"bn":',
     "Events, EPCIS": b'{"@context":',
 }
-LOT_FILES: Final = {"FSMA 204, XLSX": b"PK", "Events, EPCIS": b'{"@context":'}
+LOT_FILES: Final = {
+    "Certificate, PDF": b"%PDF-",
+    "FSMA 204, XLSX": b"PK",
+    "Events, EPCIS": b'{"@context":',
+}
 
 
 def test_files_are_taken_along_from_the_pages(operator: Visit, scene: Scene) -> None:

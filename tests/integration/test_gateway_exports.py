@@ -17,6 +17,7 @@ from gateway.exports.epcis.eventhash import with_id
 from gateway.settings_file import load_settings
 from support.gateways.goods_site import WARM, Scene, goods_site, reader
 from support.network.world import GTIN
+from support.project.certificates import check_laid_out
 from support.project.epcis import check_document, others_ids, without_disputed
 from support.project.pdfs import qr_of, signed_by, text_of
 
@@ -79,6 +80,45 @@ def test_the_certificate_of_a_trip_is_signed_and_leaves_on_record(scene: Scene) 
     assert leads.startswith(f"{scene.site.appliance.rest}/{trip(scene)}?block=")
     page = httpx.get(leads, trust_env=False)
     assert page.headers["content-type"].startswith("text/html")
+
+
+def test_the_certificate_of_a_lot_is_signed_and_leaves_on_record(scene: Scene) -> None:
+    asked = {"gtin": GTIN, "lot": "L42"}
+    refused = reader(scene, NOBODYS).get("/v1/lot/certificate.pdf", params=asked)
+    assert refused.status_code == 404, refused.text
+    answer = reader(scene, "party:buyer").get("/v1/lot/certificate.pdf", params=asked)
+    assert answer.status_code == 200, answer.text
+    assert ("reader", "certificate", (f"{GTIN}/L42",)) in taken(scene)
+    settings = load_settings(scene.site.appliance.settings_file)
+    signer = identity_of(settings).certificate.public_bytes(Encoding.DER)
+    found = signed_by(answer.content, signer)
+    assert (found.intact, found.whole, found.trusted) == (True, True, True)
+    leads = qr_of(answer.content)
+    assert leads == f"{scene.site.appliance.rest}/lot?gtin={GTIN}&lot=L42"
+    check_laid_out(answer.content)
+    assert "M1" not in text_of(answer.content)  # the buyer has no part in what was made of it
+
+
+def test_the_certificate_of_a_lot_says_what_rest_says(scene: Scene) -> None:
+    asked = {"gtin": GTIN, "lot": "L42", "video": "false"}
+    told = scene.site.operator.post("/v1/lot/verify", params=asked).json()
+    assert told["outcome"] == "holds"
+    answer = scene.get(f"lots/{GTIN}/L42/certificate.pdf")
+    assert answer.status_code == 200, answer.text
+    check_laid_out(answer.content)
+    said = text_of(answer.content)
+    for words in ("Genuine and complete, with", "1 excursion", scene.trip.trip_id, "holds"):
+        assert words in said
+    assert f"Temperature reached {WARM / 1000:g} °C" in said
+    for each in scene.ask("deliveries/delivery-1/handovers")["items"]:
+        assert f"{each['from_party_id']} to {each['to_party_id']}" in said
+    sides = [scene.trace("L42")[side] for side in ("backward", "forward")]
+    assert {each["lot"] for side in sides for each in side["lots"]} > {"L42", "M1"}
+    for side in sides:
+        assert all(each["lot"] in said for each in side["lots"])
+        assert all(each["transformation_id"] for each in side["transformations"])
+    for each in scene.ask("deliveries/delivery-1")["findings"]:
+        assert each["detail"] in said
 
 
 def test_a_damaged_file_for_signing_is_told_as_the_gateways_fault(scene: Scene) -> None:

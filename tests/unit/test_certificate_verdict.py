@@ -146,10 +146,10 @@ def test_facts_are_those_that_the_evidence_shows() -> None:
     before, after = facts(moved(3)), replace(facts(moved(3)), breaches=(breach(1),))
     asked = iter((before, after, after))
     verdicts = iter(("first", "second"))
-    assert settled(lambda: next(asked), lambda: next(verdicts)) == (after, "second")
+    assert settled("it", lambda: next(asked), lambda: next(verdicts)) == (after, "second")
 
 
 def test_a_trip_that_does_not_come_to_rest_is_no_certificate() -> None:
     counts = itertools.count(1)
     with pytest.raises(UnavailableError, match="changed each time"):
-        settled(lambda: facts(moved(next(counts))), lambda: "verdict")
+        settled("it", lambda: facts(moved(next(counts))), lambda: "verdict")

@@ -20,6 +20,7 @@ BUCKETS: Final = 600
 _JUDGED_AGAIN: Final = 4
 """How often a trip is judged that changes each time meanwhile."""
 _ItemT = TypeVar("_ItemT")
+_FactsT = TypeVar("_FactsT")
 _VerdictT = TypeVar("_VerdictT")
 
 
@@ -94,19 +95,20 @@ def gather(records: Records, trip_id: str) -> TripFacts:
 
 
 def settled(
-    ask: Callable[[], TripFacts], judge: Callable[[], _VerdictT]
-) -> tuple[TripFacts, _VerdictT]:
-    """Return the facts of a trip and the verdict on evidence that shows just these facts.
+    what: str, ask: Callable[[], _FactsT], judge: Callable[[], _VerdictT]
+) -> tuple[_FactsT, _VerdictT]:
+    """Return the facts of something and the verdict on evidence that shows just these facts.
 
     Judging takes seconds, and the ledger goes on meanwhile. Facts that are the same before and
     after it are those of the evidence, whatever the ledger took in about other trips.
 
     Args:
+        what: Names it in the error.
         ask: Gathers the facts as they stand.
         judge: Judges the evidence as it stands.
 
     Raises:
-        UnavailableError: The trip changed each time while it was judged.
+        UnavailableError: It changed each time while it was judged.
     """
     facts = ask()
     for _ in range(_JUDGED_AGAIN):
@@ -115,7 +117,7 @@ def settled(
         if facts == before:
             return facts, verdict
     raise UnavailableError(
-        f"trip {facts.trip.start.trip_id}: expected it to stand still while its evidence is "
+        f"{what}: expected it to stand still while its evidence is "
         f"judged, but it changed each time, {_JUDGED_AGAIN} times; ask again later"
     )
 

@@ -37,6 +37,8 @@ _GAP: Final = 5.0
 """Between the columns of a table, points."""
 _CELL_SIZE: Final = 8.0
 """Of the letters in a table, points."""
+_NUMBER: Final = 60.0
+"""Room at the foot for the page's number, points."""
 _LINES_MAX: Final = 50
 """Of a piece of text or a row of a table that is not parted over pages."""
 
@@ -227,7 +229,8 @@ class Sheet:
         with self.artifact() as canvas:
             canvas.setFont(REGULAR, 7)
             canvas.setFillColor(SOFT)
-            canvas.drawString(MARGIN, MARGIN - 10, text.readable(self._footer))
+            first, *more = text.lines(self._footer, WIDE - _NUMBER, 7)
+            canvas.drawString(MARGIN, MARGIN - 10, f"{first} …" if more else first)
             canvas.drawRightString(MARGIN + WIDE, MARGIN - 10, f"Page {len(self._marks)}")
 
     def _code(self, operators: str) -> None:

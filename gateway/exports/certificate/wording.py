@@ -85,7 +85,7 @@ def unsealed(facts: TripFacts) -> str:
 
 def happened(facts: TripFacts) -> list[Happened]:
     """Return what a reader must know of the trip, by time; what has no time comes last."""
-    timed = [(each.entry.since_ms, _breach(each)) for each in facts.breaches]
+    timed = [(each.entry.since_ms, breach_words(each)) for each in facts.breaches]
     timed += [(each.entry.utc_ms, _tamper(each)) for each in facts.tampers]
     timed += [(each.placed.at_ms, _hold(each)) for each in facts.holds]
     for stretch in stretches(each.entry for each in facts.remarks):
@@ -108,7 +108,8 @@ def _tamper(record: TamperRecord) -> Happened:
     return claimed(entry.utc_ms, record.corrected_ms), f"Sign of tampering: {seen}", where
 
 
-def _breach(record: BreachRecord) -> Happened:
+def breach_words(record: BreachRecord) -> Happened:
+    """Return when a limit was exceeded, how far, and for how long."""
     entry = record.entry
     quantity, symbol = QUANTITIES[entry.limit.quantity], SYMBOLS[entry.limit.quantity]
     allowed = limit_words(entry.limit)

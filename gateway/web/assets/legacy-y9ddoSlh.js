@@ -1,1 +1,0 @@
-import{it as e}from"./index-DVypuQH6.js";e();
