@@ -14,6 +14,7 @@ from prometheus_client.registry import Collector
 from contracts.runtime.serving.connections import Ending
 from gateway.gauges import Family
 from gateway.intake.refused import Refused
+from gateway.jobs.job import JobState
 from storage.drives.devices import Device
 from storage.drives.health import ENDURANCE, Condition, Health
 from storage.stages import Stage, StageMeter
@@ -68,6 +69,13 @@ class Metrics:
             ["by"],
             registry=self._registry,
         )
+        jobs = Counter(
+            "wayseal_jobs_ended",
+            "Jobs of readers that ended since the start of the gateway, by outcome.",
+            ["outcome"],
+            registry=self._registry,
+        )
+        self._jobs_ended = {each: jobs.labels(each) for each in JobState if not each.is_under_way}
         self._refused = {by: refused.labels(by) for by in Refused}
         self._open = Gauge("wayseal_connections", "Open REST connections.", registry=self._registry)
         self._ended = {why: ended.labels(why) for why in Ending}
@@ -91,6 +99,10 @@ class Metrics:
     def refused(self, by: Refused) -> None:
         """Count something of a truck's that was refused."""
         self._refused[by].inc()
+
+    def job_ended(self, outcome: JobState) -> None:
+        """Count a job of a reader that ended."""
+        self._jobs_ended[outcome].inc()
 
     def watch(self, families: Callable[[], Iterable[Family]]) -> None:
         """Show the metrics that `families` returns each time that metrics are read.

@@ -261,7 +261,7 @@ class Services:
         self.people = People(tokens, persons, opened.enter_context(closing(sessions)), Tries())
         log = AccessLog(settings.accesses_file, signer, settings.site_id, self.damage)
         self.accesses = opened.enter_context(closing(log))
-        jobs = Jobs(data / "jobs.db", data / "jobs", self.damage)
+        jobs = Jobs(data / "jobs.db", data / "jobs", self.damage, ended=self.metrics.job_ended)
         self.jobs = opened.enter_context(closing(jobs))
         self._ages = opened.enter_context(closing(Ages(data / "retention.db", damage=self.damage)))
 

@@ -106,16 +106,14 @@ def export(
     for each in trip:
         check_whole(records, taking.caller, each)
     blobs, subjects = video.of_trips(trip), sorted(set(trip))
-    taking.note(Taken.EVIDENCE, *subjects)
-    return background.begin(
-        Work(
-            JobKind.EVIDENCE,
-            subjects,
-            lambda watch: audit.evidence(trip, video=blobs, with_lots=lots, watch=watch),
-            EVIDENCE_TYPE,
-            _name(trip),
-        )
+    work = Work(
+        JobKind.EVIDENCE,
+        subjects,
+        lambda watch: audit.evidence(trip, video=blobs, with_lots=lots, watch=watch),
+        EVIDENCE_TYPE,
+        _name(trip),
     )
+    return background.begin(work, lambda: taking.note(Taken.EVIDENCE, *subjects))
 
 
 def _name(trip_ids: list[str]) -> str:

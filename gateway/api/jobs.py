@@ -1,6 +1,6 @@
 """Jobs: long verifications and exports that their owner watches, cancels and fetches."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import partial
 from http import HTTPStatus
@@ -10,6 +10,7 @@ from fastapi import APIRouter, Depends, Header, HTTPException, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 from pydantic import BaseModel, Field
 
+from contracts.errors import WaysealError
 from contracts.records.clock import moment
 from contracts.runtime.files import disk_errors
 from contracts.text import quoted
@@ -118,8 +119,12 @@ class Background:
         """Say whether the caller prefers a job."""
         return self._preference.is_async
 
-    def begin(self, work: Work) -> Response:
+    def begin(self, work: Work, note: Callable[[], None]) -> Response:
         """Begin a job; return its result if it comes as soon as the caller said, or the job.
+
+        Args:
+            work: What it does.
+            note: Writes the access down once the job is taken on, before anything leaves.
 
         Raises:
             HTTPException: 429: as many as may be are under way.
@@ -131,6 +136,11 @@ class Background:
             raise HTTPException(
                 HTTPStatus.TOO_MANY_REQUESTS, str(error), {"Retry-After": "10"}
             ) from error
+        try:
+            note()
+        except WaysealError:
+            self._jobs.cancel(self._caller, job_id)
+            raise
         applied = {"Preference-Applied": "respond-async"} if self.is_wanted else {}
         # A verdict is small. An evidence file would have to be read into memory to be the answer.
         is_small = work.media_type == JSON_TYPE

@@ -100,18 +100,18 @@ def verify(
     evidence and judges it elsewhere, with keys from another source.
     """
     check_whole(records, taking.caller, trip_id)
-    taking.note(Taken.VERDICT, trip_id)
-    site_id = services.settings.site_id
-    if kept and (found := audit.judged(trip_id)) is not None:
-        return OwnVerdict.of(found, site_id, trip_id)
-    if background.is_wanted:
+    site_id, judge = services.settings.site_id, audit.judged_once if kept else audit.judge
+    found = audit.judged(trip_id) if kept else None
+    if found is None and background.is_wanted:
 
         def look(watch: Watch) -> OwnVerdict:
             watch.begin(f"trip {trip_id}", 0, 1)
-            return OwnVerdict.of(audit.judge(trip_id, watch), site_id, trip_id)
+            return OwnVerdict.of(judge(trip_id, watch), site_id, trip_id)
 
-        return background.begin(as_job(JobKind.VERIFY_TRIP, trip_id, look))
-    return OwnVerdict.of(audit.judge(trip_id), site_id, trip_id)
+        work = as_job(JobKind.VERIFY_TRIP, trip_id, look)
+        return background.begin(work, lambda: taking.note(Taken.VERDICT, trip_id))
+    taking.note(Taken.VERDICT, trip_id)
+    return OwnVerdict.of(found or judge(trip_id), site_id, trip_id)
 
 
 @router.get("/{trip_id}/recordings", responses=ABSENT)

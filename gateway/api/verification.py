@@ -198,11 +198,10 @@ def verify_recording(
         )
 
     if background.is_wanted:
-        taking.note(Taken.VERDICT, recording_id)
         work = as_job(
             JobKind.VERIFY_RECORDING, recording_id, lambda watch: look(verifier.in_job(watch))
         )
-        return background.begin(work)
+        return background.begin(work, lambda: taking.note(Taken.VERDICT, recording_id))
     with verifier.place() as found:
         taking.note(Taken.VERDICT, recording_id)
         return look(found)
@@ -245,9 +244,8 @@ def verify_lot(
 
     if background.is_wanted:
         records.lots.check_known(name)
-        taking.note(Taken.VERDICT, subject)
         work = as_job(JobKind.VERIFY_LOT, subject, lambda watch: look(verifier.in_job(watch)))
-        return background.begin(work)
+        return background.begin(work, lambda: taking.note(Taken.VERDICT, subject))
     with verifier.place() as found:
         taking.note(Taken.VERDICT, subject)
         return look(found)

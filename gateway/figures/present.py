@@ -44,6 +44,9 @@ def families(services: Services) -> Iterator[Family]:
         "What was found damaged or missing since the start of the gateway.",
         len(services.damage.told()),
     )
+    yield by_label(
+        "wayseal_jobs", "Jobs of readers that wait or run now.", "state", services.jobs.counts()
+    )
     yield gauge("wayseal_uploads_open", "Uploads that are open now.", len(services.uploads.lanes))
 
 

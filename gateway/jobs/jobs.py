@@ -44,6 +44,8 @@ RESULT_BYTES_MAX: Final = 16 << 30
 RESULT_BYTES_OF_ONE_MAX: Final = 8 << 30
 FREE_BYTES_MIN: Final = 256 << 20
 """Room on the gateway's disk that results leave free; a job that needs it fails."""
+STOP_MAX_S: Final = 20.0
+"""How long the end of the gateway waits for jobs that were told to stop."""
 _SWEEP_EVERY_S: Final = 600.0
 _LOOK_BYTES: Final = 1 << 20
 """How often, in bytes, a growing result looks whether there is room."""
@@ -102,6 +104,7 @@ class Jobs:
         folder: Directory of their results; other files in it are removed.
         damage: Where damage is noted.
         now: The time, UTC ms.
+        ended: Told how each job ends.
     """
 
     def __init__(
@@ -110,6 +113,8 @@ class Jobs:
         folder: Path,
         damage: DamageNotes | None = None,
         now: Callable[[], int] = now_ms,
+        *,
+        ended: Callable[[JobState], None] = lambda _: None,
     ) -> None:
         """Open the register.
 
@@ -120,10 +125,12 @@ class Jobs:
         self.register = JobRegister(register, damage)
         self._folder = folder
         self._now = now
+        self._ended = ended
         self._changed = threading.Condition()
         self._tasks: dict[str, _Task] = {}
         self._threads: list[threading.Thread] = []
         self._closing = False
+        self._left_behind = False
 
     def start(self) -> None:
         """Begin to work."""
@@ -135,14 +142,32 @@ class Jobs:
             thread.start()
 
     def stop(self) -> None:
-        """End what is under way; it is interrupted."""
+        """End what is under way; it is interrupted. One that does not end is named, and left.
+
+        Work stops before its next step, and a step may hang at a ledger or a disk that does not
+        answer: a gateway that is told to end does not wait for that.
+        """
         with self._changed:
             self._closing = True
             for task in self._tasks.values():
                 task.watch.stop()
             self._changed.notify_all()
+        end_s = time.monotonic() + STOP_MAX_S
         for thread in self._threads:
-            thread.join()
+            thread.join(max(0.0, end_s - time.monotonic()))
+        with self._changed:
+            self._left_behind = any(thread.is_alive() for thread in self._threads)
+            for job_id, task in self._tasks.items():
+                if task.is_running:
+                    _log.warning(
+                        "job %s (%s of %s, for %s) did not end within %g s and is left: %s",
+                        job_id,
+                        task.work.kind,
+                        ", ".join(task.work.subjects),
+                        task.owner.name,
+                        STOP_MAX_S,
+                        task.watch.progress.doing or "it had told nothing",
+                    )
 
     def close(self) -> None:
         """Close the register."""
@@ -168,6 +193,12 @@ class Jobs:
             self._tasks[job_id] = _Task(owner, work)
             self._changed.notify_all()
         return job_id
+
+    def counts(self) -> dict[str, int]:
+        """Return how many jobs wait, and how many run."""
+        with self._changed:
+            running = sum(task.is_running for task in self._tasks.values())
+            return {JobState.WAITING: len(self._tasks) - running, JobState.RUNNING: running}
 
     def find(self, owner: Caller, job_id: str) -> KeptJob | None:
         """Return a job of an owner as it stands, or None."""
@@ -306,6 +337,8 @@ class Jobs:
             _log.exception("job %s failed", job_id)
             error = "an error of this gateway itself; its log says which"
         with self._changed:
+            if self._left_behind:
+                return  # what it would write into is closed; the next start finds it interrupted
             if task.watch.is_cancelled:
                 state, error, made = JobState.CANCELLED, "", None
             self._end(job_id, state, error=error, made=made)
@@ -323,6 +356,7 @@ class Jobs:
         except WaysealError as failure:
             _log.warning("job %s: its end is not written down: %s", job_id, failure)
         finally:
+            self._ended(state)
             del self._tasks[job_id]
             self._changed.notify_all()
 

@@ -34,7 +34,7 @@ from contracts.succession import SETTING as PREDECESSORS
 from contracts.succession import predecessors_in
 from contracts.text import WHITESPACE
 from gateway.index.store import Head, IndexStore
-from gateway.records.judged import Films, Footing, Judged, KeptVerdicts
+from gateway.records.judged import Films, Footing, Judged, KeptVerdicts, Turns
 from gateway.records.rehearsal import Rehearsal
 from gateway.records.subjects import Gathering
 from gateway.records.watch import UNWATCHED, Unit, Watch
@@ -80,6 +80,7 @@ class Audit:
         self._ledger = ledger
         self._recordings = recordings
         self._kept = KeptVerdicts()
+        self._turns = Turns()
 
     def evidence(
         self,
@@ -155,6 +156,23 @@ class Audit:
             return None
         judged, footing = found
         return judged if self._stands(trip_id, footing) else None
+
+    def judged_once(self, trip_id: str, watch: Watch = UNWATCHED) -> Judged:
+        """Return an earlier verdict that stands, or judge; several who ask at once judge once.
+
+        A verdict that does not hold is not kept, so each of them reaches its own, in turn.
+
+        Args:
+            trip_id: A trip on the ledger.
+            watch: Told how far it is, while it judges.
+
+        Raises:
+            NotOnLedgerError: There is no such trip.
+            UnavailableError: The ledger, the index or the recordings did not answer.
+            StoppedError: The watch says so.
+        """
+        with self._turns.take(trip_id, watch):
+            return self.judged(trip_id) or self.judge(trip_id, watch)
 
     def _stands(self, trip_id: str, footing: Footing) -> bool:
         self._index.require()

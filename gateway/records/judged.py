@@ -8,7 +8,8 @@ here. It counts again only while a look at index, ledger and catalogue finds the
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,11 +17,15 @@ from contracts.evidence.endstate import Scope
 from contracts.evidence.trust import Trust
 from contracts.evidence.verify import Verdict
 from gateway.index.store import Head
+from gateway.records.watch import Unit, Watch
 
 VERDICTS_KEPT: Final = 64
 """Beyond that the one that was asked for longest ago goes."""
 VERDICT_LASTS_MAX_S: Final = 3600.0
 """After that a trip is judged again: batches at the ledger may have rotted, and no index tells."""
+
+_LOOK_EVERY_S: Final = 0.5
+"""How often one who waits looks whether it was told to stop, seconds."""
 
 Films = tuple[tuple[bytes, tuple[int, bytes] | None], ...]
 """The recordings of a trip, each with size and tree root of what is here, or None."""
@@ -56,6 +61,33 @@ class Judged:
 
     verdict: Verdict
     at_ms: int
+
+
+class Turns:
+    """Lets one at a time work on each name; safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._freed = threading.Condition()
+        self._busy: set[str] = set()
+
+    @contextmanager
+    def take(self, name: str, watch: Watch) -> Iterator[None]:
+        """Wait until nobody works on a name, and keep it until the end.
+
+        Raises:
+            StoppedError: The watch says so.
+        """
+        with self._freed:
+            while name in self._busy:
+                watch.tell("waits for a look that is under way", 0, 0, Unit.BATCHES)
+                self._freed.wait(_LOOK_EVERY_S)
+            self._busy.add(name)
+        try:
+            yield
+        finally:
+            with self._freed:
+                self._busy.remove(name)
+                self._freed.notify_all()
 
 
 class KeptVerdicts:

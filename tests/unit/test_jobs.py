@@ -2,20 +2,31 @@
 
 import hashlib
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final, cast
 
 import pytest
+from fastapi import HTTPException
 
-from contracts.errors import RejectedError, UnavailableError
+from contracts.errors import RejectedError, UnavailableError, WaysealError
 from gateway.access import Caller, Role
+from gateway.api.jobs import Background
+from gateway.api.preference import Preference
 from gateway.grants import parse_grants
 from gateway.jobs import jobs as limits
 from gateway.jobs.job import JobKind, JobState, KeptJob
 from gateway.jobs.jobs import Jobs, TooManyJobsError, Work
-from gateway.records.watch import Unit, Watch
+from gateway.jobs.progress import Following
+from gateway.records.evidence import Audit
+from gateway.records.judged import Judged, Turns
+from gateway.records.watch import UNWATCHED, StoppedError, Unit, Watch
+
+if TYPE_CHECKING:
+    from contracts.evidence.verify import Verdict
 
 ANNA: Final = Caller("anna", Role.AUDITOR)
 BEN: Final = Caller("ben", Role.AUDITOR)
@@ -285,3 +296,113 @@ def test_an_end_that_cannot_be_written_down_is_not_silent(
 
 def _full_disk(*_: object, **__: object) -> None:
     raise UnavailableError("the disk is full")
+
+
+def test_an_end_of_the_gateway_waits_for_no_hung_job_and_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(limits, "STOP_MAX_S", 0.1)
+    gate = Gate()
+    with running(tmp_path) as house:
+        job_id = house.jobs.add(ANNA, work(gate.run))
+        assert gate.began.wait(LONG_S)
+    (said,) = [each.getMessage() for each in caplog.records if "did not end" in each.getMessage()]
+    for word in (job_id, "verify-lot of trip-1", "for anna", "reads"):
+        assert word in said
+    gate.open.set()  # it comes back into a gateway whose register is closed
+    for thread in house.jobs._threads:  # noqa: SLF001
+        thread.join(LONG_S)
+    with running(tmp_path) as again:
+        assert again.found(ANNA, job_id).state is JobState.INTERRUPTED
+
+
+def test_jobs_are_counted_while_they_wait_and_run_and_as_they_end(tmp_path: Path) -> None:
+    ended: list[JobState] = []
+    jobs = Jobs(tmp_path / "jobs.db", tmp_path / "jobs", ended=ended.append)
+    gate = Gate()
+    jobs.start()
+    try:
+        job_ids = [jobs.add(ANNA, work(each)) for each in (gate.run, failing, until_stopped)]
+        assert gate.began.wait(LONG_S)
+        assert jobs.counts() == {"running": 1, "waiting": 2}
+        jobs.cancel(ANNA, job_ids[2])
+        gate.open.set()
+        for each in job_ids:
+            jobs.wait(each, LONG_S)
+        assert jobs.counts() == {"running": 0, "waiting": 0}
+    finally:
+        jobs.stop()
+        jobs.close()
+    assert ended == [JobState.CANCELLED, JobState.DONE, JobState.FAILED]
+
+
+def failing(_: Watch) -> Iterable[bytes]:
+    raise UnavailableError("the ledger does not answer")
+
+
+class Noted:
+    """Counts accesses that are written down, or cannot be."""
+
+    def __init__(self, error: WaysealError | None = None) -> None:
+        self.count, self.error = 0, error
+
+    def __call__(self) -> None:
+        self.count += 1
+        if self.error is not None:
+            raise self.error
+
+
+def test_a_job_that_is_refused_is_no_access(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "OF_ONE_MAX", 1)
+    house = House(tmp_path)
+    background = Background(house.jobs, ANNA, Preference(is_async=True, wait_s=0))
+    fails = Noted(UnavailableError("the disk is full"))
+    with pytest.raises(UnavailableError, match="the disk is full"):
+        background.begin(work(), fails)
+    assert house.jobs.counts() == {"running": 0, "waiting": 0}  # nobody does what is not on record
+    first, second = Noted(), Noted()
+    assert background.begin(work(), first).status_code == 202
+    with pytest.raises(HTTPException) as refused:
+        background.begin(work(), second)
+    assert refused.value.status_code == 429
+    assert (first.count, second.count) == (1, 0)
+    house.jobs.close()
+
+
+class Looks(Audit):
+    """Judges no trip; counts how often it is asked to."""
+
+    def __init__(self) -> None:
+        self._turns = Turns()
+        self.kept: Judged | None = None
+        self.count = 0
+
+    def judged(self, trip_id: str) -> Judged | None:
+        del trip_id
+        return self.kept
+
+    def judge(self, trip_id: str, watch: Watch = UNWATCHED) -> Judged:
+        del trip_id, watch
+        self.count += 1
+        time.sleep(0.05)  # so that the others come meanwhile
+        self.kept = Judged(cast("Verdict", None), self.count)
+        return self.kept
+
+
+def test_several_first_looks_at_a_trip_judge_it_once() -> None:
+    looks = Looks()
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(looks.judged_once, ["trip-1"] * 4))
+    assert looks.count == 1
+    assert found == [looks.kept] * 4
+
+
+def test_who_waits_for_another_look_stops_when_told_to() -> None:
+    turns, watch = Turns(), Following()
+    with turns.take("trip-1", watch):
+        watch.cancel()
+        with pytest.raises(StoppedError):  # noqa: SIM117 - the second one never enters
+            with turns.take("trip-1", watch):
+                raise AssertionError
