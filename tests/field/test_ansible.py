@@ -4,22 +4,29 @@ About seven minutes, of which five make the machines; test_ansible_later.py uses
 """
 
 import json
+import re
+import shutil
 import socket
 import ssl
+import subprocess
+from pathlib import Path
 from typing import Final
 from urllib.error import URLError
 from urllib.request import urlopen
 
 import pytest
 
-from support.field.ansible import lint
+from support.field.ansible import environment, lint, tools
 from support.field.installed import OFFICE, SITES, TRUCK, Installed
 from support.field.machines import missing
+from support.project.pages import ROOT
 from support.trucks.rogue import until
 
 pytestmark = [pytest.mark.field, pytest.mark.skipif(bool(missing()), reason=missing() or "-")]
 
 READ_S: Final = 90
+CLAIM: Final = re.compile(r"\b[0-9A-Z]{12}\.[0-9a-f]{64}")
+"""A claim code: twelve letters, and the fingerprint of the gateway's authority."""
 WITHOUT: Final = """\
 grep -v '^tls_certificate\\|^tls_key' /etc/wayseal/device.toml > /root/without.toml
 chmod 600 /root/without.toml
@@ -34,6 +41,30 @@ UNITS: Final = {OFFICE: {"wayseal-node"}} | {
 def test_production_profile() -> None:
     done = lint()
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_no_secret_beside_the_inventory_becomes_a_host(tmp_path: Path) -> None:
+    """Ansible reads each file of a folder of inventory, and takes a line with a key for a name."""
+    example = ROOT / "ansible" / "inventory" / "example"
+    folder = tmp_path / "network"
+    shutil.copytree(example, folder)
+    before = hosts(example)
+    (folder / "secrets" / "keys").mkdir(parents=True)
+    (folder / "secrets" / "keys" / "admin.key").write_text(f"{'9b' * 32}\n")
+    (folder / "secrets" / "ansible.token").write_text("a-token\n")
+    assert hosts(folder) == before
+
+
+def hosts(inventory: Path) -> set[str]:
+    said = subprocess.run(  # noqa: S603 - our own words
+        [tools() / "ansible-inventory", "-i", inventory, "--list"],
+        cwd=ROOT / "ansible",
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    return set(json.loads(said)["_meta"]["hostvars"])
 
 
 def test_a_second_run_changes_nothing(sites: Installed) -> None:
@@ -140,6 +171,10 @@ def test_a_truck_has_a_certificate_for_a_key_of_its_own(sites: Installed) -> Non
         "wayseal-device",
         "600",
     ]
+    # Its claim code is in no log, of neither host.
+    for name in (TRUCK, *SITES):
+        logged = sites.machine(name).run("journalctl", "--no-pager", "--output", "cat")
+        assert not CLAIM.search(logged), name
     # Its authority is one gateway's, whose key is nowhere else.
     signs, *others = SITES
     authority = "/var/lib/wayseal/gateway/pki"
