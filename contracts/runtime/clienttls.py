@@ -83,6 +83,13 @@ class RenewedContext(ssl.SSLContext):
 
     def wrap_socket(self, *words: Any, **names: Any) -> ssl.SSLSocket:  # noqa: ANN401  # as its base class
         """See `ssl.SSLContext.wrap_socket`."""
+        return self._renewed().wrap_socket(*words, **names)
+
+    def wrap_bio(self, *words: Any, **names: Any) -> ssl.SSLObject:  # noqa: ANN401  # as its base class
+        """See `ssl.SSLContext.wrap_bio`; asyncio's clients use this one."""
+        return self._renewed().wrap_bio(*words, **names)
+
+    def _renewed(self) -> ssl.SSLContext:
         stamps = self._files.stamps()
         if stamps != self._stamps:
             self._stamps = stamps
@@ -90,7 +97,7 @@ class RenewedContext(ssl.SSLContext):
                 self._current = self._files.context()
             except RejectedError as error:
                 _log.warning("TLS goes on with the earlier files: %s", error)
-        return self._current.wrap_socket(*words, **names)
+        return self._current
 
 
 def usual_trust(url: str) -> ssl.SSLContext | bool:

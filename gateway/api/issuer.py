@@ -14,6 +14,7 @@ from fastapi import APIRouter, HTTPException, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, Field
 
+from contracts.errors import UnavailableError
 from contracts.runtime.seldom import Seldom
 from gateway.api.cookies import (
     drop_ticket,
@@ -26,21 +27,22 @@ from gateway.api.pages import PATHS
 from gateway.api.parts import AllParts, IssuerPart
 from gateway.api.problems import errors
 from gateway.api.security import address_of, check_rate
-from gateway.people.oidc.admission import terms_of
+from gateway.people.oidc.admission import mark_of
 from gateway.people.oidc.refusals import NotSignedInError, Refusal, StrangerError
 from gateway.people.oidc.ticket import TO_MAX, Ticket
 from gateway.people.signing import TooEarlyError
 from gateway.services import Services
 
 _log = logging.getLogger(__name__)
-_log.addFilter(Seldom())  # a line for each try, while an issuer is away
+_refusals = logging.getLogger(f"{__name__}.refusals")
+_refusals.addFilter(Seldom(arguments=1))  # of each reason a line; strangers cause some of them
 
 REFUSED: Final = "refused"
 """The parameter of the sign-in page's address that says why nobody is signed in."""
 _COUNTED: Final = (Refusal.DECLINED, Refusal.FALSE)
 """What a client may be guilty of itself: after three of these the next try waits. An answer to no
 sign-in is not counted: any site's page can have a browser bring it."""
-_OF_A_QUERY: Final = re.compile(r"[A-Za-z0-9._~%=&+:/-]*")
+_OF_A_QUERY: Final = re.compile(r"[A-Za-z0-9._~%=&+:/!'()*,-]*")
 _OF_A_PATH: Final = re.compile(r"/[A-Za-z0-9._~%/-]*")
 _PAGES: Final = re.compile("|".join(re.sub(r"\{\w+\}", "[^/]+", each) for each in PATHS))
 
@@ -69,7 +71,7 @@ async def ways(services: AllParts) -> Ways:
 async def begin(
     request: Request,
     issuer: IssuerPart,
-    to: Annotated[str, Query(max_length=TO_MAX, description="the page to go to afterwards")] = "/",
+    to: Annotated[str, Query(description="the page to go to afterwards")] = "/",
 ) -> Response:
     """Send a browser to the issuer, to sign in there; `to` is a path of a page of ours.
 
@@ -93,21 +95,36 @@ async def callback(request: Request, services: AllParts, issuer: IssuerPart) -> 
     check_rate(request, None)
     ticket = Ticket.parse(ticket_of(request))
     try:
+        answer = await _answered(request, services, issuer, ticket)
+    except UnavailableError as error:
+        answer = _refused(Refusal.TROUBLE, str(error))
+    if _is_answer(ticket, request):  # another one ends no sign-in that is under way
+        drop_ticket(request, answer)
+    return answer
+
+
+async def _answered(
+    request: Request, services: Services, issuer: IssuerPart, ticket: Ticket | None
+) -> Response:
+    """Return what the browser is told.
+
+    Raises:
+        UnavailableError: Somebody cannot be written down.
+    """
+    try:
         session_id = await _begun(request, services, issuer, ticket)
     except StrangerError as error:
-        await run_in_threadpool(services.accesses.note_stranger, error.name, address_of(request))
         services.people.issuer_failed(address_of(request))
-        answer = _refused(error.why, str(error))
+        await run_in_threadpool(services.accesses.note_stranger, error.name, address_of(request))
+        return _refused(error.why, str(error))
     except NotSignedInError as error:
         if error.why in _COUNTED and _is_answer(ticket, request):
             services.people.issuer_failed(address_of(request))
-        answer = _refused(error.why, str(error))
+        return _refused(error.why, str(error))
     except TooEarlyError as error:
-        answer = _refused(Refusal.BUSY, str(error))
-    else:
-        answer = _sent(ticket.to if ticket is not None and is_page(ticket.to) else "/")
-        set_session(request, answer, session_id)
-    drop_ticket(request, answer)
+        return _refused(Refusal.BUSY, str(error))
+    answer = _sent(ticket.to if ticket is not None and is_page(ticket.to) else "/")
+    set_session(request, answer, session_id)
     return answer
 
 
@@ -119,11 +136,11 @@ async def _begun(
     Raises:
         NotSignedInError: None does.
         TooEarlyError: There were too many tries from this address.
+        UnavailableError: The session cannot be written down.
     """
-    people, address, terms = services.people, address_of(request), terms_of(services.settings.oidc)
+    people, address = services.people, address_of(request)
     people.check_issuer(address)
-    owner = await issuer.person(ticket, _once(request))
-    mark = "" if terms is None else terms.mark
+    owner, mark = await issuer.person(ticket, _once(request)), mark_of(services.settings.oidc)
     session_id = await run_in_threadpool(people.by_issuer, owner, mark, address)
     if (before := session_id_of(request)) is not None:
         await run_in_threadpool(people.sessions.end, before)
@@ -163,7 +180,7 @@ def is_page(to: str) -> bool:
 
 
 def _refused(why: Refusal, words: str) -> Response:
-    _log.warning("nobody is signed in: %s", words)
+    _refusals.warning("nobody is signed in, %s: %s", why, words)
     return _sent(f"/?{REFUSED}={why}")
 
 

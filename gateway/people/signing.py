@@ -99,11 +99,11 @@ class People:
         Raises:
             TooEarlyError: There were too many failures from this address.
         """
-        self._check_wait((f"address {address}",))
+        self._check_wait((f"issuer {address}",))
 
     def issuer_failed(self, address: str) -> None:
-        """Count a failure to sign in by an issuer's word."""
-        self.tries.failed((f"address {address}",))
+        """Count a failure to sign in by an issuer's word; passwords do not wait for it."""
+        self.tries.failed((f"issuer {address}",))
 
     def by_issuer(self, owner: Caller, mark: str, address: str) -> str:
         """Begin a session for somebody for whom an issuer vouches, and return its id.
@@ -113,7 +113,7 @@ class People:
             mark: See `IssuerTerms`.
             address: The client's.
         """
-        self.tries.succeeded((f"address {address}",))
+        self.tries.succeeded((f"issuer {address}",))
         return self._begin(SessionKind.ISSUER, owner, mark)
 
     def of_session(self, session_id: str) -> Session | None:

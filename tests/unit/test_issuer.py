@@ -22,6 +22,7 @@ from fastapi import FastAPI
 from joserfc import jwt
 from joserfc.jwk import ECKey, OctKey, RSAKey
 
+from contracts.runtime.seldom import Seldom
 from gateway.access import Caller, Role, Tokens
 from gateway.api import issuer as routes
 from gateway.api import problems, sessions
@@ -40,9 +41,12 @@ from gateway.people.sessions import Sessions
 from gateway.people.signing import People
 from gateway.people.tries import FREE_TRIES, Tries
 from support.gateways.issuers import CLIENT, SECRET, Claims, FakeIssuer, fake_issuer, signed
+from support.gateways.passwords import cheap_passwords
+from support.machine.pki import Pki
 from support.network.world import key
 
 ADDRESS: Final = "https://gateway.example"
+DISCOVERY: Final = "/.well-known/openid-configuration"
 QUALITY: Final = {"claim": "groups", "value": "quality", "role": "auditor"}
 CHIEFS: Final = {"claim": "groups", "value": "chiefs", "role": "operator"}
 DAIRY: Final = {**QUALITY, "value": "dairy", "grants": ["party:dairy"]}
@@ -60,6 +64,11 @@ def fake() -> Iterator[FakeIssuer]:
 
 @pytest.fixture
 def settings(fake: FakeIssuer, tmp_path: Path) -> OidcSettings:
+    return settings_for(fake, tmp_path)
+
+
+def settings_for(fake: FakeIssuer, tmp_path: Path, **changed: object) -> OidcSettings:
+    """Return settings that name this issuer."""
     secret = tmp_path / "client.secret"
     secret.write_text(SECRET + "\n")
     secret.chmod(0o600)
@@ -69,6 +78,7 @@ def settings(fake: FakeIssuer, tmp_path: Path) -> OidcSettings:
             "client_id": CLIENT,
             "client_secret_file": secret,
             "access": ACCESS,
+            **changed,
         }
     )
 
@@ -97,6 +107,62 @@ class Attempt:
 @pytest.fixture
 def attempt(fake: FakeIssuer, settings: OidcSettings) -> Attempt:
     return Attempt(fake, OidcIssuer(settings, ADDRESS))
+
+
+def test_an_issuer_by_tls_is_believed_if_its_authority_is(tmp_path: Path) -> None:
+    pki = Pki(tmp_path / "pki")
+    with fake_issuer(pki) as fake:
+        fake.person["groups"] = ["quality"]
+        trusting = settings_for(fake, tmp_path, ca=pki.ca)
+        assert Attempt(fake, OidcIssuer(trusting, ADDRESS)).caller().name == "oidc:anna"
+        stranger = OidcIssuer(settings_for(fake, tmp_path), ADDRESS)
+        refused = Attempt(fake, stranger).refused()
+        assert refused.why is Refusal.AWAY
+        assert "certificate verify failed" in str(refused)
+        for name in ("token_endpoint", "authorization_endpoint", "jwks_uri"):
+            fake.says = {DISCOVERY: {name: "http://127.0.0.1:8008/batches"}}
+            said = str(Attempt(fake, OidcIssuer(trusting, ADDRESS)).refused())
+            assert f"{name}: expected an https:// URL" in said
+
+
+@pytest.mark.parametrize(("verified", "is_in"), [(True, True), (False, False), ("true", False)])
+def test_an_email_lets_nobody_in_before_it_is_verified(
+    attempt: Attempt, settings: OidcSettings, *, verified: object, is_in: bool
+) -> None:
+    boss = {"claim": "email", "value": "boss@dairy.example", "role": "operator"}
+    changed = OidcSettings.model_validate(settings.model_dump() | {"access": {"boss": boss}})
+    attempt.issuer = OidcIssuer(changed, ADDRESS)
+    attempt.fake.person |= {"email": "boss@dairy.example", "email_verified": verified}
+    if is_in:
+        assert attempt.caller().role is Role.OPERATOR
+    else:
+        assert attempt.refused().why is Refusal.STRANGER
+
+
+@pytest.mark.parametrize(
+    ("error", "why"),
+    [
+        ("access_denied", Refusal.DECLINED),
+        ("something_new", Refusal.DECLINED),
+        ("temporarily_unavailable", Refusal.AWAY),
+        ("server_error", Refusal.AWAY),
+        ("invalid_scope", Refusal.OURS),
+        ("unauthorized_client", Refusal.OURS),
+    ],
+)
+def test_an_error_of_the_issuer_says_whose_it_is(
+    attempt: Attempt, error: str, why: Refusal
+) -> None:
+    assert attempt.refused(error=error).why is why
+
+
+def test_two_subjects_never_have_one_name(attempt: Attempt, settings: OidcSettings) -> None:
+    changed = OidcSettings.model_validate(settings.model_dump() | {"name_claim": "nick"})
+    attempt.issuer = OidcIssuer(changed, ADDRESS)
+    attempt.fake.person |= {"sub": "s2", "nick": "anna (s1)"}
+    assert attempt.caller().name == "oidc:anna (s1) (s2)"
+    attempt.fake.person |= {"sub": "s1) (s2", "nick": "anna"}
+    assert "sub: expected no parentheses" in str(attempt.refused())
 
 
 def test_whoever_has_the_claim_is_let_in(attempt: Attempt) -> None:
@@ -308,7 +374,7 @@ def test_keys_that_are_changed_are_fetched_again_but_not_for_each_token(
     clock.s += documents.KEPT_S
     fake.keys[:] = fake.keys[:1]  # the second is withdrawn
     assert attempt.refused().why is Refusal.FALSE
-    assert fake.asked.count("/.well-known/openid-configuration") == 2
+    assert fake.asked.count(DISCOVERY) == 2
 
 
 @pytest.mark.parametrize(
@@ -328,7 +394,7 @@ def test_keys_that_are_changed_are_fetched_again_but_not_for_each_token(
         b"\x16\x03\x01 this is no HTTP\r\n\r\n",
     ],
 )
-@pytest.mark.parametrize("path", ["/.well-known/openid-configuration", "/keys", "/token"])
+@pytest.mark.parametrize("path", [DISCOVERY, "/keys", "/token"])
 def test_an_issuer_whose_answer_has_no_known_form_is_away(
     attempt: Attempt, path: str, answer: bytes
 ) -> None:
@@ -336,7 +402,7 @@ def test_an_issuer_whose_answer_has_no_known_form_is_away(
     assert attempt.refused().why is Refusal.AWAY
 
 
-@pytest.mark.parametrize("path", ["/.well-known/openid-configuration", "/keys", "/token"])
+@pytest.mark.parametrize("path", [DISCOVERY, "/keys", "/token"])
 def test_an_issuer_that_never_answers_is_away(
     attempt: Attempt, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -366,7 +432,7 @@ def test_an_issuer_that_never_answers_is_away(
 def test_an_issuer_that_says_odd_things_of_itself_is_not_asked_further(
     attempt: Attempt, told: Claims
 ) -> None:
-    attempt.fake.says["/.well-known/openid-configuration"] = told
+    attempt.fake.says[DISCOVERY] = told
     assert attempt.refused().why is Refusal.AWAY
 
 
@@ -581,6 +647,72 @@ def test_another_sites_page_keeps_nobody_from_signing_in(desk: Desk, fake: FakeI
     assert desk.come_back(fake.signed_in(went.headers["location"])).headers["location"] == "/"
 
 
+def test_a_sign_in_goes_on_whatever_else_the_browser_brings(desk: Desk, fake: FakeIssuer) -> None:
+    """Another tab's answer, or one that another site's page has it bring."""
+    went = desk.get("/v1/session/issuer")
+    desk.get("/v1/session/callback?state=made-up&code=a")
+    assert desk.come_back(fake.signed_in(went.headers["location"])).headers["location"] == "/"
+
+
+def test_passwords_and_tokens_do_not_wait_for_failures_at_the_issuer(
+    desk: Desk, fake: FakeIssuer
+) -> None:
+    people: People = desk.app.state.services.people
+    for _ in range(FREE_TRIES + 2):
+        went = desk.get("/v1/session/issuer")
+        desk.come_back(fake.signed_in(went.headers["location"]) | {"error": "access_denied"})
+    assert desk.get("/v1/session/callback").headers["location"] == "/?refused=too-many"
+    with cheap_passwords():
+        desk.persons.add("inspector", Role.AUDITOR, "a sentence of my own")
+        assert people.by_password("inspector", "a sentence of my own", "127.0.0.1")
+
+
+def test_the_log_has_each_reason_and_each_who_signs_in(
+    desk: Desk,
+    fake: FakeIssuer,
+    settings: OidcSettings,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whatever strangers have it write in the same minute."""
+    refusals = logging.getLogger(f"{routes.__name__}.refusals")
+    assert [type(each) for each in refusals.filters] == [Seldom]
+    monkeypatch.setattr(refusals, "filters", [Seldom(arguments=1)])  # no other test has said it
+    caplog.set_level(logging.INFO)
+    for name in ("anna", "bert"):
+        desk.get("/v1/session/callback")
+        fake.person["sub"] = name
+        desk.come_back(fake.signed_in(desk.get("/v1/session/issuer").headers["location"]))
+    (settings.client_secret_file or Path()).unlink()
+    desk.come_back(fake.signed_in(desk.get("/v1/session/issuer").headers["location"]))
+    written = [each.getMessage() for each in caplog.records if each.name.startswith("gateway")]
+    assert len(written) == 4
+    assert written[0].startswith("nobody is signed in, begin-again: ")
+    assert [each.split()[0] for each in written[1:3]] == ["oidc:anna", "oidc:bert"]
+    assert written[3].startswith("nobody is signed in, gateway-settings: oidc.client_secret_file")
+
+
+@pytest.mark.parametrize("groups", [["quality"], ["guests"]])
+def test_nobody_is_let_in_or_refused_without_being_written_down(
+    desk: Desk, fake: FakeIssuer, groups: list[str]
+) -> None:
+    fake.person["groups"] = groups
+    answer = fake.signed_in(desk.get("/v1/session/issuer").headers["location"])
+    desk.sessions.close()
+    desk.log.close()
+    came = desk.come_back(answer)
+    assert (came.status_code, came.headers["location"]) == (303, "/?refused=gateway-trouble")
+    assert {SESSION, TICKET}.isdisjoint(desk.cookies)
+
+
+def test_a_page_with_a_long_or_an_odd_query_is_no_error(desk: Desk, fake: FakeIssuer) -> None:
+    odd = "/search?q=it's!(a)*b,c"
+    for to, page in (("/search?q=" + "a" * 2000, "/"), (odd, odd)):
+        went = desk.get(f"/v1/session/issuer?{httpx.QueryParams({'to': to})}")
+        came = desk.come_back(fake.signed_in(went.headers["location"]))
+        assert came.headers["location"] == page
+
+
 def test_who_is_refused_is_told_why_and_a_stranger_is_on_record(
     desk: Desk, fake: FakeIssuer
 ) -> None:
@@ -601,7 +733,7 @@ def test_who_is_refused_is_told_why_and_a_stranger_is_on_record(
         refused.append(desk.come_back(answer).headers["location"])
     assert refused[0] == "/?refused=issuer-false"
     assert refused[-1] == "/?refused=too-many"
-    fake.raw["/.well-known/openid-configuration"] = b""
+    fake.raw[DISCOVERY] = b""
     desk.app.state.services.issuer = OidcIssuer(desk.app.state.services.settings.oidc, ADDRESS)
     assert desk.get("/v1/session/issuer").headers["location"] == "/?refused=issuer-away"
 
@@ -624,6 +756,7 @@ def test_sessions_end_when_the_settings_let_in_others(
         path = tmp_path / "sessions.db"
         with closing(Sessions(path, tokens, desk.persons, issuer=terms_of(changed))) as reopened:
             assert (reopened.find(session_id) is not None) is stays
+            assert len(reopened.all()) is int(stays)
 
 
 def test_a_gateway_without_an_issuer_says_so(tmp_path: Path) -> None:

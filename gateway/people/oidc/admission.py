@@ -51,8 +51,10 @@ def _name(claims: Mapping[str, Any], claim: str) -> str:
         raise NotSignedInError(
             Refusal.FALSE, f"{claim}: expected 1 to {_NAME_MAX} characters that name the person"
         )
-    if claim == "email" and claims.get("email_verified") is not True:
+    if claim == "email" and not _has_verified_email(claims):
         raise NotSignedInError(Refusal.FALSE, "email: expected a verified one")
+    if claim != "sub" and set(subject) & set("()"):  # or two people could have one name
+        raise NotSignedInError(Refusal.FALSE, "sub: expected no parentheses")
     name = f"{PREFIX}{value}" if claim == "sub" else f"{PREFIX}{value} ({subject})"
     if not is_text(name):
         raise NotSignedInError(Refusal.FALSE, f"{claim}: expected text, got {name!r:.{_SHOWN}}")
@@ -60,17 +62,27 @@ def _name(claims: Mapping[str, Any], claim: str) -> str:
 
 
 def _fits(claims: Mapping[str, Any], claim: str, value: str) -> bool:
-    """Say whether a claim is a value, or has it in its list."""
+    """Say whether a claim is a value, or has it in its list; an email counts if it is verified."""
     told = claims.get(claim)
+    if claim == "email" and not _has_verified_email(claims):
+        return False
     if isinstance(told, bool):
         return value == str(told).lower()
     return value in told if isinstance(told, list) else told == value
+
+
+def _has_verified_email(claims: Mapping[str, Any]) -> bool:
+    return claims.get("email_verified") is True
+
+
+def mark_of(settings: OidcSettings) -> str:
+    """Return what changes with the issuer, and with whom the settings let in."""
+    told = settings.model_dump_json(include={"issuer", "client_id", "name_claim", "access"})
+    return hashlib.sha256(told.encode()).hexdigest()
 
 
 def terms_of(settings: OidcSettings) -> IssuerTerms | None:
     """Return what the issuer's sessions stand on; None without an issuer."""
     if not settings.issuer:
         return None
-    told = settings.model_dump_json(include={"issuer", "client_id", "name_claim", "access"})
-    mark = hashlib.sha256(told.encode()).hexdigest()
-    return IssuerTerms(mark, settings.session_hours * 3600)
+    return IssuerTerms(mark_of(settings), settings.session_hours * 3600)

@@ -67,7 +67,7 @@ class Asking:
             raise away(f"{url}: no whole answer within {ANSWER_MAX_S:g} s") from error
         except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
             raise away(f"{url}: {type(error).__name__}: {error}") from error
-        return answer.status_code, _document(url, body)
+        return answer.status_code, _document(url, answer.status_code, body)
 
 
 async def _body(url: str, answer: httpx.Response) -> bytes:
@@ -81,13 +81,15 @@ async def _body(url: str, answer: httpx.Response) -> bytes:
     return bytes(body)
 
 
-def _document(url: str, body: bytes) -> dict[str, Any]:
+def _document(url: str, status: int, body: bytes) -> dict[str, Any]:
     try:
         found = json.loads(body)
     except (ValueError, RecursionError) as error:
-        raise away(f"{url}: expected JSON, got {len(body)} bytes of something else") from error
+        raise away(
+            f"{url}: expected JSON, got status {status} and {len(body)} other bytes"
+        ) from error
     if not isinstance(found, dict):
-        raise away(f"{url}: expected a JSON object, got {type(found).__name__}")
+        raise away(f"{url}: expected a JSON object, got status {status}, {type(found).__name__}")
     return found
 
 

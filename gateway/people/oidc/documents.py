@@ -136,7 +136,7 @@ class Documents:
         if told.get("issuer") != issuer:
             raise away(f"expected the issuer {issuer}, it says {str(told.get('issuer'))[:120]!r}")
         names = ("authorization_endpoint", "token_endpoint", "jwks_uri")
-        authorize, token, keys = (_address(told, name) for name in names)
+        authorize, token, keys = (_address(told, name, issuer) for name in names)
         ways = told.get("token_endpoint_auth_methods_supported")
         by_post = (
             isinstance(ways, list)
@@ -157,9 +157,15 @@ class Documents:
         return KeySet(found)
 
 
-def _address(told: dict[str, Any], name: str) -> str:
+def _address(told: dict[str, Any], name: str, issuer: str) -> str:
+    """Return an address; plain HTTP, on this machine, is for an issuer that is there itself."""
     url = told.get(name)
-    if not isinstance(url, str) or not url.isprintable() or not is_safe(url):
+    if (
+        not isinstance(url, str)
+        or not url.isprintable()
+        or not is_safe(url)
+        or (issuer.startswith("https:") and not url.startswith("https:"))
+    ):
         raise away(f"{name}: expected an https:// URL, got {str(url)[:120]!r}")
     return url
 

@@ -32,6 +32,14 @@ AT_ONCE_MAX: Final = 32
 """Answers of issuers that are looked at at a time."""
 _CODE_MAX: Final = 4096
 _REFUSALS: Final = range(400, 500)
+_SAID: Final = {
+    **dict.fromkeys(("server_error", "temporarily_unavailable"), Refusal.AWAY),
+    **dict.fromkeys(
+        ("invalid_request", "unauthorized_client", "unsupported_response_type", "invalid_scope"),
+        Refusal.OURS,
+    ),
+}
+"""What an error in the browser means, where the person is not at fault (RFC 6749, 4.1.2.1)."""
 
 
 class OidcIssuer:
@@ -41,21 +49,19 @@ class OidcIssuer:
         settings: With an issuer.
         address: Where browsers reach the gateway; the issuer sends them back there alone.
 
+    Attributes:
+        callback: The address that has to be registered at the issuer.
+
     Raises:
         RejectedError: The CA file is missing or malformed.
     """
 
     def __init__(self, settings: OidcSettings, address: str) -> None:
         self._settings = settings
-        self._callback = address + CALLBACK
+        self.callback = address + CALLBACK
         self._asking = Asking(_trust(settings))
         self.documents = Documents(settings, self._asking)
         self._under_way = 0
-
-    @property
-    def callback(self) -> str:
-        """Return the address that has to be registered at the issuer."""
-        return self._callback
 
     async def place(self, ticket: Ticket) -> str:
         """Return where to send a browser that signs in.
@@ -68,7 +74,7 @@ class OidcIssuer:
             addresses.authorize,
             self._settings.client_id,
             "code",
-            self._callback,
+            self.callback,
             " ".join(self._settings.scopes),
             ticket.state,
             nonce=ticket.nonce,
@@ -103,7 +109,8 @@ class OidcIssuer:
         if sent_by != self._settings.issuer and (sent_by is not None or addresses.names_itself):
             raise NotSignedInError(Refusal.FALSE, "the answer names another issuer")
         if "error" in answer:
-            raise NotSignedInError(Refusal.DECLINED, f"the issuer says {answer['error']!r:.80}")
+            why = _SAID.get(answer["error"], Refusal.DECLINED)
+            raise NotSignedInError(why, f"the issuer says {answer['error']!r:.80}")
         code = answer.get("code", "")
         if not 0 < len(code) <= _CODE_MAX:
             raise NotSignedInError(Refusal.FALSE, "the answer has no code")
@@ -123,7 +130,7 @@ class OidcIssuer:
         form = {
             "grant_type": "authorization_code",
             "code": code,
-            "redirect_uri": self._callback,
+            "redirect_uri": self.callback,
             "code_verifier": verifier,
         }
         auth = None

@@ -20,6 +20,8 @@ class Refusal(StrEnum):
     """The issuer knows the person, and no entry of the settings lets them in."""
     OURS = "gateway-settings"
     """The gateway's own client id, secret or file is at fault."""
+    TROUBLE = "gateway-trouble"
+    """The gateway cannot write down who signs in, so it lets nobody in."""
     BUSY = "too-many"
     """Too many people, or tries, at once."""
 

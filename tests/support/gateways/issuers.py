@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import secrets
+import ssl
 import subprocess
 import sys
 import time
@@ -20,6 +21,7 @@ from joserfc import jwt
 from joserfc.jwk import ECKey
 
 from contracts.runtime.processes import tied
+from support.machine.pki import Pki
 from support.machine.ports import free_port
 
 CLIENT: Final = "wayseal"
@@ -116,8 +118,8 @@ def signed(issuer: FakeIssuer, claims: Claims) -> str:
 
 
 @contextmanager
-def fake_issuer() -> Iterator[FakeIssuer]:
-    """Run an issuer in a thread."""
+def fake_issuer(pki: Pki | None = None) -> Iterator[FakeIssuer]:
+    """Run an issuer in a thread; with a PKI it speaks TLS."""
     issuer = FakeIssuer()
 
     class Handler(BaseHTTPRequestHandler):
@@ -150,6 +152,11 @@ def fake_issuer() -> Iterator[FakeIssuer]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     issuer.url = f"http://127.0.0.1:{server.server_port}"
+    if pki is not None:
+        tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        tls.load_cert_chain(pki.certificate, pki.key)
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
+        issuer.url = f"https://127.0.0.1:{server.server_port}"
     thread = Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     try:

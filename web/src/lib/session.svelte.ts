@@ -3,8 +3,9 @@ import { Problem } from "./problem";
 import type { Reader, Ways } from "./types";
 
 // The session itself is in a cookie that no script can read. This remark says only that there was one, so that a
-// stranger's first page asks nothing that will be refused.
+// stranger's first page asks nothing that will be refused; or that one may come of a visit to the issuer.
 const REMARK = "wayseal-signed-in";
+const AT_ISSUER = "at-issuer";
 
 // gateway/people/oidc/refusals.py has the same reasons; tests/unit/test_pages_served.py compares the two.
 const REFUSALS = new Map(Object.entries({
@@ -14,12 +15,14 @@ const REFUSALS = new Map(Object.entries({
   "issuer-false": "What the issuer said of you does not hold. Tell the operator: the gateway's log says what is wrong.",
   "unknown-person": "The issuer knows you, but nobody has let you in here. Ask the operator of this gateway for access; your try is on record.",
   "gateway-settings": "The gateway's own settings for the issuer are not in order. Tell the operator: the gateway's log says what is wrong.",
+  "gateway-trouble": "The gateway cannot write down who signs in, so it lets nobody in. Tell the operator: the gateway's log says what is wrong.",
   "too-many": "There were too many tries at once. Wait a moment, then try again.",
 }));
 
 let refused = REFUSALS.get(new URLSearchParams(location.search).get("refused") ?? "") ?? "";
 if (refused) {
-  localStorage.removeItem(REMARK);
+  // An earlier session may go on: any link can lead here.
+  if (localStorage.getItem(REMARK) === AT_ISSUER) localStorage.removeItem(REMARK);
   history.replaceState(null, "", location.pathname); // said once, not again when the page is loaded again
 }
 
@@ -42,6 +45,7 @@ export async function findSession(): Promise<void> {
   if (!localStorage.getItem(REMARK)) return forget();
   try {
     who = await unless(ask<Reader>("/v1/session"), 401);
+    if (who) localStorage.setItem(REMARK, "yes");
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     problem = error;
@@ -69,7 +73,7 @@ export async function issuerHere(): Promise<string | null> {
 
 /** Go to the issuer; it sends the browser back to the page that was asked for. */
 export function signInAtIssuer(): void {
-  localStorage.setItem(REMARK, "yes");
+  localStorage.setItem(REMARK, AT_ISSUER);
   const to = location.pathname + location.search;
   location.assign(`/v1/session/issuer?to=${encodeURIComponent(to)}`);
 }

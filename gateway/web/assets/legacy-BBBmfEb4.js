@@ -1,0 +1,1 @@
+import{it as e}from"./index-C2iYCEz2.js";e();

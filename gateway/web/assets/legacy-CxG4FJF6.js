@@ -1,1 +1,0 @@
-import{it as e}from"./index-CfchgeCh.js";e();
