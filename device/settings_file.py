@@ -50,20 +50,20 @@ def load(config: Path | None, environment: Mapping[str, str]) -> Settings:
     """Read and check the settings.
 
     Args:
-        config: TOML file; None takes $WAYSEAL_DEVICE_CONFIG, and without that the variables alone.
+        config: TOML file. None takes that of $WAYSEAL_DEVICE_CONFIG; without that the variables
+            alone if they name the device, else the service's file.
         environment: Environment variables, which win over the file.
 
     Raises:
         SettingsError: Names the key, the expected and the actual value, and the file or variable.
     """
-    named = config or Path(environment.get(CONFIG_VARIABLE, ""))
-    path = None if named == Path() else named
+    path = _file_of(config, environment)
     given = _Given(path, _parse(path) if path else {}, {})
     given.check_private()
     given.take_variables(environment)
     if path is None and "device_id" not in given.variables:
         raise SettingsError(
-            f"no settings: give --config FILE, set ${CONFIG_VARIABLE}, or set "
+            f"no settings: {USUAL} is missing; give --config FILE, set ${CONFIG_VARIABLE}, or set "
             f"${variable_of('device_id')}, ${variable_of('data')} and whatever else is needed"
         )
     given.check_one_form()
@@ -74,6 +74,14 @@ def load(config: Path | None, environment: Mapping[str, str]) -> Settings:
         raise given.explained(str(error)) from error
     given.check(settings)
     return settings
+
+
+def _file_of(config: Path | None, environment: Mapping[str, str]) -> Path | None:
+    """Return the file of the settings; None if there is none, or if variables stand for it."""
+    if config or environment.get(CONFIG_VARIABLE):
+        return config or Path(environment[CONFIG_VARIABLE])
+    is_there = os.path.lexists(USUAL) and variable_of("device_id") not in environment
+    return USUAL if is_there else None
 
 
 def _parse(path: Path) -> dict[str, Any]:

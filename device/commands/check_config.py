@@ -34,6 +34,10 @@ _NO_BROKER: Final = (
     "at the gateway: wayseal-gateway check, systemctl start mosquitto; or correct mqtt in the "
     "settings here"
 )
+_SENSORS: Final = 'driver = "sensors" and tables [[sensors]]: docs/device.md has a complete file'
+_NOT_YET: Final = (
+    "does not admit this device yet, which asks in by its certificate in its next offload"
+)
 _NOT_ASKED: Final = (
     "not looked at: whether its broker lets this device in, whether it is the site's and knows the "
     "token, and whether its key and ledger are those of the settings"
@@ -53,7 +57,9 @@ def findings(settings: Settings, *, offline: bool) -> Iterator[Finding]:
     yield _key(settings)
     if settings.trip is None:
         yield warning("[trip]", "missing: `record` and `run` need it, unless they join a trip")
-    if settings.source is not None:
+    if settings.source is None:
+        yield warning("[source]", "missing: `run`, and so the service, does not start", _SENSORS)
+    else:
         named = (
             ("source.readings", settings.source.readings),
             ("source.track", settings.source.track),
@@ -141,6 +147,7 @@ def _asked(gateway: GatewaySettings, section: str, settings: Settings) -> Iterat
         if gateway.site_id is not None:
             yield ok(subject, f"is that of site {gateway.site_id}")
         yield from _trusted(gateway, section, told, settings)
+    asks_in = gateway.tls_certificate is not None and not gateway.token
     try:
         if not gateway.token:
             gateway = gateway.with_token(Signer.load(settings.key_file), settings.device_id)
@@ -148,11 +155,13 @@ def _asked(gateway: GatewaySettings, section: str, settings: Settings) -> Iterat
         yield _listens(gateway, "no login: the device's key gives no token")
         yield error(subject, problem)
         return
-    yield _login(gateway, settings)
+    yield _login(gateway, settings, asks_in=asks_in)
     try:
         with TusClient(gateway, settings.device_id) as client:
             client.check_token()
         yield ok(subject, "knows the token")
+    except RejectedError as problem:
+        yield _not_yet(subject, settings) if asks_in else error(subject, problem)
     except WaysealError as problem:
         yield error(subject, problem)
 
@@ -200,7 +209,12 @@ def _listens(gateway: GatewaySettings, without: str) -> Finding:
     return warning(subject, f"accepts connections; {without}")
 
 
-def _login(gateway: GatewaySettings, settings: Settings) -> Finding:
+def _not_yet(subject: str, settings: Settings) -> Finding:
+    register = f"wayseal-party register-device {settings.device_id}, if its owner has not"
+    return warning(subject, _NOT_YET, f"{register}; then systemctl start wayseal-device")
+
+
+def _login(gateway: GatewaySettings, settings: Settings, *, asks_in: bool) -> Finding:
     """Log in at the broker, unless that would end the session of an offload."""
     subject = f"broker {gateway.mqtt}"
     try:
@@ -214,6 +228,8 @@ def _login(gateway: GatewaySettings, settings: Settings) -> Finding:
         with MqttConnection(patient, settings.device_id):
             return ok(subject, f"lets {settings.device_id} in with its token")
     except RejectedError as problem:
+        if asks_in:
+            return _not_yet(subject, settings)
         return error(
             subject,
             _words(subject, problem),

@@ -35,7 +35,8 @@ _REMEDIES: Final = {
     "hwmon": _ON_I2C,
     "1-wire": "check the wires and the pull-up of 4.7 kOhm; `ls /sys/bus/w1/devices` shows it",
     "gpsd": "systemctl status gpsd; `cgps` shows what the receiver gives, under open sky",
-    "gpio": "check the BCM number of the pin, and that this user is in the group gpio",
+    "gpio": "check the BCM number of the pin, that this user is in the group gpio, and that the "
+    "working directory can be written: what drives the pins makes a pipe there",
     "lsm9ds1": "check that it sits on its pins, that `i2cdetect -y 1` shows 6a or 6b, and that "
     "this user is in the group i2c",
 }
@@ -56,7 +57,8 @@ def sensors(settings: Settings) -> Iterator[Finding]:
                 return
         measured: list[Measured] = []
         for each in settings.sensors:
-            ask = partial(_measure, connection(each), measured)
+            quiet = f"no {each.sign} now" if each.sign else "answers, without a value now"
+            ask = partial(_measure, connection(each), measured, quiet)
             yield _tried(f"sensor {each.name}", _REMEDIES[each.driver], ask)
         for camera in settings.cameras:
             yield _tried(f"camera {camera.name}", _PLUG, partial(_look, live_camera(camera)))
@@ -132,13 +134,13 @@ def _tried(subject: str, remedy: str, ask: Callable[[], str]) -> Finding:
     return error(subject, f"no answer within {ANSWER_S:.0f} s: it hangs", remedy)
 
 
-def _measure(sensor: Connection, into: list[Measured]) -> str:
-    """Measure once; what was measured is added to `into`."""
+def _measure(sensor: Connection, into: list[Measured], quiet: str) -> str:
+    """Measure once; what was measured is added to `into`. `quiet` are the words for nothing."""
     opened = sensor.connect()
     with closing(opened):
         measured = plausible(opened.measure(), sensor.plan.offsets)
     into.append(measured)
-    return _words(measured)
+    return _words(measured) or quiet
 
 
 def _look(camera: LiveCamera) -> str:
@@ -152,7 +154,7 @@ def _look(camera: LiveCamera) -> str:
 
 
 def _words(measured: Measured) -> str:
-    """Return what was measured, for people."""
+    """Return what was measured, for people; nothing if there is neither value nor sign."""
     parts = []
     for quantity, value in measured.quantities.items():
         factor, unit = _UNITS.get(quantity, (_HECTOPASCAL, "hPa"))
@@ -161,7 +163,7 @@ def _words(measured: Measured) -> str:
         north, east = measured.position.latitude_e7, measured.position.longitude_e7
         parts.append(f"position {north / 1e7:.5f} {east / 1e7:.5f}")
     if measured.tamper:
-        parts.append(f"signs {measured.tamper.name}".lower().replace("_", "-"))
+        parts.append(f"{measured.tamper.name} now".lower().replace("_", "-"))
     if measured.note:
         parts.append(measured.note)
-    return ", ".join(parts) or "answers, without a value now"
+    return ", ".join(parts)

@@ -2,12 +2,13 @@
 
 from typing import Final
 
-from device.settings_file import CONFIG_VARIABLE
+from device.settings_file import CONFIG_VARIABLE, USUAL
 
 EPILOG: Final = f"""\
 settings:
-  One TOML file, --config FILE or ${CONFIG_VARIABLE}; environment variables win
-  over it (WAYSEAL_DEVICE_ID, WAYSEAL_GATEWAY__MQTT, ...).
+  One TOML file: --config FILE, else ${CONFIG_VARIABLE}, else {USUAL}.
+  Environment variables win over it (WAYSEAL_GATEWAY__MQTT, ...); with WAYSEAL_DEVICE_ID
+  and neither of the first two, the variables alone count.
 
   device_id = "truck-7"
   data = "/var/lib/wayseal"

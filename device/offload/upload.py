@@ -31,6 +31,10 @@ MISMATCH_TRIES: Final = 3
 CONNECT_MAX_S: Final = 5
 """Longest wait for a connection while several sites are tried: most of them are far away."""
 HEALTH_BYTES_MAX: Final = 64 << 10
+_NOT_TAKEN: Final = (
+    " A gateway does so if this device's certificate was revoked, has ended, or is of another "
+    "authority."
+)
 _VERSION: Final = "1.0.0"
 _DETAIL_MAX: Final = 300
 _OK: Final = (200, 201, 204)
@@ -58,7 +62,9 @@ def check_site(gateway: GatewaySettings) -> dict[str, object]:
     try:
         status, body = bounded(url, gateway, HEALTH_BYTES_MAX)
     except (httpx.HTTPError, httpx.InvalidURL) as error:
-        raise UnavailableError(f"{url}: {error}") from error
+        cut = isinstance(error, (httpx.RemoteProtocolError, httpx.ReadError))
+        why = _NOT_TAKEN if cut and gateway.tls_certificate else ""
+        raise UnavailableError(f"{url}: {error}{why}") from error
     try:
         told: dict[str, object] = json.loads(body)
         found = told["site_id"]

@@ -183,7 +183,7 @@ def test_check_config_asks_each_sensor_and_looks_for_a_site(roaming: RoamingTruc
     code, said, _ = roaming.truck.run("check-config")
     assert code == 1
     assert re.search(r"ok +sensor gps: position 47\.0\d+ 15\.4\d+", said), said  # it moves
-    assert re.search(r"ok +sensor door: answers, without a value now", said), said
+    assert re.search(r"ok +sensor door: no door-open now", said), said
     assert re.search(r"error +sensor cargo: .*expected a chip 'no-such-chip'", said), said
     assert re.search(r"ok +presence by file: a site is near", said), said
     assert re.search(r"warning +sensors: none gives temperature, which the deliveries", said), said

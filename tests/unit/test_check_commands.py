@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -11,9 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from contracts.errors import UnavailableError
 from contracts.keys import Signer
 from contracts.runtime.files import make_directory
 from device.commands.check_config import findings as on_the_truck
+from device.offload.upload import check_site
 from device.settings_file import load
 from device.station import offload_lock
 from device.wayseal_device import main as device
@@ -197,6 +200,48 @@ def test_a_truck_s_source_is_read_as_run_reads_it(
     assert [each for each in found if each.severity == severity and words in each.words]
     empty = [each for each in found if "v.avi: left out of the trip" in each.words]
     assert [each.severity for each in empty] == (["warning"] if severity == "ok" else [])
+
+
+def test_a_truck_without_a_source_is_told_that_its_service_does_not_start(tmp_path: Path) -> None:
+    found = {
+        each.subject: each
+        for each in on_the_truck(load(device_file(tmp_path, 1, 1), {}), offline=True)
+    }
+    assert found["[source]"].severity == "warning"
+    assert "does not start" in found["[source]"].words
+    assert "[[sensors]]" in found["[source]"].remedy
+
+
+def test_a_truck_with_a_certificate_is_told_that_it_asks_in_by_itself(tmp_path: Path) -> None:
+    health = b'{"site_id": "dock-a"}'
+    with gateway_that_answers(401, {"Tus-Resumable": "1.0.0"}, health) as port:
+        path = sites_file(
+            tmp_path, {"dock-a": port}, 'tls_certificate = "t.crt"\ntls_key = "t.key"\n'
+        )
+        settings = load(path, {})
+        make_directory(settings.data)
+        Signer.load_or_create(settings.key_file)
+        *_, rest = on_the_truck(settings, offline=False)
+    assert rest.severity == "warning"
+    assert "asks in by its certificate" in rest.words
+    assert "wayseal-party register-device t" in rest.remedy
+
+
+def _hang_up(server: socket.socket) -> None:
+    server.accept()[0].close()
+
+
+def test_a_gateway_that_hangs_up_may_not_take_the_certificate(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        thread = threading.Thread(target=_hang_up, args=(server,), daemon=True)
+        thread.start()
+        port = server.getsockname()[1]
+        path = sites_file(
+            tmp_path, {"dock-a": port}, 'tls_certificate = "t.crt"\ntls_key = "t.key"\n'
+        )
+        with pytest.raises(UnavailableError, match=r"this device's certificate was revoked"):
+            check_site(load(path, {}).sites[0])
+        thread.join()
 
 
 def sites_file(folder: Path, ports: dict[str, int], more: str = "") -> Path:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from device import settings_file
 from device.settings import SettingsError
 from device.settings_file import load
 from device.wayseal_device import main
@@ -112,12 +113,29 @@ def test_the_token_is_never_shown(tmp_path: Path) -> None:
     assert "secret-word" not in repr(settings)
 
 
-def test_no_settings_at_all() -> None:
-    with pytest.raises(SettingsError, match="--config"):
+def test_no_settings_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings_file, "USUAL", tmp_path / "device.toml")
+    with pytest.raises(SettingsError, match=r"device\.toml is missing; give --config"):
         load(None, {})
 
 
+def test_without_a_name_the_settings_are_those_of_the_service(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settings_file, "USUAL", write(tmp_path, 'device_id = "t"\ndata = "d"\n'))
+    assert load(None, {}).data == tmp_path / "d"
+    assert load(None, {"WAYSEAL_BATCH__MAX_READINGS": "7"}).batch.max_readings == 7
+
+    variables = {"WAYSEAL_DEVICE_ID": "u", "WAYSEAL_DATA": str(tmp_path / "other")}
+    assert load(None, variables).data == tmp_path / "other"
+    other = tmp_path / "named.toml"
+    other.write_text('device_id = "v"\ndata = "d"\n')
+    assert load(other, {}).device_id == "v"
+    assert load(None, {"WAYSEAL_DEVICE_CONFIG": str(other)}).device_id == "v"
+
+
 def test_variables_alone_are_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings_file, "USUAL", tmp_path / "missing.toml")
     monkeypatch.chdir(tmp_path)
     own = {"WAYSEAL_DEVICE_ID": "t", "WAYSEAL_DATA": "d"}
     trip = {"WAYSEAL_TRIP__ORIGIN_SITE": "a", "WAYSEAL_TRIP__DESTINATION_SITE": "b"}

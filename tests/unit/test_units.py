@@ -109,6 +109,12 @@ def test_it_has_a_user_of_its_own_and_no_rights(unit: str) -> None:
     assert int(found["TimeoutStopSec"][0]) >= 60
 
 
+def test_the_device_works_in_a_directory_that_it_can_write() -> None:
+    unit = UNITS["wayseal-device"].read_text("utf-8")
+    (made,) = re.findall(r"^RuntimeDirectory=(.+)$", unit, re.MULTILINE)
+    assert f"\nWorkingDirectory=/run/{made}\n" in unit
+
+
 def test_the_node_is_told_to_end_and_ends_its_programs_itself() -> None:
     """One told at the same time ends first, which the node takes for an error: it ended with 1."""
     assert settings("wayseal-node")["KillMode"] == ["mixed"]
