@@ -325,8 +325,9 @@ def _entry_of_trip(place: str, value: bytes) -> Iterator[tuple[str, Row]]:
     if address.is_chain(place):
         if _SEAL_ID in value:  # before, each reading changes it
             chain = Chain.FromString(value)
-            ended_ms = max(chain.last_utc_ms, chain.seal.clock.utc_ms)
-            yield "chains", (chain.seal.trip_id, chain.device_id, value, ended_ms)
+            if chain.HasField("seal"):  # a hash may have these bytes by chance
+                ended_ms = max(chain.last_utc_ms, chain.seal.clock.utc_ms)
+                yield "chains", (chain.seal.trip_id, chain.device_id, value, ended_ms)
     elif address.is_handover(place):
         terms = HandOverState.FromString(value).terms
         yield "handover_entries", (terms.delivery_id, place, value)

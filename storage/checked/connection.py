@@ -26,6 +26,8 @@ from contracts.runtime.sqlite import BUSY_S, as_sqlite3
 
 CHECKSUM_BYTES: Final = 8
 """At the end of each page, also the number that byte 20 of the file has."""
+LOG_KEPT_BYTES: Final = 64 << 20
+"""What stays of a write-ahead log that was longer; a start reads the whole log for damage."""
 _PAGE_BYTES_MIN: Final = 512
 _EXTENSION: Final = "cksumvfs"
 _VFS: Final = "cksmvfs"
@@ -84,6 +86,7 @@ def connect_checked(path: Path, synchronous: Synchronous) -> Connection:
                 _reserve_checksums(connection)
             connection.execute("PRAGMA journal_mode = WAL").fetchall()
             connection.execute(f"PRAGMA synchronous = {synchronous}").fetchall()
+            connection.execute(f"PRAGMA journal_size_limit = {LOG_KEPT_BYTES}").fetchall()
     except BaseException:
         connection.close()
         raise

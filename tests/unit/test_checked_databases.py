@@ -16,6 +16,7 @@ import pytest
 from contracts.errors import UnavailableError
 from contracts.runtime.connection import Synchronous
 from contracts.runtime.sqlite import Schema, VersionedDatabase, transaction
+from storage.checked import connection
 from storage.checked.connection import connect_checked, has_checksums
 from storage.checked.damage import DamageNotes
 from storage.checked.kept import open_kept
@@ -178,6 +179,20 @@ def test_an_error_that_is_no_damage_is_one_of_ours_and_undoes_its_transaction(fi
             database.query("SELECT * FROM nowhere")
         assert len(list(in_words(database))) == ROWS
     assert damage.told() == []
+
+
+def test_a_long_log_does_not_stay_long(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next start reads all of it."""
+    monkeypatch.setattr(connection, "LOG_KEPT_BYTES", 1 << 16)
+    with closing(connect_checked(filled, Synchronous.FULL)) as db:
+        with transaction(db):
+            db.executemany("INSERT INTO visits VALUES (?, ?)", map(visit, range(ROWS, ROWS + 9999)))
+        log = Path(f"{filled}-wal")
+        assert log.stat().st_size > 1 << 17
+        for number in (1, 2):  # all of it goes into the file, then the log begins again
+            db.execute("PRAGMA wal_checkpoint").fetchall()
+            db.execute("INSERT INTO visits VALUES (?, ?)", visit(-number))
+        assert log.stat().st_size <= 1 << 16
 
 
 def killed(path: Path, copy: Path) -> Path:

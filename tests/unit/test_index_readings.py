@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from contracts import address
+from contracts.ledger.pages import Committed
 from contracts.proto.payload_pb2 import (
     Clock,
     Position,
@@ -13,11 +15,15 @@ from contracts.proto.payload_pb2 import (
     RunReading,
     StartTrip,
 )
+from contracts.proto.sawtooth_pb2 import Block, StateChange, TransactionReceipt
+from contracts.proto.state_pb2 import Chain
 from gateway.grants import Grant, GrantKind
+from gateway.index.projection import project
 from gateway.index.readings import NewReadings, new_readings
 from gateway.index.store import IndexStore
 from gateway.records.pages import Span
 from gateway.records.records import Records
+from support.network.world import Trip, reading
 
 LATEST = (1 << 63) - 1
 BOOT = bytes(range(16))
@@ -140,3 +146,18 @@ def test_no_question_about_a_trips_readings_reads_those_of_others(
     steps = [step for plan in plans for step in plan]
     assert all("(trip=?" in step for step in steps), steps
     assert any("readings_with_signs" in step for step in steps)
+
+
+def test_a_hash_that_looks_like_a_seal_is_none() -> None:
+    """Its first bytes are those before the id of a seal's transaction in a chain's entry."""
+    (batch, *_) = Trip().whole([reading(0)])
+    looks_so = b"\x4a\x80\x01" + bytes(29)
+    value = Chain(device_id="truck-1", count=5, head_sha256=looks_so).SerializeToString()
+    change = StateChange(address=address.chain("T", "truck-1"), value=value, type=StateChange.SET)
+    receipts = [
+        TransactionReceipt(transaction_id=each.header_signature, state_changes=[change])
+        for each in batch.transactions
+    ]
+    projected = project(Committed(Block(batches=[batch]), receipts), 1)
+    assert len(projected.rows["new_transactions"]) == len(batch.transactions)
+    assert "chains" not in projected.rows
