@@ -18,7 +18,7 @@ MQTT_PORT ?= 1883
 LEDGER_PORT ?= 8008
 
 .DEFAULT_GOAL := help
-.PHONY: help release docs audit demo test programs peers check unit vectors soak field sites measure bench bench-ledger bench-storage bench-device bench-audit rig cassandra up trip down proto pages lock clean
+.PHONY: help release docs audit demo test programs peers check unit vectors soak field sites measure bench bench-ledger bench-storage bench-device bench-audit bench-index rig cassandra up trip down proto pages lock clean
 
 help: ## what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -133,6 +133,9 @@ bench-device: $(READY) ## what a truck's agent takes from a Pi, and how it offlo
 
 bench-audit: $(READY) ## how fast auditors are answered, from 10,000 to 1,000,000 readings; OPTIONS="--readings 10000" is a look
 	@$(BIN)/python -m demo.bench_audit $(OPTIONS)
+
+bench-index: $(READY) ## how an index of a gateway grows; OPTIONS="--kind alone --readings 10000000" is long
+	@$(BIN)/python -m demo.bench_index $(OPTIONS)
 
 release: $(READY) ## wheels, Debian packages, SBOMs, checksums of the newest commit into dist; KEY=file signs; OPTIONS="--arch amd64"
 	@PYTHON="$(BIN)/python" scripts/tools release

@@ -30,6 +30,7 @@ examples:
   wayseal-gateway mosquitto --config gateway.toml
   wayseal-gateway pki list --config gateway.toml
   wayseal-gateway backup /srv/backup --config gateway.toml
+  wayseal-gateway reindex --config gateway.toml
   wayseal-gateway volumes --config gateway.toml"""
 
 _EXAMPLES: Final = """\
@@ -128,6 +129,15 @@ def build_parser() -> argparse.ArgumentParser:
     )
     adopt.add_argument("url", metavar="URL", help="REST API of the successor")
     adopt.set_defaults(run="gateway.commands.adopt:run")
+    reindex = commands.add_parser(
+        "reindex",
+        parents=[common],
+        help="Make the index again from the ledger, beside the one in use.",
+        description="Says how far it is, and changes nothing until the new index is whole. A "
+        "running gateway goes on meanwhile and then takes it in one step; another one takes it at "
+        "its next start.",
+    )
+    reindex.set_defaults(run="gateway.commands.reindex:run")
     volumes_parser.add(commands, common)
     return parser
 

@@ -14,6 +14,7 @@ from contracts.runtime.dependency import Dependency
 from contracts.sawtooth.blocks import NULL_BLOCK_ID
 from gateway.index.network import Network
 from gateway.index.projection import project
+from gateway.index.reindexing import take_offered
 from gateway.index.store import Head, IndexStore
 from gateway.worker import Worker
 from storage.stages import NOT_RECORDED, Stage, Stages, timed
@@ -64,6 +65,8 @@ class Follower:
         """
         newest_id = self._newest_id()
         self._network.check()
+        if take_offered(self._store, self._ledger, self._network.genesis_block_id):
+            self._on_block()
         head = self._store.head()
         if head and head.block_id == newest_id:
             if self._store.rebuild is not None:

@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple
 from contracts.errors import UnavailableError
 from contracts.records.clock import now_ms
 from contracts.runtime.connection import Connection, Synchronous
+from contracts.runtime.files import sync_directory
 from contracts.runtime.sqlite import as_sqlite3, is_damage, transaction, translated
 from gateway.index.projection import Rows
 from gateway.index.readings import NewReadings, add_readings
@@ -27,7 +28,10 @@ from storage.checked.wal import damage_in_wal
 REBUILDING: Final = 0x7762
 """`PRAGMA application_id` of an index that has not been at the ledger's head since it was dropped.
 It outlasts a restart."""
-_FILES: Final = ("", "-wal", "-shm")
+FILES: Final = ("", "-wal", "-shm")
+"""What a database's files end with."""
+OFFERED: Final = "index-next.db"
+"""Beside an index, one that may take its place: see `gateway/index/reindexing.py`."""
 
 _log = logging.getLogger(__name__)
 
@@ -43,6 +47,7 @@ class IndexStore:
     """A SQLite file with one writer; readers in any thread see whole blocks only.
 
     Attributes:
+        offered: Where an index is put that may take the place of this one.
         rebuild: What is under way; None when the index may be believed.
         rebuilds: How often it was dropped since the process started.
     """
@@ -65,6 +70,7 @@ class IndexStore:
             UnavailableError: The file cannot be opened.
         """
         self._path = path
+        self.offered = path.with_name(OFFERED)
         self._on_rebuild = on_rebuild
         self._lock = threading.Lock()
         self._idle: list[Connection] = []
@@ -185,6 +191,42 @@ class IndexStore:
                 raise sqlite3.DatabaseError(f"its pages contradict each other: {found[0][0]}")
         _log.info("the index is sound, checked in %.1f s", time.monotonic() - began_s)
 
+    def settle(self) -> bool:
+        """Put all that is in the write-ahead log into the file; False if a reader is in its way.
+
+        Raises:
+            UnavailableError: The disk is full, or the medium failed.
+        """
+        with self._connection() as db:
+            (busy, *_) = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        return not busy
+
+    def go_on_with(self, other: Path) -> bool:
+        """Put another index in the place of this one, in one step; False: a reader is in its way.
+
+        Only the thread that adds blocks may call it. A reader in the middle of a question gets the
+        rest of its answer from the old one. A kill leaves one or the other, each whole: the log of
+        the old one, which SQLite would take for that of the new one, is empty before it is removed.
+
+        Args:
+            other: The file of a whole index that nobody has open.
+
+        Raises:
+            UnavailableError: The medium failed; the old one is in use.
+        """
+        if not self.settle():
+            return False
+        with translated(f"index {self._path}", damaged=UnavailableError), self._lock:
+            self._generation += 1
+            self.close()
+            for suffix in FILES[1:]:
+                Path(f"{self._path}{suffix}").unlink(missing_ok=True)
+            other.replace(self._path)
+            sync_directory(self._path.parent)
+            self._must_make = False
+            self.rebuild = None
+        return True
+
     def _rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         with self._connection() as db:
             return db.execute(sql, values).fetchall()
@@ -287,7 +329,7 @@ class IndexStore:
         A full disk may prevent it, so each question tries.
         """
         if self._must_make:
-            for suffix in _FILES:
+            for suffix in FILES:
                 Path(f"{self._path}{suffix}").unlink(missing_ok=True)
             self._make(rebuilding=True)
             self._must_make = False

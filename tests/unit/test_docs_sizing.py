@@ -1,11 +1,18 @@
 """docs/sizing.md has the table that its assumptions and docs/performance.md give."""
 
-from support.project.sizing import PAGE, assumed, measured_bytes, table
+from support.project.sizing import (
+    PAGE,
+    assumed,
+    index_table,
+    measured_bytes,
+    measured_index,
+    table,
+)
 
 
 def test_the_table_follows_from_the_assumptions() -> None:
     text = PAGE.read_text("utf-8")
-    for row in table():
+    for row in (*table(), *index_table()):
         assert row in text, f"expected: {row}"
 
 
@@ -13,3 +20,8 @@ def test_the_bytes_are_the_measured_ones() -> None:
     in_runs, alone = measured_bytes()
     assert assumed()["runs"] == in_runs
     assert 0 <= assumed()["alone"] - alone < 5  # rounded up
+
+
+def test_the_index_is_the_measured_one() -> None:
+    measured = measured_index()
+    assert {name: assumed()[name] for name in measured} == measured

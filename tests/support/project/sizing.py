@@ -16,6 +16,8 @@ _PERFORMANCE: Final = ROOT / "docs" / "performance.md"
 _COST: Final = ROOT / "storage" / "bench" / "cost" / "default.toml"
 NETWORKS: Final = ((1, 1), (10, 1), (30, 3), (100, 3), (1000, 10))
 """Trucks and sites."""
+INDEXED: Final = (100_000_000, 1_000_000_000)
+"""Readings of an index."""
 HOURS_A_YEAR: Final = 8760
 DAYS_A_YEAR: Final = 365
 
@@ -32,6 +34,25 @@ def measured_bytes() -> tuple[float, float]:
     in_runs = re.findall(r"\| disk per reading in runs \| (\d+) bytes", text)
     alone = re.findall(r"\| disk per reading, 1,000,000 on the chain \| (\d+) bytes", text)
     return float(in_runs[0]), float(alone[0])
+
+
+def measured_index() -> dict[str, float]:
+    """Return the measured bytes and microseconds of CPU of an index, by the assumptions' names."""
+    listed = rows(_PERFORMANCE, "### The index of a gateway")
+    return {row[0].strip("`"): float(row[2]) for row in listed}
+
+
+def index_table() -> Iterator[str]:
+    """Yield the rows of the table of large indexes."""
+    given = assumed()
+    for readings in INDEXED:
+        cells = [f"{readings / 1e6:,.0f} million"]
+        cells += [f"{readings * given[f'index_{each}'] / 1e9:,.1f}" for each in ("runs", "alone")]
+        cells += [
+            f"{readings * given[f'index_{each}_us'] / 1e6 / 3600:,.1f}"
+            for each in ("runs", "alone")
+        ]
+        yield f"| {' | '.join(cells)} |"
 
 
 def host_a_year() -> float:
@@ -68,4 +89,4 @@ def table() -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    sys.stdout.write("\n".join(table()) + "\n")
+    sys.stdout.write("\n".join([*table(), *index_table()]) + "\n")

@@ -1,0 +1,88 @@
+"""`wayseal-gateway reindex`: makes the index again beside the one in use."""
+
+import argparse
+import json
+import os
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import Final
+
+from contracts.errors import RejectedError, UnavailableError
+from contracts.ledger.client import LedgerClient
+from contracts.runtime.files import holder_of, locked
+from gateway.index.reindexing import Progress, build
+from gateway.index.store import OFFERED
+from gateway.intake.schema import INBOX
+from gateway.settings import Settings
+from storage.checked.look import looking_at
+
+TAKEN_S: Final = 120.0
+"""How long the command waits for a running gateway to take the new index."""
+LOOK_AGAIN_S: Final = 0.1
+POLITE: Final = 10
+"""Less of the processor than the gateway gets: see nice(2)."""
+
+
+def run(_: argparse.Namespace, settings: Settings) -> None:
+    """Build an index, say how far it is, and wait until a running gateway has taken it.
+
+    Raises:
+        RejectedError: The ledger is not the gateway's, or an index waits to be taken.
+        UnavailableError: Another one is being made, no gateway has run here, the ledger did not
+            answer, the disk is full, or the gateway did not take it.
+    """
+    data = settings.data
+    offered = data / OFFERED
+    with looking_at(data / "inbox.db", INBOX) as inbox:
+        known = inbox.query("SELECT genesis_id FROM network")
+    with (
+        locked(data / "reindex.lock", f"an index is being made in {data} already"),
+        closing(LedgerClient(settings.ledger.place)) as ledger,
+    ):
+        if offered.exists():
+            raise RejectedError(f"index {offered} is whole and waits for the gateway to start")
+        os.nice(POLITE)
+        old = _file_number(data / "index.db")
+        made = build(ledger, offered, known[0][0] if known else None, _say)
+        _say(made)
+        taken = _is_taken(data, offered, old)
+    told = {"blocks": made.blocks, "readings": made.readings, "took_s": round(made.took_s, 1)}
+    print(json.dumps({**told, "taken": taken}))
+
+
+def _is_taken(data: Path, offered: Path, old: int | None) -> bool:
+    """Wait for a running gateway; return False if none runs.
+
+    Args:
+        data: Directory of the gateway's data.
+        offered: The new index.
+        old: The file number of the index in use before.
+
+    Raises:
+        UnavailableError: It did not take the index.
+    """
+    until_s = time.monotonic() + TAKEN_S
+    while offered.exists():
+        if holder_of(data / "lock") is None:
+            return False
+        if time.monotonic() > until_s:
+            raise UnavailableError(
+                f"the gateway has not taken {offered} within {TAKEN_S:.0f} s: its log says why"
+            )
+        time.sleep(LOOK_AGAIN_S)
+    if _file_number(data / "index.db") == old:
+        raise UnavailableError("the gateway did not take the new index: its log says why")
+    return True
+
+
+def _file_number(path: Path) -> int | None:
+    try:
+        return path.stat().st_ino
+    except FileNotFoundError:
+        return None
+
+
+def _say(progress: Progress) -> None:
+    print(progress, file=sys.stderr, flush=True)

@@ -1,0 +1,231 @@
+"""An index is built beside the one in use, and taken in its place in one step."""
+
+import logging
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from contracts.errors import RejectedError, UnavailableError
+from contracts.ledger.client import LedgerClient
+from gateway.index import reindexing
+from gateway.index.follower import Follower
+from gateway.index.network import Network
+from gateway.index.projection import Rows
+from gateway.index.reindexing import Progress, build, take_offered
+from gateway.index.schema import VERSION
+from gateway.index.store import IndexStore
+from gateway.intake.inbox import Inbox
+from support.ledgers.fake import FakeLedger
+
+BLOCKS = 12
+BOGUS: Rows = {"holds": [("trip", "hold", b"", 0)]}
+"""A row that no ledger has: whether it is there tells which index answers."""
+
+
+@pytest.fixture
+def ledger() -> Iterator[FakeLedger]:
+    with FakeLedger() as made:
+        made.extend([[]] * BLOCKS)
+        yield made
+
+
+@pytest.fixture
+def client(ledger: FakeLedger) -> Iterator[LedgerClient]:
+    with closing(LedgerClient(ledger.url)) as made:
+        yield made
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[IndexStore]:
+    made = IndexStore(tmp_path / "index.db")
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def follower(client: LedgerClient, store: IndexStore, tmp_path: Path) -> Iterator[Follower]:
+    """A follower that is at the head, over an index with a bogus row."""
+    with closing(
+        Inbox(tmp_path / "inbox.db", bytes_max=1 << 20, quarantine_bytes_max=1 << 20)
+    ) as inbox:
+        network = Network(client, inbox, store)
+        made = Follower(client, network, store, lambda: None, lambda: None)
+        made.catch_up()
+        store.add(BOGUS)
+        yield made
+
+
+def is_new(store: IndexStore) -> bool:
+    return store.query("SELECT count(*) FROM holds") == [(0,)]
+
+
+def blocks(store: IndexStore) -> int:
+    return int(store.query("SELECT count(*) FROM blocks")[0][0])
+
+
+def built(client: LedgerClient, store: IndexStore, genesis_id: str | None = None) -> Progress:
+    return build(client, store.offered, genesis_id, lambda _: None)
+
+
+def beside(store: IndexStore) -> list[str]:
+    """Return the files of an index that is being made, or waits."""
+    return [each.name for each in store.offered.parent.iterdir() if "next" in each.name]
+
+
+def test_the_new_index_is_taken_between_two_blocks_and_followed(
+    follower: Follower, ledger: FakeLedger, client: LedgerClient, store: IndexStore, tmp_path: Path
+) -> None:
+    built(client, store, ledger.blocks[0].header_signature)
+    assert (is_new(store), beside(store)) == (False, ["index-next.db"])
+    ledger.extend([[]])
+    follower.catch_up()
+    assert (is_new(store), blocks(store), beside(store)) == (True, BLOCKS + 1, [])
+    ledger.extend([[]])
+    follower.catch_up()
+    store.close()
+    with closing(IndexStore(tmp_path / "index.db")) as again:
+        assert (again.rebuild, is_new(again), blocks(again)) == (None, True, BLOCKS + 2)
+
+
+def test_no_answer_goes_back_to_an_earlier_block(
+    follower: Follower, ledger: FakeLedger, client: LedgerClient, store: IndexStore
+) -> None:
+    ledger.extend([[]] * 2)
+    built(client, store)
+    waiting = store.offered.rename(store.offered.with_name("waiting"))
+    ledger.extend([[]] * 3)
+    follower.catch_up()
+    waiting.rename(store.offered)
+    head = store.head()
+    assert take_offered(store, client, ledger.blocks[0].header_signature)
+    assert (is_new(store), store.head()) == (True, head)
+
+
+def test_a_reader_in_the_middle_of_a_question_reads_on_in_the_old_index(
+    follower: Follower, ledger: FakeLedger, client: LedgerClient, store: IndexStore
+) -> None:
+    built(client, store)
+    with store._lent() as slow:  # noqa: SLF001 - a reader in the middle of its question
+        store.settle()
+        rows = slow.execute("SELECT block_num FROM blocks")
+        assert rows.fetchone() == (0,)
+        assert take_offered(store, client, ledger.blocks[0].header_signature)
+        assert is_new(store)
+        assert len(rows.fetchall()) == BLOCKS - 1
+    follower.catch_up()
+    ledger.extend([[]])
+    follower.catch_up()
+    assert (is_new(store), blocks(store)) == (True, BLOCKS + 1)
+
+
+def test_the_progress_is_told_with_the_time_left(
+    client: LedgerClient, store: IndexStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reindexing, "TELL_S", 0.0)
+    told: list[Progress] = []
+    last = build(client, store.offered, None, told.append)
+    assert [each.blocks for each in told] == list(range(1, BLOCKS + 1))
+    assert (last.blocks, last.of, last.readings) == (BLOCKS, BLOCKS, 0)
+    assert str(Progress(3, 12, 900, 5.0)) == ("3 of 12 blocks, 900 readings, 25%, 5 s, 15 s left")
+    assert str(Progress(12, 12, 900, 5.0)) == "12 of 12 blocks, 900 readings, 100%, 5 s"
+
+
+@pytest.mark.parametrize("wrong", ["ledger", "version", "garbage", "history", "unfinished"])
+def test_what_is_no_index_of_this_gateway_is_removed_and_the_old_one_answers(
+    follower: Follower,
+    client: LedgerClient,
+    store: IndexStore,
+    caplog: pytest.LogCaptureFixture,
+    wrong: str,
+) -> None:
+    if wrong in {"ledger", "history"}:
+        with FakeLedger() as other, closing(LedgerClient(other.url)) as there:
+            other.extend([[]] * (BLOCKS - 1), "other" if wrong == "ledger" else "")
+            other.extend([[]], "other")
+            build(there, store.offered, None, lambda _: None)
+    elif wrong == "garbage":
+        store.offered.write_bytes(b"not a database, " * 4096)
+    else:
+        name = "user_version" if wrong == "version" else "application_id"
+        value = VERSION + 1 if wrong == "version" else 0x7762
+        built(client, store)
+        with closing(IndexStore(store.offered)) as index:
+            index.query(f"PRAGMA {name} = {value}")
+            index.settle()
+    caplog.set_level(logging.ERROR)
+    follower.catch_up()
+    assert (is_new(store), blocks(store), beside(store)) == (False, BLOCKS, [])
+    assert "the index that was made beside this one is removed" in caplog.text
+
+
+def test_an_index_of_another_ledger_is_not_begun(client: LedgerClient, store: IndexStore) -> None:
+    with pytest.raises(RejectedError, match="this gateway's data belong to the ledger"):
+        built(client, store, "another")
+    assert beside(store) == []
+
+
+def test_a_full_disk_leaves_nothing(
+    client: LedgerClient, store: IndexStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise UnavailableError("index: database or disk is full")
+
+    monkeypatch.setattr(IndexStore, "settle", full)
+    with pytest.raises(UnavailableError, match="disk is full"):
+        built(client, store)
+    assert beside(store) == []
+
+
+def test_what_a_killed_build_left_is_in_nobodys_way(
+    follower: Follower, ledger: FakeLedger, client: LedgerClient, store: IndexStore
+) -> None:
+    killed = (
+        "import os, signal, sys; from pathlib import Path\n"
+        "from contracts.ledger.client import LedgerClient\n"
+        "from gateway.index import reindexing\n"
+        "reindexing.TELL_S = 0.0\n"
+        "reindexing.build(LedgerClient(sys.argv[1]), Path(sys.argv[2]), None,"
+        " lambda each: each.blocks == 7 and os.kill(os.getpid(), signal.SIGKILL))"
+    )
+    command = [sys.executable, "-c", killed, ledger.url, str(store.offered)]
+    assert subprocess.run(command, check=False).returncode == -signal.SIGKILL  # noqa: S603
+    assert beside(store)
+    follower.catch_up()
+    assert not is_new(store)
+    built(client, store)
+    assert beside(store) == ["index-next.db"]
+    follower.catch_up()
+    assert is_new(store)
+
+
+@pytest.mark.parametrize("before", [True, False], ids=["before", "after"])
+def test_a_step_that_fails_leaves_one_whole_index(
+    follower: Follower,
+    client: LedgerClient,
+    store: IndexStore,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    before: bool,
+) -> None:
+    """As a kill would: what is on the disk then is what the next start finds."""
+    built(client, store)
+    replace = Path.replace
+
+    def failing(self: Path, target: Path) -> Path:
+        if not before:
+            replace(self, target)
+        raise OSError(5, "Input/output error")
+
+    with monkeypatch.context() as medium:
+        medium.setattr(Path, "replace", failing)
+        with pytest.raises(UnavailableError, match="Input/output"):
+            follower.catch_up()
+    store.close()
+    with closing(IndexStore(store.offered.with_name("index.db"))) as found:
+        assert (found.rebuild, is_new(found), blocks(found)) == (None, not before, BLOCKS)
+        found.check()
