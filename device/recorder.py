@@ -20,7 +20,7 @@ from contracts.errors import RejectedError
 from contracts.ids import trip_id_of
 from contracts.keys import Signer
 from contracts.proto.payload_pb2 import StartTrip
-from contracts.records.reading import Clock, ClockOrigin, Reading
+from contracts.records.reading import Clock, ClockOrigin, Reading, Tamper
 from contracts.records.recording import RecordingDigest
 from contracts.runtime.files import make_directory
 from device.camera.filming.reel import Reel
@@ -32,6 +32,7 @@ from device.journal.logbook import Logbook
 from device.journal.trip import Recording, Trip, TripState
 from device.live.clock import Now, machine_now
 from device.live.films import keep_film, open_reel
+from device.live.port import MOMENTS
 from device.live.remarks import Remarks
 from device.live.source import LiveSource
 from device.live.telling import Narrator
@@ -123,6 +124,7 @@ class Recorder:
         reel = self._reel(trip, source) if source.is_measured else None
         narrator = self._narrator(trip, reel) if reel is not None and trip.tells else None
         self.remarks.goes_on()
+        holds = Tamper.NONE
 
         def idle() -> None:
             chain.commit()
@@ -142,11 +144,12 @@ class Recorder:
                 chain.record(reading)
                 if reel is not None and sample.tamper:
                     reel.mark(time.monotonic())
+                holds = sample.tamper & ~MOMENTS
                 moved(chain.trip.readings)
                 if chain.uncommitted >= GROUP_READINGS:
                     chain.commit()
         idle()
-        self.remarks.stops(trip.trip_id, chain.trip.readings - trip.readings)
+        self.remarks.stops(trip.trip_id, chain.trip.readings - trip.readings, holds)
         return chain.trip if stop.requested else chain.close()
 
     def close(self, trip: Trip) -> Trip:
@@ -175,7 +178,8 @@ class Recorder:
         narrator = self._narrator(trip, reel)
         chain = ChainWriter(self.logbook, self.signer, self.limits, trip, closing=True)
         in_order = self.remarks.stopped_in_order(trip.trip_id)
-        while (last := narrator.last(self.now(), in_order=in_order)) is not None:
+        holds = self.remarks.holds(trip.trip_id)
+        while (last := narrator.last(self.now(), in_order=in_order, holds=holds)) is not None:
             chain.record(last)
         chain.commit()
 

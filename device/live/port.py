@@ -2,9 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Final, Protocol
 
 from contracts.records.reading import Position, Tamper
+
+MOMENTS: Final = Tamper.SHOCK | Tamper.MOTION
+"""Signs of a moment: another one is news, although the reading before had one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,6 +53,7 @@ class Remarks:
         self._open: set[tuple[RemarkKind, str]] = set()
         self._paused: tuple[RemarkKind, int] | None = None
         self._stopped_in_order = ""
+        self._holds = Tamper.NONE
 
     def begin(self, trip_id: str = "", readings: int = 0) -> None:
         """Hear that recording begins, or goes on after a stop, which ended what was told.
@@ -83,18 +84,24 @@ class Remarks:
         """Hear that recording goes on: it may fail from now on."""
         self._stopped_in_order = ""
 
-    def stops(self, trip_id: str, readings: int) -> None:
+    def stops(self, trip_id: str, readings: int, holds: Tamper = Tamper.NONE) -> None:
         """Hear that recording of a trip stops with all readings kept, as somebody wants it to.
 
         Args:
             trip_id: The trip.
             readings: How many since it went on; without one nobody has said yet how it went on.
+            holds: Signs that the last reading has and that last, such as an open door.
         """
         self._stopped_in_order = trip_id if readings else ""
+        self._holds = holds if readings else Tamper.NONE
 
     def stopped_in_order(self, trip_id: str) -> bool:
         """Say whether this process has recorded a trip until somebody wanted it to stop."""
         return trip_id == self._stopped_in_order
+
+    def holds(self, trip_id: str) -> Tamper:
+        """Return the signs that held when recording of a trip stopped in order; else none."""
+        return self._holds if self.stopped_in_order(trip_id) else Tamper.NONE
 
     def miss(self, signs: Tamper) -> None:
         """Hear of signs that no reading has, because recording failed: the next one says them."""

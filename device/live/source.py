@@ -14,15 +14,13 @@ from device.camera.filming.port import Feed
 from device.camera.filming.reel import Reel
 from device.live.camerawatch import CameraWatch
 from device.live.health import Finding, Health, Watch
-from device.live.port import Measured, Sensor
+from device.live.port import MOMENTS, Measured, Sensor
 from device.live.watch import SensorWatch, WatchPlan
 from device.sensors.port import Sample
 from device.stop import Stop
 
 FIRST_ANSWERS_S: Final = 5.0
 """How long the first tick waits for sensors that have not answered yet."""
-_MOMENTS: Final = Tamper.SHOCK | Tamper.MOTION
-"""Signs of a moment: another one is news, although the reading before had one."""
 _LOOK_S: Final = 0.05
 _log: Final = logging.getLogger(__name__)
 
@@ -106,7 +104,7 @@ class LiveSource:
             due_s += self.interval_s * (missed + 1)
             stop.wait(due_s - now_s)
         rest = _taken(watches)
-        if rest.tamper & (_MOMENTS | ~(measured.tamper if measured else Tamper.NONE)):
+        if rest.tamper & (MOMENTS | ~(measured.tamper if measured else Tamper.NONE)):
             yield _sample(rest, round((time.monotonic() - began_s) * 1000))
 
     @contextmanager

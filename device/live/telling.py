@@ -83,19 +83,21 @@ class Narrator:
         self._signs = signs
         return replace(reading, tamper=signs, told=Told(tuple(said), tuple(named), film))
 
-    def last(self, now: Clock, *, in_order: bool) -> Reading | None:
+    def last(self, now: Clock, *, in_order: bool, holds: Tamper = Tamper.NONE) -> Reading | None:
         """Return a reading without measured values that carries remarks still unsaid, or None.
 
         Args:
             now: The clock.
             in_order: The arrival stopped the recording, so nothing is said of that. If it failed or
                 was killed before, the reading says since when nothing is recorded.
+            holds: Signs that held when it stopped. The reading has them too, or they would seem to
+                have ended; they are no reason for one.
         """
-        reading = self.complete(Reading(now))
+        reading = self.complete(Reading(now, tamper=holds))
         told, news = reading.told, list(reading.told.remarks)
         if in_order:
             news = [each for each in news if each.kind is not RemarkKind.INTERRUPTED]
         # A sensor that stays unplugged is no news.
-        if not news and not reading.tamper & ~Tamper.SENSOR_UNPLUGGED:
+        if not news and not reading.tamper & ~(Tamper.SENSOR_UNPLUGGED | holds):
             return None
         return replace(reading, told=replace(told, remarks=tuple(news)))

@@ -386,6 +386,22 @@ def test_how_much_film_is_lost_at_most(ended_ms: int | None, since_ms: int, amou
     assert (lost.since_ms - START_MS, lost.amount) == (since_ms, amount)
 
 
+def test_a_door_that_is_open_at_the_end_stays_open_in_the_reading_before_the_seal(
+    tmp_path: Path, remarks: Remarks
+) -> None:
+    trip, reel = opened(), Reel(tmp_path, 1, [], lambda _: (0, 0))
+    remarks.stops(trip.trip_id, 9, Tamper.DOOR_OPEN)
+    holds = remarks.holds(trip.trip_id)
+    assert remarks.holds("another") is Tamper.NONE
+    narrator = Narrator(trip, [], reel, remarks)
+    assert narrator.last(at(11), in_order=True, holds=holds) is None
+
+    lost = film_lost(trip, LeftBehind("dock-000003.mp4", None))
+    last = Narrator(trip, [], reel, remarks, [lost]).last(at(12), in_order=True, holds=holds)
+    assert last is not None
+    assert last.tamper is Tamper.DOOR_OPEN
+
+
 def test_film_that_was_lost_is_told_by_whoever_completes_the_next_reading(
     tmp_path: Path, remarks: Remarks
 ) -> None:
