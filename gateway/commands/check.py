@@ -30,11 +30,13 @@ from gateway.mosquitto.folder import missing_directories
 from gateway.owners import files_of_others, place_of_others
 from gateway.ownkey import load_key
 from gateway.ownsite import is_registered, unregistered
+from gateway.pki import trucksettings
 from gateway.settings import Settings
 from storage.checked.damage import DamageNotes
 from storage.volumes.marker import Identity
 
 _ANSWER_S: Final = 5.0
+_NO_CLAIM: Final = "mend the file: until then no truck is given a claim"
 
 
 def run(options: argparse.Namespace, settings: Settings) -> None:
@@ -71,7 +73,21 @@ def _here(settings: Settings) -> Iterator[Finding]:
         found = _volume("blobs", settings.blobs_dir, BLOBS_ID, settings, mount=False)
         yield from guarded(found, "blobs")
     yield from files(named_files(settings))
+    yield from _truck_settings(settings)
     yield from guarded(_mosquitto_directories(settings), "mosquitto")
+
+
+def _truck_settings(settings: Settings) -> Iterator[Finding]:
+    path = settings.pki.truck_settings
+    if path is None:
+        return
+    try:
+        trucksettings.check(path)
+        yield ok("pki.truck_settings", str(path))
+    except WaysealError as problem:
+        yield error(
+            "pki.truck_settings", str(problem).removeprefix("pki.truck_settings "), _NO_CLAIM
+        )
 
 
 def _key(settings: Settings) -> Finding:

@@ -122,6 +122,24 @@ def test_what_is_wrong_on_a_gateway_s_machine_is_named(tmp_path: Path) -> None:
     assert wrong["blobs"] == f"expected a directory, but {tmp_path}/file is a file"
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [(None, "No such file"), ('device_id = "t"', "expected no key device_id"), ("[trip]", "")],
+)
+def test_the_settings_for_new_trucks_are_looked_at(
+    tmp_path: Path, text: str | None, words: str
+) -> None:
+    trucks = tmp_path / "trucks.toml"
+    if text is not None:
+        trucks.write_text(text)
+    path = gateway_file(tmp_path, "http://127.0.0.1:1", 1)
+    path.write_text(path.read_text() + f'[pki]\ntruck_settings = "{trucks}"\n')
+    found = at_the_gateway(load_settings(path), offline=True)
+    (said,) = [each for each in found if each.subject == "pki.truck_settings"]
+    assert said.severity == ("error" if words else "ok")
+    assert words in said.words
+
+
 def device_file(folder: Path, mqtt: int, rest: int, more: str = "") -> Path:
     return write_private(
         folder / "device.toml",
