@@ -16,7 +16,11 @@ from support.field.virtual import ADDRESS, NQN, Virtual, virtual
 from support.project.pages import ROOT
 from support.trucks.rogue import until
 
-pytestmark = [pytest.mark.field, pytest.mark.skipif(bool(missing()), reason=missing() or "-")]
+pytestmark = [
+    pytest.mark.field,
+    pytest.mark.long,
+    pytest.mark.skipif(bool(missing()), reason=missing() or "-"),
+]
 
 SITE: Final = "dock-a"
 PATH: Final = "/srv/far"

@@ -52,7 +52,7 @@ def bare(loop: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instal
         made.machines[SITES[0]].run(
             "sh", "-ec", f"mkdir -p /dev/disk/by-id && ln -s {loop} /dev/disk/by-id/{DISK}"
         )
-        wheels_of(folder / "wheels", "gateway", "node", "device")
+        wheels_of(folder / "wheels", "gateway", "node", "device-camera")
         yield Installed(Network(folder, made), stack)
 
 
@@ -70,6 +70,7 @@ def describe(bare: Installed, *, formats: bool) -> None:
             },
             "trucks": {
                 TRUCK: {
+                    "device_role": "device-camera",
                     "device_party": "haulier",
                     "device_trip": {"origin_site": SITES[0], "destination_site": SITES[1]},
                 }
