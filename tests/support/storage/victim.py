@@ -10,6 +10,7 @@ Run as a program, since a kill takes the whole process.
 import os
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from gateway.storagesettings import RetentionSettings
@@ -84,4 +85,5 @@ def _say(*words: object) -> None:
 
 
 if __name__ == "__main__":
-    {"delete": delete, "scrub": scrub, "write": write}[sys.argv[1]](*sys.argv[2:])
+    works: dict[str, Callable[..., None]] = {"delete": delete, "scrub": scrub, "write": write}
+    works[sys.argv[1]](*sys.argv[2:])
