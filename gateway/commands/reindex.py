@@ -12,7 +12,7 @@ from typing import Final
 from contracts.errors import RejectedError, UnavailableError
 from contracts.ledger.client import LedgerClient
 from contracts.runtime.files import holder_of, locked
-from gateway.index.reindexing import Progress, build
+from gateway.index.reindexing import ReindexProgress, build
 from gateway.index.store import OFFERED
 from gateway.intake.schema import INBOX
 from gateway.settings import Settings
@@ -84,5 +84,5 @@ def _file_number(path: Path) -> int | None:
         return None
 
 
-def _say(progress: Progress) -> None:
+def _say(progress: ReindexProgress) -> None:
     print(progress, file=sys.stderr, flush=True)

@@ -29,7 +29,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class ReindexProgress:
     """How far an index has come.
 
     Attributes:
@@ -55,8 +55,11 @@ class Progress:
 
 
 def build(
-    ledger: LedgerClient, offered: Path, genesis_id: str | None, say: Callable[[Progress], None]
-) -> Progress:
+    ledger: LedgerClient,
+    offered: Path,
+    genesis_id: str | None,
+    say: Callable[[ReindexProgress], None],
+) -> ReindexProgress:
     """Build an index of the ledger, and offer it once it is whole and durable.
 
     Args:
@@ -121,7 +124,9 @@ def take_offered(store: IndexStore, ledger: LedgerClient, genesis_id: str | None
     return False
 
 
-def _fill(index: IndexStore, ledger: LedgerClient, say: Callable[[Progress], None]) -> Progress:
+def _fill(
+    index: IndexStore, ledger: LedgerClient, say: Callable[[ReindexProgress], None]
+) -> ReindexProgress:
     """Take in every block up to the ledger's head."""
     began_s = told_s = time.monotonic()
     last, blocks, readings, of = "", 0, 0, ledger.head_num() + 1
@@ -131,8 +136,8 @@ def _fill(index: IndexStore, ledger: LedgerClient, say: Callable[[Progress], Non
             of = max(of, blocks)
             if time.monotonic() - told_s >= TELL_S:
                 told_s = time.monotonic()
-                say(Progress(blocks, of, readings, told_s - began_s))
-    return Progress(blocks, of, readings, time.monotonic() - began_s)
+                say(ReindexProgress(blocks, of, readings, told_s - began_s))
+    return ReindexProgress(blocks, of, readings, time.monotonic() - began_s)
 
 
 def _check_ours(offered: Path, genesis_id: str | None) -> None:

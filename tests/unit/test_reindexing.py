@@ -16,7 +16,7 @@ from gateway.index import reindexing
 from gateway.index.follower import Follower
 from gateway.index.network import Network
 from gateway.index.projection import Rows
-from gateway.index.reindexing import Progress, build, take_offered
+from gateway.index.reindexing import ReindexProgress, build, take_offered
 from gateway.index.schema import VERSION
 from gateway.index.store import IndexStore
 from gateway.intake.inbox import Inbox
@@ -68,7 +68,9 @@ def blocks(store: IndexStore) -> int:
     return int(store.query("SELECT count(*) FROM blocks")[0][0])
 
 
-def built(client: LedgerClient, store: IndexStore, genesis_id: str | None = None) -> Progress:
+def built(
+    client: LedgerClient, store: IndexStore, genesis_id: str | None = None
+) -> ReindexProgress:
     return build(client, store.offered, genesis_id, lambda _: None)
 
 
@@ -127,12 +129,14 @@ def test_the_progress_is_told_with_the_time_left(
     client: LedgerClient, store: IndexStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reindexing, "TELL_S", 0.0)
-    told: list[Progress] = []
+    told: list[ReindexProgress] = []
     last = build(client, store.offered, None, told.append)
     assert [each.blocks for each in told] == list(range(1, BLOCKS + 1))
     assert (last.blocks, last.of, last.readings) == (BLOCKS, BLOCKS, 0)
-    assert str(Progress(3, 12, 900, 5.0)) == ("3 of 12 blocks, 900 readings, 25%, 5 s, 15 s left")
-    assert str(Progress(12, 12, 900, 5.0)) == "12 of 12 blocks, 900 readings, 100%, 5 s"
+    assert str(ReindexProgress(3, 12, 900, 5.0)) == (
+        "3 of 12 blocks, 900 readings, 25%, 5 s, 15 s left"
+    )
+    assert str(ReindexProgress(12, 12, 900, 5.0)) == "12 of 12 blocks, 900 readings, 100%, 5 s"
 
 
 @pytest.mark.parametrize("wrong", ["ledger", "version", "garbage", "history", "unfinished"])
