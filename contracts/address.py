@@ -25,7 +25,6 @@ _HALF_HEX: Final = 30
 _PARTY, _SITE, _DEVICE, _DELIVERY, _LOT, _TRANSFORMATION = "01", "02", "03", "05", "06", "07"
 _SERIES = "08"
 _CERTIFICATE, _UNIT = "09", "0a"
-_ACCESSES = "0b"
 _TRIP = "10"
 KINDS: Final = {
     _PARTY: "party",
@@ -37,7 +36,6 @@ KINDS: Final = {
     _TRANSFORMATION: "transformation",
     _SERIES: "series",
     _UNIT: "unit",
-    _ACCESSES: "accesses",
     _TRIP: "trip",
 }
 """Names of the kinds of entry, by the two digits after the namespace."""
@@ -119,11 +117,6 @@ def certificate(holder_id: str, kind: str) -> str:
 def unit(sscc: str) -> str:
     """Return the address of a logistic unit."""
     return UNIT_PREFIX + _digest(sscc, _ID_HEX)
-
-
-def accesses(site_id: str, number: int = 0) -> str:
-    """Return the address of a head of a site's record of accesses; 0: of the newest."""
-    return NAMESPACE + _ACCESSES + _digest(f"{site_id}\0{number}", _ID_HEX)
 
 
 def trip_prefix(trip_id: str) -> str:

@@ -26,7 +26,6 @@ from contracts.proto.payload_pb2 import (
     CancelDelivery,
     CloseDelivery,
     CloseTrip,
-    CommitAccesses,
     DisputeDelivery,
     HandOver,
     Limit,
@@ -70,19 +69,8 @@ OTHER_CARRIERS_MAX: Final = 8
 SEAL_NUMBERS_MAX: Final = 8
 SEAL_NUMBER: Final = re.compile(r"[A-Za-z0-9/._-]{1,20}")
 """Number of a mechanical seal, ISO 17712; written without blanks."""
-_NUMBER_BELOW: Final = 1 << 63
 TRANSFORMED_MAX: Final = 50
 """Lots that go into one transformation, and lots that come out of it."""
-
-
-def check_accesses(action: CommitAccesses) -> None:
-    """Check a head of a record of accesses."""
-    check_id("site", action.site_id)
-    if not 0 < action.number < _NUMBER_BELOW:
-        raise RejectedError(f"number must be 1..{_NUMBER_BELOW - 1}: {action.number}")
-    if len(action.sha256) != HASH_BYTES:
-        raise RejectedError(f"sha256 must have {HASH_BYTES} bytes: {len(action.sha256)}")
-    check_utc_ms("at_ms", action.at_ms)
 
 
 def check_party(action: RegisterParty) -> None:

@@ -23,8 +23,6 @@ class SignedBy(Enum):
     TWO_PARTIES = auto()
     """Two parties, each in a transaction of its own, with equal actions."""
     DEVICE = auto()
-    SITE = auto()
-    """A gateway of a site, with one of the keys that the site registered for it."""
 
 
 def _nothing(_: object) -> list[str]:

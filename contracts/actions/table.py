@@ -13,7 +13,7 @@ from typing import Any, Final
 from google.protobuf.message import Message
 
 from contracts.actions.kind import ActionKind
-from contracts.actions.rows import deliveries, lots, parties, sites, trips
+from contracts.actions.rows import deliveries, lots, parties, trips
 from contracts.proto.payload_pb2 import (
     AcceptDelivery,
     AnnounceSettlement,
@@ -21,7 +21,6 @@ from contracts.proto.payload_pb2 import (
     CertifyParty,
     CloseDelivery,
     CloseTrip,
-    CommitAccesses,
     DisputeDelivery,
     HandOver,
     OpenDelivery,
@@ -67,7 +66,6 @@ Action = (
     | TransformLots
     | SetLotStatus
     | PackUnit
-    | CommitAccesses
 )
 OfReadings: Final = (RecordReading, RecordRun)
 """Actions that record readings."""
@@ -77,7 +75,6 @@ ACTIONS: Final[tuple[ActionKind[Any], ...]] = (
     *deliveries.ROWS,
     *trips.ROWS,
     *lots.ROWS,
-    *sites.ROWS,
 )
 KINDS: Final[Mapping[type[Message], ActionKind[Any]]] = {kind.message: kind for kind in ACTIONS}
 """The row of each action, by its message."""

@@ -7,7 +7,7 @@ from typing import Final
 from contracts.actions.payload import build
 from contracts.actions.table import Action
 from contracts.errors import RejectedError, UnavailableError
-from contracts.keys import Signer, SigningKey
+from contracts.keys import Signer
 from contracts.ledger.client import LedgerClient
 from contracts.ledger.fromjson import BatchStatus
 from contracts.ledger.place import LedgerPlace
@@ -31,19 +31,8 @@ def submit(signer: Signer, action: Action, at: str | LedgerPlace) -> str:
     return transaction.header_signature
 
 
-def commit(
-    signer: SigningKey,
-    transaction: Transaction,
-    ledger: LedgerClient,
-    timeout_s: float = COMMIT_TIMEOUT_S,
-) -> None:
+def commit(signer: Signer, transaction: Transaction, ledger: LedgerClient) -> None:
     """Submit a transaction alone, and return once it is committed.
-
-    Args:
-        signer: Of the transaction.
-        transaction: The transaction.
-        ledger: Where it goes.
-        timeout_s: How long to wait for it, seconds.
 
     Raises:
         RejectedError: The rules refuse it.
@@ -51,16 +40,16 @@ def commit(
     """
     batch = build_batch(signer, [transaction])
     ledger.submit([batch])
-    status = _outcome(ledger, batch.header_signature, timeout_s)
+    status = _outcome(ledger, batch.header_signature)
     if status.status is Status.INVALID:
         raise RejectedError(status.reason)
     if status.status is not Status.COMMITTED:
-        raise UnavailableError(f"not committed within {timeout_s:g} s: {status.status}")
+        raise UnavailableError(f"not committed within {COMMIT_TIMEOUT_S} s: {status.status}")
 
 
-def _outcome(ledger: LedgerClient, batch_id: str, timeout_s: float) -> BatchStatus:
+def _outcome(ledger: LedgerClient, batch_id: str) -> BatchStatus:
     """Return the status of a batch, once it is decided or the time is up."""
-    deadline = time.monotonic() + timeout_s
+    deadline = time.monotonic() + COMMIT_TIMEOUT_S
     while True:
         left_s = deadline - time.monotonic()
         status = ledger.statuses([batch_id], wait_s=max(1, round(left_s)))[batch_id]

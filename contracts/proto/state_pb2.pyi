@@ -497,15 +497,3 @@ class LogisticUnit(_message.Message):
     findings: _containers.RepeatedCompositeFieldContainer[Finding]
     rules: int
     def __init__(self, sscc: _Optional[str] = ..., packed: _Optional[_Union[_payload_pb2.PackUnit, _Mapping]] = ..., held_by: _Optional[str] = ..., findings: _Optional[_Iterable[_Union[Finding, _Mapping]]] = ..., rules: _Optional[int] = ...) -> None: ...
-
-class CommittedAccesses(_message.Message):
-    __slots__ = ("head", "before_number", "public_key", "rules")
-    HEAD_FIELD_NUMBER: _ClassVar[int]
-    BEFORE_NUMBER_FIELD_NUMBER: _ClassVar[int]
-    PUBLIC_KEY_FIELD_NUMBER: _ClassVar[int]
-    RULES_FIELD_NUMBER: _ClassVar[int]
-    head: _payload_pb2.CommitAccesses
-    before_number: int
-    public_key: str
-    rules: int
-    def __init__(self, head: _Optional[_Union[_payload_pb2.CommitAccesses, _Mapping]] = ..., before_number: _Optional[int] = ..., public_key: _Optional[str] = ..., rules: _Optional[int] = ...) -> None: ...

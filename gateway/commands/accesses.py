@@ -4,7 +4,6 @@ import argparse
 import base64
 import json
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 from contracts.accesses import open_head, problems
@@ -23,18 +22,18 @@ def run(options: argparse.Namespace, settings: Settings) -> None:
 
     Raises:
         RejectedError: They do not hold, or are damaged.
-        UnavailableError: There is no such file, it cannot be read, or the ledger does not answer.
+        UnavailableError: There is no such file, or it cannot be read.
     """
     with looking_at(settings.accesses_file, SCHEMA) as db:
         if options.check:
-            _check(db, settings, options.head, ledger=options.ledger)
+            _check(db, settings, options.head)
             return
         for number, wire in _wires(db):
             print(json.dumps(_document(number, wire)))
 
 
-def _check(db: LookedAt, settings: Settings, kept: list[Path] | None, *, ledger: bool) -> None:
-    """Check numbers, hashes, and every head that was signed, kept or committed.
+def _check(db: LookedAt, settings: Settings, kept: list[Path] | None) -> None:
+    """Check numbers, hashes, and every head that was signed.
 
     Raises:
         RejectedError: Something does not hold.
@@ -43,23 +42,11 @@ def _check(db: LookedAt, settings: Settings, kept: list[Path] | None, *, ledger:
     heads = [AccessHead.FromString(wire) for (wire,) in db.query("SELECT wire FROM heads")]
     bodies = [open_head(each, [key] if key else []) for each in heads]
     bodies += [_kept_head(path, [key] if key else []) for path in kept or ()]
-    on_ledger = _committed(settings) if ledger else []
-    found = list(problems(_wires(db), [*bodies, *on_ledger]))
+    found = list(problems(_wires(db), bodies))
     if found:
         raise RejectedError("the record of accesses does not hold: " + "; ".join(found[:20]))
     ((count,),) = db.query("SELECT count(*) FROM accesses")
-    said = {"accesses": count, "heads": len(bodies), "holds": True}
-    print(json.dumps(said | ({"heads_on_ledger": len(on_ledger)} if ledger else {})))
-
-
-def _committed(settings: Settings) -> list[AccessHeadBody]:
-    """Return the heads of this site that the ledger holds."""
-    # Imported late: only this asks the ledger.
-    from contracts.ledger.client import LedgerClient  # noqa: PLC0415
-    from gateway.people.committedheads import as_head, committed  # noqa: PLC0415
-
-    with closing(LedgerClient(settings.ledger.place)) as client:
-        return [as_head(each) for each in committed(client, settings.site_id)]
+    print(json.dumps({"accesses": count, "heads": len(bodies), "holds": True}))
 
 
 def _kept_head(path: Path, keys: list[str]) -> AccessHeadBody:

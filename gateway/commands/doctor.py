@@ -8,7 +8,6 @@ from contracts.runtime.checks import Finding, guarded, report, report_json
 from gateway.commands import check
 from gateway.doctor import (
     access,
-    accesses,
     backups,
     certificates,
     clock,
@@ -60,5 +59,4 @@ def findings(settings: Settings, machine: Machine, *, offline: bool) -> Iterator
         yield from guarded(part)
     if not offline:
         yield from guarded(served.findings(settings, now_ms))
-        yield from guarded(accesses.findings(settings, now_ms))
         yield from cluster.findings(settings, now_ms)

@@ -108,11 +108,6 @@ def build_parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help="with --check: an answer of GET /v1/accesses/head that was kept; may be repeated",
     )
-    accesses.add_argument(
-        "--ledger",
-        action="store_true",
-        help="with --check: also against the heads that the ledger holds",
-    )
     accesses.set_defaults(run="gateway.commands.accesses:run")
     holds = commands.add_parser(
         "holds",

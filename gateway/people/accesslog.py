@@ -153,19 +153,10 @@ class AccessLog(Kept):
         rows = self._db.query("SELECT wire FROM heads ORDER BY number")
         return [AccessHead.FromString(wire) for (wire,) in rows]
 
-    def newest(self) -> tuple[int, bytes]:
-        """Return number and hash of the newest access; 0 and nothing before the first."""
-        rows = self._db.query("SELECT number, wire FROM accesses ORDER BY number DESC LIMIT 1")
-        return (rows[0][0], access_hash(rows[0][1])) if rows else (0, b"")
-
-    def hash_of(self, number: int) -> bytes | None:
-        """Return the hash of an access; None if there is none of that number."""
-        rows = self._db.query("SELECT wire FROM accesses WHERE number = ?", number)
-        return access_hash(rows[0][0]) if rows else None
-
     def head(self) -> AccessHead:
         """Return the newest access by number and hash, under the gateway's signature."""
-        number, sha256 = self.newest()
+        rows = self._db.query("SELECT number, wire FROM accesses ORDER BY number DESC LIMIT 1")
+        number, sha256 = (rows[0][0], access_hash(rows[0][1])) if rows else (0, b"")
         body = AccessHeadBody(
             site_id=self._site_id, number=number, sha256=sha256, at_ms=self._now()
         )

@@ -16,18 +16,11 @@ import httpx
 import pytest
 
 from contracts.evidence.verify import verify_evidence
-from contracts.ledger.client import LedgerClient
-from contracts.proto.payload_pb2 import RegisterSite
-from contracts.records.clock import now_ms
 from gateway.access import Role, Tokens
-from gateway.doctor import accesses as doctor
-from gateway.ownkey import own_key
-from gateway.people.accesslog import AccessLog
-from gateway.people.committedheads import CommittedHeads
 from gateway.settings_file import load_settings
 from support.gateways.goods_site import Scene, goods_site, reader
 from support.network.goods import hold
-from support.network.world import GTIN, Trip, key, one, reading
+from support.network.world import GTIN, Trip, reading
 from support.trucks.rogue import nonce, until
 
 pytestmark = pytest.mark.integration
@@ -236,42 +229,6 @@ def test_who_takes_evidence_is_written_down_first_and_the_record_holds(
     assert (told["accesses"], told["holds"]) == (len(items), True)
     kept.write_text(json.dumps(head | {"signed": "AAAA"}))
     assert "expected an answer of" in command(scene, "--check", "--head", str(kept)).stderr
-
-
-def test_the_record_holds_against_the_heads_on_the_ledger_until_it_is_cut(
-    scene: Scene, tmp_path: Path
-) -> None:
-    settings = load_settings(scene.site.appliance.settings_file)
-    signer = own_key(settings)
-    place = RegisterSite(
-        site_id=settings.site_id,
-        party_id="buyer",
-        name="Dock B",
-        gateway_public_keys=[signer.public_key],
-    )
-    scene.site.commit([one(key("buyer"), place)])
-    scene.get(f"evidence?trip={scene.trip.trip_id}")
-    count = len(scene.ask("accesses?limit=1000")["items"])
-    with closing(sqlite3.connect(settings.accesses_file)) as whole:
-        whole.execute("VACUUM INTO ?", (str(tmp_path / "accesses.db"),))
-    with (
-        closing(AccessLog(tmp_path / "accesses.db", signer, settings.site_id)) as log,
-        closing(LedgerClient(settings.ledger.place)) as ledger,
-    ):
-        CommittedHeads(log, ledger, signer, settings.site_id).step()
-    told = json.loads(command(scene, "--check", "--ledger").stdout)
-    assert told == {"accesses": count, "heads": 0, "heads_on_ledger": 1, "holds": True}
-    (found,) = doctor.findings(settings, now_ms())
-    assert (found.severity, found.subject) == ("ok", "accesses")
-    with (
-        closing(AccessLog(tmp_path / "accesses.db", signer, settings.site_id)) as log,
-        log._db.transaction() as db,  # noqa: SLF001 - as the gateway's operator may
-    ):
-        db.execute("DELETE FROM accesses WHERE number = ?", (count,))
-    another = settings.model_copy(update={"data": tmp_path})
-    (found,) = doctor.findings(another, now_ms())
-    assert found.severity == "error"
-    assert f"access {count}, which is missing here" in found.words
 
 
 def test_no_byte_leaves_when_the_access_cannot_be_written(scene: Scene) -> None:

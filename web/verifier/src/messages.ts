@@ -86,7 +86,6 @@ export namespace payload {
     certify_party?: payload.CertifyParty | undefined;
     set_lot_status?: payload.SetLotStatus | undefined;
     pack_unit?: payload.PackUnit | undefined;
-    commit_accesses?: payload.CommitAccesses | undefined;
   }
   export interface KeyDuties {
     public_key: string;
@@ -367,12 +366,6 @@ export namespace payload {
     units: string[];
     at_ms: bigint;
   }
-  export interface CommitAccesses {
-    site_id: string;
-    number: bigint;
-    sha256: Uint8Array;
-    at_ms: bigint;
-  }
 }
 
 export namespace state {
@@ -621,12 +614,6 @@ export namespace state {
     packed?: payload.PackUnit | undefined;
     held_by: string;
     findings: state.Finding[];
-    rules: number;
-  }
-  export interface CommittedAccesses {
-    head?: payload.CommitAccesses | undefined;
-    before_number: bigint;
-    public_key: string;
     rules: number;
   }
 }
