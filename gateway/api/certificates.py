@@ -90,7 +90,7 @@ def lot_certificate(
             found.lot(name, video=False)
             return found
 
-    ask = partial(gather_lot, records, name)
+    ask = partial(gather_lot, records, name, narrowed=taking.caller.grants is not None)
     facts, found = settled(f"lot {quoted(lot, 64)}", ask, judged)
     judgement = lotdocument.LotJudgement.of(found, services.settings, name)
     content = lotdocument.lot_certificate(facts, judgement, identity)

@@ -5,6 +5,7 @@ follower takes it between two blocks: until then, and if anything fails, the old
 """
 
 import logging
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from contracts.encoding import parse
-from contracts.errors import RejectedError
+from contracts.errors import RejectedError, UnavailableError
 from contracts.ledger.client import LedgerClient
 from contracts.proto.sawtooth_pb2 import BlockHeader
 from contracts.runtime.files import PART_PREFIX, created
@@ -24,6 +25,8 @@ from gateway.index.store import FILES, Head, IndexStore
 
 TELL_S: Final = 2.0
 """Between two words about the progress, at least."""
+FREE_BYTES_MIN: Final = 256 << 20
+"""Room that a new index leaves on the disk, on which the gateway goes on to write."""
 
 _log = logging.getLogger(__name__)
 
@@ -78,11 +81,12 @@ def build(
             f"the ledger begins with block {found[:16]}…, but this gateway's data belong to the "
             f"ledger that begins with {(genesis_id or '')[:16]}…"
         )
+    _check_room(offered)
     part = offered.with_name(PART_PREFIX + offered.name)
     _remove(part)  # of a build that was killed
     try:
         with created(offered) as path, closing(IndexStore(path)) as index:
-            last = _fill(index, ledger, say)
+            last = _fill(index, ledger, lambda progress: _tell(progress, offered, say))
             index.settle()
     finally:
         _remove(part)
@@ -138,6 +142,20 @@ def _fill(
                 told_s = time.monotonic()
                 say(ReindexProgress(blocks, of, readings, told_s - began_s))
     return ReindexProgress(blocks, of, readings, time.monotonic() - began_s)
+
+
+def _tell(progress: ReindexProgress, offered: Path, say: Callable[[ReindexProgress], None]) -> None:
+    _check_room(offered)
+    say(progress)
+
+
+def _check_room(offered: Path) -> None:
+    free = shutil.disk_usage(offered.parent).free
+    if free < FREE_BYTES_MIN:
+        raise UnavailableError(
+            f"expected {FREE_BYTES_MIN} bytes of free room in {offered.parent}, so that the "
+            f"gateway can write beside a new index, got {free}; the index in use stays"
+        )
 
 
 def _check_ours(offered: Path, genesis_id: str | None) -> None:

@@ -42,6 +42,10 @@ _BEYOND_LOT: Final = (
 )
 
 
+NOT_ASKED: Final = "video=false: its bytes were not asked for"
+"""Why a recording of a lot was left out, as REST says it."""
+
+
 class Outcome(StrEnum):
     """What a verification says in one word."""
 
@@ -218,9 +222,7 @@ class Verification:
             return
         name = digest.sha256.hex()
         if not asked:
-            self._leave_out(
-                LeftOutKind.RECORDING, "video=false: its bytes were not asked for", [name]
-            )
+            self._leave_out(LeftOutKind.RECORDING, NOT_ASKED, [name])
             return
         try:
             stored = self.store.find(digest.sha256)

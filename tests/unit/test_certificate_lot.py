@@ -34,7 +34,7 @@ JUDGED: Final = LotJudgement(
 NOTHING: Final = TraceRecord(
     (ReachedLot(LOT, 0, None, ()),), (), (), (), deliveries_cut=False, trips_cut=False
 )
-FACTS: Final = LotFacts(LOT, None, NOTHING, NOTHING, (), (), (), 0, (), ())
+FACTS: Final = LotFacts(LOT, None, NOTHING, NOTHING, (), (), (), 0, (), (), narrowed=False)
 
 
 @pytest.fixture(scope="module")
@@ -73,6 +73,22 @@ def test_what_does_not_hold_is_the_first_thing_said(identity: Identity) -> None:
     said = text_of(lot_certificate(FACTS, cut, identity))
     assert "Not everything was looked at" in said
     assert "3 trips: at most 20" in said
+    assert "Genuine" not in said
+
+
+def test_a_reader_with_grants_is_not_told_that_there_is_no_more(identity: Identity) -> None:
+    said = text_of(lot_certificate(replace(FACTS, narrowed=True), JUDGED, identity))
+    assert "The record of the trips that this reader may see was not changed" in said
+    assert "there may be more lots, deliveries, trips and findings" in said
+    assert "made from no other lot on record that this reader may see" in said
+    assert "Nothing was made from it on record that this reader may see" in said
+    assert "all its trips" not in said
+
+
+def test_deliveries_beyond_the_list_make_no_lot_well(identity: Identity) -> None:
+    said = text_of(lot_certificate(replace(FACTS, cut=("deliveries",)), JUDGED, identity))
+    assert "Not everything was looked at" in said
+    assert f"deliveries beyond the first {SHOWN_MAX}, and what happened to them" in said
     assert "Genuine" not in said
 
 

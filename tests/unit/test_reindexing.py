@@ -1,12 +1,14 @@
 """An index is built beside the one in use, and taken in its place in one step."""
 
 import logging
+import shutil
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -233,3 +235,19 @@ def test_a_step_that_fails_leaves_one_whole_index(
     with closing(IndexStore(store.offered.with_name("index.db"))) as found:
         assert (found.rebuild, is_new(found), blocks(found)) == (None, not before, BLOCKS)
         found.check()
+
+
+def test_a_new_index_leaves_room_for_the_gateway(
+    store: IndexStore, client: LedgerClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Looked at before, and while it is built."""
+    monkeypatch.setattr(reindexing, "TELL_S", 0.0)
+    room = reindexing.FREE_BYTES_MIN
+    for looks in ([room - 1], [room, room - 1]):
+        left = iter(looks)
+        monkeypatch.setattr(
+            shutil, "disk_usage", lambda _, left=left: SimpleNamespace(free=next(left))
+        )
+        with pytest.raises(UnavailableError, match=f"expected {room} bytes of free room"):
+            build(client, store.offered, None, lambda _: None)
+        assert not [each for each in store.offered.parent.iterdir() if "next" in each.name]

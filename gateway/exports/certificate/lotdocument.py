@@ -19,11 +19,16 @@ from gateway.exports.certificate.signing import Slot
 from gateway.exports.certificate.wording import breach_words, counted, when
 from gateway.records.lots import TraceRecord
 from gateway.records.tracing import LotId
-from gateway.records.verification import Outcome, Verification, beyond
+from gateway.records.verification import NOT_ASKED, Outcome, Verification, beyond
 from gateway.settings import Settings
 
 _NAMED_MAX: Final = 5
 """Lots that a cell of a table names."""
+_NO_FILM: Final = "their bytes were not read; the lot's page does so on demand"
+_NARROWED: Final = (
+    "It tells what one reader with limited rights may see: "
+    "there may be more lots, deliveries, trips and findings."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +57,7 @@ class LotJudgement:
     def of(cls, found: Verification, settings: Settings, lot: LotId) -> "LotJudgement":
         """Return what the gateway with these settings says now of a lot."""
         left_out = [
-            f"{counted(len(names), kind)}: {reason}"
+            f"{counted(len(names), kind)}: {_NO_FILM if reason == NOT_ASKED else reason}"
             for (kind, reason), names in found.left_out.items()
         ]
         return cls(
@@ -74,8 +79,11 @@ def lot_certificate(facts: LotFacts, judged: LotJudgement, identity: Identity) -
     sheet = Sheet(f"Certificate of {name}", foot, slot.put)
     _head(sheet, facts, judged)
     _verdict(sheet, facts, judged)
-    _side(sheet, "Where it came from", facts.backward, "It was made from no other lot on record.")
-    _side(sheet, "What was made from it", facts.forward, "Nothing was made from it on record.")
+    seen = " that this reader may see" if facts.narrowed else ""
+    nothing = f"It was made from no other lot on record{seen}."
+    _side(sheet, "Where it came from", facts.backward, nothing)
+    nothing = f"Nothing was made from it on record{seen}."
+    _side(sheet, "What was made from it", facts.forward, nothing)
     _custody(sheet, facts)
     _excursions(sheet, facts)
     _findings(sheet, facts)
@@ -115,18 +123,23 @@ def _is_withheld(facts: LotFacts) -> bool:
 
 
 def _verdict(sheet: Sheet, facts: LotFacts, judged: LotJudgement) -> None:
-    bad = _bad(facts)
+    bad, left_out, outcome = _bad(facts), list(judged.left_out), judged.outcome
+    if "deliveries" in facts.cut:
+        left_out.append(f"deliveries beyond the first {SHOWN_MAX}, and what happened to them")
+    if left_out and outcome is Outcome.HOLDS:
+        outcome = Outcome.INCOMPLETE
     title = {
         Outcome.HOLDS: "Genuine and complete",
         Outcome.FAILS: "The record does not hold",
         Outcome.INCOMPLETE: "Not everything was looked at",
-    }[judged.outcome]
+    }[outcome]
+    which = "the trips that this reader may see" if facts.narrowed else "all its trips"
     first = {
-        Outcome.HOLDS: "The record of all its trips was not changed since the trucks signed it.",
+        Outcome.HOLDS: f"The record of {which} was not changed since the trucks signed it.",
         Outcome.FAILS: "What this certificate shows may have been changed or be incomplete:",
         Outcome.INCOMPLETE: "Nothing that was looked at fails. Not looked at:",
-    }[judged.outcome]
-    if judged.outcome is Outcome.HOLDS:
+    }[outcome]
+    if outcome is Outcome.HOLDS:
         well = (
             "It records no excursion, no sign of tampering and no finding, and nobody withholds it."
         )
@@ -134,11 +147,12 @@ def _verdict(sheet: Sheet, facts: LotFacts, judged: LotJudgement) -> None:
     if bad:
         title = f"{title}, with {bad}"
     colour = GOOD
-    if bad or judged.outcome is Outcome.FAILS:
+    if bad or outcome is Outcome.FAILS:
         colour = BAD
-    elif judged.outcome is Outcome.INCOMPLETE:
+    elif outcome is Outcome.INCOMPLETE:
         colour = SOFT
-    frame.verdict(sheet, title, [first, *judged.problems, *judged.left_out], colour)
+    limits = [_NARROWED] if facts.narrowed else []
+    frame.verdict(sheet, title, [first, *judged.problems, *left_out, *limits], colour)
 
 
 def _bad(facts: LotFacts) -> str:
@@ -305,7 +319,6 @@ def _checking(sheet: Sheet, facts: LotFacts, judged: LotJudgement, identity: Ide
     )
     words = [
         *beyond(lot=True),
-        "what a reader with other rights than this certificate's may see",
         *(["deliveries beyond those listed"] if "deliveries" in facts.cut else []),
     ]
     frame.checking(sheet, (checked, proof), words, identity)

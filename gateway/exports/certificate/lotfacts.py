@@ -33,6 +33,7 @@ class LotFacts:
         tampers: Tamper events on their trips.
         findings: Of the rules, on these deliveries, their trips, and all transformations reached.
         cut: Kinds of which there are more than a certificate lists.
+        narrowed: Whether the reader sees only what grants give: there may be more of everything.
     """
 
     lot: LotId
@@ -45,10 +46,16 @@ class LotFacts:
     tampers: int
     findings: tuple[Finding, ...]
     cut: tuple[str, ...]
+    narrowed: bool
 
 
-def gather_lot(records: Records, lot: LotId) -> LotFacts:
+def gather_lot(records: Records, lot: LotId, *, narrowed: bool) -> LotFacts:
     """Ask for everything that a certificate tells.
+
+    Args:
+        records: As the reader may see them.
+        lot: Its name.
+        narrowed: See `LotFacts`.
 
     Raises:
         NotOnLedgerError: No record names the lot.
@@ -83,6 +90,7 @@ def gather_lot(records: Records, lot: LotId) -> LotFacts:
         sum(trips.values()),
         findings,
         tuple(cut),
+        narrowed,
     )
 
 
