@@ -161,7 +161,7 @@ def _asked(gateway: GatewaySettings, section: str, settings: Settings) -> Iterat
             client.check_token()
         yield ok(subject, "knows the token")
     except RejectedError as problem:
-        yield _not_yet(subject, settings) if asks_in else error(subject, problem)
+        yield _not_yet(subject, settings, problem) if asks_in else error(subject, problem)
     except WaysealError as problem:
         yield error(subject, problem)
 
@@ -209,9 +209,10 @@ def _listens(gateway: GatewaySettings, without: str) -> Finding:
     return warning(subject, f"accepts connections; {without}")
 
 
-def _not_yet(subject: str, settings: Settings) -> Finding:
+def _not_yet(subject: str, settings: Settings, refusal: WaysealError) -> Finding:
+    words = f"{_NOT_YET}; it says now: {_words(subject, refusal)}"
     register = f"wayseal-party register-device {settings.device_id}, if its owner has not"
-    return warning(subject, _NOT_YET, f"{register}; then systemctl start wayseal-device")
+    return warning(subject, words, f"{register}; then systemctl start wayseal-device")
 
 
 def _login(gateway: GatewaySettings, settings: Settings, *, asks_in: bool) -> Finding:
@@ -229,7 +230,7 @@ def _login(gateway: GatewaySettings, settings: Settings, *, asks_in: bool) -> Fi
             return ok(subject, f"lets {settings.device_id} in with its token")
     except RejectedError as problem:
         if asks_in:
-            return _not_yet(subject, settings)
+            return _not_yet(subject, settings, problem)
         return error(
             subject,
             _words(subject, problem),

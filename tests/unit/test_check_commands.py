@@ -242,6 +242,7 @@ def test_a_truck_with_a_certificate_is_told_that_it_asks_in_by_itself(tmp_path: 
         *_, rest = on_the_truck(settings, offline=False)
     assert rest.severity == "warning"
     assert "asks in by its certificate" in rest.words
+    assert "401" in rest.words
     assert "wayseal-party register-device t" in rest.remedy
 
 
