@@ -180,8 +180,7 @@ class Sessions(Kept):
         """Return the sessions under way, the one used last first."""
         rows = self._db.query(f"SELECT {_COLUMNS} FROM sessions ORDER BY seen_ms DESC")  # noqa: S608
         now = self._now()
-        found = (self._session(*row) for row in rows)
-        return [each for each in found if now < each.ends_ms and self._owner(each) is not None]
+        return [each for each in (self._session(*row) for row in rows) if now < each.ends_ms]
 
     def _owner(self, session: Session) -> Caller | None:
         """Return the caller that a session stands for now; None if token or person are gone."""

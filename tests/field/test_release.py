@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from release import source
 from support.field.ansible import CACHE
 from support.field.machines import command, fleet, missing
 from support.machine.debian import Debian, needs_debian
@@ -275,7 +276,7 @@ def check_left(debian: Debian, before: set[str], said: str) -> None:
 
 def unpack(archive: Path, into: Path) -> None:
     with tarfile.open(archive) as packed:
-        packed.extractall(into, filter="data")
+        source.unpack(packed, into)
 
 
 def test_an_audit_that_cannot_be_made_fails_and_says_so() -> None:

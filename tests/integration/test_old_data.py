@@ -17,6 +17,7 @@ import pytest
 from demo.auditor import Auditor
 from demo.processes import run
 from demo.truck import Truck
+from release.source import unpack
 from support.gateways.appliance import QuickAppliance
 from support.machine.private import write_private
 from support.machine.waiting import wait_until
@@ -86,7 +87,7 @@ def version_of(archive: Path) -> str:
 def old(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Old]:
     made = Old(tmp_path_factory.mktemp("old"))
     with tarfile.open(request.param) as archive:
-        archive.extractall(made.folder, filter="data")
+        unpack(archive, made.folder)
     made.appliance.start()
     made.move_truck()
     yield made

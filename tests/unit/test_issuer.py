@@ -756,7 +756,6 @@ def test_sessions_end_when_the_settings_let_in_others(
         path = tmp_path / "sessions.db"
         with closing(Sessions(path, tokens, desk.persons, issuer=terms_of(changed))) as reopened:
             assert (reopened.find(session_id) is not None) is stays
-            assert len(reopened.all()) is int(stays)
 
 
 def test_a_gateway_without_an_issuer_says_so(tmp_path: Path) -> None:
