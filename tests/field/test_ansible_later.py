@@ -171,6 +171,11 @@ def test_a_lost_directory_is_restored(sites: Installed, trip: str, name: str, se
 
 def test_a_site_comes_and_goes(sites: Installed, trip: str) -> None:
     sites.network.fleet.start(FURTHER, sites.stack)
+    # Listed first, it would make a second authority of trucks.
+    sites.describe(FURTHER, *SITES)
+    said = sites.network.fails("playbooks/add-site.yml", "-e", f"site={FURTHER}")
+    assert f"expected the authority of trucks in /var/lib/wayseal/gateway/pki of {FURTHER}" in said
+    assert "ca.key" not in sites.machine(FURTHER).run("find", "/var/lib/wayseal")
     sites.describe(*SITES, FURTHER)
     sites.network.play("playbooks/add-site.yml", "-e", f"site={FURTHER}")
     assert sites.verdict(FURTHER, trip)
