@@ -1,5 +1,6 @@
 """OpenID Connect issuers: one that a test makes lie, and a known one as a process of its own."""
 
+import asyncio
 import base64
 import hashlib
 import json
@@ -12,20 +13,35 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from threading import Event, Thread
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
+import pytest
 from joserfc import jwt
 from joserfc.jwk import ECKey
 
 from contracts.runtime.processes import tied
+from gateway.access import Caller
+from gateway.oidcsettings import OidcSettings
+from gateway.people.oidc.issuer import OidcIssuer
+from gateway.people.oidc.refusals import NotSignedInError
+from gateway.people.oidc.ticket import Ticket
 from support.machine.pki import Pki
 from support.machine.ports import free_port
 
 CLIENT: Final = "wayseal"
 SECRET: Final = "s3cr+t of/the client"  # noqa: S105 - of nobody
+ADDRESS: Final = "https://gateway.example"
+DISCOVERY: Final = "/.well-known/openid-configuration"
+QUALITY: Final = {"claim": "groups", "value": "quality", "role": "auditor"}
+CHIEFS: Final = {"claim": "groups", "value": "chiefs", "role": "operator"}
+DAIRY: Final = {**QUALITY, "value": "dairy", "grants": ["party:dairy"]}
+SHOP: Final = {**QUALITY, "value": "shop", "grants": ["party:shop"]}
+BOSS: Final = {"claim": "boss", "value": "true", "role": "operator"}
+ACCESS: Final = {"quality": QUALITY, "chiefs": CHIEFS, "dairy": DAIRY, "shop": SHOP, "boss": BOSS}
 _START_S: Final = 60.0
 
 Claims = dict[str, Any]
@@ -117,6 +133,22 @@ def signed(issuer: FakeIssuer, claims: Claims) -> str:
     return jwt.encode({"alg": "ES256", "kid": "first"}, claims, issuer.key)
 
 
+def settings_for(fake: FakeIssuer, tmp_path: Path, **changed: object) -> OidcSettings:
+    """Return settings that name this issuer."""
+    secret = tmp_path / "client.secret"
+    secret.write_text(SECRET + "\n")
+    secret.chmod(0o600)
+    return OidcSettings.model_validate(
+        {
+            "issuer": fake.url,
+            "client_id": CLIENT,
+            "client_secret_file": secret,
+            "access": ACCESS,
+            **changed,
+        }
+    )
+
+
 @contextmanager
 def fake_issuer(pki: Pki | None = None) -> Iterator[FakeIssuer]:
     """Run an issuer in a thread; with a PKI it speaks TLS."""
@@ -166,6 +198,27 @@ def fake_issuer(pki: Pki | None = None) -> Iterator[FakeIssuer]:
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+@dataclass
+class Attempt:
+    """One sign-in, as the browser's part of it may be changed."""
+
+    fake: FakeIssuer
+    issuer: OidcIssuer
+    ticket: Ticket = field(default_factory=lambda: Ticket.new("/"))
+
+    def caller(self, **changed: str) -> Caller:
+        async def tried() -> Caller:
+            answer = self.fake.signed_in(await self.issuer.place(self.ticket))
+            return await self.issuer.person(self.ticket, answer | changed)
+
+        return asyncio.run(tried())
+
+    def refused(self, **changed: str) -> NotSignedInError:
+        with pytest.raises(NotSignedInError) as caught:
+            self.caller(**changed)
+        return caught.value
 
 
 @contextmanager
