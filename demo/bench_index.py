@@ -9,7 +9,7 @@ Prints one JSON object as its last line and writes it to build/bench/index-KIND.
 
 import argparse
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -58,7 +58,10 @@ def main() -> None:
         with TemporaryDirectory(prefix="index-", dir=DIRECTORY) as directory:
             blocks = _chain(options.kind, Path(directory))
             index = Path(directory) / "index.db"
-            points = list(grown(index, blocks, options.readings, print_point))
+            points = []
+            for point in grown(index, blocks, options.readings):
+                print_point(point)
+                points.append(point)
     last = points[-1]
     figures = {
         "kind": options.kind,
@@ -73,16 +76,13 @@ def main() -> None:
     print(written(figures, DIRECTORY / f"index-{options.kind}.json"))
 
 
-def grown(
-    path: Path, blocks: Sequence[Committed], readings: int, say: Callable[[Point], None]
-) -> Iterator[Point]:
+def grown(path: Path, blocks: Sequence[Committed], readings: int) -> Iterator[Point]:
     """Fill an index with blocks, under other names each time; yield its growth.
 
     Args:
         path: Of the index, a new file.
         blocks: A chain from its beginning.
         readings: How many shall be in the index, at least.
-        say: Shows people each point.
     """
     began_s = time.process_time()
     projected = [project(each, ANY_BLOCK) for each in blocks]
@@ -102,7 +102,6 @@ def grown(
                 point = Point(count, path.stat().st_size / count, cpu_s * 1e6)
                 spent_s, since = 0.0, count
                 due = max(due, count) * 2
-                say(point)
                 yield point
 
 

@@ -94,7 +94,7 @@ class OidcSettings(Table):
 
     @property
     def shown(self) -> str:
-        """Return what people call the issuer; empty if there is none."""
+        """Return the issuer's name for people; empty if the settings name no issuer."""
         return self.title or urlsplit(self.issuer).netloc
 
 

@@ -4,14 +4,14 @@ A block as JSON, with its receipts requested separately, costs both sides ten ti
 Sawtooth node knows only JSON and ignores an Accept header that names more.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from contracts.encoding import canonical, parse
 from contracts.errors import RejectedError
 from contracts.proto.ledger_pb2 import BlockPage, CommittedBlock
-from contracts.proto.sawtooth_pb2 import Block, Transaction, TransactionReceipt
+from contracts.proto.sawtooth_pb2 import Block, TransactionReceipt
 
 MEDIA_TYPE: Final = "application/x-protobuf"
 
@@ -27,13 +27,6 @@ class Committed:
 
     block: Block
     receipts: Sequence[TransactionReceipt]
-
-    def outcomes(self) -> Iterator[tuple[int, Transaction, TransactionReceipt]]:
-        """Yield every transaction with its receipt, after the number of its batch, from 0."""
-        receipts = iter(self.receipts)
-        for place, batch in enumerate(self.block.batches):
-            for transaction in batch.transactions:
-                yield place, transaction, next(receipts)
 
 
 def encode_page(blocks: Iterable[tuple[bytes, Sequence[bytes]]], following: str | None) -> bytes:

@@ -30,22 +30,12 @@ def session_id_of(request: Request) -> str | None:
 
 def set_session(request: Request, response: Response, session_id: str) -> None:
     """Let the browser keep a session's id where no script reads it."""
-    response.set_cookie(
-        _name(request),
-        session_id,
-        max_age=LASTS_MAX_S,
-        path="/",
-        secure=_is_secure(request),
-        httponly=True,
-        samesite="lax",
-    )
+    _set(request, response, _name(request), session_id, LASTS_MAX_S)
 
 
 def drop_session(request: Request, response: Response) -> None:
     """Let the browser forget the session."""
-    response.delete_cookie(
-        _name(request), path="/", secure=_is_secure(request), httponly=True, samesite="lax"
-    )
+    _drop(request, response, _name(request))
 
 
 def ticket_of(request: Request) -> str | None:
@@ -55,25 +45,25 @@ def ticket_of(request: Request) -> str | None:
 
 def set_ticket(request: Request, response: Response, ticket: str) -> None:
     """Let the browser carry a ticket to the issuer and back: Lax, for it comes from there."""
-    response.set_cookie(
-        _name(request) + _SIGNING_IN,
-        ticket,
-        max_age=TICKET_LASTS_MAX_S,
-        path="/",
-        secure=_is_secure(request),
-        httponly=True,
-        samesite="lax",
-    )
+    _set(request, response, _name(request) + _SIGNING_IN, ticket, TICKET_LASTS_MAX_S)
 
 
 def drop_ticket(request: Request, response: Response) -> None:
     """Let the browser forget the ticket."""
+    _drop(request, response, _name(request) + _SIGNING_IN)
+
+
+def _set(request: Request, response: Response, name: str, value: str, lasts_s: int) -> None:
+    """Set a cookie that no script reads and no other site's request brings along."""
+    secure = _is_secure(request)
+    response.set_cookie(
+        name, value, max_age=lasts_s, path="/", secure=secure, httponly=True, samesite="lax"
+    )
+
+
+def _drop(request: Request, response: Response, name: str) -> None:
     response.delete_cookie(
-        _name(request) + _SIGNING_IN,
-        path="/",
-        secure=_is_secure(request),
-        httponly=True,
-        samesite="lax",
+        name, path="/", secure=_is_secure(request), httponly=True, samesite="lax"
     )
 
 

@@ -53,7 +53,9 @@ callback_router = APIRouter(include_in_schema=False)
 class Ways(BaseModel):
     """How people sign in here, besides tokens and passwords."""
 
-    issuer: str | None = Field(description="what people call the issuer; null: there is none")
+    issuer: str | None = Field(
+        description="name of the issuer, for people; null if the settings name no issuer"
+    )
 
 
 @router.get("/ways")

@@ -42,10 +42,6 @@ _BEYOND_LOT: Final = (
 )
 
 
-NOT_ASKED: Final = "video=false: its bytes were not asked for"
-"""Why a recording of a lot was left out, as REST says it."""
-
-
 class Outcome(StrEnum):
     """What a verification says in one word."""
 
@@ -222,7 +218,7 @@ class Verification:
             return
         name = digest.sha256.hex()
         if not asked:
-            self._leave_out(LeftOutKind.RECORDING, NOT_ASKED, [name])
+            self._leave_out(LeftOutKind.RECORDING, "films were not asked for", [name])
             return
         try:
             stored = self.store.find(digest.sha256)

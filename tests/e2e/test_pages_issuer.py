@@ -64,7 +64,7 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
     with pytest.MonkeyPatch.context() as patch, known_issuer(ANNA, GUEST) as issuer:
         made.variables.update(variables(issuer, folder, made.rest))
         for name, value in made.variables.items():
-            patch.setenv(name, value)  # for what asks the settings in this process
+            patch.setenv(name, value)  # this process reads the settings too
         made.start_gateway()
         try:
             settings = load_settings(made.settings_file)

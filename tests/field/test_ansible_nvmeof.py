@@ -4,13 +4,12 @@ What the role does and what `wayseal-gateway volumes` does is done once, and hol
 """
 
 import json
-import subprocess
 from pathlib import Path
 from typing import Final
 
 import pytest
 
-from support.field.ansible import CACHE, RECAP, STRANGERS, environment, tools, wheels_of
+from support.field.ansible import CACHE, RECAP, STRANGERS, playbook, wheels_of
 from support.field.machines import command, missing
 from support.field.virtual import ADDRESS, NQN, Virtual, virtual
 from support.project.pages import ROOT
@@ -25,7 +24,6 @@ pytestmark = [
 SITE: Final = "dock-a"
 PATH: Final = "/srv/far"
 MOUNTED_S: Final = 300
-PLAY_S: Final = 2400
 ONLY: Final = ("--tags", "volume", "--timeout", "300")
 """Emulated, and beside other tests, a login takes its time."""
 DRIVE: Final = {
@@ -62,15 +60,7 @@ def inventory(machine: Virtual) -> Path:
 
 def play(inventory: Path, *options: str) -> int:
     """Apply the role; return how many tasks changed something."""
-    done = subprocess.run(  # noqa: S603 - our own words
-        [tools() / "ansible-playbook", "-i", inventory, "site.yml", *ONLY, *options],
-        cwd=ROOT / "ansible",
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=PLAY_S,
-        check=False,
-    )
+    done = playbook(inventory, "site.yml", *ONLY, *options)
     assert done.returncode == 0, done.stdout + done.stderr
     ((_, changed, _, _),) = RECAP.findall(done.stdout)
     return int(changed)

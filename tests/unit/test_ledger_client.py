@@ -17,6 +17,7 @@ from contracts.proto.ledger_pb2 import BlockPage, CommittedBlock
 from contracts.proto.sawtooth_pb2 import Batch, Event, StateChange, TransactionReceipt
 from contracts.sawtooth.batches import Status
 from support.ledgers.fake import FakeLedger
+from support.ledgers.walk import transactions_of
 from support.network.world import registrations
 
 ANSWERS = {
@@ -229,7 +230,7 @@ def test_a_ledger_that_knows_json_only_is_asked_for_receipts_apart() -> None:
         found = list(client.committed(0))
         assert [committed.block for committed in found] == fake.blocks
         names = [receipt.transaction_id for receipt in found[0].receipts]
-        assert names == [item.header_signature for _, item, _ in found[0].outcomes()]
+        assert names == [each.header_signature for each in transactions_of(found[0])]
         assert len(names) == len(registrations())
         client.close()
 

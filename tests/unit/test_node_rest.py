@@ -42,6 +42,7 @@ from support.ledgers.rest_api import (
     queueing,
     wire,
 )
+from support.ledgers.walk import transactions_of
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +122,7 @@ def test_who_accepts_protocol_buffers_gets_blocks_with_their_receipts(api: Api) 
     shown = api.get("/blocks?reverse").json()["data"]
     assert [committed.block for committed in found] == [block_from_json(one) for one in shown]
     for committed in found:
-        names = [item.header_signature for _, item, _ in committed.outcomes()]
+        names = [each.header_signature for each in transactions_of(committed)]
         told = api.post("/receipts", json=names).json()["data"]
         assert [receipt_view(receipt) for receipt in committed.receipts] == told
 

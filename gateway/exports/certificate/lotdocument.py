@@ -19,12 +19,11 @@ from gateway.exports.certificate.signing import Slot
 from gateway.exports.certificate.wording import breach_words, counted, when
 from gateway.records.lots import TraceRecord
 from gateway.records.tracing import LotId
-from gateway.records.verification import NOT_ASKED, Outcome, Verification, beyond
+from gateway.records.verification import Outcome, Verification, beyond
 from gateway.settings import Settings
 
 _NAMED_MAX: Final = 5
 """Lots that a cell of a table names."""
-_NO_FILM: Final = "their bytes were not read; the lot's page does so on demand"
 _NARROWED: Final = (
     "It tells what one reader with limited rights may see: "
     "there may be more lots, deliveries, trips and findings."
@@ -57,7 +56,7 @@ class LotJudgement:
     def of(cls, found: Verification, settings: Settings, lot: LotId) -> "LotJudgement":
         """Return what the gateway with these settings says now of a lot."""
         left_out = [
-            f"{counted(len(names), kind)}: {_NO_FILM if reason == NOT_ASKED else reason}"
+            f"{counted(len(names), kind)}: {reason}"
             for (kind, reason), names in found.left_out.items()
         ]
         return cls(

@@ -119,7 +119,9 @@ class Documents:
         return await self._keys.get()
 
     async def key(self, kid: str | None) -> Key | None:
-        """Return the key of a token; None if there is none, also when asked again.
+        """Return the key that a token names; None if the issuer does not publish that key.
+
+        Before that answer the keys are fetched again, since the issuer may have changed them.
 
         Args:
             kid: As the token names it; None: it names none, so there must be one key alone.

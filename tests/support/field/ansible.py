@@ -83,6 +83,19 @@ def wheels_of(folder: Path, *roles: str) -> Path:
     return folder
 
 
+def playbook(inventory: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run a playbook, with its options, on the hosts of an inventory."""
+    return subprocess.run(  # noqa: S603 - our own words
+        [tools() / "ansible-playbook", "-i", inventory, *words],
+        cwd=ROOT / "ansible",
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=PLAY_S,
+        check=False,
+    )
+
+
 def lint() -> subprocess.CompletedProcess[str]:
     """Return what ansible-lint says of the folder `ansible`."""
     return subprocess.run(  # noqa: S603 - our own words
@@ -181,9 +194,9 @@ class Network:
         # Each YAML parser reads JSON.
         (self.folder / "hosts.yml").write_text(json.dumps(inventory, indent=2))
 
-    def play(self, playbook: str, *options: str) -> Recap:
+    def play(self, name: str, *options: str) -> Recap:
         """Run a playbook, which must succeed on every machine."""
-        done = self.ran(playbook, *options)
+        done = playbook(self.folder / "hosts.yml", name, *options)
         found = RECAP.findall(done.stdout)
         failed = [
             host for host, _, unreachable, failures in found if int(unreachable) + int(failures)
@@ -191,19 +204,8 @@ class Network:
         assert done.returncode == 0, f"{failed}: {done.stdout}{done.stderr}"
         return Recap({host: int(changed) for host, changed, _, _ in found}, done.stdout)
 
-    def fails(self, playbook: str, *options: str) -> str:
+    def fails(self, name: str, *options: str) -> str:
         """Run a playbook, which must fail; return what it printed, in one line."""
-        done = self.ran(playbook, *options)
+        done = playbook(self.folder / "hosts.yml", name, *options)
         assert done.returncode != 0, done.stdout
         return " ".join((done.stdout + done.stderr).split())
-
-    def ran(self, playbook: str, *options: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(  # noqa: S603 - our own words
-            [tools() / "ansible-playbook", "-i", self.folder / "hosts.yml", playbook, *options],
-            cwd=ROOT / "ansible",
-            env=environment(),
-            capture_output=True,
-            text=True,
-            timeout=PLAY_S,
-            check=False,
-        )

@@ -1,16 +1,24 @@
 """Counts the records on a ledger by reading it block by block."""
 
 from collections import Counter
+from collections.abc import Iterator
 
 from contracts.actions.payload import FAMILIES, decode
 from contracts.actions.table import Action
 from contracts.encoding import parse
 from contracts.ledger.client import LedgerClient
+from contracts.ledger.pages import Committed
 from contracts.proto.payload_pb2 import RecordVideo
-from contracts.proto.sawtooth_pb2 import BlockHeader
+from contracts.proto.sawtooth_pb2 import BlockHeader, Transaction
 from contracts.sawtooth.batches import Family, parse_header
 from contracts.sawtooth.blocks import NULL_BLOCK_ID
 from support.trucks.truck import records_in
+
+
+def transactions_of(found: Committed) -> Iterator[Transaction]:
+    """Yield the transactions of a block, in the order of its receipts."""
+    for batch in found.block.batches:
+        yield from batch.transactions
 
 
 def committed(
@@ -33,7 +41,7 @@ def committed(
             header = parse(BlockHeader, found.block.header)
             assert header.previous_block_id == before
             before = found.block.header_signature
-            for _, transaction, _ in found.outcomes():
+            for transaction in transactions_of(found):
                 if Family.of(parse_header(transaction)) not in FAMILIES:
                     continue
                 action = decode(transaction.payload)

@@ -46,8 +46,8 @@ def config_of(cluster: Cluster, keyspace: str, **changes: Any) -> CassandraConfi
 def by_wire(cluster: Cluster, keyspace: str) -> Iterator[tuple[CassandraConfig, Wire]]:
     """Return settings that lead to a server of one node by a wire, which can be cut and mended.
 
-    A cut server is as good as dead for who uses it, and is back at once; `Cluster.kill` and `start`
-    cost 10 s of CPU.
+    For its clients a server behind a cut wire is dead. A mended wire brings it back at once, while
+    `Cluster.kill` and `start` cost 10 s of CPU.
     """
     config = config_of(cluster, keyspace)
     with wire_to(config.port) as wire:
