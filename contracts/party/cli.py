@@ -37,7 +37,7 @@ class Command:
 
     Attributes:
         name: Its name on the command line.
-        subject: The kind of thing that its first argument names.
+        subject: The kind of thing that its first argument names; empty if it has none.
         text: Its effect, in one line.
         arguments: Its flags, each with keywords for `argparse`.
         run: Runs it and returns the JSON object to print.

@@ -1,6 +1,7 @@
-"""Signs one action of a party, or a change of a setting, and submits it, alone in a batch."""
+"""Signs one action of a party, or changes of settings, and submits them in a batch."""
 
 import time
+from collections.abc import Sequence
 from contextlib import closing
 from typing import Final
 
@@ -27,18 +28,18 @@ def submit(signer: Signer, action: Action, at: str | LedgerPlace) -> str:
     """
     transaction = build(signer, action, nonce=str(time.time_ns()))
     with closing(LedgerClient(at)) as ledger:
-        commit(signer, transaction, ledger)
+        commit(signer, [transaction], ledger)
     return transaction.header_signature
 
 
-def commit(signer: Signer, transaction: Transaction, ledger: LedgerClient) -> None:
-    """Submit a transaction alone, and return once it is committed.
+def commit(signer: Signer, transactions: Sequence[Transaction], ledger: LedgerClient) -> None:
+    """Submit transactions in one batch, and return once it is committed.
 
     Raises:
-        RejectedError: The rules refuse it.
+        RejectedError: The rules refuse one, and so all.
         UnavailableError: The ledger does not answer, or does not commit it in time.
     """
-    batch = build_batch(signer, [transaction])
+    batch = build_batch(signer, transactions)
     ledger.submit([batch])
     status = _outcome(ledger, batch.header_signature)
     if status.status is Status.INVALID:

@@ -7,11 +7,9 @@ from contextlib import closing
 from typing import Final
 
 from contracts.errors import RejectedError
-from contracts.keys import Signer
 from contracts.ledger.client import LedgerClient
 from contracts.party.cli import Command, UsageError, signer_of
-from contracts.party.submit import commit
-from contracts.sawtooth.settings import propose
+from contracts.party.settings import change
 from contracts.validators import SETTING, Powers, encode, powers_of
 
 
@@ -24,12 +22,12 @@ def _dismiss(powers: Powers, options: Namespace) -> Powers:
 
 
 def _changing(
-    change: Callable[[Powers, Namespace], Powers],
+    changed: Callable[[Powers, Namespace], Powers],
 ) -> Callable[[Namespace], dict[str, object]]:
     """Return a function that changes the validators in the setting on the ledger.
 
     It returns the validators as the ledger then names them. `in_force` is false where a change
-    is only proposed, and further administrators have to vote for it.
+    is only proposed: further administrators vote for it by the same call.
     """
 
     def run(options: Namespace) -> dict[str, object]:
@@ -37,26 +35,15 @@ def _changing(
         with closing(LedgerClient(options.ledger)) as ledger:
             before = _validators(ledger)
             try:
-                after = powers_of(change(before, options))
+                after = powers_of(changed(before, options))
             except RejectedError as error:
                 raise UsageError(str(error)) from error
             if after == before:
-                return {"changed": False, "in_force": True, "validators": before}
-            return _set(signer, ledger, after)
+                return {"changed": False, "in_force": True, "waiting": [], "validators": before}
+            told = change(signer, ledger, {SETTING: encode(after)})
+            return told | {"validators": _validators(ledger)}
 
     return run
-
-
-def _set(signer: Signer, ledger: LedgerClient, powers: Powers) -> dict[str, object]:
-    transaction = propose(signer, SETTING, encode(powers))
-    commit(signer, transaction, ledger)
-    now = _validators(ledger)
-    return {
-        "changed": True,
-        "in_force": now == powers,
-        "validators": now,
-        "transaction_id": transaction.header_signature,
-    }
 
 
 def _validators(ledger: LedgerClient) -> Powers:

@@ -2,8 +2,8 @@
 
 Makes that key; registers parties, sites and devices; rotates keys; signs
 deliveries with their commercial terms, handovers, the end of trips, legal
-holds, and lots made from lots. An administrator's key changes the validators
-of a network, too.
+holds, and lots made from lots. An administrator's key changes administrators,
+settings, and the validators of a network, too.
 """
 
 import argparse
@@ -15,7 +15,7 @@ from typing import Final, NoReturn
 
 from contracts.errors import WaysealError
 from contracts.ledger.place import add_tls, place_of
-from contracts.party import deliveries, lots, parties, trips, validators
+from contracts.party import administrators, deliveries, lots, parties, settings, trips, validators
 from contracts.party.cli import Command, UsageError
 from contracts.runtime.commands import (
     FAILED,
@@ -34,12 +34,15 @@ COMMANDS: Final = (
     *trips.COMMANDS,
     *lots.COMMANDS,
     *validators.COMMANDS,
+    *administrators.COMMANDS,
+    *settings.COMMANDS,
 )
 _PREFIX: Final = "  wayseal-party --key FILE "
 _EPILOG: Final = """\
 exit status: 0 committed or equal; 1 refused, different, or no answer; 2 wrong usage
 
-An action that two parties sign takes two calls with equal arguments, one with each key.
+An action that two parties sign takes two calls with equal arguments, one with each key;
+so does a change for which several administrators have to vote.
 
 examples:
   wayseal-party --key dairy.key make-key
@@ -95,7 +98,8 @@ def _add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]", comman
         epilog=f"example:\n{_PREFIX}{command.example}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("id", metavar=command.subject, help="its id on the ledger")
+    if command.subject:
+        parser.add_argument("id", metavar=command.subject, help="its id on the ledger")
     for flag, more in command.arguments.items():
         parser.add_argument(flag, **more)
     parser.set_defaults(run=command.run)

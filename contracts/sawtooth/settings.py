@@ -1,4 +1,4 @@
-"""On-chain settings: names, and how to propose one.
+"""On-chain settings: names, how to propose a value, and how to vote on one.
 
 Source: Sawtooth 1.2, Settings transaction family specification.
 """
@@ -9,8 +9,14 @@ from typing import Final
 from contracts import address
 from contracts.encoding import canonical
 from contracts.keys import Signer
-from contracts.proto.sawtooth_pb2 import SettingProposal, SettingsPayload, Transaction
+from contracts.proto.sawtooth_pb2 import (
+    SettingProposal,
+    SettingsPayload,
+    SettingVote,
+    Transaction,
+)
 from contracts.sawtooth.batches import Family, build_transaction
+from contracts.text import WHITESPACE
 
 FAMILY: Final = Family("sawtooth_settings", "1.0")
 AUTHORIZED_KEYS: Final = "sawtooth.settings.vote.authorized_keys"
@@ -29,6 +35,29 @@ def propose(signer: Signer, name: str, value: str) -> Transaction:
     """Return a transaction that proposes a setting, as `sawset proposal create` makes it."""
     proposal = SettingProposal(setting=name, value=value, nonce=os.urandom(8).hex())
     payload = SettingsPayload(action=SettingsPayload.PROPOSE, data=canonical(proposal))
+    return _ballot(signer, payload, name)
+
+
+def vote(signer: Signer, proposal_id: str, name: str, *, accept: bool = True) -> Transaction:
+    """Return a transaction that votes on a proposal, as `sawset proposal vote` makes it.
+
+    Args:
+        signer: The voter.
+        proposal_id: SHA-256 of the proposal, hexadecimal.
+        name: Of the proposed setting.
+        accept: Whether the vote is for it.
+    """
+    choice = SettingVote.ACCEPT if accept else SettingVote.REJECT
+    data = canonical(SettingVote(proposal_id=proposal_id, vote=choice))
+    return _ballot(signer, SettingsPayload(action=SettingsPayload.VOTE, data=data), name)
+
+
+def split_keys(value: str | None) -> list[str]:
+    """Return the comma separated keys in a setting's value, without empty ones."""
+    return list(filter(None, (key.strip(WHITESPACE) for key in (value or "").split(","))))
+
+
+def _ballot(signer: Signer, payload: SettingsPayload, name: str) -> Transaction:
     ballot = [address.setting(PROPOSALS), address.setting(AUTHORIZED_KEYS)]
     return build_transaction(
         signer,

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -64,6 +65,14 @@ class Desk:
         status, said = self.run(who, *words)
         assert status == WORKED, said
         assert json.loads(said)["committed"]
+
+    def said(self, who: str, *words: str) -> dict[str, Any]:
+        """Return the JSON that a command of administrators prints."""
+        status, said = self.run(who, *words)
+        assert status == WORKED, said
+        told = json.loads(said)
+        assert isinstance(told, dict)
+        return told
 
     def refused(self, who: str, *words: str) -> str:
         """Return the rule for which the ledger refuses what somebody signs."""
@@ -161,6 +170,7 @@ def test_an_administrator_admits_and_dismisses_validators(desk: Desk) -> None:
         assert status == WORKED, said
         told = json.loads(said)
         assert told.pop("in_force")
+        assert told.pop("waiting") == []
         told.pop("transaction_id", None)
         return dict(told)
 
@@ -184,23 +194,83 @@ def test_an_administrator_admits_and_dismisses_validators(desk: Desk) -> None:
 
 
 def test_a_change_of_validators_waits_for_the_other_administrators(desk: Desk) -> None:
-    """It is proposed; nobody is admitted before they have voted."""
-    admin, first, second = (
-        key("admin"),
-        key("validator-1").public_key,
-        key("validator-2").public_key,
-    )
-    keys = f"{admin.public_key},{key('admin-2').public_key}"
-    for name, value in (
-        (SETTING, encode({first: 1})),
-        (AUTHORIZED_KEYS, keys),
-        (APPROVAL_THRESHOLD, "2"),
-    ):
-        desk.commit(build_batch(admin, [propose(admin, name, value)]))
-    status, said = desk.run("admin", "admit-validator", second)
-    assert status == WORKED, said
-    told = json.loads(said)
+    """It is proposed; nobody is admitted before they have signed it too."""
+    first, second = key("validator-1").public_key, key("validator-2").public_key
+    desk.commit(build_batch(key("admin"), [propose(key("admin"), SETTING, encode({first: 1}))]))
+    desk.said("admin", "admit-administrator", key("admin-2").public_key)
+    desk.said("admin", "change-setting", APPROVAL_THRESHOLD, "--value", "2")
+    told = desk.said("admin", "admit-validator", second)
     assert (told["changed"], told["in_force"], told["validators"]) == (True, False, {first: 1})
+    (waits,) = desk.said("admin", "proposals")["waiting"]
+    assert told["waiting"] == [waits["proposal_id"]]
+    assert (waits["setting"], waits["value"]) == (SETTING, encode({first: 1, second: 1}))
+    assert waits["accepted_by"] == [key("admin").public_key]
+    again = desk.said("admin", "admit-validator", second)
+    assert (again["changed"], again["in_force"]) == (False, False)
+    told = desk.said("admin-2", "admit-validator", second)
+    assert (told["in_force"], told["validators"]) == (True, {first: 1, second: 1})
+    assert desk.said("admin", "proposals") == {"waiting": []}
+
+
+def test_an_administrator_s_key_is_replaced(desk: Desk) -> None:
+    """Whoever is dismissed administers nothing more, settings included."""
+    old, new = key("admin").public_key, key("admin-2").public_key
+    told = desk.said("admin", "admit-administrator", new)
+    assert told["administrators"] == told["change_settings"] == [old, new]
+    assert not desk.said("admin", "admit-administrator", new)["changed"]
+    told = desk.said("admin", "dismiss-administrator", old)
+    assert told["administrators"] == told["change_settings"] == [new]
+    party = ("register-party", "P", "--name", "P", "--public-key", key("p").public_key)
+    assert desk.refused("admin", *party) == "not-admin"
+    desk.must("admin-2", *party)
+    status, said = desk.run("admin", "admit-administrator", old)
+    assert (status, "is not authorized to change settings" in said) == (FAILED, True), said
+    for words, expected in (
+        (("dismiss-administrator", new), "expected 1 administrators or more to stay"),
+        (("admit-administrator", "02ab"), "expected a compressed public key of secp256k1"),
+    ):
+        status, said = desk.run("admin-2", *words)
+        assert (status, expected in said) == (WRONG_USAGE, True), said
+    assert not desk.said("admin-2", "dismiss-administrator", old)["changed"]
+
+
+def test_two_of_three_administrators_dismiss_a_stolen_key(desk: Desk) -> None:
+    """Alone, the thief changes nothing: what it proposes is rejected."""
+    keys = [key(name).public_key for name in ("admin", "admin-2", "admin-3")]
+    for each in keys[1:]:
+        desk.said("admin", "admit-administrator", each)
+    desk.said("admin", "change-setting", APPROVAL_THRESHOLD, "--value", "2")
+    for each in keys[:2]:
+        told = desk.said("admin-3", "dismiss-administrator", each)
+        assert (told["in_force"], told["administrators"]) == (False, keys)
+    for name in ("admin", "admin-2"):
+        told = desk.said(name, "dismiss-administrator", keys[2])
+    assert (told["in_force"], told["administrators"]) == (True, keys[:2])
+    assert told["change_settings"] == keys[:2]
+    left = [each["proposal_id"] for each in desk.said("admin", "proposals")["waiting"]]
+    assert len(left) == 4
+    for each in left:
+        # Its own vote for them still counts: one more, and they would be in force.
+        assert desk.said("admin", "reject-proposal", each)["rejected"]
+    assert desk.said("admin", "proposals") == {"waiting": []}
+    status, said = desk.run("admin", "reject-proposal", left[0])
+    assert (status, "expected a proposal that waits, one of none" in said) == (FAILED, True), said
+    status, said = desk.run("admin", "dismiss-administrator", keys[1])
+    assert (status, "expected 2 administrators or more to stay" in said) == (WRONG_USAGE, True)
+
+
+def test_who_changes_settings_may_be_somebody_else_than_the_administrators(desk: Desk) -> None:
+    """As on a network of Sawtooth, whose founder's key does that."""
+    founder, new = key("founder"), key("admin-2").public_key
+    desk.commit(
+        build_batch(key("admin"), [propose(key("admin"), AUTHORIZED_KEYS, founder.public_key)])
+    )
+    told = desk.said("founder", "admit-administrator", new)
+    assert told["administrators"] == [key("admin").public_key, new]
+    assert told["change_settings"] == [founder.public_key]
+    desk.said("founder", "dismiss-administrator", new)
+    status, said = desk.run("founder", "dismiss-administrator", key("admin").public_key)
+    assert (status, "expected another administrator than" in said) == (WRONG_USAGE, True), said
 
 
 def test_goods_and_certificates_are_in_the_terms_that_both_sign(desk: Desk) -> None:

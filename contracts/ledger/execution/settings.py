@@ -31,8 +31,8 @@ from contracts.sawtooth.settings import (
     AUTHORIZED_KEYS,
     MAX_BATCHES_PER_BLOCK,
     PROPOSALS,
+    split_keys,
 )
-from contracts.text import WHITESPACE
 
 _INT32: Final = 1 << 31
 _UINT32: Final = 1 << 32
@@ -100,11 +100,6 @@ def get_setting(context: Readable, name: str) -> str | None:
     wire = context.get(address.setting(name))
     entries = () if wire is None else _parse(Setting, wire).entries
     return next((entry.value for entry in entries if entry.key == name), None)
-
-
-def split_keys(value: str | None) -> list[str]:
-    """Return the comma separated keys in `value`, without empty ones."""
-    return list(filter(None, (key.strip(WHITESPACE) for key in (value or "").split(","))))
 
 
 def _propose(context: Context, keys: list[str], signer: str, wire: bytes) -> None:
