@@ -25,6 +25,7 @@ _HALF_HEX: Final = 30
 _PARTY, _SITE, _DEVICE, _DELIVERY, _LOT, _TRANSFORMATION = "01", "02", "03", "05", "06", "07"
 _SERIES = "08"
 _CERTIFICATE, _UNIT = "09", "0a"
+_ACCESSES = "0b"
 _TRIP = "10"
 KINDS: Final = {
     _PARTY: "party",
@@ -36,6 +37,7 @@ KINDS: Final = {
     _TRANSFORMATION: "transformation",
     _SERIES: "series",
     _UNIT: "unit",
+    _ACCESSES: "accesses",
     _TRIP: "trip",
 }
 """Names of the kinds of entry, by the two digits after the namespace."""
@@ -49,6 +51,8 @@ SITE_PREFIX: Final = NAMESPACE + _SITE
 LOT_PREFIX: Final = NAMESPACE + _LOT
 CERTIFICATE_PREFIX: Final = NAMESPACE + _CERTIFICATE
 UNIT_PREFIX: Final = NAMESPACE + _UNIT
+_HEADS_PREFIX: Final = NAMESPACE + _ACCESSES + "00"
+_RECORDS_PREFIX: Final = NAMESPACE + _ACCESSES + "01"
 TRIP_PREFIX: Final = NAMESPACE + _TRIP
 _TRIP_PREFIX_HEX: Final = len(TRIP_PREFIX) + _HALF_HEX
 _TRIP_START: Final = _START + "0" * _HALF_HEX
@@ -117,6 +121,32 @@ def certificate(holder_id: str, kind: str) -> str:
 def unit(sscc: str) -> str:
     """Return the address of a logistic unit."""
     return UNIT_PREFIX + _digest(sscc, _ID_HEX)
+
+
+def accesses_prefix(record_sha256: bytes) -> str:
+    """Return the prefix of all heads of a record of accesses, by whichever site and key, 40 digits.
+
+    Args:
+        record_sha256: Names the record: the hash of its first access.
+    """
+    return _HEADS_PREFIX + _digest(record_sha256.hex(), _HALF_HEX)
+
+
+def accesses(record_sha256: bytes, site_id: str, public_key: str, sequence: int) -> str:
+    """Return the address of a head of a record of accesses; one key of a site counts from 1 on."""
+    which = f"{site_id}\0{public_key}\0{sequence}"
+    return accesses_prefix(record_sha256) + _hash(which, _HALF_HEX)
+
+
+def records_prefix(site_id: str) -> str:
+    """Return the prefix of the newest heads that keys of a site committed, 40 digits."""
+    return _RECORDS_PREFIX + _digest(site_id, _HALF_HEX)
+
+
+def newest_accesses(site_id: str, record_sha256: bytes, public_key: str) -> str:
+    """Return the address of the newest head of a record that a key of a site committed."""
+    which = f"{record_sha256.hex()}\0{public_key}"
+    return records_prefix(site_id) + _hash(which, _HALF_HEX)
 
 
 def trip_prefix(trip_id: str) -> str:

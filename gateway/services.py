@@ -32,6 +32,7 @@ from gateway.offload.saga import OffloadSaga
 from gateway.ownkey import check_key, note_missing, own_key
 from gateway.ownsite import OwnSite
 from gateway.people.accesslog import AccessLog
+from gateway.people.committedheads import CommittedHeads
 from gateway.people.oidc.admission import terms_of
 from gateway.people.persons import Persons
 from gateway.people.sessions import Sessions
@@ -101,6 +102,7 @@ class Services:
         self.audit = Audit(self._index, self._ledger, self.recordings)
         self.clips = Clips(self.recordings)
         self.successions = Successions(self._ledger)
+        self.committed_heads = CommittedHeads(self.accesses, self._ledger, signer, settings.site_id)
         self.own_site = OwnSite(self._ledger, self.records, settings.site_id)
         self.recataloguing = Recataloguing(
             self.recordings, self.records, self.inbox, self.deletions, self._ledger
@@ -170,6 +172,7 @@ class Services:
             self.expiry.worker,
             self.soundness.worker,
             self.accesses.worker,
+            self.committed_heads.worker,
             self._blobwatch.worker,
         ):
             worker.start()

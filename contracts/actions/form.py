@@ -26,6 +26,7 @@ from contracts.proto.payload_pb2 import (
     CancelDelivery,
     CloseDelivery,
     CloseTrip,
+    CommitAccesses,
     DisputeDelivery,
     HandOver,
     Limit,
@@ -69,8 +70,24 @@ OTHER_CARRIERS_MAX: Final = 8
 SEAL_NUMBERS_MAX: Final = 8
 SEAL_NUMBER: Final = re.compile(r"[A-Za-z0-9/._-]{1,20}")
 """Number of a mechanical seal, ISO 17712; written without blanks."""
+_NUMBER_BELOW: Final = 1 << 63
+"""Of an access, and of a head of the record of accesses: SQLite's integers end there."""
 TRANSFORMED_MAX: Final = 50
 """Lots that go into one transformation, and lots that come out of it."""
+
+
+def check_accesses(action: CommitAccesses) -> None:
+    """Check a head of a record of accesses."""
+    check_id("site", action.site_id)
+    for name, digest in (("record_sha256", action.record_sha256), ("sha256", action.sha256)):
+        if len(digest) != HASH_BYTES:
+            raise RejectedError(f"{name} must have {HASH_BYTES} bytes: {len(digest)}")
+    for name, number in (("sequence", action.sequence), ("number", action.number)):
+        if not 0 < number < _NUMBER_BELOW:
+            raise RejectedError(f"{name} must be 1..{_NUMBER_BELOW - 1}: {number}")
+    if action.number == 1 and action.sha256 != action.record_sha256:
+        raise RejectedError("the hash of access 1 must be that of the record")
+    check_utc_ms("at_ms", action.at_ms)
 
 
 def check_party(action: RegisterParty) -> None:

@@ -23,9 +23,15 @@ class SignedBy(Enum):
     TWO_PARTIES = auto()
     """Two parties, each in a transaction of its own, with equal actions."""
     DEVICE = auto()
+    SITE = auto()
+    """A gateway of a site, with one of the keys that the site registered for it."""
 
 
 def _nothing(_: object) -> list[str]:
+    return []
+
+
+def _nothing_of_key(_: object, __: str) -> list[str]:
     return []
 
 
@@ -51,6 +57,8 @@ class ActionKind(Generic[_ActionT]):
             devices and administrators sign.
         reads_1_1: Addresses that are only read, and only under version 1.1.
         in_series: Under version 1.1 it also reads and writes the row of trips of its signer's key.
+        writes_of_key: Addresses that may be read and written, after `writes`, and that depend on
+            the signer's public key too.
     """
 
     message: type[_ActionT]
@@ -66,6 +74,7 @@ class ActionKind(Generic[_ActionT]):
     check_1_1: Callable[[_ActionT], object] | None = None
     reads_1_1: Callable[[_ActionT], list[str]] = _nothing
     in_series: bool = False
+    writes_of_key: Callable[[_ActionT, str], list[str]] = _nothing_of_key
 
     def apply(self, action: _ActionT, case: Case) -> None:
         """Apply an action to the state, under the version of the rules that it obeys."""

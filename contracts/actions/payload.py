@@ -19,7 +19,7 @@ from contracts.actions.table import KINDS, Action, OfReadings
 from contracts.encoding import canonical, is_canonical, parse
 from contracts.errors import RejectedError
 from contracts.ids import ID_MAX
-from contracts.keys import Signer
+from contracts.keys import SigningKey
 from contracts.proto.payload_pb2 import Payload, RecordReading, RecordRun, SealTrip
 from contracts.proto.sawtooth_pb2 import Transaction, TransactionHeader
 from contracts.records.reading import TAMPER_ALL_1_1
@@ -45,7 +45,8 @@ _NUMBER: Final = {name: Payload.DESCRIPTOR.fields_by_name[name].number for name 
 _WITH_CODES: Final = frozenset(kind for kind in KINDS if may_have_codes(kind.DESCRIPTOR))
 """Messages of the actions that name lots or units; readings, of which there are most, do not."""
 _NUMBERS: Final = 100
-"""Version 1.1 brought fields with numbers from here on, 1.2 from twice that (payload.proto)."""
+"""Version 1.1 brought fields with numbers from here on, 1.2 from twice that, and so on
+(payload.proto)."""
 _VARINT_TYPE, _SIZED_TYPE = 0, 2
 _SIZED: Final = frozenset(
     {FieldDescriptor.TYPE_STRING, FieldDescriptor.TYPE_BYTES, FieldDescriptor.TYPE_MESSAGE}
@@ -142,7 +143,7 @@ def check_fields(action: Action, version: RulesVersion) -> None:
     Raises:
         RejectedError: The action or one of its fields came with a later version.
     """
-    if version < RulesVersion.V1_2:
+    if version < RulesVersion.V1_3:
         name = _field(action)
         if _is_late(_NUMBER[name], version):
             late = name
@@ -152,7 +153,7 @@ def check_fields(action: Action, version: RulesVersion) -> None:
             late = ""
         if late:
             raise RejectedError(f"{late} is not part of version {version.family_version}")
-        if isinstance(action, OfReadings):
+        if isinstance(action, OfReadings) and version < RulesVersion.V1_2:
             _check_signs(action)
 
 
@@ -184,8 +185,11 @@ def _may_have_late_field(message: Message, version: RulesVersion) -> bool:
     fields; where one is, it may be part of a value. To look at each field of each reading would
     take ten times as long.
     """
+    tags = _late_tags(message.DESCRIPTOR, version)
+    if not tags:
+        return False
     wire = canonical(message)
-    return any(tag in wire for tag in _late_tags(message.DESCRIPTOR, version))
+    return any(tag in wire for tag in tags)
 
 
 @cache
@@ -273,7 +277,7 @@ def scope(
         version: Version of the rules that the transaction obeys.
     """
     kind = KINDS[type(action)]
-    outputs: list[str] = kind.writes(action)
+    outputs: list[str] = kind.writes(action) + kind.writes_of_key(action, signer_public_key)
     inputs: list[str] = kind.reads(action)
     if version >= RulesVersion.V1_1:
         inputs += kind.reads_1_1(action)
@@ -368,7 +372,7 @@ def _remembered_scope(
 
 
 def build(
-    signer: Signer,
+    signer: SigningKey,
     action: Action,
     *,
     dependencies: Sequence[str] = (),
@@ -380,7 +384,7 @@ def build(
     """Return a transaction with `action`, signed by `signer`, which will also sign the batch.
 
     Args:
-        signer: The device or party.
+        signer: The device, the party or the site.
         action: What to record.
         dependencies: Ids of transactions that must be committed before.
         deliveries: Addresses of the deliveries that the trip carries; readings and seals declare

@@ -13,7 +13,7 @@ from typing import Any, Final
 from google.protobuf.message import Message
 
 from contracts.actions.kind import ActionKind
-from contracts.actions.rows import deliveries, lots, parties, trips
+from contracts.actions.rows import deliveries, lots, parties, sites, trips
 from contracts.proto.payload_pb2 import (
     AcceptDelivery,
     AnnounceSettlement,
@@ -21,6 +21,7 @@ from contracts.proto.payload_pb2 import (
     CertifyParty,
     CloseDelivery,
     CloseTrip,
+    CommitAccesses,
     DisputeDelivery,
     HandOver,
     OpenDelivery,
@@ -66,6 +67,7 @@ Action = (
     | TransformLots
     | SetLotStatus
     | PackUnit
+    | CommitAccesses
 )
 OfReadings: Final = (RecordReading, RecordRun)
 """Actions that record readings."""
@@ -75,6 +77,7 @@ ACTIONS: Final[tuple[ActionKind[Any], ...]] = (
     *deliveries.ROWS,
     *trips.ROWS,
     *lots.ROWS,
+    *sites.ROWS,
 )
 KINDS: Final[Mapping[type[Message], ActionKind[Any]]] = {kind.message: kind for kind in ACTIONS}
 """The row of each action, by its message."""

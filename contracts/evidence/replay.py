@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
 from contracts import address
+from contracts.actions.apply import well_formed
 from contracts.actions.kind import SignedBy
 from contracts.actions.payload import decode
 from contracts.actions.table import KINDS, Action, OfReadings
@@ -20,7 +21,13 @@ from contracts.evidence.statenodes import ProvenState
 from contracts.evidence.story import TripStory, signed_ms
 from contracts.evidence.times import BlockTimesTold
 from contracts.proto.evidence_pb2 import Header
-from contracts.proto.payload_pb2 import PackUnit, RecordVideo, RegisterParty, StartTrip
+from contracts.proto.payload_pb2 import (
+    CommitAccesses,
+    PackUnit,
+    RecordVideo,
+    RegisterParty,
+    StartTrip,
+)
 from contracts.proto.sawtooth_pb2 import Event, Setting, TransactionHeader
 from contracts.proto.state_pb2 import Chain, Delivery, Key, Lot, Transformation, Trip
 from contracts.rules.case import EVENT_TRANSFORMATION
@@ -130,9 +137,13 @@ class Replay:
     def _applied(self, taken: Taken, action: Action) -> Effects:
         """Apply one transaction to the state; return what it did.
 
-        What logistic units hold is not told, so a file need not have their whole story.
+        What logistic units hold is not told, so a file need not have their whole story; nor that of
+        a record of accesses, of which each head counts on from the one before.
         """
         payload, name = taken.transaction.payload, taken.transaction.header_signature
+        if isinstance(action, CommitAccesses):
+            well_formed(taken.header, payload)
+            return Effects([], frozenset())
         try:
             return self._host.apply(taken.header, payload, name)
         except RejectedError:

@@ -34,7 +34,7 @@ RELEASED: Payment
 WITHHELD: Payment
 
 class Payload(_message.Message):
-    __slots__ = ("register_party", "register_site", "register_device", "open_delivery", "start_trip", "record_reading", "seal_trip", "record_video", "hand_over", "record_run", "rotate_keys", "transform_lots", "accept_delivery", "dispute_delivery", "close_delivery", "close_trip", "place_hold", "release_hold", "certify_party", "set_lot_status", "pack_unit", "cancel_delivery", "announce_settlement", "settle_delivery")
+    __slots__ = ("register_party", "register_site", "register_device", "open_delivery", "start_trip", "record_reading", "seal_trip", "record_video", "hand_over", "record_run", "rotate_keys", "transform_lots", "accept_delivery", "dispute_delivery", "close_delivery", "close_trip", "place_hold", "release_hold", "certify_party", "set_lot_status", "pack_unit", "cancel_delivery", "announce_settlement", "settle_delivery", "commit_accesses")
     REGISTER_PARTY_FIELD_NUMBER: _ClassVar[int]
     REGISTER_SITE_FIELD_NUMBER: _ClassVar[int]
     REGISTER_DEVICE_FIELD_NUMBER: _ClassVar[int]
@@ -59,6 +59,7 @@ class Payload(_message.Message):
     CANCEL_DELIVERY_FIELD_NUMBER: _ClassVar[int]
     ANNOUNCE_SETTLEMENT_FIELD_NUMBER: _ClassVar[int]
     SETTLE_DELIVERY_FIELD_NUMBER: _ClassVar[int]
+    COMMIT_ACCESSES_FIELD_NUMBER: _ClassVar[int]
     register_party: RegisterParty
     register_site: RegisterSite
     register_device: RegisterDevice
@@ -83,7 +84,8 @@ class Payload(_message.Message):
     cancel_delivery: CancelDelivery
     announce_settlement: AnnounceSettlement
     settle_delivery: SettleDelivery
-    def __init__(self, register_party: _Optional[_Union[RegisterParty, _Mapping]] = ..., register_site: _Optional[_Union[RegisterSite, _Mapping]] = ..., register_device: _Optional[_Union[RegisterDevice, _Mapping]] = ..., open_delivery: _Optional[_Union[OpenDelivery, _Mapping]] = ..., start_trip: _Optional[_Union[StartTrip, _Mapping]] = ..., record_reading: _Optional[_Union[RecordReading, _Mapping]] = ..., seal_trip: _Optional[_Union[SealTrip, _Mapping]] = ..., record_video: _Optional[_Union[RecordVideo, _Mapping]] = ..., hand_over: _Optional[_Union[HandOver, _Mapping]] = ..., record_run: _Optional[_Union[RecordRun, _Mapping]] = ..., rotate_keys: _Optional[_Union[RotateKeys, _Mapping]] = ..., transform_lots: _Optional[_Union[TransformLots, _Mapping]] = ..., accept_delivery: _Optional[_Union[AcceptDelivery, _Mapping]] = ..., dispute_delivery: _Optional[_Union[DisputeDelivery, _Mapping]] = ..., close_delivery: _Optional[_Union[CloseDelivery, _Mapping]] = ..., close_trip: _Optional[_Union[CloseTrip, _Mapping]] = ..., place_hold: _Optional[_Union[PlaceHold, _Mapping]] = ..., release_hold: _Optional[_Union[ReleaseHold, _Mapping]] = ..., certify_party: _Optional[_Union[CertifyParty, _Mapping]] = ..., set_lot_status: _Optional[_Union[SetLotStatus, _Mapping]] = ..., pack_unit: _Optional[_Union[PackUnit, _Mapping]] = ..., cancel_delivery: _Optional[_Union[CancelDelivery, _Mapping]] = ..., announce_settlement: _Optional[_Union[AnnounceSettlement, _Mapping]] = ..., settle_delivery: _Optional[_Union[SettleDelivery, _Mapping]] = ...) -> None: ...
+    commit_accesses: CommitAccesses
+    def __init__(self, register_party: _Optional[_Union[RegisterParty, _Mapping]] = ..., register_site: _Optional[_Union[RegisterSite, _Mapping]] = ..., register_device: _Optional[_Union[RegisterDevice, _Mapping]] = ..., open_delivery: _Optional[_Union[OpenDelivery, _Mapping]] = ..., start_trip: _Optional[_Union[StartTrip, _Mapping]] = ..., record_reading: _Optional[_Union[RecordReading, _Mapping]] = ..., seal_trip: _Optional[_Union[SealTrip, _Mapping]] = ..., record_video: _Optional[_Union[RecordVideo, _Mapping]] = ..., hand_over: _Optional[_Union[HandOver, _Mapping]] = ..., record_run: _Optional[_Union[RecordRun, _Mapping]] = ..., rotate_keys: _Optional[_Union[RotateKeys, _Mapping]] = ..., transform_lots: _Optional[_Union[TransformLots, _Mapping]] = ..., accept_delivery: _Optional[_Union[AcceptDelivery, _Mapping]] = ..., dispute_delivery: _Optional[_Union[DisputeDelivery, _Mapping]] = ..., close_delivery: _Optional[_Union[CloseDelivery, _Mapping]] = ..., close_trip: _Optional[_Union[CloseTrip, _Mapping]] = ..., place_hold: _Optional[_Union[PlaceHold, _Mapping]] = ..., release_hold: _Optional[_Union[ReleaseHold, _Mapping]] = ..., certify_party: _Optional[_Union[CertifyParty, _Mapping]] = ..., set_lot_status: _Optional[_Union[SetLotStatus, _Mapping]] = ..., pack_unit: _Optional[_Union[PackUnit, _Mapping]] = ..., cancel_delivery: _Optional[_Union[CancelDelivery, _Mapping]] = ..., announce_settlement: _Optional[_Union[AnnounceSettlement, _Mapping]] = ..., settle_delivery: _Optional[_Union[SettleDelivery, _Mapping]] = ..., commit_accesses: _Optional[_Union[CommitAccesses, _Mapping]] = ...) -> None: ...
 
 class KeyDuties(_message.Message):
     __slots__ = ("public_key", "duties")
@@ -724,3 +726,19 @@ class PackUnit(_message.Message):
     units: _containers.RepeatedScalarFieldContainer[str]
     at_ms: int
     def __init__(self, party_id: _Optional[str] = ..., sscc: _Optional[str] = ..., site_id: _Optional[str] = ..., lots: _Optional[_Iterable[_Union[LotQuantity, _Mapping]]] = ..., units: _Optional[_Iterable[str]] = ..., at_ms: _Optional[int] = ...) -> None: ...
+
+class CommitAccesses(_message.Message):
+    __slots__ = ("site_id", "record_sha256", "sequence", "number", "sha256", "at_ms")
+    SITE_ID_FIELD_NUMBER: _ClassVar[int]
+    RECORD_SHA256_FIELD_NUMBER: _ClassVar[int]
+    SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    NUMBER_FIELD_NUMBER: _ClassVar[int]
+    SHA256_FIELD_NUMBER: _ClassVar[int]
+    AT_MS_FIELD_NUMBER: _ClassVar[int]
+    site_id: str
+    record_sha256: bytes
+    sequence: int
+    number: int
+    sha256: bytes
+    at_ms: int
+    def __init__(self, site_id: _Optional[str] = ..., record_sha256: _Optional[bytes] = ..., sequence: _Optional[int] = ..., number: _Optional[int] = ..., sha256: _Optional[bytes] = ..., at_ms: _Optional[int] = ...) -> None: ...

@@ -497,3 +497,15 @@ class LogisticUnit(_message.Message):
     findings: _containers.RepeatedCompositeFieldContainer[Finding]
     rules: int
     def __init__(self, sscc: _Optional[str] = ..., packed: _Optional[_Union[_payload_pb2.PackUnit, _Mapping]] = ..., held_by: _Optional[str] = ..., findings: _Optional[_Iterable[_Union[Finding, _Mapping]]] = ..., rules: _Optional[int] = ...) -> None: ...
+
+class CommittedAccesses(_message.Message):
+    __slots__ = ("head", "public_key", "committed_at_s", "rules")
+    HEAD_FIELD_NUMBER: _ClassVar[int]
+    PUBLIC_KEY_FIELD_NUMBER: _ClassVar[int]
+    COMMITTED_AT_S_FIELD_NUMBER: _ClassVar[int]
+    RULES_FIELD_NUMBER: _ClassVar[int]
+    head: _payload_pb2.CommitAccesses
+    public_key: str
+    committed_at_s: int
+    rules: int
+    def __init__(self, head: _Optional[_Union[_payload_pb2.CommitAccesses, _Mapping]] = ..., public_key: _Optional[str] = ..., committed_at_s: _Optional[int] = ..., rules: _Optional[int] = ...) -> None: ...

@@ -14,6 +14,7 @@ class RulesVersion(IntEnum):
     V1_0 = 0
     V1_1 = 1
     V1_2 = 2
+    V1_3 = 3
 
     @property
     def family_version(self) -> str:
@@ -24,12 +25,13 @@ class RulesVersion(IntEnum):
     def mark(self) -> int:
         """Return what an entry that the version wrote says of it.
 
-        Version 1.2 adds what a device tells, and changes no entry of 1.1. So both may go on with
-        what the other wrote: a truck of 1.1, and parties, work on with one of 1.2.
+        Version 1.2 adds what a device tells, 1.3 what a gateway says of its record of accesses.
+        Neither changes an entry of 1.1. So all may go on with what the others wrote: a truck of
+        1.1, and parties, work on with one of 1.2.
         """
         return min(self.value, RulesVersion.V1_1)
 
 
 USUAL = RulesVersion.V1_1
 """The version under which clients write; a truck that measures writes under 1.2, since it alone has
-something to say of itself."""
+something to say of itself, and a gateway's head of accesses is of 1.3."""

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple, Self
 
 from contracts.encoding import canonical, parse, parse_known
 from contracts.errors import RejectedError
-from contracts.keys import Signer, is_signature, verify
+from contracts.keys import SigningKey, is_signature, verify
 from contracts.proto.sawtooth_pb2 import Batch, BatchHeader, Transaction, TransactionHeader
 
 ID_HEX: Final = 128
@@ -34,7 +34,7 @@ class Family(NamedTuple):
 
 
 def build_transaction(
-    signer: Signer,
+    signer: SigningKey,
     family: Family,
     payload: bytes,
     *,
@@ -71,7 +71,7 @@ def build_transaction(
     return Transaction(header=wire, header_signature=signer.sign(wire), payload=payload)
 
 
-def build_batch(signer: Signer, transactions: Sequence[Transaction]) -> Batch:
+def build_batch(signer: SigningKey, transactions: Sequence[Transaction]) -> Batch:
     """Return a signed batch; its id is its header signature.
 
     Raises:

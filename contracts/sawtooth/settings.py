@@ -3,7 +3,9 @@
 Source: Sawtooth 1.2, Settings transaction family specification.
 """
 
+import json
 import os
+from collections.abc import Mapping
 from typing import Final
 
 from contracts import address
@@ -67,3 +69,25 @@ def _ballot(signer: Signer, payload: SettingsPayload, name: str) -> Transaction:
         inputs=[*ballot, address.setting(APPROVAL_THRESHOLD), address.setting(name)],
         outputs=[address.setting(PROPOSALS), address.setting(name)],
     )
+
+
+def permitted_families(value: str) -> dict[Family, tuple[str, ...]]:
+    """Return the families that a value of `TRANSACTION_FAMILIES` lists; none: all are permitted.
+
+    Each has the beginnings of the addresses that it may declare to write.
+
+    Raises:
+        ValueError: The value is not a JSON list of families; so are the errors below.
+        TypeError: A member is of another type.
+        KeyError: A family has no name or no version.
+        RecursionError: It is nested too deeply.
+    """
+    return dict(map(_permitted_family, json.loads(value or "[]")))
+
+
+def _permitted_family(entry: Mapping[str, object]) -> tuple[Family, tuple[str, ...]]:
+    name, version = entry["family"], entry["version"]
+    namespaces = entry.get("namespaces", [""])
+    if not (isinstance(name, str) and isinstance(version, str) and isinstance(namespaces, list)):
+        raise TypeError(f"expected family, version and a list of namespaces, got {entry!r}")
+    return Family(name, version), tuple(map(str, namespaces))

@@ -3,16 +3,22 @@
 import argparse
 import base64
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 from contracts.accesses import open_head, problems
 from contracts.encoding import parse
-from contracts.errors import RejectedError
+from contracts.errors import RejectedError, UnavailableError
+from contracts.ledger.client import LedgerClient
 from contracts.proto.access_pb2 import Access, AccessHead, AccessHeadBody
-from contracts.records.clock import rfc3339
+from contracts.records.clock import now_ms, rfc3339
+from contracts.rules.blocktimes import TOLERANCE_MS
+from gateway.index.looked import looking_at_index
 from gateway.ownkey import kept_public_key
 from gateway.people.accesslog import SCHEMA
+from gateway.people.headcheck import LookedRecord, heads_on_ledger, judge
+from gateway.records.gatewaykeys import gateway_keys
 from gateway.settings import Settings
 from storage.checked.look import LookedAt, looking_at
 
@@ -22,41 +28,87 @@ def run(options: argparse.Namespace, settings: Settings) -> None:
 
     Raises:
         RejectedError: They do not hold, or are damaged.
-        UnavailableError: There is no such file, or it cannot be read.
+        UnavailableError: There is no such file, it cannot be read, or the ledger does not answer.
     """
     with looking_at(settings.accesses_file, SCHEMA) as db:
         if options.check:
-            _check(db, settings, options.head)
+            _check(db, settings, options.head, offline=options.offline)
             return
         for number, wire in _wires(db):
             print(json.dumps(_document(number, wire)))
 
 
-def _check(db: LookedAt, settings: Settings, kept: list[Path] | None) -> None:
-    """Check numbers, hashes, and every head that was signed.
+def _check(db: LookedAt, settings: Settings, kept: list[Path] | None, *, offline: bool) -> None:
+    """Check numbers, hashes, every head that was signed or kept, and the heads on the ledger.
 
     Raises:
         RejectedError: Something does not hold.
+        UnavailableError: The ledger does not answer.
     """
-    key = kept_public_key(settings)
-    heads = [AccessHead.FromString(wire) for (wire,) in db.query("SELECT wire FROM heads")]
-    bodies = [open_head(each, [key] if key else []) for each in heads]
-    bodies += [_kept_head(path, [key] if key else []) for path in kept or ()]
-    found = list(problems(_wires(db), bodies))
+    record = LookedRecord(db)
+    with ExitStack() as opened:
+        ledger = None
+        if not offline:
+            ledger = opened.enter_context(closing(LedgerClient(settings.ledger.place)))
+        keys, notes = _trusted_keys(settings, ledger)
+        heads = record.heads()
+        bodies = [_opened(each, keys) for each in heads]
+        bodies += [_opened(_kept_head(path), keys) for path in kept or ()]
+        found = list(problems(_wires(db), bodies))
+        said: dict[str, object] = {"accesses": record.newest, "heads": len(bodies)}
+        if ledger is not None:
+            on_ledger = heads_on_ledger(ledger, settings.site_id, record.sha256)
+            judged = judge(record, on_ledger, record.signers | keys.keys(), now_ms())
+            found += judged.problems
+            notes += judged.notes
+            said["ledger"] = judged.state
     if found:
         raise RejectedError("the record of accesses does not hold: " + "; ".join(found[:20]))
-    ((count,),) = db.query("SELECT count(*) FROM accesses")
-    print(json.dumps({"accesses": count, "heads": len(bodies), "holds": True}))
+    print(json.dumps(said | {"notes": notes, "holds": True}, ensure_ascii=False))
 
 
-def _kept_head(path: Path, keys: list[str]) -> AccessHeadBody:
+def _trusted_keys(
+    settings: Settings, ledger: LedgerClient | None
+) -> tuple[dict[str, int | None], list[str]]:
+    """Return the keys whose heads count, each with when it was removed, UTC ms, and what is amiss.
+
+    They are the gateway's own key, and those that its site had registered for its gateways.
+
+    Raises:
+        UnavailableError: The ledger does not answer.
+    """
+    known = kept_public_key(settings)
+    own: dict[str, int | None] = {known: None} if known else {}
+    try:
+        with looking_at_index(settings.data / "index.db") as index:
+            return gateway_keys(index, settings.site_id, ledger) | own, []
+    except (RejectedError, UnavailableError) as error:
+        return own, [f"earlier keys of the gateway are not known: {error}"]
+
+
+def _opened(head: AccessHead, keys: Mapping[str, int | None]) -> AccessHeadBody:
+    """Return the body of a head, once its signature is checked.
+
+    Raises:
+        RejectedError: Another key signed it, or one that the site had removed before.
+    """
+    body = open_head(head, keys)
+    removed_ms = keys[head.gateway_public_key]
+    if removed_ms is not None and body.at_ms > removed_ms + TOLERANCE_MS:
+        raise RejectedError(
+            f"the head of access {body.number} says {rfc3339(body.at_ms)}, and site "
+            f"{body.site_id} had removed key {head.gateway_public_key} by {rfc3339(removed_ms)}"
+        )
+    return body
+
+
+def _kept_head(path: Path) -> AccessHead:
     """Return a head that somebody kept: the answer of `GET /v1/accesses/head`."""
     try:
         document = json.loads(path.read_text("utf-8"))
-        head = parse(AccessHead, base64.b64decode(document["signed"], validate=True))
+        return parse(AccessHead, base64.b64decode(document["signed"], validate=True))
     except (OSError, ValueError, LookupError, TypeError, RejectedError) as error:
         raise RejectedError(f"{path}: expected an answer of /v1/accesses/head: {error}") from error
-    return open_head(head, keys)
 
 
 def _wires(db: LookedAt) -> Iterator[tuple[int, bytes]]:

@@ -8,6 +8,7 @@ from contracts.runtime.checks import Finding, guarded, report, report_json
 from gateway.commands import check
 from gateway.doctor import (
     access,
+    accesses,
     backups,
     certificates,
     clock,
@@ -59,4 +60,5 @@ def findings(settings: Settings, machine: Machine, *, offline: bool) -> Iterator
         yield from guarded(part)
     if not offline:
         yield from guarded(served.findings(settings, now_ms))
+        yield from guarded(accesses.findings(settings, now_ms))
         yield from cluster.findings(settings, now_ms)

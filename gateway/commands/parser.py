@@ -108,6 +108,11 @@ def build_parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help="with --check: an answer of GET /v1/accesses/head that was kept; may be repeated",
     )
+    accesses.add_argument(
+        "--offline",
+        action="store_true",
+        help="with --check: do not ask the ledger for the heads that it has",
+    )
     accesses.set_defaults(run="gateway.commands.accesses:run")
     holds = commands.add_parser(
         "holds",

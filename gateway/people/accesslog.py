@@ -35,7 +35,13 @@ _TABLES: Final = """
 CREATE TABLE accesses (number INTEGER PRIMARY KEY, wire BLOB NOT NULL);
 CREATE TABLE heads (number INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, wire BLOB NOT NULL);
 """
-SCHEMA: Final = Schema("record of accesses", (_TABLES,))
+_WITH_LEDGER: Final = """
+-- The batch with the heads up to `number` that the ledger has not decided; at most one.
+CREATE TABLE sending (number INTEGER PRIMARY KEY, wire BLOB NOT NULL);
+-- The last head of each batch that the ledger has.
+CREATE TABLE committed (number INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL);
+"""
+SCHEMA: Final = Schema("record of accesses", (_TABLES, _WITH_LEDGER))
 
 _log = logging.getLogger(__name__)
 
@@ -152,6 +158,47 @@ class AccessLog(Kept):
         """Return the heads that were signed, oldest first."""
         rows = self._db.query("SELECT wire FROM heads ORDER BY number")
         return [AccessHead.FromString(wire) for (wire,) in rows]
+
+    def record_sha256(self) -> bytes:
+        """Return what names this record, the hash of its first access; empty before that."""
+        rows = self._db.query("SELECT wire FROM accesses WHERE number = 1")
+        return access_hash(rows[0][0]) if rows else b""
+
+    def uncommitted(self, count: int, on_ledger_ms: int = 0) -> list[AccessHeadBody]:
+        """Return up to `count` heads, oldest first, that the ledger is not known to have.
+
+        Args:
+            count: How many at most.
+            on_ledger_ms: Time of the newest head on the ledger, for a record whose note of what
+                was committed is lost.
+        """
+        ((known,),) = self._db.query("SELECT max(number) FROM committed")
+        if known is None:
+            ((known,),) = self._db.query(
+                "SELECT ifnull(max(number), 0) FROM heads WHERE at_ms <= ?", on_ledger_ms
+            )
+        rows = self._db.query(
+            "SELECT wire FROM heads WHERE number > ? ORDER BY number LIMIT ?", known, count
+        )
+        return [parse(AccessHeadBody, AccessHead.FromString(wire).body) for (wire,) in rows]
+
+    def keep_sending(self, number: int, wire: bytes) -> None:
+        """Keep the batch that goes to the ledger, with the heads up to `number`; durable."""
+        with self._db.transaction() as db:
+            db.execute("DELETE FROM sending")
+            db.execute("INSERT INTO sending VALUES (?, ?)", (number, wire))
+
+    def sending(self) -> tuple[int, bytes] | None:
+        """Return the batch that the ledger has not decided, and its last head's number."""
+        rows = self._db.query("SELECT number, wire FROM sending")
+        return rows[0] if rows else None
+
+    def sent(self, number: int, *, committed: bool) -> None:
+        """Forget the kept batch; note that the ledger has its heads, if it does."""
+        with self._db.transaction() as db:
+            db.execute("DELETE FROM sending")
+            if committed:
+                db.execute("INSERT OR REPLACE INTO committed VALUES (?, ?)", (number, self._now()))
 
     def head(self) -> AccessHead:
         """Return the newest access by number and hash, under the gateway's signature."""

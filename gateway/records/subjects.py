@@ -196,11 +196,11 @@ def _mates(index: IndexStore, batch_id: str) -> set[str]:
 
     A reading or a seal refers to its trip's start. A video digest, a hold, or the end of a trip
     refers to the whole trip. What a logistic unit holds is not told: anyone may pack it, so its
-    history would lead to that of all units. Any other action refers to the whole history of its
-    subject.
+    history would lead to that of all units; nor are heads of records of accesses, of which there
+    is one a day. Any other action refers to the whole history of its subject.
     """
     found = _column(index, "SELECT subject FROM batches WHERE batch_id = ?", batch_id)
-    told = [subject for subject in found if not subject.startswith("unit ")]
+    told = [subject for subject in found if not subject.startswith(("unit ", "accesses "))]
     return {_leaned_on(*subject.split(" ", 1)) for subject in told}
 
 

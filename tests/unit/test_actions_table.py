@@ -11,7 +11,7 @@ from contracts.proto.payload_pb2 import Payload
 PAGE = (Path(__file__).parent.parent.parent / "docs" / "contract.md").read_text("utf-8")
 ACTIONS_PART = PAGE.split("## Actions", 1)[1].split("###", 1)[0]
 ROW = re.compile(
-    r"^\| `([A-Za-z]+)`(?: \(\*1\.1\*\))? \| ([^|]+) \| ([^|]+) \| [^|]+ \|$", re.MULTILINE
+    r"^\| `([A-Za-z]+)`(?: \(\*1\.[13]\*\))? \| ([^|]+) \| ([^|]+) \| [^|]+ \|$", re.MULTILINE
 )
 NAMES = [kind.message.__name__ for kind in ACTIONS]
 
@@ -24,7 +24,7 @@ def test_every_action_of_the_payload_has_one_row() -> None:
 
 def test_the_page_has_a_row_and_a_section_for_every_action_in_the_table_s_order() -> None:
     assert [name for name, _, _ in ROW.findall(ACTIONS_PART)] == NAMES
-    sections = re.findall(r"^### ([A-Za-z]+)(?: \(\*1\.1\*\))?:", PAGE, re.MULTILINE)
+    sections = re.findall(r"^### ([A-Za-z]+)(?: \(\*1\.[13]\*\))?:", PAGE, re.MULTILINE)
     assert {name for name in sections if name in NAMES} == set(NAMES)
 
 
@@ -33,6 +33,7 @@ def test_the_page_says_who_signs_and_whose_key_is_read() -> None:
     for name, signer, inputs in ROW.findall(ACTIONS_PART):
         signed_by = kinds[name].signed_by
         assert (signed_by is SignedBy.DEVICE) == (signer == "the device")
+        assert (signed_by is SignedBy.SITE) == signer.startswith("a gateway of the site")
         assert (signed_by is SignedBy.ADMINISTRATOR) == signer.startswith("an administrator")
         assert (signed_by is SignedBy.TWO_PARTIES) == (", and " in signer or "both" in signer)
         assert (signed_by is SignedBy.ADMINISTRATOR) != inputs.startswith("signer's key")

@@ -6,6 +6,7 @@ from contracts.rules.version import RulesVersion
 from device.journal.database import JOURNAL
 from gateway.index.schema import VERSION as INDEX
 from gateway.intake.schema import INBOX
+from gateway.people.accesslog import SCHEMA as ACCESSES
 from gateway.retention.deletions import SCHEMA as DELETIONS
 from gateway.uploads.claims import SCHEMA as UPLOADS
 from storage.blobs.cassandra.schema import MIGRATIONS
@@ -26,6 +27,7 @@ def test_the_page_names_each_format_with_its_version() -> None:
         "uploads.db": str(UPLOADS.version),
         "deletions.db": str(DELETIONS.version),
         "retention.db": str(AGES.version),
+        "accesses.db": str(ACCESSES.version),
         "scrub.db": str(SCRUB.version),
         "index.db": str(INDEX),
         "cassandra": str(len(MIGRATIONS)),

@@ -121,13 +121,13 @@ def test_what_came_later_is_refused_under_an_earlier_version(host: Host) -> None
 def test_an_unknown_version_is_refused() -> None:
     transaction = build_transaction(
         key("admin"),
-        Family(FAMILY.name, "1.3"),
+        Family(FAMILY.name, "1.4"),
         encode(PARTY),
         batcher_public_key=key("admin").public_key,
         inputs=scope(PARTY, key("admin").public_key)[0],
         outputs=scope(PARTY, key("admin").public_key)[1],
     )
-    with pytest.raises(RejectedError, match="1\\.3"):
+    with pytest.raises(RejectedError, match="1\\.4"):
         DirectHost().apply(build_batch(key("admin"), [transaction]))
 
 

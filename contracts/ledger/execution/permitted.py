@@ -6,7 +6,6 @@ Source: Sawtooth 1.2 administration guide, "Setting the Allowed Transaction
 Types".
 """
 
-import json
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from contracts.ledger.execution.settings import Readable, setting_in_force
 from contracts.proto.sawtooth_pb2 import TransactionHeader
 from contracts.rules.context import Context, InvalidTransactionError
 from contracts.sawtooth.batches import Family
-from contracts.sawtooth.settings import TRANSACTION_FAMILIES
+from contracts.sawtooth.settings import TRANSACTION_FAMILIES, permitted_families
 
 _LOG = logging.getLogger(__name__)
 
@@ -78,15 +77,7 @@ def permitted_in_force(state: Readable) -> Permitted:
 def parse_permitted(value: str | None) -> Permitted:
     """Parse a value of the setting; a malformed one permits everything."""
     try:
-        return Permitted(dict(map(_family, json.loads(value or "[]"))))
+        return Permitted(permitted_families(value or ""))
     except (ValueError, TypeError, KeyError, RecursionError):
         _LOG.exception("%s is ignored: not a JSON list of families", TRANSACTION_FAMILIES)
         return Permitted({})
-
-
-def _family(entry: Mapping[str, object]) -> tuple[Family, tuple[str, ...]]:
-    name, version = entry["family"], entry["version"]
-    namespaces = entry.get("namespaces", [""])
-    if not (isinstance(name, str) and isinstance(version, str) and isinstance(namespaces, list)):
-        raise TypeError(f"expected family, version and a list of namespaces, got {entry!r}")
-    return Family(name, version), tuple(map(str, namespaces))

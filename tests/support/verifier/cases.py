@@ -23,6 +23,7 @@ from support.evidence.rich import rich
 from support.evidence.worlds import World
 from support.network.world import START_MS, Trip, key, one, reading, registrations
 from support.project.pages import ROOT
+from support.verifier.heads import heads_told
 from support.verifier.networks import networks
 from support.verifier.small import small
 from support.verifier.structured import fields
@@ -88,12 +89,14 @@ def cases() -> Iterator[Case]:
     """Yield every case but the altered bytes of the small file."""
     clip = story([b"a short clip" * 60]).evidence
     (_, remarks), *others = told_by()
+    (_, heads), *with_heads = heads_told()
     for name, evidence in (
         ("small", small()),
         ("story", clip),
         ("rich", rich()),
         ("times", _times()),
         ("remarks", remarks),
+        ("accesses", heads),
     ):
         trust, wire = trust_in(evidence.heads), evidence.wire()
         yield Case(name, wire, trust)
@@ -103,7 +106,7 @@ def cases() -> Iterator[Case]:
         yield Case(name, wire, replace(trust, genesis_block_id="ab" * 64))
         yield Case(f"{name}-format-1", evidence.wire_of_format_1(), trust)
         yield Case(f"{name}-format-1", evidence.wire_of_format_1(), trust, accept_format_1=True)
-    for name, evidence in others:
+    for name, evidence in [*others, *with_heads]:
         yield Case(name, evidence.wire(), trust_in(evidence.heads))
     yield from _successors(clip)
     yield from _old()

@@ -86,6 +86,7 @@ export namespace payload {
     certify_party?: payload.CertifyParty | undefined;
     set_lot_status?: payload.SetLotStatus | undefined;
     pack_unit?: payload.PackUnit | undefined;
+    commit_accesses?: payload.CommitAccesses | undefined;
   }
   export interface KeyDuties {
     public_key: string;
@@ -366,6 +367,14 @@ export namespace payload {
     units: string[];
     at_ms: bigint;
   }
+  export interface CommitAccesses {
+    site_id: string;
+    record_sha256: Uint8Array;
+    sequence: bigint;
+    number: bigint;
+    sha256: Uint8Array;
+    at_ms: bigint;
+  }
 }
 
 export namespace state {
@@ -614,6 +623,12 @@ export namespace state {
     packed?: payload.PackUnit | undefined;
     held_by: string;
     findings: state.Finding[];
+    rules: number;
+  }
+  export interface CommittedAccesses {
+    head?: payload.CommitAccesses | undefined;
+    public_key: string;
+    committed_at_s: bigint;
     rules: number;
   }
 }

@@ -12,7 +12,7 @@ import type { Joined, Tampered } from "./rules/case.ts";
 import { Refusal } from "./rules/refusal.ts";
 import { Store } from "./rules/store.ts";
 
-const VERSIONS = ["1.0", "1.1", "1.2"];
+const VERSIONS = ["1.0", "1.1", "1.2", "1.3"];
 
 export interface Digest {
   trip: string;

@@ -347,6 +347,14 @@ const CHECKS: Checks = {
     different(action.units, "units");
     time(action.at_ms, "at_ms");
   },
+  commit_accesses(action) {
+    id(action.site_id, "site_id");
+    digest(action.record_sha256, "record_sha256");
+    digest(action.sha256, "sha256");
+    for (const name of ["sequence", "number"] as const) form(action[name] > 0n && action[name] < I63, `${name} ${action[name]} is out of range`);
+    form(action.number > 1n || hex(action.sha256) === hex(action.record_sha256), "the hash of access 1 is not the record's");
+    time(action.at_ms, "at_ms");
+  },
 };
 
 function link(sequence: bigint, previous: Uint8Array): void {

@@ -13,7 +13,7 @@ export interface Entry {
   value: object;
 }
 
-/** Version 1.2 changes no entry of 1.1, and marks its own as such. */
+/** Versions 1.2 and 1.3 change no entry of 1.1, and mark what they write as such. */
 const MARK = 1;
 
 export class Store {
