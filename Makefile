@@ -121,6 +121,7 @@ bench: $(READY) ## a quick look at all that wayseal-bench measures, on this disk
 	@$(BIN)/wayseal-bench all --quick --out build/bench/runs $(OPTIONS)
 
 bench-ledger: $(READY) ## the ledger's figures beside their targets; OPTIONS=--quick is a look
+	@scripts/cometbft || echo 'cometbft: "network" cannot be measured; OPTIONS="--only NAME" chooses the others'
 	@$(BIN)/python -m storage.bench.goals.wayseal_bench_ledger $(OPTIONS)
 
 bench-storage: $(READY) ## storage beside the limits of this machine; OPTIONS=--quick is a look, --curve is long

@@ -20,6 +20,7 @@ from storage.bench.commands.ledger import LEDGER, QUICK_OPEN_S, QUICK_PROBE_S
 from storage.bench.goals.goals import LEDGER_GOALS, missed, row
 from storage.bench.goals.ledger.chains import median_rate
 from storage.bench.goals.ledger.figures import FIGURES, figures_of, observations
+from storage.bench.goals.ledger.network import longest_pause_s
 from storage.bench.ledger.wire import batch_list
 from storage.bench.trucks.fleet import Load, Truck, departures, key, network
 from storage.bench.trucks.signed import read_signed, signed
@@ -108,3 +109,11 @@ def test_a_rate_is_the_median_of_equal_shares() -> None:
     pause = [at_s + 60 * (at_s > 4) for at_s in steady]  # as when a neighbour takes the machine
     assert median_rate(pause) == pytest.approx(50)
     assert median_rate(list(reversed(steady[:11]))) == pytest.approx(50)
+
+
+def test_the_longest_pause_is_the_one_that_ends_after_the_kill() -> None:
+    before = [0.0, 5.0, 5.1]
+    after = [7.4, 7.5, 8.0]
+    assert longest_pause_s([*after, *before], since_s=5.2) == pytest.approx(7.4 - 5.1)
+    assert longest_pause_s([*after, *before], since_s=7.45) == pytest.approx(0.5)
+    assert longest_pause_s(before, since_s=6) == 0

@@ -1,15 +1,58 @@
-"""The engine hears of each error of a method; the log has a traceback only of unforeseen ones."""
+"""The engine hears of each error of a method, and never waits with what it writes."""
 
+import io
 import logging
 import socket
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from contracts.errors import UnavailableError
-from contracts.ledger.cometbft.abci import AbciServer, read_message, write_message
-from contracts.proto.abci_pb2 import Request, RequestInfo, Response
+from contracts.ledger.cometbft.abci import (
+    AbciServer,
+    Method,
+    ReadAhead,
+    read_message,
+    write_message,
+)
+from contracts.proto.abci_pb2 import (
+    Request,
+    RequestCheckTx,
+    RequestInfo,
+    Response,
+    ResponseCheckTx,
+)
+
+TX = bytes(1 << 20)
+PATIENCE_S = 30.0
+
+
+@contextmanager
+def asked(
+    path: Path, methods: dict[str, Method], failed: list[Exception]
+) -> Iterator[socket.socket]:
+    """Serve, and yield a connection of the engine."""
+    with AbciServer(path, methods, failed.append) as server:
+        serving = threading.Thread(target=server.serve_forever, args=(0.01,))
+        serving.start()
+        try:
+            with socket.socket(socket.AF_UNIX) as client:
+                client.settimeout(PATIENCE_S)
+                client.connect(str(path))
+                yield client
+        finally:
+            server.shutdown()
+            serving.join()
+
+
+def written(requests: list[Request]) -> bytes:
+    file = io.BytesIO()
+    for request in requests:
+        write_message(file, request.SerializeToString())
+    return file.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -23,22 +66,68 @@ def test_an_error_on_purpose_is_one_line_of_log(
         raise error
 
     failed: list[Exception] = []
-    path = tmp_path / "abci"
-    with AbciServer(path, {"info": fail}, failed.append) as server:
-        serving = threading.Thread(target=server.serve_forever, args=(0.01,))
-        serving.start()
-        with socket.socket(socket.AF_UNIX) as client, caplog.at_level(logging.ERROR):
-            client.connect(str(path))
-            with client.makefile("rwb") as file:
-                for request in (Request(info=RequestInfo()), Request(flush={})):
-                    write_message(file, request.SerializeToString())
-                file.flush()
-                wire = read_message(file)
-        server.shutdown()
-        serving.join()
+    with (
+        asked(tmp_path / "abci", {"info": fail}, failed) as client,
+        caplog.at_level(logging.ERROR),
+    ):
+        client.sendall(written([Request(info=RequestInfo()), Request(flush={})]))
+        with client.makefile("rb") as file:
+            wire = read_message(file)
     assert wire is not None
     assert Response.FromString(wire).exception.error == str(error)
     assert failed == [error]
     (line,) = [each for each in caplog.records if each.name == "contracts.ledger.cometbft.abci"]
     assert bool(line.exc_info) == traced
     assert line.getMessage() == f"ABCI info: {error}"
+
+
+def test_the_engine_can_write_while_it_waits_for_an_answer(tmp_path: Path) -> None:
+    """A socket takes 200 kB; CometBFT burns a third of a core while it cannot write."""
+    answering, checked = threading.Event(), []
+
+    def check(request: RequestCheckTx) -> ResponseCheckTx:
+        assert answering.wait(PATIENCE_S)
+        checked.append(request.tx[:1])
+        return ResponseCheckTx()
+
+    failed: list[Exception] = []
+    with asked(tmp_path / "abci", {"check_tx": check}, failed) as client:
+        txs = [bytes([number]) + TX for number in range(8)]
+        requests = [Request(check_tx=RequestCheckTx(tx=tx)) for tx in txs]
+        client.sendall(written([*requests, Request(flush={})]))
+        answering.set()
+        with client.makefile("rb") as file:
+            answers = [read_message(file) for _ in range(len(txs) + 1)]
+    assert checked == [tx[:1] for tx in txs]
+    assert [Response.FromString(wire or b"").WhichOneof("value") for wire in answers] == [
+        *["check_tx"] * len(txs),
+        "flush",
+    ]
+    assert failed == []
+
+
+def test_what_waits_for_answers_has_a_bound() -> None:
+    message, most = bytes(4), 10
+    file = io.BytesIO()
+    for _ in range(5_000):
+        write_message(file, message)
+    file.seek(0)
+    ahead = ReadAhead(file, most)
+    thread = threading.Thread(target=ahead.run)
+    thread.start()
+    for got in ahead.messages():
+        assert got == message
+        assert ahead.waiting_bytes <= most + len(message)
+    thread.join(PATIENCE_S)
+    assert not thread.is_alive()
+    assert file.read() == b""
+
+
+def test_a_reader_that_is_stopped_ends_though_it_is_full() -> None:
+    ahead = ReadAhead(io.BytesIO(written([Request(info=RequestInfo(version="x" * 20))] * 2)), 1)
+    thread = threading.Thread(target=ahead.run)
+    thread.start()
+    assert next(ahead.messages())
+    ahead.stop()
+    thread.join(PATIENCE_S)
+    assert not thread.is_alive()

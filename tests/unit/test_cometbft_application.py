@@ -10,6 +10,7 @@ from contracts.encoding import canonical
 from contracts.errors import RejectedError
 from contracts.keys import Signer
 from contracts.ledger.blocks.chain import Chain
+from contracts.ledger.cometbft import application
 from contracts.ledger.cometbft.decisions import Code
 from contracts.ledger.cometbft.times import NO_SIGNER, time_batch
 from contracts.ledger.engine.genesis import own_genesis
@@ -153,6 +154,17 @@ def test_the_networks_limit_of_batches_holds(ledger: Heights) -> None:
     assert ledger.accepts(txs[:2])
     codes = [each.code for each in ledger.decide(txs).tx_results]
     assert codes == [Code.TAKEN, Code.TAKEN, Code.NO_ROOM]
+
+
+def test_a_proposer_asks_for_no_more_than_a_second_or_two_of_work(
+    ledger: Heights, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    txs = [tx(intkey_batch(FOUNDER, 10 * first, count)) for first, count in enumerate((5, 1, 1))]
+    monkeypatch.setattr(application, "PROPOSAL_BYTES", len(txs[1]) + len(txs[2]))
+    assert ledger.propose(txs) == txs[:1]  # a batch that is larger alone still gets its height
+    assert ledger.propose(txs[1:]) == txs[1:]
+    assert ledger.propose(txs[1:] + txs[:1]) == txs[1:]
+    assert ledger.accepts(txs)  # other validators may want more
 
 
 def test_a_proposal_of_garbage_is_refused(ledger: Heights) -> None:

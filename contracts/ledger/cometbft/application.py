@@ -35,7 +35,7 @@ from contracts.ledger.cometbft.founding import (
     founding_in,
     network_block,
 )
-from contracts.ledger.cometbft.proposals import Carried, filled, in_order
+from contracts.ledger.cometbft.proposals import PROPOSAL_BYTES, Carried, filled, in_order
 from contracts.ledger.cometbft.times import check_time, is_time, time_batch
 from contracts.ledger.cometbft.updates import validator_updates
 from contracts.ledger.engine.blocks import StoredBlock
@@ -207,6 +207,7 @@ class Application:
             carried,
             bytes_max=request.max_tx_bytes - sum(map(len, first)),
             batches_max=_room(obeyed, len(first)),
+            bytes_wanted=PROPOSAL_BYTES,
         )
         return ResponsePrepareProposal(txs=[*first, *(each.tx for each in chosen)])
 

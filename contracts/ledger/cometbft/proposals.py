@@ -4,6 +4,7 @@ Batches are sorted so that each comes after those it depends on: two validators 
 different orders would refuse batches that are only early.
 """
 
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -13,6 +14,12 @@ from contracts.ledger.execution.verify import BATCH_ADDRESSES_MAX, VerifiedBatch
 
 TX_OVERHEAD_BYTES: Final = 16
 """What CometBFT adds to a transaction in its block: the field's number and the length."""
+PROPOSAL_BYTES: Final = 2 << 20
+"""A proposer adds no batch to a height that would have more: a second or two of readings.
+
+All validators execute a height before they begin the next. A batch may be larger alone, and
+validators accept what another version proposes.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,20 +46,27 @@ def in_order(carried: Sequence[Carried]) -> list[Carried]:
     return [carried[number] for number in _sorted(needs)]
 
 
-def filled(carried: Sequence[Carried], *, bytes_max: int, batches_max: int) -> Iterator[Carried]:
+def filled(
+    carried: Sequence[Carried],
+    *,
+    bytes_max: int,
+    batches_max: int,
+    bytes_wanted: int = sys.maxsize,
+) -> Iterator[Carried]:
     """Yield the first batches that fit a height, none after one that does not.
 
     Args:
         carried: In order.
         bytes_max: How many bytes of transactions the engine takes.
         batches_max: How many batches the network permits.
+        bytes_wanted: How many bytes are enough; the first batch may have more.
     """
     size = addresses = on_wire = 0
     for number, each in enumerate(carried):
         size += each.batch.size
         addresses += each.batch.addresses
         on_wire += len(each.tx) + TX_OVERHEAD_BYTES
-        full = size > BLOCK_BATCH_BYTES_MAX or addresses > BATCH_ADDRESSES_MAX
+        full = size > min(bytes_wanted, BLOCK_BATCH_BYTES_MAX) or addresses > BATCH_ADDRESSES_MAX
         if number >= batches_max or on_wire > bytes_max or (full and number):
             return
         yield each

@@ -50,6 +50,14 @@ LEDGER_GOALS: Final[Goals] = {
     "rss_mb": Goal("resident after the restart", 400, "MB", most=True),
     "catchup_per_s": Goal("readings that an index takes from /blocks", 20_000, "/s"),
     "index_bytes_per_reading_gateway": Goal("index of a gateway", 225, "bytes", most=True),
+    "bft_readings_per_s": Goal("four validators, readings one per transaction", 1_500, "/s"),
+    "bft_readings_per_s_runs": Goal("four validators, readings in runs of 60", 15_000, "/s"),
+    "bft_cpu_ratio": Goal(
+        "CPU of a validator with its engine, beside one node", 1.5, "", most=True
+    ),
+    "bft_p50_ms": Goal("four validators at 150 readings/s, median", 100, "ms", most=True),
+    "bft_pause_s": Goal("one of four killed: longest pause", 3, "s", most=True),
+    "end_to_end_ratio": Goal("a truck's journal to its receipt, beside the node alone", 0.7, ""),
 }
 STORAGE_GOALS: Final[Goals] = {
     "upload_ratio": Goal(

@@ -18,6 +18,7 @@ from storage.bench.goals.goals import LEDGER_GOALS, missed, written
 from storage.bench.goals.goalsrun import GoalsRun, carry_out_command, ended
 from storage.bench.goals.ledger.catchup import catch_up
 from storage.bench.goals.ledger.chains import (
+    PACED_PER_S,
     PER_BATCH,
     QUICK,
     WHOLE,
@@ -25,6 +26,8 @@ from storage.bench.goals.ledger.chains import (
     NodeMeasurements,
 )
 from storage.bench.goals.ledger.figures import Figures, figures_of, observations
+from storage.bench.goals.ledger.network import KILLED_PER_S, LATENCY_PER_S, measure_network
+from storage.bench.goals.ledger.trucks import measure_trucks
 from storage.bench.run.directories import workplace
 from storage.bench.run.outcome import Outcome
 from storage.bench.run.part import Prepared, Setup
@@ -33,8 +36,20 @@ from storage.bench.trucks.fleet import DEVICES
 
 NAME: Final = "bench-ledger"
 _MULTIPLE: Final = DEVICES * PER_BATCH
-_GUESSED_PER_S: Final = {"long-chain": 5_000, "runs": 40_000, "singles": 1_500, "paced": 500}
-"""Readings, for the time left."""
+_GUESSED_S: Final[Mapping[str, Callable[[LedgerSizes], float]]] = {
+    "long-chain": lambda sizes: sizes.chain / 5_000,
+    "runs": lambda sizes: sizes.runs / 40_000,
+    "singles": lambda sizes: sizes.singles / 1_500,
+    "paced": lambda sizes: sizes.paced / PACED_PER_S,
+    "network": lambda sizes: (
+        sizes.network / 1_200
+        + sizes.network_runs / 10_000
+        + sizes.network_paced / LATENCY_PER_S
+        + sizes.network_killed / KILLED_PER_S
+    ),
+    "trucks": lambda sizes: (sizes.trip + sizes.thousand) / 800,
+}
+"""For the time left."""
 
 Measure = Callable[[NodeMeasurements, Path], Figures]
 """Measures with a chain in a directory that does not exist yet."""
@@ -83,12 +98,8 @@ def _group(
             shutil.rmtree(chain, ignore_errors=True)
         return Outcome(observations(figures))
 
-    counts = {"long-chain": sizes.chain}
-    readings = counts.get(name) or asdict(sizes)[name]
     steps = [Step(name, HERE, execute)]
-    return StepGroup(
-        Part.LEDGER, name, readings / _GUESSED_PER_S[name], lambda: nullcontext(steps), 1
-    )
+    return StepGroup(Part.LEDGER, name, _GUESSED_S[name](sizes), lambda: nullcontext(steps), 1)
 
 
 def _long_chain(node: NodeMeasurements, chain: Path) -> Figures:
@@ -116,6 +127,8 @@ _MEASURES: Final[Mapping[str, Measure]] = {
     "runs": _runs,
     "singles": NodeMeasurements.singles,
     "paced": NodeMeasurements.paced,
+    "network": measure_network,
+    "trucks": measure_trucks,
 }
 
 

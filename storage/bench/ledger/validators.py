@@ -1,7 +1,7 @@
 """A network of validators as a target: `wayseal-node` with CometBFT, all on this machine."""
 
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -83,17 +83,10 @@ class Validators:
 
     @contextmanager
     def _running(self, directory: Path, load: SignedLoad) -> Iterator[Ledger]:
-        admin = key("admin").public_key
-        count = ("--validators", str(self.count), "--p2p-port", "0")
-        out = ("--chain-id", "bench", "--admin", admin, "--out", str(directory))
-        ask(["wayseal-node", "init", *count, *out])
         stranger = not isinstance(load, Load)
         component = ("--component", "tcp://127.0.0.1:0") if stranger else ()
         with ExitStack() as stack:
-            nodes = [
-                stack.enter_context(validator(directory / f"node{number}", *component))
-                for number in range(self.count)
-            ]
+            nodes = stack.enter_context(testnet(directory, self.count, *component))
             first = nodes[0]
             processes = {NODE: first.pid, ENGINE: engine_of(first)}
             notes = [directory / f"{EXECUTIONS}{number}" for number in range(self.count)]
@@ -103,6 +96,25 @@ class Validators:
             url = first.addresses["rest"]
             executions = notes[0] if stranger else None
             yield Ledger(url, processes, consensus_at(url, 0.0), executions)
+
+
+@contextmanager
+def testnet(directory: Path, count: int, *options: str) -> Iterator[Sequence[Service]]:
+    """Make a new network of validators in a directory that does not exist yet, and run it.
+
+    Args:
+        directory: For the data of all.
+        count: How many validators.
+        options: Further options of each node.
+    """
+    size = ("--validators", str(count), "--p2p-port", "0")
+    admin = ("--chain-id", "bench", "--admin", key("admin").public_key)
+    ask(["wayseal-node", "init", *size, *admin, "--out", str(directory)])
+    with ExitStack() as stack:
+        yield [
+            stack.enter_context(validator(directory / f"node{number}", *options))
+            for number in range(count)
+        ]
 
 
 def validator(data: Path, *options: str) -> AbstractContextManager[Service]:

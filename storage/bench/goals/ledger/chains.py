@@ -48,6 +48,12 @@ class LedgerSizes:
         runs: In runs of `PER_RUN`, each one transaction.
         singles: In batches of their own.
         paced: At `PACED_PER_S` a second.
+        network: To a network of validators, and to one node beside it.
+        network_runs: The same in runs.
+        network_paced: To the network at a tenth of its goal.
+        network_killed: To the network at half of its goal, while a validator is killed.
+        trip: Of one truck that offloads through a gateway.
+        thousand: Of a thousand trucks that offload through a gateway.
     """
 
     in_a_row: int
@@ -55,12 +61,40 @@ class LedgerSizes:
     runs: int
     singles: int
     paced: int
+    network: int
+    network_runs: int
+    network_paced: int
+    network_killed: int
+    trip: int
+    thousand: int
 
 
 WHOLE: Final = LedgerSizes(
-    in_a_row=100_000, chain=1_000_000, runs=600_000, singles=15_000, paced=30_000
+    in_a_row=100_000,
+    chain=1_000_000,
+    runs=600_000,
+    singles=15_000,
+    paced=30_000,
+    network=40_000,
+    network_runs=240_000,
+    network_paced=4_000,
+    network_killed=20_000,
+    trip=20_000,
+    thousand=100_000,
 )
-QUICK: Final = LedgerSizes(in_a_row=20_000, chain=100_000, runs=60_000, singles=3_000, paced=5_000)
+QUICK: Final = LedgerSizes(
+    in_a_row=20_000,
+    chain=100_000,
+    runs=60_000,
+    singles=3_000,
+    paced=5_000,
+    network=10_000,
+    network_runs=60_000,
+    network_paced=2_000,
+    network_killed=10_000,
+    trip=4_000,
+    thousand=10_000,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,12 +155,12 @@ class NodeMeasurements:
 
     def in_a_row(self, chain: Path, *, on: bool) -> Figures:
         """Load the long chain, and measure its first part; with `on`, load all of it."""
-        load = _load("chain", self.sizes.chain, PER_BATCH)
+        load = fleet_load("chain", self.sizes.chain, PER_BATCH)
         files = self.sign(load)
         count = self.sizes.in_a_row // DEVICES // PER_BATCH
         with self.node(chain) as node:
-            self._register(node, load)
-            plan = _plan(node, files, count, per_list=PER_LIST, window=WINDOW)
+            self.register(node, load)
+            plan = load_plan(node, files, count, per_list=PER_LIST, window=WINDOW)
             first = self._piece("readings in a row", node, plan)
             late = self._grow(node, plan, load.readings // PER_BATCH, first) if on else {}
             return late | {
@@ -181,12 +215,12 @@ class NodeMeasurements:
 
     def singles(self, chain: Path) -> Figures:
         """Load batches of one transaction, one per POST."""
-        load = _load("singles", self.sizes.singles, 1)
+        load = fleet_load("singles", self.sizes.singles, 1)
         files = self.sign(load)
         with self.node(chain) as node:
-            self._register(node, load)
-            plan = _plan(node, files, load.readings, per_list=1, window=SINGLES_WINDOW)
-            outcome, used_s = self.load("single batches", node, plan)
+            self.register(node, load)
+            plan = load_plan(node, files, load.readings, per_list=1, window=SINGLES_WINDOW)
+            outcome, used_s = self.load("single batches", plan, node.pid)
         return {
             "single_batches_per_s": load.total / outcome.elapsed_s,
             "single_batches_per_cpu_s": load.total / used_s,
@@ -194,13 +228,13 @@ class NodeMeasurements:
 
     def runs(self, chain: Path) -> Figures:
         """Load runs of consecutive readings, each signed as one transaction."""
-        load = _load("runs", self.sizes.runs, RUNS_PER_BATCH, PER_RUN)
+        load = fleet_load("runs", self.sizes.runs, RUNS_PER_BATCH, PER_RUN)
         files = self.sign(load)
         with self.node(chain) as node:
-            self._register(node, load)
+            self.register(node, load)
             batches = -(-load.readings // PER_RUN // RUNS_PER_BATCH)
-            plan = _plan(node, files, batches, per_list=RUNS_PER_LIST, window=RUNS_WINDOW)
-            outcome, used_s = self.load(f"{load.total:,} readings in runs", node, plan)
+            plan = load_plan(node, files, batches, per_list=RUNS_PER_LIST, window=RUNS_WINDOW)
+            outcome, used_s = self.load(f"{load.total:,} readings in runs", plan, node.pid)
         log_bytes = (chain / "chain.log").stat().st_size
         return {
             "readings_per_s_runs": load.total / outcome.elapsed_s,
@@ -210,13 +244,13 @@ class NodeMeasurements:
 
     def paced(self, chain: Path) -> Figures:
         """Measure latency at the pace of a real network."""
-        load = _load("paced", self.sizes.paced, PACED_PER_BATCH)
+        load = fleet_load("paced", self.sizes.paced, PACED_PER_BATCH)
         files = self.sign(load)
         with self.node(chain) as node:
-            self._register(node, load)
+            self.register(node, load)
             batches = load.readings // PACED_PER_BATCH
-            plan = _plan(node, files, batches, rate_per_s=PACED_PER_S / PACED_PER_BATCH)
-            outcome, used_s = self.load(f"{PACED_PER_S} readings/s", node, plan)
+            plan = load_plan(node, files, batches, rate_per_s=PACED_PER_S / PACED_PER_BATCH)
+            outcome, used_s = self.load(f"{PACED_PER_S} readings/s", plan, node.pid)
         latencies_ms = sorted(1_000 * (fate.decided_s - fate.intended_s) for fate in outcome.fates)
         return {
             "p50_ms": percentile(latencies_ms, 50),
@@ -239,10 +273,10 @@ class NodeMeasurements:
         """Run a node on the chain in a directory."""
         return node(chain, self._profile)
 
-    def load(self, words: str, node: Service, plan: LoadPlan) -> tuple[LoadOutcome, float]:
-        """Let the loader carry out a plan; return its outcome and the node's CPU seconds."""
+    def load(self, words: str, plan: LoadPlan, *pids: int) -> tuple[LoadOutcome, float]:
+        """Let the loader carry out a plan; return its outcome and the processes' CPU seconds."""
         self.say(f"loading {words} …")
-        before_s = cpu_s(node.pid)
+        before_s = sum(map(cpu_s, pids))
         outcome = outcome_of(
             ask(["python", "-m", "storage.bench.ledger.loader", json.dumps(asdict(plan))])
         )
@@ -251,12 +285,12 @@ class NodeMeasurements:
             raise RejectedError(
                 f"expected every batch committed, got {len(refused)} refused: {refused[0]}"
             )
-        return outcome, cpu_s(node.pid) - before_s
+        return outcome, sum(map(cpu_s, pids)) - before_s
 
     def _piece(self, words: str, node: Service, plan: LoadPlan) -> Piece:
         readings = plan.count * len(plan.files) * PER_BATCH
         before = written_bytes(node.pid)
-        outcome, used_s = self.load(f"{readings:,} {words} from {plan.first}", node, plan)
+        outcome, used_s = self.load(f"{readings:,} {words} from {plan.first}", plan, node.pid)
         return Piece(
             readings,
             outcome.elapsed_s,
@@ -266,16 +300,17 @@ class NodeMeasurements:
             written_bytes(node.pid) - before,
         )
 
-    def _register(self, node: Service, load: Load) -> None:
+    def register(self, node: Service, load: Load) -> None:
         """Commit the parties, devices, deliveries and trips of a load, in the order of signing."""
         commit(node.addresses["rest"], [*network(), *departures(load)])
 
 
-def _load(name: str, readings: int, per_batch: int, per_transaction: int = 1) -> Load:
+def fleet_load(name: str, readings: int, per_batch: int, per_transaction: int = 1) -> Load:
+    """Return the load of the whole fleet, so many readings of all devices together."""
     return Load(name, DEVICES, readings // DEVICES, per_transaction, per_batch)
 
 
-def _plan(
+def load_plan(
     node: Service,
     files: Sequence[Path],
     count: int,
@@ -284,6 +319,7 @@ def _plan(
     window: int = 0,
     rate_per_s: float = 0.0,
 ) -> LoadPlan:
+    """Return the plan of a load from its first batch on; see `LoadPlan`."""
     names = [str(path) for path in files]
     return LoadPlan(node.addresses["rest"], names, 0, count, per_list, window, rate_per_s)
 

@@ -27,6 +27,8 @@ class Scaled:
 
 _PER_S: Final = Scaled("1/s", better=Better.HIGHER)
 _RATIO: Final = Scaled("1", better=Better.HIGHER)
+_SHARE: Final = Scaled("1")
+_COUNT: Final = Scaled("1", better=Better.HIGHER)
 _S: Final = Scaled("s")
 _MS: Final = Scaled("s", 1e-3)
 _BYTES: Final = Scaled("B")
@@ -73,6 +75,21 @@ FIGURES: Final[Mapping[str, Scaled]] = {
     "max_ms": _MS,
     "paced_readings_per_s": _PER_S,
     "paced_cpu_s_per_1000_readings": _S,
+    "bft_readings_per_s": _PER_S,
+    "bft_readings_per_s_runs": _PER_S,
+    "bft_cpu_s_per_1000_readings": _S,
+    "bft_cpu_ratio": _SHARE,
+    "bft_p50_ms": _MS,
+    "bft_p99_ms": _MS,
+    "bft_pause_s": _S,
+    "end_to_end_readings_per_s": _PER_S,
+    "end_to_end_ratio": _RATIO,
+    "end_to_end_gateway_cpu_s_per_1000_readings": _S,
+    "end_to_end_node_cpu_s_per_1000_readings": _S,
+    "thousand_receipts": _COUNT,
+    "thousand_readings_per_s": _PER_S,
+    "thousand_p50_s": _S,
+    "thousand_p95_s": _S,
 }
 
 

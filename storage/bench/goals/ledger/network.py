@@ -1,0 +1,151 @@
+"""The measurements of a network of validators: rates, CPU beside one node, latency, a dead one."""
+
+import shutil
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import Path
+from typing import Final
+
+from storage.bench.goals.ledger.chains import (
+    PACED_PER_BATCH,
+    PER_BATCH,
+    PER_LIST,
+    PER_RUN,
+    RUNS_PER_BATCH,
+    RUNS_PER_LIST,
+    RUNS_WINDOW,
+    WINDOW,
+    NodeMeasurements,
+    fleet_load,
+    load_plan,
+)
+from storage.bench.goals.ledger.figures import Figures
+from storage.bench.ledger.timeline import percentile
+from storage.bench.ledger.validators import engine_of, testnet
+from storage.bench.servers.processes import Service
+from storage.bench.trucks.fleet import Load
+
+VALIDATORS: Final = 4
+LATENCY_PER_S: Final = 150
+"""Readings: a tenth of the rate that four validators are to reach."""
+KILLED_PER_S: Final = 750
+"""Readings, while a validator is killed: half of that rate."""
+_KILLED_AT: Final = 0.25
+"""Share of the load after which a validator is killed."""
+
+
+def measure_network(bench: NodeMeasurements, chain: Path) -> Figures:
+    """Load four validators on this machine, and one node with the same; kill one of the four.
+
+    Args:
+        bench: Signs and loads.
+        chain: A directory that does not exist yet; each measurement begins with a new network.
+
+    Raises:
+        RejectedError: A batch was refused or lost.
+        UnavailableError: A validator does not start, or CometBFT is missing.
+    """
+    return {
+        **_readings(bench, chain),
+        **_runs(bench, chain),
+        **_latency(bench, chain),
+        **_pause(bench, chain),
+    }
+
+
+def longest_pause_s(decided_s: Sequence[float], since_s: float) -> float:
+    """Return the longest time without a decision that ends after a moment.
+
+    Args:
+        decided_s: When each batch was decided, in any order.
+        since_s: The moment.
+    """
+    ordered = sorted(decided_s)
+    return max((end - begin for begin, end in pairwise(ordered) if end > since_s), default=0.0)
+
+
+def _readings(bench: NodeMeasurements, chain: Path) -> Figures:
+    load = fleet_load("network", bench.sizes.network, PER_BATCH)
+    count = load.readings // PER_BATCH
+    per_s, used_s = _loaded(bench, chain, load, count, PER_LIST, WINDOW)
+    with bench.node(chain) as node:
+        bench.register(node, load)
+        plan = load_plan(node, bench.sign(load), count, per_list=PER_LIST, window=WINDOW)
+        _, alone_used_s = bench.load("the same into one node", plan, node.pid)
+    shutil.rmtree(chain)
+    return {
+        "bft_readings_per_s": per_s,
+        "bft_cpu_s_per_1000_readings": 1_000 * used_s / load.total,
+        "bft_cpu_ratio": used_s / alone_used_s,
+    }
+
+
+def _runs(bench: NodeMeasurements, chain: Path) -> Figures:
+    load = fleet_load("network-runs", bench.sizes.network_runs, RUNS_PER_BATCH, PER_RUN)
+    count = -(-load.readings // PER_RUN // RUNS_PER_BATCH)
+    per_s, _ = _loaded(bench, chain, load, count, RUNS_PER_LIST, RUNS_WINDOW)
+    return {"bft_readings_per_s_runs": per_s}
+
+
+def _loaded(
+    bench: NodeMeasurements, chain: Path, load: Load, count: int, per_list: int, window: int
+) -> tuple[float, float]:
+    """Load a network flat out; return readings a second and the first validator's CPU seconds."""
+    with _network(bench, chain, load) as nodes:
+        first = nodes[0]
+        plan = load_plan(first, bench.sign(load), count, per_list=per_list, window=window)
+        words = f"{load.total:,} readings into {VALIDATORS} validators"
+        outcome, used_s = bench.load(words, plan, first.pid, engine_of(first))
+    return load.total / outcome.elapsed_s, used_s
+
+
+def _latency(bench: NodeMeasurements, chain: Path) -> Figures:
+    load = fleet_load("network-paced", bench.sizes.network_paced, PACED_PER_BATCH)
+    with _network(bench, chain, load) as nodes:
+        plan = load_plan(
+            nodes[0],
+            bench.sign(load),
+            load.readings // PACED_PER_BATCH,
+            rate_per_s=LATENCY_PER_S / PACED_PER_BATCH,
+        )
+        outcome, _ = bench.load(f"{LATENCY_PER_S} readings/s into the network", plan)
+    latencies_ms = sorted(1_000 * (fate.decided_s - fate.intended_s) for fate in outcome.fates)
+    return {"bft_p50_ms": percentile(latencies_ms, 50), "bft_p99_ms": percentile(latencies_ms, 99)}
+
+
+def _pause(bench: NodeMeasurements, chain: Path) -> Figures:
+    load = fleet_load("network-killed", bench.sizes.network_killed, PACED_PER_BATCH)
+    killed_s: list[float] = []
+    with _network(bench, chain, load) as nodes:
+
+        def kill() -> None:
+            nodes[-1].kill()
+            killed_s.append(time.monotonic())
+
+        plan = load_plan(
+            nodes[0],
+            bench.sign(load),
+            load.readings // PACED_PER_BATCH,
+            rate_per_s=KILLED_PER_S / PACED_PER_BATCH,
+        )
+        killer = threading.Timer(_KILLED_AT * load.total / KILLED_PER_S, kill)
+        killer.start()
+        try:
+            outcome, _ = bench.load("the network, one validator of which is killed", plan)
+        finally:
+            killer.cancel()
+            killer.join()
+    decided_s = [fate.decided_s for fate in outcome.fates]
+    return {"bft_pause_s": longest_pause_s(decided_s, killed_s[0])}
+
+
+@contextmanager
+def _network(bench: NodeMeasurements, chain: Path, load: Load) -> Iterator[Sequence[Service]]:
+    """Run a new network that is ready for a load, and remove it."""
+    with testnet(chain, VALIDATORS) as nodes:
+        bench.register(nodes[0], load)
+        yield nodes
+    shutil.rmtree(chain)

@@ -1,0 +1,62 @@
+"""The measurements from trucks to ledger: journals are offloaded through a gateway to a node."""
+
+import shutil
+from pathlib import Path
+from typing import Final
+
+from contracts.errors import UnavailableError
+from storage.bench.goals.ledger.chains import NodeMeasurements
+from storage.bench.goals.ledger.figures import Figures
+from storage.bench.offload.alone import ledger_alone_s
+from storage.bench.offload.sizes import Trucks
+from storage.bench.offload.visit import Visit, visit
+
+READINGS_EACH: Final = 100
+"""Of each of many trucks."""
+_SEED: Final = 1
+
+
+def measure_trucks(bench: NodeMeasurements, chain: Path) -> Figures:
+    """Offload one truck with a long trip, beside the node alone; then many trucks at once.
+
+    Args:
+        bench: Has the sizes, and tells people the current activity.
+        chain: A directory that does not exist yet.
+
+    Raises:
+        UnavailableError: A truck got no receipt, or a process failed.
+    """
+    readings = bench.sizes.trip
+    bench.say(f"{readings:,} readings into one node, and from one truck through a gateway …")
+    chain.mkdir()
+    alone_s = ledger_alone_s(chain / "alone", readings)
+    one = _visited(chain, Trucks(1, readings, 0))
+    many = Trucks(bench.sizes.thousand // READINGS_EACH, READINGS_EACH, 0)
+    bench.say(f"{many.count:,} trucks with {many.readings} readings each …")
+    all_of_them = _visited(chain, many)
+    shutil.rmtree(chain)
+    thousands = readings / 1_000
+    return {
+        "end_to_end_readings_per_s": float(one.fleet["readings_per_s"]),
+        "end_to_end_ratio": alone_s / float(one.fleet["offload_p50_s"]),
+        "end_to_end_gateway_cpu_s_per_1000_readings": one.gateway_cpu_s / thousands,
+        "end_to_end_node_cpu_s_per_1000_readings": one.node_cpu_s / thousands,
+        "thousand_receipts": float(all_of_them.fleet["receipted"]),
+        "thousand_readings_per_s": float(all_of_them.fleet["readings_per_s"]),
+        "thousand_p50_s": float(all_of_them.fleet["offload_p50_s"]),
+        "thousand_p95_s": float(all_of_them.fleet["offload_p95_s"]),
+    }
+
+
+def _visited(chain: Path, trucks: Trucks) -> Visit:
+    """Let trucks offload at a new gateway; each must get its receipt."""
+    scratch = chain / f"trucks-{trucks.count}"
+    scratch.mkdir()
+    seen = visit(chain / f"site-{trucks.count}", trucks, scratch, _SEED)
+    if seen.fleet["errors"]:
+        first = seen.fleet["errors"][0]
+        raise UnavailableError(
+            f"expected a receipt for each of {trucks.count:,} trucks, {seen.fleet['failed']:,} "
+            f"got none: {first['device_id']}: {first['why']}"
+        )
+    return seen
