@@ -23,6 +23,8 @@ from device.stop import Stop
 REGISTER_TIMEOUT_S: Final = 300
 """A network that waits for its consensus may need several blocks."""
 STATUS_WAIT_S: Final = 5
+PER_LIST: Final = 500
+"""Batches in one submission: a ledger refuses a list that is longer than what it queues."""
 _NETWORK: Final = SampleNetwork(
     seller="fleet-seller",
     carrier="fleet-carrier",
@@ -68,8 +70,10 @@ def register(
     """
     batches = list(_batches(admin, devices, deliveries))
     with closing(LedgerClient(LedgerPlace.here(url))) as ledger:
-        ledger.submit(batches)
-        _await(ledger, [batch.header_signature for batch in batches], stop)
+        for at in range(0, len(batches), PER_LIST):
+            some = batches[at : at + PER_LIST]
+            ledger.submit(some)
+            _await(ledger, [batch.header_signature for batch in some], stop)
 
 
 def _await(ledger: LedgerClient, waiting: list[str], stop: Stop) -> None:

@@ -1,15 +1,25 @@
 """What a fleet says of a gateway: percentiles, rates, and the trucks that failed."""
 
 import random
+from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from contracts.keys import Signer
+from contracts.ledger.engine.submissions import QUEUED_BATCHES_MAX
+from contracts.ledger.fromjson import BatchStatus
+from contracts.proto.sawtooth_pb2 import Batch
 from contracts.records.recording import RecordingDigest
+from contracts.sawtooth.batches import Status
 from device.camera.seeded import SeededCamera
+from device.fleet import network
 from device.fleet.report import ERRORS_SHOWN_MAX, Report
+from device.fleet.sending import TRUCKS_MAX
 from device.fleet.truck import INTERVAL_MS, Leg, Load, Offloaded
 from device.sensors.simulated import SimulatedTrip
+from device.stop import Stop
 
 LOAD = Load(readings=10, per_transaction=1, video_bytes=1_000_000, seed=1)
 
@@ -47,3 +57,37 @@ def test_a_film_by_chance_is_the_same_for_the_same_seed(size: int, tmp_path: Pat
 def test_a_leg_has_a_reading_each_second() -> None:
     samples = list(Leg(SimulatedTrip(20, 1), 100).samples())
     assert [sample.offset_ms for sample in samples] == [at * INTERVAL_MS for at in range(100)]
+
+
+class Ledger:
+    """Commits whatever it gets, as long as it would queue it."""
+
+    lists: list[Sequence[Batch]]
+
+    def __init__(self, _: object) -> None:
+        pass
+
+    def submit(self, batches: Sequence[Batch]) -> None:
+        assert len(batches) <= QUEUED_BATCHES_MAX
+        self.lists.append(batches)
+
+    def statuses(self, names: Sequence[str], *, wait_s: int) -> dict[str, BatchStatus]:
+        assert wait_s > 0
+        return dict.fromkeys(names, BatchStatus(Status.COMMITTED, ""))
+
+    def close(self) -> None:
+        pass
+
+
+def test_the_largest_fleet_is_registered_in_lists_that_a_ledger_takes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    Ledger.lists = []
+    monkeypatch.setattr(network, "LedgerClient", Ledger)
+    keys = {f"truck-{number}": Signer.generate().public_key for number in range(TRUCKS_MAX)}
+    deliveries = {name: f"delivery-{name}" for name in keys}
+    with closing(Stop()) as stop:
+        network.register("http://ledger.invalid", Signer.generate(), keys, deliveries, stop)
+    batches = [batch for some in Ledger.lists for batch in some]
+    assert len({batch.header_signature for batch in batches}) == len(batches)
+    assert len(batches) > QUEUED_BATCHES_MAX
