@@ -2,7 +2,7 @@
 
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
@@ -14,7 +14,8 @@ from contracts.evidence.expected import ANYTHING
 from contracts.evidence.report import as_json
 from contracts.evidence.trust import Trust
 from contracts.evidence.verify import verify_evidence
-from contracts.proto.sawtooth_pb2 import BlockHeader
+from contracts.proto.sawtooth_pb2 import BlockHeader, Transaction
+from contracts.records.reading import Reading
 from contracts.sawtooth.batches import build_batch
 from contracts.sawtooth.block_info import block_info_batch
 from support.evidence.chain import Evidence, evidence_of, seal, story, trust_in, unseal
@@ -33,6 +34,7 @@ PUBLISHED: Final = ROOT / "tests" / "golden" / "verifier"
 """The table `vectors.json`, and the files that it names."""
 _WORLD: Final = 0
 _FORGERIES: Final = 14
+_BEHIND_MS: Final = 7_200_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +110,8 @@ def cases() -> Iterator[Case]:
         yield Case(f"{name}-format-1", evidence.wire_of_format_1(), trust, accept_format_1=True)
     for name, evidence in [*others, *with_heads]:
         yield Case(name, evidence.wire(), trust_in(evidence.heads))
+    for name, evidence in _late_trips():
+        yield Case(f"times-{name}", evidence.wire(), trust_in(evidence.heads))
     yield from _successors(clip)
     yield from _old()
     yield from _world()
@@ -118,14 +122,41 @@ def cases() -> Iterator[Case]:
 def _times() -> Evidence:
     """Return evidence of a trip on a ledger whose blocks have times."""
     trip = Trip()
+    return _timed(trip, [trip.run([reading(0), reading(1)])], START_MS)
+
+
+def _late_trips() -> Iterator[tuple[str, Evidence]]:
+    """Yield trips whose clocks are hours behind the block when both sides had signed, by name."""
+    agreed_ms = START_MS + _BEHIND_MS
+    right_ms = _BEHIND_MS + 60_000
+    for name, values in {
+        "behind": [reading(0), reading(1)],
+        "behind-then-right": [reading(0), _later(reading(1), right_ms)],
+        "right-then-behind": [_later(reading(0), right_ms), reading(1)],
+        "behind-and-derived": [reading(0), replace(reading(1), derived=True), reading(2)],
+        "all-derived": [replace(reading(0), derived=True)],
+        "no-reading": [],
+    }.items():
+        trip = Trip()
+        yield name, _timed(trip, [trip.record(each) for each in values], agreed_ms)
+
+
+def _later(value: Reading, ms: int) -> Reading:
+    """Return a reading whose UTC is later by `ms`, as by a clock that was set."""
+    return replace(value, clock=replace(value.clock, utc_ms=value.clock.utc_ms + ms))
+
+
+def _timed(trip: Trip, signed: Sequence[Transaction], first_ms: int) -> Evidence:
+    """Return evidence of a trip on a ledger with a block each second, from `first_ms` on."""
     groups = [
         registrations(),
         [one(trip.signer, trip.start)],
-        [build_batch(trip.signer, [trip.run([reading(0), reading(1)])])],
+        [build_batch(trip.signer, signed)] if signed else [],
         [build_batch(trip.signer, [trip.seal()])],
     ]
+    groups = [each for each in groups if each]
     begun = [
-        block_info_batch(key("node"), BlockHeader(block_num=at), "0" * 128, START_MS // 1000 + at)
+        block_info_batch(key("node"), BlockHeader(block_num=at), "0" * 128, first_ms // 1000 + at)
         for at in range(len(groups))
     ]
     return evidence_of([[a, *b] for a, b in zip(begun, groups, strict=True)], [trip.trip_id])

@@ -83,7 +83,7 @@ function extend(t: Told, reading: p.RunReading, digest: Uint8Array): void {
   const elapsed = step(trip, chain, clock, c.version);
   clocks(t, clock);
   calibration(t, clock);
-  if (c.version) times(t, reading);
+  if (c.version) judgeTime(t, (reading.clock as p.Clock).utc_ms, reading.derived);
   if (c.version) countSilence(t, reading, elapsed);
   follow(t, reading, chain.count ? elapsed : 0n);
   signs(t, reading);
@@ -165,10 +165,10 @@ function calibration(t: Told, clock: p.Clock): void {
   }
 }
 
-function times(t: Told, reading: p.RunReading): void {
+/** Finds the first of consecutive times that cannot be; a derived reading claims none of its own. */
+export function judgeTime(t: Told, utcMs: bigint, derived: boolean): void {
   const { c, chain, notes, sequence, trip } = t;
-  if (reading.derived) return;
-  const late = implausible((reading.clock as p.Clock).utc_ms, c.block_s, trip);
+  const late = derived ? "" : implausible(utcMs, c.block_s, trip);
   if (late && !chain.implausible) {
     chain.implausible_times += 1;
     if (chain.implausible_times <= MOST_TOLD) notes.add("time-implausible", late, { sequence });

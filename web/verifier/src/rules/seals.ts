@@ -9,9 +9,8 @@ import { allowedOf, chainOf, endSilence, holdTo, step, type Told } from "./chain
 import { endAll } from "./excursions.ts";
 import { arrived } from "./arrival.ts";
 import { TELLING } from "./form.ts";
-import { clocks } from "./readings.ts";
+import { clocks, judgeTime } from "./readings.ts";
 import { leftOut } from "./telling.ts";
-import { implausible } from "./times.ts";
 import { judgeTrip } from "./tripend.ts";
 
 export function sealTrip(c: Case, a: p.SealTrip): void {
@@ -52,15 +51,13 @@ export function sealTrip(c: Case, a: p.SealTrip): void {
 }
 
 function sealed(t: Told, a: p.SealTrip): void {
-  const { c, trip, chain, notes } = t;
+  const { c, trip, chain } = t;
   const clock = a.clock as p.Clock;
   const elapsed = step(trip, chain, clock, c.version);
   arrived(t);
   clocks(t, clock, true);
-  if (chain.live || !chain.count) {
-    const late = implausible(clock.utc_ms, c.block_s, trip);
-    if (late) notes.add("time-implausible", late);
-  }
+  const live = chain.live || !(chain.count || trip.start?.derived_from.length);
+  judgeTime(t, clock.utc_ms, !live);
   if (trip.start?.device_id === chain.device_id) holdTo(chain, [...allowedOf(trip).keys()], [...allowedOf(trip).keys()]);
   for (const each of chain.silences) {
     each.silent_ms += elapsed;
