@@ -17,14 +17,14 @@ pytestmark = pytest.mark.e2e
 
 SMALLEST = (
     "--in-a-row 2000 --chain 4000 --runs 4000 --singles 2000 --paced 2000 --network 2000 "
-    "--network-runs 4000 --network-paced 2000 --network-killed 2000 --trip 2000 --thousand 2000"
+    "--network-runs 4000 --network-paced 2000 --network-killed 2000 --trip 2000 --trucks 2000"
 )
 MORE = {
     "cpu_s_per_1000_readings",
     "times_real_node",
     "readings_loader_cpu_s",
-    "thousand_receipts",
-    "thousand_p95_s",
+    "trucks_receipts",
+    "trucks_p95_s",
 }
 
 

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from contracts.errors import UnavailableError
+from contracts.ledger.cometbft import abci
 from contracts.ledger.cometbft.abci import (
+    AHEAD_OVERHEAD_BYTES,
     AbciServer,
     Method,
     ReadAhead,
@@ -107,7 +109,7 @@ def test_the_engine_can_write_while_it_waits_for_an_answer(tmp_path: Path) -> No
 
 
 def test_what_waits_for_answers_has_a_bound() -> None:
-    message, most = bytes(4), 10
+    message, most = bytes(4), 1_000
     file = io.BytesIO()
     for _ in range(5_000):
         write_message(file, message)
@@ -117,10 +119,23 @@ def test_what_waits_for_answers_has_a_bound() -> None:
     thread.start()
     for got in ahead.messages():
         assert got == message
-        assert ahead.waiting_bytes <= most + len(message)
+        assert ahead.waiting_bytes <= most + len(message) + AHEAD_OVERHEAD_BYTES
     thread.join(PATIENCE_S)
     assert not thread.is_alive()
     assert file.read() == b""
+
+
+def test_an_error_of_the_reader_ends_the_connection_and_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def exhausted(_: io.BufferedIOBase) -> bytes:
+        raise MemoryError
+
+    monkeypatch.setattr(abci, "read_message", exhausted)
+    failed: list[Exception] = []
+    with asked(tmp_path / "abci", {}, failed) as client:
+        assert client.recv(1) == b""
+    assert [type(each) for each in failed] == [MemoryError]
 
 
 def test_a_reader_that_is_stopped_ends_though_it_is_full() -> None:

@@ -10,10 +10,12 @@ from contracts.encoding import canonical
 from contracts.errors import RejectedError
 from contracts.keys import Signer
 from contracts.ledger.blocks.chain import Chain
-from contracts.ledger.cometbft import application
+from contracts.ledger.cometbft import application, batches
 from contracts.ledger.cometbft.decisions import Code
+from contracts.ledger.cometbft.home import MEMPOOL_BATCHES
 from contracts.ledger.cometbft.times import NO_SIGNER, time_batch
 from contracts.ledger.engine.genesis import own_genesis
+from contracts.ledger.execution.verify import VerifiedBatch, verify_batch
 from contracts.ledger.solo.publisher import found
 from contracts.proto.abci_pb2 import (
     Misbehavior,
@@ -165,6 +167,28 @@ def test_a_proposer_asks_for_no_more_than_a_second_or_two_of_work(
     assert ledger.propose(txs[1:]) == txs[1:]
     assert ledger.propose(txs[1:] + txs[:1]) == txs[1:]
     assert ledger.accepts(txs)  # other validators may want more
+
+
+def test_what_a_proposer_is_shown_again_is_not_verified_again(
+    ledger: Heights, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    verified: list[Batch] = []
+
+    def verify(batch: Batch) -> VerifiedBatch:
+        verified.append(batch)
+        return verify_batch(batch)
+
+    monkeypatch.setattr(batches, "verify_batch", verify)
+    monkeypatch.setattr(batches, "REMEMBERED_BATCHES", 8)
+    waiting = [tx(intkey_batch(FOUNDER, first)) for first in range(20)]
+    shown = waiting[:6]
+    for each in shown:
+        ledger.check(each)
+    for later in waiting[6:]:
+        assert ledger.propose(shown) == shown
+        ledger.check(later)
+    assert len(verified) == len(waiting)
+    assert batches.REMEMBERED_BATCHES < len(waiting) <= MEMPOOL_BATCHES
 
 
 def test_a_proposal_of_garbage_is_refused(ledger: Heights) -> None:

@@ -29,6 +29,8 @@ MESSAGE_BYTES_MAX: Final = 104_857_600
 """CometBFT refuses to write a longer one (its `maxMsgSize`)."""
 AHEAD_BYTES_MAX: Final = 64 << 20
 """Requests of one connection that wait for their answers; CometBFT waits to write more."""
+AHEAD_OVERHEAD_BYTES: Final = 200
+"""What each of them takes besides its own bytes, about."""
 _BUFFER_BYTES: Final = 1 << 16
 _MORE: Final = 0x80
 _VARINT_BYTES_MAX: Final = 10
@@ -71,6 +73,9 @@ class _Connection(socketserver.StreamRequestHandler):
                 self._answer(parse(Request, wire))
         except (OSError, RejectedError) as error:
             _LOG.warning("connection of CometBFT: %s", error)
+        except Exception as error:  # noqa: BLE001 - the node has to hear of it and stop
+            _LOG.exception("connection of CometBFT")
+            self.server.failed(error)
         finally:
             self.connection.shutdown(socket.SHUT_RDWR)
             ahead.stop()
@@ -124,7 +129,7 @@ class ReadAhead:
 
     @property
     def waiting_bytes(self) -> int:
-        """Return how many bytes were read and not taken yet."""
+        """Return the bytes that were read and not taken yet, and what messages take besides."""
         with self._changed:
             return self._bytes
 
@@ -133,9 +138,10 @@ class ReadAhead:
         try:
             while (wire := read_message(self._file)) is not None and self._put(wire):
                 pass
-        except (OSError, RejectedError) as error:
+        except Exception as error:  # noqa: BLE001 - raised where the messages are taken
             self._error = error
-        self.stop()
+        finally:
+            self.stop()
 
     def stop(self) -> None:
         """Read no more."""
@@ -149,6 +155,7 @@ class ReadAhead:
         Raises:
             OSError: The connection failed.
             RejectedError: A message is too long, or cut short.
+            MemoryError: There is no memory for a message.
         """
         while (wire := self._take()) is not None:
             yield wire
@@ -159,7 +166,7 @@ class ReadAhead:
         """Keep a message, waiting for room; return whether to go on."""
         with self._changed:
             self._read.append(wire)
-            self._bytes += len(wire)
+            self._bytes += len(wire) + AHEAD_OVERHEAD_BYTES
             self._changed.notify_all()
             self._changed.wait_for(lambda: self._bytes <= self._bytes_max or self._ended)
             return not self._ended
@@ -170,7 +177,7 @@ class ReadAhead:
             if not self._read:
                 return None
             wire = self._read.popleft()
-            self._bytes -= len(wire)
+            self._bytes -= len(wire) + AHEAD_OVERHEAD_BYTES
             self._changed.notify_all()
             return wire
 

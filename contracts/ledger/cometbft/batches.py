@@ -7,17 +7,23 @@ from typing import Final
 
 from contracts.encoding import parse
 from contracts.errors import RejectedError
+from contracts.ledger.cometbft.home import MEMPOOL_BATCHES
 from contracts.ledger.engine.blocks import BLOCK_BATCH_BYTES_MAX
 from contracts.ledger.execution.verify import VerifiedBatch, verify_batch
 from contracts.proto.sawtooth_pb2 import Batch
 from contracts.sawtooth.counts import check_transactions_of
 
-REMEMBERED_BATCHES: Final = 10_000
+REMEMBERED_BATCHES: Final = MEMPOOL_BATCHES
 REMEMBERED_BYTES: Final = 128 << 20
+"""Each proposer is shown the first 17 MiB of its mempool again at each height."""
 
 
 class CarriedBatches:
-    """Parses and verifies each transaction of the engine once; safe in any thread."""
+    """Parses and verifies each transaction of the engine once; safe in any thread.
+
+    What was not asked for the longest time is forgotten first: what proposers are shown is asked
+    for at each height, and what waits behind it is not.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -32,6 +38,8 @@ class CarriedBatches:
         """
         with self._lock:
             known = self._known.get(tx)
+            if known is not None:
+                self._known.move_to_end(tx)
         if known is None:
             known = verify_batch(_parse(tx))
             self.add(tx, known)

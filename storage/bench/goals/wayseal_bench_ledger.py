@@ -47,7 +47,7 @@ _GUESSED_S: Final[Mapping[str, Callable[[LedgerSizes], float]]] = {
         + sizes.network_paced / LATENCY_PER_S
         + sizes.network_killed / KILLED_PER_S
     ),
-    "trucks": lambda sizes: (sizes.trip + sizes.thousand) / 800,
+    "trucks": lambda sizes: (sizes.trip + sizes.trucks) / 800,
 }
 """For the time left."""
 

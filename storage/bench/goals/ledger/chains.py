@@ -53,7 +53,7 @@ class LedgerSizes:
         network_paced: To the network at a tenth of its goal.
         network_killed: To the network at half of its goal, while a validator is killed.
         trip: Of one truck that offloads through a gateway.
-        thousand: Of a thousand trucks that offload through a gateway.
+        trucks: Of many trucks, a hundred each, that offload through a gateway.
     """
 
     in_a_row: int
@@ -66,7 +66,7 @@ class LedgerSizes:
     network_paced: int
     network_killed: int
     trip: int
-    thousand: int
+    trucks: int
 
 
 WHOLE: Final = LedgerSizes(
@@ -80,7 +80,7 @@ WHOLE: Final = LedgerSizes(
     network_paced=4_000,
     network_killed=20_000,
     trip=20_000,
-    thousand=100_000,
+    trucks=100_000,
 )
 QUICK: Final = LedgerSizes(
     in_a_row=20_000,
@@ -93,7 +93,7 @@ QUICK: Final = LedgerSizes(
     network_paced=2_000,
     network_killed=10_000,
     trip=4_000,
-    thousand=10_000,
+    trucks=10_000,
 )
 
 

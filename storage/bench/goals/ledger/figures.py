@@ -81,15 +81,16 @@ FIGURES: Final[Mapping[str, Scaled]] = {
     "bft_cpu_ratio": _SHARE,
     "bft_p50_ms": _MS,
     "bft_p99_ms": _MS,
+    "bft_pause_before_s": _S,
     "bft_pause_s": _S,
     "end_to_end_readings_per_s": _PER_S,
     "end_to_end_ratio": _RATIO,
     "end_to_end_gateway_cpu_s_per_1000_readings": _S,
     "end_to_end_node_cpu_s_per_1000_readings": _S,
-    "thousand_receipts": _COUNT,
-    "thousand_readings_per_s": _PER_S,
-    "thousand_p50_s": _S,
-    "thousand_p95_s": _S,
+    "trucks_receipts": _COUNT,
+    "trucks_readings_per_s": _PER_S,
+    "trucks_p50_s": _S,
+    "trucks_p95_s": _S,
 }
 
 

@@ -9,6 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
+from contracts.errors import UnavailableError
 from storage.bench.goals.ledger.chains import (
     PACED_PER_BATCH,
     PER_BATCH,
@@ -138,8 +139,14 @@ def _pause(bench: NodeMeasurements, chain: Path) -> Figures:
         finally:
             killer.cancel()
             killer.join()
+    if not killed_s:
+        raise UnavailableError("expected a validator to kill, it had ended before")
     decided_s = [fate.decided_s for fate in outcome.fates]
-    return {"bft_pause_s": longest_pause_s(decided_s, killed_s[0])}
+    before_s = [at_s for at_s in decided_s if at_s < killed_s[0]]
+    return {
+        "bft_pause_before_s": longest_pause_s(before_s, min(before_s, default=0.0)),
+        "bft_pause_s": longest_pause_s(decided_s, killed_s[0]),
+    }
 
 
 @contextmanager

@@ -31,20 +31,20 @@ def measure_trucks(bench: NodeMeasurements, chain: Path) -> Figures:
     chain.mkdir()
     alone_s = ledger_alone_s(chain / "alone", readings)
     one = _visited(chain, Trucks(1, readings, 0))
-    many = Trucks(bench.sizes.thousand // READINGS_EACH, READINGS_EACH, 0)
+    many = Trucks(bench.sizes.trucks // READINGS_EACH, READINGS_EACH, 0)
     bench.say(f"{many.count:,} trucks with {many.readings} readings each …")
     all_of_them = _visited(chain, many)
     shutil.rmtree(chain)
-    thousands = readings / 1_000
+    per_1000 = readings / 1_000
     return {
         "end_to_end_readings_per_s": float(one.fleet["readings_per_s"]),
         "end_to_end_ratio": alone_s / float(one.fleet["offload_p50_s"]),
-        "end_to_end_gateway_cpu_s_per_1000_readings": one.gateway_cpu_s / thousands,
-        "end_to_end_node_cpu_s_per_1000_readings": one.node_cpu_s / thousands,
-        "thousand_receipts": float(all_of_them.fleet["receipted"]),
-        "thousand_readings_per_s": float(all_of_them.fleet["readings_per_s"]),
-        "thousand_p50_s": float(all_of_them.fleet["offload_p50_s"]),
-        "thousand_p95_s": float(all_of_them.fleet["offload_p95_s"]),
+        "end_to_end_gateway_cpu_s_per_1000_readings": one.gateway_cpu_s / per_1000,
+        "end_to_end_node_cpu_s_per_1000_readings": one.node_cpu_s / per_1000,
+        "trucks_receipts": float(all_of_them.fleet["receipted"]),
+        "trucks_readings_per_s": float(all_of_them.fleet["readings_per_s"]),
+        "trucks_p50_s": float(all_of_them.fleet["offload_p50_s"]),
+        "trucks_p95_s": float(all_of_them.fleet["offload_p95_s"]),
     }
 
 
